@@ -1,0 +1,407 @@
+import { accessSync, constants } from 'node:fs';
+import { resolve } from 'node:path';
+import ipaddr from 'ipaddr.js';
+import { parseDecimal } from './money.ts';
+
+/** A setting whose text cannot be used; `good` is a value that works. */
+class BadSetting extends Error {}
+
+/** Thrown with every wrong setting at once, each with a good value. */
+export class ConfigError extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(`cannot start, ${problems.length === 1 ? 'one setting is' : 'these settings are'} wrong:`);
+    this.name = 'ConfigError';
+    this.problems = problems;
+  }
+}
+
+export type Role = 'all' | 'api' | 'worker';
+
+/** One pepper for key hashes; `version` is stored with each hash that it made. */
+export interface Pepper {
+  readonly version: number;
+  readonly secret: string;
+}
+
+interface Setting<T> {
+  readonly parse: (text: string) => T;
+  /** Used when the setting is absent or empty. */
+  readonly fallback: T;
+  /** How the default reads in .env.example; empty when there is none. */
+  readonly shown: string;
+  readonly good: string;
+  readonly secret?: true;
+  readonly why: string;
+}
+
+const integer =
+  (min: number, max: number) =>
+  (text: string): number => {
+    if (!/^\d{1,10}$/.test(text)) throw new BadSetting('is not a whole number');
+    const value = Number.parseInt(text, 10);
+    if (value < min || value > max) throw new BadSetting(`must lie between ${min} and ${max}`);
+    return value;
+  };
+
+const oneOf =
+  <T extends string>(...values: readonly T[]) =>
+  (text: string): T => {
+    const found = values.find((value) => value === text);
+    if (found === undefined) throw new BadSetting(`must be one of ${values.join(', ')}`);
+    return found;
+  };
+
+const flag = (text: string): boolean => oneOf('true', 'false')(text) === 'true';
+
+const rate = (text: string): string => {
+  const value = parseDecimal(text);
+  if (!value || value.lt('0') || value.gte('0.5')) throw new BadSetting('must be a decimal from 0 to below 0.5');
+  return value.toFixed();
+};
+
+const url =
+  (...protocols: readonly string[]) =>
+  (text: string): string => {
+    if (!URL.canParse(text) || !protocols.includes(new URL(text).protocol)) {
+      throw new BadSetting(`must be a URL that begins with ${protocols.map((name) => `${name}//`).join(' or ')}`);
+    }
+    return text;
+  };
+
+const readableFile = (text: string): string => {
+  try {
+    accessSync(text, constants.R_OK);
+  } catch {
+    throw new BadSetting('names a file that cannot be read');
+  }
+  return text;
+};
+
+const host = (text: string): string => {
+  if (!/^[A-Za-z0-9.:_-]{1,253}$/.test(text)) throw new BadSetting('is neither an address nor a host name');
+  return text;
+};
+
+const cidrList = (text: string): readonly string[] =>
+  text.split(',').map((part) => {
+    const cidr = part.trim();
+    if (!ipaddr.isValidCIDR(cidr)) {
+      throw new BadSetting(`holds '${cidr}', which is not a network in CIDR form (a hop count or 'true' can be spoofed)`);
+    }
+    return cidr;
+  });
+
+const peppers = (text: string): readonly Pepper[] => {
+  const list = text.split(',').map((part, index): Pepper => {
+    const match = /^(?:(\d{1,4}):)?(\S{32,256})$/.exec(part.trim());
+    if (!match?.[2]) throw new BadSetting('must hold at least 32 characters without spaces');
+    if (match[1] === undefined && index > 0) throw new BadSetting('needs a version before each pepper after the first');
+    return { version: match[1] === undefined ? 1 : Number.parseInt(match[1], 10), secret: match[2] };
+  });
+  if (new Set(list.map((pepper) => pepper.version)).size < list.length) {
+    throw new BadSetting('gives one version to two peppers');
+  }
+  return list;
+};
+
+const shortIdPrefix = (text: string): string => {
+  if (!/^[A-Z][A-Z0-9]{0,7}$/.test(text)) throw new BadSetting('must be 1 to 8 capital letters or digits');
+  return text;
+};
+
+function setting<T>(row: Setting<T>): Setting<T> {
+  return row;
+}
+
+/** Every setting of the gateway. `.env.example` is generated from this table. */
+export const settings = {
+  ROLE: setting<Role>({
+    parse: oneOf('all', 'api', 'worker'),
+    fallback: 'all',
+    shown: 'all',
+    good: 'all',
+    why: 'what this process does: answer requests (api), work in the background (worker), or both (all)',
+  }),
+  HOST: setting({
+    parse: host,
+    fallback: '127.0.0.1',
+    shown: '127.0.0.1',
+    good: '127.0.0.1',
+    why: 'address of the public listener; one beyond this machine needs DATABASE_URL, REDIS_URL and TLS or a trusted proxy',
+  }),
+  PORT: setting({
+    parse: integer(0, 65535),
+    fallback: 8080,
+    shown: '8080',
+    good: '8080',
+    why: 'port of the public listener; 0 takes a free one',
+  }),
+  INTERNAL_HOST: setting({
+    parse: host,
+    fallback: '127.0.0.1',
+    shown: '127.0.0.1',
+    good: '127.0.0.1',
+    why: 'address of the internal listener: health now, staff surfaces later; never expose it to the internet',
+  }),
+  INTERNAL_PORT: setting({
+    parse: integer(0, 65535),
+    fallback: 8081,
+    shown: '8081',
+    good: '8081',
+    why: 'port of the internal listener; 0 takes a free one',
+  }),
+  DATA_DIR: setting({
+    parse: (text: string) => resolve(text),
+    fallback: resolve('.data'),
+    shown: '.data',
+    good: '.data',
+    why: 'folder for what the embedded defaults keep: the PostgreSQL cluster, the key pepper, the signer seed',
+  }),
+  DATABASE_URL: setting<string | null>({
+    parse: url('postgres:', 'postgresql:'),
+    fallback: null,
+    shown: '',
+    good: 'postgres://gateway:secret@127.0.0.1:5432/gateway',
+    secret: true,
+    why: 'PostgreSQL 15 or newer; absent, an embedded one starts in DATA_DIR',
+  }),
+  DATABASE_POOL_SIZE: setting({
+    parse: integer(2, 200),
+    fallback: 10,
+    shown: '10',
+    good: '10',
+    why: 'most PostgreSQL connections that this process opens for requests',
+  }),
+  REQUIRE_DURABLE_COMMITS: setting({
+    parse: flag,
+    fallback: true,
+    shown: 'true',
+    good: 'true',
+    why: 'refuse to start when PostgreSQL may lose an acknowledged commit (fsync or synchronous_commit off)',
+  }),
+  REDIS_URL: setting<string | null>({
+    parse: url('redis:', 'rediss:'),
+    fallback: null,
+    shown: '',
+    good: 'redis://127.0.0.1:6379',
+    secret: true,
+    why: 'Redis 7 or newer for rate-limit counters; absent, they are counted in memory, which is right for one process only',
+  }),
+  NODE_COUNT: setting({
+    parse: integer(1, 1000),
+    fallback: 1,
+    shown: '1',
+    good: '1',
+    why: 'how many api processes share the limits; while Redis is away each counts its share',
+  }),
+  TRUSTED_PROXIES: setting<readonly string[]>({
+    parse: cidrList,
+    fallback: [],
+    shown: '',
+    good: '10.0.0.0/8,127.0.0.1/32',
+    why: 'networks whose X-Forwarded-For and X-Forwarded-Proto are believed, as a comma-separated CIDR list',
+  }),
+  TLS_CERT_FILE: setting<string | null>({
+    parse: readableFile,
+    fallback: null,
+    shown: '',
+    good: '/etc/gateway/tls.crt',
+    why: 'PEM certificate chain; with TLS_KEY_FILE the public listener speaks HTTPS itself',
+  }),
+  TLS_KEY_FILE: setting<string | null>({
+    parse: readableFile,
+    fallback: null,
+    shown: '',
+    good: '/etc/gateway/tls.key',
+    why: 'PEM private key of TLS_CERT_FILE',
+  }),
+  RATE_LIMIT_PUBLIC_PER_MIN: setting({
+    parse: integer(1, 1_000_000),
+    fallback: 60,
+    shown: '60',
+    good: '60',
+    why: 'requests a minute without a key, per client address',
+  }),
+  RATE_LIMIT_PARTNER_PER_MIN: setting({
+    parse: integer(1, 1_000_000),
+    fallback: 600,
+    shown: '600',
+    good: '600',
+    why: 'requests a minute with a key, per partner account, unless the partner has its own figure',
+  }),
+  RATE_LIMIT_ORDERS_PER_MIN: setting({
+    parse: integer(1, 1_000_000),
+    fallback: 120,
+    shown: '120',
+    good: '120',
+    why: 'orders created a minute, per partner account, unless the partner has its own figure',
+  }),
+  RATE_LIMIT_AUTH_FAILURES_PER_MIN: setting({
+    parse: integer(1, 1_000_000),
+    fallback: 20,
+    shown: '20',
+    good: '20',
+    why: 'failed keys a minute, per client address',
+  }),
+  RATE_LIMIT_ICONS_PER_MIN: setting({
+    parse: integer(1, 1_000_000),
+    fallback: 600,
+    shown: '600',
+    good: '600',
+    why: 'icons and documentation pages a minute, per client address',
+  }),
+  DEPOSIT_WINDOW_SEC: setting({
+    parse: integer(1, 604_800),
+    fallback: 1800,
+    shown: '1800',
+    good: '1800',
+    why: 'seconds that an order waits for its deposit',
+  }),
+  SANDBOX_BLOCK_MS: setting({
+    parse: integer(0, 3_600_000),
+    fallback: 1000,
+    shown: '1000',
+    good: '1000',
+    why: 'milliseconds between blocks of the sandbox chain; 0 mines by command only',
+  }),
+  SHORT_ID_PREFIX: setting({
+    parse: shortIdPrefix,
+    fallback: 'XP',
+    shown: 'XP',
+    good: 'XP',
+    why: 'what stands before the dash of a short order id; orders made under an earlier prefix are still found',
+  }),
+  FEE_RATE_FLOAT: setting({
+    parse: rate,
+    fallback: '0.005',
+    shown: '0.005',
+    good: '0.005',
+    why: 'service fee on float orders as a fraction, unless the partner has its own',
+  }),
+  FEE_RATE_FIXED: setting({
+    parse: rate,
+    fallback: '0.01',
+    shown: '0.01',
+    good: '0.01',
+    why: 'service fee on fixed orders as a fraction, unless the partner has its own',
+  }),
+  FIXED_RATE_HOLD_SEC: setting({
+    parse: integer(5, 3600),
+    fallback: 60,
+    shown: '60',
+    good: '60',
+    why: 'length of the window in which fixed quotes keep their rate',
+  }),
+  PRICE_REFRESH_SEC: setting({
+    parse: integer(1, 3600),
+    fallback: 5,
+    shown: '5',
+    good: '5',
+    why: 'seconds between price refreshes',
+  }),
+  PRICE_MAX_AGE_SEC: setting({
+    parse: integer(1, 86_400),
+    fallback: 60,
+    shown: '60',
+    good: '60',
+    why: 'a pair with an older price is unavailable rather than wrong',
+  }),
+  SANDBOX_PRICE_SEED: setting({
+    parse: (text: string) => text,
+    fallback: 'exchange',
+    shown: 'exchange',
+    good: 'exchange',
+    why: 'seed of the small movements of the sandbox prices',
+  }),
+  KEY_PEPPER: setting<readonly Pepper[] | null>({
+    parse: peppers,
+    fallback: null,
+    shown: '',
+    good: '1:<64 random hexadecimal digits>, made by: openssl rand -hex 32',
+    secret: true,
+    why: 'secret under which keys are hashed, version:secret, newest first, comma-separated; the same for all processes; absent, one is made in DATA_DIR',
+  }),
+  LOG_LEVEL: setting({
+    parse: oneOf('silent', 'error', 'warn', 'info', 'debug'),
+    fallback: 'info',
+    shown: 'info',
+    good: 'info',
+    why: 'least severe log line that is written',
+  }),
+} as const;
+
+type Settings = typeof settings;
+export type SettingName = keyof Settings;
+export type Config = { readonly [Name in SettingName]: Settings[Name]['fallback'] };
+
+const loopbackHosts = new Set(['127.0.0.1', '::1', 'localhost']);
+
+function isLoopback(name: string): boolean {
+  return loopbackHosts.has(name) || /^127(\.\d{1,3}){3}$/.test(name);
+}
+
+/** What no single setting can tell: combinations that would be unsafe. */
+function unsafeCombinations(config: Config): string[] {
+  const problems: string[] = [];
+  const tlsFiles = [config.TLS_CERT_FILE, config.TLS_KEY_FILE].filter((file) => file !== null).length;
+  if (tlsFiles === 1) problems.push('TLS_CERT_FILE and TLS_KEY_FILE belong together: set both or neither');
+  if (!isLoopback(config.HOST) && config.ROLE !== 'worker') {
+    const missing = [
+      config.DATABASE_URL === null && `DATABASE_URL (for example ${settings.DATABASE_URL.good})`,
+      config.REDIS_URL === null && `REDIS_URL (for example ${settings.REDIS_URL.good})`,
+      tlsFiles < 2 &&
+        config.TRUSTED_PROXIES.length === 0 &&
+        `TLS_CERT_FILE and TLS_KEY_FILE, or TRUSTED_PROXIES (for example ${settings.TRUSTED_PROXIES.good})`,
+    ].filter((part) => part !== false);
+    if (missing.length > 0) {
+      problems.push(
+        `HOST=${config.HOST} listens beyond this machine, which also needs ${missing.join('; ')}; or set HOST=127.0.0.1`,
+      );
+    }
+  }
+  if (config.ROLE !== 'all' && config.DATABASE_URL === null) {
+    problems.push(
+      `ROLE=${config.ROLE} is one of several processes and needs a shared database: set DATABASE_URL (for example ${settings.DATABASE_URL.good}), or ROLE=all`,
+    );
+  }
+  if (config.PRICE_MAX_AGE_SEC < config.PRICE_REFRESH_SEC) {
+    problems.push('PRICE_MAX_AGE_SEC is below PRICE_REFRESH_SEC, so every price would be too old: set it to 60');
+  }
+  return problems;
+}
+
+/**
+ * Reads all settings from the environment. Empty counts as absent. The result is frozen.
+ *
+ * @throws ConfigError naming every wrong setting at once, each with a good value; secrets are never echoed.
+ */
+export function loadConfig(environment: Readonly<Record<string, string | undefined>> = process.env): Config {
+  const problems: string[] = [];
+  const entries = Object.entries(settings).map(([name, row]: [string, Setting<unknown>]) => {
+    const text = environment[name]?.trim();
+    if (text === undefined || text === '') return [name, row.fallback] as const;
+    try {
+      return [name, row.parse(text)] as const;
+    } catch (error) {
+      if (!(error instanceof BadSetting)) throw error;
+      const value = row.secret ? '' : `='${text.slice(0, 80)}'`;
+      problems.push(`${name}${value} ${error.message}; a good value: ${row.good}`);
+      return [name, row.fallback] as const;
+    }
+  });
+  const config = Object.freeze(Object.fromEntries(entries)) as unknown as Config;
+  if (problems.length === 0) problems.push(...unsafeCombinations(config));
+  if (problems.length > 0) throw new ConfigError(problems);
+  return config;
+}
+
+/** The text of `.env.example`: each setting with its default and why it exists. */
+export function environmentExample(): string {
+  const blocks = Object.entries(settings).map(
+    ([name, row]: [string, Setting<unknown>]) => `# ${row.why}\n# a good value: ${row.good}\n${name}=${row.shown}\n`,
+  );
+  return `# Every setting of the gateway. None is needed: with all of them empty the embedded defaults start.\n\n${blocks.join('\n')}`;
+}
+

@@ -1,0 +1,104 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
+import type { ErrorKind } from '../errors.ts';
+import { errorMembers, type Log } from '../log.ts';
+import { Currency } from './currency.entity.ts';
+
+/** How long a change of a currency may take to reach every process. */
+const refreshMs = 5_000;
+
+/** A fault in naming a currency, before it is known which member of the request named it. */
+export interface CurrencyFault {
+  readonly part: 'coin' | 'network';
+  readonly kind: ErrorKind;
+  readonly detail: string;
+}
+
+export type Resolved = { readonly ok: true; readonly currency: Currency } | ({ readonly ok: false } & CurrencyFault);
+
+/**
+ * All currencies in memory, refreshed every few seconds, so that quoting and listing cost no I/O. `rows` is a new
+ * array whenever anything changed and the same array otherwise.
+ */
+export class CurrencyCatalogue {
+  readonly #orm: MikroORM;
+  readonly #log: Log;
+  #rows: readonly Currency[] = [];
+  #fingerprint = '';
+  #byCoin = new Map<string, Currency[]>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(orm: MikroORM, log: Log) {
+    this.#orm = orm;
+    this.#log = log;
+  }
+
+  /** Loads the catalogue and keeps it fresh until `stop`. Rejects when the first load fails. */
+  async start(): Promise<void> {
+    await this.refresh();
+    this.#timer = setInterval(() => {
+      this.refresh().catch((error) =>
+        this.#log.warn({ event: 'catalogue_refresh_failed', ...errorMembers(error) }, 'currencies not refreshed'),
+      );
+    }, refreshMs).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  async refresh(): Promise<void> {
+    const rows = await this.#orm.em.fork().find(Currency, {}, { orderBy: { coin: 'asc', network: 'asc' } });
+    const fingerprint = JSON.stringify(rows);
+    if (fingerprint === this.#fingerprint) return;
+    this.#fingerprint = fingerprint;
+    this.#rows = rows;
+    this.#byCoin = Map.groupBy(rows, (row) => row.coin);
+  }
+
+  /** Every currency, ordered by coin, then network. */
+  get rows(): readonly Currency[] {
+    return this.#rows;
+  }
+
+  /** The tickers of all currencies. */
+  coins(): readonly string[] {
+    return [...this.#byCoin.keys()];
+  }
+
+  /**
+   * The active currency that a coin and an optional network name. A coin on one active network needs no network.
+   * Decided in docs/adr/0007-network-may-be-left-out.md.
+   */
+  resolve(coin: string, network: string | undefined): Resolved {
+    const rows = this.#byCoin.get(coin);
+    if (!rows) {
+      const capital = coin.toUpperCase();
+      const hint = this.#byCoin.has(capital) ? `; did you mean ${capital}?` : '; GET /currencies lists all coins';
+      return { ok: false, part: 'coin', kind: 'unknown_coin', detail: `there is no such coin${hint}` };
+    }
+    const active = rows.filter((row) => row.isActive);
+    if (network !== undefined) {
+      const row = rows.find((candidate) => candidate.network === network);
+      if (!row) {
+        const networks = active.map((candidate) => candidate.network).join(', ') || 'none at present';
+        return { ok: false, part: 'network', kind: 'unknown_network', detail: `${coin} is on: ${networks}` };
+      }
+      if (!row.isActive) {
+        return { ok: false, part: 'network', kind: 'currency_inactive', detail: `${coin} on ${network} is not active` };
+      }
+      return { ok: true, currency: row };
+    }
+    const [only, second] = active;
+    if (!only) return { ok: false, part: 'coin', kind: 'currency_inactive', detail: `${coin} is not active` };
+    if (second) {
+      const networks = active.map((candidate) => candidate.network).join(', ');
+      return {
+        ok: false,
+        part: 'network',
+        kind: 'network_required',
+        detail: `${coin} is on several networks; name one of: ${networks}`,
+      };
+    }
+    return { ok: true, currency: only };
+  }
+}

@@ -1,0 +1,90 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
+import { Client } from 'pg';
+
+/** Advisory locks of this product, so that no two meanings share a number. */
+export const advisoryLocks = {
+  migrate: 7_310_001,
+  /** Shared by api processes that count limits in Redis, exclusive for one that counts in memory. */
+  limiter: 7_310_002,
+  poolTopUp: 7_310_003,
+} as const;
+
+/**
+ * Runs an action while this process alone, of all that use the database, holds the lock. Others wait their turn.
+ */
+export async function withAdvisoryLock<T>(url: string, lock: number, action: () => Promise<T>): Promise<T> {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    await client.query('select pg_advisory_lock($1)', [lock]);
+    return await action();
+  } finally {
+    await client.end();
+  }
+}
+
+/** Brings the schema to the newest version. Safe when several processes start at once. Returns what was applied. */
+export async function migrate(orm: MikroORM, url: string): Promise<string[]> {
+  return withAdvisoryLock(url, advisoryLocks.migrate, async () => {
+    const applied = await orm.migrator.up();
+    return applied.map((migration) => migration.name);
+  });
+}
+
+/** `empty` has never been migrated; `behind` lacks the newest migrations. */
+export type SchemaState = 'empty' | 'behind' | 'current';
+
+export async function schemaState(orm: MikroORM): Promise<SchemaState> {
+  const [row] = await orm.em
+    .fork()
+    .execute<{ present: boolean }[]>(`select to_regclass('migration') is not null as present`);
+  if (!row?.present) return 'empty';
+  const pending = await orm.migrator.getPending();
+  return pending.length === 0 ? 'current' : 'behind';
+}
+
+/**
+ * Names what could make PostgreSQL forget an acknowledged commit, each with the remedy; empty when commits last.
+ */
+export async function durabilityProblems(orm: MikroORM): Promise<string[]> {
+  const rows = await orm.em
+    .fork()
+    .execute<{ name: string; setting: string }[]>(
+      `select name, setting from pg_settings where name in ('fsync', 'synchronous_commit', 'full_page_writes')`,
+    );
+  return rows
+    .filter(({ setting }) => setting === 'off')
+    .map(({ name }) => `PostgreSQL runs with ${name}=off and may lose acknowledged orders: set ${name}=on`);
+}
+
+/** True for an error that means the database cannot be reached or is going away, rather than a fault of ours. */
+export function isDatabaseAway(error: unknown): boolean {
+  for (let cause: unknown = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
+    const code = 'code' in cause ? String(cause.code) : '';
+    // Class 08 connection exceptions, 57P0x shutdowns, 53300 too many connections, and the socket's own codes.
+    if (/^(08\w{3}|57P0\d|53300|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)$/.test(code)) {
+      return true;
+    }
+    if (cause.constructor.name === 'ConnectionException') return true;
+    // node-postgres gives these two no code.
+    if (/^(Connection terminated|timeout exceeded when trying to connect)/.test(cause.message)) return true;
+  }
+  return false;
+}
+
+/** The SQLSTATE of a database error, or null. https://www.postgresql.org/docs/current/errcodes-appendix.html */
+export function sqlState(error: unknown): string | null {
+  for (let cause: unknown = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
+    if ('code' in cause && typeof cause.code === 'string' && /^[0-9A-Z]{5}$/.test(cause.code)) return cause.code;
+  }
+  return null;
+}
+
+/** The name of the constraint that a write broke, or null. */
+export function brokenConstraint(error: unknown): string | null {
+  for (let cause: unknown = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
+    if ('constraint' in cause && typeof cause.constraint === 'string') return cause.constraint;
+  }
+  return null;
+}

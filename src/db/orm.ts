@@ -1,0 +1,72 @@
+import { Migrator } from '@mikro-orm/migrations';
+import { MikroORM, UnderscoreNamingStrategy } from '@mikro-orm/postgresql';
+import { DepositAccount } from '../chains/deposit-account.entity.ts';
+import { DepositAddress } from '../chains/deposit-address.entity.ts';
+import { Currency } from '../currencies/currency.entity.ts';
+import { IdempotencyKey } from '../orders/idempotency-key.entity.ts';
+import { Order } from '../orders/order.entity.ts';
+import { OrderEvent } from '../orders/order-event.entity.ts';
+import { ApiKey } from '../partners/api-key.entity.ts';
+import { Partner } from '../partners/partner.entity.ts';
+import { StaffMember } from '../staff/staff-member.entity.ts';
+import { Migration0001Foundation } from './migrations/0001-foundation.ts';
+
+/** All entities of the product. A new one is added here. */
+export const entities = [
+  Currency,
+  Partner,
+  ApiKey,
+  StaffMember,
+  DepositAccount,
+  DepositAddress,
+  Order,
+  OrderEvent,
+  IdempotencyKey,
+];
+
+/** All migrations, in order. One that has been merged is never edited. */
+export const migrations = [{ name: '0001-foundation', class: Migration0001Foundation }];
+
+export interface OrmOptions {
+  /** A postgres:// URL. */
+  readonly url: string;
+  readonly poolSize: number;
+  /** Told of each SQL statement that is sent; for counting them in tests and benchmarks. */
+  readonly onStatement?: (sql: string) => void;
+}
+
+/**
+ * Opens the object-relational mapper on a PostgreSQL. Connections are made on first use, so an unreachable server
+ * shows at the first statement.
+ */
+export async function createOrm(options: OrmOptions): Promise<MikroORM> {
+  const { onStatement } = options;
+  return MikroORM.init({
+    clientUrl: options.url,
+    entities,
+    namingStrategy: UnderscoreNamingStrategy,
+    extensions: [Migrator],
+    migrations: { migrationsList: migrations, snapshot: false, snapshotOnMigrate: false, tableName: 'migration' },
+    pool: { min: 0, max: options.poolSize },
+    forceUtcTimezone: true,
+    driverOptions: {
+      connectionTimeoutMillis: 2_000,
+      statement_timeout: 15_000,
+      idle_in_transaction_session_timeout: 15_000,
+      keepAlive: true,
+    },
+    ...(onStatement
+      ? {
+          debug: ['query'],
+          loggerFactory: () => ({
+            log: () => {},
+            error: () => {},
+            warn: () => {},
+            logQuery: (context) => onStatement(context.query ?? ''),
+            setDebugMode: () => {},
+            isEnabled: () => true,
+          }),
+        }
+      : {}),
+  });
+}

@@ -1,0 +1,125 @@
+/**
+ * Everything that can be refused, one row each: the HTTP status a partner gets and the code the staff API gets.
+ * The row's name is the stable `code` of the error body. Adding a kind is adding a row; tests walk the table.
+ */
+export const errorTable = {
+  invalid_json: { status: 400, graphql: 'BAD_USER_INPUT' },
+  invalid_request: { status: 400, graphql: 'BAD_USER_INPUT' },
+  invalid_encoding: { status: 400, graphql: 'BAD_USER_INPUT' },
+  missing_field: { status: 400, graphql: 'BAD_USER_INPUT' },
+  invalid_type: { status: 400, graphql: 'BAD_USER_INPUT' },
+  unknown_field: { status: 400, graphql: 'BAD_USER_INPUT' },
+  unknown_value: { status: 400, graphql: 'BAD_USER_INPUT' },
+  invalid_number: { status: 400, graphql: 'BAD_USER_INPUT' },
+  invalid_idempotency_key: { status: 400, graphql: 'BAD_USER_INPUT' },
+
+  unauthorized: { status: 401, graphql: 'UNAUTHENTICATED' },
+  conflicting_credentials: { status: 401, graphql: 'UNAUTHENTICATED' },
+  invalid_signature: { status: 401, graphql: 'UNAUTHENTICATED' },
+
+  partner_inactive: { status: 403, graphql: 'FORBIDDEN' },
+  insufficient_scope: { status: 403, graphql: 'FORBIDDEN' },
+  address_not_allowed: { status: 403, graphql: 'FORBIDDEN' },
+  https_required: { status: 403, graphql: 'FORBIDDEN' },
+
+  not_found: { status: 404, graphql: 'NOT_FOUND' },
+  order_not_found: { status: 404, graphql: 'NOT_FOUND' },
+  partner_not_found: { status: 404, graphql: 'NOT_FOUND' },
+  currency_not_found: { status: 404, graphql: 'NOT_FOUND' },
+  key_not_found: { status: 404, graphql: 'NOT_FOUND' },
+  staff_not_found: { status: 404, graphql: 'NOT_FOUND' },
+
+  method_not_allowed: { status: 405, graphql: 'BAD_USER_INPUT' },
+  idempotency_in_flight: { status: 409, graphql: 'CONFLICT' },
+  already_exists: { status: 409, graphql: 'CONFLICT' },
+  too_many_keys: { status: 409, graphql: 'CONFLICT' },
+  body_too_large: { status: 413, graphql: 'BAD_USER_INPUT' },
+  unsupported_media_type: { status: 415, graphql: 'BAD_USER_INPUT' },
+
+  validation_failed: { status: 422, graphql: 'BAD_USER_INPUT' },
+  invalid_value: { status: 422, graphql: 'BAD_USER_INPUT' },
+  invalid_amount: { status: 422, graphql: 'BAD_USER_INPUT' },
+  too_many_decimals: { status: 422, graphql: 'BAD_USER_INPUT' },
+  amount_below_min: { status: 422, graphql: 'BAD_USER_INPUT' },
+  amount_above_max: { status: 422, graphql: 'BAD_USER_INPUT' },
+  unknown_coin: { status: 422, graphql: 'BAD_USER_INPUT' },
+  unknown_network: { status: 422, graphql: 'BAD_USER_INPUT' },
+  network_required: { status: 422, graphql: 'BAD_USER_INPUT' },
+  currency_inactive: { status: 422, graphql: 'BAD_USER_INPUT' },
+  deposit_disabled: { status: 422, graphql: 'BAD_USER_INPUT' },
+  withdraw_disabled: { status: 422, graphql: 'BAD_USER_INPUT' },
+  same_currency: { status: 422, graphql: 'BAD_USER_INPUT' },
+  pair_unavailable: { status: 422, graphql: 'BAD_USER_INPUT' },
+  invalid_address: { status: 422, graphql: 'BAD_USER_INPUT' },
+  wrong_network_address: { status: 422, graphql: 'BAD_USER_INPUT' },
+  own_address: { status: 422, graphql: 'BAD_USER_INPUT' },
+  tag_required: { status: 422, graphql: 'BAD_USER_INPUT' },
+  tag_not_supported: { status: 422, graphql: 'BAD_USER_INPUT' },
+  invalid_tag: { status: 422, graphql: 'BAD_USER_INPUT' },
+  conflicting_tag: { status: 422, graphql: 'BAD_USER_INPUT' },
+  idempotency_key_reused: { status: 422, graphql: 'BAD_USER_INPUT' },
+
+  rate_limited: { status: 429, graphql: 'RATE_LIMITED' },
+  headers_too_large: { status: 431, graphql: 'BAD_USER_INPUT' },
+  internal_error: { status: 500, graphql: 'INTERNAL_SERVER_ERROR' },
+  unavailable: { status: 503, graphql: 'UNAVAILABLE' },
+  draining: { status: 503, graphql: 'UNAVAILABLE' },
+} as const satisfies Record<string, { status: number; graphql: string }>;
+
+export type ErrorKind = keyof typeof errorTable;
+
+/** One thing that is wrong with one member of a request. */
+export interface FieldFault {
+  readonly field: string;
+  readonly kind: ErrorKind;
+  readonly detail: string;
+}
+
+export interface AppErrorExtras {
+  /** Every fault found, when more than one thing is wrong. */
+  readonly faults?: readonly FieldFault[];
+  /** The pair's limits, as decimal strings, when an amount lies outside them. */
+  readonly limits?: { readonly minAmount: string; readonly maxAmount: string };
+  /** Whole seconds after which trying again makes sense. */
+  readonly retryAfterSec?: number;
+  /** The methods that the path does accept, for 405. */
+  readonly allow?: readonly string[];
+  readonly cause?: unknown;
+}
+
+/**
+ * A refusal that the caller may read: `detail` is one sentence in our own words that says what to change.
+ * Any other thrown value is answered as `internal_error` with a constant text.
+ */
+export class AppError extends Error {
+  readonly kind: ErrorKind;
+  readonly extras: AppErrorExtras;
+
+  constructor(kind: ErrorKind, detail: string, extras: AppErrorExtras = {}) {
+    super(detail, extras.cause === undefined ? undefined : { cause: extras.cause });
+    this.name = 'AppError';
+    this.kind = kind;
+    this.extras = extras;
+  }
+
+  get detail(): string {
+    return this.message;
+  }
+
+  get status(): number {
+    return errorTable[this.kind].status;
+  }
+}
+
+/**
+ * One error out of all faults of a request: a single fault keeps its own code; several become `validation_failed`
+ * (or `invalid_request` when one of them is a matter of shape, status 400) with every fault listed.
+ */
+export function errorFromFaults(faults: readonly FieldFault[], extras: AppErrorExtras = {}): AppError {
+  const [first] = faults;
+  if (!first) throw new Error('errorFromFaults needs at least one fault');
+  if (faults.length === 1) return new AppError(first.kind, first.detail, { ...extras, faults });
+  const shape = faults.some((fault) => errorTable[fault.kind].status === 400);
+  const detail = faults.map((fault) => fault.detail).join('; ');
+  return new AppError(shape ? 'invalid_request' : 'validation_failed', detail, { ...extras, faults });
+}

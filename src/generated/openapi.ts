@@ -1,0 +1,831 @@
+// Generated from openapi.yaml by npm run generate. Do not edit.
+export type paths = {
+    "/currencies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List all active currencies
+         * @description One row per coin and network, ordered by coin, then network. Answers 304 to a matching `If-None-Match`.
+         */
+        get: operations["listCurrencies"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/partner/rates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Quote a pair
+         * @description Creates nothing and reserves nothing. With a valid partner key the quote reflects the partner's pricing; with
+         *     none, or an invalid one, the public pricing. `rate` already contains the service fee and the network fee for
+         *     the amount asked about, so it differs with `amount`.
+         */
+        get: operations["getRate"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/partner/orders": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create an order
+         * @description Answers with the address to which the user sends the coins. The order expires when no deposit arrives until
+         *     `expires_at`, 30 minutes after creation. Send an `Idempotency-Key` so that a lost answer can be asked for again.
+         */
+        post: operations["createOrder"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/partner/orders/{order_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read an order
+         * @description By UUID or by short id, in either case. Only orders of the calling partner account are visible; any other id
+         *     gets the same 404.
+         */
+        get: operations["getOrder"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/coin-icons/{file}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Fetch a coin's icon
+         * @description The path that `icon_url` names. The one endpoint whose answer is not JSON: an SVG image that may be cached for
+         *     good when the address carries the version parameter `v`. A coin without an icon of its own gets a drawn one.
+         */
+        get: operations["getCoinIcon"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/openapi.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Fetch this document
+         * @description The contract as JSON, for code generators. Rendered for people at `/api/v1/docs`.
+         */
+        get: operations["getDocument"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+};
+export type webhooks = Record<string, never>;
+export type components = {
+    schemas: {
+        /** @description Ticker symbol. */
+        Coin: string;
+        /** @description Network identifier, for example BTC, TRC20 or ERC20. */
+        Network: string;
+        /**
+         * @description `float` settles at the rate when the deposit is confirmed, `fixed` at the quoted rate.
+         * @enum {string}
+         */
+        RateType: "float" | "fixed";
+        /**
+         * @description | Status | Meaning |
+         *     |---|---|
+         *     | waiting_deposit | waiting for the user to send funds to the deposit address |
+         *     | confirming | deposit seen, waiting for confirmations |
+         *     | exchanging | deposit confirmed, exchange in progress |
+         *     | sending | payout transaction being sent |
+         *     | completed | paid out; nothing more happens |
+         *     | expired | no deposit arrived in time |
+         *     | refunding | the exchange failed, a refund is under way |
+         *     | refunded | the refund was sent to the refund address |
+         *     | failed | contact support with the order id |
+         * @enum {string}
+         */
+        OrderStatus: "waiting_deposit" | "confirming" | "exchanging" | "sending" | "completed" | "expired" | "refunding" | "refunded" | "failed";
+        /** @description One coin on one network. */
+        Currency: {
+            /**
+             * Format: uuid
+             * @description Identifier of this row.
+             */
+            id: string;
+            coin: components["schemas"]["Coin"];
+            network: components["schemas"]["Network"];
+            /** @description Name of the coin for people. */
+            name: string;
+            /** @description The currency is enabled. */
+            is_active: boolean;
+            /** @description Deposits are accepted. */
+            is_deposit_enabled: boolean;
+            /** @description Payouts are made. */
+            is_withdraw_enabled: boolean;
+            /** @description Smallest amount per order, in the coin's units. */
+            min_amount: number;
+            /** @description Largest amount per order, in the coin's units. */
+            max_amount: number;
+            /**
+             * Format: int32
+             * @description Confirmations that a deposit needs.
+             */
+            min_confirmations: number;
+            /**
+             * Format: int32
+             * @description Digits after the point of amounts.
+             */
+            decimals: number;
+            /** @description The network uses a memo or destination tag. */
+            is_memo?: boolean;
+            /** @description Template of a block explorer's page of a transaction, with `{tx}` for its hash. */
+            explorer_tx_url?: string | null;
+            /** @description Template of a block explorer's page of an address, with `{address}` for it. */
+            explorer_address_url?: string | null;
+            /** @description Path of the coin's icon on this host. */
+            icon_url?: string | null;
+        };
+        /** @description What an exchange would give now. */
+        RateQuote: {
+            coin_from: components["schemas"]["Coin"];
+            coin_to: components["schemas"]["Coin"];
+            rate_type: components["schemas"]["RateType"];
+            /** @description Units of `coin_to` paid out for each unit of `coin_from`, all fees taken off. */
+            rate: number;
+            /** @description Smallest amount of `coin_from` for this pair. */
+            min_amount: number;
+            /** @description Largest amount of `coin_from` for this pair. */
+            max_amount: number;
+            /**
+             * Format: int32
+             * @description Null for `float`. For `fixed`, whole seconds for which an order gets this very rate.
+             */
+            expires_in: number | null;
+        };
+        /** @description What to exchange, and where to pay. */
+        CreateOrder: {
+            coin_from: components["schemas"]["Coin"];
+            network_from: components["schemas"]["Network"];
+            coin_to: components["schemas"]["Coin"];
+            network_to: components["schemas"]["Network"];
+            /** @description Amount of `coin_from` that the user will send, at most 40 characters long. */
+            amount_from: number;
+            rate_type: components["schemas"]["RateType"];
+            /** @description Address on `network_to` that receives the payout. */
+            recipient_address: string;
+            /** @description Memo or tag of the recipient, for networks that have one. */
+            recipient_address_tag?: string;
+            /** @description Address on `network_from` to which the deposit goes back when the exchange fails. */
+            refund_address?: string;
+            /** @description Memo or tag of the refund address, for networks that have one. */
+            refund_address_tag?: string;
+        };
+        /** @description An exchange order. */
+        Order: {
+            /**
+             * Format: uuid
+             * @description Identifier of the order.
+             */
+            id: string;
+            /** @description Short identifier for people; found in either case. */
+            short_id: string;
+            status: components["schemas"]["OrderStatus"];
+            /**
+             * Format: date-time
+             * @description When the order was made.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it expires if no deposit arrives.
+             */
+            expires_at: string;
+            coin_from: components["schemas"]["Coin"];
+            network_from: components["schemas"]["Network"];
+            coin_to: components["schemas"]["Coin"];
+            network_to: components["schemas"]["Network"];
+            /** @description Amount to be deposited. */
+            amount_from_expected: number;
+            /** @description Amount to be paid out. */
+            amount_to_expected: number;
+            rate_type: components["schemas"]["RateType"];
+            /** @description The rate at creation. */
+            rate_quoted: number;
+            /** @description Where the user sends the coins. */
+            deposit_address: string;
+            /** @description Memo or tag that the deposit must carry; null when there is none. */
+            deposit_address_tag: string | null;
+            /** @description Where the payout goes. */
+            recipient_address: string;
+            /** @description Null until a deposit is seen. */
+            deposit_txid: string | null;
+            /**
+             * Format: int32
+             * @description Null until a deposit is seen.
+             */
+            deposit_confirmations: number | null;
+            /**
+             * Format: int32
+             * @description Confirmations that are needed.
+             */
+            deposit_confirmations_required: number;
+            /** @description Null until there is a payout. */
+            payout_txid: string | null;
+        };
+        /** @description One thing that is wrong. */
+        Fault: {
+            /** @description The member or parameter. */
+            field: string;
+            /** @description Stable word for programs. */
+            code: string;
+            /** @description One sentence for people. */
+            detail: string;
+        };
+        /** @description Why the request was refused. */
+        Error: {
+            /** @description What is wrong and what to change, for people. */
+            detail: string;
+            /** @description Stable word for programs. */
+            code: string;
+            /** @description Identifier of the request; quote it to support. */
+            request_id: string;
+            /** @description The pair's minimum, when an amount is outside the limits. */
+            min_amount?: number;
+            /** @description The pair's maximum, when an amount is outside the limits. */
+            max_amount?: number;
+            /** @description Every fault, when more than one thing is wrong. */
+            errors?: components["schemas"]["Fault"][];
+        };
+    };
+    responses: {
+        /** @description The request does not have the contract's shape. */
+        BadRequest: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description No valid key, or a wrong signature. */
+        Unauthorized: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The account is not active, or the key may not do this. */
+        Forbidden: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Nothing of that name, or it belongs to another partner account. */
+        NotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The path exists, with other methods. */
+        MethodNotAllowed: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                Allow: components["headers"]["Allow"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description A request with the same idempotency key is still under way. */
+        Conflict: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The body is larger than 16 KiB. */
+        ContentTooLarge: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The body is not uncompressed JSON in UTF-8. */
+        UnsupportedMediaType: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Well formed, but refused. */
+        UnprocessableEntity: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Too many requests in this window. */
+        TooManyRequests: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Our fault. */
+        InternalServerError: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Unavailable for a moment. */
+        ServiceUnavailable: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+    };
+    parameters: {
+        /** @description An `ETag` of an earlier answer. */
+        IfNoneMatch: string;
+        /**
+         * @description 1 to 255 visible ASCII characters of your choice, bare or in double quotes, for example a UUID. The same key
+         *     with the same body gives the same order.
+         */
+        IdempotencyKey: string;
+        /**
+         * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body (of nothing, for a GET), keyed with the secret: the part of
+         *     the key after the dot. Verified when present; 401 when it does not match.
+         */
+        Signature: string;
+    };
+    requestBodies: never;
+    headers: {
+        /** @description Strong entity tag of this answer. */
+        ETag: string;
+        /** @description How long the answer may be kept. */
+        "Cache-Control": string;
+        /** @description Identifier of this request; quote it to support. */
+        "X-Request-Id": string;
+        /** @description Whole seconds to wait before trying again. */
+        "Retry-After": string;
+        /** @description The methods that this path accepts. */
+        Allow: string;
+        /** @description The limit that applies: its name, quota and window in seconds. */
+        "RateLimit-Policy": string;
+        /** @description What is left: the name of the limit, remaining requests and seconds until the window ends. */
+        RateLimit: string;
+        /** @description Requests allowed in the window. */
+        "X-RateLimit-Limit": string;
+        /** @description Requests left in the window. */
+        "X-RateLimit-Remaining": string;
+        /** @description When the window ends, in epoch seconds. */
+        "X-RateLimit-Reset": string;
+    };
+    pathItems: never;
+};
+export type $defs = Record<string, never>;
+export interface operations {
+    listCurrencies: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An `ETag` of an earlier answer. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All active currencies and their networks. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Currency"][];
+                };
+            };
+            /** @description Unchanged since the `ETag` that the request named. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            405: components["responses"]["MethodNotAllowed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getRate: {
+        parameters: {
+            query: {
+                /** @description Source coin ticker, in capitals. */
+                coin_from: components["schemas"]["Coin"];
+                /** @description Destination coin ticker, in capitals. */
+                coin_to: components["schemas"]["Coin"];
+                /** @description Source network. May be left out when the coin is on one network only. */
+                network_from?: components["schemas"]["Network"];
+                /** @description Destination network. May be left out when the coin is on one network only. */
+                network_to?: components["schemas"]["Network"];
+                /**
+                 * @description Amount of `coin_from` to exchange, a plain decimal number of at most 40 characters. When left out, the
+                 *     pair's `min_amount` is quoted.
+                 */
+                amount?: number;
+                /** @description `float` settles at the rate when the deposit is confirmed, `fixed` at the quoted rate. */
+                rate_type?: components["schemas"]["RateType"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The quote, with the pair's limits. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RateQuote"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createOrder: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description 1 to 255 visible ASCII characters of your choice, bare or in double quotes, for example a UUID. The same key
+                 *     with the same body gives the same order.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body (of nothing, for a GET), keyed with the secret: the part of
+                 *     the key after the dot. Verified when present; 401 when it does not match.
+                 */
+                "X-Signature"?: components["parameters"]["Signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 16 KiB of JSON in UTF-8, not compressed. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateOrder"];
+            };
+        };
+        responses: {
+            /** @description The new order, in status `waiting_deposit`. */
+            201: {
+                headers: {
+                    /** @description Path of the order. */
+                    Location?: string;
+                    /** @description `true` when this is the stored answer to an earlier request with the same key. */
+                    "Idempotent-Replayed"?: "true";
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Order"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getOrder: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body (of nothing, for a GET), keyed with the secret: the part of
+                 *     the key after the dot. Verified when present; 401 when it does not match.
+                 */
+                "X-Signature"?: components["parameters"]["Signature"];
+            };
+            path: {
+                /** @description The order's UUID or its short id. */
+                order_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The order with its current status. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Order"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getCoinIcon: {
+        parameters: {
+            query?: {
+                /** @description Version of the icon, as in `icon_url`. */
+                v?: string;
+            };
+            header?: {
+                /** @description An `ETag` of an earlier answer. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description Ticker in small letters, with the ending `.svg`. */
+                file: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The icon. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/svg+xml": string;
+                };
+            };
+            /** @description Unchanged since the `ETag` that the request named. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getDocument: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An `ETag` of an earlier answer. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The OpenAPI document. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Version of the OpenAPI format. */
+                        openapi: string;
+                        /** @description Title, version and introduction. */
+                        info: Record<string, never>;
+                        /** @description Every endpoint. */
+                        paths: Record<string, never>;
+                    };
+                };
+            };
+            /** @description Unchanged since the `ETag` that the request named. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            405: components["responses"]["MethodNotAllowed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+}

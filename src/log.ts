@@ -1,0 +1,65 @@
+import { type DestinationStream, destination, pino } from 'pino';
+
+/**
+ * The only members that a log line may carry. Everything else is dropped before it is written, so that a body, a key,
+ * a signature or an address cannot reach the log by mistake.
+ */
+const allowedMembers = new Set([
+  'event',
+  'request_id',
+  'method',
+  'route',
+  'status',
+  'ms',
+  'partner_id',
+  'key_id',
+  'ip_prefix',
+  'order_id',
+  'code',
+  'error',
+  'stack',
+  'coin',
+  'network',
+  'count',
+  'signal',
+  'role',
+  'setting',
+  'port',
+  'bucket',
+  'version',
+]);
+
+export interface Log {
+  debug(members: Record<string, unknown>, message: string): void;
+  info(members: Record<string, unknown>, message: string): void;
+  warn(members: Record<string, unknown>, message: string): void;
+  error(members: Record<string, unknown>, message: string): void;
+}
+
+/** Structured logs, one JSON object a line, on standard error unless told otherwise. */
+export function createLog(level: string, stream?: DestinationStream): Log {
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: {
+        level: (label) => ({ level: label }),
+        log: (members) => Object.fromEntries(Object.entries(members).filter(([name]) => allowedMembers.has(name))),
+      },
+    },
+    stream ?? destination({ dest: 2, sync: false }),
+  );
+}
+
+/** The loggable facts of an error: its class and driver code, and a stack without the message's values. */
+export function errorMembers(error: unknown): Record<string, unknown> {
+  if (!(error instanceof Error)) return { error: typeof error };
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  const frames = (error.stack ?? '')
+    .split('\n')
+    .filter((line) => line.trimStart().startsWith('at '))
+    .slice(0, 12)
+    .map((line) => line.trim());
+  return { error: error.name, ...(code === undefined ? {} : { code }), stack: frames.join(' | ') };
+}

@@ -1,0 +1,30 @@
+import { Entity, ManyToOne, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
+import { Order } from './order.entity.ts';
+import type { OrderStatus } from './order-status.ts';
+
+/** One move of an order, never changed or removed. `seq` counts from 1 without a gap. */
+@Entity({ tableName: 'order_event' })
+export class OrderEvent {
+  @ManyToOne(() => Order, { primary: true })
+  order!: Order;
+
+  @PrimaryKey({ type: 'integer' })
+  seq!: number;
+
+  @Property({ type: 'timestamptz' })
+  at!: Date;
+
+  @Property({ type: 'text', nullable: true })
+  fromStatus!: OrderStatus | null;
+
+  @Property({ type: 'text' })
+  toStatus!: OrderStatus;
+
+  /** Why it moved, as a stable word: 'created'. */
+  @Property({ type: 'text' })
+  cause!: string;
+
+  /** Who moved it: 'partner:<id>', 'staff:<id>' or 'system'. */
+  @Property({ type: 'text' })
+  actor!: string;
+}

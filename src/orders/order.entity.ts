@@ -1,0 +1,98 @@
+import { Entity, ManyToOne, OneToOne, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
+import { DepositAddress } from '../chains/deposit-address.entity.ts';
+import { Partner } from '../partners/partner.entity.ts';
+import type { RateType } from '../rates/quote.ts';
+import type { OrderStatus } from './order-status.ts';
+
+/** An exchange order. Amounts are decimal strings in the units of their coin. */
+@Entity({ tableName: 'exchange_order' })
+export class Order {
+  @PrimaryKey({ type: 'uuid' })
+  id!: string;
+
+  @Property({ type: 'text' })
+  shortId!: string;
+
+  @ManyToOne(() => Partner)
+  partner!: Partner;
+
+  @Property({ type: 'text' })
+  status!: OrderStatus;
+
+  @Property({ type: 'timestamptz' })
+  createdAt!: Date;
+
+  @Property({ type: 'timestamptz' })
+  expiresAt!: Date;
+
+  @Property({ type: 'timestamptz' })
+  updatedAt!: Date;
+
+  /** When the order next needs attention; null when it is at rest. */
+  @Property({ type: 'timestamptz', nullable: true })
+  nextActionAt!: Date | null;
+
+  @Property({ type: 'text' })
+  coinFrom!: string;
+
+  @Property({ type: 'text' })
+  networkFrom!: string;
+
+  @Property({ type: 'text' })
+  coinTo!: string;
+
+  @Property({ type: 'text' })
+  networkTo!: string;
+
+  @Property({ type: 'decimal', precision: 38, scale: 18 })
+  amountFromExpected!: string;
+
+  @Property({ type: 'decimal', precision: 38, scale: 18 })
+  amountToExpected!: string;
+
+  @Property({ type: 'text' })
+  rateType!: RateType;
+
+  /** Net units of coin_to per unit of coin_from: amount_to_expected = floor(amount_from_expected × rate). */
+  @Property({ type: 'decimal', precision: 38, scale: 18 })
+  rateQuoted!: string;
+
+  /** Service fee as a fraction, as it was when the order was made. */
+  @Property({ type: 'decimal', precision: 9, scale: 6 })
+  feeRate!: string;
+
+  /** In units of coin_to. */
+  @Property({ type: 'decimal', precision: 38, scale: 18 })
+  serviceFeeQuoted!: string;
+
+  /** In units of coin_to. */
+  @Property({ type: 'decimal', precision: 38, scale: 18 })
+  networkFeeQuoted!: string;
+
+  @OneToOne(() => DepositAddress, { owner: true })
+  depositAddress!: DepositAddress;
+
+  @Property({ type: 'text' })
+  recipientAddress!: string;
+
+  @Property({ type: 'text', nullable: true })
+  recipientAddressTag!: string | null;
+
+  @Property({ type: 'text', nullable: true })
+  refundAddress!: string | null;
+
+  @Property({ type: 'text', nullable: true })
+  refundAddressTag!: string | null;
+
+  @Property({ type: 'text', nullable: true })
+  depositTxid!: string | null;
+
+  @Property({ type: 'integer', nullable: true })
+  depositConfirmations!: number | null;
+
+  @Property({ type: 'integer' })
+  depositConfirmationsRequired!: number;
+
+  @Property({ type: 'text', nullable: true })
+  payoutTxid!: string | null;
+}

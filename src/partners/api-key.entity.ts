@@ -1,0 +1,46 @@
+import { Entity, ManyToOne, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
+import type { KeyScope } from './key-scope.ts';
+import { Partner } from './partner.entity.ts';
+
+/** A partner's API key: never the secret, only a keyed hash of the whole key. */
+@Entity({ tableName: 'api_key' })
+export class ApiKey {
+  @PrimaryKey({ type: 'text' })
+  keyId!: string;
+
+  @ManyToOne(() => Partner)
+  partner!: Partner;
+
+  /** HMAC-SHA256 of the whole key under the pepper of `pepperVersion`. */
+  @Property({ type: 'blob' })
+  mac!: Buffer;
+
+  @Property({ type: 'integer' })
+  pepperVersion!: number;
+
+  /** The key's last four characters, so that people can tell keys apart. */
+  @Property({ type: 'text' })
+  last4!: string;
+
+  @Property({ type: 'text' })
+  label!: string;
+
+  @Property({ type: 'array' })
+  scopes!: KeyScope[];
+
+  /** Client networks that may use the key; empty allows all. */
+  @Property({ type: 'array' })
+  allowedCidrs!: string[];
+
+  @Property({ type: 'timestamptz' })
+  createdAt!: Date;
+
+  @Property({ type: 'timestamptz', nullable: true })
+  expiresAt!: Date | null;
+
+  @Property({ type: 'timestamptz', nullable: true })
+  revokedAt!: Date | null;
+
+  @Property({ type: 'timestamptz', nullable: true })
+  lastUsedAt!: Date | null;
+}

@@ -1,0 +1,122 @@
+import type { Clock } from '../clock.ts';
+import { errorMembers, type Log } from '../log.ts';
+import { Big, parseDecimal, roundToSignificant } from '../money.ts';
+import type { PriceSource } from './price-source.ts';
+
+interface BookedPrice {
+  readonly price: Big;
+  readonly at: Date;
+}
+
+/** Limits follow a reference price that stays until the market has moved this far from it. */
+const referenceBand = new Big('0.1');
+/** A price that jumps by more than this factor within its allowed age is not believed. */
+const largestJump = new Big('3');
+
+export interface PriceBookOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly source: PriceSource;
+  readonly refreshSec: number;
+  readonly maxAgeSec: number;
+  readonly fixedHoldSec: number;
+}
+
+/**
+ * The newest believable price of each coin, in memory, so that a quote costs no I/O. Three views: `live` for float
+ * quotes; `fixed`, which stands still during each hold window; `reference`, for limits, which moves in steps only,
+ * so that a minimum that a partner has just read still holds when it creates the order.
+ */
+export class PriceBook {
+  readonly #options: PriceBookOptions;
+  readonly #live = new Map<string, BookedPrice>();
+  readonly #reference = new Map<string, Big>();
+  #fixed: ReadonlyMap<string, BookedPrice> = new Map();
+  #fixedWindow = -1;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: PriceBookOptions) {
+    this.#options = options;
+  }
+
+  /** Takes the first prices, then keeps refreshing until `stop`. A source that fails leaves the prices to grow old. */
+  async start(coins: () => readonly string[]): Promise<void> {
+    await this.refresh(coins());
+    this.#timer = setInterval(() => void this.refresh(coins()), this.#options.refreshSec * 1000).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  async refresh(coins: readonly string[]): Promise<void> {
+    const { source, log } = this.#options;
+    try {
+      for (const [coin, { price, at }] of await source.fetch(coins)) this.#book(coin, price, at);
+    } catch (error) {
+      log.warn({ event: 'price_refresh_failed', ...errorMembers(error) }, 'prices could not be refreshed');
+    }
+    this.#rollFixedWindow();
+  }
+
+  /** The live price, or null when there is none young enough. */
+  live(coin: string): Big | null {
+    return this.#fresh(this.#live.get(coin));
+  }
+
+  /** The price at the start of the current hold window, or null when there is none young enough. */
+  fixed(coin: string): Big | null {
+    this.#rollFixedWindow();
+    return this.#fresh(this.#fixed.get(coin), this.#options.fixedHoldSec);
+  }
+
+  /** The slow price that limits are computed from, or null when the coin was never priced. */
+  reference(coin: string): Big | null {
+    return this.#reference.get(coin) ?? null;
+  }
+
+  /** Whole seconds for which fixed quotes keep their rate. */
+  fixedForSec(): number {
+    const nowSec = this.#options.clock.now().getTime() / 1000;
+    return Math.floor((this.#window(nowSec) + 1) * this.#options.fixedHoldSec - nowSec);
+  }
+
+  #book(coin: string, text: string, at: Date): void {
+    const price = parseDecimal(text);
+    const known = this.#live.get(coin);
+    const believable =
+      price?.gt('0') && (!this.#fresh(known) || !known || isWithin(price.div(known.price), largestJump));
+    if (!price || !believable) {
+      this.#options.log.warn({ event: 'price_refused', coin }, 'a price was not believable and was ignored');
+      return;
+    }
+    if (known && known.at > at) return;
+    this.#live.set(coin, { price, at });
+    const reference = this.#reference.get(coin);
+    if (!reference || price.minus(reference).abs().gt(reference.times(referenceBand))) {
+      this.#reference.set(coin, roundToSignificant(price, 2));
+    }
+  }
+
+  #fresh(booked: BookedPrice | undefined, extraSec = 0): Big | null {
+    if (!booked) return null;
+    const ageMs = this.#options.clock.now().getTime() - booked.at.getTime();
+    return ageMs <= (this.#options.maxAgeSec + extraSec) * 1000 ? booked.price : null;
+  }
+
+  #window(nowSec: number): number {
+    return Math.floor(nowSec / this.#options.fixedHoldSec);
+  }
+
+  /** Fixes the live prices of this moment for a window that has begun. */
+  #rollFixedWindow(): void {
+    const window = this.#window(this.#options.clock.now().getTime() / 1000);
+    if (window === this.#fixedWindow && this.#fixed.size > 0) return;
+    this.#fixedWindow = window;
+    this.#fixed = new Map([...this.#live].filter(([, booked]) => this.#fresh(booked)));
+  }
+}
+
+function isWithin(ratio: Big, factor: Big): boolean {
+  return ratio.lte(factor) && ratio.times(factor).gte('1');
+}

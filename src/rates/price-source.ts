@@ -1,0 +1,13 @@
+/** A price as a source tells it: a decimal string in US dollars per unit of the coin. */
+export interface SourcePrice {
+  readonly price: string;
+  /** When the source observed it. */
+  readonly at: Date;
+}
+
+/** Where prices come from. An adapter that can reach no answer throws; it never invents a price. */
+export interface PriceSource {
+  readonly name: string;
+  /** Prices of the coins asked for that the source knows. */
+  fetch(coins: readonly string[]): Promise<ReadonlyMap<string, SourcePrice>>;
+}

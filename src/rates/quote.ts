@@ -1,0 +1,85 @@
+import { Big, ceilTo, floorTo, maxOf, minOf, roundToSignificant, storedDecimals } from '../money.ts';
+
+export const rateTypes = ['float', 'fixed'] as const;
+export type RateType = (typeof rateTypes)[number];
+
+/** What a quote needs to know of a currency. Amounts are decimal strings in the coin's units. */
+export interface QuotedCurrency {
+  readonly decimals: number;
+  readonly minAmount: string;
+  readonly maxAmount: string;
+  readonly networkFee: string;
+}
+
+/** Prices of both coins in the same unit of account. */
+export interface PricePair {
+  readonly from: Big;
+  readonly to: Big;
+}
+
+export interface PairLimits {
+  readonly minAmount: Big;
+  readonly maxAmount: Big;
+}
+
+export interface QuoteTerms {
+  /** Units of coin_to paid out for each unit of coin_from, rounded down to 18 places. */
+  readonly rate: Big;
+  /** floor(amount × rate) to the decimals of coin_to. */
+  readonly amountTo: Big;
+  /** In units of coin_to, rounded down to 18 places. */
+  readonly serviceFee: Big;
+  /** In units of coin_to. */
+  readonly networkFee: Big;
+}
+
+/** Limits that come out of a division keep so many significant digits, so that people and doubles can hold them. */
+const limitDigits = 6;
+
+/**
+ * The terms of an exchange, so that they add up: gross = amount × price(from) / price(to); the service fee is a
+ * fraction of gross; the network fee is the payout's own; rate = (gross − both fees) / amount. The rate may come out
+ * zero or negative when the fees eat the amount: the caller refuses that.
+ */
+export function quoteTerms(amount: Big, prices: PricePair, to: QuotedCurrency, feeRate: Big): QuoteTerms {
+  const gross = amount.times(prices.from).div(prices.to);
+  const serviceFee = gross.times(feeRate);
+  const networkFee = new Big(to.networkFee);
+  const rate = floorTo(gross.minus(serviceFee).minus(networkFee).div(amount), storedDecimals);
+  return {
+    rate,
+    amountTo: floorTo(amount.times(rate), to.decimals),
+    serviceFee: floorTo(serviceFee, storedDecimals),
+    networkFee,
+  };
+}
+
+/**
+ * The smallest and largest amount of coin_from for which both currencies' own limits hold: the destination's limits
+ * are carried over through the rate. The minimum is rounded up and the maximum down. Returns null when nothing fits
+ * between them.
+ */
+export function pairLimits(
+  from: QuotedCurrency,
+  to: QuotedCurrency,
+  prices: PricePair,
+  feeRate: Big,
+): PairLimits | null {
+  const netPerUnit = prices.from.times(new Big('1').minus(feeRate));
+  const amountFor = (amountTo: string): Big => new Big(amountTo).plus(to.networkFee).times(prices.to).div(netPerUnit);
+  const minAmount = maxOf(new Big(from.minAmount), roundUp(amountFor(to.minAmount), from.decimals));
+  const maxAmount = minOf(new Big(from.maxAmount), roundDown(amountFor(to.maxAmount), from.decimals));
+  return minAmount.gt(maxAmount) ? null : { minAmount, maxAmount };
+}
+
+function roundUp(value: Big, decimals: number): Big {
+  const rounded = roundToSignificant(value, limitDigits);
+  const step = new Big(`1e${value.e - limitDigits + 1}`);
+  return ceilTo(rounded.lt(value) ? rounded.plus(step) : rounded, decimals);
+}
+
+function roundDown(value: Big, decimals: number): Big {
+  const rounded = roundToSignificant(value, limitDigits);
+  const step = new Big(`1e${value.e - limitDigits + 1}`);
+  return floorTo(rounded.gt(value) ? rounded.minus(step) : rounded, decimals);
+}

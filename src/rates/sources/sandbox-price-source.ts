@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from '../../clock.ts';
+import { Big, formatDecimal, roundToSignificant } from '../../money.ts';
+import type { PriceSource, SourcePrice } from '../price-source.ts';
+import { sandboxPrices } from './sandbox-prices.ts';
+
+/** How long one sandbox price stands. */
+const tickSec = 5;
+/** Prices move at most this far from the table, in hundredths of a percent. */
+const amplitudeBasisPoints = 30;
+
+/**
+ * Plausible prices that move a little. The movement depends on the seed and the time alone, so that all processes
+ * see the same price at the same moment and a test can foretell it.
+ */
+export class SandboxPriceSource implements PriceSource {
+  readonly name = 'sandbox';
+  readonly #clock: Clock;
+  readonly #seed: string;
+
+  constructor(clock: Clock, seed: string) {
+    this.#clock = clock;
+    this.#seed = seed;
+  }
+
+  async fetch(coins: readonly string[]): Promise<ReadonlyMap<string, SourcePrice>> {
+    const at = this.#clock.now();
+    const tick = Math.floor(at.getTime() / 1000 / tickSec);
+    const prices = new Map<string, SourcePrice>();
+    for (const coin of coins) {
+      const base = sandboxPrices[coin];
+      if (base !== undefined) prices.set(coin, { price: this.#moved(coin, base, tick), at });
+    }
+    return prices;
+  }
+
+  #moved(coin: string, base: string, tick: number): string {
+    const digest = createHash('sha256').update(`${this.#seed}|${coin}|${tick}`).digest();
+    const basisPoints = (digest.readUInt32BE(0) % (2 * amplitudeBasisPoints + 1)) - amplitudeBasisPoints;
+    const factor = new Big('1').plus(new Big(String(basisPoints)).div('10000'));
+    return formatDecimal(roundToSignificant(new Big(base).times(factor), 12));
+  }
+}

@@ -1,0 +1,39 @@
+// Writes what is generated from a source of truth, or with --check tells what is stale:
+// types of the REST contract (openapi.yaml), coin icons, .env.example.
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import openapiTS, { astToString } from 'openapi-typescript';
+
+const check = process.argv.includes('--check');
+const root = new URL('..', import.meta.url);
+const stale = [];
+
+function emit(path, text) {
+  const url = new URL(path, root);
+  if (existsSync(url) && readFileSync(url, 'utf8') === text) return;
+  if (check) stale.push(path);
+  else {
+    writeFileSync(url, text);
+    console.log(`wrote ${path}`);
+  }
+}
+
+function run(script) {
+  const args = [fileURLToPath(new URL(script, root)), ...(check ? ['--check'] : [])];
+  const { status } = spawnSync(process.execPath, args, { stdio: 'inherit', cwd: fileURLToPath(root) });
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+const contract = await openapiTS(new URL('openapi.yaml', root), { exportType: true });
+emit('src/generated/openapi.ts', `// Generated from openapi.yaml by npm run generate. Do not edit.\n${astToString(contract)}`);
+
+run('tools/icons.js');
+
+const { environmentExample } = await import(new URL('dist/config.js', root).href);
+emit('.env.example', environmentExample());
+
+if (stale.length > 0) {
+  console.error(`stale: ${stale.join(', ')}; run npm run generate and commit the result`);
+  process.exit(1);
+}
