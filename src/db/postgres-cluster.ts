@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { closeSync, constants, openSync } from 'node:fs';
 import { chmod, chown, lchown, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { Client } from 'pg';
 import { errorCode, ignoreMissing } from './error-code.ts';
 import { hasName, otherDatabase, type PostgresLauncher } from './postgres-launcher.ts';
+import { processCommand, processGone, processStart } from './process-start.ts';
 
 export const superuser = 'gateway';
 
@@ -35,7 +36,9 @@ export async function ensureCluster(
 ): Promise<void> {
   const dataDir = dirname(cluster);
   for (const name of await readdir(dataDir)) {
-    if (name.startsWith(initPrefix)) await removeFolder(join(dataDir, name));
+    if (!name.startsWith(initPrefix)) continue;
+    await waitForInitdbServer(join(dataDir, name));
+    await removeFolder(join(dataDir, name));
   }
   const version = await readFile(join(cluster, 'PG_VERSION'), 'utf8').catch(ignoreMissing);
   if (version !== undefined) {
@@ -64,6 +67,20 @@ export async function ensureCluster(
   if (!ephemeral) await syncFolder(dataDir);
 }
 
+/**
+ * After initdb was killed, the server that it fed still ends in order, and frees its shared memory. Were its files gone
+ * first, it would crash and leave that memory behind.
+ */
+async function waitForInitdbServer(draft: string): Promise<void> {
+  const written = await readFile(join(draft, 'postmaster.pid'), 'utf8').catch(ignoreMissing);
+  // A server without a postmaster writes its number as a negative one.
+  const pid = Math.abs(Number.parseInt(written ?? '', 10));
+  if (!pid) return;
+  const start = await processStart(pid);
+  const command = await processCommand(pid);
+  if (start && basename(command?.args[0] ?? '') === 'postgres') await processGone(pid, start, 10_000);
+}
+
 async function runInitdb(folder: string, launcher: PostgresLauncher, ephemeral: boolean): Promise<void> {
   const child = launcher.spawn('initdb', [
     `--pgdata=${folder}`,
@@ -76,6 +93,8 @@ async function runInitdb(folder: string, launcher: PostgresLauncher, ephemeral: 
     '--data-checksums',
     '--auth-local=trust',
     '--auth-host=reject',
+    // When initdb is interrupted, its server goes on to its own end, which it must not lose its files before.
+    '--no-clean',
     ...(ephemeral ? ['--no-sync'] : []),
   ]);
   const lastLines = keepLastLines(child.stderr);

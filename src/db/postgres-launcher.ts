@@ -61,7 +61,7 @@ export async function findPostgresLauncher(dataDir: string, cluster: string): Pr
         spawn: (program, programArgs) => launch(way, program === 'initdb', join(binaries, program), programArgs),
       };
     } catch (error) {
-      failures.push(error instanceof Error ? error.message : String(error));
+      failures.push(String(error));
     }
   }
   const remedy = owner
@@ -101,9 +101,10 @@ function waysToRun(owner: ClusterOwner | null): Way[] {
   }
   const change = ['setpriv', `--reuid=${owner.uid}`, `--regid=${owner.gid}`, '--clear-groups', ...dieWithUs];
   // Below a home that only root may enter, the user also needs leave to pass through; containers often withhold the
-  // lesser of the two capabilities.
+  // lesser of the two capabilities. PostgreSQL asks access(2) whether it can be executed, which ignores a user's
+  // capabilities but for this security bit.
   const passing = ['dac_read_search', 'dac_override'].map((capability) => ({
-    prefix: [...change, `--inh-caps=+${capability}`, `--ambient-caps=+${capability}`],
+    prefix: [...change, '--securebits=+no_setuid_fixup', `--inh-caps=+${capability}`, `--ambient-caps=+${capability}`],
     options: {},
   }));
   return [{ prefix: change, options: {} }, ...passing, { prefix: [], options: { uid: owner.uid, gid: owner.gid } }];

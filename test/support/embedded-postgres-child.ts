@@ -1,18 +1,19 @@
 import { createInterface } from 'node:readline';
 import { startEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
 
-// A gateway reduced to its PostgreSQL, for tests that end it in every way. Its one argument is a folder; it writes one
+// A gateway reduced to its PostgreSQL, for tests that end it in every way. Its arguments are a folder and perhaps 'durable'; it writes one
 // JSON object a line, and stops when its standard input says 'stop'.
 
 function say(message: object): void {
   process.stdout.write(`${JSON.stringify(message)}\n`);
 }
 
-const [dataDir = ''] = process.argv.slice(2);
+const [dataDir = '', durable] = process.argv.slice(2);
 const began = Date.now();
 try {
   const postgres = await startEmbeddedPostgres({
     dataDir,
+    ephemeral: durable !== 'durable',
     onProgress: (progress) => say({ progress }),
     onUnexpectedExit: (unexpectedExit) => say({ unexpectedExit }),
   });

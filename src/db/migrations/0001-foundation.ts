@@ -82,7 +82,8 @@ export class Migration0001Foundation extends Migration {
         check (num_nonnulls(xpub, shared_address) <= 1)
       );
 
-      create sequence deposit_index as bigint minvalue 1 maxvalue 2147483647 no cycle;
+      -- Each number ends a block of 50 indexes: 50 stands for 1 to 50.
+      create sequence deposit_index_block as bigint start 50 increment 50 minvalue 50 maxvalue 2147483600 no cycle;
 
       create table deposit_address (
         id uuid primary key,

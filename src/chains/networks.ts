@@ -1,0 +1,130 @@
+/** Which codec reads a network's addresses. */
+export type AddressFamily =
+  | 'bitcoin'
+  | 'litecoin'
+  | 'dogecoin'
+  | 'bitcoin-cash'
+  | 'dash'
+  | 'zcash'
+  | 'evm'
+  | 'tron'
+  | 'ripple'
+  | 'stellar'
+  | 'ton'
+  | 'cosmos'
+  | 'solana'
+  | 'cardano'
+  | 'monero'
+  | 'polkadot'
+  | 'algorand'
+  | 'tezos';
+
+/**
+ * Where deposit addresses come from. `derived`: from an account's public key, an address an order. `shared`: one
+ * address with a tag of its own for each order. `pool`: keys without public derivation, so the signer makes addresses
+ * ahead of time.
+ */
+export type DepositMode = 'derived' | 'shared' | 'pool';
+
+/** What a network calls the text beside an address, and how it must look. */
+export interface MemoRule {
+  readonly name: 'destination tag' | 'memo' | 'comment';
+  readonly looks: string;
+  accepts(tag: string): boolean;
+}
+
+/** A network as partners name it. Two networks may be one chain: ETH is for ether, ERC20 for tokens. */
+export interface Network {
+  readonly id: string;
+  readonly title: string;
+  readonly chain: string;
+  readonly family: AddressFamily;
+  readonly deposit: DepositMode;
+  /** Networks with the same keychain share keys and address form. */
+  readonly keychain: string;
+  /** BIP44 or BIP84 path of the account, https://github.com/satoshilabs/slips/blob/master/slip-0044.md */
+  readonly accountPath: string;
+  /** Null where transactions carry no memo. */
+  readonly memo: MemoRule | null;
+}
+
+const printable = /^[\x20-\x7e]+$/;
+
+const destinationTag: MemoRule = {
+  name: 'destination tag',
+  looks: 'a whole number from 0 to 4294967295',
+  accepts: (tag) => /^(0|[1-9]\d{0,9})$/.test(tag) && BigInt(tag) <= 0xffffffffn,
+};
+
+/** A number is sent as a memo id, other text as a text memo of at most 28 bytes. */
+const stellarMemo: MemoRule = {
+  name: 'memo',
+  looks: 'a whole number up to 18446744073709551615, or text of at most 28 visible characters',
+  accepts: (tag) =>
+    /^\d+$/.test(tag)
+      ? /^(0|[1-9]\d{0,19})$/.test(tag) && BigInt(tag) <= 0xffffffffffffffffn
+      : printable.test(tag) && tag.length <= 28,
+};
+
+const textMemo = (name: 'memo' | 'comment', length: number): MemoRule => ({
+  name,
+  looks: `text of at most ${length} visible characters`,
+  accepts: (tag) => printable.test(tag) && tag.length <= length,
+});
+
+function row(
+  id: string,
+  title: string,
+  chain: string,
+  family: AddressFamily,
+  deposit: DepositMode,
+  accountPath: string,
+  memo: MemoRule | null = null,
+  keychain: string = family,
+): Network {
+  return { id, title, chain, family, deposit, keychain, accountPath, memo };
+}
+
+const evmPath = "m/44'/60'/0'";
+
+const networks: readonly Network[] = [
+  row('BTC', 'Bitcoin', 'bitcoin', 'bitcoin', 'derived', "m/84'/0'/0'"),
+  row('LTC', 'Litecoin', 'litecoin', 'litecoin', 'derived', "m/84'/2'/0'"),
+  row('DOGE', 'Dogecoin', 'dogecoin', 'dogecoin', 'derived', "m/44'/3'/0'"),
+  row('BCH', 'Bitcoin Cash', 'bitcoin-cash', 'bitcoin-cash', 'derived', "m/44'/145'/0'"),
+  row('DASH', 'Dash', 'dash', 'dash', 'derived', "m/44'/5'/0'"),
+  row('ZEC', 'Zcash', 'zcash', 'zcash', 'derived', "m/44'/133'/0'"),
+  row('ETH', 'Ethereum', 'ethereum', 'evm', 'derived', evmPath),
+  row('ERC20', 'Ethereum (ERC-20)', 'ethereum', 'evm', 'derived', evmPath),
+  row('ETC', 'Ethereum Classic', 'ethereum-classic', 'evm', 'derived', evmPath),
+  row('BSC', 'BNB Smart Chain', 'bsc', 'evm', 'derived', evmPath),
+  row('BEP20', 'BNB Smart Chain (BEP-20)', 'bsc', 'evm', 'derived', evmPath),
+  row('POLYGON', 'Polygon', 'polygon', 'evm', 'derived', evmPath),
+  row('ARBITRUM', 'Arbitrum One', 'arbitrum', 'evm', 'derived', evmPath),
+  row('OPTIMISM', 'Optimism', 'optimism', 'evm', 'derived', evmPath),
+  row('BASE', 'Base', 'base', 'evm', 'derived', evmPath),
+  row('AVAXC', 'Avalanche C-Chain', 'avalanche', 'evm', 'derived', evmPath),
+  row('TRX', 'TRON', 'tron', 'tron', 'derived', "m/44'/195'/0'"),
+  row('TRC20', 'TRON (TRC-20)', 'tron', 'tron', 'derived', "m/44'/195'/0'"),
+  row('XRP', 'XRP Ledger', 'ripple', 'ripple', 'shared', "m/44'/144'/0'", destinationTag),
+  row('XLM', 'Stellar', 'stellar', 'stellar', 'shared', "m/44'/148'/0'", stellarMemo),
+  row('TON', 'TON', 'ton', 'ton', 'shared', "m/44'/607'/0'", textMemo('comment', 120)),
+  row('ATOM', 'Cosmos Hub', 'cosmos', 'cosmos', 'shared', "m/44'/118'/0'", textMemo('memo', 256)),
+  row('SOL', 'Solana', 'solana', 'solana', 'pool', "m/44'/501'"),
+  row('ADA', 'Cardano', 'cardano', 'cardano', 'pool', "m/1852'/1815'/0'"),
+  row('XMR', 'Monero', 'monero', 'monero', 'pool', "m/44'/128'/0'"),
+  row('DOT', 'Polkadot', 'polkadot', 'polkadot', 'pool', "m/44'/354'/0'"),
+  row('ALGO', 'Algorand', 'algorand', 'algorand', 'pool', "m/44'/283'"),
+  row('XTZ', 'Tezos', 'tezos', 'tezos', 'pool', "m/44'/1729'"),
+];
+
+const byId = new Map(networks.map((network) => [network.id, network]));
+
+/** Every network that the product knows. */
+export function allNetworks(): readonly Network[] {
+  return networks;
+}
+
+export function networkById(id: string): Network | undefined {
+  return byId.get(id);
+}

@@ -1,0 +1,97 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
+import ipaddr from 'ipaddr.js';
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../clock.ts';
+import { ApiKey } from './api-key.entity.ts';
+import type { KeyScope } from './key-scope.ts';
+import type { Partner } from './partner.entity.ts';
+import type { KeyHasher, ParsedKey } from './secret-key.ts';
+
+/** How long a revocation may take to reach every process on reading requests. Creating an order re-reads the row. */
+const knownForMs = 10_000;
+const unknownForMs = 5_000;
+const cachedKeys = 10_000;
+
+/** A proven key with its partner, as of at most ten seconds ago. */
+export interface Caller {
+  readonly keyId: string;
+  readonly scopes: readonly KeyScope[];
+  readonly partner: Partner;
+  /** True when the key may be used from the address that it came from. */
+  readonly addressAllowed: boolean;
+}
+
+interface CachedKey {
+  readonly row: ApiKey | null;
+}
+
+/** Proves partner keys. Rows are cached by key id, never by the secret. */
+export class Authenticator {
+  readonly #orm: MikroORM;
+  readonly #hasher: KeyHasher;
+  readonly #clock: Clock;
+  readonly #rows = new LRUCache<string, CachedKey>({ max: cachedKeys, ttl: knownForMs });
+  readonly #used = new Map<string, Date>();
+
+  constructor(orm: MikroORM, hasher: KeyHasher, clock: Clock) {
+    this.#orm = orm;
+    this.#hasher = hasher;
+    this.#clock = clock;
+  }
+
+  /** True when proving this key id would cost no statement. */
+  isCached(keyId: string): boolean {
+    return this.#rows.has(keyId);
+  }
+
+  /**
+   * The caller behind a presented key; null when it is unknown, forged, revoked or expired. An unknown id costs the
+   * same as a known one. An inactive partner is still a caller: what it may do is decided by the operation.
+   */
+  async authenticate(key: ParsedKey, clientAddress: string): Promise<Caller | null> {
+    const row = await this.#row(key.keyId);
+    if (!this.#hasher.matches(key, row) || !row || !isLive(row, this.#clock.now())) return null;
+    this.#used.set(row.keyId, this.#clock.now());
+    return {
+      keyId: row.keyId,
+      scopes: row.scopes,
+      partner: row.partner,
+      addressAllowed: isAllowed(clientAddress, row.allowedCidrs),
+    };
+  }
+
+  /** Writes when keys were last used; called now and then, never while a request waits. */
+  async flushLastUsed(): Promise<void> {
+    const used = [...this.#used];
+    this.#used.clear();
+    if (used.length === 0) return;
+    await this.#orm.em.fork().execute(
+      `update api_key set last_used_at = seen.at::timestamptz
+         from jsonb_to_recordset(?::jsonb) as seen(key_id text, at text) where api_key.key_id = seen.key_id`,
+      [JSON.stringify(used.map(([keyId, at]) => ({ key_id: keyId, at: at.toISOString() })))],
+    );
+  }
+
+  async #row(keyId: string): Promise<ApiKey | null> {
+    const cached = this.#rows.get(keyId);
+    if (cached) return cached.row;
+    const row = await this.#orm.em.fork().findOne(ApiKey, { keyId }, { populate: ['partner'], strategy: 'joined' });
+    this.#rows.set(keyId, { row }, { ttl: row ? knownForMs : unknownForMs });
+    return row;
+  }
+}
+
+/** True while a key is neither revoked nor expired. */
+export function isLive(key: { revokedAt: Date | null; expiresAt: Date | null }, now: Date): boolean {
+  return key.revokedAt === null && (key.expiresAt === null || key.expiresAt > now);
+}
+
+function isAllowed(address: string, cidrs: readonly string[]): boolean {
+  if (cidrs.length === 0) return true;
+  if (!ipaddr.isValid(address)) return false;
+  const parsed = ipaddr.process(address);
+  return cidrs.some((cidr) => {
+    const [network, bits] = ipaddr.parseCIDR(cidr);
+    return network.kind() === parsed.kind() && parsed.match(network, bits);
+  });
+}

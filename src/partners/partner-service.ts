@@ -1,0 +1,228 @@
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import ipaddr from 'ipaddr.js';
+import { v7 as uuidv7, validate as isUuid } from 'uuid';
+import type { Clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import { formatDecimal, parseDecimal } from '../money.ts';
+import { ApiKey } from './api-key.entity.ts';
+import { isLive } from './authenticator.ts';
+import { type KeyScope, keyScopes } from './key-scope.ts';
+import { Partner, type PartnerStatus } from './partner.entity.ts';
+import { generateKey, type KeyHasher } from './secret-key.ts';
+
+/** Keys of one partner that are neither revoked nor expired. */
+const maxLiveKeys = 5;
+const maxRollHours = 7 * 24;
+
+/** What may be changed of a partner. An absent member stays; null goes back to the gateway's setting. */
+export interface PartnerChanges {
+  readonly name?: string;
+  readonly status?: PartnerStatus;
+  readonly feeRateFloat?: string | null;
+  readonly feeRateFixed?: string | null;
+  readonly rateLimitPerMin?: number | null;
+  readonly ordersLimitPerMin?: number | null;
+  readonly requireSignature?: boolean;
+}
+
+export interface KeyOptions {
+  readonly label?: string;
+  readonly scopes?: readonly string[];
+  readonly allowedCidrs?: readonly string[];
+  readonly expiresAt?: Date | null;
+}
+
+/** A key at the one moment when it is whole. It cannot be read again. */
+export interface IssuedKey {
+  readonly keyId: string;
+  readonly key: string;
+}
+
+/** Partner accounts and their keys. */
+export class PartnerService {
+  readonly #orm: MikroORM;
+  readonly #hasher: KeyHasher;
+  readonly #clock: Clock;
+
+  constructor(orm: MikroORM, hasher: KeyHasher, clock: Clock) {
+    this.#orm = orm;
+    this.#hasher = hasher;
+    this.#clock = clock;
+  }
+
+  /** Makes an active account with the gateway's own pricing and limits. */
+  async create(name: string): Promise<Partner> {
+    const now = this.#clock.now();
+    const em = this.#orm.em.fork();
+    const partner = em.create(Partner, {
+      id: uuidv7(),
+      name: checkedName(name),
+      status: 'active',
+      feeRateFloat: null,
+      feeRateFixed: null,
+      rateLimitPerMin: null,
+      ordersLimitPerMin: null,
+      requireSignature: false,
+      createdAt: now,
+      updatedAt: now,
+    });
+    await em.flush();
+    return partner;
+  }
+
+  async list(): Promise<Partner[]> {
+    return this.#orm.em.fork().find(Partner, {}, { orderBy: { createdAt: 'asc', id: 'asc' }, limit: 1000 });
+  }
+
+  /** @throws AppError partner_not_found */
+  async get(id: string): Promise<Partner> {
+    return this.#find(this.#orm.em.fork(), id);
+  }
+
+  /** @throws AppError partner_not_found, invalid_value */
+  async change(id: string, changes: PartnerChanges): Promise<Partner> {
+    return this.#orm.em.fork().transactional(async (em) => {
+      const partner = await this.#find(em, id);
+      if (changes.name !== undefined) partner.name = checkedName(changes.name);
+      if (changes.status !== undefined) partner.status = changes.status;
+      if (changes.feeRateFloat !== undefined) partner.feeRateFloat = checkedRate(changes.feeRateFloat);
+      if (changes.feeRateFixed !== undefined) partner.feeRateFixed = checkedRate(changes.feeRateFixed);
+      if (changes.rateLimitPerMin !== undefined) partner.rateLimitPerMin = checkedLimit(changes.rateLimitPerMin);
+      if (changes.ordersLimitPerMin !== undefined) partner.ordersLimitPerMin = checkedLimit(changes.ordersLimitPerMin);
+      if (changes.requireSignature !== undefined) partner.requireSignature = changes.requireSignature;
+      partner.updatedAt = this.#clock.now();
+      return partner;
+    });
+  }
+
+  /**
+   * Makes a key and returns it whole, this once.
+   *
+   * @throws AppError partner_not_found, too_many_keys (five live ones), invalid_value
+   */
+  async issueKey(partnerId: string, options: KeyOptions = {}): Promise<IssuedKey> {
+    return this.#orm.em.fork().transactional((em) => this.#issueKey(em, partnerId, options));
+  }
+
+  /**
+   * Makes a successor with the same label, scopes and networks, and gives the old key an end so many hours from now
+   * (0 ends it at once, at most seven days).
+   *
+   * @throws AppError key_not_found, too_many_keys, invalid_value
+   */
+  async rollKey(keyId: string, oldKeyHours = 24): Promise<IssuedKey> {
+    if (!(oldKeyHours >= 0 && oldKeyHours <= maxRollHours)) {
+      throw new AppError('invalid_value', `the old key may live on for 0 to ${maxRollHours} hours`);
+    }
+    return this.#orm.em.fork().transactional(async (em) => {
+      const old = await this.#findKey(em, keyId);
+      const now = this.#clock.now();
+      if (!isLive(old, now)) throw new AppError('key_not_found', `the key ${keyId} has ended already`);
+      const end = new Date(now.getTime() + oldKeyHours * 3_600_000);
+      old.expiresAt = old.expiresAt && old.expiresAt < end ? old.expiresAt : end;
+      await em.flush();
+      return this.#issueKey(em, old.partner.id, {
+        label: old.label,
+        scopes: old.scopes,
+        allowedCidrs: old.allowedCidrs,
+      });
+    });
+  }
+
+  /** Ends a key at once. Repeating it changes nothing. @throws AppError key_not_found */
+  async revokeKey(keyId: string): Promise<ApiKey> {
+    return this.#orm.em.fork().transactional(async (em) => {
+      const key = await this.#findKey(em, keyId);
+      key.revokedAt ??= this.#clock.now();
+      return key;
+    });
+  }
+
+  /** @throws AppError partner_not_found */
+  async keys(partnerId: string): Promise<ApiKey[]> {
+    const em = this.#orm.em.fork();
+    const partner = await this.#find(em, partnerId);
+    return em.find(ApiKey, { partner }, { orderBy: { createdAt: 'asc' } });
+  }
+
+  async #issueKey(em: EntityManager, partnerId: string, options: KeyOptions): Promise<IssuedKey> {
+    const partner = await this.#find(em, partnerId);
+    // Serialises issuing for one partner, so that two at once cannot both be the fifth.
+    await em.execute('select 1 from partner where id = ? for update', [partnerId]);
+    const now = this.#clock.now();
+    const keys = await em.find(ApiKey, { partner, revokedAt: null });
+    if (keys.filter((key) => isLive(key, now)).length >= maxLiveKeys) {
+      throw new AppError('too_many_keys', `the partner has ${maxLiveKeys} live keys already; revoke one first`);
+    }
+    // The sandbox is the only chain so far, so every key is a test key.
+    const key = generateKey('xp_test_');
+    em.create(ApiKey, {
+      keyId: key.keyId,
+      partner,
+      ...this.#hasher.hash(key),
+      last4: key.secret.slice(-4),
+      label: options.label ?? '',
+      scopes: checkedScopes(options.scopes ?? keyScopes),
+      allowedCidrs: checkedCidrs(options.allowedCidrs ?? []),
+      createdAt: now,
+      expiresAt: options.expiresAt ?? null,
+      revokedAt: null,
+      lastUsedAt: null,
+    });
+    await em.flush();
+    return { keyId: key.keyId, key: key.whole };
+  }
+
+  async #find(em: EntityManager, id: string): Promise<Partner> {
+    const partner = isUuid(id) ? await em.findOne(Partner, { id }) : null;
+    if (!partner) throw new AppError('partner_not_found', `there is no partner with the id '${id.slice(0, 40)}'`);
+    return partner;
+  }
+
+  async #findKey(em: EntityManager, keyId: string): Promise<ApiKey> {
+    const key = await em.findOne(ApiKey, { keyId });
+    if (!key) throw new AppError('key_not_found', `there is no key with the id '${keyId.slice(0, 40)}'`);
+    return key;
+  }
+}
+
+function checkedName(name: string): string {
+  const trimmed = name.trim();
+  // Control characters would break logs and terminals.
+  if (trimmed.length < 1 || trimmed.length > 200 || /\p{Cc}/u.test(trimmed)) {
+    throw new AppError('invalid_value', 'a partner name has 1 to 200 characters and no control characters');
+  }
+  return trimmed;
+}
+
+function checkedRate(text: string | null): string | null {
+  if (text === null) return null;
+  const rate = parseDecimal(text);
+  if (!rate || rate.lt('0') || rate.gte('0.5') || rate.round(6).cmp(rate) !== 0) {
+    throw new AppError('invalid_value', `a fee rate is a fraction from 0 to below 0.5 with at most 6 decimals: 0.004`);
+  }
+  return formatDecimal(rate);
+}
+
+function checkedLimit(limit: number | null): number | null {
+  if (limit === null) return null;
+  if (!Number.isInteger(limit) || limit < 1 || limit > 1_000_000) {
+    throw new AppError('invalid_value', 'a rate limit is a whole number from 1 to 1000000 per minute');
+  }
+  return limit;
+}
+
+function checkedScopes(scopes: readonly string[]): KeyScope[] {
+  return scopes.map((scope) => {
+    const known = keyScopes.find((candidate) => candidate === scope);
+    if (!known) throw new AppError('invalid_value', `a scope is one of ${keyScopes.join(', ')}`);
+    return known;
+  });
+}
+
+function checkedCidrs(cidrs: readonly string[]): string[] {
+  for (const cidr of cidrs) {
+    if (!ipaddr.isValidCIDR(cidr)) throw new AppError('invalid_value', `'${cidr}' is not a network like 203.0.113.0/24`);
+  }
+  return [...cidrs];
+}

@@ -1,0 +1,105 @@
+import { createHmac, randomInt, timingSafeEqual } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import type { Pepper } from '../config.ts';
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const idLength = 12;
+/** 43 base62 characters hold 256 bits. */
+const secretLength = 43;
+const checksumLength = 6;
+
+/** What a key is for. `xp_test_` keys belong to a sandbox, `xs_` tokens to staff. */
+export type KeyPrefix = 'xp_live_' | 'xp_test_' | 'xs_';
+
+/** A presented `<KEY_ID>.<SECRET>` that has the right form and checksum; whether it is genuine is not known yet. */
+export interface ParsedKey {
+  readonly keyId: string;
+  /** The part after the dot, with which a signature is keyed. */
+  readonly secret: string;
+  readonly whole: string;
+}
+
+const keyForm = new RegExp(
+  `^((?:xp_live_|xp_test_|xs_)[0-9A-Za-z]{${idLength}})\\.([0-9A-Za-z]{${secretLength + checksumLength}})$`,
+);
+
+/** A fresh key of 256 random bits with a checksum over all that stands before it. */
+export function generateKey(prefix: KeyPrefix): ParsedKey {
+  const keyId = prefix + randomText(idLength);
+  const random = randomText(secretLength);
+  const secret = random + checksum(`${keyId}.${random}`);
+  return { keyId, secret, whole: `${keyId}.${secret}` };
+}
+
+/** Splits a presented key; null when its form or checksum is wrong. Costs no I/O. */
+export function parseKey(text: string): ParsedKey | null {
+  const match = keyForm.exec(text);
+  if (!match?.[1] || !match[2]) return null;
+  const random = match[2].slice(0, secretLength);
+  if (checksum(`${match[1]}.${random}`) !== match[2].slice(secretLength)) return null;
+  return { keyId: match[1], secret: match[2], whole: text };
+}
+
+function randomText(length: number): string {
+  return Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join('');
+}
+
+/** CRC32 in base62, so that a scanner can tell a key from noise without asking anyone. */
+function checksum(text: string): string {
+  let rest = crc32(text);
+  let digits = '';
+  for (let i = 0; i < checksumLength; i++) {
+    digits = alphabet[rest % alphabet.length] + digits;
+    rest = Math.floor(rest / alphabet.length);
+  }
+  return digits;
+}
+
+/** A keyed hash of a whole key and the version of the pepper that made it. */
+export interface KeyMac {
+  readonly mac: Buffer;
+  readonly pepperVersion: number;
+}
+
+/**
+ * Hashes keys with HMAC-SHA256 under a pepper that the database never sees: a written row alone cannot mint a key,
+ * and no secret can be read back from a row.
+ */
+export class KeyHasher {
+  readonly #current: Pepper;
+  readonly #byVersion: ReadonlyMap<number, Pepper>;
+
+  /** @param peppers newest first; new hashes use the first. */
+  constructor(peppers: readonly Pepper[]) {
+    const [current] = peppers;
+    if (!current) throw new Error('KeyHasher needs at least one pepper');
+    this.#current = current;
+    this.#byVersion = new Map(peppers.map((pepper) => [pepper.version, pepper]));
+  }
+
+  hash(key: ParsedKey): KeyMac {
+    return { mac: this.#mac(this.#current, key), pepperVersion: this.#current.version };
+  }
+
+  /** Compares in constant time. With no row the same work is done and the answer is false. */
+  matches(key: ParsedKey, stored: KeyMac | null): boolean {
+    const pepper = this.#byVersion.get(stored?.pepperVersion ?? this.#current.version);
+    const computed = this.#mac(pepper ?? this.#current, key);
+    const equal = timingSafeEqual(computed, stored?.mac.length === computed.length ? stored.mac : Buffer.alloc(32));
+    return equal && stored !== null && pepper !== undefined;
+  }
+
+  /** A value that is equal for equal peppers and tells nothing about them; kept to notice a changed pepper. */
+  fingerprints(): ReadonlyMap<number, string> {
+    return new Map(
+      [...this.#byVersion.values()].map((pepper) => [
+        pepper.version,
+        createHmac('sha256', pepper.secret).update('pepper fingerprint').digest('hex').slice(0, 32),
+      ]),
+    );
+  }
+
+  #mac(pepper: Pepper, key: ParsedKey): Buffer {
+    return createHmac('sha256', pepper.secret).update(key.whole).digest();
+  }
+}

@@ -1,0 +1,160 @@
+import type { Currency } from '../currencies/currency.entity.ts';
+import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
+import { AppError, errorFromFaults, type FieldFault } from '../errors.ts';
+import { Big, formatDecimal, fractionDigits, isStorable } from '../money.ts';
+import type { PriceBook } from './price-book.ts';
+import { type PairLimits, type PricePair, pairLimits, type QuoteTerms, quoteTerms, type RateType } from './quote.ts';
+
+/** Service fees as fractions, as decimal strings. */
+export interface Pricing {
+  readonly float: string;
+  readonly fixed: string;
+}
+
+/** A pair as a request names it. */
+export interface PairRequest {
+  readonly coinFrom: string;
+  readonly networkFrom: string | undefined;
+  readonly coinTo: string;
+  readonly networkTo: string | undefined;
+  readonly rateType: RateType;
+}
+
+export interface Quote extends QuoteTerms, PairLimits {
+  readonly from: Currency;
+  readonly to: Currency;
+  readonly rateType: RateType;
+  readonly amountFrom: Big;
+  readonly feeRate: string;
+  /** Null for float; for fixed, whole seconds for which the rate holds. */
+  readonly expiresIn: number | null;
+}
+
+/** A pair that exists and may be exchanged, before any amount is known. */
+export interface Pair {
+  readonly from: Currency;
+  readonly to: Currency;
+}
+
+/** Quotes for partners and for orders alike, computed from memory without I/O. */
+export class RateService {
+  readonly #catalogue: CurrencyCatalogue;
+  readonly #prices: PriceBook;
+
+  constructor(catalogue: CurrencyCatalogue, prices: PriceBook) {
+    this.#catalogue = catalogue;
+    this.#prices = prices;
+  }
+
+  /**
+   * Quotes an amount of coin_from, or the pair's minimum when `amount` is null.
+   *
+   * @throws AppError 422 for an unknown, inactive or unavailable pair, an amount outside the limits (with both limits)
+   *   or with more decimals than the coin has.
+   */
+  quote(request: PairRequest, amount: Big | null, pricing: Pricing, amountField: string): Quote {
+    const faults: FieldFault[] = [];
+    const pair = this.pair(request, faults);
+    if (!pair) throw errorFromFaults(faults);
+    return this.quotePair(pair, request.rateType, amount, pricing, amountField);
+  }
+
+  /** The currencies of a pair, or null after adding what is wrong with them to `faults`. */
+  pair(request: PairRequest, faults: FieldFault[]): Pair | null {
+    const from = this.#currency(request.coinFrom, request.networkFrom, 'from', faults);
+    const to = this.#currency(request.coinTo, request.networkTo, 'to', faults);
+    if (!from || !to) return null;
+    if (from === to) {
+      faults.push({
+        field: 'coin_to',
+        kind: 'same_currency',
+        detail: `coin_from and coin_to are both ${from.coin} on ${from.network}; an exchange needs two`,
+      });
+      return null;
+    }
+    return { from, to };
+  }
+
+  /** The quote of a pair that is known to exist. Throws as `quote` does. */
+  quotePair(
+    { from, to }: Pair,
+    rateType: RateType,
+    amount: Big | null,
+    pricing: Pricing,
+    amountField: string,
+  ): Quote {
+    const feeRateText = pricing[rateType];
+    const feeRate = new Big(feeRateText);
+    const prices = this.#pricePair(from, to, (coin) =>
+      rateType === 'fixed' ? this.#prices.fixed(coin) : this.#prices.live(coin),
+    );
+    const reference = this.#pricePair(from, to, (coin) => this.#prices.reference(coin));
+    const limits = prices && reference && pairLimits(from, to, reference, feeRate);
+    if (!prices || !limits) throw unavailable(from, to);
+    const amountFrom = amount ?? limits.minAmount;
+    refuseUnfitAmount(amountFrom, from, limits, amountField);
+    const terms = quoteTerms(amountFrom, prices, to, feeRate);
+    if (terms.amountTo.lte('0') || !isStorable(terms.rate) || !isStorable(terms.amountTo)) throw unavailable(from, to);
+    const expiresIn = rateType === 'fixed' ? this.#prices.fixedForSec() : null;
+    return { from, to, rateType, amountFrom, feeRate: feeRateText, expiresIn, ...limits, ...terms };
+  }
+
+  #currency(coin: string, network: string | undefined, side: 'from' | 'to', faults: FieldFault[]): Currency | null {
+    const resolved = this.#catalogue.resolve(coin, network);
+    if (!resolved.ok) {
+      const field = `${resolved.part}_${side}`;
+      const detail = `${field} '${(resolved.part === 'coin' ? coin : (network ?? '')).slice(0, 20)}': ${resolved.detail}`;
+      faults.push({ field, kind: resolved.kind, detail });
+      return null;
+    }
+    const { currency } = resolved;
+    const name = `${currency.coin} on ${currency.network}`;
+    if (side === 'from' && !currency.isDepositEnabled) {
+      faults.push({ field: 'coin_from', kind: 'deposit_disabled', detail: `deposits of ${name} are switched off at present` });
+      return null;
+    }
+    if (side === 'to' && !currency.isWithdrawEnabled) {
+      faults.push({ field: 'coin_to', kind: 'withdraw_disabled', detail: `payouts of ${name} are switched off at present` });
+      return null;
+    }
+    return currency;
+  }
+
+  #pricePair(from: Currency, to: Currency, view: (coin: string) => Big | null): PricePair | null {
+    const priceFrom = view(from.coin);
+    const priceTo = view(to.coin);
+    return priceFrom && priceTo && { from: priceFrom, to: priceTo };
+  }
+}
+
+function unavailable(from: Currency, to: Currency): AppError {
+  const pair = `${from.coin} on ${from.network} to ${to.coin} on ${to.network}`;
+  return new AppError('pair_unavailable', `${pair} is unavailable at present; try again later or choose another pair`);
+}
+
+function refuseUnfitAmount(amount: Big, from: Currency, limits: PairLimits, field: string): void {
+  const text = formatDecimal(amount);
+  if (amount.lte('0')) throw faultyAmount(field, 'invalid_amount', `${field} must be greater than 0`);
+  const shown = { minAmount: formatDecimal(limits.minAmount), maxAmount: formatDecimal(limits.maxAmount) };
+  if (amount.lt(limits.minAmount)) {
+    const detail = `${field} ${text} is below the minimum of ${shown.minAmount} ${from.coin}`;
+    throw faultyAmount(field, 'amount_below_min', detail, shown);
+  }
+  if (amount.gt(limits.maxAmount)) {
+    const detail = `${field} ${text} is above the maximum of ${shown.maxAmount} ${from.coin}`;
+    throw faultyAmount(field, 'amount_above_max', detail, shown);
+  }
+  if (fractionDigits(amount) > from.decimals) {
+    const detail = `${field} ${text} has more than the ${from.decimals} decimals of ${from.coin} on ${from.network}`;
+    throw faultyAmount(field, 'too_many_decimals', detail);
+  }
+}
+
+function faultyAmount(
+  field: string,
+  kind: 'invalid_amount' | 'amount_below_min' | 'amount_above_max' | 'too_many_decimals',
+  detail: string,
+  limits?: { minAmount: string; maxAmount: string },
+): AppError {
+  return new AppError(kind, detail, { faults: [{ field, kind, detail }], ...(limits ? { limits } : {}) });
+}

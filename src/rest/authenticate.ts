@@ -1,0 +1,66 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Request } from 'express';
+import { AppError } from '../errors.ts';
+import { type ParsedKey, parseKey } from '../partners/secret-key.ts';
+import type { RequestState } from './request-state.ts';
+
+/** The key that a request presents, before anything is known of it. */
+export type Presented =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'key'; readonly key: ParsedKey }
+  | { readonly kind: 'refused'; readonly error: AppError };
+
+const howTo = 'send the header Authorization: Bearer <KEY_ID>.<SECRET>';
+
+/** Reads the key from `Authorization: Bearer` or `X-API-Key`. Both may be sent when they carry the same key. */
+export function presentedKey(req: Request): Presented {
+  const bearer = bearerToken(req.get('authorization'));
+  const header = req.get('x-api-key');
+  const texts = [bearer, header].filter((text) => text !== undefined);
+  const [first, second] = texts;
+  if (first === undefined) return { kind: 'none' };
+  if (second !== undefined && second !== first) {
+    const detail = 'Authorization and X-API-Key carry different keys; send one of them';
+    return { kind: 'refused', error: new AppError('conflicting_credentials', detail) };
+  }
+  const key = parseKey(first);
+  return key && !key.keyId.startsWith('xs_') ? { kind: 'key', key } : { kind: 'refused', error: invalidKey() };
+}
+
+/** The answer to every key that fails, so that nobody learns which check it failed. */
+export function invalidKey(): AppError {
+  return new AppError('unauthorized', `the API key is not valid; ${howTo}`);
+}
+
+/** The answer where a key is needed and none was sent. */
+export function missingKey(): AppError {
+  return new AppError('unauthorized', `an API key is needed; ${howTo}`);
+}
+
+/**
+ * Checks `X-Signature`, the hexadecimal HMAC-SHA256 of the body's exact bytes keyed with the secret of the proven key.
+ *
+ * @throws AppError invalid_signature when it is present and wrong in any way, or absent where the partner demands it.
+ */
+export function verifySignature(req: Request, state: RequestState): void {
+  const presented = req.headers['x-signature'];
+  if (presented === undefined) {
+    if (state.caller?.partner.requireSignature) {
+      throw new AppError('invalid_signature', 'this partner account accepts signed requests only: send X-Signature');
+    }
+    return;
+  }
+  const text = typeof presented === 'string' ? presented : '';
+  const computed = createHmac('sha256', state.secret ?? '').update(state.rawBody).digest();
+  if (!/^[0-9A-Fa-f]{64}$/.test(text) || !timingSafeEqual(Buffer.from(text, 'hex'), computed)) {
+    const detail =
+      'X-Signature must be the hexadecimal HMAC-SHA256 of the exact body bytes, keyed with the part of the key after the dot';
+    throw new AppError('invalid_signature', detail);
+  }
+}
+
+/** RFC 6750. Another scheme presents no partner key. */
+function bearerToken(header: string | undefined): string | undefined {
+  const match = header === undefined ? null : /^bearer(?: +(.*))?$/i.exec(header);
+  return match ? (match[1] ?? '').trim() : undefined;
+}

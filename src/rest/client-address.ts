@@ -1,0 +1,34 @@
+import ipaddr from 'ipaddr.js';
+
+/** What limits are counted by: one host, and for IPv6 also the larger block that one customer usually holds. */
+export interface AddressKeys {
+  /** IPv4 address, or IPv6 /64. */
+  readonly host: string;
+  /** IPv6 /48; null for IPv4. */
+  readonly block: string | null;
+}
+
+/** Groups a client address so that hopping inside one's own IPv6 network gains nothing. */
+export function addressKeys(address: string): AddressKeys {
+  if (!ipaddr.isValid(address)) return { host: 'unknown', block: null };
+  const parsed = ipaddr.process(address);
+  if (parsed.kind() === 'ipv4') return { host: parsed.toString(), block: null };
+  const { parts } = parsed as ipaddr.IPv6;
+  const prefix = (groups: number): string =>
+    parts
+      .slice(0, groups)
+      .map((part) => part.toString(16))
+      .join(':');
+  return { host: `${prefix(4)}::/64`, block: `${prefix(3)}::/48` };
+}
+
+/** True for 127.0.0.0/8 and ::1. */
+export function isLoopback(address: string): boolean {
+  return ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback';
+}
+
+/** A client's network for logs: the address with its last part blanked. */
+export function addressPrefix(address: string): string {
+  const { host, block } = addressKeys(address);
+  return block ?? host.replace(/\.\d+$/, '.0');
+}

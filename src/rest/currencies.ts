@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto';
+import type { Currency } from '../currencies/currency.entity.ts';
+import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
+import { coinIcon, coinIconPath } from '../currencies/icons.ts';
+import { AppError } from '../errors.ts';
+import type { components } from '../generated/openapi.ts';
+import { jsonNumber } from '../money.ts';
+import type { Handler } from './api.ts';
+import { type Exact, type Json, toJson } from './contract.ts';
+import { matchesEtag } from './etag.ts';
+
+type CurrencyBody = components['schemas']['Currency'];
+
+const yearSec = 31_536_000;
+
+/** GET /currencies: the text is written once for each change of the catalogue. */
+export function listCurrenciesHandler(catalogue: CurrencyCatalogue): Handler<'listCurrencies'> {
+  let written: { rows: readonly Currency[]; body: Json<CurrencyBody[]>; etag: string } | undefined;
+  return ({ headers }) => {
+    if (written?.rows !== catalogue.rows) {
+      const { rows } = catalogue;
+      const body = toJson<CurrencyBody[]>(rows.filter((row) => row.isActive).map(currencyBody));
+      written = { rows, body, etag: `"${createHash('sha256').update(body).digest('hex').slice(0, 32)}"` };
+    }
+    const { body, etag } = written;
+    const cache = { ETag: etag, 'Cache-Control': 'public, max-age=5' };
+    if (matchesEtag(headers['if-none-match'], etag)) return { status: 304, headers: cache };
+    return { status: 200, body, headers: cache };
+  };
+}
+
+/** GET /coin-icons/{file} */
+export function getCoinIconHandler(catalogue: CurrencyCatalogue): Handler<'getCoinIcon'> {
+  return ({ path, query, headers }) => {
+    const coin = /^([a-z0-9]{1,12})\.svg$/.exec(path.file)?.[1];
+    if (coin === undefined || !catalogue.coins().includes(coin.toUpperCase())) {
+      throw new AppError('not_found', 'there is no such icon; GET /currencies names each coin’s icon_url');
+    }
+    const { svg, etag, version } = coinIcon(coin.toUpperCase());
+    const cache = {
+      ETag: etag,
+      'Cache-Control': query.v === version ? `public, max-age=${yearSec}, immutable` : 'public, max-age=300',
+      'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+    };
+    if (matchesEtag(headers['if-none-match'], etag)) return { status: 304, headers: cache };
+    return { status: 200, image: svg, headers: cache };
+  };
+}
+
+function currencyBody(row: Currency): Exact<CurrencyBody> {
+  return {
+    id: row.id,
+    coin: row.coin,
+    network: row.network,
+    name: row.name,
+    is_active: row.isActive,
+    is_deposit_enabled: row.isDepositEnabled,
+    is_withdraw_enabled: row.isWithdrawEnabled,
+    min_amount: jsonNumber(row.minAmount),
+    max_amount: jsonNumber(row.maxAmount),
+    min_confirmations: row.minConfirmations,
+    decimals: row.decimals,
+    is_memo: row.isMemo,
+    explorer_tx_url: row.explorerTxUrl,
+    explorer_address_url: row.explorerAddressUrl,
+    icon_url: coinIconPath(row.coin),
+  };
+}

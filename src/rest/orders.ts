@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import type { components } from '../generated/openapi.ts';
+import { AppError, type FieldFault } from '../errors.ts';
+import { jsonNumber, parseDecimal } from '../money.ts';
+import type { Order } from '../orders/order.entity.ts';
+import type { CreateOrder, OrderService, Repeatable } from '../orders/order-service.ts';
+import type { Caller } from '../partners/authenticator.ts';
+import { type ApiRequest, apiRoot, type Handler } from './api.ts';
+import { missingKey } from './authenticate.ts';
+import { numberSource } from './body.ts';
+import { type Body, type Json, toJson } from './contract.ts';
+
+type OrderBody = components['schemas']['Order'];
+
+/** POST /partner/orders */
+export function createOrderHandler(orders: OrderService): Handler<'createOrder'> {
+  return async (request) => {
+    const caller = callerOf(request);
+    const created = await orders.create(orderRequest(request.body), caller, repeatable(request), orderJson);
+    return {
+      status: 201,
+      // The stored text was written by orderJson, now or the first time.
+      body: created.body as Json<OrderBody>,
+      headers: {
+        Location: `${apiRoot}/partner/orders/${created.orderId}`,
+        ...(created.replayed ? { 'Idempotent-Replayed': 'true' } : {}),
+      },
+    };
+  };
+}
+
+/** GET /partner/orders/{order_id} */
+export function getOrderHandler(orders: OrderService): Handler<'getOrder'> {
+  return async (request) => {
+    const order = await orders.find(request.path.order_id, callerOf(request).partner.id);
+    return { status: 200, body: orderJson(order) };
+  };
+}
+
+/** The Order of the contract, exactly its fields. */
+export function orderJson(order: Order): Json<OrderBody> {
+  return toJson<OrderBody>({
+    id: order.id,
+    short_id: order.shortId,
+    status: order.status,
+    created_at: order.createdAt.toISOString(),
+    expires_at: order.expiresAt.toISOString(),
+    coin_from: order.coinFrom,
+    network_from: order.networkFrom,
+    coin_to: order.coinTo,
+    network_to: order.networkTo,
+    amount_from_expected: jsonNumber(order.amountFromExpected),
+    amount_to_expected: jsonNumber(order.amountToExpected),
+    rate_type: order.rateType,
+    rate_quoted: jsonNumber(order.rateQuoted),
+    deposit_address: order.depositAddress.address,
+    deposit_address_tag: order.depositAddress.tag,
+    recipient_address: order.recipientAddress,
+    deposit_txid: order.depositTxid,
+    deposit_confirmations: order.depositConfirmations,
+    deposit_confirmations_required: order.depositConfirmationsRequired,
+    payout_txid: order.payoutTxid,
+  });
+}
+
+function orderRequest(body: Body<'createOrder'>): CreateOrder {
+  const amountFrom = parseDecimal(numberSource(body, 'amount_from'));
+  if (!amountFrom) {
+    const detail = 'amount_from must be a plain decimal number of at most 40 characters';
+    const fault: FieldFault = { field: 'amount_from', kind: 'invalid_number', detail };
+    throw new AppError(fault.kind, detail, { faults: [fault] });
+  }
+  return {
+    coinFrom: body.coin_from,
+    networkFrom: body.network_from,
+    coinTo: body.coin_to,
+    networkTo: body.network_to,
+    amountFrom,
+    rateType: body.rate_type,
+    recipientAddress: body.recipient_address,
+    recipientAddressTag: body.recipient_address_tag ?? null,
+    refundAddress: body.refund_address ?? null,
+    refundAddressTag: body.refund_address_tag ?? null,
+  };
+}
+
+/** The Idempotency-Key, bare or in double quotes, with a hash of what is asked. */
+function repeatable({ headers, state }: ApiRequest<'createOrder'>): Repeatable | null {
+  const header = headers['idempotency-key'];
+  if (header === undefined) return null;
+  const key = header.length > 2 && header.startsWith('"') && header.endsWith('"') ? header.slice(1, -1) : header;
+  if (!/^[\x21-\x7e]{1,255}$/.test(key) || key === '""') {
+    throw new AppError('invalid_idempotency_key', 'Idempotency-Key must be 1 to 255 visible ASCII characters');
+  }
+  const fingerprint = createHash('sha256').update(`POST ${apiRoot}/partner/orders\n`).update(state.rawBody).digest();
+  return { key, fingerprint };
+}
+
+function callerOf({ state }: { state: ApiRequest<'getOrder'>['state'] }): Caller {
+  if (!state.caller) throw missingKey();
+  return state.caller;
+}

@@ -1,0 +1,76 @@
+import type { ErrorObject } from 'ajv';
+import { closest, distance } from 'fastest-levenshtein';
+import { AppError, type ErrorKind, errorFromFaults, type FieldFault } from '../errors.ts';
+
+/** Keywords about a request's shape answer 400, all others 422: docs/adr/0002-status-400-or-422.md. */
+const shapeKeywords: Record<string, ErrorKind> = {
+  required: 'missing_field',
+  type: 'invalid_type',
+  additionalProperties: 'unknown_field',
+  enum: 'unknown_value',
+  const: 'unknown_value',
+};
+
+const typeNames: Record<string, string> = {
+  string: 'a string',
+  number: 'a number',
+  integer: 'a whole number',
+  boolean: 'true or false',
+  object: 'an object',
+  array: 'a list',
+};
+
+/** The refusal that tells everything a schema found wrong, in our own words. */
+export function validationError(errors: readonly ErrorObject[], members: readonly string[]): AppError {
+  const faults = new Map<string, FieldFault>();
+  for (const error of errors) {
+    const fault = faultOf(error, members);
+    // The first fault of a member is the one to mend first; the rest would repeat it.
+    if (!faults.has(fault.field)) faults.set(fault.field, fault);
+  }
+  return errorFromFaults([...faults.values()].slice(0, 50));
+}
+
+function faultOf(error: ErrorObject, members: readonly string[]): FieldFault {
+  const [, place = '', ...rest] = error.instancePath.split('/');
+  const own = rest.join('.');
+  const { keyword, params } = error;
+  if (keyword === 'required' && params.missingProperty === 'requestBody') {
+    return { field: 'body', kind: 'missing_field', detail: 'a JSON object is needed as the body' };
+  }
+  const named = keyword === 'required' ? params.missingProperty : keyword === 'additionalProperties' ? params.additionalProperty : '';
+  const field = ([own, String(named)].filter((part) => part !== '').join('.') || 'body').slice(0, 60);
+  if (place === 'header' && field.toLowerCase() === 'idempotency-key') {
+    const detail = 'Idempotency-Key must be 1 to 255 visible ASCII characters';
+    return { field: 'Idempotency-Key', kind: 'invalid_idempotency_key', detail };
+  }
+  const kind = shapeKeywords[keyword] ?? (/^amount/.test(field) ? 'invalid_amount' : 'invalid_value');
+  return { field, kind, detail: detailOf(error, field, members) };
+}
+
+function detailOf({ keyword, params, instancePath }: ErrorObject, field: string, members: readonly string[]): string {
+  switch (keyword) {
+    case 'required':
+      return `${field} is missing`;
+    case 'additionalProperties': {
+      const near = members.length > 0 ? closest(field, [...members]) : '';
+      const hint = near && distance(field, near) <= 3 ? `; did you mean '${near}'?` : '';
+      return `'${field}' is not a member of this request${hint}`;
+    }
+    case 'type': {
+      if (instancePath.startsWith('/query/amount')) return `${field} must be a plain decimal number of at most 40 characters`;
+      const wanted = String(params.type).split(',').map((name) => typeNames[name] ?? name);
+      return `${field} must be ${wanted.join(' or ')}`;
+    }
+    case 'enum':
+      return `${field} must be one of: ${(params.allowedValues as unknown[]).join(', ')}`;
+    case 'exclusiveMinimum':
+      return `${field} must be greater than ${params.limit}`;
+    case 'minLength':
+      return `${field} must not be empty`;
+    case 'maxLength':
+      return `${field} must have at most ${params.limit} characters`;
+    default:
+      return `${field} is not acceptable; see the documentation of this request`;
+  }
+}
