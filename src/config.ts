@@ -323,6 +323,13 @@ export const settings = {
     secret: true,
     why: 'secret under which keys are hashed, version:secret, newest first, comma-separated; the same for all processes; absent, one is made in DATA_DIR',
   }),
+  DRAIN_GRACE_MS: setting({
+    parse: integer(0, 20_000),
+    fallback: 1000,
+    shown: '1000',
+    good: '1000',
+    why: 'milliseconds after SIGTERM in which new requests are still answered, so that load balancers can turn away',
+  }),
   LOG_LEVEL: setting({
     parse: oneOf('silent', 'error', 'warn', 'info', 'debug'),
     fallback: 'info',

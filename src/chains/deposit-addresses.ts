@@ -40,6 +40,8 @@ export class DepositAddresses {
    */
   async lease(em: EntityManager, networkId: string): Promise<DepositAddress> {
     const network = networkById(networkId);
+    // A process may have started before the signer's side made the accounts.
+    if (network && !this.#accounts.has(network.keychain)) await this.load();
     const account = network && this.#accounts.get(network.keychain);
     if (!network || !account) throw noAddress(networkId);
     if (network.deposit === 'pool') return this.#leasePooled(em, network);

@@ -7,6 +7,7 @@ export const advisoryLocks = {
   /** Shared by api processes that count limits in Redis, exclusive for one that counts in memory. */
   limiter: 7_310_002,
   poolTopUp: 7_310_003,
+  firstStart: 7_310_004,
 } as const;
 
 /**
@@ -58,33 +59,43 @@ export async function durabilityProblems(orm: MikroORM): Promise<string[]> {
     .map(({ name }) => `PostgreSQL runs with ${name}=off and may lose acknowledged orders: set ${name}=on`);
 }
 
+/** The error and what caused it, outermost first. By shape: an error of another realm is no instance of ours. */
+function* causes(error: unknown): Generator<{ name?: unknown; message?: unknown; code?: unknown; constraint?: unknown }> {
+  let cause = error;
+  for (let depth = 0; depth < 5 && typeof cause === 'object' && cause !== null; depth++) {
+    yield cause;
+    cause = 'cause' in cause ? cause.cause : 'previous' in cause ? cause.previous : undefined;
+  }
+}
+
+/**
+ * PostgreSQL's connection exceptions (class 08), shutdowns (57P0x) and too many connections, and the socket's own codes.
+ */
+const awayCode = /^(08\w{3}|57P0\d|53300|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)$/;
+/** node-postgres gives these no code. */
+const awayMessage = /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection)/;
+
 /** True for an error that means the database cannot be reached or is going away, rather than a fault of ours. */
 export function isDatabaseAway(error: unknown): boolean {
-  for (let cause: unknown = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
-    const code = 'code' in cause ? String(cause.code) : '';
-    // Class 08 connection exceptions, 57P0x shutdowns, 53300 too many connections, and the socket's own codes.
-    if (/^(08\w{3}|57P0\d|53300|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)$/.test(code)) {
-      return true;
-    }
-    if (cause.constructor.name === 'ConnectionException') return true;
-    // node-postgres gives these two no code.
-    if (/^(Connection terminated|timeout exceeded when trying to connect)/.test(cause.message)) return true;
+  for (const { code, message } of causes(error)) {
+    if (typeof code === 'string' && awayCode.test(code)) return true;
+    if (typeof message === 'string' && awayMessage.test(message)) return true;
   }
   return false;
 }
 
 /** The SQLSTATE of a database error, or null. https://www.postgresql.org/docs/current/errcodes-appendix.html */
 export function sqlState(error: unknown): string | null {
-  for (let cause: unknown = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
-    if ('code' in cause && typeof cause.code === 'string' && /^[0-9A-Z]{5}$/.test(cause.code)) return cause.code;
+  for (const { code } of causes(error)) {
+    if (typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code)) return code;
   }
   return null;
 }
 
 /** The name of the constraint that a write broke, or null. */
 export function brokenConstraint(error: unknown): string | null {
-  for (let cause: unknown = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
-    if ('constraint' in cause && typeof cause.constraint === 'string') return cause.constraint;
+  for (const { constraint } of causes(error)) {
+    if (typeof constraint === 'string') return constraint;
   }
   return null;
 }

@@ -50,6 +50,8 @@ export async function createOrm(options: OrmOptions): Promise<MikroORM> {
     pool: { min: 0, max: options.poolSize },
     forceUtcTimezone: true,
     driverOptions: {
+      // Given whole as well, for what MikroORM does not read from it: sslmode and its certificates.
+      connectionString: options.url,
       connectionTimeoutMillis: 2_000,
       statement_timeout: 15_000,
       idle_in_transaction_session_timeout: 15_000,

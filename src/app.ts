@@ -1,0 +1,213 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
+import type { DestinationStream } from 'pino';
+import { type Bootstrapped, bootstrap, type DemoAccess, StartError } from './bootstrap.ts';
+import { DepositAddresses } from './chains/deposit-addresses.ts';
+import { type Clock, systemClock } from './clock.ts';
+import type { Config } from './config.ts';
+import { CurrencyCatalogue } from './currencies/currency-catalogue.ts';
+import { type LimiterLock, takeLimiterLock } from './db/limiter-lock.ts';
+import { createOrm } from './db/orm.ts';
+import { createInternalApp } from './internal/server.ts';
+import { type Listener, listen } from './listener.ts';
+import { createLog, errorMembers, type Log } from './log.ts';
+import { OrderService } from './orders/order-service.ts';
+import { Authenticator } from './partners/authenticator.ts';
+import { PriceBook } from './rates/price-book.ts';
+import type { PriceSource } from './rates/price-source.ts';
+import { RateService } from './rates/rate-service.ts';
+import { SandboxPriceSource } from './rates/sources/sandbox-price-source.ts';
+import { Limiter } from './rest/limiter.ts';
+import { createRestApp } from './rest/server.ts';
+
+/** The outside world, which tests may replace. Our own classes are never replaced. */
+export interface Surroundings {
+  readonly clock?: Clock;
+  readonly priceSource?: PriceSource;
+  readonly logStream?: DestinationStream;
+  /** Keeps the counters of several gateways on one Redis apart. */
+  readonly limiterPrefix?: string;
+  readonly onProgress?: (line: string) => void;
+  /** Told of each SQL statement. */
+  readonly onStatement?: (sql: string) => void;
+}
+
+export interface AppOptions {
+  readonly config: Config;
+  readonly databaseUrl: string;
+  /** The database is our own embedded one. */
+  readonly embedded: boolean;
+  readonly surroundings?: Surroundings;
+}
+
+/** A running gateway. */
+export interface App {
+  /** Base address of the public listener, without /api/v1; null for a worker, which has none. */
+  readonly restUrl: string | null;
+  readonly internalUrl: string;
+  readonly demo: DemoAccess | null;
+  readonly orm: MikroORM;
+  readonly log: Log;
+  readonly limiter: Limiter;
+  /** Makes changes of the catalogue visible at once instead of within seconds. */
+  readonly catalogue: CurrencyCatalogue;
+  /**
+   * Drains: ready goes false at once, requests are still answered while load balancers and clients turn away, then
+   * what is under way ends.
+   */
+  stop(): Promise<void>;
+}
+
+const lastUsedFlushMs = 60_000;
+const inFlightMs = 15_000;
+
+/**
+ * Builds the gateway from plain constructors, in order of dependency, and starts it.
+ *
+ * @throws StartError when an operator must act first.
+ */
+export async function startApp({ config, databaseUrl, embedded, surroundings = {} }: AppOptions): Promise<App> {
+  const { clock = systemClock, onProgress = () => {}, onStatement } = surroundings;
+  const log = createLog(config.LOG_LEVEL, surroundings.logStream);
+  const servesPartners = config.ROLE !== 'worker';
+  // What was opened is closed in reverse order, at the end or when the start fails half way.
+  const closing: (() => void | Promise<unknown>)[] = [];
+  const closeAll = async (): Promise<void> => {
+    for (const close of closing.splice(0).reverse()) {
+      try {
+        await close();
+      } catch (error) {
+        log.error({ event: 'close_failed', ...errorMembers(error) }, 'something could not be closed');
+      }
+    }
+  };
+
+  try {
+    const orm = await createOrm({
+      url: databaseUrl,
+      poolSize: config.DATABASE_POOL_SIZE,
+      ...(onStatement ? { onStatement } : {}),
+    });
+    closing.push(() => orm.close(true));
+    const { hasher, pool, demo }: Bootstrapped = await bootstrap({
+      config,
+      orm,
+      url: databaseUrl,
+      embedded,
+      clock,
+      log,
+      onProgress,
+    });
+    if (pool) {
+      const made = await pool.topUp();
+      if (made > 0) onProgress(`made ${made} deposit addresses for networks without public derivation`);
+      pool.start();
+      closing.push(() => pool.stop());
+    }
+
+    const catalogue = new CurrencyCatalogue(orm, log);
+    await catalogue.start();
+    closing.push(() => catalogue.stop());
+
+    const prices = new PriceBook({
+      clock,
+      log,
+      source: surroundings.priceSource ?? new SandboxPriceSource(clock, config.SANDBOX_PRICE_SEED),
+      refreshSec: config.PRICE_REFRESH_SEC,
+      maxAgeSec: config.PRICE_MAX_AGE_SEC,
+      fixedHoldSec: config.FIXED_RATE_HOLD_SEC,
+    });
+    await prices.start(() => catalogue.coins());
+    closing.push(() => prices.stop());
+
+    const rates = new RateService(catalogue, prices);
+    const addresses = new DepositAddresses(orm, clock);
+    await addresses.load();
+    const orders = new OrderService({
+      orm,
+      clock,
+      rates,
+      addresses,
+      depositWindowSec: config.DEPOSIT_WINDOW_SEC,
+      shortIdPrefix: config.SHORT_ID_PREFIX,
+      defaultPricing: { float: config.FEE_RATE_FLOAT, fixed: config.FEE_RATE_FIXED },
+    });
+
+    const authenticator = new Authenticator(orm, hasher, clock);
+    const flush = setInterval(() => {
+      authenticator.flushLastUsed().catch((error) => {
+        log.warn({ event: 'last_used_not_written', ...errorMembers(error) }, 'last use of keys not written');
+      });
+    }, lastUsedFlushMs).unref();
+    closing.push(() => {
+      clearInterval(flush);
+      return authenticator.flushLastUsed();
+    });
+
+    const limiter = new Limiter({
+      redisUrl: config.REDIS_URL,
+      nodeCount: config.NODE_COUNT,
+      log,
+      ...(surroundings.limiterPrefix === undefined ? {} : { keyPrefix: surroundings.limiterPrefix }),
+    });
+    closing.push(() => limiter.close());
+    if (servesPartners) {
+      const lock = await limiterLock(config, databaseUrl);
+      closing.push(() => lock.release());
+    }
+    if (!(await limiter.ready(1_000))) onProgress('Redis does not answer; limits count in memory until it does');
+
+    let draining = false;
+    const internal = await listen(createInternalApp(orm, () => draining), {
+      host: config.INTERNAL_HOST,
+      port: config.INTERNAL_PORT,
+      tls: null,
+    });
+    closing.push(() => internal.close(1_000));
+    const rest = servesPartners
+      ? await listenPublicly(
+          config,
+          await createRestApp({ config, log, limiter, authenticator, catalogue, rates, orders }),
+        )
+      : null;
+    if (rest) closing.push(() => rest.close(inFlightMs));
+
+    let stopped: Promise<void> | undefined;
+    const drain = async (): Promise<void> => {
+      draining = true;
+      rest?.beginDrain();
+      await new Promise((resolve) => setTimeout(resolve, config.DRAIN_GRACE_MS));
+      await closeAll();
+    };
+    return {
+      restUrl: rest?.url ?? null,
+      internalUrl: internal.url,
+      demo,
+      orm,
+      log,
+      limiter,
+      catalogue,
+      stop: () => {
+        stopped ??= drain();
+        return stopped;
+      },
+    };
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}
+
+async function listenPublicly(config: Config, app: Parameters<typeof listen>[0]): Promise<Listener> {
+  const { HOST: host, PORT: port, TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile } = config;
+  return listen(app, { host, port, tls: certFile !== null && keyFile !== null ? { certFile, keyFile } : null });
+}
+
+async function limiterLock(config: Config, url: string): Promise<LimiterLock> {
+  const lock = await takeLimiterLock(url, config.REDIS_URL !== null);
+  if (lock) return lock;
+  throw new StartError(
+    config.REDIS_URL === null
+      ? 'another gateway process uses this database, and without REDIS_URL each would count its own limits; set REDIS_URL for both (for example redis://127.0.0.1:6379), or stop the other'
+      : 'a gateway process without REDIS_URL uses this database and counts limits by itself; set REDIS_URL for it as well, or stop it',
+  );
+}

@@ -1,0 +1,143 @@
+import { join } from 'node:path';
+import type { MikroORM } from '@mikro-orm/postgresql';
+import { DepositAccount } from './chains/deposit-account.entity.ts';
+import { SignerKeys } from './chains/signer-keys.ts';
+import { DepositPool } from './chains/signer-pool.ts';
+import type { Clock } from './clock.ts';
+import type { Config, Pepper } from './config.ts';
+import { CurrencyService } from './currencies/currency-service.ts';
+import { advisoryLocks, durabilityProblems, migrate, schemaState, withAdvisoryLock } from './db/database.ts';
+import type { Log } from './log.ts';
+import { Partner } from './partners/partner.entity.ts';
+import { PartnerService } from './partners/partner-service.ts';
+import { KeyHasher } from './partners/secret-key.ts';
+import { createSecretFile, readSecretFile } from './secret-file.ts';
+import { StaffMember } from './staff/staff-member.entity.ts';
+import { StaffService } from './staff/staff-service.ts';
+
+/** A start that cannot go on, with what the operator should do. */
+export class StartError extends Error {
+  override readonly name = 'StartError';
+}
+
+export interface BootstrapOptions {
+  readonly config: Config;
+  readonly orm: MikroORM;
+  readonly url: string;
+  /** The database is our own embedded one, so that migrating it needs no command. */
+  readonly embedded: boolean;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly onProgress: (line: string) => void;
+}
+
+/** What a very first start made, to be shown once. */
+export interface DemoAccess {
+  readonly partnerKey: string;
+  readonly staffEmail: string;
+  readonly staffToken: string;
+}
+
+export interface Bootstrapped {
+  readonly hasher: KeyHasher;
+  /** Fills pools of deposit addresses; null where this process does not hold the signer's keys. */
+  readonly pool: DepositPool | null;
+  readonly demo: DemoAccess | null;
+}
+
+/**
+ * Brings the database and the secrets to where a gateway can run on them. On an empty database it migrates, seeds the
+ * currencies, makes the signer's keys, a demo partner and a staff admin. Processes that start at once take turns.
+ *
+ * @throws StartError when an operator must act first.
+ */
+export async function bootstrap(options: BootstrapOptions): Promise<Bootstrapped> {
+  const { config, orm, url, embedded, clock, onProgress } = options;
+  if (config.REQUIRE_DURABLE_COMMITS) {
+    const problems = await durabilityProblems(orm);
+    if (problems.length > 0) throw new StartError(`${problems.join('\n')}\nor, where losing orders is fine, REQUIRE_DURABLE_COMMITS=false`);
+  }
+  return withAdvisoryLock(url, advisoryLocks.firstStart, async () => {
+    const state = await schemaState(orm);
+    if (state === 'behind' && !embedded) {
+      throw new StartError('the database lacks the newest migrations; run: npm run -s cli -- db migrate');
+    }
+    if (state !== 'current') {
+      const applied = await migrate(orm, url);
+      onProgress(`migrated the database: ${applied.join(', ')}`);
+    }
+    const hasher = await openHasher(config, orm);
+    const em = orm.em.fork();
+    const isFirst = (state === 'empty' || embedded) && (await em.count(Partner)) + (await em.count(StaffMember)) === 0;
+    if (isFirst) {
+      const added = await new CurrencyService(orm, clock).seed();
+      onProgress(`seeded ${added} currencies`);
+    }
+    const pool = config.ROLE === 'api' ? null : await openPool(options);
+    const demo = isFirst ? await createDemo(orm, hasher, clock) : null;
+    return { hasher, pool, demo };
+  });
+}
+
+/**
+ * The hasher of keys and tokens. Its pepper comes from KEY_PEPPER, or from a file in DATA_DIR that is made when no key
+ * depends on another yet.
+ *
+ * @throws StartError when the pepper is not the one that the database's keys were hashed with.
+ */
+export async function openHasher(config: Config, orm: MikroORM): Promise<KeyHasher> {
+  const em = orm.em.fork();
+  const rows = await em.execute<{ name: string; value: string }[]>(`select name, value from setting where name like 'pepper:%'`);
+  const known = new Map(rows.map(({ name, value }) => [name, value]));
+  const hasher = new KeyHasher(config.KEY_PEPPER ?? [await filePepper(config, known.size > 0)]);
+  for (const [version, fingerprint] of hasher.fingerprints()) {
+    const name = `pepper:${version}`;
+    await em.execute('insert into setting (name, value) values (?, ?) on conflict do nothing', [name, fingerprint]);
+    const [stored] = await em.execute<{ value: string }[]>('select value from setting where name = ?', [name]);
+    if (stored?.value !== fingerprint) {
+      throw new StartError(
+        `version ${version} of KEY_PEPPER is not the pepper that this database's keys were hashed with; set KEY_PEPPER to that one, or give a new pepper a new version in front of it`,
+      );
+    }
+  }
+  return hasher;
+}
+
+async function filePepper(config: Config, needed: boolean): Promise<Pepper> {
+  const path = join(config.DATA_DIR, 'key-pepper');
+  const stored = readSecretFile(path);
+  if (stored === null && needed) {
+    throw new StartError(
+      `this database's keys were hashed with a pepper that is not here: set KEY_PEPPER to the one that the first process used, or copy its ${path}`,
+    );
+  }
+  return { version: 1, secret: stored ?? createSecretFile(path) };
+}
+
+/** The signer's side of deposits. Its seed is made when the database has no deposit accounts yet, and never later. */
+async function openPool({ config, orm, url, clock, log, onProgress }: BootstrapOptions): Promise<DepositPool | null> {
+  const path = join(config.DATA_DIR, 'signer-seed');
+  const hasAccounts = (await orm.em.fork().count(DepositAccount)) > 0;
+  let seed = readSecretFile(path);
+  if (seed === null && hasAccounts) {
+    log.warn({ event: 'signer_elsewhere' }, 'the signer seed of this database is not in DATA_DIR; another process must fill the address pools');
+    return null;
+  }
+  if (seed === null) {
+    seed = createSecretFile(path);
+    onProgress(`made the signer's keys in ${path}; back this file up, it controls all deposits`);
+  }
+  const keys = new SignerKeys(Buffer.from(seed, 'hex'));
+  const pool = new DepositPool({ orm, url, keys, clock, log });
+  await pool.provision();
+  return pool;
+}
+
+async function createDemo(orm: MikroORM, hasher: KeyHasher, clock: Clock): Promise<DemoAccess> {
+  const partners = new PartnerService(orm, hasher, clock);
+  const partner = await partners.create('Demo partner');
+  const { key } = await partners.issueKey(partner.id, { label: 'demo' });
+  const staffEmail = 'admin@example.com';
+  const { token } = await new StaffService(orm, hasher, clock).create(staffEmail, 'admin');
+  return { partnerKey: key, staffEmail, staffToken: token };
+}

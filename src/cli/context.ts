@@ -1,0 +1,70 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
+import { openHasher, StartError } from '../bootstrap.ts';
+import { systemClock } from '../clock.ts';
+import { type Config, loadConfig } from '../config.ts';
+import { CurrencyService } from '../currencies/currency-service.ts';
+import { schemaState } from '../db/database.ts';
+import { findRunningEmbeddedPostgres, startEmbeddedPostgres } from '../db/embedded-postgres.ts';
+import { createOrm } from '../db/orm.ts';
+import { PartnerService } from '../partners/partner-service.ts';
+import { StaffService } from '../staff/staff-service.ts';
+
+/** What a command works on. */
+export interface DatabaseContext {
+  readonly config: Config;
+  readonly url: string;
+  readonly embedded: boolean;
+  readonly orm: MikroORM;
+}
+
+export interface CommandContext extends DatabaseContext {
+  readonly partners: PartnerService;
+  readonly staff: StaffService;
+  readonly currencies: CurrencyService;
+}
+
+/**
+ * Runs a command on the database of the settings: DATABASE_URL, or the embedded one of DATA_DIR, which is started for
+ * the command's duration when no gateway runs.
+ */
+export async function withDatabase<T>(command: (context: DatabaseContext) => Promise<T>): Promise<T> {
+  const config = loadConfig();
+  const { url, close } = await openDatabase(config);
+  try {
+    const orm = await createOrm({ url, poolSize: 2 });
+    try {
+      return await command({ config, url, embedded: config.DATABASE_URL === null, orm });
+    } finally {
+      await orm.close(true);
+    }
+  } finally {
+    await close();
+  }
+}
+
+/** As `withDatabase`, with the services, on a database that a gateway could run on. */
+export async function withServices<T>(command: (context: CommandContext) => Promise<T>): Promise<T> {
+  return withDatabase(async (context) => {
+    const state = await schemaState(context.orm);
+    if (state !== 'current') {
+      const advice = 'run: npm run -s cli -- db migrate, then npm run -s cli -- db seed; or start the gateway once';
+      throw new StartError(state === 'empty' ? `the database is empty; ${advice}` : `migrations are missing; ${advice}`);
+    }
+    const { config, orm } = context;
+    const hasher = await openHasher(config, orm);
+    return command({
+      ...context,
+      partners: new PartnerService(orm, hasher, systemClock),
+      staff: new StaffService(orm, hasher, systemClock),
+      currencies: new CurrencyService(orm, systemClock),
+    });
+  });
+}
+
+async function openDatabase(config: Config): Promise<{ url: string; close: () => Promise<void> }> {
+  if (config.DATABASE_URL !== null) return { url: config.DATABASE_URL, close: async () => {} };
+  const running = await findRunningEmbeddedPostgres(config.DATA_DIR);
+  if (running) return { url: running.url, close: async () => running.close() };
+  const started = await startEmbeddedPostgres({ dataDir: config.DATA_DIR });
+  return { url: started.url, close: () => started.stop() };
+}

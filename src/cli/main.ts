@@ -1,0 +1,213 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { StartError } from '../bootstrap.ts';
+import { ConfigError } from '../config.ts';
+import { CurrencyService } from '../currencies/currency-service.ts';
+import { systemClock } from '../clock.ts';
+import { migrate, schemaState } from '../db/database.ts';
+import { AppError } from '../errors.ts';
+import { keyScopes } from '../partners/key-scope.ts';
+import { staffRoles } from '../staff/staff-member.entity.ts';
+import { withDatabase, withServices } from './context.ts';
+import { currencyFields, keyFields, partnerFields, print, staffFields } from './output.ts';
+
+function wholeNumber(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('must be a whole number');
+  return Number.parseInt(text, 10);
+}
+
+function wholeNumberOrDefault(text: string): number | null {
+  return text === 'default' ? null : wholeNumber(text);
+}
+
+const rateOrDefault = (text: string): string | null => (text === 'default' ? null : text);
+
+const list = (text: string): string[] =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+
+function flag(text: string): boolean {
+  if (text !== 'true' && text !== 'false') throw new InvalidArgumentError('must be true or false');
+  return text === 'true';
+}
+
+function instant(text: string): Date {
+  const date = new Date(text);
+  if (!/^\d{4}-\d{2}-\d{2}/.test(text) || Number.isNaN(date.getTime())) {
+    throw new InvalidArgumentError('must be a time like 2027-01-31T00:00:00Z');
+  }
+  return date;
+}
+
+/** A verb that prints one result; `--json` makes it one JSON object. */
+function verb(group: Command, name: string, description: string): Command {
+  return group.command(name).description(description).option('--json', 'print one JSON object and nothing else');
+}
+
+function databaseCommands(program: Command): void {
+  const db = program.command('db').description('the database');
+  verb(db, 'migrate', 'bring the schema to the newest version').action(async ({ json }) => {
+    const applied = await withDatabase(({ orm, url }) => migrate(orm, url));
+    print({ applied, state: 'current' }, json);
+  });
+  verb(db, 'seed', 'add the currencies of the catalogue that are missing').action(async ({ json }) => {
+    const added = await withDatabase(async ({ orm }) => {
+      if ((await schemaState(orm)) !== 'current') {
+        throw new StartError('migrations are missing; run: npm run -s cli -- db migrate');
+      }
+      return new CurrencyService(orm, systemClock).seed();
+    });
+    print({ currencies_added: added }, json);
+  });
+  verb(db, 'status', 'tell whether migrations are missing').action(async ({ json }) => {
+    print({ state: await withDatabase(({ orm }) => schemaState(orm)) }, json);
+  });
+}
+
+function partnerCommands(program: Command): void {
+  const partner = program.command('partner').description('partner accounts and their keys');
+  verb(partner, 'create', 'make an active account')
+    .requiredOption('--name <name>', 'name of the partner')
+    .action(async ({ name, json }) => {
+      print(await withServices(async ({ partners }) => partnerFields(await partners.create(name))), json);
+    });
+  verb(partner, 'list', 'show all accounts').action(async ({ json }) => {
+    const rows = await withServices(({ partners }) => partners.list());
+    print({ partners: rows.map(partnerFields) }, json);
+  });
+  verb(partner, 'show', 'show one account')
+    .requiredOption('--partner <id>', 'id of the partner')
+    .action(async ({ partner: id, json }) => {
+      print(await withServices(async ({ partners }) => partnerFields(await partners.get(id))), json);
+    });
+  verb(partner, 'set', 'change an account; what is not named stays')
+    .requiredOption('--partner <id>', 'id of the partner')
+    .addOption(new Option('--status <status>', 'an inactive partner gets 403').choices(['active', 'inactive']))
+    .option('--name <name>', 'new name')
+    .option('--fee-float <rate>', "service fee on float orders as a fraction (0.004), or 'default'", rateOrDefault)
+    .option('--fee-fixed <rate>', "service fee on fixed orders as a fraction (0.008), or 'default'", rateOrDefault)
+    .option('--rate-limit <n>', "requests a minute, or 'default'", wholeNumberOrDefault)
+    .option('--orders-limit <n>', "orders created a minute, or 'default'", wholeNumberOrDefault)
+    .option('--require-signature <flag>', 'true refuses order requests without X-Signature', flag)
+    .action(async (options) => {
+      const changes = {
+        ...(options.status === undefined ? {} : { status: options.status }),
+        ...(options.name === undefined ? {} : { name: options.name }),
+        ...(options.feeFloat === undefined ? {} : { feeRateFloat: options.feeFloat }),
+        ...(options.feeFixed === undefined ? {} : { feeRateFixed: options.feeFixed }),
+        ...(options.rateLimit === undefined ? {} : { rateLimitPerMin: options.rateLimit }),
+        ...(options.ordersLimit === undefined ? {} : { ordersLimitPerMin: options.ordersLimit }),
+        ...(options.requireSignature === undefined ? {} : { requireSignature: options.requireSignature }),
+      };
+      const changed = await withServices(({ partners }) => partners.change(options.partner, changes));
+      print(partnerFields(changed), options.json);
+    });
+  verb(partner, 'key', 'make a key; it is shown whole this once')
+    .requiredOption('--partner <id>', 'id of the partner')
+    .option('--label <text>', 'what the key is for', '')
+    .option('--scopes <list>', `comma-separated, of ${keyScopes.join(', ')}; all unless given`, list)
+    .option('--cidrs <list>', 'comma-separated networks that may use the key; all unless given', list)
+    .option('--expires <time>', 'end of the key, like 2027-01-31T00:00:00Z', instant)
+    .action(async ({ partner: id, label, scopes, cidrs, expires, json }) => {
+      const issued = await withServices(({ partners }) =>
+        partners.issueKey(id, {
+          label,
+          ...(scopes === undefined ? {} : { scopes }),
+          ...(cidrs === undefined ? {} : { allowedCidrs: cidrs }),
+          ...(expires === undefined ? {} : { expiresAt: expires }),
+        }),
+      );
+      print({ key_id: issued.keyId, key: issued.key }, json);
+    });
+  verb(partner, 'keys', "show a partner's keys, without secrets")
+    .requiredOption('--partner <id>', 'id of the partner')
+    .action(async ({ partner: id, json }) => {
+      const keys = await withServices(({ partners }) => partners.keys(id));
+      print({ keys: keys.map(keyFields) }, json);
+    });
+  verb(partner, 'roll', 'make a successor of a key and give the old one an end')
+    .requiredOption('--key <key_id>', 'id of the old key')
+    .option('--hours <n>', 'how long the old key lives on, 0 to 168', wholeNumber, 24)
+    .action(async ({ key, hours, json }) => {
+      const issued = await withServices(({ partners }) => partners.rollKey(key, hours));
+      print({ key_id: issued.keyId, key: issued.key }, json);
+    });
+  verb(partner, 'revoke', 'end a key at once')
+    .requiredOption('--key <key_id>', 'id of the key')
+    .action(async ({ key, json }) => {
+      print(await withServices(async ({ partners }) => keyFields(await partners.revokeKey(key))), json);
+    });
+}
+
+function staffCommands(program: Command): void {
+  const staff = program.command('staff').description('members of staff and their tokens');
+  verb(staff, 'create', 'add a member; the token is shown whole this once')
+    .requiredOption('--email <address>', 'e-mail address')
+    .addOption(new Option('--role <role>', 'what the member may do').choices([...staffRoles]).makeOptionMandatory())
+    .action(async ({ email, role, json }) => {
+      const { member, token } = await withServices(({ staff: service }) => service.create(email, role));
+      print({ id: member.id, email: member.email, role: member.role, token }, json);
+    });
+  verb(staff, 'list', 'show all members').action(async ({ json }) => {
+    const members = await withServices(({ staff: service }) => service.list());
+    print({ staff: members.map(staffFields) }, json);
+  });
+  verb(staff, 'revoke', "end a member's token at once")
+    .requiredOption('--email <address>', 'e-mail address')
+    .action(async ({ email, json }) => {
+      print(await withServices(async ({ staff: service }) => staffFields(await service.revoke(email))), json);
+    });
+}
+
+function currencyCommands(program: Command): void {
+  const currency = program.command('currency').description('the catalogue of currencies');
+  verb(currency, 'list', 'show all currencies').action(async ({ json }) => {
+    const rows = await withServices(({ currencies }) => currencies.list());
+    print({ currencies: rows.map(currencyFields) }, json);
+  });
+  verb(currency, 'set', 'change a currency; what is not named stays; in force within seconds')
+    .requiredOption('--coin <coin>', 'ticker')
+    .requiredOption('--network <network>', 'network')
+    .option('--active <flag>', 'true or false', flag)
+    .option('--deposit <flag>', 'accept deposits: true or false', flag)
+    .option('--withdraw <flag>', 'make payouts: true or false', flag)
+    .option('--min <amount>', "smallest amount per order, in the coin's units")
+    .option('--max <amount>', "largest amount per order, in the coin's units")
+    .option('--network-fee <amount>', "fee of a payout, in the coin's units")
+    .option('--confirmations <n>', 'confirmations that a deposit needs', wholeNumber)
+    .action(async (options) => {
+      const changes = {
+        ...(options.active === undefined ? {} : { isActive: options.active }),
+        ...(options.deposit === undefined ? {} : { isDepositEnabled: options.deposit }),
+        ...(options.withdraw === undefined ? {} : { isWithdrawEnabled: options.withdraw }),
+        ...(options.min === undefined ? {} : { minAmount: options.min }),
+        ...(options.max === undefined ? {} : { maxAmount: options.max }),
+        ...(options.networkFee === undefined ? {} : { networkFee: options.networkFee }),
+        ...(options.confirmations === undefined ? {} : { minConfirmations: options.confirmations }),
+      };
+      const changed = await withServices(({ currencies }) =>
+        currencies.change(options.coin, options.network, changes),
+      );
+      print(currencyFields(changed), options.json);
+    });
+}
+
+const program = new Command('npm run -s cli --')
+  .description('Command line of the Exchange Partner Gateway. Works on DATABASE_URL, or on the embedded database of DATA_DIR.')
+  .showHelpAfterError('(add --help for what is accepted)');
+databaseCommands(program);
+partnerCommands(program);
+staffCommands(program);
+currencyCommands(program);
+
+program.parseAsync().catch((error: unknown) => {
+  const lines =
+    error instanceof ConfigError
+      ? [error.message, ...error.problems.map((problem) => `  - ${problem}`)]
+      : error instanceof AppError || error instanceof StartError
+        ? [error.message]
+        : [error instanceof Error ? error.message : 'failed'];
+  process.stderr.write(`${lines.join('\n')}\n`);
+  process.exit(1);
+});

@@ -1,0 +1,86 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
+import { v7 as uuidv7 } from 'uuid';
+import type { Clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import { formatDecimal, fractionDigits, isStorable, parseDecimal } from '../money.ts';
+import { Currency } from './currency.entity.ts';
+import { currencySeed } from './seed.ts';
+
+/** What may be changed of a currency. An absent member stays. Amounts are decimal strings in the coin's units. */
+export interface CurrencyChanges {
+  readonly isActive?: boolean;
+  readonly isDepositEnabled?: boolean;
+  readonly isWithdrawEnabled?: boolean;
+  readonly minAmount?: string;
+  readonly maxAmount?: string;
+  readonly networkFee?: string;
+  readonly minConfirmations?: number;
+}
+
+/** The catalogue of currencies as staff change it. */
+export class CurrencyService {
+  readonly #orm: MikroORM;
+  readonly #clock: Clock;
+
+  constructor(orm: MikroORM, clock: Clock) {
+    this.#orm = orm;
+    this.#clock = clock;
+  }
+
+  /** Adds the currencies of the seed that are missing; what exists stays as it is. Returns how many were added. */
+  async seed(): Promise<number> {
+    const now = this.#clock.now();
+    const em = this.#orm.em.fork();
+    const known = new Set((await em.find(Currency, {})).map((row) => `${row.coin}/${row.network}`));
+    const missing = currencySeed.filter((row) => !known.has(`${row.coin}/${row.network}`));
+    const rows = missing.map((row) => ({
+      ...row,
+      id: uuidv7(),
+      isActive: true,
+      isDepositEnabled: true,
+      isWithdrawEnabled: true,
+      createdAt: now,
+      updatedAt: now,
+    }));
+    if (rows.length > 0) await em.upsertMany(Currency, rows, { onConflictFields: ['coin', 'network'], onConflictAction: 'ignore' });
+    return rows.length;
+  }
+
+  async list(): Promise<Currency[]> {
+    return this.#orm.em.fork().find(Currency, {}, { orderBy: { coin: 'asc', network: 'asc' } });
+  }
+
+  /** @throws AppError currency_not_found, invalid_value */
+  async change(coin: string, network: string, changes: CurrencyChanges): Promise<Currency> {
+    return this.#orm.em.fork().transactional(async (em) => {
+      const row = await em.findOne(Currency, { coin, network });
+      if (!row) throw new AppError('currency_not_found', `there is no currency ${coin} on ${network}`);
+      if (changes.isActive !== undefined) row.isActive = changes.isActive;
+      if (changes.isDepositEnabled !== undefined) row.isDepositEnabled = changes.isDepositEnabled;
+      if (changes.isWithdrawEnabled !== undefined) row.isWithdrawEnabled = changes.isWithdrawEnabled;
+      if (changes.minAmount !== undefined) row.minAmount = checkedAmount(changes.minAmount, row, false);
+      if (changes.maxAmount !== undefined) row.maxAmount = checkedAmount(changes.maxAmount, row, false);
+      if (changes.networkFee !== undefined) row.networkFee = checkedAmount(changes.networkFee, row, true);
+      if (changes.minConfirmations !== undefined) {
+        if (!Number.isInteger(changes.minConfirmations) || changes.minConfirmations < 1 || changes.minConfirmations > 100_000) {
+          throw new AppError('invalid_value', 'confirmations are a whole number from 1 to 100000');
+        }
+        row.minConfirmations = changes.minConfirmations;
+      }
+      const min = parseDecimal(formatDecimal(row.minAmount));
+      if (!min || min.gt(formatDecimal(row.maxAmount))) {
+        throw new AppError('invalid_value', `the minimum of ${coin} on ${network} would be above its maximum`);
+      }
+      row.updatedAt = this.#clock.now();
+      return row;
+    });
+  }
+}
+
+function checkedAmount(text: string, { coin, decimals }: Currency, zeroAllowed: boolean): string {
+  const amount = parseDecimal(text);
+  if (!amount || amount.lt('0') || (!zeroAllowed && amount.eq('0')) || fractionDigits(amount) > decimals || !isStorable(amount)) {
+    throw new AppError('invalid_value', `'${text}' is not an amount of ${coin} with at most ${decimals} decimals`);
+  }
+  return formatDecimal(amount);
+}

@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+
+export interface ListenerOptions {
+  readonly host: string;
+  readonly port: number;
+  /** PEM files; null for plain HTTP. */
+  readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
+}
+
+/** A listening HTTP server that can be drained without cutting or refusing a request that reached it. */
+export interface Listener {
+  readonly url: string;
+  /** Answers what comes from now on with `Connection: close`, so that clients stop reusing their connections. */
+  beginDrain(): void;
+  /** Stops listening, waits for requests under way and then cuts what is left after the time. */
+  close(timeoutMs: number): Promise<void>;
+}
+
+/** Node's parser refuses these before any middleware runs, with text that is not ours. */
+const parserFaults: Record<string, { status: string; code: string; detail: string }> = {
+  HPE_HEADER_OVERFLOW: { status: '431 Request Header Fields Too Large', code: 'headers_too_large', detail: 'the request headers are larger than 16 KiB' },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: '408 Request Timeout', code: 'request_timeout', detail: 'the request took too long to arrive' },
+};
+const malformed = { status: '400 Bad Request', code: 'invalid_request', detail: 'this is not a valid HTTP request' };
+
+export async function listen(handler: RequestListener, { host, port, tls }: ListenerOptions): Promise<Listener> {
+  let draining = false;
+  const timeouts = { requestTimeout: 15_000, headersTimeout: 10_000, keepAliveTimeout: 65_000 };
+  const listener: RequestListener = (req, res) => {
+    if (draining) res.setHeader('Connection', 'close');
+    handler(req, res);
+  };
+  const server: Server = tls
+    ? createTlsServer({ ...timeouts, cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) }, listener)
+    : createServer(timeouts, listener);
+  server.on('clientError', refuseMalformed);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  const address = server.address() as AddressInfo;
+  const shownHost = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+  return {
+    url: `${tls ? 'https' : 'http'}://${shownHost}:${address.port}`,
+    beginDrain: () => {
+      draining = true;
+    },
+    close: (timeoutMs) =>
+      new Promise((resolve) => {
+        const timer = setTimeout(() => server.closeAllConnections(), timeoutMs);
+        server.close(() => {
+          clearTimeout(timer);
+          resolve();
+        });
+        server.closeIdleConnections();
+      }),
+  };
+}
+
+function refuseMalformed(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const { status, code, detail } = parserFaults[error.code ?? ''] ?? malformed;
+  const body = JSON.stringify({ detail, code, request_id: 'none' });
+  socket.end(
+    `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}

@@ -1,0 +1,122 @@
+import { type App, startApp } from './app.ts';
+import { addressExample } from './chains/address.ts';
+import { ConfigError, loadConfig } from './config.ts';
+import { StartError } from './bootstrap.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from './db/embedded-postgres.ts';
+
+/** From the signal to the end, whatever hangs. */
+const hardExitMs = 25_000;
+
+const help = `Usage: npm start [-- --help]
+
+Starts the Exchange Partner Gateway. Settings come from the environment; none is needed, and .env.example explains each.
+The last line when it is ready: ready rest=<url>/api/v1 internal=<url>
+Command line for partners, keys, staff, currencies and the database: npm run -s cli -- --help
+`;
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+async function main(): Promise<void> {
+  if (process.argv.includes('--help') || process.argv.includes('-h')) {
+    process.stdout.write(help);
+    return;
+  }
+  const config = loadConfig();
+  let database: EmbeddedPostgres | null = null;
+  let app: App | undefined;
+  let ending = false;
+
+  const end = async (code: number): Promise<void> => {
+    if (ending) return;
+    ending = true;
+    setTimeout(() => process.exit(1), hardExitMs).unref();
+    await app?.stop();
+    await database?.stop();
+    process.exit(code);
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      print(`${signal}: finishing what is under way`);
+      void end(0);
+    });
+  }
+
+  try {
+    if (config.DATABASE_URL === null) {
+      database = await startEmbeddedPostgres({
+        dataDir: config.DATA_DIR,
+        onProgress: print,
+        onUnexpectedExit: (detail) => {
+          process.stderr.write(`the embedded PostgreSQL ended: ${detail}\n`);
+          void end(1);
+        },
+      });
+    }
+    app = await startApp({
+      config,
+      databaseUrl: config.DATABASE_URL ?? database?.url ?? '',
+      embedded: database !== null,
+      surroundings: { onProgress: print },
+    });
+  } catch (error) {
+    await database?.stop();
+    throw error;
+  }
+  if (ending) return;
+  announce(app);
+}
+
+/** What a person needs after a start; the last line is for programs too. */
+function announce({ restUrl, internalUrl, demo }: App): void {
+  if (demo && restUrl) {
+    const order = {
+      coin_from: 'BTC',
+      network_from: 'BTC',
+      coin_to: 'USDT',
+      network_to: 'TRC20',
+      amount_from: 0.01,
+      rate_type: 'float',
+      recipient_address: addressExample('TRC20'),
+      refund_address: addressExample('BTC'),
+    };
+    print('');
+    print(`demo partner key, shown this once: ${demo.partnerKey}`);
+    print(`staff token of ${demo.staffEmail} (admin), shown this once: ${demo.staffToken}`);
+    print('');
+    print('create an order:');
+    print(
+      `curl -sS -X POST ${restUrl}/api/v1/partner/orders -H 'Authorization: Bearer ${demo.partnerKey}' -H 'Content-Type: application/json' -d '${JSON.stringify(order)}'`,
+    );
+    print('');
+  }
+  if (restUrl) print(`documentation: ${restUrl}/api/v1/docs`);
+  print(`ready rest=${restUrl === null ? 'none' : `${restUrl}/api/v1`} internal=${internalUrl}`);
+}
+
+main().catch((error: unknown) => {
+  if (error instanceof ConfigError) {
+    process.stderr.write(`${error.message}\n${error.problems.map((problem) => `  - ${problem}\n`).join('')}`);
+  } else if (error instanceof StartError) {
+    process.stderr.write(`cannot start: ${error.message}\n`);
+  } else if (error instanceof Error) {
+    process.stderr.write(`cannot start: ${explain(error)}\n`);
+  } else {
+    process.stderr.write('cannot start\n');
+  }
+  process.exit(1);
+});
+
+/** Errors of the system, with what to change. */
+function explain(error: Error): string {
+  const code = 'code' in error ? String(error.code) : '';
+  if (code === 'EADDRINUSE' && 'port' in error) {
+    return `port ${error.port} is in use; set PORT (8080) or INTERNAL_PORT (8081) to a free one`;
+  }
+  if (code === 'EACCES' && 'port' in error) return `port ${error.port} may not be opened; set PORT to one above 1023`;
+  if (['ECONNREFUSED', 'ENOTFOUND', 'ETIMEDOUT', 'EAI_AGAIN'].includes(code)) {
+    return `PostgreSQL at DATABASE_URL cannot be reached (${code}); a good value: postgres://gateway:secret@127.0.0.1:5432/gateway`;
+  }
+  return error.message;
+}
