@@ -1,0 +1,79 @@
+import { type App, type Surroundings, startApp } from '../../src/app.ts';
+import { openHasher } from '../../src/bootstrap.ts';
+import { systemClock } from '../../src/clock.ts';
+import { type Config, loadConfig, type SettingName } from '../../src/config.ts';
+import { type KeyOptions, PartnerService } from '../../src/partners/partner-service.ts';
+import { StaffService } from '../../src/staff/staff-service.ts';
+import { type Call, contractClient } from './contract-client.ts';
+import { createDatabase } from './database.ts';
+
+export interface TestGateway {
+  readonly app: App;
+  readonly config: Config;
+  readonly databaseUrl: string;
+  readonly partners: PartnerService;
+  readonly staff: StaffService;
+  /** Calls the public listener and checks every reply against the contract. */
+  readonly call: Call;
+  /** A new partner with a key. */
+  partner(options?: KeyOptions): Promise<{ id: string; keyId: string; key: string }>;
+  stop(): Promise<void>;
+}
+
+export interface TestGatewayOptions {
+  readonly settings?: Partial<Record<SettingName, string>>;
+  readonly surroundings?: Surroundings;
+  /** An existing database, for a second process on it. */
+  readonly databaseUrl?: string;
+}
+
+/** Limits that no test reaches by accident. */
+const wideLimits = {
+  RATE_LIMIT_PUBLIC_PER_MIN: '100000',
+  RATE_LIMIT_PARTNER_PER_MIN: '100000',
+  RATE_LIMIT_ORDERS_PER_MIN: '100000',
+  RATE_LIMIT_AUTH_FAILURES_PER_MIN: '100000',
+  RATE_LIMIT_ICONS_PER_MIN: '100000',
+};
+
+/** A whole gateway on a database of its own, on free ports. */
+export async function startGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
+  const database = options.databaseUrl === undefined ? await createDatabase() : null;
+  const databaseUrl = options.databaseUrl ?? database?.url ?? '';
+  const config = loadConfig({
+    DATA_DIR: process.env.TEST_DATA_DIR,
+    DATABASE_URL: databaseUrl,
+    PORT: '0',
+    INTERNAL_PORT: '0',
+    LOG_LEVEL: 'silent',
+    REQUIRE_DURABLE_COMMITS: 'false',
+    DRAIN_GRACE_MS: '0',
+    ...wideLimits,
+    ...options.settings,
+  });
+  const app = await startApp({
+    config,
+    databaseUrl,
+    embedded: true,
+    ...(options.surroundings ? { surroundings: options.surroundings } : {}),
+  });
+  const hasher = await openHasher(config, app.orm);
+  const partners = new PartnerService(app.orm, hasher, options.surroundings?.clock ?? systemClock);
+  return {
+    app,
+    config,
+    databaseUrl,
+    partners,
+    staff: new StaffService(app.orm, hasher, systemClock),
+    call: contractClient(app.restUrl ?? ''),
+    partner: async (keyOptions) => {
+      const { id } = await partners.create('Test partner');
+      return { id, ...(await partners.issueKey(id, keyOptions)) };
+    },
+    stop: async () => {
+      await app.stop();
+      await database?.drop();
+    },
+  };
+}
+

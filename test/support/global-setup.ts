@@ -1,0 +1,37 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startApp } from '../../src/app.ts';
+import { loadConfig } from '../../src/config.ts';
+import { startEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
+
+/** The one PostgreSQL of a test run, and a database in it that is migrated and seeded, from which tests clone theirs. */
+export default async function setup(): Promise<void> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'gateway-test-'));
+  const postgres = await startEmbeddedPostgres({ dataDir, ephemeral: true, maxConnections: 200, database: 'template_gateway' });
+  const config = loadConfig({
+    DATA_DIR: dataDir,
+    DATABASE_URL: postgres.url,
+    PORT: '0',
+    INTERNAL_PORT: '0',
+    LOG_LEVEL: 'error',
+    REQUIRE_DURABLE_COMMITS: 'false',
+    DRAIN_GRACE_MS: '0',
+  });
+  const app = await startApp({ config, databaseUrl: postgres.url, embedded: true });
+  await app.stop();
+
+  const redis = spawnSync('redis-server', ['--version']).status === 0;
+  if (!redis) {
+    process.stderr.write(
+      '\nThere is no redis-server here: the tests of Redis-backed limits do not run. To run them: apt-get install redis-server\n\n',
+    );
+  }
+  process.env.TEST_DATA_DIR = dataDir;
+  process.env.TEST_POSTGRES_URL = postgres.url;
+  process.env.TEST_HAS_REDIS = redis ? 'yes' : 'no';
+  (globalThis as { stopTestPostgres?: () => Promise<void> }).stopTestPostgres = async () => {
+    await postgres.stop();
+  };
+}

@@ -1,0 +1,64 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createServer } from 'node:net';
+import { Redis } from 'ioredis';
+
+/** Whether this machine has a redis-server to test with. */
+export const hasRedis = process.env.TEST_HAS_REDIS === 'yes';
+
+/** `describe` where there is a redis-server; elsewhere the tests are reported as skipped, and the run says why. */
+export const describeWithRedis = hasRedis ? describe : describe.skip; // no redis-server on this machine
+
+export interface TestRedis {
+  readonly url: string;
+  /** Stops answering without closing a connection, as a hung machine does. */
+  hang(): void;
+  resume(): void;
+  kill(): Promise<void>;
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
+    });
+  });
+}
+
+/** A redis-server of one's own, in memory only. */
+export async function startRedis(): Promise<TestRedis> {
+  const port = await freePort();
+  const url = `redis://127.0.0.1:${port}`;
+  let child: ChildProcess;
+
+  async function start(): Promise<void> {
+    child = spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'], {
+      stdio: 'ignore',
+    });
+    const client = new Redis(url, { retryStrategy: () => 20, maxRetriesPerRequest: null });
+    client.on('error', () => {});
+    await client.ping();
+    client.disconnect();
+  }
+
+  async function kill(): Promise<void> {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGKILL');
+    await ended;
+  }
+
+  await start();
+  return {
+    url,
+    hang: () => void child.kill('SIGSTOP'),
+    resume: () => void child.kill('SIGCONT'),
+    kill,
+    restart: start,
+    stop: kill,
+  };
+}
