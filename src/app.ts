@@ -157,11 +157,14 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
     if (!(await limiter.ready(1_000))) onProgress('Redis does not answer; limits count in memory until it does');
 
     let draining = false;
-    const internal = await listen(createInternalApp(orm, () => draining), {
-      host: config.INTERNAL_HOST,
-      port: config.INTERNAL_PORT,
-      tls: null,
-    });
+    const internal = await listen(
+      createInternalApp(orm, () => draining),
+      {
+        host: config.INTERNAL_HOST,
+        port: config.INTERNAL_PORT,
+        tls: null,
+      },
+    );
     closing.push(() => internal.close(1_000));
     const rest = servesPartners
       ? await listenPublicly(

@@ -5,6 +5,7 @@ import { SignerKeys } from './chains/signer-keys.ts';
 import { DepositPool } from './chains/signer-pool.ts';
 import type { Clock } from './clock.ts';
 import type { Config, Pepper } from './config.ts';
+import { Currency } from './currencies/currency.entity.ts';
 import { CurrencyService } from './currencies/currency-service.ts';
 import { advisoryLocks, durabilityProblems, migrate, schemaState, withAdvisoryLock } from './db/database.ts';
 import type { Log } from './log.ts';
@@ -55,7 +56,8 @@ export async function bootstrap(options: BootstrapOptions): Promise<Bootstrapped
   const { config, orm, url, embedded, clock, onProgress } = options;
   if (config.REQUIRE_DURABLE_COMMITS) {
     const problems = await durabilityProblems(orm);
-    if (problems.length > 0) throw new StartError(`${problems.join('\n')}\nor, where losing orders is fine, REQUIRE_DURABLE_COMMITS=false`);
+    if (problems.length > 0)
+      throw new StartError(`${problems.join('\n')}\nor, where losing orders is fine, REQUIRE_DURABLE_COMMITS=false`);
   }
   return withAdvisoryLock(url, advisoryLocks.firstStart, async () => {
     const state = await schemaState(orm);
@@ -68,12 +70,11 @@ export async function bootstrap(options: BootstrapOptions): Promise<Bootstrapped
     }
     const hasher = await openHasher(config, orm);
     const em = orm.em.fork();
-    const isFirst = (state === 'empty' || embedded) && (await em.count(Partner)) + (await em.count(StaffMember)) === 0;
-    if (isFirst) {
-      const added = await new CurrencyService(orm, clock).seed();
-      onProgress(`seeded ${added} currencies`);
+    if ((await em.count(Currency)) === 0) {
+      onProgress(`seeded ${await new CurrencyService(orm, clock).seed()} currencies`);
     }
     const pool = config.ROLE === 'api' ? null : await openPool(options);
+    const isFirst = (await em.count(Partner)) + (await em.count(StaffMember)) === 0;
     const demo = isFirst ? await createDemo(orm, hasher, clock) : null;
     return { hasher, pool, demo };
   });
@@ -87,7 +88,9 @@ export async function bootstrap(options: BootstrapOptions): Promise<Bootstrapped
  */
 export async function openHasher(config: Config, orm: MikroORM): Promise<KeyHasher> {
   const em = orm.em.fork();
-  const rows = await em.execute<{ name: string; value: string }[]>(`select name, value from setting where name like 'pepper:%'`);
+  const rows = await em.execute<{ name: string; value: string }[]>(
+    `select name, value from setting where name like 'pepper:%'`,
+  );
   const known = new Map(rows.map(({ name, value }) => [name, value]));
   const hasher = new KeyHasher(config.KEY_PEPPER ?? [await filePepper(config, known.size > 0)]);
   for (const [version, fingerprint] of hasher.fingerprints()) {
@@ -120,7 +123,10 @@ async function openPool({ config, orm, url, clock, log, onProgress }: BootstrapO
   const hasAccounts = (await orm.em.fork().count(DepositAccount)) > 0;
   let seed = readSecretFile(path);
   if (seed === null && hasAccounts) {
-    log.warn({ event: 'signer_elsewhere' }, 'the signer seed of this database is not in DATA_DIR; another process must fill the address pools');
+    log.warn(
+      { event: 'signer_elsewhere' },
+      'the signer seed of this database is not in DATA_DIR; another process must fill the address pools',
+    );
     return null;
   }
   if (seed === null) {

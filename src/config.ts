@@ -88,7 +88,9 @@ const cidrList = (text: string): readonly string[] =>
   text.split(',').map((part) => {
     const cidr = part.trim();
     if (!ipaddr.isValidCIDR(cidr)) {
-      throw new BadSetting(`holds '${cidr}', which is not a network in CIDR form (a hop count or 'true' can be spoofed)`);
+      throw new BadSetting(
+        `holds '${cidr}', which is not a network in CIDR form (a hop count or 'true' can be spoofed)`,
+      );
     }
     return cidr;
   });
@@ -411,4 +413,3 @@ export function environmentExample(): string {
   );
   return `# Every setting of the gateway. None is needed: with all of them empty the embedded defaults start.\n\n${blocks.join('\n')}`;
 }
-

@@ -21,8 +21,16 @@ export interface Listener {
 
 /** Node's parser refuses these before any middleware runs, with text that is not ours. */
 const parserFaults: Record<string, { status: string; code: string; detail: string }> = {
-  HPE_HEADER_OVERFLOW: { status: '431 Request Header Fields Too Large', code: 'headers_too_large', detail: 'the request headers are larger than 16 KiB' },
-  ERR_HTTP_REQUEST_TIMEOUT: { status: '408 Request Timeout', code: 'request_timeout', detail: 'the request took too long to arrive' },
+  HPE_HEADER_OVERFLOW: {
+    status: '431 Request Header Fields Too Large',
+    code: 'headers_too_large',
+    detail: 'the request headers are larger than 16 KiB',
+  },
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    status: '408 Request Timeout',
+    code: 'request_timeout',
+    detail: 'the request took too long to arrive',
+  },
 };
 const malformed = { status: '400 Bad Request', code: 'invalid_request', detail: 'this is not a valid HTTP request' };
 

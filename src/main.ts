@@ -1,7 +1,7 @@
 import { type App, startApp } from './app.ts';
+import { StartError } from './bootstrap.ts';
 import { addressExample } from './chains/address.ts';
 import { ConfigError, loadConfig } from './config.ts';
-import { StartError } from './bootstrap.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './db/embedded-postgres.ts';
 
 /** From the signal to the end, whatever hangs. */

@@ -1,5 +1,5 @@
 // Writes what is generated from a source of truth, or with --check tells what is stale:
-// types of the REST contract (openapi.yaml), coin icons, .env.example.
+// types of the REST contract (openapi.yaml), coin icons, .env.example, the database's schema. Needs npm run build first.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -26,12 +26,18 @@ function run(script) {
 }
 
 const contract = await openapiTS(new URL('openapi.yaml', root), { exportType: true });
-emit('src/generated/openapi.ts', `// Generated from openapi.yaml by npm run generate. Do not edit.\n${astToString(contract)}`);
+emit(
+  'src/generated/openapi.ts',
+  `// Generated from openapi.yaml by npm run generate. Do not edit.\n${astToString(contract)}`,
+);
 
 run('tools/icons.js');
 
 const { environmentExample } = await import(new URL('dist/config.js', root).href);
 emit('.env.example', environmentExample());
+
+const { databaseSchema } = await import('./database-schema.js');
+emit('schema/database.sql', await databaseSchema());
 
 if (stale.length > 0) {
   console.error(`stale: ${stale.join(', ')}; run npm run generate and commit the result`);

@@ -48,7 +48,9 @@ export async function withServices<T>(command: (context: CommandContext) => Prom
     const state = await schemaState(context.orm);
     if (state !== 'current') {
       const advice = 'run: npm run -s cli -- db migrate, then npm run -s cli -- db seed; or start the gateway once';
-      throw new StartError(state === 'empty' ? `the database is empty; ${advice}` : `migrations are missing; ${advice}`);
+      throw new StartError(
+        state === 'empty' ? `the database is empty; ${advice}` : `migrations are missing; ${advice}`,
+      );
     }
     const { config, orm } = context;
     const hasher = await openHasher(config, orm);

@@ -1,8 +1,8 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { StartError } from '../bootstrap.ts';
+import { systemClock } from '../clock.ts';
 import { ConfigError } from '../config.ts';
 import { CurrencyService } from '../currencies/currency-service.ts';
-import { systemClock } from '../clock.ts';
 import { migrate, schemaState } from '../db/database.ts';
 import { AppError } from '../errors.ts';
 import { keyScopes } from '../partners/key-scope.ts';
@@ -186,15 +186,15 @@ function currencyCommands(program: Command): void {
         ...(options.networkFee === undefined ? {} : { networkFee: options.networkFee }),
         ...(options.confirmations === undefined ? {} : { minConfirmations: options.confirmations }),
       };
-      const changed = await withServices(({ currencies }) =>
-        currencies.change(options.coin, options.network, changes),
-      );
+      const changed = await withServices(({ currencies }) => currencies.change(options.coin, options.network, changes));
       print(currencyFields(changed), options.json);
     });
 }
 
 const program = new Command('npm run -s cli --')
-  .description('Command line of the Exchange Partner Gateway. Works on DATABASE_URL, or on the embedded database of DATA_DIR.')
+  .description(
+    'Command line of the Exchange Partner Gateway. Works on DATABASE_URL, or on the embedded database of DATA_DIR.',
+  )
   .showHelpAfterError('(add --help for what is accepted)');
 databaseCommands(program);
 partnerCommands(program);

@@ -1,7 +1,7 @@
-import type { ApiKey } from '../partners/api-key.entity.ts';
-import type { Partner } from '../partners/partner.entity.ts';
 import type { Currency } from '../currencies/currency.entity.ts';
 import { formatDecimal } from '../money.ts';
+import type { ApiKey } from '../partners/api-key.entity.ts';
+import type { Partner } from '../partners/partner.entity.ts';
 import type { StaffMember } from '../staff/staff-member.entity.ts';
 
 /** A flat record: what a person reads as `name: value` lines and a program as one JSON object. */
@@ -34,7 +34,12 @@ function printTable(rows: readonly Fields[], name: string): void {
   const lines = [columns, ...rows.map((row) => columns.map((column) => shown(row[column] ?? null)))];
   const widths = columns.map((_, i) => Math.max(...lines.map((line) => line[i]?.length ?? 0)));
   for (const line of lines) {
-    process.stdout.write(`${line.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  ').trimEnd()}\n`);
+    process.stdout.write(
+      `${line
+        .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+        .join('  ')
+        .trimEnd()}\n`,
+    );
   }
 }
 

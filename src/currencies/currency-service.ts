@@ -42,7 +42,8 @@ export class CurrencyService {
       createdAt: now,
       updatedAt: now,
     }));
-    if (rows.length > 0) await em.upsertMany(Currency, rows, { onConflictFields: ['coin', 'network'], onConflictAction: 'ignore' });
+    if (rows.length > 0)
+      await em.upsertMany(Currency, rows, { onConflictFields: ['coin', 'network'], onConflictAction: 'ignore' });
     return rows.length;
   }
 
@@ -62,7 +63,11 @@ export class CurrencyService {
       if (changes.maxAmount !== undefined) row.maxAmount = checkedAmount(changes.maxAmount, row, false);
       if (changes.networkFee !== undefined) row.networkFee = checkedAmount(changes.networkFee, row, true);
       if (changes.minConfirmations !== undefined) {
-        if (!Number.isInteger(changes.minConfirmations) || changes.minConfirmations < 1 || changes.minConfirmations > 100_000) {
+        if (
+          !Number.isInteger(changes.minConfirmations) ||
+          changes.minConfirmations < 1 ||
+          changes.minConfirmations > 100_000
+        ) {
           throw new AppError('invalid_value', 'confirmations are a whole number from 1 to 100000');
         }
         row.minConfirmations = changes.minConfirmations;
@@ -79,7 +84,13 @@ export class CurrencyService {
 
 function checkedAmount(text: string, { coin, decimals }: Currency, zeroAllowed: boolean): string {
   const amount = parseDecimal(text);
-  if (!amount || amount.lt('0') || (!zeroAllowed && amount.eq('0')) || fractionDigits(amount) > decimals || !isStorable(amount)) {
+  if (
+    !amount ||
+    amount.lt('0') ||
+    (!zeroAllowed && amount.eq('0')) ||
+    fractionDigits(amount) > decimals ||
+    !isStorable(amount)
+  ) {
     throw new AppError('invalid_value', `'${text}' is not an amount of ${coin} with at most ${decimals} decimals`);
   }
   return formatDecimal(amount);

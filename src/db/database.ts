@@ -60,7 +60,9 @@ export async function durabilityProblems(orm: MikroORM): Promise<string[]> {
 }
 
 /** The error and what caused it, outermost first. By shape: an error of another realm is no instance of ours. */
-function* causes(error: unknown): Generator<{ name?: unknown; message?: unknown; code?: unknown; constraint?: unknown }> {
+function* causes(
+  error: unknown,
+): Generator<{ name?: unknown; message?: unknown; code?: unknown; constraint?: unknown }> {
   let cause = error;
   for (let depth = 0; depth < 5 && typeof cause === 'object' && cause !== null; depth++) {
     yield cause;
@@ -73,7 +75,8 @@ function* causes(error: unknown): Generator<{ name?: unknown; message?: unknown;
  */
 const awayCode = /^(08\w{3}|57P0\d|53300|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)$/;
 /** node-postgres gives these no code. */
-const awayMessage = /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection)/;
+const awayMessage =
+  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection)/;
 
 /** True for an error that means the database cannot be reached or is going away, rather than a fault of ours. */
 export function isDatabaseAway(error: unknown): boolean {

@@ -1,5 +1,6 @@
 import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM, UnderscoreNamingStrategy } from '@mikro-orm/postgresql';
+import type { Pool, PoolClient } from 'pg';
 import { DepositAccount } from '../chains/deposit-account.entity.ts';
 import { DepositAddress } from '../chains/deposit-address.entity.ts';
 import { Currency } from '../currencies/currency.entity.ts';
@@ -26,6 +27,24 @@ export const entities = [
 
 /** All migrations, in order. One that has been merged is never edited. */
 export const migrations = [{ name: '0001-foundation', class: Migration0001Foundation }];
+
+/** How long a holder may take to give back a connection that has died; its statements fail at once. */
+const deadConnectionMs = 500;
+
+/**
+ * Gives dead connections back to the pool. A transaction whose connection is cut fails at its rollback as well, and the
+ * query builder then keeps the connection for good: a few cuts would use up the pool, and only a restart would help.
+ */
+function returnDeadConnections(pool: Pool): void {
+  const held = new WeakSet<PoolClient>();
+  pool.on('acquire', (client) => held.add(client));
+  pool.on('release', (_error, client) => held.delete(client));
+  pool.on('connect', (client) => {
+    client.once('end', () => {
+      setTimeout(() => held.has(client) && client.release(true), deadConnectionMs).unref();
+    });
+  });
+}
 
 export interface OrmOptions {
   /** A postgres:// URL. */
@@ -56,19 +75,17 @@ export async function createOrm(options: OrmOptions): Promise<MikroORM> {
       statement_timeout: 15_000,
       idle_in_transaction_session_timeout: 15_000,
       keepAlive: true,
+      onPoolCreated: returnDeadConnections,
     },
-    ...(onStatement
-      ? {
-          debug: ['query'],
-          loggerFactory: () => ({
-            log: () => {},
-            error: () => {},
-            warn: () => {},
-            logQuery: (context) => onStatement(context.query ?? ''),
-            setDebugMode: () => {},
-            isEnabled: () => true,
-          }),
-        }
-      : {}),
+    // Statements carry values that no log may hold; what fails is logged by whoever handles the error.
+    debug: onStatement ? ['query'] : false,
+    loggerFactory: () => ({
+      log: () => {},
+      error: () => {},
+      warn: () => {},
+      logQuery: (context) => onStatement?.(context.query ?? ''),
+      setDebugMode: () => {},
+      isEnabled: () => onStatement !== undefined,
+    }),
   });
 }

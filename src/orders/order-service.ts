@@ -1,5 +1,5 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
-import { v7 as uuidv7, validate as isUuid } from 'uuid';
+import { validate as isUuid, v7 as uuidv7 } from 'uuid';
 import { type AddressCheck, checkAddress } from '../chains/address.ts';
 import type { DepositAddresses } from '../chains/deposit-addresses.ts';
 import type { Clock } from '../clock.ts';
@@ -147,7 +147,8 @@ export class OrderService {
         faults.push(...(error.extras.faults ?? [{ field: 'coin_to', kind, detail }]));
       }
     }
-    const recipient = pair && destination('recipient_address', pair.to, input.recipientAddress, input.recipientAddressTag, faults);
+    const recipient =
+      pair && destination('recipient_address', pair.to, input.recipientAddress, input.recipientAddressTag, faults);
     let refund: Destination | null = null;
     if (input.refundAddress !== null) {
       refund = pair && destination('refund_address', pair.from, input.refundAddress, input.refundAddressTag, faults);

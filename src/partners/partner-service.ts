@@ -1,6 +1,6 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import ipaddr from 'ipaddr.js';
-import { v7 as uuidv7, validate as isUuid } from 'uuid';
+import { validate as isUuid, v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { formatDecimal, parseDecimal } from '../money.ts';
@@ -222,7 +222,8 @@ function checkedScopes(scopes: readonly string[]): KeyScope[] {
 
 function checkedCidrs(cidrs: readonly string[]): string[] {
   for (const cidr of cidrs) {
-    if (!ipaddr.isValidCIDR(cidr)) throw new AppError('invalid_value', `'${cidr}' is not a network like 203.0.113.0/24`);
+    if (!ipaddr.isValidCIDR(cidr))
+      throw new AppError('invalid_value', `'${cidr}' is not a network like 203.0.113.0/24`);
   }
   return [...cidrs];
 }

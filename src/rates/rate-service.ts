@@ -76,13 +76,7 @@ export class RateService {
   }
 
   /** The quote of a pair that is known to exist. Throws as `quote` does. */
-  quotePair(
-    { from, to }: Pair,
-    rateType: RateType,
-    amount: Big | null,
-    pricing: Pricing,
-    amountField: string,
-  ): Quote {
+  quotePair({ from, to }: Pair, rateType: RateType, amount: Big | null, pricing: Pricing, amountField: string): Quote {
     const feeRateText = pricing[rateType];
     const feeRate = new Big(feeRateText);
     const prices = this.#pricePair(from, to, (coin) =>
@@ -110,11 +104,19 @@ export class RateService {
     const { currency } = resolved;
     const name = `${currency.coin} on ${currency.network}`;
     if (side === 'from' && !currency.isDepositEnabled) {
-      faults.push({ field: 'coin_from', kind: 'deposit_disabled', detail: `deposits of ${name} are switched off at present` });
+      faults.push({
+        field: 'coin_from',
+        kind: 'deposit_disabled',
+        detail: `deposits of ${name} are switched off at present`,
+      });
       return null;
     }
     if (side === 'to' && !currency.isWithdrawEnabled) {
-      faults.push({ field: 'coin_to', kind: 'withdraw_disabled', detail: `payouts of ${name} are switched off at present` });
+      faults.push({
+        field: 'coin_to',
+        kind: 'withdraw_disabled',
+        detail: `payouts of ${name} are switched off at present`,
+      });
       return null;
     }
     return currency;

@@ -39,13 +39,18 @@ class Contract31Backend extends OpenAPIBackend {
 interface Exchange {
   readonly req: Request;
   readonly res: Response;
+  /** What openapi-backend validates. */
+  readonly checked: { query: Record<string, unknown> };
 }
 
 /**
  * Routes, secures and validates requests by the contract, then calls the operation's handler. Nothing reaches a
  * handler that the contract does not allow: each way to fail has its own answer, and a missing one fails the start.
  */
-export async function createApi(document: Document, handlers: Handlers): Promise<(req: Request, res: Response, next: NextFunction) => Promise<void>> {
+export async function createApi(
+  document: Document,
+  handlers: Handlers,
+): Promise<(req: Request, res: Response, next: NextFunction) => Promise<void>> {
   const api = new Contract31Backend({
     definition: document,
     apiRoot,
@@ -54,7 +59,7 @@ export async function createApi(document: Document, handlers: Handlers): Promise
     coerceTypes: false,
     ajvOpts: { strictNumbers: true, allErrors: true, validateSchema: false, strict: false },
     customizeAjv: (_ajv, options) => {
-      const ajv = new Ajv2020(options as object);
+      const ajv = new Ajv2020({ ...(options as object), coerceTypes: false });
       addFormats.default(ajv);
       ajv.addFormat('int32', true);
       return ajv as never;
@@ -75,9 +80,9 @@ export async function createApi(document: Document, handlers: Handlers): Promise
     });
   }
   api.register({
-    postRoutingHandler: (context: Context, { res }: Exchange) => {
+    postRoutingHandler: (context: Context, { res, checked }: Exchange) => {
       res.locals.state.route = context.operation ? `${apiRoot}${context.operation.path}` : 'unmatched';
-      if (context.operation) prepareQuery(context, res);
+      if (context.operation) prepareQuery(context, res, checked);
     },
     unauthorizedHandler: (_context: Context, { res }: Exchange) => {
       throw res.locals.state.authFailure ?? missingKey();
@@ -108,14 +113,21 @@ export async function createApi(document: Document, handlers: Handlers): Promise
   api.registerSecurityHandler('headerKey', hasCaller);
   await api.init();
   for (const { operationId } of api.getOperations()) {
-    if (!operationId || !(operationId in handlers)) throw new Error(`the contract's operation ${operationId} has no handler`);
+    if (!operationId || !(operationId in handlers))
+      throw new Error(`the contract's operation ${operationId} has no handler`);
   }
 
   return async (req, res, next) => {
     try {
-      const { method, path, headers } = req;
-      const query = { ...req.query } as Record<string, string | string[]>;
-      await api.handleRequest({ method, path, query, headers: headers as Record<string, string>, body: req.body }, { req, res } satisfies Exchange);
+      const { method, path } = req;
+      const checked = {
+        method,
+        path,
+        query: { ...req.query } as Record<string, string | string[]>,
+        headers: req.headers as Record<string, string>,
+        body: req.body,
+      };
+      await api.handleRequest(checked, { req, res, checked } satisfies Exchange);
     } catch (error) {
       next(error);
     }
@@ -149,7 +161,7 @@ const operationScopes: { readonly [Id in OperationId]?: 'orders:create' | 'order
  * Unknown query members are ignored. A number is validated as a double but handed on as its text; text that is not a
  * plain JSON number stays text, so that the schema refuses it (`0x10`, ` 1`, `Infinity`).
  */
-function prepareQuery(context: Context, res: Response): void {
+function prepareQuery(context: Context, res: Response, request: Exchange['checked']): void {
   const known = (context.operation.parameters ?? []) as { name: string; in: string; schema?: { type?: string } }[];
   const sent = context.request.query as Record<string, unknown>;
   const texts: Record<string, unknown> = {};
@@ -162,7 +174,7 @@ function prepareQuery(context: Context, res: Response): void {
     checked[name] = isNumber ? JSON.parse(value) : value;
   }
   res.locals.query = texts;
-  context.request.query = checked as typeof context.request.query;
+  request.query = checked;
 }
 
 function bodyMembers(context: Context): string[] {
@@ -173,7 +185,10 @@ function bodyMembers(context: Context): string[] {
 }
 
 function allowedMethods(api: OpenAPIBackend, path: string): string[] {
-  const parts = path.slice(apiRoot.length).split('/').filter((part) => part !== '');
+  const parts = path
+    .slice(apiRoot.length)
+    .split('/')
+    .filter((part) => part !== '');
   const matches = (template: string): boolean => {
     const names = template.split('/').filter((part) => part !== '');
     return names.length === parts.length && names.every((name, i) => name.startsWith('{') || name === parts[i]);

@@ -51,7 +51,9 @@ export function verifySignature(req: Request, state: RequestState): void {
     return;
   }
   const text = typeof presented === 'string' ? presented : '';
-  const computed = createHmac('sha256', state.secret ?? '').update(state.rawBody).digest();
+  const computed = createHmac('sha256', state.secret ?? '')
+    .update(state.rawBody)
+    .digest();
   if (!/^[0-9A-Fa-f]{64}$/.test(text) || !timingSafeEqual(Buffer.from(text, 'hex'), computed)) {
     const detail =
       'X-Signature must be the hexadecimal HMAC-SHA256 of the exact body bytes, keyed with the part of the key after the dot';

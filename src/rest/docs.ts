@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { Router } from 'express';
 import type { Document } from 'openapi-backend';
-import { type Handler, apiRoot } from './api.ts';
+import { apiRoot, type Handler } from './api.ts';
 import { matchesEtag } from './etag.ts';
 
 /** GET /openapi.json: the contract as it stands in the package. */

@@ -51,7 +51,10 @@ export function errorHandler(log: Log) {
     state.errorCode = error.kind;
     if (error.status >= 500) {
       const members = errorMembers(error.extras.cause ?? error);
-      log.error({ event: 'request_failed', request_id: state.requestId, route: state.route, ...members }, 'request failed');
+      log.error(
+        { event: 'request_failed', request_id: state.requestId, route: state.route, ...members },
+        'request failed',
+      );
     }
     if (res.headersSent) {
       res.destroy();

@@ -131,5 +131,11 @@ export class Limiter {
 }
 
 function verdict(bucket: BucketName, allowed: boolean, limit: number, result: RateLimiterRes): Verdict {
-  return { bucket, allowed, limit, remaining: Math.max(0, result.remainingPoints), resetMs: Math.max(0, result.msBeforeNext) };
+  return {
+    bucket,
+    allowed,
+    limit,
+    remaining: Math.max(0, result.remainingPoints),
+    resetMs: Math.max(0, result.msBeforeNext),
+  };
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { components } from '../generated/openapi.ts';
 import { AppError, type FieldFault } from '../errors.ts';
+import type { components } from '../generated/openapi.ts';
 import { jsonNumber, parseDecimal } from '../money.ts';
 import type { Order } from '../orders/order.entity.ts';
 import type { CreateOrder, OrderService, Repeatable } from '../orders/order-service.ts';

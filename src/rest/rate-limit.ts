@@ -33,7 +33,9 @@ export class RateLimit {
     setHeaders(res, tightest);
     if (!tightest.allowed) {
       const seconds = Math.max(1, Math.ceil(tightest.resetMs / 1000));
-      throw new AppError('rate_limited', `rate limit exceeded; retry in ${seconds} seconds`, { retryAfterSec: seconds });
+      throw new AppError('rate_limited', `rate limit exceeded; retry in ${seconds} seconds`, {
+        retryAfterSec: seconds,
+      });
     }
     next();
   };

@@ -1,5 +1,5 @@
-import type { components } from '../generated/openapi.ts';
 import { AppError } from '../errors.ts';
+import type { components } from '../generated/openapi.ts';
 import { jsonNumber, parseDecimal } from '../money.ts';
 import type { OrderService } from '../orders/order-service.ts';
 import type { RateService } from '../rates/rate-service.ts';

@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import { closest, distance } from 'fastest-levenshtein';
-import { AppError, type ErrorKind, errorFromFaults, type FieldFault } from '../errors.ts';
+import { type AppError, type ErrorKind, errorFromFaults, type FieldFault } from '../errors.ts';
 
 /** Keywords about a request's shape answer 400, all others 422: docs/adr/0002-status-400-or-422.md. */
 const shapeKeywords: Record<string, ErrorKind> = {
@@ -38,7 +38,12 @@ function faultOf(error: ErrorObject, members: readonly string[]): FieldFault {
   if (keyword === 'required' && params.missingProperty === 'requestBody') {
     return { field: 'body', kind: 'missing_field', detail: 'a JSON object is needed as the body' };
   }
-  const named = keyword === 'required' ? params.missingProperty : keyword === 'additionalProperties' ? params.additionalProperty : '';
+  const named =
+    keyword === 'required'
+      ? params.missingProperty
+      : keyword === 'additionalProperties'
+        ? params.additionalProperty
+        : '';
   const field = ([own, String(named)].filter((part) => part !== '').join('.') || 'body').slice(0, 60);
   if (place === 'header' && field.toLowerCase() === 'idempotency-key') {
     const detail = 'Idempotency-Key must be 1 to 255 visible ASCII characters';
@@ -58,8 +63,11 @@ function detailOf({ keyword, params, instancePath }: ErrorObject, field: string,
       return `'${field}' is not a member of this request${hint}`;
     }
     case 'type': {
-      if (instancePath.startsWith('/query/amount')) return `${field} must be a plain decimal number of at most 40 characters`;
-      const wanted = String(params.type).split(',').map((name) => typeNames[name] ?? name);
+      if (instancePath.startsWith('/query/amount'))
+        return `${field} must be a plain decimal number of at most 40 characters`;
+      const wanted = String(params.type)
+        .split(',')
+        .map((name) => typeNames[name] ?? name);
       return `${field} must be ${wanted.join(' or ')}`;
     }
     case 'enum':

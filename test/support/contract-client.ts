@@ -36,7 +36,8 @@ function closed(schema: Json): Json {
   if (Array.isArray(schema)) return schema.map(closed);
   if (typeof schema !== 'object' || schema === null) return schema;
   const copy = Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, closed(value)]));
-  if (copy.type === 'object' && copy.properties && !('openapi' in (copy.properties as object))) copy.additionalProperties = false;
+  if (copy.type === 'object' && copy.properties && !('openapi' in (copy.properties as object)))
+    copy.additionalProperties = false;
   return copy;
 }
 
@@ -52,21 +53,33 @@ function resolve<T>(node: T & { $ref?: string }): T {
 }
 
 function pointer(...parts: string[]): string {
-  return parts.map((part) => part.replaceAll('~', '~0').replaceAll('/', '~1')).map(encodeURIComponent).join('/');
+  return parts
+    .map((part) => part.replaceAll('~', '~0').replaceAll('/', '~1'))
+    .map(encodeURIComponent)
+    .join('/');
 }
 
 /** The path template of the contract that an address belongs to. */
 export function templateOf(path: string): string | null {
-  const parts = path.split('?')[0]?.split('/').filter((part) => part !== '') ?? [];
+  const parts =
+    path
+      .split('?')[0]
+      ?.split('/')
+      .filter((part) => part !== '') ?? [];
   for (const template of Object.keys(document.paths)) {
     const names = template.split('/').filter((part) => part !== '');
-    if (names.length === parts.length && names.every((name, i) => name.startsWith('{') || name === parts[i])) return template;
+    if (names.length === parts.length && names.every((name, i) => name.startsWith('{') || name === parts[i]))
+      return template;
   }
   return null;
 }
 
 /** Throws when a reply, exactly as it was sent, is not what the contract documents. */
-export function checkReply(method: string, path: string, reply: { status: number; headers: Headers; text: string }): void {
+export function checkReply(
+  method: string,
+  path: string,
+  reply: { status: number; headers: Headers; text: string },
+): void {
   const template = templateOf(path);
   const operation = template === null ? null : document.paths[template][method.toLowerCase()];
   const fail = (why: string): never => {
@@ -99,8 +112,15 @@ export function checkReply(method: string, path: string, reply: { status: number
     }
     if (!validate(JSON.parse(reply.text))) fail(ajv.errorsText(validate.errors));
   }
-  for (const name of ['ratelimit-policy', 'ratelimit', 'x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset']) {
-    if (reply.status < 500 && reply.status !== 403 && reply.headers.get(name) === null) fail(`the header ${name} is missing`);
+  for (const name of [
+    'ratelimit-policy',
+    'ratelimit',
+    'x-ratelimit-limit',
+    'x-ratelimit-remaining',
+    'x-ratelimit-reset',
+  ]) {
+    if (reply.status < 500 && reply.status !== 403 && reply.headers.get(name) === null)
+      fail(`the header ${name} is missing`);
   }
   for (const [name, header] of Object.entries(response?.headers ?? {})) {
     const value = reply.headers.get(name);

@@ -76,4 +76,3 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     },
   };
 }
-

@@ -9,7 +9,12 @@ import { startEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
 /** The one PostgreSQL of a test run, and a database in it that is migrated and seeded, from which tests clone theirs. */
 export default async function setup(): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'gateway-test-'));
-  const postgres = await startEmbeddedPostgres({ dataDir, ephemeral: true, maxConnections: 200, database: 'template_gateway' });
+  const postgres = await startEmbeddedPostgres({
+    dataDir,
+    ephemeral: true,
+    maxConnections: 200,
+    database: 'template_gateway',
+  });
   const config = loadConfig({
     DATA_DIR: dataDir,
     DATABASE_URL: postgres.url,

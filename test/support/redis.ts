@@ -6,7 +6,7 @@ import { Redis } from 'ioredis';
 export const hasRedis = process.env.TEST_HAS_REDIS === 'yes';
 
 /** `describe` where there is a redis-server; elsewhere the tests are reported as skipped, and the run says why. */
-export const describeWithRedis = hasRedis ? describe : describe.skip; // no redis-server on this machine
+export const describeWithRedis = hasRedis ? globalThis.describe : globalThis.describe?.skip; // no redis-server on this machine
 
 export interface TestRedis {
   readonly url: string;

@@ -15,7 +15,10 @@ function book(clock: TestClock, prices: Record<string, string>) {
       return new Map(Object.entries(prices).map(([coin, price]) => [coin, { price, at: clock.now() }]));
     },
   };
-  return { source, book: new PriceBook({ clock, log: silent, source, refreshSec: 5, maxAgeSec: 60, fixedHoldSec: 60 }) };
+  return {
+    source,
+    book: new PriceBook({ clock, log: silent, source, refreshSec: 5, maxAgeSec: 60, fixedHoldSec: 60 }),
+  };
 }
 
 describe('PriceBook', () => {

@@ -22,19 +22,26 @@ describe('quoteTerms', () => {
 
   it('never pays more than gross less fees, and loses less than one unit of the coin and of the rate', () => {
     fc.assert(
-      fc.property(positive(8), positive(6), positive(6), fc.integer({ min: 0, max: 49 }), fc.integer({ min: 0, max: 18 }), (amount, from, to, percent, decimals) => {
-        const currency = { ...usdt, decimals, networkFee: '0.001' };
-        const feeRate = new Big(String(percent)).div('100');
-        const terms = quoteTerms(amount, { from, to }, currency, feeRate);
-        fc.pre(terms.amountTo.gt('0'));
-        const gross = amount.times(from).div(to);
-        const paid = terms.amountTo.plus(terms.serviceFee).plus(terms.networkFee);
-        const lost = gross.minus(paid);
-        expect(lost.gte('-1e-18')).toBe(true);
-        expect(lost.lt(new Big(`1e-${decimals}`).plus(amount.times('1e-17')).plus('1e-15'))).toBe(true);
-        expect(fractionDigits(terms.amountTo)).toBeLessThanOrEqual(decimals);
-        expect(terms.amountTo.eq(amount.times(terms.rate).round(decimals, 0))).toBe(true);
-      }),
+      fc.property(
+        positive(8),
+        positive(6),
+        positive(6),
+        fc.integer({ min: 0, max: 49 }),
+        fc.integer({ min: 0, max: 18 }),
+        (amount, from, to, percent, decimals) => {
+          const currency = { ...usdt, decimals, networkFee: '0.001' };
+          const feeRate = new Big(String(percent)).div('100');
+          const terms = quoteTerms(amount, { from, to }, currency, feeRate);
+          fc.pre(terms.amountTo.gt('0'));
+          const gross = amount.times(from).div(to);
+          const paid = terms.amountTo.plus(terms.serviceFee).plus(terms.networkFee);
+          const lost = gross.minus(paid);
+          expect(lost.gte('-1e-18')).toBe(true);
+          expect(lost.lt(new Big(`1e-${decimals}`).plus(amount.times('1e-17')).plus('1e-15'))).toBe(true);
+          expect(fractionDigits(terms.amountTo)).toBeLessThanOrEqual(decimals);
+          expect(terms.amountTo.eq(amount.times(terms.rate).round(decimals, 0))).toBe(true);
+        },
+      ),
     );
   });
 });

@@ -20,13 +20,19 @@ describe('a key', () => {
     );
   });
 
-  it.each(['', '.', 'plaintextkey', 'a.b', 'xp_live_.', `xp_live_${'a'.repeat(12)}`, 'x'.repeat(10_000)])("refuses '%.40s'", (text) => {
-    expect(parseKey(text)).toBeNull();
-  });
+  it.each(['', '.', 'plaintextkey', 'a.b', 'xp_live_.', `xp_live_${'a'.repeat(12)}`, 'x'.repeat(10_000)])(
+    "refuses '%.40s'",
+    (text) => {
+      expect(parseKey(text)).toBeNull();
+    },
+  );
 });
 
 describe('KeyHasher', () => {
-  const hasher = new KeyHasher([{ version: 2, secret: 'n'.repeat(32) }, { version: 1, secret: 'o'.repeat(32) }]);
+  const hasher = new KeyHasher([
+    { version: 2, secret: 'n'.repeat(32) },
+    { version: 1, secret: 'o'.repeat(32) },
+  ]);
   const old = new KeyHasher([{ version: 1, secret: 'o'.repeat(32) }]);
 
   it('proves the key that it hashed and no other', () => {

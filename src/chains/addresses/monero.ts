@@ -1,0 +1,47 @@
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { base58xmr } from '@scure/base';
+import { type AddressCodec, accepted, attempt, notOurs, refused } from './codec.ts';
+
+/** https://docs.getmonero.org/public-address/standard-address/ */
+export type MoneroTag = 18 | 42;
+
+/** Kinds by the first byte, with the length of the text. An integrated address carries 8 bytes of payment id more. */
+const kinds: ReadonlyMap<number, readonly [kind: string, length: number]> = new Map([
+  [18, ['standard', 95]],
+  [42, ['subaddress', 95]],
+  [19, ['integrated', 106]],
+]);
+
+const testTags: ReadonlySet<number> = new Set([53, 63, 54, 24, 36, 25]);
+
+/**
+ * The address of a pair of public keys: tag, spend key, view key, 4 bytes of Keccak-256, in Monero's base58.
+ * https://docs.getmonero.org/public-address/standard-address/
+ */
+export function encodeMonero(tag: MoneroTag, spendKey: Uint8Array, viewKey: Uint8Array): string {
+  const payload = Uint8Array.from([tag, ...spendKey, ...viewKey]);
+  return base58xmr.encode(Uint8Array.from([...payload, ...keccak_256(payload).subarray(0, 4)]));
+}
+
+/** Monero, https://docs.getmonero.org/public-address/standard-address/ */
+export const moneroCodec: AddressCodec = {
+  looks: 'starts with 4 or 8 and has 95 characters, or 106 with a payment id',
+  decode(text) {
+    if (text.length !== 95 && text.length !== 106) return notOurs;
+    const bytes = attempt(() => base58xmr.decode(text));
+    const tag = bytes?.[0];
+    if (!bytes || tag === undefined || attempt(() => base58xmr.encode(bytes)) !== text) return notOurs;
+    const sum = keccak_256(bytes.subarray(0, -4)).subarray(0, 4);
+    if (!bytes.subarray(-4).every((byte, at) => byte === sum[at])) return notOurs;
+    if (testTags.has(tag)) return refused('is an address of a test network; give one of the main network');
+    const found = kinds.get(tag);
+    if (!found || found[1] !== text.length) return notOurs;
+    if (!isPublicKey(bytes.subarray(1, 33)) || !isPublicKey(bytes.subarray(33, 65))) return notOurs;
+    return accepted(text, found[0]);
+  },
+};
+
+function isPublicKey(bytes: Uint8Array): boolean {
+  return attempt(() => ed25519.Point.fromBytes(bytes)) !== null;
+}

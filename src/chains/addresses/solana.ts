@@ -1,0 +1,50 @@
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { base58 } from '@scure/base';
+import { type AddressCodec, accepted, attempt, notOurs, refused } from './codec.ts';
+
+/** Nobody holds a key of these; what is sent to them is lost. https://solana.com/docs/core/programs */
+const programs: ReadonlySet<string> = new Set([
+  '11111111111111111111111111111111',
+  'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
+  'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb',
+  'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL',
+  'So11111111111111111111111111111111111111112',
+  'Vote111111111111111111111111111111111111111',
+  'Stake11111111111111111111111111111111111111',
+]);
+
+/** The address of an Ed25519 public key, which is the key itself in base58. */
+export function encodeSolana(publicKey: Uint8Array): string {
+  return base58.encode(publicKey);
+}
+
+/**
+ * Solana, https://solana.com/docs/core/accounts
+ *
+ * The form has no checksum: a mistyped address is often one too. Half of those are no points of the curve, and neither
+ * are token accounts, to which a payment of another asset would be lost; so only points of the curve are accepted.
+ */
+export const solanaCodec: AddressCodec = {
+  looks: 'has 32 to 44 letters and digits without 0, O, I and l',
+  decode(text) {
+    if (text.length < 32 || text.length > 88) return notOurs;
+    const bytes = attempt(() => base58.decode(text));
+    if (bytes?.length === 64 && isKeyPair(bytes)) return refused('is a private key; never share it with anyone');
+    if (bytes?.length !== 32) return notOurs;
+    if (programs.has(text)) return refused('is a program of the network and nobody’s wallet');
+    if (!isPublicKey(bytes)) {
+      return refused('is no wallet: give the address of the wallet itself, not of a token account or a program');
+    }
+    return accepted(text, 'wallet');
+  },
+};
+
+function isPublicKey(bytes: Uint8Array): boolean {
+  return attempt(() => ed25519.Point.fromBytes(bytes)) !== null;
+}
+
+/** Wallets export a private key as its 32 bytes and the public key's 32. */
+function isKeyPair(bytes: Uint8Array): boolean {
+  const publicKey = ed25519.getPublicKey(bytes.subarray(0, 32));
+  return publicKey.every((byte, at) => byte === bytes[32 + at]);
+}

@@ -1,0 +1,58 @@
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { encodeMonero } from './addresses/monero.ts';
+
+/** The private keys of one Monero wallet, as scalars. */
+export interface MoneroKeys {
+  readonly spend: bigint;
+  readonly view: bigint;
+}
+
+const { Point } = ed25519;
+const subaddressPrefix = utf8ToBytes('SubAddr\0');
+
+function fromLittleEndian(bytes: Uint8Array): bigint {
+  return bytes.reduceRight((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
+}
+
+function toLittleEndian(value: bigint): Uint8Array {
+  return Uint8Array.from({ length: 32 }, (_, at) => Number((value >> BigInt(8 * at)) & 0xffn));
+}
+
+/** A hash as a scalar of the curve. */
+function hashToScalar(bytes: Uint8Array): bigint {
+  const scalar = fromLittleEndian(keccak_256(bytes)) % Point.Fn.ORDER;
+  if (scalar === 0n) throw new Error('a hash is zero as a scalar, which cannot happen by chance');
+  return scalar;
+}
+
+/** The view key follows from the spend key. https://docs.getmonero.org/cryptography/asymmetric/private-key/ */
+export function moneroKeysOfSpend(spend: bigint): MoneroKeys {
+  return { spend, view: hashToScalar(toLittleEndian(spend)) };
+}
+
+/** The wallet of 32 secret bytes. https://docs.getmonero.org/cryptography/asymmetric/private-key/ */
+export function moneroKeys(secret: Uint8Array): MoneroKeys {
+  return moneroKeysOfSpend(hashToScalar(secret));
+}
+
+/** The address with which the wallet starts, account 0 and index 0. */
+export function moneroPrimaryAddress({ spend, view }: MoneroKeys): string {
+  return encodeMonero(18, Point.BASE.multiply(spend).toBytes(), Point.BASE.multiply(view).toBytes());
+}
+
+/**
+ * A subaddress of the wallet. https://docs.getmonero.org/public-address/subaddress/
+ *
+ * @throws Error for account 0 and index 0, which is the primary address.
+ */
+export function moneroSubaddress({ spend, view }: MoneroKeys, account: number, index: number): string {
+  if (account === 0 && index === 0) throw new Error('subaddress (0, 0) is the primary address');
+  const place = new Uint8Array(8);
+  new DataView(place.buffer).setUint32(0, account, true);
+  new DataView(place.buffer).setUint32(4, index, true);
+  const offset = hashToScalar(concatBytes(subaddressPrefix, toLittleEndian(view), place));
+  const spendPoint = Point.BASE.multiply(spend).add(Point.BASE.multiply(offset));
+  return encodeMonero(42, spendPoint.toBytes(), spendPoint.multiply(view).toBytes());
+}

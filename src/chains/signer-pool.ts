@@ -1,0 +1,196 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { MikroORM } from '@mikro-orm/postgresql';
+import { v7 as uuidv7 } from 'uuid';
+import type { Clock } from '../clock.ts';
+import { advisoryLocks, withAdvisoryLock } from '../db/database.ts';
+import { errorMembers, type Log } from '../log.ts';
+import { DepositAccount } from './deposit-account.entity.ts';
+import { allNetworks, type Network } from './networks.ts';
+import type { SignerKeys } from './signer-keys.ts';
+
+export interface DepositPoolOptions {
+  readonly orm: MikroORM;
+  readonly url: string;
+  readonly keys: SignerKeys;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** How many free addresses each pool holds. */
+  readonly target?: number;
+  /** How many addresses one statement writes. */
+  readonly batch?: number;
+}
+
+interface Level {
+  readonly keychain: string;
+  readonly free: number;
+  readonly last: number;
+}
+
+/** While failing, so many attempts pass between two log lines. */
+const quietFailures = 60;
+
+/** One network of each keychain, which stands for all of them. */
+const keychains: ReadonlyMap<string, Network> = new Map(
+  allNetworks()
+    .toReversed()
+    .map((network) => [network.keychain, network]),
+);
+const pools: readonly string[] = [...keychains.values()]
+  .filter(({ deposit }) => deposit === 'pool')
+  .map(({ keychain }) => keychain);
+
+/** The signer's side of deposits: makes the public accounts and keeps the address pools filled. */
+export class DepositPool {
+  readonly #options: DepositPoolOptions;
+  readonly #target: number;
+  readonly #batch: number;
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> | undefined;
+  #stopping = false;
+  #failures = 0;
+
+  constructor(options: DepositPoolOptions) {
+    this.#options = options;
+    this.#target = options.target ?? 300;
+    this.#batch = options.batch ?? 50;
+  }
+
+  /**
+   * Writes the accounts that the database lacks.
+   *
+   * @throws Error when the database belongs to other keys: deposits on its addresses would be out of reach.
+   */
+  async provision(): Promise<void> {
+    const { orm, url, keys, clock } = this.#options;
+    await withAdvisoryLock(url, advisoryLocks.poolTopUp, async () => {
+      const em = orm.em.fork();
+      const found = new Map((await em.find(DepositAccount, {})).map((account) => [account.keychain, account]));
+      const signer = keys.fingerprint();
+      for (const account of found.values()) refuseOtherSigner(account, signer);
+      for (const [keychain, network] of keychains) {
+        const account = found.get(keychain);
+        const side = publicSide(keys, network);
+        if (!account) em.persist(em.create(DepositAccount, { keychain, signer, ...side, createdAt: clock.now() }));
+        else refuseOtherSide(account, side);
+      }
+      await em.flush();
+    });
+  }
+
+  /** Makes addresses until each pool holds its target of free ones. Returns how many it made. */
+  async topUp(): Promise<number> {
+    // Without a need there is no lock to wait for, and no connection to open for it.
+    if ((await this.#low()).length === 0) return 0;
+    return withAdvisoryLock(this.#options.url, advisoryLocks.poolTopUp, async () => {
+      let made = 0;
+      for (const level of await this.#low()) made += await this.#fill(level);
+      return made;
+    });
+  }
+
+  /** Tops up again and again until stop. A run that takes longer than the interval is not joined by another. */
+  start(intervalMs = 1000): void {
+    clearInterval(this.#timer);
+    this.#timer = setInterval(() => {
+      this.#running ??= this.#run().finally(() => {
+        this.#running = undefined;
+      });
+    }, intervalMs).unref();
+  }
+
+  /** Returns when no run of start is going on any more. A run ends after the batch at hand. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    await this.#running;
+    this.#stopping = false;
+  }
+
+  async #run(): Promise<void> {
+    const { log } = this.#options;
+    try {
+      const count = await this.topUp();
+      if (count > 0) log.debug({ event: 'address_pool_filled', count }, 'made deposit addresses');
+      this.#failures = 0;
+    } catch (error) {
+      if (this.#failures++ % quietFailures === 0) {
+        log.error({ event: 'address_pool_failed', ...errorMembers(error) }, 'could not fill the address pools');
+      }
+    }
+  }
+
+  /** The pools below their target. Both subqueries read as many index entries as a pool has free addresses. */
+  async #low(): Promise<Level[]> {
+    const { orm, keys } = this.#options;
+    const rows = await orm.em.fork().execute<{ keychain: string; free: number; last: string }[]>(
+      `select keychain,
+              (select count(*)::int from deposit_address where keychain = account.keychain and leased_at is null) as free,
+              (select coalesce(max(index), 0)::text from deposit_address where keychain = account.keychain) as last
+         from deposit_account account
+        where signer = ? and keychain in (${pools.map(() => '?').join(', ')})`,
+      [keys.fingerprint(), ...pools],
+    );
+    return rows
+      .filter(({ free }) => free < this.#target)
+      .map(({ keychain, free, last }) => ({ keychain, free, last: Number.parseInt(last, 10) }));
+  }
+
+  async #fill({ keychain, free, last }: Level): Promise<number> {
+    const end = last + this.#target - free;
+    let made = 0;
+    for (let first = last + 1; first <= end && !this.#stopping; first += this.#batch) {
+      made += await this.#insert(keychain, first, Math.min(first + this.#batch - 1, end));
+    }
+    return made;
+  }
+
+  async #insert(keychain: string, first: number, last: number): Promise<number> {
+    const { orm, keys, clock } = this.#options;
+    const network = keychains.get(keychain);
+    if (!network) throw new Error(`no network has the keychain ${keychain}`);
+    const now = clock.now();
+    const values: unknown[] = [];
+    for (let index = first; index <= last; index++) {
+      values.push(uuidv7(), keychain, index, keys.poolAddress(network.id, index), now);
+      // Requests go first.
+      await nextTurn();
+    }
+    const row = '(?, ?, ?, ?, null, ?, null)';
+    const inserted = await orm.em.fork().execute<{ id: string }[]>(
+      `insert into deposit_address (id, keychain, index, address, tag, created_at, leased_at)
+       values ${Array(last - first + 1)
+         .fill(row)
+         .join(', ')}
+       on conflict do nothing returning id`,
+      values,
+    );
+    return inserted.length;
+  }
+}
+
+type PublicSide = Pick<DepositAccount, 'xpub' | 'sharedAddress'>;
+
+function publicSide(keys: SignerKeys, { id, deposit }: Network): PublicSide {
+  return {
+    xpub: deposit === 'derived' ? keys.accountXpub(id) : null,
+    sharedAddress: deposit === 'shared' ? keys.sharedAddress(id) : null,
+  };
+}
+
+function refuseOtherSigner(account: DepositAccount, signer: string): void {
+  if (account.signer === signer) return;
+  throw new Error(
+    `the seed in DATA_DIR does not belong to this database: its deposit account ${account.keychain} was made by signer ` +
+      `${account.signer}, and the seed is signer ${signer}; restore the right signer-seed or start with an empty database`,
+  );
+}
+
+/** Same keys, other account: somebody changed the row, and deposits would go elsewhere. */
+function refuseOtherSide(account: DepositAccount, side: PublicSide): void {
+  if (account.xpub === side.xpub && account.sharedAddress === side.sharedAddress) return;
+  throw new Error(
+    `deposit account ${account.keychain} in the database is not the one of the signer's keys; ` +
+      'restore the row from a backup, and check where deposits since its change went',
+  );
+}

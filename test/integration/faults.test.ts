@@ -1,0 +1,112 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
+import { query } from '../support/database.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { orderBody } from '../support/orders.ts';
+
+describe('PostgreSQL away', () => {
+  let dataDir: string;
+  let cluster: EmbeddedPostgres;
+  let gateway: TestGateway;
+
+  beforeAll(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'gateway-fault-'));
+    cluster = await startEmbeddedPostgres({ dataDir, ephemeral: true });
+    gateway = await startGateway({ databaseUrl: cluster.url, settings: { DATA_DIR: dataDir } });
+  });
+  afterAll(async () => {
+    await gateway?.stop();
+    await cluster?.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  it('is answered with 503 and Retry-After, quotes go on, and everything recovers by itself', async () => {
+    const { key } = await gateway.partner();
+    const create = () => gateway.call('POST', '/partner/orders', { key, body: orderBody() });
+    const readyz = async () => (await fetch(`${gateway.app.internalUrl}/readyz`)).status;
+    const before = (await create()).json;
+    expect(await readyz()).toBe(200);
+
+    await cluster.stop();
+    const refused = await create();
+    expect([refused.status, refused.json.code, refused.headers.get('retry-after')]).toEqual([503, 'unavailable', '2']);
+    expect((await gateway.call('GET', `/partner/orders/${before.id}`, { key })).status).toBe(503);
+    expect((await gateway.call('GET', '/partner/rates?coin_from=BTC&coin_to=ETH')).status).toBe(200);
+    expect((await gateway.call('GET', '/currencies')).status).toBe(200);
+    expect(await readyz()).toBe(503);
+    expect((await fetch(`${gateway.app.internalUrl}/livez`)).status).toBe(200);
+
+    cluster = await startEmbeddedPostgres({ dataDir, ephemeral: true });
+    for (let i = 0; i < 100 && (await readyz()) !== 200; i++) await sleep(50);
+    expect((await create()).status).toBe(201);
+    expect((await gateway.call('GET', `/partner/orders/${before.id}`, { key })).json).toEqual(before);
+  });
+});
+
+describe('connections cut', () => {
+  it('cost at most the requests under way, and every acknowledged order is there', async () => {
+    const gateway = await startGateway();
+    const { key } = await gateway.partner();
+    const acknowledged: string[] = [];
+    const unexpected: number[] = [];
+    let going = true;
+    const clients = Array.from({ length: 8 }, async () => {
+      while (going) {
+        const { status, json } = await gateway.call('POST', '/partner/orders', { key, body: orderBody() });
+        if (status === 201) acknowledged.push(json.id);
+        else if (status !== 503) unexpected.push(status);
+      }
+    });
+    for (let i = 0; i < 10; i++) {
+      await sleep(30);
+      await query(
+        gateway.databaseUrl,
+        'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+      );
+    }
+    going = false;
+    await Promise.all(clients);
+    expect(unexpected).toEqual([]);
+    const rows = await query<{ id: string }>(gateway.databaseUrl, 'select id from exchange_order');
+    const stored = new Set(rows.map((row) => row.id));
+    expect(acknowledged.length).toBeGreaterThan(0);
+    expect(acknowledged.filter((id) => !stored.has(id))).toEqual([]);
+    const [events] = await query<{ orphans: string }>(
+      gateway.databaseUrl,
+      'select count(*) as orphans from exchange_order o where not exists (select 1 from order_event e where e.order_id = o.id and e.seq = 1)',
+    );
+    expect(events?.orphans).toBe('0');
+    await gateway.stop();
+  });
+});
+
+describe('a drain', () => {
+  it('answers every request that reached the gateway, and none with 5xx', async () => {
+    const gateway = await startGateway({ settings: { DRAIN_GRACE_MS: '1000' } });
+    const { key } = await gateway.partner();
+    const statuses: number[] = [];
+    const clients = Array.from({ length: 8 }, async () => {
+      for (;;) {
+        try {
+          statuses.push((await gateway.call('POST', '/partner/orders', { key, body: orderBody() })).status);
+        } catch (error) {
+          // The listener is gone, so no connection is made. Anything else would be a request that was cut.
+          if ((error as { cause?: { syscall?: string } }).cause?.syscall !== 'connect') throw error;
+          return;
+        }
+      }
+    });
+    await sleep(300);
+    const done = gateway.stop();
+    await sleep(100);
+    expect((await fetch(`${gateway.app.internalUrl}/readyz`)).status).toBe(503);
+    const answeredBefore = statuses.length;
+    await Promise.all(clients);
+    await done;
+    expect(statuses.filter((status) => status !== 201)).toEqual([]);
+    expect(statuses.length).toBeGreaterThan(answeredBefore);
+  });
+});

@@ -1,0 +1,224 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** The program as an operator starts it, from its sources. */
+class Program {
+  readonly #child: ChildProcess;
+  readonly ended: Promise<number | null>;
+  output = '';
+  errors = '';
+
+  constructor(script: string, args: readonly string[], environment: Record<string, string>) {
+    this.#child = spawn(process.execPath, ['--import', 'tsx', script, ...args], {
+      env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#child.stdout?.on('data', (data) => {
+      this.output += data;
+    });
+    this.#child.stderr?.on('data', (data) => {
+      this.errors += data;
+    });
+    this.ended = new Promise((resolve) => this.#child.once('close', (code) => resolve(code)));
+    running.add(this);
+    void this.ended.then(() => running.delete(this));
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#child.kill(name);
+  }
+
+  /** The addresses of the line that says it is ready. */
+  async ready(): Promise<{ rest: string; internal: string }> {
+    for (let i = 0; i < 600; i++) {
+      const match = /^ready rest=(\S+) internal=(\S+)$/m.exec(this.output);
+      if (match?.[1] && match[2]) return { rest: match[1], internal: match[2] };
+      if (this.#child.exitCode !== null) break;
+      await sleep(50);
+    }
+    throw new Error(`not ready:\n${this.output}\n${this.errors}`);
+  }
+}
+
+const running = new Set<Program>();
+const folders: string[] = [];
+const ports = { PORT: '0', INTERNAL_PORT: '0' };
+
+async function folder(): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'gateway-start-'));
+  folders.push(path);
+  return path;
+}
+
+const gateway = (environment: Record<string, string>, args: string[] = []) =>
+  new Program('src/main.ts', args, { ...ports, ...environment });
+const cli = async (environment: Record<string, string>, ...args: string[]) => {
+  const program = new Program('src/cli/main.ts', args, environment);
+  const code = await program.ended;
+  return { code, output: program.output, errors: program.errors };
+};
+
+afterAll(async () => {
+  for (const program of running) program.signal('SIGTERM');
+  await Promise.all([...running].map((program) => program.ended));
+  await Promise.all(folders.map((path) => rm(path, { recursive: true, force: true })));
+});
+
+describe('a first start on nothing', () => {
+  it('prints a line that creates an order, keeps its data over a restart, and shows secrets once', async () => {
+    const DATA_DIR = await folder();
+    const first = gateway({ DATA_DIR });
+    const { rest } = await first.ready();
+    expect(first.output.trimEnd().split('\n').at(-1)).toMatch(/^ready rest=\S+\/api\/v1 internal=\S+$/);
+    const line = first.output.split('\n').find((text) => text.startsWith('curl ')) ?? '';
+    const order = await new Promise<string>((resolve, reject) => {
+      const shell = spawn('sh', ['-c', line], { stdio: ['ignore', 'pipe', 'inherit'] });
+      let text = '';
+      shell.stdout.on('data', (data) => {
+        text += data;
+      });
+      shell.once('error', reject);
+      shell.once('close', () => resolve(text));
+    });
+    const { id, status } = JSON.parse(order);
+    expect(status).toBe('waiting_deposit');
+    const key = /Bearer (\S+)'/.exec(line)?.[1] ?? '';
+    for (const name of ['signer-seed', 'key-pepper']) expect((await stat(join(DATA_DIR, name))).mode & 0o077).toBe(0);
+
+    first.signal('SIGTERM');
+    expect(await first.ended).toBe(0);
+    const second = gateway({ DATA_DIR });
+    const again = await second.ready();
+    expect(second.output).not.toMatch(/shown this once|curl/);
+    const reply = await fetch(`${again.rest}/partner/orders/${id}`, { headers: { Authorization: `Bearer ${key}` } });
+    expect(reply.status).toBe(200);
+    expect(rest).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/api\/v1$/);
+    expect(second.output + second.errors + first.errors).not.toContain(key);
+    second.signal('SIGINT');
+    expect(await second.ended).toBe(0);
+  });
+
+  it('is not blocked by a gateway that was killed', async () => {
+    const DATA_DIR = await folder();
+    const first = gateway({ DATA_DIR });
+    await first.ready();
+    first.signal('SIGKILL');
+    await first.ended;
+    const second = gateway({ DATA_DIR });
+    await second.ready();
+    second.signal('SIGTERM');
+    expect(await second.ended).toBe(0);
+  });
+});
+
+describe('a start that cannot go on', () => {
+  it('lists every wrong setting with a good value, and exits 1', async () => {
+    const program = gateway({ PORT: 'http', ROLE: 'boss', RATE_LIMIT_PUBLIC_PER_MIN: '0' });
+    expect(await program.ended).toBe(1);
+    expect(program.errors).toMatch(/PORT='http'.*good value: 8080/);
+    expect(program.errors).toMatch(/ROLE='boss'.*good value: all/);
+    expect(program.errors).toMatch(/RATE_LIMIT_PUBLIC_PER_MIN='0'.*good value: 60/);
+    expect(program.output).toBe('');
+  });
+
+  it('says what to do when a port is taken, the folder is in use, or PostgreSQL is away', async () => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    const address = taken.address();
+    const PORT = String(typeof address === 'object' && address ? address.port : 0);
+    const blocked = gateway({ DATA_DIR: await folder(), PORT });
+    expect(await blocked.ended).toBe(1);
+    expect(blocked.errors).toContain(`port ${PORT} is in use`);
+    taken.close();
+
+    const DATA_DIR = await folder();
+    const first = gateway({ DATA_DIR });
+    await first.ready();
+    const second = gateway({ DATA_DIR });
+    expect(await second.ended).toBe(1);
+    expect(second.errors).toContain('in use by another gateway');
+    first.signal('SIGTERM');
+    await first.ended;
+
+    const away = gateway({ DATA_DIR: await folder(), DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' });
+    expect(await away.ended).toBe(1);
+    expect(away.errors).toContain('PostgreSQL at DATABASE_URL cannot be reached');
+  });
+
+  it('refuses another pepper than the one that keys were hashed with', async () => {
+    const DATA_DIR = await folder();
+    const first = gateway({ DATA_DIR });
+    await first.ready();
+    first.signal('SIGTERM');
+    await first.ended;
+    const second = gateway({ DATA_DIR, KEY_PEPPER: 'x'.repeat(32) });
+    expect(await second.ended).toBe(1);
+    expect(second.errors).toContain('is not the pepper that this database');
+    await rm(join(DATA_DIR, 'key-pepper'));
+    const third = gateway({ DATA_DIR });
+    expect(await third.ended).toBe(1);
+    expect(third.errors).toContain('set KEY_PEPPER to the one');
+  });
+
+  it('refuses a PostgreSQL that may forget commits', async () => {
+    const program = gateway({ DATA_DIR: await folder(), DATABASE_URL: process.env.TEST_POSTGRES_URL ?? '' });
+    expect(await program.ended).toBe(1);
+    expect(program.errors).toContain('fsync=off');
+  });
+});
+
+describe('the command line', () => {
+  it('works beside a running gateway and without one, with one JSON object on standard output', async () => {
+    const DATA_DIR = await folder();
+    const program = gateway({ DATA_DIR });
+    const { rest } = await program.ready();
+    const json = async (...args: string[]) => {
+      const { code, output, errors } = await cli({ DATA_DIR }, ...args, '--json');
+      expect({ code, errors }).toEqual({ code: 0, errors: '' });
+      return JSON.parse(output);
+    };
+    const partner = await json('partner', 'create', '--name', 'Wallet');
+    const issued = await json('partner', 'key', '--partner', partner.id);
+    expect(issued.key.startsWith(`${issued.key_id}.`)).toBe(true);
+    const orders = (key: string) => fetch(`${rest}/partner/orders/none`, { headers: { 'X-API-Key': key } });
+    expect((await orders(issued.key)).status).toBe(404);
+
+    await json('partner', 'set', '--partner', partner.id, '--status', 'inactive');
+    const other = await json('partner', 'create', '--name', 'Shop');
+    expect((await json('partner', 'list')).partners.map((row: { name: string }) => row.name)).toEqual([
+      'Demo partner',
+      'Wallet',
+      'Shop',
+    ]);
+    for (let i = 0; i < 5; i++) await json('partner', 'key', '--partner', other.id);
+    const sixth = await cli({ DATA_DIR }, 'partner', 'key', '--partner', other.id);
+    expect([sixth.code, sixth.errors]).toEqual([1, 'the partner has 5 live keys already; revoke one first\n']);
+
+    const { id, email, token } = await json('staff', 'create', '--email', 'Eve@Example.com', '--role', 'operator');
+    expect([typeof id, email, token.startsWith('xs_')]).toEqual(['string', 'eve@example.com', true]);
+    program.signal('SIGTERM');
+    await program.ended;
+
+    const rolled = await json('partner', 'roll', '--key', issued.key_id, '--hours', '0');
+    expect(rolled.key_id).not.toBe(issued.key_id);
+    expect((await json('currency', 'set', '--coin', 'BTC', '--network', 'BTC', '--min', '0.5')).min_amount).toBe('0.5');
+    expect(await json('db', 'status')).toEqual({ state: 'current' });
+    expect((await readdir(DATA_DIR)).sort()).toEqual(['key-pepper', 'postgres', 'signer-seed']);
+  });
+
+  it('explains itself, and says what is wrong', async () => {
+    const help = await cli({}, '--help');
+    expect(help.code).toBe(0);
+    for (const group of ['db', 'partner', 'staff', 'currency']) expect(help.output).toContain(group);
+    expect((await cli({}, 'partner', 'create')).errors).toContain('--name');
+    expect((await cli({}, 'staff', 'create', '--email', 'a@b.c', '--role', 'boss')).errors).toContain(
+      'viewer, support, operator, admin',
+    );
+    const empty = await cli({ DATA_DIR: await folder() }, 'partner', 'list');
+    expect([empty.code, empty.errors.includes('db migrate')]).toEqual([1, true]);
+  });
+});

@@ -1,0 +1,140 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+
+const src = resolve('src');
+
+/** Folders and top files of src, each with what it may import. Nouns never import a surface, and there is no circle. */
+const mayImport: Record<string, readonly string[]> = {
+  'errors.ts': [],
+  'money.ts': [],
+  'clock.ts': [],
+  'log.ts': [],
+  'secret-file.ts': [],
+  'listener.ts': [],
+  'config.ts': ['money.ts'],
+  generated: [],
+  db: ['currencies', 'partners', 'chains', 'orders', 'staff'],
+  chains: ['errors.ts', 'clock.ts', 'log.ts', 'db'],
+  currencies: ['errors.ts', 'clock.ts', 'log.ts', 'money.ts', 'generated'],
+  partners: ['errors.ts', 'clock.ts', 'log.ts', 'money.ts', 'config.ts'],
+  staff: ['errors.ts', 'clock.ts', 'partners', 'db'],
+  rates: ['errors.ts', 'clock.ts', 'log.ts', 'money.ts', 'currencies'],
+  orders: ['errors.ts', 'clock.ts', 'money.ts', 'currencies', 'partners', 'chains', 'rates', 'db'],
+  rest: [
+    'errors.ts',
+    'log.ts',
+    'money.ts',
+    'config.ts',
+    'currencies',
+    'partners',
+    'rates',
+    'orders',
+    'db',
+    'generated',
+  ],
+  internal: ['db'],
+  cli: ['bootstrap.ts', 'clock.ts', 'config.ts', 'errors.ts', 'money.ts', 'currencies', 'partners', 'staff', 'db'],
+  'bootstrap.ts': [
+    'chains',
+    'clock.ts',
+    'config.ts',
+    'currencies',
+    'db',
+    'log.ts',
+    'partners',
+    'secret-file.ts',
+    'staff',
+  ],
+  'app.ts': [
+    'bootstrap.ts',
+    'chains',
+    'clock.ts',
+    'config.ts',
+    'currencies',
+    'db',
+    'internal',
+    'listener.ts',
+    'log.ts',
+    'orders',
+    'partners',
+    'rates',
+    'rest',
+  ],
+  'main.ts': ['app.ts', 'bootstrap.ts', 'chains', 'config.ts', 'db'],
+};
+
+interface SourceFile {
+  readonly path: string;
+  readonly room: string;
+  readonly text: string;
+}
+
+const files: SourceFile[] = readdirSync(src, { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.ts'))
+  .map((path) => ({ path, room: path.split('/')[0] ?? '', text: readFileSync(join(src, path), 'utf8') }));
+
+const code = files.filter((file) => file.room !== 'generated');
+
+function imports({ path, text }: SourceFile): { target: string; typeOnly: boolean }[] {
+  return [...text.matchAll(/^(?:import|export)\s+(type\s+)?[^'"]*?from\s+'(\.[^']+)'/gms)].map((match) => ({
+    target: relative(src, resolve(dirname(join(src, path)), match[2] ?? '')),
+    typeOnly: match[1] !== undefined,
+  }));
+}
+
+describe('the structure of src', () => {
+  it('knows every folder and top file', () => {
+    expect([...new Set(files.map((file) => file.room))].filter((room) => !(room in mayImport))).toEqual([]);
+  });
+
+  it('has imports only where the table allows them', () => {
+    const forbidden = code.flatMap((file) =>
+      imports(file)
+        .map(({ target }) => target)
+        .filter((target) => {
+          const room = target.split('/')[0] ?? '';
+          return room !== file.room && !mayImport[file.room]?.includes(room);
+        })
+        .map((target) => `${file.path} imports ${target}`),
+    );
+    expect(forbidden).toEqual([]);
+  });
+
+  it('keeps private keys out of the API: only the bootstrap makes a signer', () => {
+    const users = code.filter((file) => /\/signer-keys\.ts'/.test(file.text)).map((file) => file.path);
+    expect(users.filter((path) => !path.startsWith('chains/signer'))).toEqual(['bootstrap.ts']);
+  });
+
+  it('reads the environment in config.ts only, and express in surfaces only', () => {
+    const reading = code.filter((file) => /process\.env/.test(file.text)).map((file) => file.path);
+    expect(reading).toEqual(['config.ts']);
+    const serving = code.filter((file) => /from 'express'/.test(file.text)).map((file) => file.room);
+    expect([...new Set(serving)].sort()).toEqual(['internal', 'rest']);
+  });
+
+  it('sees the generated contract in rest only', () => {
+    const seeing = code.filter((file) => /generated\/openapi/.test(file.text)).map((file) => file.room);
+    expect([...new Set(seeing)]).toEqual(['rest']);
+  });
+
+  it('puts no amount through a binary float', () => {
+    const money = code.filter((file) => /^(rates|orders|currencies|rest|money\.ts)/.test(file.path));
+    const floats = money.flatMap((file) =>
+      [
+        ...file.text.matchAll(
+          /parseFloat|\.toNumber\(|(?<![\w.])Number\((?!process)|Number\.parseFloat|type: 'double'|type: 'float'/g,
+        ),
+      ]
+        .map((match) => `${file.path}: ${match[0]}`)
+        // Request times in milliseconds are no amounts.
+        .filter((hit) => hit !== 'rest/request-context.ts: Number('),
+    );
+    expect(floats).toEqual([]);
+  });
+
+  it('has no default export, barrel or bag', () => {
+    expect(code.filter((file) => /^export default/m.test(file.text)).map((file) => file.path)).toEqual([]);
+    const bags = /(^|\/)(index|utils?|helpers?|common|types|manager)\.ts$/;
+    expect(code.filter((file) => bags.test(file.path)).map((file) => file.path)).toEqual([]);
+  });
+});

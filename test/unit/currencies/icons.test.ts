@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto';
+import { coinIcon, coinIconPath } from '../../../src/currencies/icons.ts';
+import { currencySeed } from '../../../src/currencies/seed.ts';
+import { coinIcons } from '../../../src/generated/coin-icons.ts';
+
+const coins = [...new Set(currencySeed.map(({ coin }) => coin))];
+/** Larger than tools/icons.js takes, so drawn. */
+const drawnCoins = ['DOGE'];
+
+describe('packaged icons', () => {
+  it('exist for every coin of the seed but those that are too large, and for no other', () => {
+    expect(Object.keys(coinIcons).sort()).toEqual(coins.filter((coin) => !drawnCoins.includes(coin)).sort());
+  });
+
+  it('are single svg elements of at most 20 KB', () => {
+    for (const svg of Object.values(coinIcons)) {
+      expect(svg).toMatch(/^<svg [^>]*xmlns="http:\/\/www\.w3\.org\/2000\/svg".*<\/svg>$/);
+      expect(Buffer.byteLength(svg)).toBeLessThanOrEqual(20 * 1024);
+    }
+  });
+
+  it('have no scripts, event handlers or references outside themselves', () => {
+    for (const svg of Object.values(coinIcons)) {
+      const rest = svg.replaceAll('xmlns="http://www.w3.org/2000/svg"', '');
+      expect(rest).not.toMatch(/<script|<foreignObject|<style|javascript:|https?:|data:/i);
+      expect(rest).not.toMatch(/\son[a-z]+\s*=/i);
+    }
+  });
+});
+
+describe('coinIcon', () => {
+  it('gives the packaged icon', () => {
+    expect(coinIcon('BTC').svg).toBe(coinIcons.BTC);
+  });
+
+  it('has a strong entity tag and a version that follow from the svg', () => {
+    for (const coin of [...coins, 'NEW']) {
+      const { svg, etag, version } = coinIcon(coin);
+      const digest = createHash('sha256').update(svg).digest('hex');
+      expect(etag).toBe(`"${digest.slice(0, 32)}"`);
+      expect(version).toBe(digest.slice(0, 8));
+    }
+  });
+
+  it('gives the same object when asked again', () => {
+    expect(coinIcon('ETH')).toBe(coinIcon('ETH'));
+    expect(coinIcon('NEW')).toBe(coinIcon('NEW'));
+  });
+
+  it('draws a circle with the first letters of a coin without a packaged icon', () => {
+    const { svg } = coinIcon('NEWCOIN');
+    expect(svg).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg".*<circle .*>NEW<\/text><\/svg>$/);
+  });
+
+  it('draws different coins differently even when their first letters agree', () => {
+    expect(coinIcon('NEWA').svg).not.toBe(coinIcon('NEWB').svg);
+  });
+
+  it('escapes what XML would read as markup', () => {
+    expect(coinIcon('<&"').svg).toContain('>&#60;&#38;&#34;</text>');
+  });
+
+  it('draws an icon for names that every object has', () => {
+    expect(coinIcon('constructor').svg).toContain('>con</text>');
+    expect(coinIcon('__proto__').svg).toContain('>__p</text>');
+  });
+
+  it('fits the contract of the API, 65536 characters, for every coin of the seed', () => {
+    for (const coin of coins) expect(coinIcon(coin).svg.length).toBeLessThanOrEqual(65_536);
+  });
+});
+
+describe('coinIconPath', () => {
+  it('names the coin in small letters and the version of its icon', () => {
+    expect(coinIconPath('USDT')).toBe(`/api/v1/coin-icons/usdt.svg?v=${coinIcon('USDT').version}`);
+    expect(coinIconPath('USDT')).toMatch(/\?v=[0-9a-f]{8}$/);
+  });
+});
