@@ -1,7 +1,7 @@
 import { ripemd160 } from '@noble/hashes/legacy.js';
 import { sha256 } from '@noble/hashes/sha2.js';
-import { base32nopad, base58xrp, bech32 } from '@scure/base';
-import { crc16Xmodem } from './addresses/ton.ts';
+import { base58xrp, bech32 } from '@scure/base';
+import { encodeStrkey } from './addresses/stellar.ts';
 
 const classicAddress = 0;
 /** Shown as G, https://github.com/stellar/stellar-protocol/blob/master/ecosystem/sep-0023.md */
@@ -19,10 +19,7 @@ export function rippleAddress(publicKey: Uint8Array): string {
 
 /** The account of an Ed25519 key. https://github.com/stellar/stellar-protocol/blob/master/ecosystem/sep-0023.md */
 export function stellarAddress(publicKey: Uint8Array): string {
-  const payload = Uint8Array.from([stellarPublicKey, ...publicKey]);
-  const crc = crc16Xmodem(payload);
-  // The checksum is little-endian, unlike TON's.
-  return base32nopad.encode(Uint8Array.from([...payload, crc & 0xff, crc >> 8]));
+  return encodeStrkey(stellarPublicKey, publicKey);
 }
 
 /** The address of a secp256k1 public key. https://docs.cosmos.network/sdk/latest/reference/architecture/adr-028-public-key-addresses */

@@ -1,5 +1,6 @@
 import { blake2b } from '@noble/hashes/blake2.js';
-import { base58, bech32 } from '@scure/base';
+import { bech32 } from '@scure/base';
+import { decodeByron, testNetwork } from './cardano-byron.ts';
 import { type AddressCodec, accepted, attempt, type Decoded, notOurs, refused } from './codec.ts';
 
 const mainnet = 1;
@@ -8,8 +9,6 @@ const enterpriseOnMainnet = 0x61;
 
 /** By header type, https://cips.cardano.org/cip/CIP-19: with a stake part, with a pointer to one, with none. */
 const kinds = ['base', 'base', 'base', 'base', 'pointer', 'pointer', 'enterprise', 'enterprise'] as const;
-
-const testNetwork = refused('is an address of a test network; give one of the main network');
 
 /** The enterprise address (no stake) of an Ed25519 public key. https://cips.cardano.org/cip/CIP-19 */
 export function encodeCardanoEnterprise(publicKey: Uint8Array): string {
@@ -21,7 +20,7 @@ export function encodeCardanoEnterprise(publicKey: Uint8Array): string {
 export const cardanoCodec: AddressCodec = {
   looks: 'starts with addr1, or is an old address that starts with Ae2 or DdzFF',
   decode(text) {
-    if (text.length < 50 || text.length > 200) return notOurs;
+    if (!/^[a-zA-Z0-9_]{50,200}$/.test(text)) return notOurs;
     const lower = text.toLowerCase();
     if (/^(addr|acct|root|stake)_(x?sk|xprv)1/.test(lower) || /^ed25519e?_sk1/.test(lower)) {
       return refused('is a private key; never share it with anyone');
@@ -56,89 +55,4 @@ function isPointer(bytes: Uint8Array): boolean {
   const starts = [0, ...ends.map((end) => end + 1)];
   if (ends.length !== 3 || ends[2] !== bytes.length - 1) return false;
   return ends.every((end, at) => end - (starts[at] ?? 0) < 10 && bytes[starts[at] ?? 0] !== 0x80);
-}
-
-/**
- * Byron: [tag 24 (bytes of [root hash, attributes, type]), CRC-32], as CBOR in base58.
- * https://cips.cardano.org/cip/CIP-19 and the CDDL of the Byron ledger.
- */
-function decodeByron(text: string): Decoded {
-  const bytes = text.length > 130 ? null : attempt(() => base58.decode(text));
-  if (!bytes) return notOurs;
-  return attempt(() => readByron(text, bytes)) ?? notOurs;
-}
-
-function readByron(text: string, bytes: Uint8Array): Decoded {
-  const outer = new CborReader(bytes);
-  outer.expect(4, 2n);
-  outer.expect(6, 24n);
-  const payload = outer.bytes();
-  if (outer.head(0) !== BigInt(crc32(payload)) || !outer.atEnd) return notOurs;
-  const inner = new CborReader(payload);
-  inner.expect(4, 3n);
-  if (inner.bytes().length !== 28) return notOurs;
-  let isTest = false;
-  for (let left = inner.head(5); left > 0n; left--) {
-    const attribute = inner.head(0);
-    inner.bytes();
-    // 1 is the encrypted derivation path, 2 the magic number that only test networks have.
-    if (attribute !== 1n && attribute !== 2n) return notOurs;
-    isTest ||= attribute === 2n;
-  }
-  const type = inner.head(0);
-  if ((type !== 0n && type !== 2n) || !inner.atEnd) return notOurs;
-  return isTest ? testNetwork : accepted(text, 'byron');
-}
-
-/** As much of CBOR as Byron addresses use, in its shortest form only. https://www.rfc-editor.org/rfc/rfc8949 */
-class CborReader {
-  readonly #bytes: Uint8Array;
-  #at = 0;
-
-  constructor(bytes: Uint8Array) {
-    this.#bytes = bytes;
-  }
-
-  get atEnd(): boolean {
-    return this.#at === this.#bytes.length;
-  }
-
-  /** The number in the head of an item of the major type. */
-  head(major: number): bigint {
-    const [first] = this.#take(1);
-    if (first === undefined || first >> 5 !== major) throw new Error('another type of item');
-    const info = first & 0x1f;
-    if (info < 24) return BigInt(info);
-    if (info > 27) throw new Error('an item of no fixed length');
-    const size = 1 << (info - 24);
-    const value = this.#take(size).reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
-    const shorter = size === 1 ? 24n : 1n << BigInt(size * 4);
-    if (value < shorter) throw new Error('not the shortest form');
-    return value;
-  }
-
-  expect(major: number, value: bigint): void {
-    if (this.head(major) !== value) throw new Error('another value');
-  }
-
-  bytes(): Uint8Array {
-    return Uint8Array.from(this.#take(Number(this.head(2))));
-  }
-
-  #take(count: number): number[] {
-    const taken = [...this.#bytes.subarray(this.#at, this.#at + count)];
-    if (taken.length !== count) throw new Error('ends too early');
-    this.#at += count;
-    return taken;
-  }
-}
-
-/** CRC-32 of ISO 3309, as in zip files. */
-function crc32(bytes: Uint8Array): number {
-  let crc = 0xffffffff;
-  for (const byte of bytes) {
-    crc ^= byte;
-    for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1;
-  }
-  return (crc ^ 0xffffffff) >>> 0;
 }

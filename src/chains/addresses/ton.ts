@@ -51,7 +51,8 @@ export const tonCodec: AddressCodec = {
   decode(text) {
     const raw = /^(0|-1):([0-9a-fA-F]{64})$/.exec(text);
     if (raw?.[1] !== undefined && raw[2] !== undefined) return decodeRaw(raw[1], raw[2]);
-    if (text.length !== 48) return notOurs;
+    // One alphabet or the other, never both.
+    if (!/^([\w-]{48}|[a-zA-Z0-9+/]{48})$/.test(text)) return notOurs;
     const bytes = attempt(() => (/[+/]/.test(text) ? base64 : base64urlnopad).decode(text));
     if (bytes?.length !== 36) return notOurs;
     const view = new DataView(bytes.buffer, bytes.byteOffset, 36);

@@ -1,0 +1,143 @@
+import { algorandCodec } from './addresses/algorand.ts';
+import { bitcoinCashCodec } from './addresses/bitcoin-cash.ts';
+import { bitcoinCodec, dashCodec, dogecoinCodec, litecoinCodec, zcashCodec } from './addresses/bitcoin-like.ts';
+import { cardanoCodec } from './addresses/cardano.ts';
+import type { AddressCodec } from './addresses/codec.ts';
+import { cosmosCodec } from './addresses/cosmos.ts';
+import { evmCodec } from './addresses/evm.ts';
+import { moneroCodec } from './addresses/monero.ts';
+import { polkadotCodec } from './addresses/polkadot.ts';
+import { rippleCodec } from './addresses/ripple.ts';
+import { solanaCodec } from './addresses/solana.ts';
+import { stellarCodec } from './addresses/stellar.ts';
+import { tezosCodec } from './addresses/tezos.ts';
+import { tonCodec } from './addresses/ton.ts';
+import { tronCodec } from './addresses/tron.ts';
+import { type AddressFamily, allNetworks, type Network, networkById } from './networks.ts';
+
+/** Whether a payment may go to an address, and in which form it is kept. */
+export type AddressCheck =
+  | { readonly ok: true; readonly address: string; readonly tag: string | null; readonly kind: string }
+  | {
+      readonly ok: false;
+      readonly field: 'address' | 'tag';
+      readonly code:
+        | 'invalid_address'
+        | 'wrong_network_address'
+        | 'tag_required'
+        | 'tag_not_supported'
+        | 'invalid_tag'
+        | 'conflicting_tag';
+      /** One sentence without its subject, in our own words, that says what to change. */
+      readonly detail: string;
+    };
+
+/** No family's addresses are longer; anything longer is refused before it costs time. */
+const maxLength = 130;
+
+/** Each family's codec, those with a checksum first: a wrong address is named after the first that reads it. */
+const codecs: Readonly<Record<AddressFamily, AddressCodec>> = {
+  bitcoin: bitcoinCodec,
+  litecoin: litecoinCodec,
+  dogecoin: dogecoinCodec,
+  'bitcoin-cash': bitcoinCashCodec,
+  dash: dashCodec,
+  zcash: zcashCodec,
+  tron: tronCodec,
+  ripple: rippleCodec,
+  stellar: stellarCodec,
+  ton: tonCodec,
+  cosmos: cosmosCodec,
+  cardano: cardanoCodec,
+  monero: moneroCodec,
+  polkadot: polkadotCodec,
+  algorand: algorandCodec,
+  tezos: tezosCodec,
+  evm: evmCodec,
+  solana: solanaCodec,
+};
+
+/**
+ * Checks a destination for the very network: checksum, version, memo rules. Secret keys, test network addresses and
+ * addresses of other networks are told apart. Never throws, whatever the text.
+ *
+ * @param tag null where none was given.
+ */
+export function checkAddress(networkId: string, address: string, tag: string | null): AddressCheck {
+  const network = networkById(networkId);
+  if (!network) return refuse('address', 'invalid_address', `addresses on ${networkId} cannot be checked`);
+  const { looks, decode } = codecs[network.family];
+  const expected = `an address on ${network.id} ${looks}`;
+  if (address.length > maxLength || /[^\x21-\x7e]/.test(address)) {
+    return refuse('address', 'invalid_address', `this is not an address; ${expected}`);
+  }
+  const decoded = decode(address);
+  if (decoded.ok) return withTag(network, decoded, tag);
+  if (decoded.reason !== null) return refuse('address', 'invalid_address', `this ${decoded.reason}; ${expected}`);
+  return otherNetwork(network, address, expected);
+}
+
+/** A valid address on the network, for documentation and messages. Its keys are public: never pay to it. */
+export function addressExample(networkId: string): string {
+  const network = networkById(networkId);
+  if (!network) throw new Error(`there is no network ${networkId}`);
+  return examples[network.family];
+}
+
+function refuse(field: 'address' | 'tag', code: Exclude<AddressCheck, { ok: true }>['code'], detail: string): AddressCheck {
+  return { ok: false, field, code, detail };
+}
+
+/** The address is not of this network's family: another family may know it, or know what is wrong with it. */
+function otherNetwork(network: Network, address: string, expected: string): AddressCheck {
+  for (const [family, codec] of Object.entries(codecs)) {
+    if (family === network.family) continue;
+    const decoded = codec.decode(address);
+    if (decoded.ok) {
+      const title = allNetworks().find((other) => other.family === family)?.title ?? family;
+      const name = family === 'evm' ? 'Ethereum or another EVM network' : title;
+      return refuse('address', 'wrong_network_address', `this looks like an address on ${name}; ${expected}`);
+    }
+    if (decoded.reason?.includes('private key')) return refuse('address', 'invalid_address', `this ${decoded.reason}`);
+  }
+  return refuse('address', 'invalid_address', `this is not an address on ${network.id}; ${expected}`);
+}
+
+function withTag(
+  { id, memo }: Network,
+  decoded: { address: string; kind: string; tag: string | null },
+  tag: string | null,
+): AddressCheck {
+  const { address, kind } = decoded;
+  if (tag === null) return { ok: true, address, kind, tag: decoded.tag };
+  if (memo === null) return refuse('tag', 'tag_not_supported', `${id} has no memo or tag; leave it out`);
+  if (!memo.accepts(tag)) return refuse('tag', 'invalid_tag', `a ${memo.name} on ${id} is ${memo.looks}`);
+  if (decoded.tag !== null && decoded.tag !== tag) {
+    return refuse('tag', 'conflicting_tag', `the address itself carries the ${memo.name} ${decoded.tag}; send only one`);
+  }
+  return { ok: true, address, kind, tag };
+}
+
+/** From the test phrase 'abandon' × 11 'about', or the documentation of each chain. */
+const examples: Readonly<Record<AddressFamily, string>> = {
+  bitcoin: 'bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu',
+  litecoin: 'ltc1qjmxnz78nmc8nq77wuxh25n2es7rzm5c2rkk4wh',
+  dogecoin: 'DBus3bamQjgJULBJtYXpEzDWQRwF5iwxgC',
+  'bitcoin-cash': 'bitcoincash:qqyx49mu0kkn9ftfj6hje6g2wfer34yfnq5tahq3q6',
+  dash: 'XoJA8qE3N2Y3jMLEtZ3vcN42qseZ8LvFf5',
+  zcash: 't1XVXWCvpMgBvUaed4XDqWtgQgJSu1Ghz7F',
+  evm: '0x9858EfFD232B4033E47d90003D41EC34EcaEda94',
+  tron: 'TUEZSdKsoDHQMeZwihtdoBiN46zxhGWYdH',
+  ripple: 'rHsMGQEkVNJmpGWs8XUBoTBiAAbwxZN5v3',
+  stellar: 'GB3JDWCQJCWMJ3IILWIGDTQJJC5567PGVEVXSCVPEQOTDN64VJBDQBYX',
+  ton: 'UQDrjaLahLkMB-hMCmkzOyBuHJ139ZUYmPHu6RRBKnbdLIYI',
+  cosmos: 'cosmos19rl4cm2hmr8afy4kldpxz3fka4jguq0auqdal4',
+  solana: 'HAgk14JpMQLgt6rVgv7cBQFJWFto5Dqxi472uT3DKpqk',
+  cardano:
+    'addr1qx2fxv2umyhttkxyxp8x0dlpdt3k6cwng5pxj3jhsydzer3n0d3vllmyqwsx5wktcd8cc3sq835lu7drv2xwl2wywfgse35a3x',
+  monero:
+    '44AFFq5kSiGBoZ4NMDwYtN18obc8AemS33DBLWs3H7otXft3XjrpDtQGv7SqSsaBYBb98uNbr2VBBEt7f2wfn3RVGQBEP3A',
+  polkadot: '15oF4uVJwmo4TdGW7VfQxNLavjCXviqxT9S1MgbjMNHr6Sp5',
+  algorand: '7ZUECA7HFLZTXENRV24SHLU4AVPUTMTTDUFUBNBD64C73F3UHRTHAIOF6Q',
+  tezos: 'tz1VSUr8wwNhLAzempoch5d6hLRiTh8Cjcjb',
+};

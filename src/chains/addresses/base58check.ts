@@ -1,0 +1,24 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { createBase58check } from '@scure/base';
+import { attempt } from './codec.ts';
+
+const base58check = createBase58check(sha256);
+
+/** The bytes of Base58Check text: version, then payload; null when the form or the checksum is wrong. */
+export function decodeBase58check(text: string): Uint8Array | null {
+  return attempt(() => base58check.decode(text));
+}
+
+/** https://en.bitcoin.it/wiki/Base58Check_encoding */
+export function encodeBase58check(version: readonly number[], payload: Uint8Array): string {
+  return base58check.encode(Uint8Array.from([...version, ...payload]));
+}
+
+/** True for a private key in Wallet Import Format: a version of 0x80 and above, 32 bytes, and perhaps a flag. */
+export function isWifPrivateKey(bytes: Uint8Array): boolean {
+  const version = bytes[0] ?? 0;
+  return version >= 0x80 && (bytes.length === 33 || (bytes.length === 34 && bytes[33] === 1));
+}
+
+export const secretKeyReason = 'is a private key; never share it with anyone, and move what it holds to a new one';
+export const testNetworkReason = 'is a test network address; give one of the main network';

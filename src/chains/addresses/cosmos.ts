@@ -1,0 +1,16 @@
+import { bech32 } from '@scure/base';
+import { type AddressCodec, accepted, attempt, notOurs, refused } from './codec.ts';
+
+/** Accounts of the Cosmos Hub: 20 bytes of a key's hash, or 32 of a module or contract. */
+export const cosmosCodec: AddressCodec = {
+  looks: 'starts with cosmos1',
+  decode(text) {
+    const lower = text.toLowerCase();
+    if (/^cosmosval(oper|cons)1/.test(lower)) return refused('is the address of a validator; give one that starts with cosmos1');
+    if (!lower.startsWith('cosmos1')) return notOurs;
+    const decoded = attempt(() => bech32.decode(text as `${string}1${string}`));
+    const payload = decoded && attempt(() => bech32.fromWords(decoded.words));
+    if (!decoded || decoded.prefix !== 'cosmos' || !payload) return refused('has a typing error: its checksum does not match');
+    return payload.length === 20 || payload.length === 32 ? accepted(lower, 'account') : notOurs;
+  },
+};
