@@ -70,7 +70,7 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
   const log = createLog(config.LOG_LEVEL, surroundings.logStream);
   const servesPartners = config.ROLE !== 'worker';
   // What was opened is closed in reverse order, at the end or when the start fails half way.
-  const closing: (() => void | Promise<unknown>)[] = [];
+  const closing: (() => unknown)[] = [];
   const closeAll = async (): Promise<void> => {
     for (const close of closing.splice(0).reverse()) {
       try {

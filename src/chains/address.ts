@@ -84,7 +84,11 @@ export function addressExample(networkId: string): string {
   return examples[network.family];
 }
 
-function refuse(field: 'address' | 'tag', code: Exclude<AddressCheck, { ok: true }>['code'], detail: string): AddressCheck {
+function refuse(
+  field: 'address' | 'tag',
+  code: Exclude<AddressCheck, { ok: true }>['code'],
+  detail: string,
+): AddressCheck {
   return { ok: false, field, code, detail };
 }
 
@@ -113,7 +117,11 @@ function withTag(
   if (memo === null) return refuse('tag', 'tag_not_supported', `${id} has no memo or tag; leave it out`);
   if (!memo.accepts(tag)) return refuse('tag', 'invalid_tag', `a ${memo.name} on ${id} is ${memo.looks}`);
   if (decoded.tag !== null && decoded.tag !== tag) {
-    return refuse('tag', 'conflicting_tag', `the address itself carries the ${memo.name} ${decoded.tag}; send only one`);
+    return refuse(
+      'tag',
+      'conflicting_tag',
+      `the address itself carries the ${memo.name} ${decoded.tag}; send only one`,
+    );
   }
   return { ok: true, address, kind, tag };
 }
@@ -130,13 +138,11 @@ const examples: Readonly<Record<AddressFamily, string>> = {
   tron: 'TUEZSdKsoDHQMeZwihtdoBiN46zxhGWYdH',
   ripple: 'rHsMGQEkVNJmpGWs8XUBoTBiAAbwxZN5v3',
   stellar: 'GB3JDWCQJCWMJ3IILWIGDTQJJC5567PGVEVXSCVPEQOTDN64VJBDQBYX',
-  ton: 'UQDrjaLahLkMB-hMCmkzOyBuHJ139ZUYmPHu6RRBKnbdLIYI',
+  ton: 'EQDtFpEwcFAEcRe5mLVh2N6C0x-_hJEM7W61_JLnSF74p4q2',
   cosmos: 'cosmos19rl4cm2hmr8afy4kldpxz3fka4jguq0auqdal4',
   solana: 'HAgk14JpMQLgt6rVgv7cBQFJWFto5Dqxi472uT3DKpqk',
-  cardano:
-    'addr1qx2fxv2umyhttkxyxp8x0dlpdt3k6cwng5pxj3jhsydzer3n0d3vllmyqwsx5wktcd8cc3sq835lu7drv2xwl2wywfgse35a3x',
-  monero:
-    '44AFFq5kSiGBoZ4NMDwYtN18obc8AemS33DBLWs3H7otXft3XjrpDtQGv7SqSsaBYBb98uNbr2VBBEt7f2wfn3RVGQBEP3A',
+  cardano: 'addr1qx2fxv2umyhttkxyxp8x0dlpdt3k6cwng5pxj3jhsydzer3n0d3vllmyqwsx5wktcd8cc3sq835lu7drv2xwl2wywfgse35a3x',
+  monero: '44AFFq5kSiGBoZ4NMDwYtN18obc8AemS33DBLWs3H7otXft3XjrpDtQGv7SqSsaBYBb98uNbr2VBBEt7f2wfn3RVGQBEP3A',
   polkadot: '15oF4uVJwmo4TdGW7VfQxNLavjCXviqxT9S1MgbjMNHr6Sp5',
   algorand: '7ZUECA7HFLZTXENRV24SHLU4AVPUTMTTDUFUBNBD64C73F3UHRTHAIOF6Q',
   tezos: 'tz1VSUr8wwNhLAzempoch5d6hLRiTh8Cjcjb',

@@ -59,6 +59,7 @@ const spread = 2_654_435_761n;
  */
 export function depositTag(networkId: string, index: number): string {
   if (networkById(networkId)?.deposit !== 'shared') throw new Error(`${networkId} has no tags`);
-  if (!Number.isInteger(index) || index < 1 || index > 0xffffffff) throw new Error(`${index} is out of range for a tag`);
+  if (!Number.isInteger(index) || index < 1 || index > 0xffffffff)
+    throw new Error(`${index} is out of range for a tag`);
   return ((BigInt(index) * spread) & 0xffffffffn).toString();
 }

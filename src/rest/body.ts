@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { AppError } from '../errors.ts';
 
@@ -46,19 +47,21 @@ const parse = express.json({
  * for the signature, the exact digits of numbers for amounts.
  */
 export function jsonBody(req: Request, res: Response, next: NextFunction): void {
-  if (req.method !== 'POST' || !res.locals.state.caller) return next();
+  if (req.method !== 'POST' || !res.locals.state.caller) {
+    next();
+    return;
+  }
   if (!isUtf8Json(req.get('content-type'))) {
     throw new AppError('unsupported_media_type', 'the body must be JSON in UTF-8: send Content-Type: application/json');
   }
   parse(req, res, (error?: unknown) => {
-    if (error) return next(error);
-    try {
-      new TextDecoder('utf-8', { fatal: true }).decode(res.locals.state.rawBody);
-    } catch {
-      return next(new AppError('invalid_encoding', 'the body is not valid UTF-8'));
-    }
-    next();
+    next(error ?? encodingFault(res.locals.state.rawBody));
   });
+}
+
+/** Invalid bytes would become replacement characters in silence. */
+function encodingFault(raw: Buffer): AppError | undefined {
+  return isUtf8(raw) ? undefined : new AppError('invalid_encoding', 'the body is not valid UTF-8');
 }
 
 function isUtf8Json(contentType: string | undefined): boolean {

@@ -54,6 +54,9 @@ export function requestContext(log: Log) {
 
 /** Refuses plain HTTP from anywhere but this machine; a redirect would teach clients to send keys in the clear. */
 export function httpsOnly(req: Request, _res: Response, next: NextFunction): void {
-  if (req.secure || isLoopback(req.ip ?? '')) return next();
-  throw new AppError('https_required', 'this API is served over HTTPS only; use https:// and replace the key you sent');
+  if (!req.secure && !isLoopback(req.ip ?? '')) {
+    const detail = 'this API is served over HTTPS only; use https:// and replace the key that you sent';
+    throw new AppError('https_required', detail);
+  }
+  next();
 }

@@ -13,9 +13,10 @@ const mayImport: Record<string, readonly string[]> = {
   'listener.ts': [],
   'config.ts': ['money.ts'],
   generated: [],
-  db: ['currencies', 'partners', 'chains', 'orders', 'staff'],
+  db: [],
+  'db/orm.ts': ['currencies', 'partners', 'chains', 'orders', 'staff', 'db'],
   chains: ['errors.ts', 'clock.ts', 'log.ts', 'db'],
-  currencies: ['errors.ts', 'clock.ts', 'log.ts', 'money.ts', 'generated'],
+  currencies: ['errors.ts', 'clock.ts', 'log.ts', 'money.ts', 'generated', 'chains'],
   partners: ['errors.ts', 'clock.ts', 'log.ts', 'money.ts', 'config.ts'],
   staff: ['errors.ts', 'clock.ts', 'partners', 'db'],
   rates: ['errors.ts', 'clock.ts', 'log.ts', 'money.ts', 'currencies'],
@@ -33,7 +34,18 @@ const mayImport: Record<string, readonly string[]> = {
     'generated',
   ],
   internal: ['db'],
-  cli: ['bootstrap.ts', 'clock.ts', 'config.ts', 'errors.ts', 'money.ts', 'currencies', 'partners', 'staff', 'db'],
+  cli: [
+    'bootstrap.ts',
+    'clock.ts',
+    'config.ts',
+    'errors.ts',
+    'money.ts',
+    'currencies',
+    'partners',
+    'staff',
+    'db',
+    'db/orm.ts',
+  ],
   'bootstrap.ts': [
     'chains',
     'clock.ts',
@@ -52,6 +64,7 @@ const mayImport: Record<string, readonly string[]> = {
     'config.ts',
     'currencies',
     'db',
+    'db/orm.ts',
     'internal',
     'listener.ts',
     'log.ts',
@@ -69,9 +82,14 @@ interface SourceFile {
   readonly text: string;
 }
 
+/** The mapper knows every entity, so it stands above the nouns; the rest of db stands below them. */
+function roomOf(path: string): string {
+  return path === 'db/orm.ts' ? path : (path.split('/')[0] ?? '');
+}
+
 const files: SourceFile[] = readdirSync(src, { recursive: true, encoding: 'utf8' })
   .filter((path) => path.endsWith('.ts'))
-  .map((path) => ({ path, room: path.split('/')[0] ?? '', text: readFileSync(join(src, path), 'utf8') }));
+  .map((path) => ({ path, room: roomOf(path), text: readFileSync(join(src, path), 'utf8') }));
 
 const code = files.filter((file) => file.room !== 'generated');
 
@@ -92,12 +110,23 @@ describe('the structure of src', () => {
       imports(file)
         .map(({ target }) => target)
         .filter((target) => {
-          const room = target.split('/')[0] ?? '';
+          const room = roomOf(target);
           return room !== file.room && !mayImport[file.room]?.includes(room);
         })
         .map((target) => `${file.path} imports ${target}`),
     );
     expect(forbidden).toEqual([]);
+  });
+
+  it('allows no circle', () => {
+    const done = new Set<string>();
+    for (let before = -1; before < done.size; ) {
+      before = done.size;
+      for (const [room, targets] of Object.entries(mayImport)) {
+        if (targets.every((target) => done.has(target))) done.add(room);
+      }
+    }
+    expect(Object.keys(mayImport).filter((room) => !done.has(room))).toEqual([]);
   });
 
   it('keeps private keys out of the API: only the bootstrap makes a signer', () => {

@@ -48,7 +48,9 @@ function regroup(values: Iterable<number>, from: number, to: number, pad: boolea
 export function encodeCashaddr(keyHash: Uint8Array): string {
   const payload = regroup([0, ...keyHash], 8, 5, true) ?? [];
   const checksum = polymod([...prefixWords(prefix), ...payload, 0, 0, 0, 0, 0, 0, 0, 0]);
-  const words = Array.from({ length: 8 }, (_, i) => Number.parseInt(((checksum >> BigInt(5 * (7 - i))) & 31n).toString(), 10));
+  const words = Array.from({ length: 8 }, (_, i) =>
+    Number.parseInt(((checksum >> BigInt(5 * (7 - i))) & 31n).toString(), 10),
+  );
   return `${prefix}:${[...payload, ...words].map((word) => charset[word]).join('')}`;
 }
 
@@ -68,7 +70,8 @@ export const bitcoinCashCodec: AddressCodec = {
     const body = lower.startsWith(`${prefix}:`) ? lower.slice(prefix.length + 1) : lower;
     const words = [...body].map((character) => charset.indexOf(character));
     if (body.length !== 42 || words.includes(-1) || !/^[qp]/.test(body)) return notOurs;
-    if (polymod([...prefixWords(prefix), ...words]) !== 0n) return refused('has a typing error: its checksum does not match');
+    if (polymod([...prefixWords(prefix), ...words]) !== 0n)
+      return refused('has a typing error: its checksum does not match');
     const [version = -1, ...hash] = regroup(words.slice(0, -8), 5, 8, false) ?? [];
     const kind = kinds[version >> 3];
     if (hash.length !== 20 || (version & 0x87) !== 0 || !kind) return refused('is of a kind that is not supported');

@@ -41,7 +41,12 @@ function bitcoinLike({ looks, versions, hrp, testHrps = [], testVersions = [], s
   };
 }
 
-function decodeScript(text: string, bytes: Uint8Array, versions: ScriptVersions, testVersions: readonly number[]): Decoded {
+function decodeScript(
+  text: string,
+  bytes: Uint8Array,
+  versions: ScriptVersions,
+  testVersions: readonly number[],
+): Decoded {
   for (const [kind, version] of Object.entries(versions)) {
     if (bytes.length === version.length + 20 && version.every((byte: number, i: number) => bytes[i] === byte)) {
       return accepted(text, kind);
@@ -70,7 +75,8 @@ function decodeWitness(text: string, hrp: string): Decoded {
   }
   if (version === 1 && modified && program.length === 32) {
     const x = BigInt(`0x${Buffer.from(program).toString('hex')}`);
-    if (attempt(() => schnorr.utils.lift_x(x)) === null) return refused('is a taproot address whose key is not on the curve');
+    if (attempt(() => schnorr.utils.lift_x(x)) === null)
+      return refused('is a taproot address whose key is not on the curve');
     return accepted(text.toLowerCase(), 'p2tr');
   }
   if (version > 1 && version <= 16 && modified) return refused('is of a witness version that cannot be paid to yet');
@@ -98,7 +104,8 @@ export const litecoinCodec = bitcoinLike({
   testHrps: ['tltc', 'rltc'],
   testVersions: [...bitcoinTestVersions, 0x3a],
   special: (text, bytes) => {
-    if (text.toLowerCase().startsWith('ltcmweb1')) return refused('is an MWEB address, which is not supported; give a usual one');
+    if (text.toLowerCase().startsWith('ltcmweb1'))
+      return refused('is an MWEB address, which is not supported; give a usual one');
     const old = bytes?.length === 21 && bytes[0] === 0x05;
     return old ? refused('could be an address of Bitcoin; give the form that starts with M or ltc1') : null;
   },
@@ -121,7 +128,8 @@ export const zcashCodec = bitcoinLike({
   looks: 'starts with t1, t3 or zs1',
   versions: { p2pkh: [0x1c, 0xb8], p2sh: [0x1c, 0xbd] },
   special: (text, bytes) => {
-    if (bytes?.length === 22 && bytes[0] === 0x1d && (bytes[1] === 0x25 || bytes[1] === 0xba)) return refused(testNetworkReason);
+    if (bytes?.length === 22 && bytes[0] === 0x1d && (bytes[1] === 0x25 || bytes[1] === 0xba))
+      return refused(testNetworkReason);
     if (bytes?.length === 22 && bytes[0] === 0x1c && bytes[1] === 0xba) return refused(testNetworkReason);
     if (text.startsWith('u1')) return refused('is a unified address; give its transparent part, which starts with t1');
     if (text.startsWith('secret-')) return refused(secretKeyReason);

@@ -6,11 +6,12 @@ export const cosmosCodec: AddressCodec = {
   looks: 'starts with cosmos1',
   decode(text) {
     const lower = text.toLowerCase();
-    if (/^cosmosval(oper|cons)1/.test(lower)) return refused('is the address of a validator; give one that starts with cosmos1');
+    if (/^cosmosval(oper|cons)1/.test(lower))
+      return refused('is the address of a validator; give one that starts with cosmos1');
     if (!lower.startsWith('cosmos1')) return notOurs;
     const decoded = attempt(() => bech32.decode(text as `${string}1${string}`));
     const payload = decoded && attempt(() => bech32.fromWords(decoded.words));
-    if (!decoded || decoded.prefix !== 'cosmos' || !payload) return refused('has a typing error: its checksum does not match');
+    if (decoded?.prefix !== 'cosmos' || !payload) return refused('has a typing error: its checksum does not match');
     return payload.length === 20 || payload.length === 32 ? accepted(lower, 'account') : notOurs;
   },
 };

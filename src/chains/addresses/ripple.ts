@@ -19,7 +19,8 @@ function encodeChecked(payload: Uint8Array): string {
 /** https://xrpl.org/docs/references/protocol/data-types/base58-encodings */
 function decodeClassic(text: string, payload: Uint8Array): Decoded {
   if (payload.length !== 21 || payload[0] !== 0) return notOurs;
-  if (payload.subarray(1, 20).every((byte) => byte === 0)) return refused('is a burn address: what is sent there is lost');
+  if (payload.subarray(1, 20).every((byte) => byte === 0))
+    return refused('is a burn address: what is sent there is lost');
   return accepted(text, 'classic');
 }
 

@@ -13,7 +13,10 @@ export const tronCodec: AddressCodec = {
   looks: 'starts with T and has 34 characters',
   decode(text) {
     const bytes = decodeBase58check(text);
-    if (!bytes) return /^T[1-9A-HJ-NP-Za-km-z]{33}$/.test(text) ? refused('has a typing error: its checksum does not match') : notOurs;
+    if (!bytes)
+      return /^T[1-9A-HJ-NP-Za-km-z]{33}$/.test(text)
+        ? refused('has a typing error: its checksum does not match')
+        : notOurs;
     if (bytes.length !== 21 || bytes[0] !== mainnet) return notOurs;
     if (bytes.subarray(1).every((byte) => byte === 0)) return refused('is a burn address: what is sent there is lost');
     return accepted(text, 'account');
