@@ -2,7 +2,7 @@ import { algorandCodec } from './addresses/algorand.ts';
 import { bitcoinCashCodec } from './addresses/bitcoin-cash.ts';
 import { bitcoinCodec, dashCodec, dogecoinCodec, litecoinCodec, zcashCodec } from './addresses/bitcoin-like.ts';
 import { cardanoCodec } from './addresses/cardano.ts';
-import type { AddressCodec } from './addresses/codec.ts';
+import { type AddressCodec, type Decoded, secretKey } from './addresses/codec.ts';
 import { cosmosCodec } from './addresses/cosmos.ts';
 import { evmCodec } from './addresses/evm.ts';
 import { moneroCodec } from './addresses/monero.ts';
@@ -32,8 +32,11 @@ export type AddressCheck =
       readonly detail: string;
     };
 
-/** No family's addresses are longer; anything longer is refused before it costs time. */
-const maxLength = 130;
+/** No family's addresses are longer, nor the secrets that are told apart; longer text is refused before it costs time. */
+const maxLength = 256;
+
+/** A recovery phrase, https://github.com/bitcoin/bips/blob/master/bip-0039.mediawiki, and Monero's of 25 words. */
+const phrase = /^\s*([a-z]{3,12}\s+){11,24}[a-z]{3,12}\s*$/;
 
 /** Each family's codec, those with a checksum first: a wrong address is named after the first that reads it. */
 const codecs: Readonly<Record<AddressFamily, AddressCodec>> = {
@@ -68,11 +71,16 @@ export function checkAddress(networkId: string, address: string, tag: string | n
   if (!network) return refuse('address', 'invalid_address', `addresses on ${networkId} cannot be checked`);
   const { looks, decode } = codecs[network.family];
   const expected = `an address on ${network.id} ${looks}`;
-  if (address.length > maxLength || /[^\x21-\x7e]/.test(address)) {
-    return refuse('address', 'invalid_address', `this is not an address; ${expected}`);
+  if (address.length > maxLength) return refuse('address', 'invalid_address', `this is not an address; ${expected}`);
+  if (phrase.test(address)) return refuseSecret();
+  if (/[^\x21-\x7e]/.test(address)) {
+    const advice = address.trim() === address ? '' : ' with spaces or line breaks around it; leave them out';
+    return refuse('address', 'invalid_address', `this is not an address${advice}; ${expected}`);
   }
   const decoded = decode(address);
   if (decoded.ok) return withTag(network, decoded, tag);
+  if (decoded.what === 'secret_key') return refuseSecret();
+  if (decoded.what !== undefined) return refuse('address', 'wrong_network_address', `this ${decoded.reason}`);
   if (decoded.reason !== null) return refuse('address', 'invalid_address', `this ${decoded.reason}; ${expected}`);
   return otherNetwork(network, address, expected);
 }
@@ -92,19 +100,27 @@ function refuse(
   return { ok: false, field, code, detail };
 }
 
-/** The address is not of this network's family: another family may know it, or know what is wrong with it. */
+function refuseSecret(): AddressCheck {
+  return refuse('address', 'invalid_address', `this ${secretKey.ok ? '' : secretKey.reason}`);
+}
+
+/**
+ * The address is not of this network's family: another family may take it, or know what is wrong with it. A family
+ * that takes it comes before one that only knows its form.
+ */
 function otherNetwork(network: Network, address: string, expected: string): AddressCheck {
-  for (const [family, codec] of Object.entries(codecs)) {
-    if (family === network.family) continue;
-    const decoded = codec.decode(address);
-    if (decoded.ok) {
-      const title = allNetworks().find((other) => other.family === family)?.title ?? family;
-      const name = family === 'evm' ? 'Ethereum or another EVM network' : title;
-      return refuse('address', 'wrong_network_address', `this looks like an address on ${name}; ${expected}`);
-    }
-    if (decoded.reason?.includes('private key')) return refuse('address', 'invalid_address', `this ${decoded.reason}`);
-  }
-  return refuse('address', 'invalid_address', `this is not an address on ${network.id}; ${expected}`);
+  const others = Object.entries(codecs)
+    .filter(([family]) => family !== network.family)
+    .map(([family, codec]): [string, Decoded] => [family, codec.decode(address)]);
+  if (others.some(([, decoded]) => !decoded.ok && decoded.what === 'secret_key')) return refuseSecret();
+  const found =
+    others.find(([, decoded]) => decoded.ok) ?? others.find(([, decoded]) => !decoded.ok && decoded.reason !== null);
+  if (!found) return refuse('address', 'invalid_address', `this is not an address on ${network.id}; ${expected}`);
+  const [family, decoded] = found;
+  const title = allNetworks().find((other) => other.family === family)?.title ?? family;
+  const name = family === 'evm' ? 'Ethereum or another EVM network' : title;
+  const kind = !decoded.ok && decoded.what === 'test_network' ? 'a test network address of' : 'an address on';
+  return refuse('address', 'wrong_network_address', `this looks like ${kind} ${name}; ${expected}`);
 }
 
 function withTag(

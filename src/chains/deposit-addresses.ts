@@ -28,8 +28,8 @@ export class DepositAddresses {
   }
 
   /** Reads the public accounts, which never change once they exist. */
-  async load(): Promise<void> {
-    const accounts = await this.#orm.em.fork().find(DepositAccount, {});
+  async load(em: EntityManager = this.#orm.em.fork()): Promise<void> {
+    const accounts = await em.find(DepositAccount, {});
     this.#accounts = new Map(accounts.map((account) => [account.keychain, account]));
   }
 
@@ -41,11 +41,11 @@ export class DepositAddresses {
   async lease(em: EntityManager, networkId: string): Promise<DepositAddress> {
     const network = networkById(networkId);
     // A process may have started before the signer's side made the accounts.
-    if (network && !this.#accounts.has(network.keychain)) await this.load();
+    if (network && !this.#accounts.has(network.keychain)) await this.load(em);
     const account = network && this.#accounts.get(network.keychain);
     if (!network || !account) throw noAddress(networkId);
     if (network.deposit === 'pool') return this.#leasePooled(em, network);
-    const index = await this.#nextIndex();
+    const index = await this.#nextIndex(em);
     const target = publicTarget(network, account, index);
     if (!target) throw noAddress(networkId);
     const now = this.#clock.now();
@@ -74,21 +74,27 @@ export class DepositAddresses {
     return em.findOneOrFail(DepositAddress, { id: row.id });
   }
 
-  /** The next index that no process has used, from a block reserved in one statement. */
-  async #nextIndex(): Promise<number> {
-    for (;;) {
-      if (this.#block && this.#block.next < this.#block.end) return this.#block.next++;
-      this.#reserving ??= this.#reserveBlock().finally(() => {
+  /**
+   * The next index that no process has used, from a block reserved in one statement. On the caller's own connection:
+   * waiting for a second one inside a transaction would stop everything once all connections are in transactions.
+   */
+  async #nextIndex(em: EntityManager): Promise<number> {
+    while (!this.#block || this.#block.next >= this.#block.end) {
+      if (this.#reserving) {
+        // When the other's connection breaks, this one reserves for itself.
+        await this.#reserving.catch(() => {});
+        continue;
+      }
+      this.#reserving = this.#reserveBlock(em).finally(() => {
         this.#reserving = undefined;
       });
       await this.#reserving;
     }
+    return this.#block.next++;
   }
 
-  async #reserveBlock(): Promise<void> {
-    const [row] = await this.#orm.em
-      .fork()
-      .execute<{ last: string }[]>(`select nextval('deposit_index_block')::text as last`);
+  async #reserveBlock(em: EntityManager): Promise<void> {
+    const [row] = await em.execute<{ last: string }[]>(`select nextval('deposit_index_block')::text as last`);
     if (!row) throw new Error('the sequence deposit_index_block gave no number');
     const end = Number.parseInt(row.last, 10) + 1;
     this.#block = { next: end - indexBlock, end };

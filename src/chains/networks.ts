@@ -30,6 +30,11 @@ export type DepositMode = 'derived' | 'shared' | 'pool';
 export interface MemoRule {
   readonly name: 'destination tag' | 'memo' | 'comment';
   readonly looks: string;
+  /**
+   * Whether exchanges usually give one with their deposit addresses. Payments to a user's own wallet need none, so
+   * that a missing memo is no mistake by itself.
+   */
+  readonly exchangesNeedIt: boolean;
   accepts(tag: string): boolean;
 }
 
@@ -48,28 +53,37 @@ export interface Network {
   readonly memo: MemoRule | null;
 }
 
-const printable = /^[\x20-\x7e]+$/;
+/** Visible ASCII. A space at an end would make another memo of it, which the recipient would not find. */
+const printable = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/;
+/** The same of any language: no control, format, private or unpaired characters, and no line separators. */
+const visible = /^[^\p{C}\p{Z}]([^\p{C}\p{Zl}\p{Zp}]*[^\p{C}\p{Z}])?$/u;
 
 const destinationTag: MemoRule = {
   name: 'destination tag',
   looks: 'a whole number from 0 to 4294967295',
+  exchangesNeedIt: true,
   accepts: (tag) => /^(0|[1-9]\d{0,9})$/.test(tag) && BigInt(tag) <= 0xffffffffn,
 };
 
-/** A number is sent as a memo id, other text as a text memo of at most 28 bytes. */
+/**
+ * A number is sent as a memo id, other text as a text memo of at most 28 bytes.
+ * https://developers.stellar.org/docs/learn/encyclopedia/transactions-specialized/memos
+ */
 const stellarMemo: MemoRule = {
   name: 'memo',
-  looks: 'a whole number up to 18446744073709551615, or text of at most 28 visible characters',
+  looks: 'a whole number up to 18446744073709551615, or text of at most 28 bytes without spaces at its ends',
+  exchangesNeedIt: true,
   accepts: (tag) =>
     /^\d+$/.test(tag)
       ? /^(0|[1-9]\d{0,19})$/.test(tag) && BigInt(tag) <= 0xffffffffffffffffn
-      : printable.test(tag) && tag.length <= 28,
+      : tag.length <= 28 && visible.test(tag) && new TextEncoder().encode(tag).length <= 28,
 };
 
 const textMemo = (name: 'memo' | 'comment', length: number): MemoRule => ({
   name,
-  looks: `text of at most ${length} visible characters`,
-  accepts: (tag) => printable.test(tag) && tag.length <= length,
+  looks: `text of at most ${length} visible ASCII characters without spaces at its ends`,
+  exchangesNeedIt: true,
+  accepts: (tag) => tag.length <= length && printable.test(tag),
 });
 
 function row(

@@ -121,6 +121,16 @@ describe('creating an order', () => {
     expect(new Set(replies.map((reply) => reply.json.short_id)).size).toBe(100);
   });
 
+  it('creates orders at once with fewer connections than orders', async () => {
+    const narrow = await startGateway({ settings: { DATABASE_POOL_SIZE: '2' } });
+    const { key } = await narrow.partner();
+    const replies = await Promise.all(
+      Array.from({ length: 120 }, () => narrow.call('POST', '/partner/orders', { key, body: orderBody() })),
+    );
+    expect(replies.filter((reply) => reply.status !== 201)).toEqual([]);
+    await narrow.stop();
+  });
+
   it('gives 50 orders from a pool that are created at once 50 addresses', async () => {
     const replies = await Promise.all(
       Array.from({ length: 50 }, () => create({ coin_from: 'SOL', network_from: 'SOL', amount_from: 1 })),

@@ -45,6 +45,9 @@ export async function startRedis(): Promise<TestRedis> {
     client.disconnect();
   }
 
+  // A run that fails half way leaves no server behind.
+  process.once('exit', () => child.kill('SIGKILL'));
+
   async function kill(): Promise<void> {
     if (child.exitCode !== null || child.signalCode !== null) return;
     const ended = new Promise((resolve) => child.once('exit', resolve));

@@ -14,11 +14,12 @@ export function encodeBase58check(version: readonly number[], payload: Uint8Arra
   return base58check.encode(Uint8Array.from([...version, ...payload]));
 }
 
-/** True for a private key in Wallet Import Format: a version of 0x80 and above, 32 bytes, and perhaps a flag. */
-export function isWifPrivateKey(bytes: Uint8Array): boolean {
+/**
+ * True for a private key in Wallet Import Format (a version of 0x80 and above, 32 bytes, and perhaps a flag), and for
+ * an extended private key of BIP32, of whatever chain.
+ */
+export function isPrivateKey(bytes: Uint8Array): boolean {
   const version = bytes[0] ?? 0;
-  return version >= 0x80 && (bytes.length === 33 || (bytes.length === 34 && bytes[33] === 1));
+  const imported = version >= 0x80 && (bytes.length === 33 || (bytes.length === 34 && bytes[33] === 1));
+  return imported || (bytes.length === 78 && bytes[45] === 0);
 }
-
-export const secretKeyReason = 'is a private key; never share it with anyone, and move what it holds to a new one';
-export const testNetworkReason = 'is a test network address; give one of the main network';

@@ -1,5 +1,14 @@
-import { decodeBase58check, isWifPrivateKey, secretKeyReason, testNetworkReason } from './base58check.ts';
-import { type AddressCodec, accepted, notOurs, refused } from './codec.ts';
+import { decodeBase58check, isPrivateKey } from './base58check.ts';
+import {
+  type AddressCodec,
+  accepted,
+  isZero,
+  notOurs,
+  ofTestNetwork,
+  refused,
+  secretKey,
+  zeroAddress,
+} from './codec.ts';
 
 /** https://github.com/bitcoincashorg/bitcoincash.org/blob/master/spec/cashaddr.md */
 const charset = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';
@@ -60,13 +69,13 @@ export const bitcoinCashCodec: AddressCodec = {
   decode(text) {
     const bytes = decodeBase58check(text);
     if (bytes) {
-      if (isWifPrivateKey(bytes)) return refused(secretKeyReason);
+      if (isPrivateKey(bytes)) return secretKey;
       const old = bytes.length === 21 && (bytes[0] === 0x00 || bytes[0] === 0x05);
       return old ? refused('could be an address of Bitcoin; give the form that starts with bitcoincash:') : notOurs;
     }
     if (text !== text.toLowerCase() && text !== text.toUpperCase()) return notOurs;
     const lower = text.toLowerCase();
-    if (/^(bchtest|bchreg):/.test(lower)) return refused(testNetworkReason);
+    if (/^(bchtest|bchreg):/.test(lower)) return ofTestNetwork;
     const body = lower.startsWith(`${prefix}:`) ? lower.slice(prefix.length + 1) : lower;
     const words = [...body].map((character) => charset.indexOf(character));
     if (body.length !== 42 || words.includes(-1) || !/^[qp]/.test(body)) return notOurs;
@@ -75,6 +84,6 @@ export const bitcoinCashCodec: AddressCodec = {
     const [version = -1, ...hash] = regroup(words.slice(0, -8), 5, 8, false) ?? [];
     const kind = kinds[version >> 3];
     if (hash.length !== 20 || (version & 0x87) !== 0 || !kind) return refused('is of a kind that is not supported');
-    return accepted(`${prefix}:${body}`, kind);
+    return isZero(Uint8Array.from(hash)) ? zeroAddress : accepted(`${prefix}:${body}`, kind);
   },
 };

@@ -1,7 +1,18 @@
 import { schnorr } from '@noble/curves/secp256k1.js';
 import { bech32, bech32m } from '@scure/base';
-import { decodeBase58check, isWifPrivateKey, secretKeyReason, testNetworkReason } from './base58check.ts';
-import { type AddressCodec, accepted, attempt, type Decoded, notOurs, refused } from './codec.ts';
+import { decodeBase58check, isPrivateKey } from './base58check.ts';
+import {
+  type AddressCodec,
+  accepted,
+  attempt,
+  type Decoded,
+  isZero,
+  notOurs,
+  ofTestNetwork,
+  refused,
+  secretKey,
+  zeroAddress,
+} from './codec.ts';
 
 interface ScriptVersions {
   readonly p2pkh: readonly number[];
@@ -34,7 +45,7 @@ function bitcoinLike({ looks, versions, hrp, testHrps = [], testVersions = [], s
       if (bytes) return decodeScript(text, bytes, versions, testVersions);
       const prefix = text.toLowerCase();
       if (testHrps.some((test) => prefix.startsWith(`${test}1`))) {
-        return decodeWitness(text, prefix.slice(0, prefix.lastIndexOf('1'))).ok ? refused(testNetworkReason) : notOurs;
+        return decodeWitness(text, prefix.slice(0, prefix.lastIndexOf('1'))).ok ? ofTestNetwork : notOurs;
       }
       return hrp !== undefined && prefix.startsWith(`${hrp}1`) ? decodeWitness(text, hrp) : notOurs;
     },
@@ -49,11 +60,11 @@ function decodeScript(
 ): Decoded {
   for (const [kind, version] of Object.entries(versions)) {
     if (bytes.length === version.length + 20 && version.every((byte: number, i: number) => bytes[i] === byte)) {
-      return accepted(text, kind);
+      return isZero(bytes.subarray(version.length)) ? zeroAddress : accepted(text, kind);
     }
   }
-  if (isWifPrivateKey(bytes)) return refused(secretKeyReason);
-  return bytes.length === 21 && testVersions.includes(bytes[0] ?? -1) ? refused(testNetworkReason) : notOurs;
+  if (isPrivateKey(bytes)) return secretKey;
+  return bytes.length === 21 && testVersions.includes(bytes[0] ?? -1) ? ofTestNetwork : notOurs;
 }
 
 /**
@@ -71,6 +82,7 @@ function decodeWitness(text: string, hrp: string): Decoded {
   const program = attempt(() => bech32.fromWords(words));
   if (!program) return notOurs;
   if (version === 0 && plain && (program.length === 20 || program.length === 32)) {
+    if (isZero(program)) return zeroAddress;
     return accepted(text.toLowerCase(), program.length === 20 ? 'p2wpkh' : 'p2wsh');
   }
   if (version === 1 && modified && program.length === 32) {
@@ -128,16 +140,15 @@ export const zcashCodec = bitcoinLike({
   looks: 'starts with t1, t3 or zs1',
   versions: { p2pkh: [0x1c, 0xb8], p2sh: [0x1c, 0xbd] },
   special: (text, bytes) => {
-    if (bytes?.length === 22 && bytes[0] === 0x1d && (bytes[1] === 0x25 || bytes[1] === 0xba))
-      return refused(testNetworkReason);
-    if (bytes?.length === 22 && bytes[0] === 0x1c && bytes[1] === 0xba) return refused(testNetworkReason);
+    if (bytes?.length === 22 && bytes[0] === 0x1d && (bytes[1] === 0x25 || bytes[1] === 0xba)) return ofTestNetwork;
+    if (bytes?.length === 22 && bytes[0] === 0x1c && bytes[1] === 0xba) return ofTestNetwork;
     if (text.startsWith('u1')) return refused('is a unified address; give its transparent part, which starts with t1');
-    if (text.startsWith('secret-')) return refused(secretKeyReason);
+    if (text.startsWith('secret-')) return secretKey;
     const lower = text.toLowerCase();
     if (!lower.startsWith('zs1') && !lower.startsWith('ztestsapling1')) return null;
     const decoded = attempt(() => bech32.decode(text as `${string}1${string}`, 128));
     const raw = decoded && attempt(() => bech32.fromWords(decoded.words));
     if (!decoded || raw?.length !== 43) return refused('has a typing error: its checksum does not match');
-    return decoded.prefix === 'zs' ? accepted(lower, 'sapling') : refused(testNetworkReason);
+    return decoded.prefix === 'zs' ? accepted(lower, 'sapling') : ofTestNetwork;
   },
 });

@@ -1,8 +1,7 @@
 import { base58 } from '@scure/base';
-import { accepted, attempt, type Decoded, notOurs, refused } from './codec.ts';
+import { accepted, attempt, type Decoded, notOurs, ofTestNetwork } from './codec.ts';
 
 /** What Cardano's two eras say alike. */
-export const testNetwork = refused('is an address of a test network; give one of the main network');
 
 /**
  * Byron: [tag 24 (bytes of [root hash, attributes, type]), CRC-32], as CBOR in base58.
@@ -33,7 +32,7 @@ function readByron(text: string, bytes: Uint8Array): Decoded {
   }
   const type = inner.head(0);
   if ((type !== 0n && type !== 2n) || !inner.atEnd) return notOurs;
-  return isTest ? testNetwork : accepted(text, 'byron');
+  return isTest ? ofTestNetwork : accepted(text, 'byron');
 }
 
 /** As much of CBOR as Byron addresses use, in its shortest form only. https://www.rfc-editor.org/rfc/rfc8949 */

@@ -1,7 +1,16 @@
 import { blake2b } from '@noble/hashes/blake2.js';
 import { bech32 } from '@scure/base';
-import { decodeByron, testNetwork } from './cardano-byron.ts';
-import { type AddressCodec, accepted, attempt, type Decoded, notOurs, refused } from './codec.ts';
+import { decodeByron } from './cardano-byron.ts';
+import {
+  type AddressCodec,
+  accepted,
+  attempt,
+  type Decoded,
+  notOurs,
+  ofTestNetwork,
+  refused,
+  secretKey,
+} from './codec.ts';
 
 const mainnet = 1;
 /** Header of an address with a payment key and no stake. */
@@ -23,7 +32,7 @@ export const cardanoCodec: AddressCodec = {
     if (!/^[a-zA-Z0-9_]{50,200}$/.test(text)) return notOurs;
     const lower = text.toLowerCase();
     if (/^(addr|acct|root|stake)_(x?sk|xprv)1/.test(lower) || /^ed25519e?_sk1/.test(lower)) {
-      return refused('is a private key; never share it with anyone');
+      return secretKey;
     }
     return /^(addr|stake)/.test(lower) ? decodeShelley(text) : decodeByron(text);
   },
@@ -35,11 +44,11 @@ function decodeShelley(text: string): Decoded {
   const bytes = words && attempt(() => bech32.fromWords(words.words));
   const header = bytes?.[0];
   if (!words || !bytes || header === undefined) return notOurs;
-  if (words.prefix === 'addr_test' || words.prefix === 'stake_test') return testNetwork;
+  if (words.prefix === 'addr_test' || words.prefix === 'stake_test') return ofTestNetwork;
   if (words.prefix === 'stake') return refused('is a stake address; give a payment address, which starts with addr1');
   const kind = kinds[header >> 4];
   if (words.prefix !== 'addr' || kind === undefined) return notOurs;
-  if ((header & 0x0f) !== mainnet) return testNetwork;
+  if ((header & 0x0f) !== mainnet) return ofTestNetwork;
   return hasLengthOf(kind, bytes) ? accepted(text.toLowerCase(), kind) : notOurs;
 }
 

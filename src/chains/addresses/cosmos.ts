@@ -1,5 +1,9 @@
 import { bech32 } from '@scure/base';
-import { type AddressCodec, accepted, attempt, notOurs, refused } from './codec.ts';
+import { type AddressCodec, accepted, attempt, isZero, notOurs, refused, zeroAddress } from './codec.ts';
+
+/** Chains whose wallets show the same keys beside Cosmos Hub's. https://github.com/cosmos/chain-registry */
+const otherChains =
+  /^(akash|axelar|celestia|dydx|evmos|inj|juno|kava|neutron|noble|osmo|secret|sei|stars|terra|thor|umee)1/;
 
 /** Accounts of the Cosmos Hub: 20 bytes of a key's hash, or 32 of a module or contract. */
 export const cosmosCodec: AddressCodec = {
@@ -8,10 +12,14 @@ export const cosmosCodec: AddressCodec = {
     const lower = text.toLowerCase();
     if (/^cosmosval(oper|cons)1/.test(lower))
       return refused('is the address of a validator; give one that starts with cosmos1');
-    if (!lower.startsWith('cosmos1')) return notOurs;
     const decoded = attempt(() => bech32.decode(text as `${string}1${string}`));
+    if (decoded && otherChains.test(lower)) {
+      return refused('is an address of another Cosmos chain; give one that starts with cosmos1', 'other_network');
+    }
+    if (!lower.startsWith('cosmos1')) return notOurs;
     const payload = decoded && attempt(() => bech32.fromWords(decoded.words));
     if (decoded?.prefix !== 'cosmos' || !payload) return refused('has a typing error: its checksum does not match');
+    if (isZero(payload)) return zeroAddress;
     return payload.length === 20 || payload.length === 32 ? accepted(lower, 'account') : notOurs;
   },
 };

@@ -1,7 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
-import { secretKeyReason } from './base58check.ts';
-import { type AddressCodec, accepted, notOurs, refused } from './codec.ts';
+import { type AddressCodec, accepted, notOurs, refused, secretKey } from './codec.ts';
 
 /** The mixed-case form of 40 hexadecimal digits. https://eips.ethereum.org/EIPS/eip-55 */
 export function toChecksumAddress(digits: string): string {
@@ -16,20 +15,23 @@ export function encodeEvm(publicKey: Uint8Array): string {
   return toChecksumAddress(bytesToHex(keccak_256(publicKey).subarray(-20)));
 }
 
-/** Where tokens go to be destroyed. */
-const burning = new Set(['0'.repeat(40), `${'0'.repeat(36)}dead`, `dead${'0'.repeat(36)}`]);
+/**
+ * Nobody's accounts: the first 65536, among them zero, the precompiled contracts and 0x…dEaD, where tokens go to be
+ * destroyed, and the patterns that contracts use for 'burnt' and for 'ether itself'.
+ */
+const nobodys = /^(0{36}[0-9a-f]{4}|dead0{36}|dead0{16}42069420694206942069|e{40}|f{40})$/;
 
 /** All EVM chains. Digits in one case carry no checksum; in mixed case it must be right. */
 export const evmCodec: AddressCodec = {
   looks: 'starts with 0x and has 42 characters',
   decode(text) {
-    if (/^(0x)?[0-9a-fA-F]{64}$/.test(text)) return refused(secretKeyReason);
+    if (/^(0x)?[0-9a-fA-F]{64}$/.test(text)) return secretKey;
     const digits = /^0x([0-9a-fA-F]{40})$/.exec(text)?.[1];
     if (digits === undefined) return notOurs;
     const canonical = toChecksumAddress(digits);
     const oneCase = digits === digits.toLowerCase() || digits === digits.toUpperCase();
     if (!oneCase && canonical !== text) return refused('has a typing error: its mixed-case checksum does not match');
-    if (burning.has(digits.toLowerCase())) return refused('is a burn address: what is sent there is lost');
+    if (nobodys.test(digits.toLowerCase())) return refused('is a burn address: what is sent there is lost');
     return accepted(canonical, 'account');
   },
 };

@@ -1,7 +1,7 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { base58xmr } from '@scure/base';
-import { type AddressCodec, accepted, attempt, notOurs, refused } from './codec.ts';
+import { type AddressCodec, accepted, attempt, notOurs, ofTestNetwork } from './codec.ts';
 
 /** https://docs.getmonero.org/public-address/standard-address/ */
 export type MoneroTag = 18 | 42;
@@ -34,7 +34,7 @@ export const moneroCodec: AddressCodec = {
     if (!bytes || tag === undefined || attempt(() => base58xmr.encode(bytes)) !== text) return notOurs;
     const sum = keccak_256(bytes.subarray(0, -4)).subarray(0, 4);
     if (!bytes.subarray(-4).every((byte, at) => byte === sum[at])) return notOurs;
-    if (testTags.has(tag)) return refused('is an address of a test network; give one of the main network');
+    if (testTags.has(tag)) return ofTestNetwork;
     const found = kinds.get(tag);
     if (!found || found[1] !== text.length) return notOurs;
     if (!isPublicKey(bytes.subarray(1, 33)) || !isPublicKey(bytes.subarray(33, 65))) return notOurs;

@@ -38,7 +38,7 @@ export const polkadotCodec: AddressCodec = {
     if (sum[0] !== bytes.at(-2) || sum[1] !== bytes.at(-1)) return notOurs;
     if (first !== 0) {
       const name = otherNetworks.get(first) ?? 'another network';
-      return refused(`is an address of ${name}; give the Polkadot form, which starts with 1`);
+      return refused(`is an address of ${name}; give the Polkadot form, which starts with 1`, 'other_network');
     }
     if (bytes.subarray(1, 33).every((byte) => byte === 0))
       return refused('is the zero address, which belongs to nobody');

@@ -1,7 +1,16 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { base58xrp } from '@scure/base';
-import { secretKeyReason, testNetworkReason } from './base58check.ts';
-import { type AddressCodec, accepted, attempt, type Decoded, notOurs, refused } from './codec.ts';
+import {
+  type AddressCodec,
+  accepted,
+  attempt,
+  type Decoded,
+  isZero,
+  notOurs,
+  ofTestNetwork,
+  refused,
+  secretKey,
+} from './codec.ts';
 
 /** The bytes before a checksum of double SHA-256; null when the form or the checksum is wrong. */
 function decodeChecked(text: string): Uint8Array | null {
@@ -19,9 +28,17 @@ function encodeChecked(payload: Uint8Array): string {
 /** https://xrpl.org/docs/references/protocol/data-types/base58-encodings */
 function decodeClassic(text: string, payload: Uint8Array): Decoded {
   if (payload.length !== 21 || payload[0] !== 0) return notOurs;
-  if (payload.subarray(1, 20).every((byte) => byte === 0))
-    return refused('is a burn address: what is sent there is lost');
-  return accepted(text, 'classic');
+  return isSpecial(payload.subarray(1)) ? burnAddress : accepted(text, 'classic');
+}
+
+const burnAddress = refused('is a burn address: what is sent there is lost');
+
+/**
+ * ACCOUNT_ZERO, ACCOUNT_ONE, NaN and the reservation of names begin with zeros, and nobody has a key of theirs.
+ * https://xrpl.org/docs/concepts/accounts/addresses#special-addresses
+ */
+function isSpecial(account: Uint8Array): boolean {
+  return isZero(account.subarray(0, 10));
 }
 
 /**
@@ -30,12 +47,13 @@ function decodeClassic(text: string, payload: Uint8Array): Decoded {
  */
 function decodeTagged(payload: Uint8Array): Decoded {
   if (payload.length !== 31) return notOurs;
-  if (payload[0] === 0x04 && payload[1] === 0x93) return refused(testNetworkReason);
+  if (payload[0] === 0x04 && payload[1] === 0x93) return ofTestNetwork;
   if (payload[0] !== 0x05 || payload[1] !== 0x44) return notOurs;
   const flag = payload[22] ?? -1;
   const tag = new DataView(payload.buffer, payload.byteOffset).getUint32(23, true);
   if (flag > 1 || payload.subarray(27).some((byte) => byte !== 0)) return refused('carries a tag that is too large');
   if (flag === 0 && tag !== 0) return notOurs;
+  if (isSpecial(payload.subarray(2, 22))) return burnAddress;
   const classic = Uint8Array.from([0, ...payload.subarray(2, 22)]);
   return accepted(encodeChecked(classic), 'x-address', flag === 1 ? String(tag) : null);
 }
@@ -45,8 +63,8 @@ export const rippleCodec: AddressCodec = {
   decode(text) {
     const payload = decodeChecked(text);
     if (!payload) return notOurs;
-    if (payload.length === 17 && payload[0] === 33) return refused(secretKeyReason);
-    if (payload.length === 19 && text.startsWith('sEd')) return refused(secretKeyReason);
+    if (payload.length === 17 && payload[0] === 33) return secretKey;
+    if (payload.length === 19 && text.startsWith('sEd')) return secretKey;
     return text.startsWith('r') ? decodeClassic(text, payload) : decodeTagged(payload);
   },
 };

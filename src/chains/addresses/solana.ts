@@ -1,6 +1,6 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58 } from '@scure/base';
-import { type AddressCodec, accepted, attempt, notOurs, refused } from './codec.ts';
+import { type AddressCodec, accepted, attempt, notOurs, refused, secretKey } from './codec.ts';
 
 /** Nobody holds a key of these; what is sent to them is lost. https://solana.com/docs/core/programs */
 const programs: ReadonlySet<string> = new Set([
@@ -29,7 +29,7 @@ export const solanaCodec: AddressCodec = {
   decode(text) {
     if (text.length < 32 || text.length > 88) return notOurs;
     const bytes = attempt(() => base58.decode(text));
-    if (bytes?.length === 64 && isKeyPair(bytes)) return refused('is a private key; never share it with anyone');
+    if (bytes?.length === 64 && isKeyPair(bytes)) return secretKey;
     if (bytes?.length !== 32) return notOurs;
     if (programs.has(text)) return refused('is a program of the network and nobody’s wallet');
     if (!isPublicKey(bytes)) {

@@ -1,6 +1,5 @@
 import { base32nopad } from '@scure/base';
-import { secretKeyReason } from './base58check.ts';
-import { type AddressCodec, accepted, attempt, notOurs, refused } from './codec.ts';
+import { type AddressCodec, accepted, attempt, isZero, notOurs, refused, secretKey, zeroAddress } from './codec.ts';
 import { crc16Xmodem } from './ton.ts';
 
 /** Version bytes by first letter. https://github.com/stellar/stellar-protocol/blob/master/ecosystem/sep-0023.md */
@@ -24,7 +23,8 @@ export const stellarCodec: AddressCodec = {
     const payload = bytes.subarray(1, -2);
     // The encoding again checks the checksum, and that unused bits are zero.
     if (encodeStrkey(version, payload) !== text) return notOurs;
-    if (version === versions.secret) return refused(secretKeyReason);
+    if (version === versions.secret) return secretKey;
+    if (payload.length >= 32 && isZero(payload.subarray(0, 32))) return zeroAddress;
     if (version === versions.account && payload.length === 32) return accepted(text, 'account');
     if (version === versions.muxed && payload.length === 40) {
       const id = new DataView(payload.buffer, payload.byteOffset).getBigUint64(32);

@@ -1,7 +1,7 @@
 import { blake2b } from '@noble/hashes/blake2.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { createBase58check } from '@scure/base';
-import { type AddressCodec, accepted, attempt, notOurs, refused } from './codec.ts';
+import { type AddressCodec, accepted, attempt, isZero, notOurs, refused, secretKey, zeroAddress } from './codec.ts';
 
 const base58check = createBase58check(sha256);
 
@@ -22,17 +22,22 @@ export function encodeTezos(publicKey: Uint8Array): string {
   return base58check.encode(Uint8Array.from([6, 161, 159, ...blake2b(publicKey, { dkLen: 20 })]));
 }
 
+/** Nobody has its key; the chain's users send there what shall be gone. */
+const burnAddress = 'tz1burnburnburnburnburnburnburjAYjjX';
+
 /** Tezos, https://docs.tezos.com/architecture/accounts */
 export const tezosCodec: AddressCodec = {
   looks: 'starts with tz1, tz2, tz3, tz4 or KT1 and has 36 characters',
   decode(text) {
     // By its start alone: a private key with a typing error is as secret as one without.
-    if (/^(ed|sp|p2|BL)e?sk/.test(text)) return refused('is a private key; never share it with anyone');
+    if (/^(ed|sp|p2|BL)e?sk/.test(text)) return secretKey;
     if (/^(edpk|sppk|p2pk|BLpk)/.test(text)) return refused('is a public key; give the address that belongs to it');
     if (text.length !== 36) return notOurs;
     const bytes = attempt(() => base58check.decode(text));
     if (bytes?.length !== 23) return notOurs;
     const found = prefixes.find(([, , prefix]) => prefix.every((byte, at) => byte === bytes[at]));
-    return found && text.startsWith(found[1]) ? accepted(text, found[0]) : notOurs;
+    if (!found || !text.startsWith(found[1])) return notOurs;
+    if (text === burnAddress) return refused('is a burn address: what is sent there is lost');
+    return isZero(bytes.subarray(3)) ? zeroAddress : accepted(text, found[0]);
   },
 };

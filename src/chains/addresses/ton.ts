@@ -1,5 +1,15 @@
 import { base64, base64urlnopad, hex } from '@scure/base';
-import { type AddressCodec, accepted, attempt, type Decoded, notOurs, refused } from './codec.ts';
+import {
+  type AddressCodec,
+  accepted,
+  attempt,
+  type Decoded,
+  isZero,
+  notOurs,
+  ofTestNetwork,
+  refused,
+  zeroAddress,
+} from './codec.ts';
 
 const bounceable = 0x11;
 const nonBounceable = 0x51;
@@ -33,12 +43,6 @@ function decodeRaw(workchain: string, digits: string): Decoded {
   return isZero(hash) ? zeroAddress : accepted(encodeTon(Number.parseInt(workchain, 10), hash), 'raw');
 }
 
-function isZero(hash: Uint8Array): boolean {
-  return hash.every((byte) => byte === 0);
-}
-
-const zeroAddress = refused('is the zero address, which belongs to nobody');
-
 /**
  * TON, https://github.com/ton-blockchain/TEPs/blob/master/text/0002-address.md
  *
@@ -60,7 +64,7 @@ export const tonCodec: AddressCodec = {
     const flags = view.getUint8(0);
     const form = flags & ~testOnly;
     if (form !== bounceable && form !== nonBounceable) return notOurs;
-    if (flags & testOnly) return refused('is for the test network only; give an address of the main network');
+    if (flags & testOnly) return ofTestNetwork;
     const workchain = view.getInt8(1);
     if (workchain !== 0 && workchain !== -1) {
       return refused(`is on workchain ${workchain}, which is not in use; give an address on workchain 0`);
