@@ -2,7 +2,7 @@ import { algorandCodec } from './addresses/algorand.ts';
 import { bitcoinCashCodec } from './addresses/bitcoin-cash.ts';
 import { bitcoinCodec, dashCodec, dogecoinCodec, litecoinCodec, zcashCodec } from './addresses/bitcoin-like.ts';
 import { cardanoCodec } from './addresses/cardano.ts';
-import { type AddressCodec, type Decoded, secretKey } from './addresses/codec.ts';
+import { type AddressCodec, type Decoded, type Foreign, secretKey } from './addresses/codec.ts';
 import { cosmosCodec } from './addresses/cosmos.ts';
 import { evmCodec } from './addresses/evm.ts';
 import { moneroCodec } from './addresses/monero.ts';
@@ -74,8 +74,9 @@ export function checkAddress(networkId: string, address: string, tag: string | n
   if (address.length > maxLength) return refuse('address', 'invalid_address', `this is not an address; ${expected}`);
   if (phrase.test(address)) return refuseSecret();
   if (/[^\x21-\x7e]/.test(address)) {
-    const advice = address.trim() === address ? '' : ' with spaces or line breaks around it; leave them out';
-    return refuse('address', 'invalid_address', `this is not an address${advice}; ${expected}`);
+    const fault =
+      address.trim() === address ? 'is not an address' : 'has spaces or line breaks around it; leave them out';
+    return refuse('address', 'invalid_address', `this ${fault}; ${expected}`);
   }
   const decoded = decode(address);
   if (decoded.ok) return withTag(network, decoded, tag);
@@ -119,9 +120,15 @@ function otherNetwork(network: Network, address: string, expected: string): Addr
   const [family, decoded] = found;
   const title = allNetworks().find((other) => other.family === family)?.title ?? family;
   const name = family === 'evm' ? 'Ethereum or another EVM network' : title;
-  const kind = !decoded.ok && decoded.what === 'test_network' ? 'a test network address of' : 'an address on';
-  return refuse('address', 'wrong_network_address', `this looks like ${kind} ${name}; ${expected}`);
+  const looks = decoded.ok || decoded.what === undefined ? `an address on ${name}` : foreignNames[decoded.what](name);
+  return refuse('address', 'wrong_network_address', `this looks like ${looks}; ${expected}`);
 }
+
+const foreignNames: Readonly<Record<Foreign, (name: string) => string>> = {
+  secret_key: () => 'a secret key',
+  test_network: (name) => `an address on a test network of ${name}`,
+  other_network: () => 'an address on another network',
+};
 
 function withTag(
   { id, memo }: Network,

@@ -39,28 +39,32 @@ describe('a body that is not the contract’s', () => {
     ['a list', []],
     ['an object', {}],
   ];
-  it.each(members.flatMap((member) => values.map(([name, value]) => ({ member, name, value }))))(
-    '400 when $member is $name',
-    async ({ member, value }) => {
-      const { status, json } = await post({ body: orderBody({ [member]: value }) });
-      expect(status).toBe(400);
-      expect(json.errors[0].field).toBe(member);
-    },
-  );
+  it.each(
+    members.flatMap((member) => values.map(([name, value]) => ({ member, name, value }))),
+  )('400 when $member is $name', async ({ member, value }) => {
+    const { status, json } = await post({ body: orderBody({ [member]: value }) });
+    expect(status).toBe(400);
+    expect(json.errors[0].field).toBe(member);
+  });
 
   it('400 when a number comes as text, or text as a number', async () => {
     expect((await post({ body: orderBody({ amount_from: '0.01' }) })).json.detail).toBe('amount_from must be a number');
     expect((await post({ body: orderBody({ coin_from: 1 }) })).json.detail).toBe('coin_from must be a string');
   });
 
-  it.each(['status', 'id', 'rate_quoted', 'deposit_address', 'partner_id', 'constructor', 'refund_adress'])(
-    '400 for the unknown member %s',
-    async (member) => {
-      const { status, json } = await post({ body: orderBody({ [member]: 'x' }) });
-      expect([status, json.code]).toEqual([400, 'unknown_field']);
-      if (member === 'refund_adress') expect(json.detail).toContain("did you mean 'refund_address'?");
-    },
-  );
+  it.each([
+    'status',
+    'id',
+    'rate_quoted',
+    'deposit_address',
+    'partner_id',
+    'constructor',
+    'refund_adress',
+  ])('400 for the unknown member %s', async (member) => {
+    const { status, json } = await post({ body: orderBody({ [member]: 'x' }) });
+    expect([status, json.code]).toEqual([400, 'unknown_field']);
+    if (member === 'refund_adress') expect(json.detail).toContain("did you mean 'refund_address'?");
+  });
 
   it('400 for __proto__', async () => {
     const raw = JSON.stringify(orderBody()).replace('{', '{"__proto__":{"status":"completed"},');
@@ -84,16 +88,20 @@ describe('a body that is not the contract’s', () => {
     expect(status).toBe(400);
   });
 
-  it.each(['1e400', '1e31', '1e-31', '1e1000000', `0.${'1'.repeat(50)}`, '1'.repeat(45)])(
-    '4xx for the amount %.20s',
-    async (amount) => {
-      const { status, json } = await post({
-        raw: JSON.stringify(orderBody()).replace('"amount_from":0.01', `"amount_from":${amount}`),
-      });
-      expect(status).toBe(400);
-      expect(json.detail).toMatch(/amount_from must be a/);
-    },
-  );
+  it.each([
+    '1e400',
+    '1e31',
+    '1e-31',
+    '1e1000000',
+    `0.${'1'.repeat(50)}`,
+    '1'.repeat(45),
+  ])('4xx for the amount %.20s', async (amount) => {
+    const { status, json } = await post({
+      raw: JSON.stringify(orderBody()).replace('"amount_from":0.01', `"amount_from":${amount}`),
+    });
+    expect(status).toBe(400);
+    expect(json.detail).toMatch(/amount_from must be a/);
+  });
 
   it.each([0, -1, -0.5])('422 for the amount %s', async (amount) => {
     const { status, json } = await post({ body: orderBody({ amount_from: amount }) });
@@ -159,13 +167,22 @@ describe('a body that is not the contract’s', () => {
 describe('a query that is not the contract’s', () => {
   const rates = (query: string) => gateway.call('GET', `/partner/rates?${query}`);
 
-  it.each(['0x10', '%201', '+5', '05', '1,5', 'Infinity', 'NaN', '', '1e99', '1_0', '1'.repeat(41)])(
-    "400 for the amount '%s'",
-    async (amount) => {
-      const { status, json } = await rates(`coin_from=BTC&coin_to=ETH&amount=${amount}`);
-      expect([status, json.errors[0].field]).toEqual([400, 'amount']);
-    },
-  );
+  it.each([
+    '0x10',
+    '%201',
+    '+5',
+    '05',
+    '1,5',
+    'Infinity',
+    'NaN',
+    '',
+    '1e99',
+    '1_0',
+    '1'.repeat(41),
+  ])("400 for the amount '%s'", async (amount) => {
+    const { status, json } = await rates(`coin_from=BTC&coin_to=ETH&amount=${amount}`);
+    expect([status, json.errors[0].field]).toEqual([400, 'amount']);
+  });
 
   it.each(['0', '-1', '0.000000001', '1000000'])('422 for the amount %s', async (amount) => {
     expect((await rates(`coin_from=BTC&coin_to=ETH&amount=${amount}`)).status).toBe(422);
@@ -263,14 +280,19 @@ describe('paths and methods', () => {
     expect(typeof json.detail).toBe('string');
   });
 
-  it.each(['/api/v2/currencies', '/', '/graphql', '/metrics', '/readyz', '/livez', '/playground'])(
-    '%s is not on the public listener',
-    async (path) => {
-      const response = await fetch(`${gateway.app.restUrl}${path}`);
-      expect(response.status).toBe(404);
-      expect(response.headers.get('content-type')).toContain('application/json');
-    },
-  );
+  it.each([
+    '/api/v2/currencies',
+    '/',
+    '/graphql',
+    '/metrics',
+    '/readyz',
+    '/livez',
+    '/playground',
+  ])('%s is not on the public listener', async (path) => {
+    const response = await fetch(`${gateway.app.restUrl}${path}`);
+    expect(response.status).toBe(404);
+    expect(response.headers.get('content-type')).toContain('application/json');
+  });
 });
 
 describe('bytes that are no HTTP request', () => {

@@ -43,12 +43,17 @@ describe('loadConfig', () => {
     );
   });
 
-  it.each(['true', '1', '2', 'loopback', '10.0.0.0', '10.0.0.0/33', 'fe80::/200'])(
-    'refuses %s as trusted proxies',
-    (text) => {
-      expect(problemsOf({ TRUSTED_PROXIES: text })).toHaveLength(1);
-    },
-  );
+  it.each([
+    'true',
+    '1',
+    '2',
+    'loopback',
+    '10.0.0.0',
+    '10.0.0.0/33',
+    'fe80::/200',
+  ])('refuses %s as trusted proxies', (text) => {
+    expect(problemsOf({ TRUSTED_PROXIES: text })).toHaveLength(1);
+  });
 
   it('refuses a public address without a shared database, Redis and TLS or a proxy, and says what to set', () => {
     const [problem = ''] = problemsOf({ HOST: '0.0.0.0' });
