@@ -21,6 +21,7 @@ export type AddressCheck =
   | {
       readonly ok: false;
       readonly field: 'address' | 'tag';
+      /** `tag_required` is for callers that asked the ledger: the text of an address alone never shows it. */
       readonly code:
         | 'invalid_address'
         | 'wrong_network_address'
