@@ -152,6 +152,14 @@ describe('creating an order', () => {
     expect(reply.json.code).toBe('own_address');
   });
 
+  it('recognises our own shared address in another spelling', async () => {
+    const { json } = await create({ coin_from: 'TON', network_from: 'TON', amount_from: 20 });
+    const bytes = Buffer.from(json.deposit_address, 'base64url');
+    const raw = `0:${bytes.subarray(2, 34).toString('hex')}`;
+    const reply = await create({ coin_to: 'TON', network_to: 'TON', recipient_address: raw });
+    expect([reply.status, reply.json.code]).toEqual([422, 'own_address']);
+  });
+
   it('names everything that is wrong at once', async () => {
     const { status, json } = await create({
       amount_from: 0.000000001,

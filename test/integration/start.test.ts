@@ -115,6 +115,27 @@ describe('a first start on nothing', () => {
   });
 });
 
+describe('npm start', () => {
+  it('passes SIGTERM on to the gateway, and ends with its exit code', async () => {
+    const DATA_DIR = await folder();
+    const child = spawn('npm', ['start'], {
+      env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...ports, DATA_DIR, LOG_LEVEL: 'error' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const ended = new Promise((resolve) => child.once('close', resolve));
+    let output = '';
+    child.stdout.on('data', (data) => {
+      output += data;
+    });
+    for (let i = 0; i < 400 && !/^ready /m.test(output); i++) await sleep(50);
+    const internal = /internal=(\S+)/.exec(output)?.[1] ?? '';
+    expect((await fetch(`${internal}/readyz`)).status).toBe(200);
+    child.kill('SIGTERM');
+    expect(await ended).toBe(0);
+    await expect(fetch(`${internal}/livez`)).rejects.toThrow();
+  });
+});
+
 describe('a start that cannot go on', () => {
   it('lists every wrong setting with a good value, and exits 1', async () => {
     const program = gateway({ PORT: 'http', ROLE: 'boss', RATE_LIMIT_PUBLIC_PER_MIN: '0' });

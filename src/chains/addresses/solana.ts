@@ -1,5 +1,5 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
-import { base58 } from '@scure/base';
+import { base58, bech32, bech32m } from '@scure/base';
 import { type AddressCodec, accepted, attempt, notOurs, refused, secretKey } from './codec.ts';
 
 /** Nobody holds a key of these; what is sent to them is lost. https://solana.com/docs/core/programs */
@@ -30,7 +30,7 @@ export const solanaCodec: AddressCodec = {
     if (text.length < 32 || text.length > 88) return notOurs;
     const bytes = attempt(() => base58.decode(text));
     if (bytes?.length === 64 && isKeyPair(bytes)) return secretKey;
-    if (bytes?.length !== 32) return notOurs;
+    if (bytes?.length !== 32 || isBech32(text)) return notOurs;
     if (programs.has(text)) return refused('is a program of the network and nobody’s wallet');
     if (!isPublicKey(bytes)) {
       return refused('is no wallet: give the address of the wallet itself, not of a token account or a program');
@@ -38,6 +38,14 @@ export const solanaCodec: AddressCodec = {
     return accepted(text, 'wallet');
   },
 };
+
+/**
+ * Upper-case Litecoin (LTC1…, as in QR codes) and accounts of Cosmos chains such as osmo1… are often base58 of 32 bytes
+ * too, and half of those are points of the curve. Their checksum tells them apart.
+ */
+function isBech32(text: string): boolean {
+  return [bech32, bech32m].some((form) => attempt(() => form.decode(text as `${string}1${string}`)) !== null);
+}
 
 function isPublicKey(bytes: Uint8Array): boolean {
   return attempt(() => ed25519.Point.fromBytes(bytes)) !== null;

@@ -46,9 +46,8 @@ function decodeRaw(workchain: string, digits: string): Decoded {
 /**
  * TON, https://github.com/ton-blockchain/TEPs/blob/master/text/0002-address.md
  *
- * A user-friendly address keeps its bytes, and with them the sender's wish to have money bounced or not; only the
- * base64 alphabet becomes the url-safe one. A raw address, which says nothing of bouncing and has no checksum, becomes
- * the non-bounceable form. So one account can have two stored forms, which the owner's wallet shows the same way.
+ * Every spelling of an account becomes the one non-bounceable form, so that our own addresses are recognised however
+ * they are written, and a payout to a wallet that is not deployed yet is not bounced.
  */
 export const tonCodec: AddressCodec = {
   looks: 'starts with UQ or EQ and has 48 characters',
@@ -70,6 +69,7 @@ export const tonCodec: AddressCodec = {
       return refused(`is on workchain ${workchain}, which is not in use; give an address on workchain 0`);
     }
     if (isZero(bytes.subarray(2, 34))) return zeroAddress;
-    return accepted(base64urlnopad.encode(bytes), form === bounceable ? 'bounceable' : 'non-bounceable');
+    const kind = form === bounceable ? 'bounceable' : 'non-bounceable';
+    return accepted(encodeTon(workchain, bytes.subarray(2, 34)), kind);
   },
 };

@@ -38,17 +38,29 @@ const families: readonly Family[] = [
     codec: tonCodec,
     checksum: true,
     good: [
-      ['EQA0D_5WdusaCB-SpnoE6l5TzdBmgOkzTcXrdh0px6g3zJSk', 'bounceable'],
+      [
+        'EQA0D_5WdusaCB-SpnoE6l5TzdBmgOkzTcXrdh0px6g3zJSk',
+        'bounceable',
+        'UQA0D_5WdusaCB-SpnoE6l5TzdBmgOkzTcXrdh0px6g3zMlh',
+      ],
       ['UQA0D_5WdusaCB-SpnoE6l5TzdBmgOkzTcXrdh0px6g3zMlh', 'non-bounceable'],
-      ['EQCxE6mUtQJKFnGfaROTKOt1lZbDiiX1kCixRv7Nw2Id_sDs', 'bounceable'],
+      [
+        'EQCxE6mUtQJKFnGfaROTKOt1lZbDiiX1kCixRv7Nw2Id_sDs',
+        'bounceable',
+        'UQCxE6mUtQJKFnGfaROTKOt1lZbDiiX1kCixRv7Nw2Id_p0p',
+      ],
       [
         'EQA0D/5WdusaCB+SpnoE6l5TzdBmgOkzTcXrdh0px6g3zJSk',
         'bounceable',
-        'EQA0D_5WdusaCB-SpnoE6l5TzdBmgOkzTcXrdh0px6g3zJSk',
+        'UQA0D_5WdusaCB-SpnoE6l5TzdBmgOkzTcXrdh0px6g3zMlh',
       ],
       [`0:${tonHash}`, 'raw', 'UQA0D_5WdusaCB-SpnoE6l5TzdBmgOkzTcXrdh0px6g3zMlh'],
       [`0:${tonHash.toUpperCase()}`, 'raw', 'UQA0D_5WdusaCB-SpnoE6l5TzdBmgOkzTcXrdh0px6g3zMlh'],
-      ['Ef8zMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzM0vF', 'bounceable'],
+      [
+        'Ef8zMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzM0vF',
+        'bounceable',
+        'Uf8zMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMxYA',
+      ],
     ],
     bad: [
       ['kf_8uRo6OBbQ97jCx2EIuKm8Wmt6Vb15-KsQHFLbKSMiYIny', testNetwork],
