@@ -7,7 +7,7 @@ const root = new URL('..', import.meta.url);
 const target = 'src/generated/coin-icons.ts';
 const source = '@web3icons/core';
 const variant = 'background';
-const largestBytes = 20 * 1024;
+const largestBytes = 32 * 1024;
 
 /** Icons that the package has elsewhere than among its tokens: Toncoin's is that of its network. */
 const elsewhere = { TON: `networks/${variant}/ton` };
