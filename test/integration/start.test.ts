@@ -4,6 +4,9 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { currencySeed } from '../../src/currencies/seed.ts';
+import { createDatabase, query } from '../support/database.ts';
+import { startGateway } from '../support/gateway.ts';
 
 /** The program as an operator starts it, from its sources. */
 class Program {
@@ -112,6 +115,29 @@ describe('a first start on nothing', () => {
     await second.ready();
     second.signal('SIGTERM');
     expect(await second.ended).toBe(0);
+  });
+});
+
+describe('three processes that start at once on an empty database', () => {
+  it('make one schema, one catalogue, one signer and one demo access', async () => {
+    const database = await createDatabase('empty');
+    const start = async () => {
+      const DATA_DIR = await folder();
+      // Redis is away, which no start needs; naming it makes the processes share their limits.
+      const settings = { DATA_DIR, REDIS_URL: 'redis://127.0.0.1:1', KEY_PEPPER: 'p'.repeat(32) };
+      return startGateway({ databaseUrl: database.url, settings });
+    };
+    const gateways = await Promise.all([start(), start(), start()]);
+    expect(gateways.filter(({ app }) => app.demo !== null)).toHaveLength(1);
+    const [counts] = await query(
+      database.url,
+      `select (select count(*) from partner)::int as partners, (select count(*) from staff_member)::int as staff,
+              (select count(distinct signer) from deposit_account)::int as signers,
+              (select count(*) from currency)::int as currencies`,
+    );
+    expect(counts).toEqual({ partners: 1, staff: 1, signers: 1, currencies: currencySeed.length });
+    await Promise.all(gateways.map((each) => each.stop()));
+    await database.drop();
   });
 });
 
