@@ -48,6 +48,7 @@ export interface App {
   readonly orm: MikroORM;
   readonly log: Log;
   readonly limiter: Limiter;
+  readonly orders: OrderService;
   /** Makes changes of the catalogue visible at once instead of within seconds. */
   readonly catalogue: CurrencyCatalogue;
   /**
@@ -58,6 +59,7 @@ export interface App {
 }
 
 const lastUsedFlushMs = 60_000;
+const forgetAnswersMs = 3_600_000;
 const inFlightMs = 15_000;
 
 /**
@@ -132,16 +134,17 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
       defaultPricing: { float: config.FEE_RATE_FLOAT, fixed: config.FEE_RATE_FIXED },
     });
 
+    const every = (ms: number, event: string, task: () => Promise<void>): void => {
+      const timer = setInterval(() => {
+        task().catch((error) => log.warn({ event, ...errorMembers(error) }, 'a housekeeping task failed'));
+      }, ms).unref();
+      closing.push(() => clearInterval(timer));
+    };
+    every(forgetAnswersMs, 'forget_answers_failed', () => orders.forgetOldAnswers());
+
     const authenticator = new Authenticator(orm, hasher, clock);
-    const flush = setInterval(() => {
-      authenticator.flushLastUsed().catch((error) => {
-        log.warn({ event: 'last_used_not_written', ...errorMembers(error) }, 'last use of keys not written');
-      });
-    }, lastUsedFlushMs).unref();
-    closing.push(() => {
-      clearInterval(flush);
-      return authenticator.flushLastUsed();
-    });
+    closing.push(() => authenticator.flushLastUsed());
+    every(lastUsedFlushMs, 'last_used_failed', () => authenticator.flushLastUsed());
 
     const limiter = new Limiter({
       redisUrl: config.REDIS_URL,
@@ -188,6 +191,7 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
       orm,
       log,
       limiter,
+      orders,
       catalogue,
       stop: () => {
         stopped ??= drain();

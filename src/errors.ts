@@ -63,7 +63,6 @@ export const errorTable = {
   headers_too_large: { status: 431, graphql: 'BAD_USER_INPUT' },
   internal_error: { status: 500, graphql: 'INTERNAL_SERVER_ERROR' },
   unavailable: { status: 503, graphql: 'UNAVAILABLE' },
-  draining: { status: 503, graphql: 'UNAVAILABLE' },
 } as const satisfies Record<string, { status: number; graphql: string }>;
 
 export type ErrorKind = keyof typeof errorTable;

@@ -58,6 +58,7 @@ export interface OrderServiceOptions {
 const maxDraws = 5;
 /** How long a create waits for another one with the same idempotency key. */
 const inFlightWaitMs = 2_000;
+const answersKeptMs = 48 * 3_600_000;
 
 interface Destination {
   readonly address: string;
@@ -127,6 +128,12 @@ export class OrderService {
         .findOne(Order, { ...where, partner: partnerId }, { populate: ['depositAddress'], strategy: 'joined' }));
     if (!order) throw orderNotFound();
     return order;
+  }
+
+  /** Forgets answers that were stored more than 48 hours ago. Partners are promised 24. */
+  async forgetOldAnswers(): Promise<void> {
+    const before = new Date(this.#options.clock.now().getTime() - answersKeptMs);
+    await this.#options.orm.em.fork().nativeDelete(IdempotencyKey, { createdAt: { $lt: before } });
   }
 
   /** Everything that can be decided without the database: the quote and both addresses, with all faults at once. */

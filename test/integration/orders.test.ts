@@ -2,6 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { addressExample } from '../../src/chains/address.ts';
 import { Big } from '../../src/money.ts';
+import { TestClock } from '../support/clock.ts';
 import { query } from '../support/database.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { orderBody } from '../support/orders.ts';
@@ -270,6 +271,22 @@ describe('repeating a create', () => {
       [first?.json.created_at, partner.id],
     );
     expect(orders).toHaveLength(1);
+  });
+
+  it('is remembered for 48 hours', async () => {
+    const clock = new TestClock(new Date());
+    const other = await startGateway({ surroundings: { clock }, settings: { PRICE_MAX_AGE_SEC: '86400' } });
+    const { key } = await other.partner();
+    const send = () =>
+      other.call('POST', '/partner/orders', { key, body: orderBody(), headers: { 'Idempotency-Key': 'k' } });
+    await send();
+    clock.advance(47 * 3_600_000);
+    await other.app.orders.forgetOldAnswers();
+    expect((await send()).headers.get('idempotent-replayed')).toBe('true');
+    clock.advance(2 * 3_600_000);
+    await other.app.orders.forgetOldAnswers();
+    expect(await query(other.databaseUrl, 'select 1 from idempotency_key')).toEqual([]);
+    await other.stop();
   });
 
   it('leaves the key free after an error', async () => {
