@@ -1,6 +1,6 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { DestinationStream } from 'pino';
-import { type Bootstrapped, bootstrap, type DemoAccess, StartError } from './bootstrap.ts';
+import { bootstrap, createDemoAccess, type DemoAccess, StartError } from './bootstrap.ts';
 import { DepositAddresses } from './chains/deposit-addresses.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Config } from './config.ts';
@@ -10,6 +10,7 @@ import { createOrm } from './db/orm.ts';
 import { createInternalApp } from './internal/server.ts';
 import { type Listener, listen } from './listener.ts';
 import { createLog, errorMembers, type Log } from './log.ts';
+import { OrderExpiry } from './orders/order-expiry.ts';
 import { OrderService } from './orders/order-service.ts';
 import { Authenticator } from './partners/authenticator.ts';
 import { PriceBook } from './rates/price-book.ts';
@@ -60,6 +61,7 @@ export interface App {
 
 const lastUsedFlushMs = 60_000;
 const forgetAnswersMs = 3_600_000;
+const expirySweepMs = 1_000;
 const inFlightMs = 15_000;
 
 /**
@@ -90,7 +92,7 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
       ...(onStatement ? { onStatement } : {}),
     });
     closing.push(() => orm.close(true));
-    const { hasher, pool, demo }: Bootstrapped = await bootstrap({
+    const { hasher, pool } = await bootstrap({
       config,
       orm,
       url: databaseUrl,
@@ -140,7 +142,12 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
       }, ms).unref();
       closing.push(() => clearInterval(timer));
     };
-    every(forgetAnswersMs, 'forget_answers_failed', () => orders.forgetOldAnswers());
+    if (config.ROLE !== 'api') {
+      const expiry = new OrderExpiry(orm, clock);
+      every(expirySweepMs, 'expiry_sweep_failed', () => expiry.sweep());
+      await orders.forgetOldAnswers();
+      every(forgetAnswersMs, 'forget_answers_failed', () => orders.forgetOldAnswers());
+    }
 
     const authenticator = new Authenticator(orm, hasher, clock);
     closing.push(() => authenticator.flushLastUsed());
@@ -154,7 +161,7 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
     });
     closing.push(() => limiter.close());
     if (servesPartners) {
-      const lock = await limiterLock(config, databaseUrl);
+      const lock = await limiterLock(config, databaseUrl, log);
       closing.push(() => lock.release());
     }
     if (!(await limiter.ready(1_000))) onProgress('Redis does not answer; limits count in memory until it does');
@@ -177,6 +184,7 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
       : null;
     if (rest) closing.push(() => rest.close(inFlightMs));
 
+    const demo = servesPartners ? await createDemoAccess({ orm, url: databaseUrl, clock }, hasher) : null;
     let stopped: Promise<void> | undefined;
     const drain = async (): Promise<void> => {
       draining = true;
@@ -209,8 +217,8 @@ async function listenPublicly(config: Config, app: Parameters<typeof listen>[0])
   return listen(app, { host, port, tls: certFile !== null && keyFile !== null ? { certFile, keyFile } : null });
 }
 
-async function limiterLock(config: Config, url: string): Promise<LimiterLock> {
-  const lock = await takeLimiterLock(url, config.REDIS_URL !== null);
+async function limiterLock(config: Config, url: string, log: Log): Promise<LimiterLock> {
+  const lock = await takeLimiterLock(url, config.REDIS_URL !== null, log);
   if (lock) return lock;
   throw new StartError(
     config.REDIS_URL === null

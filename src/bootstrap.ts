@@ -43,12 +43,11 @@ export interface Bootstrapped {
   readonly hasher: KeyHasher;
   /** Fills pools of deposit addresses; null where this process does not hold the signer's keys. */
   readonly pool: DepositPool | null;
-  readonly demo: DemoAccess | null;
 }
 
 /**
  * Brings the database and the secrets to where a gateway can run on them. On an empty database it migrates, seeds the
- * currencies, makes the signer's keys, a demo partner and a staff admin. Processes that start at once take turns.
+ * currencies and makes the signer's keys. Processes that start at once take turns.
  *
  * @throws StartError when an operator must act first.
  */
@@ -74,9 +73,7 @@ export async function bootstrap(options: BootstrapOptions): Promise<Bootstrapped
       onProgress(`seeded ${await new CurrencyService(orm, clock).seed()} currencies`);
     }
     const pool = config.ROLE === 'api' ? null : await openPool(options);
-    const isFirst = (await em.count(Partner)) + (await em.count(StaffMember)) === 0;
-    const demo = isFirst ? await createDemo(orm, hasher, clock) : null;
-    return { hasher, pool, demo };
+    return { hasher, pool };
   });
 }
 
@@ -103,7 +100,23 @@ export async function openHasher(config: Config, orm: MikroORM): Promise<KeyHash
       );
     }
   }
+  await refuseOrphanedKeys(orm, hasher);
   return hasher;
+}
+
+/** Keys whose pepper is no longer configured would fail one by one, without anyone knowing why. */
+async function refuseOrphanedKeys(orm: MikroORM, hasher: KeyHasher): Promise<void> {
+  const used = await orm.em.fork().execute<{ version: number; keys: number }[]>(
+    `select pepper_version as version, count(*)::int as keys
+       from (select pepper_version from api_key where revoked_at is null and (expires_at is null or expires_at > now())
+             union all select pepper_version from staff_member where revoked_at is null) as live
+      group by pepper_version order by pepper_version`,
+  );
+  const orphaned = used.filter(({ version }) => !hasher.fingerprints().has(version));
+  if (orphaned.length > 0) {
+    const shown = orphaned.map(({ version, keys }) => `version ${version} (${keys} live keys and tokens)`).join(', ');
+    throw new StartError(`KEY_PEPPER lacks ${shown}; keep old peppers behind the new one, as 2:new,1:old`);
+  }
 }
 
 async function filePepper(config: Config, needed: boolean): Promise<Pepper> {
@@ -118,10 +131,23 @@ async function filePepper(config: Config, needed: boolean): Promise<Pepper> {
 }
 
 /** The signer's side of deposits. Its seed is made when the database has no deposit accounts yet, and never later. */
-async function openPool({ config, orm, url, clock, log, onProgress }: BootstrapOptions): Promise<DepositPool | null> {
+async function openPool({
+  config,
+  orm,
+  url,
+  embedded,
+  clock,
+  log,
+  onProgress,
+}: BootstrapOptions): Promise<DepositPool | null> {
   const path = join(config.DATA_DIR, 'signer-seed');
   const hasAccounts = (await orm.em.fork().count(DepositAccount)) > 0;
   let seed = readSecretFile(path);
+  if (seed === null && hasAccounts && embedded) {
+    throw new StartError(
+      `the signer seed of this database is missing, and without it no deposit can ever be spent: restore ${path} from a backup`,
+    );
+  }
   if (seed === null && hasAccounts) {
     log.warn(
       { event: 'signer_elsewhere' },
@@ -137,6 +163,21 @@ async function openPool({ config, orm, url, clock, log, onProgress }: BootstrapO
   const pool = new DepositPool({ orm, url, keys, clock, log });
   await pool.provision();
   return pool;
+}
+
+/**
+ * A demo partner and a staff admin where there is neither, else null. The last step of a start, so that what can be
+ * shown only once is shown.
+ */
+export async function createDemoAccess(
+  { orm, url, clock }: Pick<BootstrapOptions, 'orm' | 'url' | 'clock'>,
+  hasher: KeyHasher,
+): Promise<DemoAccess | null> {
+  return withAdvisoryLock(url, advisoryLocks.firstStart, async () => {
+    const em = orm.em.fork();
+    const isFirst = (await em.count(Partner)) + (await em.count(StaffMember)) === 0;
+    return isFirst ? createDemo(orm, hasher, clock) : null;
+  });
 }
 
 async function createDemo(orm: MikroORM, hasher: KeyHasher, clock: Clock): Promise<DemoAccess> {

@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { resolve } from 'node:path';
 import ipaddr from 'ipaddr.js';
-import { parseDecimal } from './money.ts';
+import { fractionDigits, parseDecimal } from './money.ts';
 
 /** A setting whose text cannot be used; `good` is a value that works. */
 class BadSetting extends Error {}
@@ -57,7 +57,9 @@ const flag = (text: string): boolean => oneOf('true', 'false')(text) === 'true';
 
 const rate = (text: string): string => {
   const value = parseDecimal(text);
-  if (!value || value.lt('0') || value.gte('0.5')) throw new BadSetting('must be a decimal from 0 to below 0.5');
+  if (!value || value.lt('0') || value.gte('0.5') || fractionDigits(value) > 6) {
+    throw new BadSetting('must be a decimal from 0 to below 0.5 with at most 6 digits after the point');
+  }
   return value.toFixed();
 };
 
@@ -261,13 +263,6 @@ export const settings = {
     good: '1800',
     why: 'seconds that an order waits for its deposit',
   }),
-  SANDBOX_BLOCK_MS: setting({
-    parse: integer(0, 3_600_000),
-    fallback: 1000,
-    shown: '1000',
-    good: '1000',
-    why: 'milliseconds between blocks of the sandbox chain; 0 mines by command only',
-  }),
   SHORT_ID_PREFIX: setting({
     parse: shortIdPrefix,
     fallback: 'XP',
@@ -326,7 +321,7 @@ export const settings = {
     why: 'secret under which keys are hashed, version:secret, newest first, comma-separated; the same for all processes; absent, one is made in DATA_DIR',
   }),
   DRAIN_GRACE_MS: setting({
-    parse: integer(0, 20_000),
+    parse: integer(0, 8_000),
     fallback: 1000,
     shown: '1000',
     good: '1000',

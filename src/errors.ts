@@ -30,6 +30,7 @@ export const errorTable = {
   staff_not_found: { status: 404, graphql: 'NOT_FOUND' },
 
   method_not_allowed: { status: 405, graphql: 'BAD_USER_INPUT' },
+  request_timeout: { status: 408, graphql: 'BAD_USER_INPUT' },
   idempotency_in_flight: { status: 409, graphql: 'CONFLICT' },
   already_exists: { status: 409, graphql: 'CONFLICT' },
   too_many_keys: { status: 409, graphql: 'CONFLICT' },

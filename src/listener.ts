@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
+import { type ErrorKind, errorTable } from './errors.ts';
 
 export interface ListenerOptions {
   readonly host: string;
@@ -19,20 +20,15 @@ export interface Listener {
   close(timeoutMs: number): Promise<void>;
 }
 
+/** How long a connection without a request is left open once the listener has closed. */
+const settleMs = 500;
+
 /** Node's parser refuses these before any middleware runs, with text that is not ours. */
-const parserFaults: Record<string, { status: string; code: string; detail: string }> = {
-  HPE_HEADER_OVERFLOW: {
-    status: '431 Request Header Fields Too Large',
-    code: 'headers_too_large',
-    detail: 'the request headers are larger than 16 KiB',
-  },
-  ERR_HTTP_REQUEST_TIMEOUT: {
-    status: '408 Request Timeout',
-    code: 'request_timeout',
-    detail: 'the request took too long to arrive',
-  },
+const parserFaults: Record<string, { code: ErrorKind; detail: string }> = {
+  HPE_HEADER_OVERFLOW: { code: 'headers_too_large', detail: 'the request headers are larger than 16 KiB' },
+  ERR_HTTP_REQUEST_TIMEOUT: { code: 'request_timeout', detail: 'the request took too long to arrive' },
 };
-const malformed = { status: '400 Bad Request', code: 'invalid_request', detail: 'this is not a valid HTTP request' };
+const malformed = { code: 'invalid_request', detail: 'this is not a valid HTTP request' } as const;
 
 export async function listen(handler: RequestListener, { host, port, tls }: ListenerOptions): Promise<Listener> {
   let draining = false;
@@ -61,12 +57,15 @@ export async function listen(handler: RequestListener, { host, port, tls }: List
     },
     close: (timeoutMs) =>
       new Promise((resolve) => {
-        const timer = setTimeout(() => server.closeAllConnections(), timeoutMs);
-        server.close(() => {
-          clearTimeout(timer);
+        // A connection that was just made may not have sent its request yet, so the idle ones are given a moment.
+        const settle = setTimeout(() => server.closeIdleConnections(), Math.min(settleMs, timeoutMs));
+        const cut = setTimeout(() => server.closeAllConnections(), timeoutMs);
+        // The method of the plain server stops listening only; that of the HTTP server would cut idle connections.
+        NetServer.prototype.close.call(server, () => {
+          clearTimeout(settle);
+          clearTimeout(cut);
           resolve();
         });
-        server.closeIdleConnections();
       }),
   };
 }
@@ -76,9 +75,10 @@ function refuseMalformed(error: Error & { code?: string }, socket: Socket): void
     socket.destroy();
     return;
   }
-  const { status, code, detail } = parserFaults[error.code ?? ''] ?? malformed;
+  const { code, detail } = parserFaults[error.code ?? ''] ?? malformed;
+  const { status } = errorTable[code];
   const body = JSON.stringify({ detail, code, request_id: 'none' });
   socket.end(
-    `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );
 }

@@ -61,6 +61,8 @@ async function main(): Promise<void> {
       surroundings: { onProgress: print },
     });
   } catch (error) {
+    // A signal during the start has begun the end already, and may be why the start failed.
+    if (ending) return;
     await database?.stop();
     throw error;
   }

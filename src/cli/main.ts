@@ -21,11 +21,12 @@ function wholeNumberOrDefault(text: string): number | null {
 
 const rateOrDefault = (text: string): string | null => (text === 'default' ? null : text);
 
-const list = (text: string): string[] =>
-  text
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '');
+function list(text: string): string[] {
+  const parts = text.split(',').map((part) => part.trim());
+  // An empty list would mean 'all': a variable that is not set must not lift a restriction.
+  if (parts.includes('')) throw new InvalidArgumentError('must be a comma-separated list without empty parts');
+  return parts;
+}
 
 function flag(text: string): boolean {
   if (text !== 'true' && text !== 'false') throw new InvalidArgumentError('must be true or false');

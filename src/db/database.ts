@@ -71,9 +71,11 @@ function* causes(
 }
 
 /**
- * PostgreSQL's connection exceptions (class 08), shutdowns (57P0x) and too many connections, and the socket's own codes.
+ * PostgreSQL's connection exceptions (class 08), shutdowns (57P0x), timeouts (57014, 25P03), missing resources (53) and
+ * a server that became a standby (25006), and the socket's own codes.
  */
-const awayCode = /^(08\w{3}|57P0\d|53300|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)$/;
+const awayCode =
+  /^(08\w{3}|57P0\d|57014|53\d{3}|25006|25P03|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)$/;
 /** node-postgres gives these no code. */
 const awayMessage =
   /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection)/;

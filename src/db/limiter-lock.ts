@@ -1,4 +1,5 @@
 import { Client } from 'pg';
+import { errorMembers, type Log } from '../log.ts';
 import { advisoryLocks } from './database.ts';
 
 /** A lock that lives as long as this process's session; taken again by itself when the session breaks. */
@@ -6,41 +7,65 @@ export interface LimiterLock {
   release(): Promise<void>;
 }
 
+const retryMs = 1_000;
+
 /**
  * Keeps two processes from counting the same limits apart: one that counts in memory holds the lock alone, those that
  * count in Redis share it. Returns null when another process is in the way.
  */
-export async function takeLimiterLock(url: string, shared: boolean): Promise<LimiterLock | null> {
-  let client: Client | undefined;
+export async function takeLimiterLock(url: string, shared: boolean, log: Log): Promise<LimiterLock | null> {
+  let held: Client | undefined;
   let released = false;
 
-  async function take(): Promise<boolean> {
-    const session = new Client({ connectionString: url, connectionTimeoutMillis: 5_000, keepAlive: true });
+  /** A session that holds the lock, or null when another process is in the way. */
+  async function take(): Promise<Client | null> {
+    const session = new Client({
+      connectionString: url,
+      connectionTimeoutMillis: 5_000,
+      query_timeout: 5_000,
+      keepAlive: true,
+    });
     session.on('error', () => {});
-    await session.connect();
-    const call = shared ? 'pg_try_advisory_lock_shared' : 'pg_try_advisory_lock';
-    const { rows } = await session.query<{ taken: boolean }>(`select ${call}($1) as taken`, [advisoryLocks.limiter]);
-    if (!rows[0]?.taken) {
-      await session.end();
-      return false;
+    let taken = false;
+    try {
+      await session.connect();
+      const call = shared ? 'pg_try_advisory_lock_shared' : 'pg_try_advisory_lock';
+      const { rows } = await session.query<{ taken: boolean }>(`select ${call}($1) as taken`, [advisoryLocks.limiter]);
+      taken = rows[0]?.taken === true && !released;
+      return taken ? session : null;
+    } finally {
+      if (!taken) await session.end().catch(() => {});
     }
-    client = session;
+  }
+
+  function hold(session: Client): void {
+    held = session;
     session.once('end', () => void retake());
-    return true;
   }
 
   async function retake(): Promise<void> {
+    let warned = false;
     while (!released) {
-      await new Promise((resolve) => setTimeout(resolve, 1_000).unref());
-      if (released || (await take().catch(() => false))) return;
+      await new Promise((resolve) => setTimeout(resolve, retryMs).unref());
+      if (released) return;
+      try {
+        const session = await take();
+        if (session) return hold(session);
+        if (!warned && !released) log.error({ event: 'limiter_lock_lost' }, 'another process counts the same limits');
+        warned = true;
+      } catch (error) {
+        log.debug({ event: 'limiter_lock_retry', ...errorMembers(error) }, 'the limiter lock is not back yet');
+      }
     }
   }
 
-  if (!(await take())) return null;
+  const first = await take();
+  if (!first) return null;
+  hold(first);
   return {
     release: async () => {
       released = true;
-      await client?.end().catch(() => {});
+      await held?.end().catch(() => {});
     },
   };
 }

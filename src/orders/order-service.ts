@@ -253,11 +253,21 @@ export class OrderService {
       `select set_config('lock_timeout', ?, true),
               k.revoked_at is null and (k.expires_at is null or k.expires_at > ?) as live,
               p.status = 'active' as active,
-              exists (select 1 from deposit_address where address = ?) as own_recipient,
-              exists (select 1 from deposit_address where address = ?) as own_refund
+              exists (select 1 from deposit_address where address = ?)
+                or exists (select 1 from deposit_account where shared_address = ?) as own_recipient,
+              exists (select 1 from deposit_address where address = ?)
+                or exists (select 1 from deposit_account where shared_address = ?) as own_refund
          from api_key k join partner p on p.id = k.partner_id
         where k.key_id = ?`,
-      [`${inFlightWaitMs}ms`, now, recipient.address, refund?.address ?? null, caller.keyId],
+      [
+        `${inFlightWaitMs}ms`,
+        now,
+        recipient.address,
+        recipient.address,
+        refund?.address ?? null,
+        refund?.address ?? null,
+        caller.keyId,
+      ],
     );
     if (!row?.live) throw new AppError('unauthorized', 'this API key has been revoked or has expired');
     if (!row.active) throw partnerInactive();

@@ -65,11 +65,17 @@ export class Authenticator {
     const used = [...this.#used];
     this.#used.clear();
     if (used.length === 0) return;
-    await this.#orm.em.fork().execute(
+    const write = this.#orm.em.fork().execute(
       `update api_key set last_used_at = seen.at::timestamptz
          from jsonb_to_recordset(?::jsonb) as seen(key_id text, at text) where api_key.key_id = seen.key_id`,
       [JSON.stringify(used.map(([keyId, at]) => ({ key_id: keyId, at: at.toISOString() })))],
     );
+    try {
+      await write;
+    } catch (error) {
+      for (const [keyId, at] of used) if (!this.#used.has(keyId)) this.#used.set(keyId, at);
+      throw error;
+    }
   }
 
   async #row(keyId: string): Promise<ApiKey | null> {

@@ -154,6 +154,9 @@ export class PartnerService {
     if (keys.filter((key) => isLive(key, now)).length >= maxLiveKeys) {
       throw new AppError('too_many_keys', `the partner has ${maxLiveKeys} live keys already; revoke one first`);
     }
+    if (options.expiresAt && options.expiresAt <= now) {
+      throw new AppError('invalid_value', 'the end of a key lies in the future');
+    }
     // The sandbox is the only chain so far, so every key is a test key.
     const key = generateKey('xp_test_');
     em.create(ApiKey, {
@@ -213,6 +216,7 @@ function checkedLimit(limit: number | null): number | null {
 }
 
 function checkedScopes(scopes: readonly string[]): KeyScope[] {
+  if (scopes.length === 0) throw new AppError('invalid_value', `a key needs a scope: ${keyScopes.join(', ')}`);
   return scopes.map((scope) => {
     const known = keyScopes.find((candidate) => candidate === scope);
     if (!known) throw new AppError('invalid_value', `a scope is one of ${keyScopes.join(', ')}`);

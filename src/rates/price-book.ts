@@ -31,9 +31,10 @@ export class PriceBook {
   readonly #options: PriceBookOptions;
   readonly #live = new Map<string, BookedPrice>();
   readonly #reference = new Map<string, Big>();
-  #fixed: ReadonlyMap<string, BookedPrice> = new Map();
+  #fixed = new Map<string, BookedPrice>();
   #fixedWindow = -1;
   #timer: NodeJS.Timeout | undefined;
+  #stopped = false;
 
   constructor(options: PriceBookOptions) {
     this.#options = options;
@@ -42,11 +43,19 @@ export class PriceBook {
   /** Takes the first prices, then keeps refreshing until `stop`. A source that fails leaves the prices to grow old. */
   async start(coins: () => readonly string[]): Promise<void> {
     await this.refresh(coins());
-    this.#timer = setInterval(() => void this.refresh(coins()), this.#options.refreshSec * 1000).unref();
+    const schedule = (): void => {
+      if (this.#stopped) return;
+      // On whole multiples of the interval by the wall clock, so that all processes fix the same prices for a window.
+      const refreshMs = this.#options.refreshSec * 1000;
+      const delayMs = refreshMs - (this.#options.clock.now().getTime() % refreshMs);
+      this.#timer = setTimeout(() => void this.refresh(coins()).then(schedule), delayMs).unref();
+    };
+    schedule();
   }
 
   stop(): void {
-    clearInterval(this.#timer);
+    this.#stopped = true;
+    clearTimeout(this.#timer);
   }
 
   async refresh(coins: readonly string[]): Promise<void> {
@@ -64,10 +73,9 @@ export class PriceBook {
     return this.#fresh(this.#live.get(coin));
   }
 
-  /** The price at the start of the current hold window, or null when there is none young enough. */
+  /** The price at the start of the current hold window, or null when the source has no price young enough now. */
   fixed(coin: string): Big | null {
-    this.#rollFixedWindow();
-    return this.#fresh(this.#fixed.get(coin), this.#options.fixedHoldSec);
+    return this.live(coin) && (this.#fixed.get(coin)?.price ?? null);
   }
 
   /** The slow price that limits are computed from, or null when the coin was never priced. */
@@ -98,22 +106,24 @@ export class PriceBook {
     }
   }
 
-  #fresh(booked: BookedPrice | undefined, extraSec = 0): Big | null {
+  #fresh(booked: BookedPrice | undefined): Big | null {
     if (!booked) return null;
     const ageMs = this.#options.clock.now().getTime() - booked.at.getTime();
-    return ageMs <= (this.#options.maxAgeSec + extraSec) * 1000 ? booked.price : null;
+    return ageMs <= this.#options.maxAgeSec * 1000 ? booked.price : null;
   }
 
   #window(nowSec: number): number {
     return Math.floor(nowSec / this.#options.fixedHoldSec);
   }
 
-  /** Fixes the live prices of this moment for a window that has begun. */
+  /** Fixes the live prices of this moment for a window that has begun, and those that came later in it. */
   #rollFixedWindow(): void {
     const window = this.#window(this.#options.clock.now().getTime() / 1000);
-    if (window === this.#fixedWindow && this.#fixed.size > 0) return;
+    if (window !== this.#fixedWindow) this.#fixed = new Map();
     this.#fixedWindow = window;
-    this.#fixed = new Map([...this.#live].filter(([, booked]) => this.#fresh(booked)));
+    for (const [coin, booked] of this.#live) {
+      if (!this.#fixed.has(coin) && this.#fresh(booked)) this.#fixed.set(coin, booked);
+    }
   }
 }
 

@@ -12,10 +12,16 @@ const hstsSec = 63_072_000;
  * An inbound X-Request-Id is taken over from a trusted proxy only.
  */
 export function requestContext(log: Log) {
+  let warned = false;
   return (req: Request, res: Response, next: NextFunction): void => {
     const inbound = req.get('x-request-id');
     const trust = req.app.get('trust proxy fn') as (address: string, hop: number) => boolean;
     const trusted = trust(req.socket.remoteAddress ?? '', 0);
+    if (!warned && !trusted && req.get('x-forwarded-for') !== undefined && isLoopback(req.ip ?? '')) {
+      warned = true;
+      const advice = 'X-Forwarded-For came from this machine and was ignored; a proxy here belongs in TRUSTED_PROXIES';
+      log.warn({ event: 'untrusted_proxy', setting: 'TRUSTED_PROXIES' }, advice);
+    }
     const requestId = inbound && trusted && acceptableRequestId.test(inbound) ? inbound : uuidv7();
     res.locals.state = {
       requestId,

@@ -33,7 +33,7 @@ describe('the document', () => {
   it('gives each code the status that the code has', () => {
     const text = readFileSync('openapi.yaml', 'utf8');
     for (const [kind, { status }] of Object.entries(errorTable)) {
-      const row = text.split('\n').find((line) => line.includes('`' + kind + '`') && /\| \d{3} \|$/.test(line));
+      const row = text.split('\n').find((line) => line.includes(`\`${kind}\``) && /\| \d{3} \|$/.test(line));
       if (!inside.has(kind)) expect({ kind, row: row?.trim().endsWith(`| ${status} |`) }).toEqual({ kind, row: true });
     }
   });

@@ -1,4 +1,5 @@
 import { mkdtemp, rm } from 'node:fs/promises';
+import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -84,29 +85,53 @@ describe('connections cut', () => {
 });
 
 describe('a drain', () => {
-  it('answers every request that reached the gateway, and none with 5xx', async () => {
-    const gateway = await startGateway({ settings: { DRAIN_GRACE_MS: '1000' } });
+  it('answers every request of clients that turn away when readiness ends, and none with 5xx', async () => {
+    const gateway = await startGateway({ settings: { DRAIN_GRACE_MS: '500' } });
     const { key } = await gateway.partner();
+    const ready = async () => (await fetch(`${gateway.app.internalUrl}/readyz`)).ok;
     const statuses: number[] = [];
+    let away = false;
     const clients = Array.from({ length: 8 }, async () => {
-      for (;;) {
-        try {
-          statuses.push((await gateway.call('POST', '/partner/orders', { key, body: orderBody() })).status);
-        } catch (error) {
-          // The listener is gone, so no connection is made. Anything else would be a request that was cut.
-          if ((error as { cause?: { syscall?: string } }).cause?.syscall !== 'connect') throw error;
-          return;
-        }
-      }
+      while (!away) statuses.push((await gateway.call('POST', '/partner/orders', { key, body: orderBody() })).status);
     });
     await sleep(300);
-    const done = gateway.stop();
-    await sleep(100);
-    expect((await fetch(`${gateway.app.internalUrl}/readyz`)).status).toBe(503);
+    expect(await ready()).toBe(true);
     const answeredBefore = statuses.length;
+    const done = gateway.stop();
+    // As a load balancer does: it asks, and sends nothing more once the answer is no.
+    while (await ready()) await sleep(10);
+    away = true;
     await Promise.all(clients);
     await done;
     expect(statuses.filter((status) => status !== 201)).toEqual([]);
     expect(statuses.length).toBeGreaterThan(answeredBefore);
+    await expect(fetch(`${gateway.app.restUrl}/api/v1/currencies`)).rejects.toThrow();
+  });
+
+  it('lets a request end that is under way when the listener closes', async () => {
+    const gateway = await startGateway();
+    const { key } = await gateway.partner();
+    const body = JSON.stringify(orderBody());
+    const headers = {
+      Authorization: `Bearer ${key}`,
+      'Content-Type': 'application/json',
+      'Content-Length': body.length,
+    };
+    const call = request(`${gateway.app.restUrl}/api/v1/partner/orders`, { method: 'POST', headers });
+    const answered = new Promise<number | undefined>((resolve, reject) => {
+      call.once('response', (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      });
+      call.once('error', reject);
+    });
+    call.write(body.slice(0, 20));
+    await sleep(200);
+    const done = gateway.stop();
+    // Longer than connections without a request are left open.
+    await sleep(800);
+    call.end(body.slice(20));
+    expect(await answered).toBe(201);
+    await done;
   });
 });

@@ -2,6 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { addressExample } from '../../src/chains/address.ts';
 import { Big } from '../../src/money.ts';
+import { OrderExpiry } from '../../src/orders/order-expiry.ts';
 import { TestClock } from '../support/clock.ts';
 import { query } from '../support/database.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
@@ -153,6 +154,19 @@ describe('creating an order', () => {
     expect(reply.json.code).toBe('own_address');
   });
 
+  it('refuses our own shared address before any order was made on its network', async () => {
+    const fresh = await startGateway();
+    const { key } = await fresh.partner();
+    const [account] = await query<{ shared_address: string }>(
+      fresh.databaseUrl,
+      "select shared_address from deposit_account where keychain = 'ripple'",
+    );
+    const body = orderBody({ coin_to: 'XRP', network_to: 'XRP', recipient_address: account?.shared_address });
+    const reply = await fresh.call('POST', '/partner/orders', { key, body });
+    expect([reply.status, reply.json.code]).toEqual([422, 'own_address']);
+    await fresh.stop();
+  });
+
   it('recognises our own shared address in another spelling', async () => {
     const { json } = await create({ coin_from: 'TON', network_from: 'TON', amount_from: 20 });
     const bytes = Buffer.from(json.deposit_address, 'base64url');
@@ -231,6 +245,34 @@ describe('reading an order', () => {
   it('is never cached', async () => {
     const { json } = await create();
     expect((await read(json.id)).headers.get('cache-control')).toBe('no-store');
+  });
+});
+
+describe('an order whose window has passed', () => {
+  it('expires once, with an event, and not a moment earlier', async () => {
+    const clock = new TestClock(new Date());
+    const other = await startGateway({ surroundings: { clock }, settings: { PRICE_MAX_AGE_SEC: '86400' } });
+    const { key } = await other.partner();
+    const { json } = await other.call('POST', '/partner/orders', { key, body: orderBody() });
+    const status = async () => (await other.call('GET', `/partner/orders/${json.id}`, { key })).json.status;
+    const sweeps = [new OrderExpiry(other.app.orm, clock), new OrderExpiry(other.app.orm, clock)];
+    const sweep = () => Promise.all(sweeps.map((each) => each.sweep()));
+    clock.advance(1_799_000);
+    await sweep();
+    expect(await status()).toBe('waiting_deposit');
+    clock.advance(1_000);
+    await sweep();
+    await sweep();
+    expect(await status()).toBe('expired');
+    const events = await query(
+      other.databaseUrl,
+      'select seq, from_status, to_status, cause, actor from order_event where order_id = $1 and seq > 1',
+      [json.id],
+    );
+    expect(events).toEqual([
+      { seq: 2, from_status: 'waiting_deposit', to_status: 'expired', cause: 'window_passed', actor: 'system' },
+    ]);
+    await other.stop();
   });
 });
 

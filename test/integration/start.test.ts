@@ -177,10 +177,18 @@ describe('a start that cannot go on', () => {
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
     const address = taken.address();
     const PORT = String(typeof address === 'object' && address ? address.port : 0);
-    const blocked = gateway({ DATA_DIR: await folder(), PORT });
+    const halfStarted = await folder();
+    const blocked = gateway({ DATA_DIR: halfStarted, PORT });
     expect(await blocked.ended).toBe(1);
     expect(blocked.errors).toContain(`port ${PORT} is in use`);
+    expect(blocked.output).not.toContain('shown this once');
     taken.close();
+    // What is shown once is made last, so the start that failed has not used it up.
+    const retried = gateway({ DATA_DIR: halfStarted });
+    await retried.ready();
+    expect(retried.output).toContain('demo partner key, shown this once: xp_test_');
+    retried.signal('SIGTERM');
+    await retried.ended;
 
     const DATA_DIR = await folder();
     const first = gateway({ DATA_DIR });
@@ -202,6 +210,9 @@ describe('a start that cannot go on', () => {
     await first.ready();
     first.signal('SIGTERM');
     await first.ended;
+    const dropped = gateway({ DATA_DIR, KEY_PEPPER: `2:${'x'.repeat(32)}` });
+    expect(await dropped.ended).toBe(1);
+    expect(dropped.errors).toContain('KEY_PEPPER lacks version 1 (2 live keys and tokens)');
     const second = gateway({ DATA_DIR, KEY_PEPPER: 'x'.repeat(32) });
     expect(await second.ended).toBe(1);
     expect(second.errors).toContain('is not the pepper that this database');
@@ -209,6 +220,18 @@ describe('a start that cannot go on', () => {
     const third = gateway({ DATA_DIR });
     expect(await third.ended).toBe(1);
     expect(third.errors).toContain('set KEY_PEPPER to the one');
+  });
+
+  it('refuses to take deposits that nobody could spend', async () => {
+    const DATA_DIR = await folder();
+    const first = gateway({ DATA_DIR });
+    await first.ready();
+    first.signal('SIGTERM');
+    await first.ended;
+    await rm(join(DATA_DIR, 'signer-seed'));
+    const second = gateway({ DATA_DIR });
+    expect(await second.ended).toBe(1);
+    expect(second.errors).toContain('signer-seed from a backup');
   });
 
   it('refuses a PostgreSQL that may forget commits', async () => {
@@ -265,6 +288,7 @@ describe('the command line', () => {
     expect((await cli({}, 'staff', 'create', '--email', 'a@b.c', '--role', 'boss')).errors).toContain(
       'viewer, support, operator, admin',
     );
+    expect((await cli({}, 'partner', 'key', '--partner', 'x', '--cidrs', '')).errors).toContain('without empty parts');
     const empty = await cli({ DATA_DIR: await folder() }, 'partner', 'list');
     expect([empty.code, empty.errors.includes('db migrate')]).toEqual([1, true]);
   });

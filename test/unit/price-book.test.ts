@@ -71,6 +71,25 @@ describe('PriceBook', () => {
     expect(prices.fixed('BTC')?.toFixed()).toBe('65000');
   });
 
+  it('sells no fixed rate on a price that has grown too old', async () => {
+    const clock = new TestClock();
+    const { book: prices, source } = book(clock, { BTC: '64000' });
+    await prices.refresh(['BTC']);
+    source.failing = true;
+    clock.advance(61_000);
+    await prices.refresh(['BTC']);
+    expect(prices.fixed('BTC')).toBeNull();
+  });
+
+  it('fixes the price of a coin that is priced later in a window', async () => {
+    const table: Record<string, string> = { BTC: '64000' };
+    const { book: prices } = book(new TestClock(), table);
+    await prices.refresh(['BTC', 'ETH']);
+    table.ETH = '3200';
+    await prices.refresh(['BTC', 'ETH']);
+    expect(prices.fixed('ETH')?.toFixed()).toBe('3200');
+  });
+
   it('moves the reference of limits only when the market has left it by a tenth', async () => {
     const table: Record<string, string> = { BTC: '64120' };
     const { book: prices } = book(new TestClock(), table);
