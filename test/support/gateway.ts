@@ -23,6 +23,8 @@ export interface TestGateway {
 export interface TestGatewayOptions {
   readonly settings?: Partial<Record<SettingName, string>>;
   readonly surroundings?: Surroundings;
+  /** Whether the database counts as the gateway's own; true unless given. */
+  readonly embedded?: boolean;
   /** An existing database, for a second process on it. */
   readonly databaseUrl?: string;
 }
@@ -54,7 +56,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
   const app = await startApp({
     config,
     databaseUrl,
-    embedded: true,
+    embedded: options.embedded ?? true,
     ...(options.surroundings ? { surroundings: options.surroundings } : {}),
   });
   const hasher = await openHasher(config, app.orm);
