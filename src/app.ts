@@ -123,7 +123,10 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
     await prices.start(() => catalogue.coins());
     closing.push(() => prices.stop());
 
-    const rates = new RateService(catalogue, prices);
+    const rates = new RateService(catalogue, prices, {
+      float: config.FEE_RATE_FLOAT,
+      fixed: config.FEE_RATE_FIXED,
+    });
     const addresses = new DepositAddresses(orm, clock);
     await addresses.load();
     const orders = new OrderService({
@@ -133,7 +136,6 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
       addresses,
       depositWindowSec: config.DEPOSIT_WINDOW_SEC,
       shortIdPrefix: config.SHORT_ID_PREFIX,
-      defaultPricing: { float: config.FEE_RATE_FLOAT, fixed: config.FEE_RATE_FIXED },
     });
 
     const every = (ms: number, event: string, task: () => Promise<void>): void => {

@@ -10,7 +10,7 @@ import { type Big, formatDecimal } from '../money.ts';
 import type { Caller } from '../partners/authenticator.ts';
 import { Partner } from '../partners/partner.entity.ts';
 import type { RateType } from '../rates/quote.ts';
-import type { Pricing, Quote, RateService } from '../rates/rate-service.ts';
+import type { Quote, RateService } from '../rates/rate-service.ts';
 import { IdempotencyKey } from './idempotency-key.entity.ts';
 import { Order } from './order.entity.ts';
 import { OrderEvent } from './order-event.entity.ts';
@@ -51,7 +51,6 @@ export interface OrderServiceOptions {
   readonly addresses: DepositAddresses;
   readonly depositWindowSec: number;
   readonly shortIdPrefix: string;
-  readonly defaultPricing: Pricing;
 }
 
 /** A collision of random short ids is answered by drawing again. */
@@ -71,12 +70,6 @@ export class OrderService {
 
   constructor(options: OrderServiceOptions) {
     this.#options = options;
-  }
-
-  /** The partner's own fees, or the gateway's where it has none. */
-  pricing(partner: Partner | null): Pricing {
-    const { float, fixed } = this.#options.defaultPricing;
-    return { float: partner?.feeRateFloat ?? float, fixed: partner?.feeRateFixed ?? fixed };
   }
 
   /**
@@ -145,7 +138,7 @@ export class OrderService {
     let amountError: AppError | undefined;
     if (pair) {
       try {
-        const pricing = this.pricing(caller.partner);
+        const pricing = rates.pricing(caller.partner);
         quote = rates.quotePair(pair, input.rateType, input.amountFrom, pricing, 'amount_from');
       } catch (error) {
         if (!(error instanceof AppError)) throw error;

@@ -2,6 +2,7 @@ import type { Currency } from '../currencies/currency.entity.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
 import { AppError, errorFromFaults, type FieldFault } from '../errors.ts';
 import { Big, formatDecimal, fractionDigits, isStorable } from '../money.ts';
+import type { Partner } from '../partners/partner.entity.ts';
 import type { PriceBook } from './price-book.ts';
 import { type PairLimits, type PricePair, pairLimits, type QuoteTerms, quoteTerms, type RateType } from './quote.ts';
 
@@ -40,10 +41,18 @@ export interface Pair {
 export class RateService {
   readonly #catalogue: CurrencyCatalogue;
   readonly #prices: PriceBook;
+  readonly #defaultPricing: Pricing;
 
-  constructor(catalogue: CurrencyCatalogue, prices: PriceBook) {
+  constructor(catalogue: CurrencyCatalogue, prices: PriceBook, defaultPricing: Pricing) {
     this.#catalogue = catalogue;
     this.#prices = prices;
+    this.#defaultPricing = defaultPricing;
+  }
+
+  /** The partner's own fees, or the gateway's where it has none. Null is the public. */
+  pricing(partner: Partner | null): Pricing {
+    const { float, fixed } = this.#defaultPricing;
+    return { float: partner?.feeRateFloat ?? float, fixed: partner?.feeRateFixed ?? fixed };
   }
 
   /**

@@ -4,7 +4,7 @@ import type { NextFunction, Request, Response } from 'express';
 import { type Context, type Document, OpenAPIBackend } from 'openapi-backend';
 import { AppError } from '../errors.ts';
 import { parseDecimal } from '../money.ts';
-import { orderNotFound } from '../orders/order-service.ts';
+import { orderNotFound, partnerInactive } from '../orders/order-service.ts';
 import { missingKey, verifySignature } from './authenticate.ts';
 import type { Body, OperationId, Path, Query, Reply } from './contract.ts';
 import type { RequestState } from './request-state.ts';
@@ -140,7 +140,7 @@ function authorize(context: Context, req: Request, state: RequestState): void {
   if (!scope || !state.caller) return;
   const { caller } = state;
   if (caller.partner.status !== 'active') {
-    throw new AppError('partner_inactive', 'this partner account is not active; contact support');
+    throw partnerInactive();
   }
   if (!caller.addressAllowed) {
     throw new AppError('address_not_allowed', 'this API key may not be used from your address');

@@ -1,13 +1,12 @@
 import { AppError } from '../errors.ts';
 import type { components } from '../generated/openapi.ts';
 import { jsonNumber, parseDecimal } from '../money.ts';
-import type { OrderService } from '../orders/order-service.ts';
 import type { RateService } from '../rates/rate-service.ts';
 import type { Handler } from './api.ts';
 import { toJson } from './contract.ts';
 
 /** GET /partner/rates */
-export function getRateHandler(rates: RateService, orders: OrderService): Handler<'getRate'> {
+export function getRateHandler(rates: RateService): Handler<'getRate'> {
   return ({ query, state }) => {
     const amount = query.amount === undefined ? null : parseDecimal(query.amount);
     if (query.amount !== undefined && !amount) {
@@ -21,7 +20,7 @@ export function getRateHandler(rates: RateService, orders: OrderService): Handle
       networkTo: query.network_to,
       rateType: query.rate_type ?? 'float',
     };
-    const quote = rates.quote(pair, amount, orders.pricing(partner), 'amount');
+    const quote = rates.quote(pair, amount, rates.pricing(partner), 'amount');
     return {
       status: 200,
       body: toJson<components['schemas']['RateQuote']>({

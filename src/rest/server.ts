@@ -48,7 +48,7 @@ export async function createRestApp(dependencies: RestDependencies): Promise<Exp
     await createApi(document, {
       listCurrencies: listCurrenciesHandler(catalogue),
       getCoinIcon: getCoinIconHandler(catalogue),
-      getRate: getRateHandler(rates, orders),
+      getRate: getRateHandler(rates),
       createOrder: createOrderHandler(orders),
       getOrder: getOrderHandler(orders),
       getDocument: getDocumentHandler(document),

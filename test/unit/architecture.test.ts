@@ -19,7 +19,7 @@ const mayImport: Record<string, readonly string[]> = {
   currencies: ['errors.ts', 'clock.ts', 'log.ts', 'money.ts', 'generated', 'chains'],
   partners: ['errors.ts', 'clock.ts', 'log.ts', 'money.ts', 'config.ts'],
   staff: ['errors.ts', 'clock.ts', 'partners', 'db'],
-  rates: ['errors.ts', 'clock.ts', 'log.ts', 'money.ts', 'currencies'],
+  rates: ['errors.ts', 'clock.ts', 'log.ts', 'money.ts', 'currencies', 'partners'],
   orders: ['errors.ts', 'clock.ts', 'money.ts', 'currencies', 'partners', 'chains', 'rates', 'db'],
   rest: [
     'errors.ts',
