@@ -23,6 +23,11 @@ async function main(): Promise<void> {
     process.stdout.write(help);
     return;
   }
+  if (Number.parseInt(process.versions.node, 10) < 24) {
+    throw new StartError(
+      `Node 24 is needed, and this is ${process.version}; start with npm start, which brings its own`,
+    );
+  }
   const config = loadConfig();
   let database: EmbeddedPostgres | null = null;
   let app: App | undefined;

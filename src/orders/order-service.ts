@@ -310,6 +310,11 @@ function destination(
   faults: FieldFault[],
 ): Destination | null {
   const check: AddressCheck = checkAddress(currency.network, address, tag);
+  if (check.ok && check.address === currency.contract) {
+    const detail = `${field} is the contract of ${currency.coin} itself, and what is sent there is lost; give the user's own`;
+    faults.push({ field, kind: 'invalid_address', detail });
+    return null;
+  }
   if (check.ok) return { address: check.address, tag: check.tag };
   const faulty = check.field === 'tag' ? `${field}_tag` : field;
   faults.push({ field: faulty, kind: check.code, detail: `${faulty}: ${check.detail}` });

@@ -31,6 +31,8 @@ export class Authenticator {
   readonly #hasher: KeyHasher;
   readonly #clock: Clock;
   readonly #rows = new LRUCache<string, CachedKey>({ max: cachedKeys, ttl: knownForMs });
+  /** Ids of keys that were genuine lately, so that a stranger's guesses cannot stand in their way. */
+  readonly #proven = new LRUCache<string, true>({ max: cachedKeys });
   readonly #used = new Map<string, Date>();
 
   constructor(orm: MikroORM, hasher: KeyHasher, clock: Clock) {
@@ -39,9 +41,9 @@ export class Authenticator {
     this.#clock = clock;
   }
 
-  /** True when proving this key id would cost no statement. */
-  isCached(keyId: string): boolean {
-    return this.#rows.has(keyId);
+  /** True for a key id whose row is at hand, or whose key has proven genuine before. */
+  isKnown(keyId: string): boolean {
+    return this.#rows.has(keyId) || this.#proven.has(keyId);
   }
 
   /**
@@ -51,6 +53,7 @@ export class Authenticator {
   async authenticate(key: ParsedKey, clientAddress: string): Promise<Caller | null> {
     const row = await this.#row(key.keyId);
     if (!this.#hasher.matches(key, row) || !row || !isLive(row, this.#clock.now())) return null;
+    this.#proven.set(row.keyId, true);
     this.#used.set(row.keyId, this.#clock.now());
     return {
       keyId: row.keyId,

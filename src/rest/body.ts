@@ -2,6 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { AppError } from '../errors.ts';
 
+/** The one operation with a body. */
+const takesBody = /^\/api\/v1\/partner\/orders\/?$/;
 /** Largest body that is read. An order takes less than 2 KiB. */
 const bodyLimit = '16kb';
 
@@ -43,11 +45,12 @@ const parse = express.json({
 });
 
 /**
- * Reads the JSON body of a POST whose key is proven; any other request's body is left unread. The exact bytes are kept
+ * Reads the JSON body of a create by an active partner; any other request's body is left unread, whatever it is. The exact bytes are kept
  * for the signature, the exact digits of numbers for amounts.
  */
 export function jsonBody(req: Request, res: Response, next: NextFunction): void {
-  if (req.method !== 'POST' || !res.locals.state.caller) {
+  const { caller } = res.locals.state;
+  if (req.method !== 'POST' || caller?.partner.status !== 'active' || !takesBody.test(req.path)) {
     next();
     return;
   }

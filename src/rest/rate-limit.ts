@@ -72,14 +72,14 @@ export class RateLimit {
   }
 
   /**
-   * Proving a key whose row is not at hand costs a statement, so those are counted too: a stranger who invents key ids
+   * Looking up an unknown key id costs a statement, so those are counted too: a stranger who invents key ids
    * cannot keep the database busy, and a partner behind the same address is not locked out.
    */
   async #prove(
     req: Request,
     key: ParsedKey,
   ): Promise<{ kind: 'caller'; caller: Caller } | { kind: 'failed' } | { kind: 'limited'; verdict: Verdict }> {
-    if (!this.#authenticator.isCached(key.keyId)) {
+    if (!this.#authenticator.isKnown(key.keyId)) {
       const limit = this.#config.RATE_LIMIT_PARTNER_PER_MIN;
       const verdicts = await this.#byAddress(req, 'lookup', limit);
       const refused = verdicts.find((verdict) => !verdict.allowed);

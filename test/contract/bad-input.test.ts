@@ -108,6 +108,11 @@ describe('a body that is not the contract’s', () => {
     expect([status, json.code, json.detail]).toEqual([422, 'invalid_amount', 'amount_from must be greater than 0']);
   });
 
+  it('422 for the contract of the token as recipient', async () => {
+    const body = orderBody({ recipient_address: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t' });
+    expect((await post({ body })).json).toMatchObject({ code: 'invalid_address' });
+  });
+
   it('422 for more decimals than the coin has', async () => {
     const raw = JSON.stringify(orderBody()).replace('"amount_from":0.01', '"amount_from":0.010000001');
     expect((await post({ raw })).json.code).toBe('too_many_decimals');
@@ -252,6 +257,11 @@ describe('a key that does not count', () => {
 });
 
 describe('paths and methods', () => {
+  it('are judged before the body is', async () => {
+    expect((await gateway.call('POST', '/currencies', { key, raw: '{' })).status).toBe(405);
+    expect((await gateway.call('POST', '/nope', { key, raw: '{' })).status).toBe(404);
+  });
+
   it.each(['PUT', 'DELETE', 'PATCH', 'OPTIONS'])('%s is answered 405 with Allow', async (method) => {
     expect((await gateway.call(method, '/currencies')).headers.get('allow')).toBe('GET');
     expect((await gateway.call(method, '/partner/orders')).headers.get('allow')).toBe('POST');
