@@ -33,7 +33,11 @@ const malformed = { code: 'invalid_request', detail: 'this is not a valid HTTP r
 export async function listen(handler: RequestListener, { host, port, tls }: ListenerOptions): Promise<Listener> {
   let draining = false;
   const timeouts = { requestTimeout: 15_000, headersTimeout: 10_000, keepAliveTimeout: 65_000 };
+  // The server's own closing of idle connections passes over those that have never sent a request.
+  const idle = new Set<Socket>();
   const listener: RequestListener = (req, res) => {
+    idle.delete(req.socket);
+    res.once('close', () => req.socket.destroyed || idle.add(req.socket));
     if (draining) res.setHeader('Connection', 'close');
     handler(req, res);
   };
@@ -41,6 +45,10 @@ export async function listen(handler: RequestListener, { host, port, tls }: List
     ? createTlsServer({ ...timeouts, cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) }, listener)
     : createServer(timeouts, listener);
   server.on('clientError', refuseMalformed);
+  server.on(tls ? 'secureConnection' : 'connection', (socket: Socket) => {
+    idle.add(socket);
+    socket.once('close', () => idle.delete(socket));
+  });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {
@@ -58,7 +66,10 @@ export async function listen(handler: RequestListener, { host, port, tls }: List
     close: (timeoutMs) =>
       new Promise((resolve) => {
         // A connection that was just made may not have sent its request yet, so the idle ones are given a moment.
-        const settle = setTimeout(() => server.closeIdleConnections(), Math.min(settleMs, timeoutMs));
+        const closeIdle = () => {
+          for (const socket of idle) socket.destroy();
+        };
+        const settle = setTimeout(closeIdle, Math.min(settleMs, timeoutMs));
         const cut = setTimeout(() => server.closeAllConnections(), timeoutMs);
         // The method of the plain server stops listening only; that of the HTTP server would cut idle connections.
         NetServer.prototype.close.call(server, () => {
