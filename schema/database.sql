@@ -21,6 +21,21 @@ create table api_key (
 );
 CREATE INDEX api_key_partner ON public.api_key USING btree (partner_id);
 
+create table chain_state (
+  chain text not null,
+  lease_owner uuid,
+  lease_until timestamp with time zone,
+  fence bigint not null default 0,
+  version bigint not null default 0,
+  cursor_blocks jsonb not null default '[]'::jsonb,
+  height bigint not null default 0,
+  head bigint not null default 0,
+  scanned_at timestamp with time zone,
+  rescan_from bigint,
+  problem text,
+  constraint chain_state_pkey PRIMARY KEY (chain)
+);
+
 create table currency (
   id uuid not null,
   coin text not null,
@@ -50,6 +65,42 @@ create table currency (
   constraint currency_network_check CHECK ((network ~ '^[A-Z0-9]{1,16}$'::text)),
   constraint currency_network_fee_check CHECK ((network_fee >= (0)::numeric))
 );
+
+create table deposit (
+  id uuid not null,
+  chain text not null,
+  key text not null,
+  order_id uuid,
+  txid text not null,
+  address text not null,
+  tag text,
+  contract text,
+  coin text,
+  network text,
+  amount numeric(38,18) not null,
+  state text not null,
+  height bigint,
+  block_hash text,
+  confirmations_required integer not null,
+  seen_at timestamp with time zone not null,
+  mined_at timestamp with time zone,
+  credited_at timestamp with time zone,
+  credits integer not null default 0,
+  problem text,
+  constraint deposit_pkey PRIMARY KEY (id),
+  constraint deposit_amount_check CHECK ((amount > (0)::numeric)),
+  constraint deposit_chain_key_key UNIQUE (chain, key),
+  constraint deposit_check CHECK (((state = ANY (ARRAY['mined'::text, 'credited'::text])) = ((height IS NOT NULL) AND (block_hash IS NOT NULL)))),
+  constraint deposit_check1 CHECK (((state <> 'credited'::text) OR ((credited_at IS NOT NULL) AND (credits > 0)))),
+  constraint deposit_confirmations_required_check CHECK ((confirmations_required > 0)),
+  constraint deposit_order_id_fkey FOREIGN KEY (order_id) REFERENCES exchange_order(id),
+  constraint deposit_state_check CHECK ((state = ANY (ARRAY['mempool'::text, 'mined'::text, 'credited'::text, 'orphaned'::text])))
+);
+CREATE INDEX deposit_block ON public.deposit USING btree (chain, block_hash) WHERE (block_hash IS NOT NULL);
+CREATE INDEX deposit_mempool ON public.deposit USING btree (chain) WHERE (state = 'mempool'::text);
+CREATE INDEX deposit_order ON public.deposit USING btree (order_id);
+CREATE INDEX deposit_problem ON public.deposit USING btree (seen_at) WHERE (problem IS NOT NULL);
+CREATE INDEX deposit_ripening ON public.deposit USING btree (chain, height) WHERE (state = 'mined'::text);
 
 create table deposit_account (
   keychain text not null,
@@ -107,18 +158,31 @@ create table exchange_order (
   deposit_confirmations integer,
   deposit_confirmations_required integer not null,
   payout_txid text,
+  deposit_id uuid,
+  min_amount numeric(38,18),
+  max_amount numeric(38,18),
+  amount_from_actual numeric(38,18),
+  amount_to_actual numeric(38,18),
+  exchange_deadline timestamp with time zone,
+  event_seq integer not null default 1,
+  held_at timestamp with time zone,
+  hold_reason text,
   constraint exchange_order_pkey PRIMARY KEY (id),
+  constraint exchange_order_amount_from_actual_check CHECK ((amount_from_actual > (0)::numeric)),
   constraint exchange_order_amount_from_expected_check CHECK ((amount_from_expected > (0)::numeric)),
+  constraint exchange_order_amount_to_actual_check CHECK ((amount_to_actual > (0)::numeric)),
   constraint exchange_order_amount_to_expected_check CHECK ((amount_to_expected > (0)::numeric)),
   constraint exchange_order_check CHECK ((expires_at > created_at)),
   constraint exchange_order_check1 CHECK (((coin_from <> coin_to) OR (network_from <> network_to))),
   constraint exchange_order_check2 CHECK (((refund_address IS NOT NULL) OR (refund_address_tag IS NULL))),
+  constraint exchange_order_check3 CHECK (((held_at IS NULL) = (hold_reason IS NULL))),
   constraint exchange_order_coin_from_network_from_fkey FOREIGN KEY (coin_from, network_from) REFERENCES currency(coin, network),
   constraint exchange_order_coin_to_network_to_fkey FOREIGN KEY (coin_to, network_to) REFERENCES currency(coin, network),
   constraint exchange_order_deposit_address_id_fkey FOREIGN KEY (deposit_address_id) REFERENCES deposit_address(id),
   constraint exchange_order_deposit_address_id_key UNIQUE (deposit_address_id),
   constraint exchange_order_deposit_confirmations_check CHECK ((deposit_confirmations >= 0)),
   constraint exchange_order_deposit_confirmations_required_check CHECK ((deposit_confirmations_required > 0)),
+  constraint exchange_order_deposit_id_fkey FOREIGN KEY (deposit_id) REFERENCES deposit(id),
   constraint exchange_order_network_fee_quoted_check CHECK ((network_fee_quoted >= (0)::numeric)),
   constraint exchange_order_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partner(id),
   constraint exchange_order_rate_quoted_check CHECK ((rate_quoted > (0)::numeric)),
@@ -130,6 +194,10 @@ create table exchange_order (
 );
 CREATE INDEX exchange_order_due ON public.exchange_order USING btree (next_action_at) WHERE (next_action_at IS NOT NULL);
 CREATE INDEX exchange_order_partner ON public.exchange_order USING btree (partner_id, created_at DESC, id DESC);
+CREATE TRIGGER exchange_order_edge BEFORE UPDATE OF status ON public.exchange_order FOR EACH ROW WHEN ((old.status IS DISTINCT FROM new.status)) EXECUTE FUNCTION check_order_move();
+CREATE CONSTRAINT TRIGGER exchange_order_has_event AFTER INSERT OR UPDATE OF status ON public.exchange_order DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION check_order_history();
+CREATE TRIGGER exchange_order_not_removed BEFORE DELETE OR TRUNCATE ON public.exchange_order FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER exchange_order_start BEFORE INSERT ON public.exchange_order FOR EACH ROW EXECUTE FUNCTION check_order_start();
 
 create table idempotency_key (
   partner_id uuid not null,
@@ -147,6 +215,36 @@ create table idempotency_key (
 );
 CREATE INDEX idempotency_key_age ON public.idempotency_key USING btree (created_at);
 
+create table ledger_line (
+  transaction_id uuid not null,
+  line integer not null,
+  account text not null,
+  coin text not null,
+  network text not null,
+  amount numeric(38,18) not null,
+  constraint ledger_line_pkey PRIMARY KEY (transaction_id, line),
+  constraint ledger_line_account_check CHECK ((account = ANY (ARRAY['deposits'::text, 'hot'::text, 'client'::text, 'venue'::text, 'service_fee'::text, 'network_fee'::text, 'network_cost'::text, 'trading'::text, 'unclaimed'::text, 'suspense'::text, 'opening'::text]))),
+  constraint ledger_line_amount_check CHECK ((amount <> (0)::numeric)),
+  constraint ledger_line_line_check CHECK ((line > 0)),
+  constraint ledger_line_transaction_id_fkey FOREIGN KEY (transaction_id) REFERENCES ledger_transaction(id)
+);
+CREATE INDEX ledger_line_account ON public.ledger_line USING btree (account, coin, network) INCLUDE (amount);
+CREATE TRIGGER ledger_line_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_line FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE CONSTRAINT TRIGGER ledger_zero_sum AFTER INSERT ON public.ledger_line DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION ledger_balanced();
+
+create table ledger_transaction (
+  id uuid not null,
+  kind text not null,
+  reference text not null,
+  order_id uuid,
+  at timestamp with time zone not null,
+  constraint ledger_transaction_pkey PRIMARY KEY (id),
+  constraint ledger_transaction_kind_reference_key UNIQUE (kind, reference),
+  constraint ledger_transaction_order_id_fkey FOREIGN KEY (order_id) REFERENCES exchange_order(id)
+);
+CREATE INDEX ledger_transaction_order ON public.ledger_transaction USING btree (order_id);
+CREATE TRIGGER ledger_transaction_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_transaction FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
 create table order_event (
   order_id uuid not null,
   seq integer not null,
@@ -155,11 +253,19 @@ create table order_event (
   to_status text not null,
   cause text not null,
   actor text not null,
+  detail text,
   constraint order_event_pkey PRIMARY KEY (order_id, seq),
   constraint order_event_order_id_fkey FOREIGN KEY (order_id) REFERENCES exchange_order(id),
   constraint order_event_seq_check CHECK ((seq > 0))
 );
 CREATE TRIGGER order_event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.order_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER order_event_follows BEFORE INSERT ON public.order_event FOR EACH ROW EXECUTE FUNCTION check_order_event();
+
+create table order_status_edge (
+  from_status text not null,
+  to_status text not null,
+  constraint order_status_edge_pkey PRIMARY KEY (from_status, to_status)
+);
 
 create table partner (
   id uuid not null,
@@ -181,11 +287,218 @@ create table partner (
   constraint partner_status_check CHECK ((status = ANY (ARRAY['active'::text, 'inactive'::text])))
 );
 
+create table payment (
+  id uuid not null,
+  kind text not null,
+  order_id uuid,
+  deposit_id uuid not null,
+  leg text not null,
+  chain text not null,
+  coin text not null,
+  network text not null,
+  contract text,
+  address text not null,
+  tag text,
+  amount numeric(38,18) not null,
+  fee_charged numeric(38,18) not null,
+  state text not null,
+  attempt integer not null default 0,
+  problem text,
+  problem_since timestamp with time zone,
+  next_action_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  sent_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  constraint payment_pkey PRIMARY KEY (id),
+  constraint payment_amount_check CHECK ((amount > (0)::numeric)),
+  constraint payment_check CHECK (((kind = 'refund'::text) OR ((order_id IS NOT NULL) AND (leg = 'main'::text)))),
+  constraint payment_check1 CHECK (((state = ANY (ARRAY['confirmed'::text, 'dead'::text])) = (ended_at IS NOT NULL))),
+  constraint payment_check2 CHECK (((state = ANY (ARRAY['confirmed'::text, 'dead'::text])) = (next_action_at IS NULL))),
+  constraint payment_deposit_id_fkey FOREIGN KEY (deposit_id) REFERENCES deposit(id),
+  constraint payment_fee_charged_check CHECK ((fee_charged >= (0)::numeric)),
+  constraint payment_kind_check CHECK ((kind = ANY (ARRAY['payout'::text, 'refund'::text]))),
+  constraint payment_leg_check CHECK ((leg = ANY (ARRAY['main'::text, 'excess'::text]))),
+  constraint payment_order_id_fkey FOREIGN KEY (order_id) REFERENCES exchange_order(id),
+  constraint payment_state_check CHECK ((state = ANY (ARRAY['ready'::text, 'prepared'::text, 'signed'::text, 'sent'::text, 'confirmed'::text, 'dead'::text])))
+);
+CREATE INDEX payment_due ON public.payment USING btree (chain, next_action_at) WHERE (next_action_at IS NOT NULL);
+CREATE UNIQUE INDEX payment_once ON public.payment USING btree (deposit_id, leg) WHERE (state <> 'dead'::text);
+CREATE INDEX payment_order ON public.payment USING btree (order_id);
+CREATE UNIQUE INDEX payment_payout_once ON public.payment USING btree (order_id) WHERE ((kind = 'payout'::text) AND (state <> 'dead'::text));
+CREATE TRIGGER payment_kept BEFORE UPDATE ON public.payment FOR EACH ROW EXECUTE FUNCTION keep_payment();
+CREATE TRIGGER payment_not_removed BEFORE DELETE OR TRUNCATE ON public.payment FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+create table payment_attempt (
+  payment_id uuid not null,
+  attempt integer not null,
+  chain text not null,
+  payload text not null,
+  reserves text[] not null,
+  fee numeric(38,18) not null,
+  expires_at_height bigint,
+  txid text,
+  raw text,
+  mined_height bigint,
+  prepared_at timestamp with time zone not null,
+  signed_at timestamp with time zone,
+  sent_at timestamp with time zone,
+  dead_at timestamp with time zone,
+  dead_why text,
+  constraint payment_attempt_pkey PRIMARY KEY (payment_id, attempt),
+  constraint payment_attempt_attempt_check CHECK ((attempt > 0)),
+  constraint payment_attempt_chain_txid_key UNIQUE (chain, txid),
+  constraint payment_attempt_check CHECK (((txid IS NULL) = (raw IS NULL))),
+  constraint payment_attempt_check1 CHECK (((sent_at IS NULL) OR (raw IS NOT NULL))),
+  constraint payment_attempt_check2 CHECK (((dead_at IS NULL) = (dead_why IS NULL))),
+  constraint payment_attempt_fee_check CHECK ((fee >= (0)::numeric)),
+  constraint payment_attempt_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES payment(id),
+  constraint payment_attempt_reserves_check CHECK ((cardinality(reserves) > 0))
+);
+CREATE UNIQUE INDEX payment_attempt_alive ON public.payment_attempt USING btree (payment_id) WHERE (dead_at IS NULL);
+CREATE TRIGGER payment_attempt_kept BEFORE UPDATE ON public.payment_attempt FOR EACH ROW EXECUTE FUNCTION keep_attempt();
+CREATE TRIGGER payment_attempt_not_removed BEFORE DELETE OR TRUNCATE ON public.payment_attempt FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+create table payment_reservation (
+  chain text not null,
+  resource text not null,
+  payment_id uuid not null,
+  attempt integer not null,
+  released_at timestamp with time zone,
+  constraint payment_reservation_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES payment(id)
+);
+CREATE UNIQUE INDEX payment_reservation_held ON public.payment_reservation USING btree (chain, resource) WHERE (released_at IS NULL);
+CREATE INDEX payment_reservation_payment ON public.payment_reservation USING btree (payment_id);
+
+create table sandbox_account (
+  chain text not null,
+  address text not null,
+  nonce bigint not null default 0,
+  constraint sandbox_account_pkey PRIMARY KEY (chain, address),
+  constraint sandbox_account_chain_fkey FOREIGN KEY (chain) REFERENCES sandbox_chain(chain)
+);
+
+create table sandbox_balance (
+  chain text not null,
+  address text not null,
+  contract text not null,
+  amount numeric(78,0) not null,
+  constraint sandbox_balance_pkey PRIMARY KEY (chain, address, contract),
+  constraint sandbox_balance_amount_check CHECK ((amount >= (0)::numeric)),
+  constraint sandbox_balance_chain_address_fkey FOREIGN KEY (chain, address) REFERENCES sandbox_account(chain, address)
+);
+
+create table sandbox_block (
+  chain text not null,
+  height bigint not null,
+  hash text not null,
+  parent text not null,
+  mined_at timestamp with time zone not null,
+  constraint sandbox_block_pkey PRIMARY KEY (chain, height),
+  constraint sandbox_block_chain_fkey FOREIGN KEY (chain) REFERENCES sandbox_chain(chain)
+);
+
+create table sandbox_chain (
+  chain text not null,
+  height bigint not null default 0,
+  busy_until bigint not null default 0,
+  mined_at timestamp with time zone,
+  constraint sandbox_chain_pkey PRIMARY KEY (chain)
+);
+
+create table sandbox_fill (
+  client_id text not null,
+  sell_coin text not null,
+  sell_amount numeric(38,18) not null,
+  buy_coin text not null,
+  bought numeric(38,18) not null,
+  at timestamp with time zone not null,
+  constraint sandbox_fill_pkey PRIMARY KEY (client_id)
+);
+
+create table sandbox_inventory (
+  coin text not null,
+  amount numeric(38,18) not null,
+  constraint sandbox_inventory_pkey PRIMARY KEY (coin),
+  constraint sandbox_inventory_amount_check CHECK ((amount >= (0)::numeric))
+);
+
+create table sandbox_price (
+  coin text not null,
+  price numeric(38,18) not null,
+  set_at timestamp with time zone not null,
+  constraint sandbox_price_pkey PRIMARY KEY (coin),
+  constraint sandbox_price_price_check CHECK ((price > (0)::numeric))
+);
+
+create table sandbox_refusing (
+  chain text not null,
+  address text not null,
+  constraint sandbox_refusing_pkey PRIMARY KEY (chain, address)
+);
+
+create table sandbox_tx (
+  chain text not null,
+  txid text not null,
+  sender text,
+  nonce bigint,
+  recipient text not null,
+  tag text,
+  contract text,
+  amount numeric(78,0) not null,
+  fee numeric(78,0) not null,
+  raw text,
+  state text not null,
+  height bigint,
+  success boolean,
+  seen_at timestamp with time zone not null,
+  seq bigint not null,
+  constraint sandbox_tx_pkey PRIMARY KEY (chain, txid),
+  constraint sandbox_tx_amount_check CHECK ((amount > (0)::numeric)),
+  constraint sandbox_tx_chain_fkey FOREIGN KEY (chain) REFERENCES sandbox_chain(chain),
+  constraint sandbox_tx_check CHECK (((state = 'mined'::text) = (height IS NOT NULL))),
+  constraint sandbox_tx_check1 CHECK (((state = 'mined'::text) = (success IS NOT NULL))),
+  constraint sandbox_tx_check2 CHECK (((sender IS NULL) = (nonce IS NULL))),
+  constraint sandbox_tx_fee_check CHECK ((fee >= (0)::numeric)),
+  constraint sandbox_tx_state_check CHECK ((state = ANY (ARRAY['mempool'::text, 'mined'::text, 'dropped'::text])))
+);
+CREATE INDEX sandbox_tx_block ON public.sandbox_tx USING btree (chain, height) WHERE (state = 'mined'::text);
+CREATE INDEX sandbox_tx_mempool ON public.sandbox_tx USING btree (chain, seq) WHERE (state = 'mempool'::text);
+CREATE INDEX sandbox_tx_recipient ON public.sandbox_tx USING btree (chain, recipient);
+CREATE INDEX sandbox_tx_sender ON public.sandbox_tx USING btree (chain, sender, nonce) WHERE (sender IS NOT NULL);
+
 create table setting (
   name text not null,
   value text not null,
   constraint setting_pkey PRIMARY KEY (name)
 );
+
+create table staff_action (
+  id uuid not null,
+  action text not null,
+  order_id uuid,
+  deposit_id uuid,
+  address text,
+  tag text,
+  reason text not null,
+  state text not null,
+  proposed_by uuid not null,
+  proposed_at timestamp with time zone not null,
+  decided_by uuid,
+  decided_at timestamp with time zone,
+  constraint staff_action_pkey PRIMARY KEY (id),
+  constraint staff_action_action_check CHECK ((action = ANY (ARRAY['refund'::text, 'retry_payout'::text, 'mark_failed'::text, 'hold'::text, 'release'::text]))),
+  constraint staff_action_check CHECK ((num_nonnulls(order_id, deposit_id) >= 1)),
+  constraint staff_action_check1 CHECK (((state = 'proposed'::text) = (decided_at IS NULL))),
+  constraint staff_action_check2 CHECK (((state <> 'done'::text) OR (action = ANY (ARRAY['mark_failed'::text, 'hold'::text])) OR (decided_by IS DISTINCT FROM proposed_by))),
+  constraint staff_action_decided_by_fkey FOREIGN KEY (decided_by) REFERENCES staff_member(id),
+  constraint staff_action_deposit_id_fkey FOREIGN KEY (deposit_id) REFERENCES deposit(id),
+  constraint staff_action_order_id_fkey FOREIGN KEY (order_id) REFERENCES exchange_order(id),
+  constraint staff_action_proposed_by_fkey FOREIGN KEY (proposed_by) REFERENCES staff_member(id),
+  constraint staff_action_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 1000))),
+  constraint staff_action_state_check CHECK ((state = ANY (ARRAY['proposed'::text, 'done'::text, 'rejected'::text])))
+);
+CREATE INDEX staff_action_open ON public.staff_action USING btree (proposed_at) WHERE (state = 'proposed'::text);
+CREATE INDEX staff_action_order ON public.staff_action USING btree (order_id);
 
 create table staff_member (
   id uuid not null,
@@ -204,7 +517,143 @@ create table staff_member (
   constraint staff_member_token_mac_check CHECK ((length(token_mac) = 32))
 );
 
+create table trade (
+  order_id uuid not null,
+  venue text not null,
+  state text not null,
+  coin_from text not null,
+  network_from text not null,
+  coin_to text not null,
+  network_to text not null,
+  amount_from numeric(38,18) not null,
+  amount_to numeric(38,18) not null,
+  service_fee numeric(38,18) not null,
+  network_fee numeric(38,18) not null,
+  min_bought numeric(38,18) not null,
+  bought numeric(38,18),
+  tries integer not null default 0,
+  problem text,
+  created_at timestamp with time zone not null,
+  settled_at timestamp with time zone,
+  constraint trade_pkey PRIMARY KEY (order_id),
+  constraint trade_amount_from_check CHECK ((amount_from > (0)::numeric)),
+  constraint trade_amount_to_check CHECK ((amount_to > (0)::numeric)),
+  constraint trade_bought_check CHECK ((bought > (0)::numeric)),
+  constraint trade_check CHECK (((state = ANY (ARRAY['filled'::text, 'unwound'::text])) = (bought IS NOT NULL))),
+  constraint trade_min_bought_check CHECK ((min_bought > (0)::numeric)),
+  constraint trade_network_fee_check CHECK ((network_fee >= (0)::numeric)),
+  constraint trade_order_id_fkey FOREIGN KEY (order_id) REFERENCES exchange_order(id),
+  constraint trade_service_fee_check CHECK ((service_fee >= (0)::numeric)),
+  constraint trade_state_check CHECK ((state = ANY (ARRAY['intended'::text, 'filled'::text, 'abandoned'::text, 'unwound'::text])))
+);
+
+create table worker (
+  id uuid not null,
+  seen_at timestamp with time zone not null,
+  constraint worker_pkey PRIMARY KEY (id)
+);
+
 create sequence deposit_index_block as bigint start 50 increment 50 minvalue 50 maxvalue 2147483600;
+
+create sequence sandbox_tx_seq_seq as bigint start 1 increment 1 minvalue 1 maxvalue 9223372036854775807;
+
+CREATE OR REPLACE FUNCTION public.check_order_event()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      declare
+        last record;
+      begin
+        select seq, to_status into last from order_event where order_id = new.order_id order by seq desc limit 1;
+        if new.seq <> coalesce(last.seq, 0) + 1 or new.from_status is distinct from last.to_status then
+          raise exception 'event % of order % does not follow its history', new.seq, new.order_id
+            using errcode = 'restrict_violation';
+        end if;
+        return new;
+      end $function$
+;
+
+CREATE OR REPLACE FUNCTION public.check_order_history()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        if (select status from exchange_order where id = new.id) is distinct from
+           (select to_status from order_event where order_id = new.id order by seq desc limit 1) then
+          raise exception 'order % moved without an event', new.id using errcode = 'restrict_violation';
+        end if;
+        return null;
+      end $function$
+;
+
+CREATE OR REPLACE FUNCTION public.check_order_move()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        if not exists (select 1 from order_status_edge where from_status = old.status and to_status = new.status) then
+          raise exception 'an order does not go from % to %', old.status, new.status using errcode = 'restrict_violation';
+        end if;
+        return new;
+      end $function$
+;
+
+CREATE OR REPLACE FUNCTION public.check_order_start()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        if new.status <> 'waiting_deposit' then
+          raise exception 'an order begins with waiting_deposit' using errcode = 'restrict_violation';
+        end if;
+        return new;
+      end $function$
+;
+
+CREATE OR REPLACE FUNCTION public.keep_attempt()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        if (new.payment_id, new.attempt, new.chain, new.payload, new.reserves, new.fee)
+             is distinct from (old.payment_id, old.attempt, old.chain, old.payload, old.reserves, old.fee)
+           or (old.raw is not null and (new.raw, new.txid) is distinct from (old.raw, old.txid))
+           or (old.dead_at is not null and new.dead_at is distinct from old.dead_at) then
+          raise exception 'a payment attempt is written once' using errcode = 'restrict_violation';
+        end if;
+        return new;
+      end $function$
+;
+
+CREATE OR REPLACE FUNCTION public.keep_payment()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        if (new.kind, new.deposit_id, new.leg, new.chain, new.coin, new.network, new.address, new.amount, new.fee_charged)
+             is distinct from
+           (old.kind, old.deposit_id, old.leg, old.chain, old.coin, old.network, old.address, old.amount, old.fee_charged)
+           or new.tag is distinct from old.tag or new.contract is distinct from old.contract
+           or new.order_id is distinct from old.order_id
+           or (old.state in ('confirmed', 'dead') and new.state <> old.state) then
+          raise exception 'a payment goes where it was decided to go, and ends once' using errcode = 'restrict_violation';
+        end if;
+        return new;
+      end $function$
+;
+
+CREATE OR REPLACE FUNCTION public.ledger_balanced()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        if exists (select 1 from ledger_line where transaction_id = new.transaction_id
+                    group by coin, network having sum(amount) <> 0) then
+          raise exception 'ledger transaction % does not sum to zero', new.transaction_id using errcode = 'check_violation';
+        end if;
+        return null;
+      end $function$
+;
 
 CREATE OR REPLACE FUNCTION public.refuse_change()
  RETURNS trigger

@@ -1,8 +1,7 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
-import type { DestinationStream } from 'pino';
 import { bootstrap, createDemoAccess, type DemoAccess, StartError } from './bootstrap.ts';
 import { DepositAddresses } from './chains/deposit-addresses.ts';
-import { type Clock, systemClock } from './clock.ts';
+import { systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { CurrencyCatalogue } from './currencies/currency-catalogue.ts';
 import { type LimiterLock, takeLimiterLock } from './db/limiter-lock.ts';
@@ -10,27 +9,16 @@ import { createOrm } from './db/orm.ts';
 import { createInternalApp } from './internal/server.ts';
 import { type Listener, listen } from './listener.ts';
 import { createLog, errorMembers, type Log } from './log.ts';
-import { OrderExpiry } from './orders/order-expiry.ts';
 import { OrderService } from './orders/order-service.ts';
 import { Authenticator } from './partners/authenticator.ts';
 import { PriceBook } from './rates/price-book.ts';
-import type { PriceSource } from './rates/price-source.ts';
 import { RateService } from './rates/rate-service.ts';
+import { sandboxPriceOverrides } from './rates/sources/sandbox-price-overrides.ts';
 import { SandboxPriceSource } from './rates/sources/sandbox-price-source.ts';
 import { Limiter } from './rest/limiter.ts';
 import { createRestApp } from './rest/server.ts';
-
-/** The outside world, which tests may replace. Our own classes are never replaced. */
-export interface Surroundings {
-  readonly clock?: Clock;
-  readonly priceSource?: PriceSource;
-  readonly logStream?: DestinationStream;
-  /** Keeps the counters of several gateways on one Redis apart. */
-  readonly limiterPrefix?: string;
-  readonly onProgress?: (line: string) => void;
-  /** Told of each SQL statement. */
-  readonly onStatement?: (sql: string) => void;
-}
+import { openSettlement, type Settlement } from './settlement-setup.ts';
+import type { Surroundings } from './surroundings.ts';
 
 export interface AppOptions {
   readonly config: Config;
@@ -50,6 +38,8 @@ export interface App {
   readonly log: Log;
   readonly limiter: Limiter;
   readonly orders: OrderService;
+  /** Null in an api process. */
+  readonly settlement: Settlement | null;
   /** Makes changes of the catalogue visible at once instead of within seconds. */
   readonly catalogue: CurrencyCatalogue;
   /**
@@ -61,7 +51,6 @@ export interface App {
 
 const lastUsedFlushMs = 60_000;
 const forgetAnswersMs = 3_600_000;
-const expirySweepMs = 1_000;
 const inFlightMs = 15_000;
 
 /**
@@ -92,7 +81,7 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
       ...(onStatement ? { onStatement } : {}),
     });
     closing.push(() => orm.close(true));
-    const { hasher, pool } = await bootstrap({
+    const { hasher, signing } = await bootstrap({
       config,
       orm,
       url: databaseUrl,
@@ -101,6 +90,7 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
       log,
       onProgress,
     });
+    const pool = signing?.pool;
     if (pool) {
       const made = await pool.topUp();
       if (made > 0) onProgress(`made ${made} deposit addresses for networks without public derivation`);
@@ -112,10 +102,13 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
     await catalogue.start();
     closing.push(() => catalogue.stop());
 
+    const priceSource =
+      surroundings.priceSource ??
+      new SandboxPriceSource(clock, config.SANDBOX_PRICE_SEED, () => sandboxPriceOverrides(orm));
     const prices = new PriceBook({
       clock,
       log,
-      source: surroundings.priceSource ?? new SandboxPriceSource(clock, config.SANDBOX_PRICE_SEED),
+      source: priceSource,
       refreshSec: config.PRICE_REFRESH_SEC,
       maxAgeSec: config.PRICE_MAX_AGE_SEC,
       fixedHoldSec: config.FIXED_RATE_HOLD_SEC,
@@ -144,9 +137,28 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
       }, ms).unref();
       closing.push(() => clearInterval(timer));
     };
+    let settlement: Settlement | null = null;
     if (config.ROLE !== 'api') {
-      const expiry = new OrderExpiry(orm, clock);
-      every(expirySweepMs, 'expiry_sweep_failed', () => expiry.sweep());
+      const workerOrm = await createOrm({
+        url: databaseUrl,
+        poolSize: config.WORKER_POOL_SIZE,
+        ...(onStatement ? { onStatement } : {}),
+      });
+      closing.push(() => workerOrm.close(true));
+      settlement = await openSettlement({
+        config,
+        databaseUrl,
+        orm: workerOrm,
+        clock,
+        log,
+        catalogue,
+        prices,
+        priceSource,
+        signer: signing?.signer ?? null,
+        surroundings,
+      });
+      const { close } = settlement;
+      closing.push(() => close());
       await orders.forgetOldAnswers();
       every(forgetAnswersMs, 'forget_answers_failed', () => orders.forgetOldAnswers());
     }
@@ -202,6 +214,7 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
       log,
       limiter,
       orders,
+      settlement,
       catalogue,
       stop: () => {
         stopped ??= drain();

@@ -1,7 +1,11 @@
 import { join } from 'node:path';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { DepositAccount } from './chains/deposit-account.entity.ts';
+import type { Signer } from './chains/signer.ts';
+import { SocketSigner } from './chains/signer-client.ts';
+import { SignerJournal } from './chains/signer-journal.ts';
 import { SignerKeys } from './chains/signer-keys.ts';
+import { LocalSigner } from './chains/signer-local.ts';
 import { DepositPool } from './chains/signer-pool.ts';
 import type { Clock } from './clock.ts';
 import type { Config, Pepper } from './config.ts';
@@ -41,7 +45,13 @@ export interface DemoAccess {
 
 export interface Bootstrapped {
   readonly hasher: KeyHasher;
-  /** Fills pools of deposit addresses; null where this process does not hold the signer's keys. */
+  readonly signing: Signing | null;
+}
+
+/** What a process has that may sign. */
+export interface Signing {
+  readonly signer: Signer;
+  /** Fills pools of deposit addresses; null where this process does not hold the keys itself. */
   readonly pool: DepositPool | null;
 }
 
@@ -72,8 +82,7 @@ export async function bootstrap(options: BootstrapOptions): Promise<Bootstrapped
     if ((await em.count(Currency)) === 0) {
       onProgress(`seeded ${await new CurrencyService(orm, clock).seed()} currencies`);
     }
-    const pool = config.ROLE === 'api' ? null : await openPool(options);
-    return { hasher, pool };
+    return { hasher, signing: config.ROLE === 'api' ? null : await openSigning(options) };
   });
 }
 
@@ -130,39 +139,48 @@ async function filePepper(config: Config, needed: boolean): Promise<Pepper> {
   return { version: 1, secret: stored ?? createSecretFile(path) };
 }
 
-/** The signer's side of deposits. Its seed is made when the database has no deposit accounts yet, and never later. */
-async function openPool({
-  config,
-  orm,
-  url,
-  embedded,
-  clock,
-  log,
-  onProgress,
-}: BootstrapOptions): Promise<DepositPool | null> {
+/**
+ * The signer: a process of its own, or the seed in DATA_DIR. The seed is made when the database has no deposit accounts
+ * yet, and never later. Null when neither is there, so that this process leaves chains and pools to others.
+ */
+async function openSigning(options: BootstrapOptions): Promise<Signing | null> {
+  const { config, orm, url, clock, log } = options;
+  const seed = await signerSeed(options);
+  if (seed === null)
+    return config.SIGNER_SOCKET === null
+      ? null
+      : { signer: new SocketSigner({ socketPath: config.SIGNER_SOCKET }), pool: null };
+  const keys = new SignerKeys(Buffer.from(seed, 'hex'));
+  const pool = new DepositPool({ orm, url, keys, clock, log });
+  await pool.provision();
+  const signer =
+    config.SIGNER_SOCKET === null
+      ? new LocalSigner({ keys, journal: new SignerJournal(join(config.DATA_DIR, 'signer-journal')) })
+      : new SocketSigner({ socketPath: config.SIGNER_SOCKET });
+  return { signer, pool };
+}
+
+async function signerSeed({ config, orm, embedded, log, onProgress }: BootstrapOptions): Promise<string | null> {
   const path = join(config.DATA_DIR, 'signer-seed');
-  const hasAccounts = (await orm.em.fork().count(DepositAccount)) > 0;
-  let seed = readSecretFile(path);
-  if (seed === null && hasAccounts && embedded) {
+  const stored = readSecretFile(path);
+  if (stored !== null) return stored;
+  if ((await orm.em.fork().count(DepositAccount)) === 0) {
+    const made = createSecretFile(path);
+    onProgress(`made the signer's keys in ${path}; back this file up, it controls all deposits`);
+    return made;
+  }
+  if (embedded) {
     throw new StartError(
       `the signer seed of this database is missing, and without it no deposit can ever be spent: restore ${path} from a backup`,
     );
   }
-  if (seed === null && hasAccounts) {
+  if (config.SIGNER_SOCKET === null) {
     log.warn(
       { event: 'signer_elsewhere' },
-      'the signer seed of this database is not in DATA_DIR; another process must fill the address pools',
+      'the signer seed of this database is not in DATA_DIR and SIGNER_SOCKET is not set; another process must fill the address pools, watch the chains and make the payments',
     );
-    return null;
   }
-  if (seed === null) {
-    seed = createSecretFile(path);
-    onProgress(`made the signer's keys in ${path}; back this file up, it controls all deposits`);
-  }
-  const keys = new SignerKeys(Buffer.from(seed, 'hex'));
-  const pool = new DepositPool({ orm, url, keys, clock, log });
-  await pool.provision();
-  return pool;
+  return null;
 }
 
 /**

@@ -20,6 +20,7 @@ export const errorTable = {
   partner_inactive: { status: 403, graphql: 'FORBIDDEN' },
   insufficient_scope: { status: 403, graphql: 'FORBIDDEN' },
   address_not_allowed: { status: 403, graphql: 'FORBIDDEN' },
+  second_member_needed: { status: 403, graphql: 'FORBIDDEN' },
   https_required: { status: 403, graphql: 'FORBIDDEN' },
 
   not_found: { status: 404, graphql: 'NOT_FOUND' },
@@ -28,11 +29,14 @@ export const errorTable = {
   currency_not_found: { status: 404, graphql: 'NOT_FOUND' },
   key_not_found: { status: 404, graphql: 'NOT_FOUND' },
   staff_not_found: { status: 404, graphql: 'NOT_FOUND' },
+  deposit_not_found: { status: 404, graphql: 'NOT_FOUND' },
+  action_not_found: { status: 404, graphql: 'NOT_FOUND' },
 
   method_not_allowed: { status: 405, graphql: 'BAD_USER_INPUT' },
   request_timeout: { status: 408, graphql: 'BAD_USER_INPUT' },
   idempotency_in_flight: { status: 409, graphql: 'CONFLICT' },
   already_exists: { status: 409, graphql: 'CONFLICT' },
+  action_not_possible: { status: 409, graphql: 'CONFLICT' },
   too_many_keys: { status: 409, graphql: 'CONFLICT' },
   body_too_large: { status: 413, graphql: 'BAD_USER_INPUT' },
   unsupported_media_type: { status: 415, graphql: 'BAD_USER_INPUT' },

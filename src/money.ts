@@ -61,6 +61,22 @@ export function roundToSignificant(value: Big, digits: number): Big {
   return value.eq('0') ? value : value.prec(digits, BigJs.roundHalfUp);
 }
 
+/** A whole number of smallest units (satoshi, wei) as an amount of the coin. */
+export function fromUnits(units: bigint, decimals: number): string {
+  return formatDecimal(new Big(units.toString()).times(new Big(`1e-${decimals}`)));
+}
+
+/**
+ * An amount of a coin as a whole number of its smallest units.
+ *
+ * @throws Error when the amount is finer than the smallest unit.
+ */
+export function toUnits(amount: Big | string, decimals: number): bigint {
+  const value = typeof amount === 'string' ? new Big(amount) : amount;
+  if (fractionDigits(value) > decimals) throw new Error(`${value.toFixed()} is finer than ${decimals} decimals`);
+  return BigInt(value.times(new Big(`1e${decimals}`)).toFixed());
+}
+
 export function maxOf(a: Big, b: Big): Big {
   return a.gt(b) ? a : b;
 }

@@ -1,5 +1,5 @@
 // Writes what is generated from a source of truth, or with --check tells what is stale:
-// types of the REST contract (openapi.yaml), coin icons, .env.example, the database's schema. Needs npm run build first.
+// types of the REST contract (openapi.yaml), coin icons, .env.example, the order's states, the database's schema. Needs npm run build first.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -35,6 +35,9 @@ run('tools/icons.js');
 
 const { environmentExample } = await import(new URL('dist/config.js', root).href);
 emit('.env.example', environmentExample());
+
+const { orderStatusDocument } = await import('./order-status.js');
+emit('schema/order-status.md', orderStatusDocument());
 
 const { databaseSchema } = await import('./database-schema.js');
 emit('schema/database.sql', await databaseSchema());

@@ -142,3 +142,21 @@ export function allNetworks(): readonly Network[] {
 export function networkById(id: string): Network | undefined {
   return byId.get(id);
 }
+
+/** The coin that a chain takes its fees in. */
+export interface GasCoin {
+  readonly coin: string;
+  readonly network: string;
+  readonly decimals: number;
+  /** What a transaction usually costs, in the coin's units. */
+  readonly networkFee: string;
+}
+
+const ether = (network: string): GasCoin => ({ coin: 'ETH', network, decimals: 18, networkFee: '0.0001' });
+
+/** Chains whose own coin is no currency of the catalogue: only their tokens are exchanged. */
+export const foreignGasCoins: Readonly<Record<string, GasCoin>> = {
+  arbitrum: ether('ARBITRUM'),
+  optimism: ether('OPTIMISM'),
+  base: ether('BASE'),
+};

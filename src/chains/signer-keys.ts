@@ -10,9 +10,19 @@ import { encodeSolana } from './addresses/solana.ts';
 import { encodeTezos } from './addresses/tezos.ts';
 import { type MoneroKeys, moneroKeys, moneroSubaddress } from './monero-keys.ts';
 import { type AddressFamily, type DepositMode, type Network, networkById } from './networks.ts';
+import { sandboxAddress } from './sandbox/sandbox-tx.ts';
 import { cosmosAddress, rippleAddress, stellarAddress } from './signer-addresses.ts';
 import { deriveSlip10, slip10PublicKey } from './slip10.ts';
 import { tonWalletAddress } from './ton-wallet.ts';
+
+/** BIP44's purpose with coin type 1, which stands for the test networks of all coins. */
+const sandboxPath = "m/44'/1'/0'";
+
+/** The account that pays on the sandbox's chains. */
+export interface SandboxKey {
+  readonly privateKey: Uint8Array;
+  readonly address: string;
+}
 
 interface PoolAddress {
   /** Path of an address below the network's accountPath. */
@@ -102,6 +112,12 @@ export class SignerKeys {
     const pool = ed25519Pools[family];
     if (!pool) throw new Error(`no rule for a pool address on ${networkId}`);
     return pool.encode(slip10PublicKey(this.#seed, `${accountPath}/${pool.path(index)}`));
+  }
+
+  /** The Ed25519 account that pays on every chain of the sandbox. */
+  sandboxKey(): SandboxKey {
+    const { privateKey } = deriveSlip10(this.#seed, sandboxPath);
+    return { privateKey, address: sandboxAddress(slip10PublicKey(this.#seed, sandboxPath)) };
   }
 
   #secp256k1(path: string): Uint8Array {

@@ -1,5 +1,8 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { openHasher, StartError } from '../bootstrap.ts';
+import { allNetworks } from '../chains/networks.ts';
+import { knownHotWallet, sandboxAdapters } from '../chains/sandbox/sandbox-adapters.ts';
+import { SandboxChain } from '../chains/sandbox/sandbox-chain.ts';
 import { systemClock } from '../clock.ts';
 import { type Config, loadConfig } from '../config.ts';
 import { CurrencyService } from '../currencies/currency-service.ts';
@@ -8,6 +11,7 @@ import { findRunningEmbeddedPostgres, startEmbeddedPostgres } from '../db/embedd
 import { createOrm } from '../db/orm.ts';
 import { PartnerService } from '../partners/partner-service.ts';
 import { StaffService } from '../staff/staff-service.ts';
+import type { LedgerContext } from './ledger-commands.ts';
 
 /** What a command works on. */
 export interface DatabaseContext {
@@ -60,6 +64,18 @@ export async function withServices<T>(command: (context: CommandContext) => Prom
       staff: new StaffService(orm, hasher, systemClock),
       currencies: new CurrencyService(orm, systemClock),
     });
+  });
+}
+
+/** Runs a command on the database and its chains, which are the sandbox's. */
+export async function withLedger<T>(command: (context: LedgerContext) => Promise<T>): Promise<T> {
+  return withServices(async ({ orm, currencies }) => {
+    const hotWallet = await knownHotWallet(orm);
+    if (hotWallet === null) throw new StartError('this database has no chains yet; start the gateway once');
+    const chains = [...new Set(allNetworks().map(({ chain }) => chain))];
+    const sandbox = new SandboxChain({ orm, clock: systemClock });
+    const adapters = sandboxAdapters(chains, sandbox, hotWallet, await currencies.list());
+    return command({ orm, adapters: new Map(adapters.map((adapter) => [adapter.chain, adapter])) });
   });
 }
 

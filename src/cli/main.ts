@@ -7,8 +7,11 @@ import { migrate, schemaState } from '../db/database.ts';
 import { AppError } from '../errors.ts';
 import { keyScopes } from '../partners/key-scope.ts';
 import { staffRoles } from '../staff/staff-member.entity.ts';
-import { withDatabase, withServices } from './context.ts';
+import { chainCommands } from './chain-commands.ts';
+import { withDatabase, withLedger, withServices } from './context.ts';
+import { ledgerCommands } from './ledger-commands.ts';
 import { currencyFields, keyFields, partnerFields, print, staffFields } from './output.ts';
+import { sandboxCommands } from './sandbox-commands.ts';
 
 function wholeNumber(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('must be a whole number');
@@ -201,6 +204,9 @@ databaseCommands(program);
 partnerCommands(program);
 staffCommands(program);
 currencyCommands(program);
+chainCommands(program);
+sandboxCommands(program);
+ledgerCommands(program, withLedger);
 
 program.parseAsync().catch((error: unknown) => {
   const lines =

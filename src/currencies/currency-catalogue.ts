@@ -1,4 +1,5 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
+import { foreignGasCoins, type GasCoin, networkById } from '../chains/networks.ts';
 import type { ErrorKind } from '../errors.ts';
 import { errorMembers, type Log } from '../log.ts';
 import { Currency } from './currency.entity.ts';
@@ -25,6 +26,7 @@ export class CurrencyCatalogue {
   #rows: readonly Currency[] = [];
   #fingerprint = '';
   #byCoin = new Map<string, Currency[]>();
+  #byAsset = new Map<string, Currency>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(orm: MikroORM, log: Log) {
@@ -53,6 +55,7 @@ export class CurrencyCatalogue {
     this.#fingerprint = fingerprint;
     this.#rows = rows;
     this.#byCoin = Map.groupBy(rows, (row) => row.coin);
+    this.#byAsset = new Map(rows.map((row) => [assetKey(networkById(row.network)?.chain ?? '', row.contract), row]));
   }
 
   /** Every currency, ordered by coin, then network. */
@@ -63,6 +66,27 @@ export class CurrencyCatalogue {
   /** The tickers of all currencies. */
   coins(): readonly string[] {
     return [...this.#byCoin.keys()];
+  }
+
+  /** The currency of a coin on a network, active or not. */
+  find(coin: string, network: string): Currency | undefined {
+    return this.#byCoin.get(coin)?.find((row) => row.network === network);
+  }
+
+  /** The currency that an asset of a chain is, active or not: the chain's own coin for a null contract. */
+  asset(chain: string, contract: string | null): Currency | undefined {
+    return this.#byAsset.get(assetKey(chain, contract));
+  }
+
+  /**
+   * The coin that a chain takes its fees in.
+   *
+   * @throws Error for a chain that the product does not know.
+   */
+  gasCoin(chain: string): GasCoin {
+    const coin = this.asset(chain, null) ?? foreignGasCoins[chain];
+    if (!coin) throw new Error(`nobody knows what fees on ${chain} are paid in`);
+    return coin;
   }
 
   /**
@@ -101,4 +125,8 @@ export class CurrencyCatalogue {
     }
     return { ok: true, currency: only };
   }
+}
+
+function assetKey(chain: string, contract: string | null): string {
+  return `${chain} ${contract ?? ''}`;
 }

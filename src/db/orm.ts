@@ -9,8 +9,14 @@ import { Order } from '../orders/order.entity.ts';
 import { OrderEvent } from '../orders/order-event.entity.ts';
 import { ApiKey } from '../partners/api-key.entity.ts';
 import { Partner } from '../partners/partner.entity.ts';
+import { Deposit } from '../settlement/deposit.entity.ts';
+import { Payment } from '../settlement/payment.entity.ts';
+import { PaymentAttempt } from '../settlement/payment-attempt.entity.ts';
+import { StaffAction } from '../settlement/staff-action.entity.ts';
+import { Trade } from '../settlement/trade.entity.ts';
 import { StaffMember } from '../staff/staff-member.entity.ts';
 import { Migration0001Foundation } from './migrations/0001-foundation.ts';
+import { Migration0002Settlement } from './migrations/0002-settlement.ts';
 
 /** All entities of the product. A new one is added here. */
 export const entities = [
@@ -23,10 +29,18 @@ export const entities = [
   Order,
   OrderEvent,
   IdempotencyKey,
+  Deposit,
+  Trade,
+  Payment,
+  PaymentAttempt,
+  StaffAction,
 ];
 
 /** All migrations, in order. One that has been merged is never edited. */
-export const migrations = [{ name: '0001-foundation', class: Migration0001Foundation }];
+export const migrations = [
+  { name: '0001-foundation', class: Migration0001Foundation },
+  { name: '0002-settlement', class: Migration0002Settlement },
+];
 
 /** How long a holder may take to give back a connection that has died; its statements fail at once. */
 const deadConnectionMs = 500;

@@ -1,6 +1,6 @@
 import { Entity, ManyToOne, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
 import { Order } from './order.entity.ts';
-import type { OrderStatus } from './order-status.ts';
+import type { OrderMove, OrderStatus } from './order-status.ts';
 
 /** One move of an order, never changed or removed. `seq` counts from 1 without a gap. */
 @Entity({ tableName: 'order_event' })
@@ -20,11 +20,15 @@ export class OrderEvent {
   @Property({ type: 'text' })
   toStatus!: OrderStatus;
 
-  /** Why it moved, as a stable word: 'created'. */
+  /** Why it moved: 'created', or a move of the state machine. */
   @Property({ type: 'text' })
-  cause!: string;
+  cause!: 'created' | OrderMove;
 
   /** Who moved it: 'partner:<id>', 'staff:<id>' or 'system'. */
   @Property({ type: 'text' })
   actor!: string;
+
+  /** What people should know of it: the reason that staff gave. */
+  @Property({ type: 'text', nullable: true })
+  detail!: string | null;
 }

@@ -204,6 +204,15 @@ export class OrderService {
       depositConfirmations: null,
       depositConfirmationsRequired: quote.from.minConfirmations,
       payoutTxid: null,
+      eventSeq: 1,
+      depositId: null,
+      minAmount: formatDecimal(quote.minAmount),
+      maxAmount: formatDecimal(quote.maxAmount),
+      amountFromActual: null,
+      amountToActual: null,
+      exchangeDeadline: null,
+      heldAt: null,
+      holdReason: null,
     });
     em.create(OrderEvent, {
       order,
@@ -213,6 +222,7 @@ export class OrderService {
       toStatus: order.status,
       cause: 'created',
       actor: `partner:${caller.partner.id}`,
+      detail: null,
     });
     const body = write(order);
     if (repeatable) {

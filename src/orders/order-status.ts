@@ -11,3 +11,68 @@ export const orderStatuses = [
   'failed',
 ] as const;
 export type OrderStatus = (typeof orderStatuses)[number];
+
+interface Edge {
+  readonly from: OrderStatus;
+  readonly to: OrderStatus;
+  /** What brings it about, for people. */
+  readonly when: string;
+}
+
+/**
+ * The state machine: every move an order can make, by its cause. The database holds the same edges and refuses all
+ * others. `schema/order-status.md` is generated from this table.
+ */
+export const orderMoves = {
+  deposit_seen: { from: 'waiting_deposit', to: 'confirming', when: 'a deposit is in a block, or waits for one' },
+  window_passed: { from: 'waiting_deposit', to: 'expired', when: 'the deposit window passes and nothing was seen' },
+  deposit_lost: {
+    from: 'confirming',
+    to: 'waiting_deposit',
+    when: 'the deposit was reorganised away or dropped, within the window',
+  },
+  deposit_lost_late: {
+    from: 'confirming',
+    to: 'expired',
+    when: 'the deposit was reorganised away or dropped, and the window has passed',
+  },
+  deposit_confirmed: {
+    from: 'confirming',
+    to: 'exchanging',
+    when: 'the deposit has its confirmations and its amount is acceptable',
+  },
+  below_minimum: { from: 'confirming', to: 'refunding', when: "less arrived than the pair's minimum" },
+  rate_expired: {
+    from: 'confirming',
+    to: 'refunding',
+    when: 'the deposit was mined too long after the window for its rate to hold',
+  },
+  late_deposit: { from: 'expired', to: 'refunding', when: 'a deposit that came too late has its confirmations' },
+  liquidity_bought: { from: 'exchanging', to: 'sending', when: 'the liquidity venue filled the exchange' },
+  exchange_deadline: {
+    from: 'exchanging',
+    to: 'refunding',
+    when: 'no venue filled the exchange within the slippage bound until the deadline',
+  },
+  payout_confirmed: { from: 'sending', to: 'completed', when: 'the payout is final on its chain' },
+  payout_failed: { from: 'sending', to: 'failed', when: 'the payout is dead for good' },
+  payout_unknown: { from: 'sending', to: 'failed', when: "the payout's answer stayed unknown too long" },
+  refund_confirmed: { from: 'refunding', to: 'refunded', when: 'the refund is final on its chain' },
+  no_refund_address: { from: 'refunding', to: 'failed', when: 'the order has no refund address' },
+  refund_below_fee: {
+    from: 'refunding',
+    to: 'failed',
+    when: "what would be refunded does not cover its network's fee",
+  },
+  refund_failed: {
+    from: 'refunding',
+    to: 'failed',
+    when: 'the refund is dead for good, or its answer unknown too long',
+  },
+  staff_stopped: { from: 'sending', to: 'failed', when: 'staff end a payout that was never signed' },
+  staff_failed: { from: 'refunding', to: 'failed', when: 'staff end a refund that was never signed' },
+  staff_refund: { from: 'failed', to: 'refunding', when: 'staff refund to an address, with a second approval' },
+  staff_retry: { from: 'failed', to: 'sending', when: 'staff retry the payout, with a second approval' },
+} as const satisfies Record<string, Edge>;
+
+export type OrderMove = keyof typeof orderMoves;

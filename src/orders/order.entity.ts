@@ -95,4 +95,37 @@ export class Order {
 
   @Property({ type: 'text', nullable: true })
   payoutTxid!: string | null;
+
+  /** Number of the newest event. */
+  @Property({ type: 'integer' })
+  eventSeq!: number;
+
+  /** The deposit that the order exchanges or refunds; others to its address are refunded by themselves. */
+  @Property({ type: 'uuid', nullable: true })
+  depositId!: string | null;
+
+  /** The pair's limits as they were quoted; null on orders older than these columns. */
+  @Property({ type: 'decimal', precision: 38, scale: 18, nullable: true })
+  minAmount!: string | null;
+
+  @Property({ type: 'decimal', precision: 38, scale: 18, nullable: true })
+  maxAmount!: string | null;
+
+  /** What of the deposit is exchanged, and what is paid out for it. */
+  @Property({ type: 'decimal', precision: 38, scale: 18, nullable: true })
+  amountFromActual!: string | null;
+
+  @Property({ type: 'decimal', precision: 38, scale: 18, nullable: true })
+  amountToActual!: string | null;
+
+  /** Until when liquidity is looked for. */
+  @Property({ type: 'timestamptz', nullable: true })
+  exchangeDeadline!: Date | null;
+
+  /** A held order makes no move by itself. */
+  @Property({ type: 'timestamptz', nullable: true })
+  heldAt!: Date | null;
+
+  @Property({ type: 'text', nullable: true })
+  holdReason!: string | null;
 }

@@ -16,6 +16,10 @@ const inside = new Set([
   'staff_not_found',
   'already_exists',
   'too_many_keys',
+  'deposit_not_found',
+  'action_not_found',
+  'action_not_possible',
+  'second_member_needed',
 ]);
 
 describe('the document', () => {

@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { addressExample } from '../../src/chains/address.ts';
 import { Big } from '../../src/money.ts';
-import { OrderExpiry } from '../../src/orders/order-expiry.ts';
+import { OrderExpiry } from '../../src/settlement/order-expiry.ts';
 import { TestClock } from '../support/clock.ts';
 import { query } from '../support/database.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
@@ -251,16 +251,23 @@ describe('reading an order', () => {
 describe('an order whose window has passed', () => {
   it('expires once, with an event, and not a moment earlier', async () => {
     const clock = new TestClock(new Date());
-    const other = await startGateway({ surroundings: { clock }, settings: { PRICE_MAX_AGE_SEC: '86400' } });
+    const other = await startGateway({
+      surroundings: { clock, background: false },
+      settings: { PRICE_MAX_AGE_SEC: '86400' },
+    });
     const { key } = await other.partner();
     const { json } = await other.call('POST', '/partner/orders', { key, body: orderBody() });
     const status = async () => (await other.call('GET', `/partner/orders/${json.id}`, { key })).json.status;
-    const sweeps = [new OrderExpiry(other.app.orm, clock), new OrderExpiry(other.app.orm, clock)];
-    const sweep = () => Promise.all(sweeps.map((each) => each.sweep()));
+    const sweeps = [new OrderExpiry(other.app.orm, clock, 1800), new OrderExpiry(other.app.orm, clock, 1800)];
+    const sweep = (seen = clock.now()) => Promise.all(sweeps.map((each) => each.sweep(new Map([['bitcoin', seen]]))));
     clock.advance(1_799_000);
     await sweep();
     expect(await status()).toBe('waiting_deposit');
+    const early = clock.now();
     clock.advance(1_000);
+    // Nobody has read the chain since: a deposit could be in it.
+    await sweep(early);
+    expect(await status()).toBe('waiting_deposit');
     await sweep();
     await sweep();
     expect(await status()).toBe('expired');

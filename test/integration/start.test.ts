@@ -280,7 +280,7 @@ describe('the command line', () => {
     expect(rolled.key_id).not.toBe(issued.key_id);
     expect((await json('currency', 'set', '--coin', 'BTC', '--network', 'BTC', '--min', '0.5')).min_amount).toBe('0.5');
     expect(await json('db', 'status')).toEqual({ state: 'current' });
-    expect((await readdir(DATA_DIR)).sort()).toEqual(['key-pepper', 'postgres', 'signer-seed']);
+    expect((await readdir(DATA_DIR)).sort()).toEqual(['key-pepper', 'postgres', 'signer-journal', 'signer-seed']);
   });
 
   it('explains itself, and says what is wrong', async () => {

@@ -5,6 +5,10 @@ function url(database: string): string {
   return (process.env.TEST_POSTGRES_URL ?? '').replace(/\/template_gateway$/, `/${database}`);
 }
 
+function databaseName(databaseUrl: string): string {
+  return databaseUrl.slice(databaseUrl.lastIndexOf('/') + 1);
+}
+
 async function onServer(sql: string): Promise<void> {
   const client = new Client({ connectionString: url('postgres') });
   client.on('error', () => {});
@@ -16,12 +20,25 @@ async function onServer(sql: string): Promise<void> {
   }
 }
 
+/** A database that a test made. */
+export interface TestDatabase {
+  readonly url: string;
+  drop(): Promise<void>;
+}
+
 /** A database of one's own, migrated and seeded, or an empty one. */
-export async function createDatabase(
-  kind: 'seeded' | 'empty' = 'seeded',
-): Promise<{ url: string; drop(): Promise<void> }> {
+export function createDatabase(kind: 'seeded' | 'empty' = 'seeded'): Promise<TestDatabase> {
+  return createFrom(kind === 'seeded' ? 'template_gateway' : 'template1');
+}
+
+/** A copy of a database of the test server, to which nobody is connected meanwhile. */
+export function cloneDatabase(source: Pick<TestDatabase, 'url'>): Promise<TestDatabase> {
+  return createFrom(databaseName(source.url));
+}
+
+async function createFrom(template: string): Promise<TestDatabase> {
   const name = `t_${randomUUID().replaceAll('-', '')}`;
-  await onServer(`create database ${name}${kind === 'seeded' ? ' template template_gateway' : ''}`);
+  await onServer(`create database ${name} template ${template}`);
   return { url: url(name), drop: () => onServer(`drop database ${name} with (force)`) };
 }
 

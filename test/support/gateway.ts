@@ -1,9 +1,10 @@
-import { type App, type Surroundings, startApp } from '../../src/app.ts';
+import { type App, startApp } from '../../src/app.ts';
 import { openHasher } from '../../src/bootstrap.ts';
 import { systemClock } from '../../src/clock.ts';
 import { type Config, loadConfig, type SettingName } from '../../src/config.ts';
 import { type KeyOptions, PartnerService } from '../../src/partners/partner-service.ts';
 import { StaffService } from '../../src/staff/staff-service.ts';
+import type { Surroundings } from '../../src/surroundings.ts';
 import { type Call, contractClient } from './contract-client.ts';
 import { createDatabase } from './database.ts';
 

@@ -9,27 +9,37 @@ const tickSec = 5;
 /** Prices move at most this far from the table, in hundredths of a percent. */
 const amplitudeBasisPoints = 30;
 
+/** Prices that stand still where somebody put them, by coin. */
+export type PriceOverrides = () => Promise<ReadonlyMap<string, string>>;
+
+const noOverrides: PriceOverrides = async () => new Map();
+
 /**
  * Plausible prices that move a little. The movement depends on the seed and the time alone, so that all processes
- * see the same price at the same moment and a test can foretell it.
+ * see the same price at the same moment and a test can foretell it. An overridden coin has exactly the price that was
+ * set for it.
  */
 export class SandboxPriceSource implements PriceSource {
   readonly name = 'sandbox';
   readonly #clock: Clock;
   readonly #seed: string;
+  readonly #overrides: PriceOverrides;
 
-  constructor(clock: Clock, seed: string) {
+  constructor(clock: Clock, seed: string, overrides: PriceOverrides = noOverrides) {
     this.#clock = clock;
     this.#seed = seed;
+    this.#overrides = overrides;
   }
 
   async fetch(coins: readonly string[]): Promise<ReadonlyMap<string, SourcePrice>> {
     const at = this.#clock.now();
     const tick = Math.floor(at.getTime() / 1000 / tickSec);
+    const overrides = await this.#overrides();
     const prices = new Map<string, SourcePrice>();
     for (const coin of coins) {
       const base = sandboxPrices[coin];
-      if (base !== undefined) prices.set(coin, { price: this.#moved(coin, base, tick), at });
+      const price = overrides.get(coin) ?? (base === undefined ? undefined : this.#moved(coin, base, tick));
+      if (price !== undefined) prices.set(coin, { price, at });
     }
     return prices;
   }

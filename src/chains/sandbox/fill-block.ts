@@ -1,0 +1,111 @@
+/** A transaction that waits for a block, as far as the rules look at it. */
+export interface WaitingTx {
+  readonly txid: string;
+  /** Null for coins from outside. */
+  readonly account: { readonly address: string; readonly nonce: bigint } | null;
+  readonly recipient: string;
+  readonly contract: string | null;
+  readonly amount: bigint;
+  readonly fee: bigint;
+  /** The recipient takes nothing. */
+  readonly refused: boolean;
+}
+
+export interface BlockTx {
+  readonly txid: string;
+  /** False when it moved nothing. */
+  readonly success: boolean;
+}
+
+/** The accounts that a block touches, as they are before it and, once it is filled, after it. */
+export class SandboxAccounts {
+  readonly #nonces = new Map<string, bigint>();
+  readonly #balances = new Map<string, { address: string; contract: string; amount: bigint }>();
+  readonly #movedNonces = new Set<string>();
+  readonly #movedBalances = new Set<string>();
+
+  /** Takes an account in, which from then on has balances. */
+  open(address: string, nonce: bigint): void {
+    this.#nonces.set(address, nonce);
+  }
+
+  /** Takes a balance in as it is. `contract` is '' for the chain's own coin. */
+  hold(address: string, contract: string, amount: bigint): void {
+    this.#balances.set(`${address} ${contract}`, { address, contract, amount });
+  }
+
+  nonce(address: string): bigint {
+    return this.#nonces.get(address) ?? 0n;
+  }
+
+  balance(address: string, contract: string | null): bigint {
+    return this.#balances.get(`${address} ${contract ?? ''}`)?.amount ?? 0n;
+  }
+
+  useNonce(address: string): void {
+    this.#nonces.set(address, this.nonce(address) + 1n);
+    this.#movedNonces.add(address);
+  }
+
+  /** Changes the balance of an account. Addresses that are no accounts have none to change. */
+  add(address: string, contract: string | null, amount: bigint): void {
+    if (!this.#nonces.has(address)) return;
+    this.hold(address, contract ?? '', this.balance(address, contract) + amount);
+    this.#movedBalances.add(`${address} ${contract ?? ''}`);
+  }
+
+  changedNonces(): { address: string; nonce: string }[] {
+    return [...this.#movedNonces].map((address) => ({ address, nonce: this.nonce(address).toString() }));
+  }
+
+  changedBalances(): { address: string; contract: string; amount: string }[] {
+    return [...this.#movedBalances].flatMap((key) => {
+      const held = this.#balances.get(key);
+      return held === undefined ? [] : [{ ...held, amount: held.amount.toString() }];
+    });
+  }
+}
+
+/**
+ * Decides what a block takes of the waiting transactions, in their order. An account's transactions go in the order of
+ * their nonces without a gap: one that came too early waits for those before it. Changes the accounts accordingly.
+ */
+export function fillBlock(waiting: readonly WaitingTx[], accounts: SandboxAccounts): BlockTx[] {
+  const taken: BlockTx[] = [];
+  const queue = new Map<string, WaitingTx>();
+  /** The transaction whose turn it is at the account. */
+  const dequeue = (address: string): WaitingTx | undefined => {
+    const key = `${address} ${accounts.nonce(address)}`;
+    const tx = queue.get(key);
+    queue.delete(key);
+    return tx;
+  };
+
+  for (const waitingTx of waiting) {
+    const { txid, account, recipient, contract, amount } = waitingTx;
+    if (account === null) {
+      accounts.add(recipient, contract, amount);
+      taken.push({ txid, success: true });
+      continue;
+    }
+    const { address, nonce } = account;
+    queue.set(`${address} ${nonce}`, waitingTx);
+    for (let tx = dequeue(address); tx !== undefined; tx = dequeue(address)) {
+      // Without its fee it stays where it is, and so do those behind it.
+      if (accounts.balance(address, null) < tx.fee) break;
+      taken.push({ txid: tx.txid, success: execute(tx, address, accounts) });
+    }
+  }
+  return taken;
+}
+
+/** Charges the fee and, when the recipient takes it and the account has it, moves the amount. Returns whether it did. */
+function execute(tx: WaitingTx, sender: string, accounts: SandboxAccounts): boolean {
+  const { recipient, contract, amount, fee, refused } = tx;
+  accounts.useNonce(sender);
+  accounts.add(sender, null, -fee);
+  if (refused || accounts.balance(sender, contract) < amount) return false;
+  accounts.add(sender, contract, -amount);
+  accounts.add(recipient, contract, amount);
+  return true;
+}

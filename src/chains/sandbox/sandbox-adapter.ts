@@ -1,0 +1,194 @@
+import {
+  type BlockRef,
+  type Broadcast,
+  type ChainAdapter,
+  ChainError,
+  type Cursor,
+  type Holding,
+  type PaymentIntent,
+  type PreparedTx,
+  type Reservation,
+  type ScannedBlock,
+  type ScanResult,
+  type SignedTx,
+  type Transfer,
+  type TxStatus,
+} from '../chain-adapter.ts';
+import { type BlockSource, scanBlocks, startCursor } from '../scan-blocks.ts';
+import type { SandboxChain, SandboxRange } from './sandbox-chain.ts';
+import { decodePayload, encodePayload } from './sandbox-tx.ts';
+
+export interface SandboxAdapterOptions {
+  readonly chain: string;
+  readonly node: SandboxChain;
+  /** The account that pays. */
+  readonly hotAddress: string;
+  /** The clock goes on making so many blocks after a broadcast. */
+  readonly busyBlocks: number;
+}
+
+/** What every payment pays to the chain, in smallest units. */
+const flatFee = 1_000n;
+
+/** The port to one sandbox chain. */
+export class SandboxAdapter implements ChainAdapter {
+  readonly chain: string;
+  readonly finalityDepth = 2;
+  readonly reorgWindow = 100;
+  readonly startHeight = 0;
+  readonly #node: SandboxChain;
+  readonly #hotAddress: string;
+  readonly #busyBlocks: number;
+
+  constructor({ chain, node, hotAddress, busyBlocks }: SandboxAdapterOptions) {
+    this.chain = chain;
+    this.#node = node;
+    this.#hotAddress = hotAddress;
+    this.#busyBlocks = busyBlocks;
+  }
+
+  head(): Promise<BlockRef> {
+    return this.#ask(() => this.#node.head(this.chain));
+  }
+
+  start(height: number): Promise<Cursor> {
+    return this.#ask(() => startCursor(this.#source(height, 0), height));
+  }
+
+  scan(cursor: Cursor, maxBlocks: number): Promise<ScanResult> {
+    const newest = cursor.window.at(-1);
+    const top = newest?.height ?? 0;
+    return this.#ask(async () => {
+      if (newest && (await this.#node.quietHead(this.chain)) === newest.hash) {
+        return { orphaned: [], blocks: [], cursor, head: top };
+      }
+      return scanBlocks(this.chain, this.#source(top, maxBlocks), cursor, { maxBlocks, reorgWindow: this.reorgWindow });
+    });
+  }
+
+  pending(): Promise<readonly Transfer[]> {
+    return this.#ask(async () => {
+      return (await this.#node.quietHead(this.chain)) === undefined ? this.#node.mempool(this.chain) : [];
+    });
+  }
+
+  balances(holdings: readonly Holding[], contract: string | null): Promise<readonly bigint[]> {
+    return this.#ask(() => this.#node.balances(this.chain, holdings, contract));
+  }
+
+  async hotWallet(): Promise<Holding> {
+    return { address: this.#hotAddress, tag: null };
+  }
+
+  async prepare(intent: PaymentIntent, held: ReadonlySet<Reservation>): Promise<PreparedTx> {
+    const from = this.#hotAddress;
+    let nonce = await this.#ask(() => this.#node.nextNonce(this.chain, from));
+    while (held.has(reservation(from, nonce))) nonce += 1;
+    const { to, tag, contract, amount } = intent;
+    return {
+      payload: encodePayload({
+        chain: this.chain,
+        from,
+        nonce,
+        to,
+        tag,
+        contract,
+        amount: amount.toString(),
+        fee: flatFee.toString(),
+      }),
+      reserves: [reservation(from, nonce)],
+      fee: flatFee,
+      expiresAt: null,
+    };
+  }
+
+  async broadcast(tx: SignedTx): Promise<Broadcast> {
+    try {
+      return await this.#node.submit(tx.raw, this.#busyBlocks);
+    } catch (error) {
+      if (error instanceof ChainError) throw error;
+      // The node may have taken it and only its answer was lost.
+      return { outcome: 'uncertain', code: 'unreachable' };
+    }
+  }
+
+  async status(tx: SignedTx): Promise<TxStatus> {
+    const { from, nonce } = decodePayload(tx.raw.slice(0, tx.raw.lastIndexOf('#')));
+    const facts = await this.#ask(() => this.#node.facts(this.chain, tx.txid, from, nonce));
+    const depth = (height: number): number => facts.head - height + 1;
+    const own = facts.tx;
+    if (own?.state === 'mempool') return { state: 'mempool' };
+    if (own?.state === 'mined' && own.height !== null) {
+      const confirmations = depth(own.height);
+      return {
+        state: 'mined',
+        height: own.height,
+        confirmations,
+        success: own.success === true,
+        fee: own.fee,
+        final: confirmations >= this.finalityDepth,
+      };
+    }
+    if (facts.rivalHeight === null) return { state: 'unknown' };
+    return { state: 'dead', why: 'conflict', final: depth(facts.rivalHeight) >= this.finalityDepth };
+  }
+
+  /** Blocks from a height on, with so many above it read ahead. */
+  #source(height: number, ahead: number): SandboxSource {
+    return new SandboxSource(this.#node, this.chain, height, ahead, this.reorgWindow);
+  }
+
+  async #ask<T>(question: () => Promise<T>): Promise<T> {
+    try {
+      return await question();
+    } catch (cause) {
+      if (cause instanceof ChainError) throw cause;
+      throw new ChainError('unreachable', `the node of ${this.chain} does not answer`, { cause });
+    }
+  }
+}
+
+/** A stretch of a chain, read at once. All of it is from one statement, so that its blocks join. */
+class SandboxSource implements BlockSource {
+  readonly #node: SandboxChain;
+  readonly #chain: string;
+  readonly #behind: number;
+  #from: number;
+  #to: number;
+  #range: SandboxRange | null = null;
+
+  constructor(node: SandboxChain, chain: string, height: number, ahead: number, behind: number) {
+    this.#node = node;
+    this.#chain = chain;
+    this.#from = height;
+    this.#to = height + ahead;
+    this.#behind = behind;
+  }
+
+  async headHeight(): Promise<number> {
+    return (await this.#read()).head;
+  }
+
+  async hashAt(height: number): Promise<string | null> {
+    return (await this.block(height))?.ref.hash ?? null;
+  }
+
+  async block(height: number): Promise<ScannedBlock | null> {
+    if (height < this.#from || height > this.#to) {
+      // A reorganisation goes below what was read: read it all again, as far down as a scan may need.
+      this.#from = Math.min(this.#from, height - this.#behind);
+      this.#to = Math.max(this.#to, height);
+      this.#range = null;
+    }
+    return (await this.#read()).blocks.get(height) ?? null;
+  }
+
+  async #read(): Promise<SandboxRange> {
+    this.#range ??= await this.#node.range(this.#chain, this.#from, this.#to);
+    return this.#range;
+  }
+}
+
+function reservation(address: string, nonce: number): Reservation {
+  return `nonce:${address}:${nonce}`;
+}

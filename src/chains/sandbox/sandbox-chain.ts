@@ -1,0 +1,689 @@
+import { randomBytes } from 'node:crypto';
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import type { Clock } from '../../clock.ts';
+import {
+  type BlockRef,
+  type Broadcast,
+  ChainError,
+  type Holding,
+  type ScannedBlock,
+  type Transfer,
+} from '../chain-adapter.ts';
+import { type BlockTx, fillBlock, SandboxAccounts, type WaitingTx } from './fill-block.ts';
+import { openSandboxTx, type SandboxPayload } from './sandbox-tx.ts';
+
+export interface SandboxChainOptions {
+  readonly orm: MikroORM;
+  readonly clock: Clock;
+}
+
+/** Coins from outside. */
+export interface OutsidePayment {
+  readonly to: string;
+  readonly tag: string | null;
+  readonly contract: string | null;
+  /** In the smallest unit. */
+  readonly amount: bigint;
+  /** The clock goes on making so many blocks. */
+  readonly busyBlocks: number;
+}
+
+export interface ReorgOptions {
+  /** Whether the transactions of the removed blocks wait again for a block. Otherwise they are dropped. */
+  readonly keep?: boolean;
+  /** How many blocks the new branch has. */
+  readonly blocks?: number;
+}
+
+/** Blocks of a chain as one statement saw them. */
+export interface SandboxRange {
+  readonly head: number;
+  /** By height. */
+  readonly blocks: ReadonlyMap<number, ScannedBlock>;
+}
+
+/** What the chain has of a transaction, and of another one that used its nonce. */
+export interface SandboxTxFacts {
+  readonly head: number;
+  readonly tx: {
+    readonly state: 'mempool' | 'mined' | 'dropped';
+    readonly height: number | null;
+    readonly success: boolean | null;
+    readonly fee: bigint;
+  } | null;
+  /** Where the other one was mined. */
+  readonly rivalHeight: number | null;
+}
+
+/** How old the knowledge may be that a chain is quiet. Changes that this process makes itself show at once. */
+const quietMs = 50;
+/** What one block takes at most. */
+const blockSize = 2_000;
+const noParent = '0'.repeat(64);
+
+/**
+ * The node of all sandbox chains: blockchains with simple rules that live in PostgreSQL, so that every process sees the
+ * same ones. Whoever changes what a chain decides by holds the lock of the chain's row, so that changes come one after
+ * another.
+ */
+export class SandboxChain {
+  readonly #orm: MikroORM;
+  readonly #clock: Clock;
+  #quiet: { readonly at: number; readonly heads: Promise<Map<string, string>> } | null = null;
+
+  constructor({ orm, clock }: SandboxChainOptions) {
+    this.#orm = orm;
+    this.#clock = clock;
+  }
+
+  /** Makes the chains that are not there yet, each with a block at height 0. Any number of processes may do so. */
+  async open(chains: readonly string[]): Promise<void> {
+    await this.#read(
+      `with named as (
+         select value as chain from jsonb_array_elements_text(?::jsonb) order by value
+       ), opened as (
+         insert into sandbox_chain (chain) select chain from named on conflict do nothing returning chain
+       )
+       insert into sandbox_block (chain, height, hash, parent, mined_at)
+       select chain, 0, ${blockHash('chain', '0', '?')}, ?, ? from opened`,
+      [JSON.stringify([...new Set(chains)]), noParent, salt(), noParent, this.#clock.now()],
+    );
+  }
+
+  /** Sends coins from outside to an address. They wait for a block. Returns the txid. */
+  async pay(chain: string, { to, tag, contract, amount, busyBlocks }: OutsidePayment): Promise<string> {
+    const txid = salt(32);
+    const rows = await this.#read(
+      `with paid as (
+         insert into sandbox_tx (chain, txid, recipient, tag, contract, amount, fee, state, seen_at)
+         select chain, ?, ?, ?, ?, ?::numeric, 0, 'mempool', ?::timestamptz from sandbox_chain where chain = ?
+       )
+       update sandbox_chain set busy_until = greatest(busy_until, height + ?) where chain = ? returning chain`,
+      [txid, to, tag, contract, amount.toString(), this.#clock.now(), chain, busyBlocks, chain],
+    );
+    this.#quiet = null;
+    if (rows.length === 0) throw unknownChain(chain);
+    return txid;
+  }
+
+  /**
+   * Takes a signed transaction into the mempool, or says why not. A transaction that was dropped may come again. A
+   * higher fee replaces what waits with the same nonce.
+   */
+  async submit(raw: string, busyBlocks: number): Promise<Broadcast> {
+    const opened = openOrNull(raw);
+    if (opened === null) return rejected('bad_signature');
+    const { payload, txid } = opened;
+    return this.#onChain(payload.chain, async (em) => {
+      const facts = await submission(em, payload, txid);
+      if (facts.state === 'mempool' || facts.state === 'mined') return { outcome: 'known', code: null };
+      const fault = faultOf(payload, facts);
+      if (fault !== null) return rejected(fault);
+      await em.execute(
+        `with replaced as (
+           update sandbox_tx set state = 'dropped' where chain = ? and txid = ?
+         ), taken as (
+           insert into sandbox_tx
+             (chain, txid, sender, nonce, recipient, tag, contract, amount, fee, raw, state, seen_at)
+           values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'mempool', ?)
+           on conflict (chain, txid) do update set state = 'mempool'
+         )
+         update sandbox_chain set busy_until = greatest(busy_until, height + ?) where chain = ?`,
+        [
+          payload.chain,
+          facts.rivalTxid,
+          payload.chain,
+          txid,
+          payload.from,
+          payload.nonce,
+          payload.to,
+          payload.tag,
+          payload.contract,
+          payload.amount,
+          payload.fee,
+          raw,
+          this.#clock.now(),
+          busyBlocks,
+          payload.chain,
+        ],
+      );
+      return { outcome: 'accepted', code: null };
+    });
+  }
+
+  /** Makes blocks of what waits, each in a transaction of its own. */
+  async mine(chain: string, blocks = 1): Promise<void> {
+    for (let made = 0; made < blocks; made += 1) {
+      await this.#onChain(chain, (em, height) => this.#makeBlock(em, chain, height));
+    }
+  }
+
+  /**
+   * Makes one block on each chain that has something to do and whose newest block is `blockMs` old. However many
+   * processes ask, a chain gets one block an interval. Returns the chains that got one.
+   */
+  async mineDue(blockMs: number): Promise<string[]> {
+    const due = `(c.mined_at is null or c.mined_at <= ?)
+       and (c.height < c.busy_until
+            or exists (select 1 from sandbox_tx t where t.chain = c.chain and t.state = 'mempool'))`;
+    const limit = new Date(this.#clock.now().getTime() - blockMs);
+    const chains = await this.#read<{ chain: string }>(
+      `select c.chain from sandbox_chain c where ${due} order by c.chain`,
+      [limit],
+    );
+    const mined: string[] = [];
+    for (const { chain } of chains) {
+      await this.#orm.em.fork().transactional(async (em) => {
+        // Asked again under the lock: another process may have made the block in the meantime.
+        const [row] = await em.execute<{ height: number }[]>(
+          `select c.height::int as height from sandbox_chain c where c.chain = ? and ${due} for update skip locked`,
+          [chain, limit],
+        );
+        if (row === undefined) return;
+        await this.#makeBlock(em, chain, row.height);
+        mined.push(chain);
+      });
+    }
+    if (mined.length > 0) this.#quiet = null;
+    return mined;
+  }
+
+  /**
+   * Replaces the newest `depth` blocks (never the first one) by as many empty ones, so that what they held waits for a
+   * block again. Balances and nonces are as they were before the removed blocks.
+   */
+  async reorg(chain: string, depth: number, { keep = true, blocks = depth }: ReorgOptions = {}): Promise<void> {
+    await this.#onChain(chain, async (em, height) => {
+      const left = Math.max(0, height - depth);
+      await undoAbove(em, chain, left, keep ? 'mempool' : 'dropped');
+      await em.execute('delete from sandbox_block where chain = ? and height > ?', [chain, left]);
+      await em.execute('update sandbox_chain set height = ? where chain = ?', [left, chain]);
+      for (let made = 0; made < blocks; made += 1) {
+        await this.#append(em, chain, left + made, [], new SandboxAccounts());
+      }
+    });
+  }
+
+  /** Forgets a transaction that waits for a block. Returns whether there was one. */
+  async drop(chain: string, txid: string): Promise<boolean> {
+    return this.#onChain(chain, async (em) => {
+      const rows = await em.execute<unknown[]>(
+        `update sandbox_tx set state = 'dropped' where chain = ? and txid = ? and state = 'mempool' returning txid`,
+        [chain, txid],
+      );
+      return rows.length > 0;
+    });
+  }
+
+  /** Makes payments of accounts to this address fail: they are mined and move nothing. */
+  async refuse(chain: string, address: string): Promise<void> {
+    await this.#read('insert into sandbox_refusing (chain, address) values (?, ?) on conflict do nothing', [
+      chain,
+      address,
+    ]);
+  }
+
+  /** Ends a refusal. */
+  async accept(chain: string, address: string): Promise<void> {
+    await this.#read('delete from sandbox_refusing where chain = ? and address = ?', [chain, address]);
+  }
+
+  /**
+   * Gives an account coins from outside, in a block of its own, in the caller's transaction if there is one. The account
+   * can pay from then on.
+   */
+  async fund(
+    chain: string,
+    address: string,
+    contract: string | null,
+    amount: bigint,
+    joined?: EntityManager,
+  ): Promise<void> {
+    const work = async (em: EntityManager, height: number): Promise<void> => {
+      await openAccount(em, chain, address);
+      const txid = salt(32);
+      await em.execute(
+        `insert into sandbox_tx (chain, txid, recipient, contract, amount, fee, state, seen_at)
+         values (?, ?, ?, ?, ?, 0, 'mempool', ?)`,
+        [chain, txid, address, contract, amount.toString(), this.#clock.now()],
+      );
+      const gift = { txid, account: null, recipient: address, contract, amount, fee: 0n, refused: false };
+      const accounts = await readAccounts(em, chain, [gift]);
+      await this.#append(em, chain, height, fillBlock([gift], accounts), accounts);
+    };
+    await (joined ? this.#locked(joined, chain, work) : this.#onChain(chain, work));
+  }
+
+  /** The newest block of every chain. */
+  async heads(): Promise<Map<string, BlockRef>> {
+    const rows = await this.#read<BlockRef & { chain: string }>(
+      `select c.chain, b.height::int as height, b.hash, b.parent
+         from sandbox_chain c join sandbox_block b on b.chain = c.chain and b.height = c.height`,
+      [],
+    );
+    return new Map(rows.map(({ chain, height, hash, parent }) => [chain, { height, hash, parent }]));
+  }
+
+  /**
+   * Hash of the newest block of a chain where nothing waits for the next one; undefined where something does. One
+   * statement answers for all chains, so that idle ones cost nothing.
+   */
+  async quietHead(chain: string): Promise<string | undefined> {
+    const now = performance.now();
+    if (!this.#quiet || now - this.#quiet.at > quietMs) this.#quiet = { at: now, heads: this.#quietHeads() };
+    return (await this.#quiet.heads).get(chain);
+  }
+
+  async #quietHeads(): Promise<Map<string, string>> {
+    const rows = await this.#read<{ chain: string; hash: string }>(
+      `select c.chain, b.hash from sandbox_chain c join sandbox_block b on b.chain = c.chain and b.height = c.height
+        where not exists (select 1 from sandbox_tx t where t.chain = c.chain and t.state = 'mempool')`,
+      [],
+    );
+    return new Map(rows.map(({ chain, hash }) => [chain, hash]));
+  }
+
+  /** The newest block. */
+  async head(chain: string): Promise<BlockRef> {
+    const [row] = await this.#read<BlockRef>(
+      `select b.height::int as height, b.hash, b.parent
+         from sandbox_chain c join sandbox_block b on b.chain = c.chain and b.height = c.height
+        where c.chain = ?`,
+      [chain],
+    );
+    if (row === undefined) throw unknownChain(chain);
+    return row;
+  }
+
+  /** The blocks from one height to another, with what they moved, in one statement. */
+  async range(chain: string, from: number, to: number): Promise<SandboxRange> {
+    const rows = await this.#read<RangeRow>(
+      `select c.height::int as head, b.height::int as height, b.hash, b.parent,
+              t.txid, t.recipient, t.tag, t.contract, t.amount::text as amount
+         from sandbox_chain c
+         left join sandbox_block b on b.chain = c.chain and b.height between ? and ?
+         left join sandbox_tx t on t.chain = b.chain and t.height = b.height and t.state = 'mined' and t.success
+        where c.chain = ?
+        order by b.height, t.seq`,
+      [from, to, chain],
+    );
+    const [first] = rows;
+    if (first === undefined) throw unknownChain(chain);
+    const blocks = new Map<number, ScannedBlock & { transfers: Transfer[] }>();
+    for (const { height, hash, parent, ...tx } of rows) {
+      if (height === null || hash === null || parent === null) continue;
+      const block = blocks.get(height) ?? { ref: { height, hash, parent }, transfers: [] };
+      blocks.set(height, block);
+      if (tx.txid !== null) block.transfers.push(transferOf(tx));
+    }
+    return { head: first.head, blocks };
+  }
+
+  /** What waits for a block, oldest first. */
+  async mempool(chain: string): Promise<Transfer[]> {
+    const rows = await this.#read<TransferRow>(
+      `select txid, recipient, tag, contract, amount::text as amount
+         from sandbox_tx where chain = ? and state = 'mempool' order by seq`,
+      [chain],
+    );
+    return rows.map(transferOf);
+  }
+
+  /** The nonce of an account's next transaction, by what is in blocks. */
+  async nextNonce(chain: string, address: string): Promise<number> {
+    const [row] = await this.#read<{ nonce: number }>(
+      'select nonce::int as nonce from sandbox_account where chain = ? and address = ?',
+      [chain, address],
+    );
+    return row?.nonce ?? 0;
+  }
+
+  /** What became of a transaction, and whether another one used its sender's nonce. */
+  async facts(chain: string, txid: string, sender: string, nonce: number): Promise<SandboxTxFacts> {
+    const [row] = await this.#read<{
+      head: number;
+      state: 'mempool' | 'mined' | 'dropped' | null;
+      height: number | null;
+      success: boolean | null;
+      fee: string | null;
+      rival_height: number | null;
+    }>(
+      `select c.height::int as head, t.state, t.height::int as height, t.success, t.fee::text as fee,
+              r.height::int as rival_height
+         from sandbox_chain c
+         left join sandbox_tx t on t.chain = c.chain and t.txid = ?
+         left join sandbox_tx r
+           on r.chain = c.chain and r.sender = ? and r.nonce = ? and r.state = 'mined' and r.txid <> ?
+        where c.chain = ?`,
+      [txid, sender, nonce, txid, chain],
+    );
+    if (row === undefined) throw unknownChain(chain);
+    const { head, state, height, success, fee } = row;
+    return {
+      head,
+      tx: state === null ? null : { state, height, success, fee: BigInt(fee ?? '0') },
+      rivalHeight: row.rival_height,
+    };
+  }
+
+  /**
+   * What the holdings have in blocks, in their order and in one statement. What an account pays is taken off the whole
+   * address and off none of its tags.
+   */
+  async balances(chain: string, holdings: readonly Holding[], contract: string | null): Promise<bigint[]> {
+    if (holdings.length === 0) return [];
+    const rows = await this.#read<{ amount: string }>(
+      `select (case when a.address is not null
+                    then coalesce((select b.amount from sandbox_balance b
+                                    where b.chain = a.chain and b.address = a.address and b.contract = ?), 0)
+                    else (select coalesce(sum(t.amount), 0) from sandbox_tx t
+                           where t.chain = ? and t.recipient = h.address and t.state = 'mined' and t.success
+                             and t.contract is not distinct from ? and (h.tag is null or t.tag = h.tag))
+               end)::text as amount
+         from jsonb_to_recordset(?::jsonb) as h (place integer, address text, tag text)
+         left join sandbox_account a on a.chain = ? and a.address = h.address and h.tag is null
+        order by h.place`,
+      [
+        contract ?? '',
+        chain,
+        contract,
+        JSON.stringify(holdings.map(({ address, tag }, place) => ({ place, address, tag }))),
+        chain,
+      ],
+    );
+    return rows.map(({ amount }) => BigInt(amount));
+  }
+
+  async #makeBlock(em: EntityManager, chain: string, height: number): Promise<void> {
+    const waiting = await readWaiting(em, chain);
+    const accounts = await readAccounts(em, chain, waiting);
+    await this.#append(em, chain, height, fillBlock(waiting, accounts), accounts);
+  }
+
+  /** Writes the block above `height`, and what it did, in one statement. */
+  async #append(
+    em: EntityManager,
+    chain: string,
+    height: number,
+    taken: readonly BlockTx[],
+    accounts: SandboxAccounts,
+  ): Promise<void> {
+    const now = this.#clock.now();
+    await em.execute(
+      `with block as (
+         insert into sandbox_block (chain, height, hash, parent, mined_at)
+         select chain, height + 1, ${blockHash('chain', 'height + 1', 'hash')}, hash, ?
+           from sandbox_block where chain = ? and height = ?
+       ), taken as (
+         update sandbox_tx t set state = 'mined', height = ?, success = m.success
+           from jsonb_to_recordset(?::jsonb) as m (txid text, success boolean)
+          where t.chain = ? and t.txid = m.txid
+       ), nonces as (
+         update sandbox_account a set nonce = n.nonce
+           from jsonb_to_recordset(?::jsonb) as n (address text, nonce bigint)
+          where a.chain = ? and a.address = n.address
+       ), balances as (
+         insert into sandbox_balance (chain, address, contract, amount)
+         select ?, b.address, b.contract, b.amount
+           from jsonb_to_recordset(?::jsonb) as b (address text, contract text, amount numeric(78,0))
+         on conflict (chain, address, contract) do update set amount = excluded.amount
+       )
+       update sandbox_chain
+          -- While something waits, the blocks that were promised after it are still to come.
+          set height = ?, mined_at = ?, busy_until = case when exists (
+                select 1 from sandbox_tx where chain = ? and state = 'mempool' offset ?
+              ) then greatest(busy_until, height) + 1 else busy_until end
+        where chain = ?`,
+      [
+        salt(),
+        now,
+        chain,
+        height,
+        height + 1,
+        JSON.stringify(taken),
+        chain,
+        JSON.stringify(accounts.changedNonces()),
+        chain,
+        chain,
+        JSON.stringify(accounts.changedBalances()),
+        height + 1,
+        now,
+        chain,
+        taken.length,
+        chain,
+      ],
+    );
+  }
+
+  /** Runs a transaction under the chain's lock, and tells it the height. */
+  async #onChain<T>(chain: string, work: (em: EntityManager, height: number) => Promise<T>): Promise<T> {
+    try {
+      return await this.#orm.em.fork().transactional((em) => this.#locked(em, chain, work));
+    } finally {
+      this.#quiet = null;
+    }
+  }
+
+  async #locked<T>(
+    em: EntityManager,
+    chain: string,
+    work: (em: EntityManager, height: number) => Promise<T>,
+  ): Promise<T> {
+    const [row] = await em.execute<{ height: number }[]>(
+      'select height::int as height from sandbox_chain where chain = ? for update',
+      [chain],
+    );
+    if (row === undefined) throw unknownChain(chain);
+    return work(em, row.height);
+  }
+
+  async #read<Row extends object>(sql: string, params: readonly unknown[]): Promise<Row[]> {
+    return this.#orm.em.fork().execute<Row[]>(sql, [...params]);
+  }
+}
+
+interface TransferRow {
+  readonly txid: string | null;
+  readonly recipient: string | null;
+  readonly tag: string | null;
+  readonly contract: string | null;
+  readonly amount: string | null;
+}
+
+interface RangeRow extends TransferRow {
+  readonly head: number;
+  readonly height: number | null;
+  readonly hash: string | null;
+  readonly parent: string | null;
+}
+
+interface Submission {
+  readonly state: 'mempool' | 'mined' | 'dropped' | null;
+  readonly nextNonce: bigint;
+  readonly native: bigint;
+  readonly asset: bigint;
+  readonly rivalTxid: string | null;
+  readonly rivalFee: bigint;
+}
+
+/** The SQL of a block's hash. Its salt makes a branch differ from the one it replaces; its '?' stands for that. */
+function blockHash(chain: string, height: string, parent: string): string {
+  return `encode(sha256(convert_to(concat_ws('|', ${chain}, ${height}, ${parent}, ?::text), 'utf8')), 'hex')`;
+}
+
+function salt(bytes = 16): string {
+  return randomBytes(bytes).toString('hex');
+}
+
+function unknownChain(chain: string): ChainError {
+  return new ChainError('unknown_chain', `there is no sandbox chain ${chain}`, { retryable: false });
+}
+
+function rejected(code: string): Broadcast {
+  return { outcome: 'rejected', code };
+}
+
+function openOrNull(raw: string): { payload: SandboxPayload; txid: string } | null {
+  try {
+    return openSandboxTx(raw);
+  } catch {
+    return null;
+  }
+}
+
+function transferOf({ txid, recipient, tag, contract, amount }: TransferRow): Transfer {
+  return {
+    key: `${txid}:0`,
+    txid: txid ?? '',
+    address: recipient ?? '',
+    tag,
+    contract,
+    amount: BigInt(amount ?? '0'),
+  };
+}
+
+/** What the chain has that decides about a transaction. */
+async function submission(em: EntityManager, payload: SandboxPayload, txid: string): Promise<Submission> {
+  const { chain, from, nonce, contract } = payload;
+  const balance = `(select amount::text from sandbox_balance where chain = ? and address = ? and contract = ?)`;
+  const rows = await em.execute<Record<string, string | null>[]>(
+    `select (select state from sandbox_tx where chain = ? and txid = ?) as state,
+            (select nonce::text from sandbox_account where chain = ? and address = ?) as next_nonce,
+            ${balance} as native, ${balance} as asset, r.txid as rival_txid, r.fee::text as rival_fee
+       from (select 1) one
+       left join sandbox_tx r
+         on r.chain = ? and r.sender = ? and r.nonce = ? and r.state = 'mempool' and r.txid <> ?`,
+    [chain, txid, chain, from, chain, from, '', chain, from, contract ?? '', chain, from, nonce, txid],
+  );
+  const row = rows[0] ?? {};
+  return {
+    state: (row.state ?? null) as Submission['state'],
+    nextNonce: BigInt(row.next_nonce ?? '0'),
+    native: BigInt(row.native ?? '0'),
+    asset: BigInt(row.asset ?? '0'),
+    rivalTxid: row.rival_txid ?? null,
+    rivalFee: BigInt(row.rival_fee ?? '0'),
+  };
+}
+
+/** Why a node does not take a transaction, or null. What else waits for a block does not count. */
+function faultOf(
+  payload: SandboxPayload,
+  { nextNonce, native, asset, rivalTxid, rivalFee }: Submission,
+): string | null {
+  const amount = BigInt(payload.amount);
+  const fee = BigInt(payload.fee);
+  if (amount === 0n || payload.contract === '') return 'malformed';
+  if (BigInt(payload.nonce) < nextNonce) return 'nonce_too_low';
+  if (rivalTxid !== null && fee <= rivalFee) return 'underpriced';
+  const fromNative = payload.contract === null ? fee + amount : fee;
+  return native < fromNative || asset < amount ? 'insufficient_funds' : null;
+}
+
+/** What could go in the next block, in order. Leaves out what stands behind a gap in its account's nonces. */
+async function readWaiting(em: EntityManager, chain: string): Promise<WaitingTx[]> {
+  const rows = await em.execute<
+    {
+      txid: string;
+      sender: string | null;
+      nonce: string | null;
+      recipient: string;
+      contract: string | null;
+      amount: string;
+      fee: string;
+      refused: boolean;
+    }[]
+  >(
+    // The place in the account's line is what the nonce is above the account's, unless there is a gap.
+    `select * from (
+       select t.seq, t.txid, t.sender, t.nonce::text as nonce, t.recipient, t.contract, t.amount::text as amount,
+              t.fee::text as fee, r.address is not null as refused
+         from (select w.*, case when w.sender is null then 1
+                                else row_number() over (partition by w.sender order by w.nonce) end as place
+                 from sandbox_tx w where w.chain = ? and w.state = 'mempool') t
+         left join sandbox_account a on a.chain = t.chain and a.address = t.sender
+         left join sandbox_refusing r on r.chain = t.chain and r.address = t.recipient
+        where t.sender is null or t.nonce < a.nonce + t.place
+        order by t.place, t.seq
+        limit ?
+     ) ready order by seq`,
+    [chain, blockSize],
+  );
+  return rows.map(({ txid, sender, nonce, recipient, contract, amount, fee, refused }) => ({
+    txid,
+    account: sender === null || nonce === null ? null : { address: sender, nonce: BigInt(nonce) },
+    recipient,
+    contract,
+    amount: BigInt(amount),
+    fee: BigInt(fee),
+    refused,
+  }));
+}
+
+/** The accounts among senders and recipients, with all their balances. */
+async function readAccounts(em: EntityManager, chain: string, waiting: readonly WaitingTx[]): Promise<SandboxAccounts> {
+  const accounts = new SandboxAccounts();
+  if (waiting.length === 0) return accounts;
+  const addresses = new Set(
+    waiting.flatMap((tx) => [tx.recipient, ...(tx.account === null ? [] : [tx.account.address])]),
+  );
+  const rows = await em.execute<{ address: string; nonce: string; contract: string | null; amount: string | null }[]>(
+    `select a.address, a.nonce::text as nonce, b.contract, b.amount::text as amount
+       from sandbox_account a
+       left join sandbox_balance b on b.chain = a.chain and b.address = a.address
+      where a.chain = ? and a.address in (select jsonb_array_elements_text(?::jsonb))`,
+    [chain, JSON.stringify([...addresses])],
+  );
+  for (const { address, nonce, contract, amount } of rows) {
+    accounts.open(address, BigInt(nonce));
+    if (contract !== null && amount !== null) accounts.hold(address, contract, BigInt(amount));
+  }
+  return accounts;
+}
+
+/** Makes an address an account, with what it has received so far. */
+async function openAccount(em: EntityManager, chain: string, address: string): Promise<void> {
+  const opened = await em.execute<unknown[]>(
+    'insert into sandbox_account (chain, address) values (?, ?) on conflict do nothing returning address',
+    [chain, address],
+  );
+  if (opened.length === 0) return;
+  await em.execute(
+    `insert into sandbox_balance (chain, address, contract, amount)
+     select chain, recipient, coalesce(contract, ''), sum(amount) from sandbox_tx
+      where chain = ? and recipient = ? and state = 'mined' and success
+      group by chain, recipient, contract`,
+    [chain, address],
+  );
+}
+
+/** Takes back what the blocks above a height did, as if they had never been. */
+async function undoAbove(
+  em: EntityManager,
+  chain: string,
+  height: number,
+  state: 'mempool' | 'dropped',
+): Promise<void> {
+  await em.execute(
+    `with gone as materialized (
+       select * from sandbox_tx where chain = ? and state = 'mined' and height > ?
+     ), nonces as (
+       update sandbox_account a set nonce = a.nonce - s.used
+         from (select sender, count(*) as used from gone where sender is not null group by sender) s
+        where a.chain = ? and a.address = s.sender
+     ), moved as (
+       select sender as address, '' as contract, fee as amount from gone where sender is not null
+       union all
+       select sender, coalesce(contract, ''), amount from gone where sender is not null and success
+       union all
+       select recipient, coalesce(contract, ''), -amount from gone where success
+     ), balances as (
+       update sandbox_balance b set amount = b.amount + m.amount
+         from (select address, contract, sum(amount) as amount from moved group by address, contract) m
+        where b.chain = ? and b.address = m.address and b.contract = m.contract
+     )
+     update sandbox_tx t set state = ?, height = null, success = null
+       from gone where t.chain = gone.chain and t.txid = gone.txid`,
+    [chain, height, chain, chain, state],
+  );
+}

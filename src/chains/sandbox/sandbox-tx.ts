@@ -1,0 +1,71 @@
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { base58 } from '@scure/base';
+
+/** What a sandbox account signs. Amounts are decimal strings in the smallest unit. */
+export interface SandboxPayload {
+  readonly chain: string;
+  readonly from: string;
+  /** Counts an account's transactions from 0. */
+  readonly nonce: number;
+  readonly to: string;
+  readonly tag: string | null;
+  readonly contract: string | null;
+  readonly amount: string;
+  readonly fee: string;
+}
+
+const addressPrefix = 'sbx';
+
+/** The account of an Ed25519 key: its public key in base58 behind 'sbx'. */
+export function sandboxAddress(publicKey: Uint8Array): string {
+  return `${addressPrefix}${base58.encode(publicKey)}`;
+}
+
+/** The text that is signed and hashed: members in one order, so that equal payloads are equal text. */
+export function encodePayload(payload: SandboxPayload): string {
+  const { chain, from, nonce, to, tag, contract, amount, fee } = payload;
+  return JSON.stringify({ chain, from, nonce, to, tag, contract, amount, fee });
+}
+
+/** @throws Error when the text is not a payload in its one form. */
+export function decodePayload(text: string): SandboxPayload {
+  const payload = JSON.parse(text) as SandboxPayload;
+  const whole = /^(0|[1-9]\d{0,77})$/;
+  const sound =
+    whole.test(payload.amount) &&
+    whole.test(payload.fee) &&
+    Number.isSafeInteger(payload.nonce) &&
+    payload.nonce >= 0 &&
+    [payload.chain, payload.from, payload.to].every((part) => typeof part === 'string' && part !== '') &&
+    [payload.tag, payload.contract].every((part) => part === null || typeof part === 'string');
+  if (!sound || encodePayload(payload) !== text) throw new Error('this is not a sandbox transaction');
+  return payload;
+}
+
+/** Names a transaction by what it does, so that it is known before it is signed. 64 hex digits. */
+export function sandboxTxid(payload: string): string {
+  return bytesToHex(sha256(sha256(utf8ToBytes(payload))));
+}
+
+/** Payload and signature, as they are broadcast. Deterministic: the same payload and key give the same bytes. */
+export function signSandboxTx(payload: string, privateKey: Uint8Array): string {
+  return `${payload}#${bytesToHex(ed25519.sign(utf8ToBytes(payload), privateKey))}`;
+}
+
+/**
+ * The payload of signed bytes.
+ *
+ * @throws Error when the sender did not sign it.
+ */
+export function openSandboxTx(raw: string): { payload: SandboxPayload; txid: string } {
+  const end = raw.lastIndexOf('#');
+  const text = raw.slice(0, end);
+  const payload = decodePayload(text);
+  const signature = raw.slice(end + 1);
+  if (!payload.from.startsWith(addressPrefix) || !/^[0-9a-f]{128}$/.test(signature)) throw new Error('not signed');
+  const publicKey = base58.decode(payload.from.slice(addressPrefix.length));
+  if (!ed25519.verify(hexToBytes(signature), utf8ToBytes(text), publicKey)) throw new Error('the signature is wrong');
+  return { payload, txid: sandboxTxid(text) };
+}

@@ -1,0 +1,79 @@
+import {
+  type BlockRef,
+  ChainError,
+  type Cursor,
+  ReorgTooDeep,
+  type ScannedBlock,
+  type ScanResult,
+} from './chain-adapter.ts';
+
+/** What a scan asks of a node. Heights above the newest block, and blocks that are not there, are null. */
+export interface BlockSource {
+  headHeight(): Promise<number>;
+  hashAt(height: number): Promise<string | null>;
+  block(height: number): Promise<ScannedBlock | null>;
+}
+
+export interface ScanLimits {
+  readonly maxBlocks: number;
+  readonly reorgWindow: number;
+}
+
+/** How often the chain may change under one scan before the node is no longer believed. */
+const maxChanges = 3;
+
+/**
+ * Follows a chain from a cursor: unwinds what is no longer on the chain, then reads at most `maxBlocks` forward, each on
+ * top of the one before. A chain that has become shorter is unwound like any other.
+ *
+ * @throws ReorgTooDeep when no block of the window is on the chain any more.
+ * @throws ChainError when blocks do not fit on top of each other even after unwinding.
+ */
+export async function scanBlocks(
+  chain: string,
+  source: BlockSource,
+  cursor: Cursor,
+  { maxBlocks, reorgWindow }: ScanLimits,
+): Promise<ScanResult> {
+  const window = [...cursor.window];
+  const orphaned: BlockRef[] = [];
+  const blocks: ScannedBlock[] = [];
+
+  /** Takes blocks off until one is on the chain. Blocks of this very scan vanish as if they had never been read. */
+  const unwind = async (): Promise<BlockRef> => {
+    for (let top = window.at(-1); top !== undefined; top = window.at(-1)) {
+      if ((await source.hashAt(top.height)) === top.hash) return top;
+      window.pop();
+      if (blocks.pop() === undefined) orphaned.push(top);
+    }
+    throw new ReorgTooDeep(chain, cursor.window.length);
+  };
+
+  const head = await source.headHeight();
+  let top = await unwind();
+  for (let changes = 0; blocks.length < maxBlocks; ) {
+    const block = await source.block(top.height + 1);
+    if (block === null) break;
+    if (block.ref.parent === top.hash) {
+      top = block.ref;
+      window.push(top);
+      blocks.push(block);
+    } else {
+      changes += 1;
+      if (changes > maxChanges) throw new ChainError('inconsistent_chain', `the blocks of ${chain} do not join`);
+      top = await unwind();
+    }
+  }
+  return { orphaned, blocks, cursor: { window: window.slice(-reorgWindow) }, head: Math.max(head, top.height) };
+}
+
+/**
+ * A cursor that stands at a height: its scan begins with the block above.
+ *
+ * @throws ChainError when the chain has no such block.
+ */
+export async function startCursor(source: BlockSource, height: number): Promise<Cursor> {
+  const block = await source.block(height);
+  if (block === null) throw new ChainError('no_such_block', `there is no block ${height} yet`);
+  return { window: [block.ref] };
+}

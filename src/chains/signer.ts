@@ -1,0 +1,27 @@
+import type { PaymentIntent, PreparedTx, SignedTx } from './chain-adapter.ts';
+
+/**
+ * The port to whoever holds the keys. Signing is idempotent for a payment's attempt: the same request gives the same
+ * bytes for ever, and another transaction for the same attempt is refused.
+ */
+export interface Signer {
+  /**
+   * Checks that the unsigned transaction pays what the intent says and nothing else, then signs it.
+   *
+   * @throws SignerError `refused` when it does not, or when the attempt was signed before with other contents;
+   *   `unavailable` when the signer cannot be reached, which says nothing about whether it signed.
+   */
+  sign(chain: string, intent: PaymentIntent, tx: PreparedTx): Promise<SignedTx>;
+  /** Address of the wallet that pays on a chain. */
+  hotWallet(chain: string): Promise<string>;
+}
+
+export class SignerError extends Error {
+  override readonly name = 'SignerError';
+  readonly code: 'refused' | 'unavailable';
+
+  constructor(code: 'refused' | 'unavailable', message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = code;
+  }
+}

@@ -1,0 +1,201 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
+import { type Command, InvalidArgumentError } from 'commander';
+import { validate as isUuid } from 'uuid';
+import { allNetworks, networkById } from '../chains/networks.ts';
+import { busyBlocks } from '../chains/sandbox/sandbox-adapters.ts';
+import { SandboxChain } from '../chains/sandbox/sandbox-chain.ts';
+import { systemClock } from '../clock.ts';
+import { CurrencyService } from '../currencies/currency-service.ts';
+import { AppError } from '../errors.ts';
+import { formatDecimal, fractionDigits, isStorable, parseDecimal, toUnits } from '../money.ts';
+import { Order } from '../orders/order.entity.ts';
+import { canonicalShortId } from '../orders/short-id.ts';
+import { withDatabase } from './context.ts';
+import { type Fields, print } from './output.ts';
+
+interface SandboxContext {
+  readonly orm: MikroORM;
+  readonly sandbox: SandboxChain;
+}
+
+/** A whole number of blocks. */
+function blocks(text: string): number {
+  if (!/^\d{1,5}$/.test(text) || text === '0') throw new InvalidArgumentError('must be a whole number from 1 to 99999');
+  return Number.parseInt(text, 10);
+}
+
+function withSandbox<T>(command: (context: SandboxContext) => Promise<T>): Promise<T> {
+  return withDatabase(({ orm }) => command({ orm, sandbox: new SandboxChain({ orm, clock: systemClock }) }));
+}
+
+/** Commands that play the part of the user, the miners and the market on the sandbox's chains. */
+export function sandboxCommands(program: Command): void {
+  const sandbox = program.command('sandbox').description('the chains and prices of the sandbox');
+  const verb = (name: string, description: string): Command =>
+    sandbox.command(name).description(description).option('--json', 'print one JSON object and nothing else');
+
+  verb('deposit', "send coins to an order's deposit address, as its user would")
+    .requiredOption('--order <id>', 'id or short id of the order')
+    .option('--amount <amount>', "how much, in the coin's units; what the order expects unless given")
+    .option('--tag <tag>', "memo or tag beside the address; the order's own unless given, 'none' for none")
+    .option('--coin <coin>', "another coin of the chain than the order's")
+    .option('--network <network>', "network of that coin; the order's unless given")
+    .action(async ({ order, amount, tag, coin, network, json }) => {
+      print(await withSandbox((context) => deposit(context, { order, amount, tag, coin, network })), json);
+    });
+  verb('mine', 'make blocks; on the chains that have something to do unless a network is named')
+    .option('--blocks <n>', 'how many', blocks, 1)
+    .option('--network <network>', 'a network of the chain')
+    .action(async ({ blocks: count, network, json }) => {
+      const mined = await withSandbox(async ({ orm, sandbox: node }) => {
+        const chains = await chainsOf(orm, network);
+        for (const chain of chains) await node.mine(chain, count);
+        return chains;
+      });
+      print({ blocks: count, chains: mined }, json);
+    });
+  verb('reorg', 'replace the newest blocks by empty ones; what they held waits for a block again')
+    .requiredOption('--depth <n>', 'how many blocks', blocks)
+    .option('--network <network>', 'a network of the chain; the chains that have something to do unless given')
+    .option('--drop', 'forget the transactions of the removed blocks')
+    .action(async ({ depth, network, drop, json }) => {
+      const replaced = await withSandbox(async ({ orm, sandbox: node }) => {
+        const chains = await chainsOf(orm, network);
+        for (const chain of chains) await node.reorg(chain, depth, { keep: drop !== true });
+        return chains;
+      });
+      print({ depth, chains: replaced }, json);
+    });
+  verb('price', 'fix the price of a coin, or let it move again')
+    .requiredOption('--coin <coin>', 'ticker')
+    .requiredOption('--price <usd>', "price of one unit in US dollars, or 'auto'")
+    .action(async ({ coin, price, json }) => {
+      print(await withSandbox(({ orm }) => setPrice(orm, coin, price)), json);
+    });
+  verb('inventory', 'limit what the liquidity venue has of a coin, or lift the limit')
+    .requiredOption('--coin <coin>', 'ticker')
+    .requiredOption('--amount <amount>', "in the coin's units, or 'plenty'")
+    .action(async ({ coin, amount, json }) => {
+      print(await withSandbox(({ orm }) => setInventory(orm, coin, amount)), json);
+    });
+  verb('refuse', 'make payments to an address fail on its chain, or work again')
+    .requiredOption('--network <network>', 'a network of the chain')
+    .requiredOption('--address <address>', 'recipient')
+    .option('--undo', 'let them work again')
+    .action(async ({ network, address, undo, json }) => {
+      const chain = chainOf(network);
+      await withSandbox(({ sandbox: node }) => (undo ? node.accept(chain, address) : node.refuse(chain, address)));
+      print({ chain, address, refused: undo !== true }, json);
+    });
+  verb('status', 'show the chains').action(async ({ json }) => {
+    const heads = await withSandbox(({ sandbox: node }) => node.heads());
+    print({ chains: [...heads].map(([chain, { height, hash }]): Fields => ({ chain, height, hash })) }, json);
+  });
+}
+
+interface DepositOptions {
+  readonly order: string;
+  readonly amount: string | undefined;
+  readonly tag: string | undefined;
+  readonly coin: string | undefined;
+  readonly network: string | undefined;
+}
+
+async function deposit({ orm, sandbox }: SandboxContext, options: DepositOptions): Promise<Fields> {
+  const order = await findOrder(orm, options.order);
+  const coin = options.coin ?? order.coinFrom;
+  const network = options.network ?? order.networkFrom;
+  const currencies = await new CurrencyService(orm, systemClock).list();
+  const currency = currencies.find((row) => row.coin === coin && row.network === network);
+  if (!currency) throw new AppError('currency_not_found', `there is no ${coin} on ${network}`);
+  const text = options.amount ?? formatDecimal(order.amountFromExpected);
+  const amount = parseDecimal(text);
+  if (!amount?.gt('0') || fractionDigits(amount) > currency.decimals || !isStorable(amount)) {
+    throw new AppError(
+      'invalid_amount',
+      `'${text}' is not an amount of ${coin} with at most ${currency.decimals} decimals`,
+    );
+  }
+  const { address, tag: ownTag } = order.depositAddress;
+  const tag = options.tag === undefined ? ownTag : options.tag === 'none' ? null : options.tag;
+  const chain = chainOf(network);
+  const txid = await sandbox.pay(chain, {
+    to: address,
+    tag,
+    contract: currency.contract,
+    amount: toUnits(amount, currency.decimals),
+    busyBlocks: busyBlocks(chain, currencies),
+  });
+  return { order: order.id, txid, chain, coin, network, amount: formatDecimal(amount), address, tag };
+}
+
+async function findOrder(orm: MikroORM, id: string): Promise<Order> {
+  const shortId = canonicalShortId(id);
+  const where = shortId ? { shortId } : isUuid(id) ? { id: id.toLowerCase() } : null;
+  const order = where && (await orm.em.fork().findOne(Order, where, { populate: ['depositAddress'] }));
+  if (!order) throw new AppError('order_not_found', `there is no order ${id.slice(0, 60)}`);
+  return order;
+}
+
+function chainOf(network: string): string {
+  const found = networkById(network);
+  if (found) return found.chain;
+  const known = allNetworks().map(({ id }) => id);
+  throw new AppError('unknown_network', `there is no network ${network.slice(0, 20)}; known are ${known.join(', ')}`);
+}
+
+/** The chain of a network, or those with something to do, or all. */
+async function chainsOf(orm: MikroORM, network: string | undefined): Promise<string[]> {
+  if (network !== undefined) return [chainOf(network)];
+  const rows = await orm.em.fork().execute<{ chain: string; busy: boolean }[]>(
+    `select chain, height < busy_until
+            or exists (select 1 from sandbox_tx t where t.chain = c.chain and t.state = 'mempool') as busy
+       from sandbox_chain c order by chain`,
+  );
+  const busy = rows.filter((row) => row.busy);
+  return (busy.length > 0 ? busy : rows).map(({ chain }) => chain);
+}
+
+async function setPrice(orm: MikroORM, coin: string, text: string): Promise<Fields> {
+  await knownCoin(orm, coin);
+  const em = orm.em.fork();
+  if (text === 'auto') {
+    await em.execute('delete from sandbox_price where coin = ?', [coin]);
+    return { coin, price: 'auto' };
+  }
+  const price = parseDecimal(text);
+  if (!price?.gt('0') || !isStorable(price)) {
+    throw new AppError('invalid_amount', `'${text}' is not a price; a good value: 64000.5, or auto`);
+  }
+  await em.execute(
+    `insert into sandbox_price (coin, price, set_at) values (?, ?, ?)
+     on conflict (coin) do update set price = excluded.price, set_at = excluded.set_at`,
+    [coin, formatDecimal(price), systemClock.now()],
+  );
+  return { coin, price: formatDecimal(price) };
+}
+
+async function setInventory(orm: MikroORM, coin: string, text: string): Promise<Fields> {
+  await knownCoin(orm, coin);
+  const em = orm.em.fork();
+  if (text === 'plenty') {
+    await em.execute('delete from sandbox_inventory where coin = ?', [coin]);
+    return { coin, amount: 'plenty' };
+  }
+  const amount = parseDecimal(text);
+  if (!amount || amount.lt('0') || !isStorable(amount)) {
+    throw new AppError('invalid_amount', `'${text}' is not an amount; a good value: 12.5, or plenty`);
+  }
+  await em.execute(
+    `insert into sandbox_inventory (coin, amount) values (?, ?)
+     on conflict (coin) do update set amount = excluded.amount`,
+    [coin, formatDecimal(amount)],
+  );
+  return { coin, amount: formatDecimal(amount) };
+}
+
+async function knownCoin(orm: MikroORM, coin: string): Promise<void> {
+  const currencies = await new CurrencyService(orm, systemClock).list();
+  if (!currencies.some((row) => row.coin === coin))
+    throw new AppError('unknown_coin', `there is no coin ${coin.slice(0, 20)}`);
+}

@@ -1,0 +1,101 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { v7 as uuidv7 } from 'uuid';
+import { Big, formatDecimal } from '../money.ts';
+
+/**
+ * The accounts of the book. Debits are positive: what we hold or are owed is positive, what we owe or have earned is
+ * negative. `deposits`: coins on deposit addresses. `hot`: the wallets that pay. `client`: what users are owed.
+ * `venue`: our balance with the liquidity venue. `service_fee`, `network_fee`: what users paid us. `network_cost`: what
+ * chains took. `trading`: what the venue gave more or less than was agreed with the user, and exchanges that we took back. `unclaimed`: remainders too
+ * small to send back. `suspense`: deposits that are nobody's yet. `opening`: what the hot wallets began with.
+ */
+export type Account =
+  | 'deposits'
+  | 'hot'
+  | 'client'
+  | 'venue'
+  | 'service_fee'
+  | 'network_fee'
+  | 'network_cost'
+  | 'trading'
+  | 'unclaimed'
+  | 'suspense'
+  | 'opening';
+
+/** A coin on a network. */
+export interface LedgerAsset {
+  readonly coin: string;
+  readonly network: string;
+}
+
+export interface LedgerLine extends LedgerAsset {
+  readonly account: Account;
+  /** Positive debits, negative credits, in the coin's units. Lines of zero are left out. */
+  readonly amount: Big | string;
+}
+
+export interface Booking {
+  readonly kind:
+    | 'deposit'
+    | 'deposit_reversal'
+    | 'trade'
+    | 'trade_unwound'
+    | 'unclaimed'
+    | 'payment'
+    | 'payment_fee'
+    | 'opening';
+  /** What is booked; with the kind, it is booked once. */
+  readonly reference: string;
+  readonly orderId: string | null;
+  readonly at: Date;
+  readonly lines: readonly LedgerLine[];
+}
+
+/** A line. */
+export function line(account: Account, { coin, network }: LedgerAsset, amount: Big | string): LedgerLine {
+  return { account, coin, network, amount };
+}
+
+/** The opposite of an amount. */
+export function minus(amount: Big | string): Big {
+  return new Big('0').minus(amount);
+}
+
+/**
+ * Books a transaction in the caller's own, in one statement. Returns false, and books nothing, when the same was
+ * booked before.
+ *
+ * @throws Error when the lines of an asset do not sum to zero. The database checks it again at commit.
+ */
+export async function book(em: EntityManager, { kind, reference, orderId, at, lines }: Booking): Promise<boolean> {
+  const kept = lines.map((one) => ({ ...one, amount: new Big(one.amount) })).filter(({ amount }) => !amount.eq('0'));
+  for (const [asset, group] of Map.groupBy(kept, ({ coin, network }) => `${coin} on ${network}`)) {
+    const sum = group.reduce((total, { amount }) => total.plus(amount), new Big('0'));
+    if (!sum.eq('0')) throw new Error(`${kind} ${reference} does not sum to zero in ${asset}: ${formatDecimal(sum)}`);
+  }
+  const rows = await em.execute<{ id: string }[]>(
+    `with booked as (
+       insert into ledger_transaction (id, kind, reference, order_id, at) values (?, ?, ?, ?, ?)
+       on conflict (kind, reference) do nothing returning id
+     ), written as (
+       insert into ledger_line (transaction_id, line, account, coin, network, amount)
+       select booked.id, l.line, l.account, l.coin, l.network, l.amount
+         from booked, jsonb_to_recordset(?::jsonb)
+              as l (line integer, account text, coin text, network text, amount numeric(38,18))
+     )
+     select id from booked`,
+    [
+      uuidv7(),
+      kind,
+      reference,
+      orderId,
+      at,
+      JSON.stringify(
+        kept.map(({ account, coin, network, amount }, index) => {
+          return { line: index + 1, account, coin, network, amount: formatDecimal(amount) };
+        }),
+      ),
+    ],
+  );
+  return rows.length > 0;
+}

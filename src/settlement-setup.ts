@@ -1,0 +1,177 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
+import { StartError } from './bootstrap.ts';
+import type { ChainAdapter } from './chains/chain-adapter.ts';
+import { allNetworks } from './chains/networks.ts';
+import { hotWalletSetting, knownHotWallet, sandboxAdapters } from './chains/sandbox/sandbox-adapters.ts';
+import { SandboxChain } from './chains/sandbox/sandbox-chain.ts';
+import type { Signer } from './chains/signer.ts';
+import type { Clock } from './clock.ts';
+import type { Config } from './config.ts';
+import type { CurrencyCatalogue } from './currencies/currency-catalogue.ts';
+import { JobQueue } from './jobs/job-queue.ts';
+import { errorMembers, type Log } from './log.ts';
+import type { PriceBook } from './rates/price-book.ts';
+import type { PriceSource } from './rates/price-source.ts';
+import { ChainScanner } from './settlement/chain-scanner.ts';
+import { OrderExpiry } from './settlement/order-expiry.ts';
+import { OrderSettler } from './settlement/order-settler.ts';
+import { PaymentWorker } from './settlement/payment-worker.ts';
+import { fundSandbox } from './settlement/sandbox-opening.ts';
+import { SandboxVenue } from './settlement/sandbox-venue.ts';
+import { SettlementWorker } from './settlement/settlement-worker.ts';
+import type { SettlementTools } from './settlement/settling.ts';
+import { StaffActions } from './settlement/staff-actions.ts';
+import type { Surroundings } from './surroundings.ts';
+
+/** The running half of the gateway that moves orders and money. */
+export interface Settlement {
+  readonly worker: SettlementWorker;
+  readonly settler: OrderSettler;
+  readonly staffActions: StaffActions;
+  readonly sandbox: SandboxChain;
+  /** Empty where nothing can be signed, and so the chains are left to other processes. */
+  readonly adapters: ReadonlyMap<string, ChainAdapter>;
+  close(): Promise<void>;
+}
+
+export interface SettlementOptions {
+  readonly config: Config;
+  readonly databaseUrl: string;
+  readonly orm: MikroORM;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly catalogue: CurrencyCatalogue;
+  readonly prices: PriceBook;
+  readonly priceSource: PriceSource;
+  readonly signer: Signer | null;
+  readonly surroundings: Surroundings;
+}
+
+/** How often the sandbox looks whether a block is due, for each block interval. */
+const looksPerBlock = 4;
+
+/** Builds settlement from plain constructors and starts it. */
+export async function openSettlement(options: SettlementOptions): Promise<Settlement> {
+  const { config, databaseUrl, orm, clock, log, catalogue, prices, priceSource, surroundings } = options;
+  const { onBoundary = () => {}, background = true } = surroundings;
+  const sandbox = new SandboxChain({ orm, clock });
+  const signer = options.signer && (surroundings.signer?.(options.signer) ?? options.signer);
+  const adapters = signer ? await openAdapters(options, sandbox, signer) : new Map<string, ChainAdapter>();
+  const venue = new SandboxVenue({ orm, clock, prices: priceSource });
+  const tools: SettlementTools = {
+    catalogue,
+    prices,
+    venue: surroundings.venue?.(venue) ?? venue,
+    rules: {
+      maxSlippage: config.MAX_SLIPPAGE,
+      exchangeDeadlineSec: config.EXCHANGE_DEADLINE_SEC,
+      paymentUnknownSec: config.PAYMENT_UNKNOWN_SEC,
+      depositGraceSec: config.DEPOSIT_WINDOW_SEC,
+    },
+  };
+  const jobs = new JobQueue(databaseUrl, log);
+  await jobs.start();
+  const settler = new OrderSettler({ orm, clock, log, tools, onBoundary });
+  const worker = new SettlementWorker({
+    orm,
+    clock,
+    log,
+    adapters,
+    scanner: new ChainScanner({ orm, clock, log, tools, jobs, onBoundary }),
+    payments: new PaymentWorker({
+      orm,
+      clock,
+      log,
+      catalogue,
+      signer: signer ?? unavailable,
+      jobs,
+      onBoundary,
+      maxFeeFactor: config.MAX_FEE_FACTOR,
+    }),
+    settler,
+    expiry: new OrderExpiry(orm, clock, config.DEPOSIT_WINDOW_SEC),
+    jobs,
+    pollMs: config.CHAIN_POLL_MS,
+    leaseMs: config.CHAIN_LEASE_MS,
+  });
+  await worker.open();
+  if (background) await worker.start();
+  const stopMining = background ? mineByClock(sandbox, config.SANDBOX_BLOCK_MS, log) : () => {};
+  return {
+    worker,
+    settler,
+    staffActions: new StaffActions({ orm, clock, settler, jobs }),
+    sandbox,
+    adapters,
+    close: async () => {
+      await stopMining();
+      await worker.stop();
+      await jobs.stop();
+    },
+  };
+}
+
+/** A worker without keys has no chains, so nothing is ever asked of this. */
+const unavailable: Signer = {
+  sign: () => Promise.reject(new StartError('this process has no signer')),
+  hotWallet: () => Promise.reject(new StartError('this process has no signer')),
+};
+
+async function openAdapters(
+  { orm, clock, catalogue, surroundings }: SettlementOptions,
+  sandbox: SandboxChain,
+  signer: Signer,
+): Promise<Map<string, ChainAdapter>> {
+  const chains = [...new Set(allNetworks().map(({ chain }) => chain))];
+  await sandbox.open(chains);
+  const hotWallet = await rememberHotWallet(orm, signer);
+  await fundSandbox({ orm, clock, sandbox }, catalogue.rows, hotWallet);
+  return new Map(
+    sandboxAdapters(chains, sandbox, hotWallet, catalogue.rows).map((adapter) => [
+      adapter.chain,
+      surroundings.chain?.(adapter) ?? adapter,
+    ]),
+  );
+}
+
+async function rememberHotWallet(orm: MikroORM, signer: Signer): Promise<string> {
+  const address = await signer.hotWallet('sandbox').catch(() => null);
+  const known = await knownHotWallet(orm);
+  if (address === null && known === null) {
+    throw new StartError('the signer at SIGNER_SOCKET does not answer; start it first with: npm run signer');
+  }
+  if (address !== null && known !== null && address !== known) {
+    throw new StartError(
+      `the signer's hot wallet is ${address}, and this database pays from ${known}; use the signer-seed of this database`,
+    );
+  }
+  if (known !== null) return known;
+  await orm.em
+    .fork()
+    .execute('insert into setting (name, value) values (?, ?) on conflict do nothing', [hotWalletSetting, address]);
+  return address ?? '';
+}
+
+/** Makes blocks on the sandbox's chains by the clock, as long as they have something to do. Returns how to stop. */
+function mineByClock(sandbox: SandboxChain, blockMs: number, log: Log): () => Promise<void> {
+  if (blockMs === 0) return async () => {};
+  let running: Promise<unknown> = Promise.resolve();
+  let idle = true;
+  const timer = setInterval(
+    () => {
+      if (!idle) return;
+      idle = false;
+      running = sandbox
+        .mineDue(blockMs)
+        .catch((error) => log.warn({ event: 'sandbox_failed', ...errorMembers(error) }, 'no sandbox block was made'))
+        .finally(() => {
+          idle = true;
+        });
+    },
+    Math.min(250, Math.max(5, Math.floor(blockMs / looksPerBlock))),
+  ).unref();
+  return async () => {
+    clearInterval(timer);
+    await running;
+  };
+}

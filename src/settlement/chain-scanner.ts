@@ -1,0 +1,444 @@
+import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgresql';
+import { v7 as uuidv7 } from 'uuid';
+import {
+  type BlockRef,
+  type ChainAdapter,
+  type Cursor,
+  ReorgTooDeep,
+  type ScanResult,
+  type Transfer,
+} from '../chains/chain-adapter.ts';
+import type { Clock } from '../clock.ts';
+import type { Currency } from '../currencies/currency.entity.ts';
+import type { JobQueue } from '../jobs/job-queue.ts';
+import { book, line, minus } from '../ledger/ledger.ts';
+import type { Log } from '../log.ts';
+import { fromUnits } from '../money.ts';
+import { Order } from '../orders/order.entity.ts';
+import type { OnBoundary } from './boundary.ts';
+import { type ChainLease, LeaseLost } from './chain-lease.ts';
+import { Deposit } from './deposit.entity.ts';
+import type { SettlementTools } from './settling.ts';
+import { depositGone, depositReference, isRipe, markCredited } from './steps/credit.ts';
+import { noticeDeposits } from './steps/notice.ts';
+
+export interface ChainScannerOptions {
+  readonly orm: MikroORM;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly tools: SettlementTools;
+  readonly jobs: Pick<JobQueue, 'wake'>;
+  readonly onBoundary: OnBoundary;
+}
+
+/** Blocks that one scan reads and one transaction stores. */
+const maxBlocks = 200;
+
+/**
+ * unchanged: the chain is where it was. at_head: what was new is stored, up to the head. more: blocks are left. stopped:
+ * somebody must look before the scan goes on.
+ */
+export type ScanOutcome = 'unchanged' | 'at_head' | 'more' | 'stopped';
+
+/** Where a chain's scan stands, kept in memory between the scans of one holder of the lease. */
+interface ScanState {
+  readonly fence: string;
+  readonly version: bigint;
+  readonly cursor: Cursor;
+  /** Pending transfers that were looked at, so that an unchanged mempool costs nothing; null before the first look. */
+  readonly pending: ReadonlySet<string> | null;
+  /** Something left the mempool at the last look: a second look must find it nowhere before it counts as gone. */
+  readonly hasLeft: boolean;
+  readonly problem: string | null;
+  /** A command asks to read everything above this height again. */
+  readonly rescanFrom: number | null;
+}
+
+/** A transfer to one of our addresses, in the block that holds it; null while it is in none. */
+interface Arrival {
+  readonly transfer: Transfer;
+  readonly block: BlockRef | null;
+  readonly currency: Currency;
+  readonly orderId: string | null;
+  readonly confirmationsRequired: number;
+}
+
+/**
+ * Watches chains: one scanner for every kind. What a scan found, the moves that follow at once (an order stops waiting,
+ * or waits again) and the cursor are stored in one transaction, so that a crash repeats a scan and never skips one.
+ */
+export class ChainScanner {
+  readonly #options: ChainScannerOptions;
+  readonly #states = new Map<string, ScanState>();
+
+  constructor(options: ChainScannerOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Follows a chain for at most `maxBlocks`.
+   *
+   * @throws LeaseLost when another process has the chain now; ChainError when the node does not answer.
+   */
+  async scan(adapter: ChainAdapter, lease: ChainLease): Promise<ScanOutcome> {
+    const { orm, log, onBoundary } = this.#options;
+    const { chain } = adapter;
+    let state = await this.#state(adapter, lease);
+    if (state.rescanFrom !== null) {
+      await this.#rescan(adapter, lease, state);
+      state = await this.#state(adapter, lease);
+    }
+    if (state.problem !== null) return 'stopped';
+    // Before the scan: what is then in neither is gone.
+    const pending = await adapter.pending();
+    let result: ScanResult;
+    try {
+      result = await adapter.scan(state.cursor, maxBlocks);
+    } catch (error) {
+      if (!(error instanceof ReorgTooDeep)) throw error;
+      log.error({ event: 'reorg_too_deep', code: chain }, 'a chain was reorganised below the window; rescan it');
+      await this.#stop(lease, 'reorg_too_deep');
+      this.forget(chain);
+      return 'stopped';
+    }
+    const isNews =
+      result.blocks.length > 0 || result.orphaned.length > 0 || hasChanged(state.pending, pending) || state.hasLeft;
+    if (!isNews) return 'unchanged';
+    await onBoundary('deposit.scanned');
+    try {
+      await orm.em.fork().transactional((em) => this.#record(em, adapter, lease, state, result, pending));
+    } catch (error) {
+      this.forget(chain);
+      throw error;
+    }
+    this.#states.set(chain, {
+      fence: lease.fence,
+      version: state.version + 1n,
+      cursor: result.cursor,
+      pending: keysOf(pending),
+      hasLeft: state.pending === null || [...state.pending].some((key) => !keysOf(pending).has(key)),
+      problem: null,
+      rescanFrom: null,
+    });
+    await onBoundary('deposit.recorded');
+    return (result.cursor.window.at(-1)?.height ?? 0) < result.head ? 'more' : 'at_head';
+  }
+
+  /** Reads the chain's state from the database again before the next scan. */
+  forget(chain: string): void {
+    this.#states.delete(chain);
+  }
+
+  /** The chain's state as this process stored it last, or as the database has it after a change of hands. */
+  async #state(adapter: ChainAdapter, { chain, fence }: ChainLease): Promise<ScanState> {
+    const known = this.#states.get(chain);
+    if (known?.fence === fence && known.problem === null) return known;
+    const [row] = await this.#options.orm.em
+      .fork()
+      .execute<{ version: string; cursor_blocks: BlockRef[]; problem: string | null; rescan_from: number | null }[]>(
+        `select version::text as version, cursor_blocks, problem, rescan_from::int as rescan_from
+           from chain_state where chain = ?`,
+        [chain],
+      );
+    if (!row) throw new Error(`the chain ${chain} has no row in chain_state`);
+    const isFirst = row.cursor_blocks.length === 0;
+    const state: ScanState = {
+      fence,
+      version: BigInt(row.version),
+      cursor: isFirst ? await adapter.start(adapter.startHeight) : { window: row.cursor_blocks },
+      pending: null,
+      hasLeft: false,
+      problem: row.problem,
+      rescanFrom: row.rescan_from,
+    };
+    this.#states.set(chain, state);
+    return state;
+  }
+
+  /**
+   * Takes back every deposit above the height, as if its block had gone, so that the scan finds what is really there.
+   * What comes back is credited again; what does not stays reversed.
+   */
+  async #rescan(adapter: ChainAdapter, lease: ChainLease, state: ScanState): Promise<void> {
+    const { orm, log } = this.#options;
+    const { chain } = adapter;
+    const from = Math.max(state.rescanFrom ?? 0, adapter.startHeight);
+    const head = (await adapter.head()).height;
+    const cursor = await adapter.start(Math.min(from, head));
+    await orm.em.fork().transactional(async (em) => {
+      const orphaned = await em.execute<BlockRef[]>(
+        `select distinct height::int as height, block_hash as hash, '' as parent from deposit
+          where chain = ? and height > ? order by height desc`,
+        [chain, from],
+      );
+      await this.#record(em, adapter, lease, state, { orphaned, blocks: [], cursor, head }, []);
+    });
+    this.forget(chain);
+    log.warn({ event: 'rescan', code: chain, count: head - from }, 'a chain is read again');
+  }
+
+  async #stop({ chain, fence }: ChainLease, problem: string): Promise<void> {
+    await this.#options.orm.em
+      .fork()
+      .execute('update chain_state set problem = ? where chain = ? and fence = ?', [problem, chain, fence]);
+  }
+
+  async #record(
+    em: EntityManager,
+    { chain }: ChainAdapter,
+    { fence }: ChainLease,
+    state: ScanState,
+    { orphaned, blocks, cursor, head }: ScanResult,
+    pending: readonly Transfer[],
+  ): Promise<void> {
+    const { clock, jobs } = this.#options;
+    const now = clock.now();
+    const height = cursor.window.at(-1)?.height ?? 0;
+    // The fence against a process that slept past its lease, the version against a scan that overlapped with this one.
+    const own = await em.execute<{ chain: string }[]>(
+      `update chain_state
+          set version = version + 1, cursor_blocks = ?::jsonb, height = ?, head = ?, scanned_at = ?,
+                rescan_from = null, problem = null
+        where chain = ? and fence = ? and version = ? returning chain`,
+      [JSON.stringify(cursor.window), height, head, now, chain, fence, state.version.toString()],
+    );
+    if (own.length === 0) throw new LeaseLost(`another process works on ${chain}`);
+    const isAtHead = height >= head;
+
+    await countConfirmations(em, chain, height);
+    const arrivals = await this.#ours(em, chain, blocks, pending);
+    const known = await this.#known(em, chain, orphaned, arrivals, height);
+    const orderIds = new Set([...arrivals, ...known].map(({ orderId }) => orderId).filter((id) => id !== null));
+    const orders = orderIds.size === 0 ? [] : await lockOrders(em, [...orderIds]);
+    const deposits = await this.#deposits(em, orders, known);
+
+    await this.#orphan(em, deposits, orders, orphaned, now);
+    for (const arrival of arrivals) this.#arrive(em, deposits, chain, arrival, now);
+    if (isAtHead && state.pending) this.#drop(deposits, chain, new Set([...keysOf(pending), ...state.pending]));
+    await this.#creditStrangers(em, deposits, chain, height, now);
+    await em.flush();
+
+    const heights = new Map([[chain, height]]);
+    for (const order of orders) {
+      const own = deposits.filter(({ orderId }) => orderId === order.id);
+      noticeDeposits({ em, tools: this.#options.tools, now, order, deposits: own, payments: [], heights });
+    }
+    const ripe = deposits.filter((deposit) => deposit.chain === chain && isRipe(deposit, height));
+    const due = orders.filter(({ id }) => ripe.some(({ orderId }) => orderId === id));
+    for (const order of due) order.nextActionAt = now;
+    await em.flush();
+    await jobs.wake(
+      em,
+      due.map(({ id }) => id),
+    );
+  }
+
+  /** The transfers of assets we know to addresses that are ours, with the order that each address was given to. */
+  async #ours(
+    em: EntityManager,
+    chain: string,
+    blocks: ScanResult['blocks'],
+    pending: readonly Transfer[],
+  ): Promise<Arrival[]> {
+    const { catalogue } = this.#options.tools;
+    const seen = [
+      ...blocks.flatMap(({ ref, transfers }) =>
+        transfers.map((transfer) => ({ transfer, block: ref as BlockRef | null })),
+      ),
+      ...pending.map((transfer) => ({ transfer, block: null })),
+    ].filter(({ transfer }) => transfer.amount > 0n);
+    if (seen.length === 0) return [];
+    const addresses = [...new Set(seen.map(({ transfer }) => transfer.address))];
+    const rows = await em.execute<
+      { address: string; tag: string | null; order_id: string | null; required: number | null }[]
+    >(
+      `with seen as (select jsonb_array_elements_text(?::jsonb) as address)
+       select a.address, a.tag, o.id as order_id, o.deposit_confirmations_required as required
+         from seen join deposit_address a on a.address = seen.address and a.leased_at is not null
+         left join exchange_order o on o.deposit_address_id = a.id
+        where a.tag is null
+           or a.tag in (select jsonb_array_elements_text(?::jsonb))
+       union all
+       select s.shared_address, null, null, null
+         from seen join deposit_account s on s.shared_address = seen.address`,
+      [JSON.stringify(addresses), JSON.stringify([...new Set(seen.map(({ transfer }) => transfer.tag ?? ''))])],
+    );
+    const byTarget = new Map(rows.map((row) => [`${row.address} ${row.tag ?? ''}`, row]));
+    return seen.flatMap(({ transfer, block }) => {
+      const { address, tag, contract } = transfer;
+      // An address of its own takes a transfer whatever its tag; a shared one without a known tag is nobody's.
+      const row = byTarget.get(`${address} ${tag ?? ''}`) ?? byTarget.get(`${address} `);
+      const currency = catalogue.asset(chain, contract);
+      if (!row || !currency) return [];
+      const confirmationsRequired = row.required ?? currency.minConfirmations;
+      return [{ transfer, block, currency, orderId: row.order_id, confirmationsRequired }];
+    });
+  }
+
+  /** Deposits that this scan touches: of the arrivals, of orphaned blocks, of the mempool, and those that ripen now. */
+  async #known(
+    em: EntityManager,
+    chain: string,
+    orphaned: readonly BlockRef[],
+    arrivals: readonly Arrival[],
+    height: number,
+  ): Promise<Deposit[]> {
+    const keys = arrivals.map(({ transfer }) => transfer.key);
+    const hashes = orphaned.map(({ hash }) => hash);
+    const rows = await em.execute<{ id: string }[]>(
+      `select id from deposit where chain = ? and key in (select jsonb_array_elements_text(?::jsonb))
+       union select id from deposit where chain = ? and block_hash in (select jsonb_array_elements_text(?::jsonb))
+       union select id from deposit where chain = ? and state = 'mempool'
+       union select id from deposit
+              where chain = ? and state = 'mined' and height <= ? and height + confirmations_required - 1 <= ?`,
+      [chain, JSON.stringify(keys), chain, JSON.stringify(hashes), chain, chain, height, height],
+    );
+    return rows.length === 0 ? [] : em.find(Deposit, { id: { $in: rows.map(({ id }) => id) } });
+  }
+
+  /** Every deposit of the locked orders, read again now that nobody else can change them, and those of no order. */
+  async #deposits(em: EntityManager, orders: readonly Order[], known: readonly Deposit[]): Promise<Deposit[]> {
+    if (orders.length === 0 && known.length === 0) return [];
+    return em.find(
+      Deposit,
+      { $or: [{ orderId: { $in: orders.map(({ id }) => id) } }, { id: { $in: known.map(({ id }) => id) } }] },
+      { orderBy: { seenAt: 'asc', id: 'asc' }, refresh: true },
+    );
+  }
+
+  /** Takes back what orphaned blocks held. What was credited is booked back, and an order that used it is held. */
+  async #orphan(
+    em: EntityManager,
+    deposits: readonly Deposit[],
+    orders: readonly Order[],
+    orphaned: readonly BlockRef[],
+    now: Date,
+  ): Promise<void> {
+    const hashes = new Set(orphaned.map(({ hash }) => hash));
+    for (const deposit of deposits) {
+      if (deposit.blockHash === null || !hashes.has(deposit.blockHash)) continue;
+      if (deposit.state === 'credited') {
+        const owed = deposit.orderId === null ? 'suspense' : 'client';
+        await book(em, {
+          kind: 'deposit_reversal',
+          reference: depositReference(deposit),
+          orderId: deposit.orderId,
+          at: now,
+          lines: [line('deposits', deposit, minus(deposit.amount)), line(owed, deposit, deposit.amount)],
+        });
+        holdOrder(
+          orders.find(({ id }) => id === deposit.orderId),
+          deposit,
+          now,
+        );
+      }
+      deposit.state = 'orphaned';
+      deposit.height = null;
+      deposit.blockHash = null;
+    }
+  }
+
+  #arrive(em: EntityManager, deposits: Deposit[], chain: string, arrival: Arrival, now: Date): void {
+    const { transfer, block, currency, orderId, confirmationsRequired } = arrival;
+    const known = deposits.find((deposit) => deposit.chain === chain && deposit.key === transfer.key);
+    if (known && block === null) {
+      if (known.state === 'orphaned') known.state = 'mempool';
+      return;
+    }
+    const place = {
+      state: block === null ? ('mempool' as const) : ('mined' as const),
+      height: block?.height ?? null,
+      blockHash: block?.hash ?? null,
+    };
+    if (known) {
+      // A credited deposit stays credited: a scan that repeats a block finds nothing new in it.
+      if (known.state !== 'credited') Object.assign(known, place, { minedAt: known.minedAt ?? now });
+      return;
+    }
+    const deposit = em.create(Deposit, {
+      id: uuidv7(),
+      chain,
+      key: transfer.key,
+      orderId,
+      txid: transfer.txid,
+      address: transfer.address,
+      tag: transfer.tag,
+      contract: transfer.contract,
+      coin: currency.coin,
+      network: currency.network,
+      amount: fromUnits(transfer.amount, currency.decimals),
+      ...place,
+      confirmationsRequired,
+      seenAt: now,
+      minedAt: block === null ? null : now,
+      creditedAt: null,
+      credits: 0,
+      problem: orderId === null ? 'unknown_tag' : null,
+    });
+    em.persist(deposit);
+    deposits.push(deposit);
+  }
+
+  /** A transfer that is in neither the mempool nor a block any more. */
+  #drop(deposits: readonly Deposit[], chain: string, waiting: ReadonlySet<string>): void {
+    for (const deposit of deposits) {
+      if (deposit.chain === chain && deposit.state === 'mempool' && !waiting.has(deposit.key)) {
+        deposit.state = 'orphaned';
+      }
+    }
+  }
+
+  /** Deposits that are nobody's are credited here, since no order will do it. */
+  async #creditStrangers(
+    em: EntityManager,
+    deposits: readonly Deposit[],
+    chain: string,
+    height: number,
+    now: Date,
+  ): Promise<void> {
+    for (const deposit of deposits) {
+      if (deposit.orderId !== null || deposit.chain !== chain || !isRipe(deposit, height)) continue;
+      markCredited(deposit, now);
+      await book(em, {
+        kind: 'deposit',
+        reference: depositReference(deposit),
+        orderId: null,
+        at: now,
+        lines: [line('deposits', deposit, deposit.amount), line('suspense', deposit, minus(deposit.amount))],
+      });
+    }
+  }
+}
+
+/** In one order, so that no two transactions wait for each other. */
+function lockOrders(em: EntityManager, ids: readonly string[]): Promise<Order[]> {
+  return em.find(Order, { id: { $in: [...ids] } }, { lockMode: LockMode.PESSIMISTIC_WRITE, orderBy: { id: 'asc' } });
+}
+
+function keysOf(transfers: readonly Transfer[]): ReadonlySet<string> {
+  return new Set(transfers.map(({ key }) => key));
+}
+
+function hasChanged(known: ReadonlySet<string> | null, pending: readonly Transfer[]): boolean {
+  return known === null || known.size !== pending.length || pending.some(({ key }) => !known.has(key));
+}
+
+/** Brings the confirmations of all orders that wait for theirs up to a height, in one statement. */
+async function countConfirmations(em: EntityManager, chain: string, height: number): Promise<void> {
+  await em.execute(
+    `update exchange_order o set deposit_confirmations = ? - d.height + 1
+       from deposit d
+      where d.chain = ? and d.state = 'mined' and d.height <= ? and o.id = d.order_id and o.deposit_id = d.id
+        and o.status = 'confirming' and o.deposit_confirmations is distinct from ? - d.height + 1`,
+    [height, chain, height, height],
+  );
+}
+
+/** The order's own deposit is gone after it was used: it must not pay out before somebody looked, or it comes back. */
+function holdOrder(order: Order | undefined, deposit: Deposit, now: Date): void {
+  if (order?.depositId !== deposit.id || order.heldAt !== null) return;
+  if (order.status !== 'exchanging' && order.status !== 'sending' && order.status !== 'refunding') return;
+  order.heldAt = now;
+  order.holdReason = depositGone;
+  order.updatedAt = now;
+}

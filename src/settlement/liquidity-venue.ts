@@ -1,0 +1,29 @@
+/** An exchange of one coin for another, as it is asked of a venue. Amounts are decimal strings in the coins' units. */
+export interface VenueOrder {
+  /** Ours, and the venue's key to doing it once. */
+  readonly clientId: string;
+  readonly sellCoin: string;
+  readonly sellAmount: string;
+  readonly buyCoin: string;
+  /** The slippage bound: less than this is no deal. */
+  readonly minBuyAmount: string;
+  /** Past this the venue trades nothing, however late the request reaches it. */
+  readonly validUntil: Date;
+}
+
+export type VenueAnswer =
+  | { readonly outcome: 'filled'; readonly bought: string }
+  /** Nothing was traded. `code` is a stable word: 'no_inventory', 'slippage', 'no_price', 'too_late'. */
+  | { readonly outcome: 'rejected'; readonly code: string };
+
+/**
+ * Where liquidity comes from. `trade` is idempotent by clientId: once filled, every repetition gives the same fill; a
+ * rejection is not remembered. An adapter that gets no definite answer throws, and the caller asks `find` before
+ * anything else.
+ */
+export interface LiquidityVenue {
+  readonly name: string;
+  trade(order: VenueOrder): Promise<VenueAnswer>;
+  /** The fill of a clientId, or null when the venue has none and never will unless asked again. */
+  find(clientId: string): Promise<VenueAnswer | null>;
+}

@@ -1,0 +1,54 @@
+import { Entity, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
+
+/** One transaction for a payment. What it is and its bytes are written once. */
+@Entity({ tableName: 'payment_attempt' })
+export class PaymentAttempt {
+  @PrimaryKey({ type: 'uuid' })
+  paymentId!: string;
+
+  @PrimaryKey({ type: 'integer' })
+  attempt!: number;
+
+  @Property({ type: 'text' })
+  chain!: string;
+
+  /** The unsigned transaction. */
+  @Property({ type: 'text' })
+  payload!: string;
+
+  @Property({ type: 'array' })
+  reserves!: string[];
+
+  /** In units of the chain's own coin. */
+  @Property({ type: 'decimal', precision: 38, scale: 18 })
+  fee!: string;
+
+  @Property({ type: 'integer', nullable: true })
+  expiresAtHeight!: number | null;
+
+  @Property({ type: 'text', nullable: true })
+  txid!: string | null;
+
+  /** The signed bytes, stored before anybody else saw them. */
+  @Property({ type: 'text', nullable: true })
+  raw!: string | null;
+
+  @Property({ type: 'integer', nullable: true })
+  minedHeight!: number | null;
+
+  @Property({ type: 'timestamptz' })
+  preparedAt!: Date;
+
+  @Property({ type: 'timestamptz', nullable: true })
+  signedAt!: Date | null;
+
+  @Property({ type: 'timestamptz', nullable: true })
+  sentAt!: Date | null;
+
+  @Property({ type: 'timestamptz', nullable: true })
+  deadAt!: Date | null;
+
+  /** 'conflict', 'expired', 'failed' or 'never_signed'. */
+  @Property({ type: 'text', nullable: true })
+  deadWhy!: string | null;
+}

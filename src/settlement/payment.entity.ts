@@ -1,0 +1,78 @@
+import { Entity, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
+
+/**
+ * ready: decided. prepared: its transaction is built and what it spends is reserved. signed: the bytes are stored.
+ * sent: they were broadcast, perhaps more than once. confirmed: final on the chain. dead: can never confirm.
+ */
+export type PaymentState = 'ready' | 'prepared' | 'signed' | 'sent' | 'confirmed' | 'dead';
+
+/** A payment to a user. Where it goes and how much never changes; the database sees to that. */
+@Entity({ tableName: 'payment' })
+export class Payment {
+  @PrimaryKey({ type: 'uuid' })
+  id!: string;
+
+  @Property({ type: 'text' })
+  kind!: 'payout' | 'refund';
+
+  @Property({ type: 'uuid', nullable: true })
+  orderId!: string | null;
+
+  @Property({ type: 'uuid' })
+  depositId!: string;
+
+  /** 'main' is the deposit itself, exchanged or refunded; 'excess' is what of it was not exchanged. */
+  @Property({ type: 'text' })
+  leg!: 'main' | 'excess';
+
+  @Property({ type: 'text' })
+  chain!: string;
+
+  @Property({ type: 'text' })
+  coin!: string;
+
+  @Property({ type: 'text' })
+  network!: string;
+
+  @Property({ type: 'text', nullable: true })
+  contract!: string | null;
+
+  @Property({ type: 'text' })
+  address!: string;
+
+  @Property({ type: 'text', nullable: true })
+  tag!: string | null;
+
+  @Property({ type: 'decimal', precision: 38, scale: 18 })
+  amount!: string;
+
+  /** Kept of the leg for the network; for a payout it was taken with the exchange. */
+  @Property({ type: 'decimal', precision: 38, scale: 18 })
+  feeCharged!: string;
+
+  @Property({ type: 'text' })
+  state!: PaymentState;
+
+  /** Number of the newest attempt; 0 before the first. */
+  @Property({ type: 'integer' })
+  attempt!: number;
+
+  /** What stands in its way at present: 'fee_too_high', 'signer_unavailable', 'unknown'. */
+  @Property({ type: 'text', nullable: true })
+  problem!: string | null;
+
+  @Property({ type: 'timestamptz', nullable: true })
+  problemSince!: Date | null;
+
+  @Property({ type: 'timestamptz', nullable: true })
+  nextActionAt!: Date | null;
+
+  @Property({ type: 'timestamptz' })
+  createdAt!: Date;
+
+  @Property({ type: 'timestamptz', nullable: true })
+  sentAt!: Date | null;
+
+  @Property({ type: 'timestamptz', nullable: true })
+  endedAt!: Date | null;
+}

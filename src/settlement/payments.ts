@@ -1,0 +1,94 @@
+import { v7 as uuidv7 } from 'uuid';
+import { networkById } from '../chains/networks.ts';
+import type { Currency } from '../currencies/currency.entity.ts';
+import { book, line, minus } from '../ledger/ledger.ts';
+import { Big, formatDecimal } from '../money.ts';
+import type { Deposit } from './deposit.entity.ts';
+import { Payment } from './payment.entity.ts';
+import type { Settling } from './settling.ts';
+
+export interface Recipient {
+  readonly address: string;
+  readonly tag: string | null;
+}
+
+interface NewPayment {
+  readonly kind: Payment['kind'];
+  readonly leg: Payment['leg'];
+  readonly deposit: Deposit;
+  readonly currency: Currency;
+  readonly recipient: Recipient;
+  readonly amount: Big;
+  readonly feeCharged: Big;
+}
+
+/** Decides a payment. The database refuses a second live one of the same leg, whatever its kind. */
+export function createPayment(
+  { em, now, order, payments }: Pick<Settling, 'em' | 'now' | 'payments'> & { order: { id: string } | null },
+  { kind, leg, deposit, currency, recipient, amount, feeCharged }: NewPayment,
+): Payment {
+  const payment = em.create(Payment, {
+    id: uuidv7(),
+    kind,
+    orderId: order?.id ?? null,
+    depositId: deposit.id,
+    leg,
+    chain: networkById(currency.network)?.chain ?? '',
+    coin: currency.coin,
+    network: currency.network,
+    contract: currency.contract,
+    address: recipient.address,
+    tag: recipient.tag,
+    amount: formatDecimal(amount),
+    feeCharged: formatDecimal(feeCharged),
+    state: 'ready',
+    attempt: 0,
+    problem: null,
+    problemSince: null,
+    nextActionAt: now,
+    createdAt: now,
+    sentAt: null,
+    endedAt: null,
+  });
+  em.persist(payment);
+  payments.push(payment);
+  return payment;
+}
+
+/** Why a leg is not refunded by itself. */
+export type RefundObstacle = 'no_refund_address' | 'below_fee';
+
+/**
+ * Refunds a leg, less the network's fee, to the order's refund address or to the recipient that staff gave. Returns
+ * what stands in the way instead, with nothing done.
+ */
+export function refundLeg(
+  settling: Settling,
+  deposit: Deposit,
+  leg: Payment['leg'],
+  amount: Big,
+  recipient: Recipient | null = refundAddress(settling),
+): Payment | RefundObstacle {
+  const currency = settling.tools.catalogue.find(deposit.coin, deposit.network);
+  if (!currency) throw new Error(`deposit ${deposit.id} is of a currency that is gone`);
+  const fee = new Big(currency.networkFee);
+  if (amount.lte(fee)) return 'below_fee';
+  if (!recipient) return 'no_refund_address';
+  const kept = { kind: 'refund', leg, deposit, currency, recipient } as const;
+  return createPayment(settling, { ...kept, amount: amount.minus(fee), feeCharged: fee });
+}
+
+function refundAddress({ order }: Settling): Recipient | null {
+  return order.refundAddress === null ? null : { address: order.refundAddress, tag: order.refundAddressTag };
+}
+
+/** Keeps a remainder that is not worth its own fee, so that the order's account comes to rest. */
+export async function keepUnclaimed({ em, now, order }: Settling, deposit: Deposit, amount: Big): Promise<void> {
+  await book(em, {
+    kind: 'unclaimed',
+    reference: deposit.id,
+    orderId: order.id,
+    at: now,
+    lines: [line('client', deposit, amount), line('unclaimed', deposit, minus(amount))],
+  });
+}

@@ -1,0 +1,222 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { MikroORM } from '@mikro-orm/postgresql';
+import { v4 as uuidv4 } from 'uuid';
+import type { ChainAdapter } from '../chains/chain-adapter.ts';
+import type { Clock } from '../clock.ts';
+import type { JobQueue } from '../jobs/job-queue.ts';
+import { errorMembers, type Log } from '../log.ts';
+import { type ChainLease, ChainLeases, LeaseLost } from './chain-lease.ts';
+import type { ChainScanner } from './chain-scanner.ts';
+import type { OrderExpiry } from './order-expiry.ts';
+import type { OrderSettler } from './order-settler.ts';
+import type { PaymentWorker } from './payment-worker.ts';
+
+export interface SettlementWorkerOptions {
+  readonly orm: MikroORM;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly adapters: ReadonlyMap<string, ChainAdapter>;
+  readonly scanner: ChainScanner;
+  readonly payments: PaymentWorker;
+  readonly settler: OrderSettler;
+  readonly expiry: OrderExpiry;
+  readonly jobs: JobQueue;
+  /** Between two looks at the chains. */
+  readonly pollMs: number;
+  readonly leaseMs: number;
+}
+
+/** An order this long overdue was lost by the queue. */
+const overdueMs = 5_000;
+const sweepEveryMs = 5_000;
+const expireEveryMs = 1_000;
+/** After an order could not be settled. */
+const retryMs = 10_000;
+/** Orders that one sweep takes up. */
+const sweepBatch = 500;
+/** How long payments go on before the chains are read again. */
+const paymentsMs = 1_000;
+/** Scans of one chain before the others get their turn. */
+const maxScans = 5;
+/** Chains, and orders, that one process works on at a time. */
+const concurrency = 4;
+
+/**
+ * One of any number of processes that settle orders. Chains are shared out by leases; orders are woken by jobs, and by
+ * a sweep over the rows for jobs that were lost.
+ */
+export class SettlementWorker {
+  readonly #options: SettlementWorkerOptions;
+  readonly #leases: ChainLeases;
+  /** When each chain was last read to its head. */
+  readonly #looked = new Map<string, Date>();
+  readonly #loops: Promise<void>[] = [];
+  #held: ChainLease[] = [];
+  readonly #stop = new AbortController();
+
+  constructor(options: SettlementWorkerOptions) {
+    this.#options = options;
+    this.#leases = new ChainLeases(options.orm, uuidv4(), options.leaseMs);
+  }
+
+  /** Makes the rows of the chains. */
+  async open(): Promise<void> {
+    await this.#leases.open([...this.#options.adapters.keys()]);
+  }
+
+  /** Works until `stop`. */
+  async start(): Promise<void> {
+    const { jobs, expiry, pollMs, leaseMs } = this.#options;
+    await jobs.work((orderIds) => this.#settle(orderIds));
+    await this.#renew();
+    this.#loop(leaseMs / 3, 'leases_failed', () => this.#renew());
+    this.#loop(pollMs, 'chains_failed', () => this.#chains());
+    this.#loop(expireEveryMs, 'expiry_sweep_failed', () => expiry.sweep(this.#looked));
+    this.#loop(sweepEveryMs, 'order_sweep_failed', () => this.#sweep());
+  }
+
+  /** Ends what is under way and gives the chains back. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await Promise.all(this.#loops);
+    // Best effort: without a database, the leases end by themselves.
+    await this.#leases.release().catch(() => {});
+  }
+
+  /**
+   * Everything that is due now, without the queue: for tests, and for whoever drives settlement by hand. Goes on while
+   * one thing leads to another.
+   */
+  async tick(): Promise<void> {
+    const { expiry, clock } = this.#options;
+    for (let turn = 0; turn < 20; turn++) {
+      await this.#renew();
+      await this.#chains(Number.POSITIVE_INFINITY);
+      await expiry.sweep(this.#looked);
+      const due = await this.#dueOrders(clock.now());
+      await this.#settle(due);
+      if (due.length === 0) return;
+    }
+  }
+
+  /**
+   * One look at every chain that this process holds: first all are read, so that no deposit waits for payments, then
+   * payments are taken on for so long. What no time is left for comes due again.
+   */
+  async #chains(budgetMs = paymentsMs): Promise<void> {
+    const { payments } = this.#options;
+    const leases = this.#held;
+    const withNews = new Set<string>();
+    await forEach(leases, concurrency, async (lease) => {
+      await this.#onChain(lease, async (adapter) => {
+        if (await this.#scan(adapter, lease)) withNews.add(lease.chain);
+      });
+    });
+    if (leases.length === 0) return;
+    const until = performance.now() + budgetMs;
+    const due = await payments.claim(leases.map(({ chain }) => chain));
+    await forEach(leases, concurrency, async (lease) => {
+      const ids = due.get(lease.chain) ?? [];
+      if (ids.length === 0 && !withNews.has(lease.chain)) return;
+      await this.#onChain(lease, async (adapter) => {
+        const looked = withNews.has(lease.chain) ? await payments.sent(lease.chain) : [];
+        const hasTime = (): boolean => !this.#isStopped && performance.now() < until;
+        await payments.work(adapter, lease, [...new Set([...ids, ...looked])], hasTime);
+      });
+    });
+  }
+
+  /** Reads a chain to its head, if that does not take too long. True when there was something new. */
+  async #scan(adapter: ChainAdapter, lease: ChainLease): Promise<boolean> {
+    const { scanner, clock } = this.#options;
+    const began = clock.now();
+    let result = await scanner.scan(adapter, lease);
+    const isNew = result === 'at_head' || result === 'more';
+    for (let scans = 1; result === 'more' && scans < maxScans && !this.#isStopped; scans++) {
+      result = await scanner.scan(adapter, lease);
+    }
+    if (result === 'unchanged' || result === 'at_head') this.#looked.set(lease.chain, began);
+    return isNew;
+  }
+
+  /** Does something on a chain. What goes wrong there is no concern of the other chains. */
+  async #onChain(lease: ChainLease, work: (adapter: ChainAdapter) => Promise<void>): Promise<void> {
+    const { adapters, scanner, log } = this.#options;
+    const adapter = adapters.get(lease.chain);
+    if (!adapter) return;
+    try {
+      await work(adapter);
+    } catch (error) {
+      scanner.forget(lease.chain);
+      if (error instanceof LeaseLost) {
+        this.#held = this.#held.filter(({ chain }) => chain !== lease.chain);
+        log.info({ event: 'lease_lost', code: lease.chain }, 'another process took a chain over');
+        return;
+      }
+      log.warn({ event: 'chain_failed', code: lease.chain, ...errorMembers(error) }, 'a chain could not be worked on');
+    }
+  }
+
+  /** A process without adapters has nothing to sign with, and takes no share of the chains. */
+  async #renew(): Promise<void> {
+    if (this.#options.adapters.size > 0) this.#held = await this.#leases.renew();
+  }
+
+  /** Orders whose alarm is overdue are settled as if a job had come. */
+  async #sweep(): Promise<void> {
+    const { clock } = this.#options;
+    for (;;) {
+      const overdue = await this.#dueOrders(new Date(clock.now().getTime() - overdueMs));
+      await this.#settle(overdue);
+      if (overdue.length < sweepBatch || this.#isStopped) return;
+    }
+  }
+
+  /** The end of an order's waiting is not among them: the expiry sweep has that. */
+  async #dueOrders(before: Date): Promise<string[]> {
+    const rows = await this.#options.orm.em.fork().execute<{ id: string }[]>(
+      `select id from exchange_order where next_action_at <= ? and (status <> 'waiting_deposit' or next_action_at < expires_at)
+        order by next_action_at limit ?`,
+      [before, sweepBatch],
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  /** Settles orders. One that fails keeps an alarm, and the sweep comes back to it. */
+  async #settle(orderIds: readonly string[]): Promise<void> {
+    const { orm, clock, settler, log } = this.#options;
+    await forEach(orderIds, concurrency, async (orderId) => {
+      try {
+        await settler.settle(orderId);
+      } catch (error) {
+        log.error({ event: 'settle_failed', order_id: orderId, ...errorMembers(error) }, 'an order was not settled');
+        const again = new Date(clock.now().getTime() + retryMs);
+        await orm.em.fork().execute('update exchange_order set next_action_at = ? where id = ?', [again, orderId]);
+      }
+    });
+  }
+
+  get #isStopped(): boolean {
+    return this.#stop.signal.aborted;
+  }
+
+  #loop(everyMs: number, event: string, task: () => Promise<void>): void {
+    const { log } = this.#options;
+    const run = async (): Promise<void> => {
+      while (!this.#isStopped) {
+        await task().catch((error) => log.warn({ event, ...errorMembers(error) }, 'a round of settlement failed'));
+        await sleep(everyMs, undefined, { signal: this.#stop.signal }).catch(() => {});
+      }
+    };
+    this.#loops.push(run());
+  }
+}
+
+/** Runs a task for each item, so many at a time. */
+async function forEach<T>(items: readonly T[], atOnce: number, task: (item: T) => Promise<void>): Promise<void> {
+  const left = items.values();
+  const lane = async (): Promise<void> => {
+    for (const item of left) await task(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, lane));
+}

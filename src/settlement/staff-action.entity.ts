@@ -1,0 +1,45 @@
+import { Entity, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
+
+export const staffActions = ['refund', 'retry_payout', 'mark_failed', 'hold', 'release'] as const;
+export type StaffActionName = (typeof staffActions)[number];
+
+/** What a member of staff did, or proposed for a second member to approve. */
+@Entity({ tableName: 'staff_action' })
+export class StaffAction {
+  @PrimaryKey({ type: 'uuid' })
+  id!: string;
+
+  @Property({ type: 'text' })
+  action!: StaffActionName;
+
+  @Property({ type: 'uuid', nullable: true })
+  orderId!: string | null;
+
+  @Property({ type: 'uuid', nullable: true })
+  depositId!: string | null;
+
+  /** Where a refund goes. */
+  @Property({ type: 'text', nullable: true })
+  address!: string | null;
+
+  @Property({ type: 'text', nullable: true })
+  tag!: string | null;
+
+  @Property({ type: 'text' })
+  reason!: string;
+
+  @Property({ type: 'text' })
+  state!: 'proposed' | 'done' | 'rejected';
+
+  @Property({ type: 'uuid' })
+  proposedBy!: string;
+
+  @Property({ type: 'timestamptz' })
+  proposedAt!: Date;
+
+  @Property({ type: 'uuid', nullable: true })
+  decidedBy!: string | null;
+
+  @Property({ type: 'timestamptz', nullable: true })
+  decidedAt!: Date | null;
+}

@@ -1,0 +1,357 @@
+import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgresql';
+import { v7 as uuidv7 } from 'uuid';
+import { checkAddress } from '../chains/address.ts';
+import type { Clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import type { JobQueue } from '../jobs/job-queue.ts';
+import { Big } from '../money.ts';
+import { Order } from '../orders/order.entity.ts';
+import { moveOrder } from '../orders/order-moves.ts';
+import { Deposit } from './deposit.entity.ts';
+import type { OrderSettler } from './order-settler.ts';
+import { Payment } from './payment.entity.ts';
+import { PaymentAttempt } from './payment-attempt.entity.ts';
+import { createPayment, type Recipient, refundLeg } from './payments.ts';
+import type { Settling } from './settling.ts';
+import { StaffAction, type StaffActionName } from './staff-action.entity.ts';
+import { unwindTrade } from './steps/exchange.ts';
+import { newest } from './steps/pay.ts';
+import { Trade } from './trade.entity.ts';
+
+/** What a member of staff wants done. */
+export interface StaffProposal {
+  readonly action: StaffActionName;
+  /** Member who asks. */
+  readonly staffId: string;
+  /** The order, or for a refund also one of its deposits, or a deposit of no order. */
+  readonly orderId?: string;
+  readonly depositId?: string;
+  /** Where a refund goes. */
+  readonly recipient?: Recipient;
+  readonly reason: string;
+}
+
+/** These move money, and so take effect only once a second member approves. */
+const needsApproval: Readonly<Record<StaffActionName, boolean>> = {
+  refund: true,
+  retry_payout: true,
+  release: true,
+  hold: false,
+  mark_failed: false,
+};
+
+export interface StaffActionsOptions {
+  readonly orm: MikroORM;
+  readonly clock: Clock;
+  readonly settler: OrderSettler;
+  readonly jobs: Pick<JobQueue, 'wake'>;
+}
+
+/**
+ * What staff can do to an order. Each action is a row with its reason and its actors, written in the transaction that
+ * carries it out.
+ */
+export class StaffActions {
+  readonly #options: StaffActionsOptions;
+
+  constructor(options: StaffActionsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Carries an action out, or stores it for a second member to approve when it moves money. What could not be carried
+   * out now is refused now.
+   *
+   * @throws AppError action_not_possible, order_not_found, deposit_not_found, or what is wrong with the address.
+   */
+  async propose(proposal: StaffProposal): Promise<StaffAction> {
+    const { orm, clock } = this.#options;
+    const reason = proposal.reason.trim();
+    if (reason === '' || reason.length > 1000) {
+      throw new AppError('invalid_value', 'a reason of 1 to 1000 characters is needed');
+    }
+    return orm.em.fork().transactional(async (em) => {
+      const now = clock.now();
+      const orderId = await orderOf(em, proposal);
+      const action = em.create(StaffAction, {
+        id: uuidv7(),
+        action: proposal.action,
+        orderId,
+        depositId: proposal.depositId ?? null,
+        address: null,
+        tag: null,
+        reason,
+        state: 'proposed',
+        proposedBy: proposal.staffId,
+        proposedAt: now,
+        decidedBy: null,
+        decidedAt: null,
+      });
+      if (proposal.action === 'refund') await setRecipient(em, action, proposal.recipient);
+      em.persist(action);
+      if (needsApproval[action.action]) await this.#rehearse(action);
+      else await this.#carryOut(em, action, proposal.staffId);
+      return action;
+    });
+  }
+
+  /**
+   * Carries out what another member proposed.
+   *
+   * @throws AppError second_member_needed for the proposer; action_not_possible when it was decided before, or things
+   *   have moved on since.
+   */
+  async approve(actionId: string, staffId: string): Promise<StaffAction> {
+    return this.#options.orm.em.fork().transactional(async (em) => {
+      const action = await this.#open(em, actionId);
+      if (action.proposedBy === staffId) {
+        throw new AppError('second_member_needed', 'whoever proposed this cannot approve it; ask another member');
+      }
+      await this.#carryOut(em, action, staffId);
+      return action;
+    });
+  }
+
+  /** Turns a proposal down, or withdraws it. */
+  async reject(actionId: string, staffId: string): Promise<StaffAction> {
+    return this.#options.orm.em.fork().transactional(async (em) => {
+      const action = await this.#open(em, actionId);
+      action.state = 'rejected';
+      action.decidedBy = staffId;
+      action.decidedAt = this.#options.clock.now();
+      return action;
+    });
+  }
+
+  async #open(em: EntityManager, id: string): Promise<StaffAction> {
+    const action = await em.findOne(StaffAction, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+    if (!action) throw new AppError('action_not_found', 'there is no such proposal');
+    if (action.state !== 'proposed') throw notPossible(`this was decided before: it is ${action.state}`);
+    return action;
+  }
+
+  /** Tells now what would stand in the way of an approval, by doing it and undoing it. */
+  async #rehearse(action: StaffAction): Promise<void> {
+    const undo = new Error('the rehearsal is over');
+    const rehearsal = this.#options.orm.em.fork().transactional(async (em) => {
+      await this.#effect(em, action, action.proposedBy);
+      await em.flush();
+      throw undo;
+    });
+    await rehearsal.catch((error) => {
+      if (error !== undo) throw error;
+    });
+  }
+
+  async #carryOut(em: EntityManager, action: StaffAction, staffId: string): Promise<void> {
+    const { clock, jobs } = this.#options;
+    await this.#effect(em, action, staffId);
+    action.state = 'done';
+    action.decidedBy = staffId;
+    action.decidedAt = clock.now();
+    await em.flush();
+    if (action.orderId !== null) await jobs.wake(em, [action.orderId]);
+  }
+
+  async #effect(em: EntityManager, action: StaffAction, staffId: string): Promise<void> {
+    if (action.orderId === null) return refundStranger(em, action, this.#options);
+    const settling = await this.#options.settler.open(em, action.orderId);
+    if (!settling) throw new AppError('order_not_found', 'there is no such order');
+    const details = { at: settling.now, actor: `staff:${staffId}`, detail: action.reason };
+    switch (action.action) {
+      case 'refund':
+        await refund(settling, action, details);
+        break;
+      case 'retry_payout':
+        await retryPayout(settling, details);
+        break;
+      case 'mark_failed':
+        await markFailed(settling, details);
+        break;
+      case 'hold':
+        hold(settling);
+        break;
+      case 'release':
+        release(settling);
+        break;
+    }
+    settling.order.nextActionAt = settling.now;
+  }
+}
+
+type Details = Parameters<typeof moveOrder>[3];
+
+function notPossible(detail: string): AppError {
+  return new AppError('action_not_possible', detail);
+}
+
+async function orderOf(em: EntityManager, { orderId, depositId }: StaffProposal): Promise<string | null> {
+  if (depositId !== undefined) {
+    const deposit = await em.findOne(Deposit, { id: depositId });
+    if (!deposit || (orderId !== undefined && deposit.orderId !== orderId)) {
+      throw new AppError('deposit_not_found', 'there is no such deposit');
+    }
+    return deposit.orderId;
+  }
+  if (orderId === undefined || (await em.count(Order, { id: orderId })) === 0) {
+    throw new AppError('order_not_found', 'there is no such order');
+  }
+  return orderId;
+}
+
+async function setRecipient(em: EntityManager, action: StaffAction, recipient: Recipient | undefined): Promise<void> {
+  const order = action.orderId === null ? null : await em.findOneOrFail(Order, { id: action.orderId });
+  const depositId = action.depositId ?? order?.depositId ?? null;
+  const deposit = depositId === null ? null : await em.findOne(Deposit, { id: depositId });
+  if (!deposit) throw notPossible('this order has no deposit to refund');
+  action.depositId = deposit.id;
+  if (!recipient) throw new AppError('missing_field', 'a refund needs the address that it goes to');
+  const check = checkAddress(deposit.network, recipient.address, recipient.tag);
+  if (!check.ok) throw new AppError(check.code, `the ${check.field}: ${check.detail}`);
+  action.address = check.address;
+  action.tag = check.tag;
+}
+
+function recipientOf({ address, tag }: StaffAction): Recipient {
+  if (address === null) throw new Error('a refund without an address');
+  return { address, tag };
+}
+
+/** Sends a deposit, or what of it was not exchanged, to the address that staff were given. */
+async function refund(settling: Settling, action: StaffAction, details: Details): Promise<void> {
+  const { em, order, deposits, payments } = settling;
+  const deposit = deposits.find(({ id }) => id === action.depositId);
+  if (!deposit) throw new AppError('deposit_not_found', 'there is no such deposit');
+  if (deposit.state !== 'credited') throw notPossible('the deposit is not confirmed on its chain');
+  const trade = await em.findOne(Trade, { orderId: order.id });
+  const isMain = deposit.id === order.depositId;
+  const exchanged = isMain && (trade?.state === 'filled' || trade?.state === 'unwound') ? trade : null;
+  if (isMain && order.status === 'failed') {
+    refuseLive(payments, deposit.id, 'main');
+    if (exchanged?.state === 'filled') await unwindTrade(settling, exchanged);
+    moveOrder(em, order, 'staff_refund', details);
+    // What was not exchanged is a leg of its own, and was taken care of then.
+    pay(settling, deposit, 'main', new Big(exchanged?.amountFrom ?? deposit.amount), action);
+    return;
+  }
+  if (deposit.problem === null) {
+    throw notPossible(`the order is ${order.status} and takes care of this deposit by itself`);
+  }
+  const leg = exchanged ? 'excess' : 'main';
+  refuseLive(payments, deposit.id, leg);
+  pay(settling, deposit, leg, new Big(deposit.amount).minus(exchanged?.amountFrom ?? '0'), action);
+  deposit.problem = null;
+}
+
+function refuseLive(payments: readonly Payment[], depositId: string, leg: Payment['leg']): void {
+  const live = payments.find(
+    (payment) => payment.depositId === depositId && payment.leg === leg && payment.state !== 'dead',
+  );
+  if (live)
+    throw notPossible(`a ${live.kind} of this deposit is ${live.state} and may still arrive; it cannot be paid twice`);
+}
+
+function pay(settling: Settling, deposit: Deposit, leg: Payment['leg'], amount: Big, action: StaffAction): void {
+  const made = refundLeg(settling, deposit, leg, amount, recipientOf(action));
+  if (typeof made === 'string') throw notPossible("the amount does not cover its network's fee");
+}
+
+/** A deposit with a tag that is nobody's goes back as a payment of no order. */
+async function refundStranger(
+  em: EntityManager,
+  action: StaffAction,
+  { clock, settler }: StaffActionsOptions,
+): Promise<void> {
+  const deposit = await em.findOne(Deposit, { id: action.depositId ?? '' }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+  if (!deposit || action.action !== 'refund') throw new AppError('deposit_not_found', 'there is no such deposit');
+  if (deposit.state !== 'credited') throw notPossible('the deposit is not confirmed on its chain');
+  const payments = await em.find(Payment, { depositId: deposit.id });
+  refuseLive(payments, deposit.id, 'main');
+  const currency = settler.tools.catalogue.find(deposit.coin, deposit.network);
+  if (!currency) throw notPossible(`${deposit.coin} on ${deposit.network} is no longer a currency`);
+  const fee = new Big(currency.networkFee);
+  const amount = new Big(deposit.amount).minus(fee);
+  if (amount.lte('0')) throw notPossible("the amount does not cover its network's fee");
+  const settling = { em, now: clock.now(), payments, order: null };
+  const recipient = recipientOf(action);
+  createPayment(settling, { kind: 'refund', leg: 'main', deposit, currency, recipient, amount, feeCharged: fee });
+  deposit.problem = null;
+}
+
+/** Goes on with the payout of a failed order: the same one while it may still confirm, a new one once it is dead. */
+async function retryPayout(settling: Settling, details: Details): Promise<void> {
+  const { em, order, deposits, payments, tools } = settling;
+  if (order.status !== 'failed') throw notPossible(`the order is ${order.status}; only a failed one can be retried`);
+  const trade = await em.findOne(Trade, { orderId: order.id });
+  const deposit = deposits.find(({ id }) => id === order.depositId);
+  const currency = tools.catalogue.find(order.coinTo, order.networkTo);
+  if (trade?.state !== 'filled' || !deposit || !currency) throw notPossible('nothing was exchanged for this order');
+  const payout = newest(payments.filter(({ kind }) => kind === 'payout'));
+  moveOrder(em, order, 'staff_retry', details);
+  if (payout && payout.state !== 'dead') {
+    payout.problem = null;
+    payout.problemSince = null;
+    return;
+  }
+  const recipient = { address: order.recipientAddress, tag: order.recipientAddressTag };
+  const amount = new Big(trade.amountTo);
+  createPayment(settling, {
+    kind: 'payout',
+    leg: 'main',
+    deposit,
+    currency,
+    recipient,
+    amount,
+    feeCharged: new Big('0'),
+  });
+}
+
+/** Ends what was never signed, so that staff can decide anew; an exchange ends at its venue first. */
+async function markFailed(settling: Settling, details: Details): Promise<void> {
+  const { em, order, payments, now } = settling;
+  if (order.status === 'exchanging') {
+    order.exchangeDeadline = now;
+    return;
+  }
+  if (order.status !== 'sending' && order.status !== 'refunding') {
+    throw notPossible(`the order is ${order.status} and cannot be marked as failed`);
+  }
+  for (const payment of payments.filter(({ leg, state }) => leg === 'main' && state !== 'dead')) {
+    await em.refresh(payment, { lockMode: LockMode.PESSIMISTIC_WRITE });
+    if (payment.state !== 'ready' && payment.state !== 'prepared') {
+      throw notPossible(`its ${payment.kind} is ${payment.state} and may still arrive`);
+    }
+    const attempt = await em.findOne(PaymentAttempt, { paymentId: payment.id, attempt: payment.attempt });
+    if (attempt) {
+      attempt.deadAt = now;
+      attempt.deadWhy = 'never_signed';
+    }
+    payment.state = 'dead';
+    payment.problem = 'marked_failed';
+    payment.problemSince = now;
+    payment.endedAt = now;
+    payment.nextActionAt = null;
+    await em.execute('update payment_reservation set released_at = ? where payment_id = ? and released_at is null', [
+      now,
+      payment.id,
+    ]);
+  }
+  moveOrder(em, order, order.status === 'sending' ? 'staff_stopped' : 'staff_failed', details);
+}
+
+const resting: readonly string[] = ['completed', 'refunded'];
+
+function hold({ order, now }: Settling): void {
+  if (resting.includes(order.status)) throw notPossible(`the order is ${order.status}; there is nothing to hold`);
+  if (order.heldAt !== null) throw notPossible('the order is held already');
+  order.heldAt = now;
+  order.holdReason = 'staff';
+  order.updatedAt = now;
+}
+
+function release({ order, now }: Settling): void {
+  if (order.heldAt === null) throw notPossible('the order is not held');
+  order.heldAt = null;
+  order.holdReason = null;
+  order.updatedAt = now;
+}

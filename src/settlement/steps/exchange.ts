@@ -1,0 +1,170 @@
+import { book, line, minus } from '../../ledger/ledger.ts';
+import { Big, formatDecimal } from '../../money.ts';
+import type { VenueAnswer, VenueOrder } from '../liquidity-venue.ts';
+import { createPayment, keepUnclaimed, refundLeg } from '../payments.ts';
+import { move, rest, type Settling, type StepResult, secondsAfter } from '../settling.ts';
+import { exchangedAmount, exchangeTerms, leastBought } from '../terms.ts';
+import { Trade } from '../trade.entity.ts';
+import { mainDeposit } from './notice.ts';
+
+/** Between two questions to a venue that rejects, and while a price is missing. */
+const retrySec = 5;
+/** A venue that was asked just before the deadline has answered for good by then. */
+const graceSec = 30;
+
+/** exchanging: decide the terms once, then ask the venue until it fills them or the deadline passes. */
+export async function exchange(settling: Settling): Promise<StepResult> {
+  const { em, order, now } = settling;
+  const trade = await em.findOne(Trade, { orderId: order.id });
+  if (trade) return { outcome: 'trade' };
+  const decided = decideTrade(settling);
+  if (decided) {
+    em.persist(decided);
+    return { outcome: 'trade' };
+  }
+  return now >= deadlineOf(settling) ? move(settling, 'exchange_deadline') : rest(secondsAfter(now, retrySec));
+}
+
+/** The trade at the terms of this moment; null while a price is missing or the fees eat it all. */
+function decideTrade({ em, order, now, tools, ...rows }: Settling): Trade | null {
+  const deposit = mainDeposit({ em, order, now, tools, ...rows });
+  const from = tools.catalogue.find(order.coinFrom, order.networkFrom);
+  const to = tools.catalogue.find(order.coinTo, order.networkTo);
+  const priceFrom = tools.prices.live(order.coinFrom);
+  const priceTo = tools.prices.live(order.coinTo);
+  if (!deposit || !from || !to || !priceFrom || !priceTo) return null;
+  const amountFrom = exchangedAmount(order, new Big(deposit.amount), new Big(from.networkFee));
+  const terms = exchangeTerms(order, amountFrom, to, { from: priceFrom, to: priceTo });
+  if (!terms) return null;
+  return em.create(Trade, {
+    orderId: order.id,
+    venue: tools.venue.name,
+    state: 'intended',
+    coinFrom: order.coinFrom,
+    networkFrom: order.networkFrom,
+    coinTo: order.coinTo,
+    networkTo: order.networkTo,
+    amountFrom: formatDecimal(amountFrom),
+    amountTo: formatDecimal(terms.amountTo),
+    serviceFee: formatDecimal(terms.serviceFee),
+    networkFee: formatDecimal(terms.networkFee),
+    minBought: formatDecimal(leastBought(terms, tools.rules.maxSlippage)),
+    bought: null,
+    tries: 0,
+    problem: null,
+    createdAt: now,
+    settledAt: null,
+  });
+}
+
+function deadlineOf({ order, now }: Settling): Date {
+  return order.exchangeDeadline ?? now;
+}
+
+/** What the venue is asked. */
+export function venueOrder(trade: Trade, deadline: Date): VenueOrder {
+  return {
+    clientId: trade.orderId,
+    sellCoin: trade.coinFrom,
+    sellAmount: trade.amountFrom,
+    buyCoin: trade.coinTo,
+    minBuyAmount: trade.minBought,
+    validUntil: deadline,
+  };
+}
+
+/** Whether the venue can no longer fill the trade, so that its `find` is the last word. */
+export function isPastTrading(deadline: Date, now: Date): boolean {
+  return now > secondsAfter(deadline, graceSec);
+}
+
+/** Takes the venue's answer; `isFinal` when a trade that is not filled now never will be. */
+export async function recordAnswer(
+  settling: Settling,
+  trade: Trade,
+  answer: VenueAnswer,
+  isFinal: boolean,
+): Promise<StepResult> {
+  const { now } = settling;
+  if (answer.outcome === 'filled') return recordFill(settling, trade, new Big(answer.bought));
+  trade.tries += 1;
+  trade.problem = answer.code;
+  if (!isFinal) return rest(secondsAfter(now, retrySec));
+  trade.state = 'abandoned';
+  trade.settledAt = now;
+  return move(settling, 'exchange_deadline', answer.code);
+}
+
+async function recordFill(settling: Settling, trade: Trade, bought: Big): Promise<StepResult> {
+  const { em, order, now, tools } = settling;
+  const deposit = mainDeposit(settling);
+  const currency = tools.catalogue.find(order.coinTo, order.networkTo);
+  if (!deposit || !currency) throw new Error(`order ${order.id} has a trade without a deposit or a currency`);
+  trade.state = 'filled';
+  trade.bought = formatDecimal(bought);
+  trade.problem = null;
+  trade.settledAt = now;
+  const from = { coin: trade.coinFrom, network: trade.networkFrom };
+  const to = { coin: trade.coinTo, network: trade.networkTo };
+  const agreed = new Big(trade.amountTo).plus(trade.serviceFee).plus(trade.networkFee);
+  await book(em, {
+    kind: 'trade',
+    reference: order.id,
+    orderId: order.id,
+    at: now,
+    lines: [
+      line('client', from, trade.amountFrom),
+      line('venue', from, minus(trade.amountFrom)),
+      line('venue', to, bought),
+      line('client', to, minus(trade.amountTo)),
+      line('service_fee', to, minus(trade.serviceFee)),
+      line('network_fee', to, minus(trade.networkFee)),
+      line('trading', to, agreed.minus(bought)),
+    ],
+  });
+  order.amountFromActual = trade.amountFrom;
+  order.amountToActual = trade.amountTo;
+  createPayment(settling, {
+    kind: 'payout',
+    leg: 'main',
+    deposit,
+    currency,
+    recipient: { address: order.recipientAddress, tag: order.recipientAddressTag },
+    amount: new Big(trade.amountTo),
+    feeCharged: new Big('0'),
+  });
+  const excess = new Big(deposit.amount).minus(trade.amountFrom);
+  if (excess.gt('0')) {
+    const refund = refundLeg(settling, deposit, 'excess', excess);
+    if (refund === 'below_fee') await keepUnclaimed(settling, deposit, excess);
+    if (refund === 'no_refund_address') deposit.problem = refund;
+  }
+  return move(settling, 'liquidity_bought');
+}
+
+/**
+ * Takes a filled exchange into our own book, at the terms of the user, who is owed the deposit again and no payout: for
+ * a payout that can never be made. Both fees are given back.
+ */
+export async function unwindTrade({ em, order, now }: Settling, trade: Trade): Promise<void> {
+  trade.state = 'unwound';
+  order.amountFromActual = null;
+  order.amountToActual = null;
+  const from = { coin: trade.coinFrom, network: trade.networkFrom };
+  const to = { coin: trade.coinTo, network: trade.networkTo };
+  const agreed = new Big(trade.amountTo).plus(trade.serviceFee).plus(trade.networkFee);
+  await book(em, {
+    kind: 'trade_unwound',
+    reference: order.id,
+    orderId: order.id,
+    at: now,
+    lines: [
+      line('client', from, minus(trade.amountFrom)),
+      line('trading', from, trade.amountFrom),
+      line('client', to, trade.amountTo),
+      line('service_fee', to, trade.serviceFee),
+      line('network_fee', to, trade.networkFee),
+      line('trading', to, minus(agreed)),
+    ],
+  });
+}

@@ -1,0 +1,150 @@
+// How many orders one worker settles a second, and what an order costs in SQL: all deposits are made at once, then
+// blocks as fast as the worker reads them. Usage: npm run bench:settle [-- --orders 300]
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { startApp } from '../../src/app.ts';
+import { addressExample } from '../../src/chains/address.ts';
+import { networkById } from '../../src/chains/networks.ts';
+import { SandboxChain } from '../../src/chains/sandbox/sandbox-chain.ts';
+import { systemClock } from '../../src/clock.ts';
+import { loadConfig } from '../../src/config.ts';
+import { startEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
+import { createOrm } from '../../src/db/orm.ts';
+import { toUnits } from '../../src/money.ts';
+import { orderBody } from '../support/orders.ts';
+
+const { values: options } = parseArgs({ options: { orders: { type: 'string', default: '300' } } });
+const orderCount = Number.parseInt(options.orders, 10);
+if (!(orderCount > 0)) throw new Error(`--orders ${options.orders} is not a number from 1`);
+
+const wide = '1000000';
+const timeoutMs = 300_000;
+/** From, to and amount; four chains, so that the worker has as many at hand as it works on at a time. */
+const pairs = [
+  ['BTC', 'BTC', 'USDT', 'TRC20', '0.01'],
+  ['USDT', 'TRC20', 'LTC', 'LTC', '500'],
+  ['LTC', 'LTC', 'XRP', 'XRP', '5'],
+  ['XRP', 'XRP', 'BTC', 'BTC', '1000'],
+] as const;
+const chains = [...new Set(pairs.map(([, network]) => networkById(network)?.chain ?? ''))];
+
+const dataDir = await mkdtemp(join(tmpdir(), 'gateway-bench-'));
+const postgres = await startEmbeddedPostgres({ dataDir });
+let statements = 0;
+let nodeStatements = 0;
+const app = await startApp({
+  config: loadConfig({
+    DATA_DIR: dataDir,
+    DATABASE_URL: postgres.url,
+    PORT: '0',
+    INTERNAL_PORT: '0',
+    LOG_LEVEL: 'warn',
+    DRAIN_GRACE_MS: '0',
+    SANDBOX_BLOCK_MS: '0',
+    CHAIN_POLL_MS: '10',
+    RATE_LIMIT_PARTNER_PER_MIN: wide,
+    RATE_LIMIT_ORDERS_PER_MIN: wide,
+  }),
+  databaseUrl: postgres.url,
+  embedded: true,
+  surroundings: {
+    onStatement: (sql) => {
+      statements += 1;
+      // What a real chain's node or venue would be asked over the network.
+      if (/\bsandbox_/.test(sql)) nodeStatements += 1;
+    },
+  },
+});
+// Users and miners have connections of their own, so that only the worker's statements are counted.
+const orm = await createOrm({ url: postgres.url, poolSize: 4 });
+const sandbox = new SandboxChain({ orm, clock: systemClock });
+
+interface Made {
+  readonly deposit_address: string;
+  readonly deposit_address_tag: string | null;
+}
+
+async function createAndPay(index: number): Promise<void> {
+  const [coinFrom, networkFrom, coinTo, networkTo, amount] = pairs[index % pairs.length] ?? pairs[0];
+  const reply = await fetch(`${app.restUrl}/api/v1/partner/orders`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${app.demo?.partnerKey}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify(
+      orderBody({
+        coin_from: coinFrom,
+        network_from: networkFrom,
+        coin_to: coinTo,
+        network_to: networkTo,
+        amount_from: Number(amount),
+        recipient_address: addressExample(networkTo),
+      }),
+    ),
+  });
+  if (reply.status !== 201) throw new Error(await reply.text());
+  const order = (await reply.json()) as Made;
+  const currency = app.catalogue.find(coinFrom, networkFrom);
+  if (!currency) throw new Error(`there is no ${coinFrom} on ${networkFrom}`);
+  await sandbox.pay(networkById(networkFrom)?.chain ?? '', {
+    to: order.deposit_address,
+    tag: order.deposit_address_tag,
+    contract: currency.contract,
+    amount: toUnits(amount, currency.decimals),
+    busyBlocks: 0,
+  });
+}
+
+async function inLanes(count: number, lanes: number, work: (index: number) => Promise<void>): Promise<void> {
+  const left = Array.from({ length: count }, (_, index) => index).values();
+  const lane = async (): Promise<void> => {
+    for (const index of left) await work(index);
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+}
+
+async function count(where: string): Promise<number> {
+  const [row] = await orm.em
+    .fork()
+    .execute<{ count: number }[]>(`select count(*)::int as count from exchange_order where ${where}`);
+  return row?.count ?? 0;
+}
+
+async function until(done: () => Promise<boolean>, everyMs: number): Promise<void> {
+  for (const deadline = Date.now() + timeoutMs; !(await done()); await sleep(everyMs)) {
+    if (Date.now() > deadline) throw new Error(`not finished after ${timeoutMs / 1000} s`);
+  }
+}
+
+process.stderr.write(`creating and paying ${orderCount} orders ...\n`);
+await inLanes(orderCount, 8, createAndPay);
+await until(async () => (await count(`status = 'confirming'`)) === orderCount, 100);
+
+process.stderr.write('settling them ...\n');
+statements = 0;
+nodeStatements = 0;
+const began = performance.now();
+await until(async () => {
+  // A block only where the worker has read the last one: more would not make it faster.
+  const heads = await sandbox.heads();
+  const scanned = await orm.em
+    .fork()
+    .execute<{ chain: string; height: number }[]>('select chain, height::int as height from chain_state');
+  const read = new Map(scanned.map(({ chain, height }) => [chain, height]));
+  await Promise.all(
+    chains.filter((chain) => read.get(chain) === heads.get(chain)?.height).map((chain) => sandbox.mine(chain)),
+  );
+  return (await count(`status = 'completed'`)) === orderCount;
+}, 25);
+const seconds = (performance.now() - began) / 1000;
+const [sql, node] = [statements, nodeStatements].map((total) => (total / orderCount).toFixed(1));
+process.stdout.write(
+  `${orderCount} orders on ${chains.length} chains in ${seconds.toFixed(1)} s: ${(orderCount / seconds).toFixed(1)} orders settled per second per worker, ${sql} SQL statements per order (${node} of them the sandbox's chains and venue), durable commits\n`,
+);
+
+await app.stop();
+await orm.close(true);
+await postgres.stop();
+await rm(dataDir, { recursive: true, force: true });
+process.exit(0);

@@ -1,0 +1,138 @@
+import { execFile } from 'node:child_process';
+import { addressExample } from '../../../src/chains/address.ts';
+import { type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
+
+let gateway: SettledGateway;
+beforeAll(async () => {
+  gateway = await startSettledGateway();
+});
+afterAll(() => gateway?.stop());
+
+/** The command line from its sources, on the gateway's database. */
+function cli(...args: string[]): Promise<{ code: number; output: string; errors: string }> {
+  const { PATH = '', HOME = '', TEST_DATA_DIR: DATA_DIR = '' } = process.env;
+  return new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      ['--import', 'tsx', 'src/cli/main.ts', ...args],
+      { env: { PATH, HOME, DATA_DIR, DATABASE_URL: gateway.databaseUrl } },
+      (error, output, errors) => resolve({ code: error ? Number(error.code) : 0, output, errors }),
+    );
+  });
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: what a command prints is read member by member
+async function json(...args: string[]): Promise<any> {
+  const { code, output, errors } = await cli(...args, '--json');
+  expect({ code, errors }).toEqual({ code: 0, errors: '' });
+  return JSON.parse(output);
+}
+
+describe('the commands of the sandbox', () => {
+  it('pay an order, make blocks, undo them, and settle it', async () => {
+    const order = await gateway.order();
+    const paid = await json('sandbox', 'deposit', '--order', order.id);
+    expect(paid).toMatchObject({
+      order: order.id,
+      chain: 'bitcoin',
+      amount: order.amountFrom,
+      address: order.depositAddress,
+    });
+    expect(await json('sandbox', 'mine', '--blocks', '2')).toMatchObject({ blocks: 2, chains: ['bitcoin'] });
+    await gateway.tick();
+    expect((await gateway.show(order)).status).toBe('sending');
+    expect(await json('sandbox', 'reorg', '--depth', '1', '--network', 'BTC')).toEqual({
+      depth: 1,
+      chains: ['bitcoin'],
+    });
+    await gateway.settle(order);
+    expect((await gateway.show(order)).status).toBe('completed');
+    expect((await json('ledger', 'reconcile')).differences).toBe(0);
+    const { balances } = await json('ledger', 'balances');
+    expect(balances).toContainEqual({
+      account: 'deposits',
+      coin: 'BTC',
+      network: 'BTC',
+      balance: expect.stringMatching(/^0\.010*$/),
+    });
+  });
+
+  it('take a short id, an amount, and a tag', async () => {
+    const order = await gateway.order({
+      coin_from: 'XRP',
+      network_from: 'XRP',
+      amount_from: 500,
+      refund_address: undefined,
+    });
+    const { short_id } = await gateway.show(order);
+    const paid = await json(
+      'sandbox',
+      'deposit',
+      '--order',
+      short_id.toLowerCase(),
+      '--amount',
+      '400.5',
+      '--tag',
+      '77',
+    );
+    expect(paid).toMatchObject({ amount: '400.5', tag: '77', chain: 'ripple' });
+  });
+
+  it('fix a price, a limit of the venue, and an address that refuses', async () => {
+    expect(await json('sandbox', 'price', '--coin', 'BTC', '--price', '65000.5')).toEqual({
+      coin: 'BTC',
+      price: '65000.5',
+    });
+    expect(await json('sandbox', 'inventory', '--coin', 'USDT', '--amount', '0')).toEqual({
+      coin: 'USDT',
+      amount: '0',
+    });
+    const address = addressExample('TRC20');
+    const refused = await json('sandbox', 'refuse', '--network', 'TRC20', '--address', address);
+    expect(refused).toEqual({ chain: 'tron', address, refused: true });
+    const rows = await gateway.query(
+      `select (select trim_scale(price)::text from sandbox_price where coin = 'BTC') as price,
+              (select amount::int from sandbox_inventory where coin = 'USDT') as amount,
+              (select address from sandbox_refusing where chain = 'tron') as address`,
+    );
+    expect(rows).toEqual([{ price: '65000.5', amount: 0, address }]);
+  });
+
+  it('say what to change', async () => {
+    const wrong = await Promise.all([
+      cli('sandbox', 'deposit', '--order', 'XP-000000'),
+      cli('sandbox', 'deposit', '--order', (await gateway.order()).id, '--amount', '0.000000001'),
+      cli('sandbox', 'mine', '--blocks', '0'),
+      cli('sandbox', 'reorg', '--depth', '1', '--network', 'NOPE'),
+      cli('sandbox', 'price', '--coin', 'BTC', '--price', '-1'),
+      cli('chain', 'rescan', '--chain', 'nope', '--from', '1'),
+    ]);
+    expect(wrong.map(({ code, output }) => [code, output])).toEqual(wrong.map(() => [1, '']));
+    expect(wrong.map(({ errors }) => errors.split('\n')[0])).toEqual([
+      'there is no order XP-000000',
+      "'0.000000001' is not an amount of BTC with at most 8 decimals",
+      expect.stringContaining('must be a whole number from 1 to 99999'),
+      expect.stringContaining('there is no network NOPE; known are BTC'),
+      "'-1' is not a price; a good value: 64000.5, or auto",
+      'there is no chain nope; see chain list',
+    ]);
+  });
+});
+
+describe('the commands of the chains', () => {
+  it('show them, and read one again', async () => {
+    const { chains } = await json('chain', 'list');
+    expect(chains.find(({ chain }: { chain: string }) => chain === 'bitcoin')).toMatchObject({
+      behind: 0,
+      problem: null,
+    });
+    expect(await json('chain', 'rescan', '--chain', 'bitcoin', '--from', '0')).toEqual({
+      chain: 'bitcoin',
+      rescan_from: 0,
+    });
+    await gateway.tick();
+    await gateway.tick();
+    const [deposit] = await gateway.query(`select state, credits from deposit where chain = 'bitcoin'`);
+    expect(deposit).toEqual({ state: 'credited', credits: 2 });
+  });
+});

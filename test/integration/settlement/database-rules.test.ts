@@ -1,0 +1,113 @@
+import { orderMoves } from '../../../src/orders/order-status.ts';
+import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
+
+/** What the database refuses, whoever writes to it. */
+describe('the database', () => {
+  let gateway: SettledGateway;
+  let settled: MadeOrder;
+  let waiting: MadeOrder;
+  let payment: { id: string; deposit_id: string };
+
+  beforeAll(async () => {
+    gateway = await startSettledGateway();
+    waiting = await gateway.order();
+    settled = await gateway.order();
+    await gateway.deposit(settled);
+    await gateway.settle(settled);
+    const [row] = await gateway.query<{ id: string; deposit_id: string }>(
+      'select id, deposit_id from payment where order_id = $1',
+      [settled.id],
+    );
+    if (!row) throw new Error('no payment');
+    payment = row;
+  });
+  afterAll(() => gateway?.stop());
+
+  async function refused(sql: string, values: unknown[] = []): Promise<void> {
+    await expect(gateway.query(sql, values)).rejects.toMatchObject({ code: expect.stringMatching(/^\w{5}$/) });
+  }
+
+  it('has the edges of the table and no others', async () => {
+    const rows = await gateway.query<{ edge: string }>(
+      `select from_status || ' ' || to_status as edge from order_status_edge`,
+    );
+    const edges = new Set(Object.values(orderMoves).map(({ from, to }) => `${from} ${to}`));
+    expect(rows.map(({ edge }) => edge).sort()).toEqual([...edges].sort());
+  });
+
+  it('refuses a status that no edge leads to', async () => {
+    await refused(`update exchange_order set status = 'completed' where id = $1`, [waiting.id]);
+    await refused(`update exchange_order set status = 'sending' where id = $1`, [settled.id]);
+  });
+
+  it('refuses a move without its event', async () => {
+    await refused(`update exchange_order set status = 'expired' where id = $1`, [waiting.id]);
+  });
+
+  it('refuses an event that does not follow the history', async () => {
+    const event = 'insert into order_event (order_id, seq, at, from_status, to_status, cause, actor)';
+    await refused(`${event} values ($1, 3, now(), 'waiting_deposit', 'expired', 'x', 'y')`, [waiting.id]);
+    await refused(`${event} values ($1, 2, now(), 'sending', 'completed', 'x', 'y')`, [waiting.id]);
+  });
+
+  it('refuses to change or remove what is history', async () => {
+    for (const table of [
+      'order_event',
+      'ledger_line',
+      'ledger_transaction',
+      'payment',
+      'payment_attempt',
+      'exchange_order',
+    ]) {
+      await refused(`delete from ${table}`);
+      await refused(`truncate ${table} cascade`);
+    }
+    await refused('update ledger_line set amount = amount * 2');
+    await refused(`update order_event set actor = 'somebody'`);
+  });
+
+  it('refuses to send a payment elsewhere, to change its amount, or to wake it from its end', async () => {
+    await refused(`update payment set address = 'elsewhere' where id = $1`, [payment.id]);
+    await refused('update payment set amount = amount + 1 where id = $1', [payment.id]);
+    await refused(`update payment set state = 'ready', ended_at = null, next_action_at = now() where id = $1`, [
+      payment.id,
+    ]);
+    await refused(`update payment_attempt set raw = 'other' where payment_id = $1`, [payment.id]);
+  });
+
+  it('refuses a second live payment of a leg, be it a payout or a refund', async () => {
+    await refused(
+      `insert into payment (id, kind, order_id, deposit_id, leg, chain, coin, network, address, amount, fee_charged,
+                            state, next_action_at, created_at)
+       values (gen_random_uuid(), 'refund', $1, $2, 'main', 'bitcoin', 'BTC', 'BTC', 'x', 1, 0, 'ready', now(), now())`,
+      [settled.id, payment.deposit_id],
+    );
+  });
+
+  it('refuses a ledger transaction that does not sum to zero in each asset', async () => {
+    const sql = (lines: string): string =>
+      `with t as (insert into ledger_transaction (id, kind, reference, at)
+                  values (gen_random_uuid(), 'opening', gen_random_uuid()::text, now()) returning id)
+       insert into ledger_line (transaction_id, line, account, coin, network, amount)
+       select t.id, l.line, l.account, l.coin, l.coin, l.amount from t, (values ${lines}) as l (line, account, coin, amount)`;
+    await refused(sql(`(1, 'hot', 'BTC', 1)`));
+    await refused(sql(`(1, 'hot', 'BTC', 1), (2, 'opening', 'ETH', -1)`));
+    await gateway.query(sql(`(1, 'hot', 'BTC', 1), (2, 'opening', 'BTC', -1)`));
+  });
+
+  it('refuses to book the same thing twice', async () => {
+    await refused(
+      `insert into ledger_transaction (id, kind, reference, at) values (gen_random_uuid(), 'payment', $1, now())`,
+      [payment.id],
+    );
+  });
+
+  it('refuses that a member of staff approves an own proposal', async () => {
+    const { member } = await gateway.staff.create('alone@example.com', 'operator');
+    await refused(
+      `insert into staff_action (id, action, order_id, reason, state, proposed_by, proposed_at, decided_by, decided_at)
+       values (gen_random_uuid(), 'retry_payout', $1, 'x', 'done', $2, now(), $2, now())`,
+      [waiting.id, member.id],
+    );
+  });
+});

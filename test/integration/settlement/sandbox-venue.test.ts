@@ -1,0 +1,164 @@
+import { randomUUID } from 'node:crypto';
+import type { MikroORM } from '@mikro-orm/postgresql';
+import fc from 'fast-check';
+import { createOrm } from '../../../src/db/orm.ts';
+import { Big } from '../../../src/money.ts';
+import { sandboxPriceOverrides } from '../../../src/rates/sources/sandbox-price-overrides.ts';
+import { SandboxPriceSource } from '../../../src/rates/sources/sandbox-price-source.ts';
+import type { VenueOrder } from '../../../src/settlement/liquidity-venue.ts';
+import { SandboxVenue } from '../../../src/settlement/sandbox-venue.ts';
+import { TestClock } from '../../support/clock.ts';
+import { createDatabase, query } from '../../support/database.ts';
+
+const clock = new TestClock();
+const prices: Record<string, string> = { BTC: '64000', USDT: '1', XRP: '0.3', ETH: '3000' };
+let database: { url: string; drop(): Promise<void> };
+let orm: MikroORM;
+let venue: SandboxVenue;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  orm = await createOrm({ url: database.url, poolSize: 10 });
+  venue = new SandboxVenue({
+    orm,
+    clock,
+    prices: {
+      name: 'test',
+      fetch: async (coins) =>
+        new Map(coins.flatMap((coin) => (prices[coin] ? [[coin, { price: prices[coin], at: clock.now() }]] : []))),
+    },
+  });
+});
+afterAll(async () => {
+  await orm?.close();
+  await database?.drop();
+});
+beforeEach(() => query(database.url, 'delete from sandbox_inventory'));
+
+const order = (changes: Partial<VenueOrder> = {}): VenueOrder => ({
+  clientId: randomUUID(),
+  sellCoin: 'BTC',
+  sellAmount: '0.5',
+  buyCoin: 'USDT',
+  minBuyAmount: '31000',
+  validUntil: new Date(clock.now().getTime() + 60_000),
+  ...changes,
+});
+
+async function stock(coin: string, amount: string): Promise<void> {
+  await query(database.url, 'insert into sandbox_inventory (coin, amount) values ($1, $2)', [coin, amount]);
+}
+
+async function inventory(): Promise<Record<string, string>> {
+  const rows = await query<{ coin: string; amount: string }>(
+    database.url,
+    'select coin, trim_scale(amount)::text as amount from sandbox_inventory',
+  );
+  return Object.fromEntries(rows.map(({ coin, amount }) => [coin, amount]));
+}
+
+describe('SandboxVenue', () => {
+  it('trades at the prices of its source, rounded down to what the database holds', async () => {
+    expect(await venue.trade(order())).toEqual({ outcome: 'filled', bought: '32000' });
+    const odd = order({ sellCoin: 'USDT', sellAmount: '1', buyCoin: 'XRP', minBuyAmount: '3' });
+    expect(await venue.trade(odd)).toEqual({ outcome: 'filled', bought: '3.333333333333333333' });
+  });
+
+  it('finds what was filled and nothing else', async () => {
+    const one = order();
+    expect(await venue.find(one.clientId)).toBeNull();
+    const fill = await venue.trade(one);
+    expect(await venue.find(one.clientId)).toEqual(fill);
+    expect(await venue.find(randomUUID())).toBeNull();
+  });
+
+  it('fills an order once, with the first price, however often and late it is asked', async () => {
+    await stock('BTC', '0');
+    await stock('USDT', '32000');
+    const one = order();
+    const answers = await Promise.all(Array.from({ length: 6 }, () => venue.trade(one)));
+    prices.BTC = '70000';
+    clock.advance(120_000);
+    answers.push(await venue.trade(one));
+    prices.BTC = '64000';
+    expect(answers).toEqual(Array.from({ length: 7 }, () => ({ outcome: 'filled', bought: '32000' })));
+    expect(await inventory()).toEqual({ BTC: '0.5', USDT: '0' });
+  });
+
+  it.each([
+    ['no_price', { sellCoin: 'NOPE' }],
+    ['no_price', { buyCoin: 'NOPE' }],
+    ['slippage', { minBuyAmount: '32000.000000000000000001' }],
+    ['too_late', { validUntil: new Date(0) }],
+  ])('rejects an order with %s and does not remember it', async (code, changes) => {
+    const one = order(changes);
+    expect(await venue.trade(one)).toEqual({ outcome: 'rejected', code });
+    expect(await venue.find(one.clientId)).toBeNull();
+    const { clientId } = one;
+    expect(await venue.trade(order({ clientId }))).toEqual({ outcome: 'filled', bought: '32000' });
+  });
+
+  it('sells no more than it has, until it has it', async () => {
+    await stock('USDT', '31999.999999999999999999');
+    const one = order();
+    expect(await venue.trade(one)).toEqual({ outcome: 'rejected', code: 'no_inventory' });
+    expect(await inventory()).toEqual({ USDT: '31999.999999999999999999' });
+    await query(database.url, `update sandbox_inventory set amount = 32000`);
+    expect(await venue.trade(one)).toEqual({ outcome: 'filled', bought: '32000' });
+    expect(await inventory()).toEqual({ USDT: '0' });
+  });
+
+  it('trades a coin for itself on another network', async () => {
+    await stock('USDT', '100');
+    const one = order({ sellCoin: 'USDT', sellAmount: '40', minBuyAmount: '40' });
+    expect(await venue.trade(one)).toEqual({ outcome: 'filled', bought: '40' });
+    expect(await inventory()).toEqual({ USDT: '100' });
+  });
+
+  it('keeps its books under trades in both directions at once', async () => {
+    const [btc, usdt] = [new Big('3'), new Big('100000')];
+    await stock('BTC', btc.toFixed());
+    await stock('USDT', usdt.toFixed());
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.boolean(), { minLength: 8, maxLength: 8 }), async (directions) => {
+        await query(database.url, 'delete from sandbox_fill');
+        const before = await inventory();
+        const answers = await Promise.all(
+          directions.map((sellsBtc) =>
+            venue.trade(
+              sellsBtc
+                ? order({ minBuyAmount: '0' })
+                : order({ sellCoin: 'USDT', sellAmount: '48000', buyCoin: 'BTC', minBuyAmount: '0' }),
+            ),
+          ),
+        );
+        const filled = (sellsBtc: boolean): string =>
+          String(answers.filter(({ outcome }, i) => outcome === 'filled' && directions[i] === sellsBtc).length);
+        const bought = new Big('0.5').times(filled(true)).minus(new Big('0.75').times(filled(false)));
+        const paid = new Big('48000').times(filled(false)).minus(new Big('32000').times(filled(true)));
+        expect(await inventory()).toEqual({
+          BTC: new Big(before.BTC ?? '0').plus(bought).toFixed(),
+          USDT: new Big(before.USDT ?? '0').plus(paid).toFixed(),
+        });
+      }),
+      { numRuns: 10 },
+    );
+  });
+});
+
+describe('SandboxPriceSource', () => {
+  it('gives an overridden coin exactly the price that was set', async () => {
+    await query(
+      database.url,
+      `insert into sandbox_price (coin, price, set_at) values ('BTC', 12345.6789, now()), ('NEW', 0.000001, now())`,
+    );
+    const coins = ['BTC', 'ETH', 'NEW', 'NOPE'];
+    const plain = await new SandboxPriceSource(clock, 'seed').fetch(coins);
+    const source = new SandboxPriceSource(clock, 'seed', () => sandboxPriceOverrides(orm));
+    const overridden = await source.fetch(coins);
+    expect([...overridden.keys()]).toEqual(['BTC', 'ETH', 'NEW']);
+    expect(overridden.get('BTC')).toEqual({ price: '12345.6789', at: clock.now() });
+    expect(overridden.get('NEW')?.price).toBe('0.000001');
+    expect(overridden.get('ETH')).toEqual(plain.get('ETH'));
+  });
+});

@@ -1,0 +1,339 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import type { PaymentIntent, PreparedTx } from '../../src/chains/chain-adapter.ts';
+import { encodePayload, openSandboxTx } from '../../src/chains/sandbox/sandbox-tx.ts';
+import type { Signer } from '../../src/chains/signer.ts';
+import { SocketSigner } from '../../src/chains/signer-client.ts';
+import { type LocalSigner, openLocalSigner } from '../../src/chains/signer-local.ts';
+import { type SignerServer, serveSigner } from '../../src/chains/signer-server.ts';
+import { createLog } from '../../src/log.ts';
+
+const entropy = new Uint8Array(32).fill(7);
+const log = createLog('silent');
+
+let dir: string;
+let socketPath: string;
+let local: LocalSigner;
+let client: SocketSigner;
+let from: string;
+let closing: (() => unknown)[];
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'signer-socket-'));
+  socketPath = join(dir, 'signer.sock');
+  local = openLocalSigner({ entropy, dataDir: dir });
+  client = new SocketSigner({ socketPath });
+  from = await local.hotWallet('bitcoin');
+  closing = [];
+});
+
+afterEach(async () => {
+  for (const close of closing.reverse()) await close();
+  await rm(dir, { recursive: true, force: true });
+});
+
+async function serve(signer: Signer = local): Promise<SignerServer> {
+  const server = await serveSigner({ signer, socketPath, log });
+  closing.push(() => server.close());
+  return server;
+}
+
+const intent: PaymentIntent = {
+  id: 'payment-1',
+  attempt: 1,
+  contract: null,
+  to: 'sbx-somebody',
+  tag: null,
+  amount: 2n ** 200n,
+};
+
+function txOf(nonce = 0): PreparedTx {
+  const { to, tag, contract, amount } = intent;
+  return {
+    payload: encodePayload({ chain: 'bitcoin', from, nonce, to, tag, contract, amount: `${amount}`, fee: '9' }),
+    reserves: [`nonce:${from}:${nonce}`],
+    fee: 9n,
+    expiresAt: null,
+  };
+}
+
+/** A request as it is, without the client's care. */
+function ask(method: string, path: string, body = ''): Promise<{ status: number | undefined; body: unknown }> {
+  return new Promise((done, reject) => {
+    const req = request({ socketPath, method, path, agent: false }, async (res) => {
+      done({ status: res.statusCode, body: JSON.parse(await text(res)) });
+    });
+    req.on('error', reject);
+    req.end(body);
+  });
+}
+
+/** A request as the client sends it, with something changed in its text. */
+function signBody(change: (body: Record<string, Record<string, unknown>>) => void): string {
+  const body = {
+    chain: 'bitcoin',
+    intent: { ...intent, amount: `${intent.amount}` },
+    tx: { ...txOf(), fee: '9' },
+  };
+  change(body as unknown as Record<string, Record<string, unknown>>);
+  return JSON.stringify(body);
+}
+
+describe('a signer behind a socket', () => {
+  it('signs as the signer itself does', async () => {
+    await serve();
+    const signed = await client.sign('bitcoin', intent, txOf());
+    expect(signed).toEqual(await local.sign('bitcoin', intent, txOf()));
+    expect(openSandboxTx(signed.raw).payload).toMatchObject({ to: intent.to, amount: `${2n ** 200n}` });
+    expect(await client.hotWallet('bitcoin')).toBe(from);
+  });
+
+  it('serves many at once', async () => {
+    await serve();
+    const attempts = Array.from({ length: 40 }, (_, index) => index + 1);
+    const signed = await Promise.all(
+      attempts.map((attempt) => client.sign('bitcoin', { ...intent, attempt }, txOf(attempt))),
+    );
+    expect(new Set(signed.map(({ txid }) => txid)).size).toBe(40);
+  });
+
+  it('passes refusals on with their reason', async () => {
+    await serve();
+    await client.sign('bitcoin', intent, txOf());
+    for (const [sign, reason] of [
+      [() => client.sign('litecoin', intent, txOf()), 'the chain of the transaction'],
+      [() => client.sign('bitcoin', intent, txOf(1)), 'was signed before as something else'],
+      [() => client.sign('bitcoin', { ...intent, amount: -1n }, txOf()), 'not above 0'],
+    ] as const) {
+      const refused = sign();
+      await expect(refused).rejects.toMatchObject({ name: 'SignerError', code: 'refused' });
+      await expect(refused).rejects.toThrow(reason);
+    }
+  });
+
+  it('opens for its owner alone', async () => {
+    const before = process.umask();
+    await serve();
+    expect((await stat(socketPath)).mode & 0o777).toBe(0o600);
+    expect(process.umask()).toBe(before);
+  });
+
+  it('leaves neither socket nor lock when it closes', async () => {
+    const server = await serve();
+    await server.close();
+    expect((await readdir(dir)).filter((name) => name.startsWith('signer.sock'))).toEqual([]);
+  });
+
+  it('answers what it has begun before it closes', async () => {
+    const begun = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    const server = await serve({
+      sign: async (...args) => {
+        begun.resolve();
+        await goOn.promise;
+        return local.sign(...args);
+      },
+      hotWallet: (chain) => local.hotWallet(chain),
+    });
+    const signing = client.sign('bitcoin', intent, txOf());
+    await begun.promise;
+    const closed = server.close();
+    await expect(client.hotWallet('bitcoin')).rejects.toMatchObject({ code: 'unavailable' });
+    goOn.resolve();
+    expect((await signing).reserves).toEqual([`nonce:${from}:0`]);
+    await closed;
+  });
+
+  it('refuses to start where another signer answers, and leaves that one alone', async () => {
+    await serve();
+    await expect(serve()).rejects.toThrow('another signer serves');
+    expect(await client.hotWallet('bitcoin')).toBe(from);
+  });
+
+  it('lets one of several that start at once win', async () => {
+    const started = await Promise.allSettled([serve(), serve(), serve()]);
+    expect(started.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect(await client.hotWallet('bitcoin')).toBe(from);
+  });
+
+  it('removes nothing that is no socket', async () => {
+    await writeFile(socketPath, 'precious');
+    await expect(serve()).rejects.toThrow('is no socket');
+    expect(await readFile(socketPath, 'utf8')).toBe('precious');
+  });
+
+  it('says so when the path is too long for a socket', async () => {
+    socketPath = join(dir, 'x'.repeat(110));
+    await expect(serve()).rejects.toThrow('at most 103 bytes');
+  });
+
+  it.each<[string, () => string, RegExp]>([
+    ['no JSON', () => '{', /no JSON/],
+    ['no object', () => 'null', /the body is no object/],
+    ['a lacking intent', () => signBody((body) => delete body.intent), /intent is no object/],
+    ['a list for tx', () => signBody((body) => Object.assign(body, { tx: [] })), /payload of tx/],
+    ['a number for coins', () => signBody(({ intent }) => Object.assign(intent ?? {}, { amount: 5 })), /amount of int/],
+    ['coins with a point', () => signBody(({ intent }) => Object.assign(intent ?? {}, { amount: '5.0' })), /amount of/],
+    ['a lacking tag', () => signBody(({ intent }) => delete intent?.tag), /tag of intent/],
+    ['half an attempt', () => signBody(({ intent }) => Object.assign(intent ?? {}, { attempt: 1.5 })), /attempt of/],
+    ['reserves of numbers', () => signBody(({ tx }) => Object.assign(tx ?? {}, { reserves: [1] })), /reserves of tx/],
+    ['a lacking expiry', () => signBody(({ tx }) => delete tx?.expiresAt), /expiresAt of tx/],
+  ])('answers 400 to %s', async (_what, body, detail) => {
+    await serve();
+    expect(await ask('POST', '/sign', body())).toEqual({
+      status: 400,
+      body: { code: 'invalid_request', detail: expect.stringMatching(detail) },
+    });
+  });
+
+  it('answers 409, 413, 404 and 400 where they belong', async () => {
+    await serve();
+    expect(
+      await ask(
+        'POST',
+        '/sign',
+        signBody((body) => Object.assign(body, { chain: 'litecoin' })),
+      ),
+    ).toEqual({
+      status: 409,
+      body: { code: 'refused', detail: expect.stringContaining('chain') },
+    });
+    expect((await ask('POST', '/sign', 'x'.repeat(64 * 1024 + 1))).status).toBe(413);
+    expect((await ask('POST', '/sign', 'x'.repeat(5_000_000))).status).toBe(413);
+    expect((await ask('GET', '/sign')).status).toBe(404);
+    expect((await ask('GET', '/hot-wallet')).status).toBe(400);
+    expect(
+      (
+        await ask(
+          'POST',
+          '/sign',
+          signBody(() => {}),
+        )
+      ).status,
+    ).toBe(200);
+  });
+});
+
+describe('a client whose signer is away', () => {
+  const unavailable = { name: 'SignerError', code: 'unavailable' };
+
+  it('finds it unavailable without a socket, and after it closed, and back after a restart', async () => {
+    await expect(client.sign('bitcoin', intent, txOf())).rejects.toMatchObject(unavailable);
+    const server = await serve();
+    const signed = await client.sign('bitcoin', intent, txOf());
+    await server.close();
+    await expect(client.sign('bitcoin', intent, txOf())).rejects.toMatchObject(unavailable);
+    await serve();
+    expect(await client.sign('bitcoin', intent, txOf())).toEqual(signed);
+  });
+
+  it('does not wait longer than it was told', async () => {
+    await serve({ sign: () => new Promise(() => {}), hotWallet: () => new Promise(() => {}) });
+    const hasty = new SocketSigner({ socketPath, timeoutMs: 100 });
+    const late = hasty.sign('bitcoin', intent, txOf());
+    await expect(late).rejects.toMatchObject(unavailable);
+    await expect(late).rejects.toThrow('no answer within 100 ms');
+  });
+
+  it('finds a signer that fails unavailable, and learns nothing of why', async () => {
+    const broken = async () => Promise.reject(new Error('secret of the inside'));
+    await serve({ sign: broken, hotWallet: broken });
+    const failed = client.sign('bitcoin', intent, txOf());
+    await expect(failed).rejects.toMatchObject(unavailable);
+    await expect(failed).rejects.toThrow('it answered 500: the signer failed');
+  });
+
+  it.each([
+    [200, '{"txid":"t"}'],
+    [200, '{"txid":"t","raw":"r","reserves":[7],"expiresAt":null}'],
+    [200, 'signed'],
+    [200, 'null'],
+    [400, '{"code":"invalid_request","detail":"x"}'],
+    [409, '{"code":"something else"}'],
+    [500, '<html>'],
+  ])('takes %d %s for no answer', async (status, body) => {
+    const strange = createServer((_req, res) => res.writeHead(status).end(body)).listen(socketPath);
+    await once(strange, 'listening');
+    closing.push(() => strange.close());
+    await expect(client.sign('bitcoin', intent, txOf())).rejects.toMatchObject(unavailable);
+    await expect(client.hotWallet('bitcoin')).rejects.toMatchObject(unavailable);
+  });
+
+  it('takes an answer that is cut for no answer', async () => {
+    const cutting = createServer((_req, res) => {
+      res.writeHead(200, { 'Content-Length': 1000 });
+      res.write('{"txid":', () => res.destroy());
+    }).listen(socketPath);
+    await once(cutting, 'listening');
+    closing.push(() => cutting.close());
+    await expect(client.sign('bitcoin', intent, txOf())).rejects.toMatchObject(unavailable);
+  });
+});
+
+describe('the program signer', () => {
+  interface Program {
+    readonly child: ChildProcess;
+    readonly output: () => string;
+    readonly ended: Promise<number | null>;
+  }
+
+  /** The source itself, as the build may be older. */
+  function run(...args: string[]): Program {
+    const child = spawn(process.execPath, [resolve('src/signer-main.ts'), ...args], {
+      env: { ...process.env, DATA_DIR: dir, SIGNER_SOCKET: socketPath, NODE_NO_WARNINGS: '1' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += data));
+    const ended = once(child, 'close').then(() => child.exitCode);
+    closing.push(() => child.kill('SIGKILL') && ended);
+    return { child, output: () => output, ended };
+  }
+
+  async function isReady({ child, output, ended }: Program): Promise<string> {
+    while (!output().includes('signer ready')) {
+      if (child.exitCode !== null) throw new Error(`it ended instead: ${output()}`);
+      await Promise.race([once(child.stdout ?? child, 'data'), ended]);
+    }
+    return output().trim();
+  }
+
+  it('serves its seed, survives SIGKILL through its journal, and drains on SIGTERM', async () => {
+    await writeFile(join(dir, 'signer-seed'), `${Buffer.from(entropy).toString('hex')}\n`);
+    const first = run();
+    expect(await isReady(first)).toBe(`signer ready socket=${socketPath} fingerprint=${local.fingerprint()}`);
+    const signed = await client.sign('bitcoin', intent, txOf());
+    await expect(serve()).rejects.toThrow('another signer serves');
+
+    first.child.kill('SIGKILL');
+    await first.ended;
+    expect((await stat(socketPath)).isSocket()).toBe(true);
+    await expect(client.sign('bitcoin', intent, txOf())).rejects.toMatchObject({ code: 'unavailable' });
+
+    const second = run();
+    await isReady(second);
+    expect(await client.sign('bitcoin', intent, txOf())).toEqual(signed);
+    await expect(client.sign('bitcoin', intent, txOf(1))).rejects.toMatchObject({ code: 'refused' });
+    second.child.kill('SIGTERM');
+    expect(await second.ended).toBe(0);
+    await expect(stat(socketPath)).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  it('says where the seed should be, and makes none', async () => {
+    const program = run();
+    expect(await program.ended).toBe(1);
+    expect(program.output()).toMatch(/^cannot start: there is no signer seed at .*signer-seed; the first start of the/);
+    await expect(stat(join(dir, 'signer-seed'))).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  it('explains itself', async () => {
+    const program = run('--help');
+    expect(await program.ended).toBe(0);
+    expect(program.output()).toContain('Usage: npm run signer');
+  });
+});

@@ -1,0 +1,66 @@
+import type { ChainAdapter, PreparedTx, SignedTx, TxStatus } from '../../src/chains/chain-adapter.ts';
+import { SignerError } from '../../src/chains/signer.ts';
+import type { VenueAnswer } from '../../src/settlement/liquidity-venue.ts';
+import type { Surroundings } from '../../src/surroundings.ts';
+
+/** What the outside world does wrong at present; a test sets and clears it. */
+export class Faults {
+  /** Instead of handing a transaction to the node. */
+  broadcast: ((send: () => Promise<unknown>) => Promise<never> | Promise<void>) | null = null;
+  /** Instead of what the chain says. */
+  status: ((tx: SignedTx) => TxStatus) | null = null;
+  feeFactor = 1n;
+  signerAway = false;
+  /** Happens while the signer is asked. */
+  signing: (() => Promise<void>) | null = null;
+  venue: ((trade: () => Promise<VenueAnswer>) => Promise<VenueAnswer>) | null = null;
+  /** Bytes that were handed to a node, by txid. */
+  readonly sent = new Map<string, Set<string>>();
+
+  /** Ports that go wrong as this says. */
+  surroundings(): Surroundings {
+    return {
+      signer: (signer) => ({
+        hotWallet: (chain) => signer.hotWallet(chain),
+        sign: async (...args) => {
+          if (this.signerAway) throw new SignerError('unavailable', 'the signer is away');
+          await this.signing?.();
+          return signer.sign(...args);
+        },
+      }),
+      venue: (venue) => ({
+        name: venue.name,
+        find: (clientId) => venue.find(clientId),
+        trade: (order) => (this.venue ? this.venue(() => venue.trade(order)) : venue.trade(order)),
+      }),
+      chain: (adapter) => this.#chain(adapter),
+    };
+  }
+
+  #chain(adapter: ChainAdapter): ChainAdapter {
+    const faults = this;
+    return new Proxy(adapter, {
+      get(target, name) {
+        if (name === 'broadcast') {
+          return async (tx: SignedTx) => {
+            faults.sent.set(tx.txid, (faults.sent.get(tx.txid) ?? new Set()).add(tx.raw));
+            if (!faults.broadcast) return target.broadcast(tx);
+            await faults.broadcast(() => target.broadcast(tx));
+            return { outcome: 'accepted', code: null };
+          };
+        }
+        if (name === 'status') {
+          return async (tx: SignedTx) => (faults.status ? faults.status(tx) : target.status(tx));
+        }
+        if (name === 'prepare') {
+          return async (...args: Parameters<ChainAdapter['prepare']>): Promise<PreparedTx> => {
+            const tx = await target.prepare(...args);
+            return faults.feeFactor === 1n ? tx : { ...tx, fee: tx.fee * faults.feeFactor };
+          };
+        }
+        const value = Reflect.get(target, name, target);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+  }
+}

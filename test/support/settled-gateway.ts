@@ -1,0 +1,127 @@
+import { addressExample } from '../../src/chains/address.ts';
+import { networkById } from '../../src/chains/networks.ts';
+import { toUnits } from '../../src/money.ts';
+import type { Settlement } from '../../src/settlement-setup.ts';
+import type { Surroundings } from '../../src/surroundings.ts';
+import { TestClock } from './clock.ts';
+import type { Reply } from './contract-client.ts';
+import { query } from './database.ts';
+import { startGateway, type TestGateway, type TestGatewayOptions } from './gateway.ts';
+import { orderBody } from './orders.ts';
+
+/** What a test knows of an order it made. */
+export interface MadeOrder {
+  readonly id: string;
+  readonly depositAddress: string;
+  readonly depositTag: string | null;
+  readonly amountFrom: string;
+  readonly amountTo: string;
+  readonly networkFrom: string;
+  readonly networkTo: string;
+  readonly coinFrom: string;
+}
+
+/** A gateway whose settlement moves only when the test says so, on a clock of its own. */
+export interface SettledGateway extends TestGateway {
+  readonly clock: TestClock;
+  readonly settlement: Settlement;
+  readonly key: string;
+  order(changes?: Record<string, unknown>): Promise<MadeOrder>;
+  /** Sends coins to the order's deposit address; the txid. */
+  deposit(
+    order: MadeOrder,
+    changes?: { amount?: string; tag?: string | null; coin?: string; network?: string },
+  ): Promise<string>;
+  mine(network: string, blocks?: number): Promise<void>;
+  reorg(network: string, depth: number, keep?: boolean): Promise<void>;
+  /** Everything that is due. */
+  tick(): Promise<void>;
+  /** Ticks and mines both chains of the order until it rests. */
+  settle(order: MadeOrder): Promise<void>;
+  show(order: MadeOrder): Promise<Reply['json']>;
+  /** Causes of the order's moves, in order. */
+  history(order: MadeOrder): Promise<string[]>;
+  query<Row extends object>(sql: string, values?: unknown[]): Promise<Row[]>;
+}
+
+export async function startSettledGateway(
+  options: TestGatewayOptions & { clock?: TestClock; key?: string } = {},
+): Promise<SettledGateway> {
+  const clock = options.clock ?? new TestClock();
+  const surroundings: Surroundings = { clock, background: false, ...options.surroundings };
+  const gateway = await startGateway({
+    ...options,
+    settings: { PRICE_MAX_AGE_SEC: '86400', ...options.settings },
+    surroundings,
+  });
+  const { settlement } = gateway.app;
+  if (!settlement) throw new Error('this gateway does not settle');
+  const key = options.key ?? (await gateway.partner()).key;
+  const chainOf = (network: string): string => networkById(network)?.chain ?? '';
+  const rows = <Row extends object>(sql: string, values: unknown[] = []): Promise<Row[]> =>
+    query<Row>(gateway.databaseUrl, sql, values);
+  const tick = (): Promise<void> => settlement.worker.tick();
+  const mine = (network: string, blocks = 1): Promise<void> => settlement.sandbox.mine(chainOf(network), blocks);
+  return {
+    ...gateway,
+    clock,
+    settlement,
+    key,
+    tick,
+    mine,
+    reorg: (network, depth, keep = true) => settlement.sandbox.reorg(chainOf(network), depth, { keep }),
+    query: rows,
+    order: async (changes = {}) => {
+      const body = orderBody({ refund_address: addressExample(String(changes.network_from ?? 'BTC')), ...changes });
+      const { status, text, json } = await gateway.call('POST', '/partner/orders', { key, body });
+      if (status !== 201) throw new Error(text);
+      const [row] = await rows<{ amount_from: string; amount_to: string }>(
+        `select trim_scale(amount_from_expected)::text as amount_from, trim_scale(amount_to_expected)::text as amount_to
+           from exchange_order where id = $1`,
+        [json.id],
+      );
+      return {
+        id: json.id,
+        depositAddress: json.deposit_address,
+        depositTag: json.deposit_address_tag,
+        amountFrom: row?.amount_from ?? '',
+        amountTo: row?.amount_to ?? '',
+        coinFrom: json.coin_from,
+        networkFrom: json.network_from,
+        networkTo: json.network_to,
+      };
+    },
+    deposit: async (order, changes = {}) => {
+      const coin = changes.coin ?? order.coinFrom;
+      const network = changes.network ?? order.networkFrom;
+      const currency = gateway.app.catalogue.find(coin, network);
+      if (!currency) throw new Error(`no ${coin} on ${network}`);
+      return settlement.sandbox.pay(chainOf(network), {
+        to: order.depositAddress,
+        tag: changes.tag === undefined ? order.depositTag : changes.tag,
+        contract: currency.contract,
+        amount: toUnits(changes.amount ?? order.amountFrom, currency.decimals),
+        busyBlocks: 10,
+      });
+    },
+    settle: async (order) => {
+      for (let round = 0; round < 40; round++) {
+        await tick();
+        const [row] = await rows<{ status: string; open: number }>(
+          `select status, (select count(*)::int from payment where order_id = $1 and state not in ('confirmed', 'dead'))
+             as open from exchange_order where id = $1`,
+          [order.id],
+        );
+        if (row?.open === 0 && ['completed', 'refunded', 'failed', 'waiting_deposit', 'expired'].includes(row.status))
+          return;
+        for (const network of new Set([order.networkFrom, order.networkTo])) await mine(network);
+        clock.advance(1000);
+      }
+    },
+    show: async (order) => (await gateway.call('GET', `/partner/orders/${order.id}`, { key })).json,
+    history: async (order) =>
+      (await rows<{ cause: string }>('select cause from order_event where order_id = $1 order by seq', [order.id])).map(
+        ({ cause }) => cause,
+      ),
+  };
+}

@@ -1,0 +1,261 @@
+import { mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { entropyToMnemonic, mnemonicToSeedSync } from '@scure/bip39';
+import { wordlist } from '@scure/bip39/wordlists/english.js';
+import type { PaymentIntent, PreparedTx } from '../../../src/chains/chain-adapter.ts';
+import {
+  encodePayload,
+  openSandboxTx,
+  type SandboxPayload,
+  sandboxAddress,
+  sandboxTxid,
+} from '../../../src/chains/sandbox/sandbox-tx.ts';
+import { SignerJournal } from '../../../src/chains/signer-journal.ts';
+import { SignerKeys } from '../../../src/chains/signer-keys.ts';
+import { LocalSigner, openLocalSigner } from '../../../src/chains/signer-local.ts';
+import { slip10PublicKey } from '../../../src/chains/slip10.ts';
+
+const keys = new SignerKeys(new Uint8Array(32).fill(7));
+const own = keys.sandboxKey().address;
+const stranger = new SignerKeys(new Uint8Array(32).fill(8)).sandboxKey().address;
+
+const intent: PaymentIntent = {
+  id: '0199f7a2-0000-7000-8000-000000000001',
+  attempt: 1,
+  contract: null,
+  to: stranger,
+  tag: '42',
+  amount: 123_456_789_012_345_678_901_234_567_890n,
+};
+
+const payload: SandboxPayload = {
+  chain: 'ethereum',
+  from: own,
+  nonce: 3,
+  to: intent.to,
+  tag: intent.tag,
+  contract: intent.contract,
+  amount: intent.amount.toString(),
+  fee: '21',
+};
+
+/** A transaction that states of itself what its payload says. */
+function txOf(changed: Partial<SandboxPayload> = {}): PreparedTx {
+  const full = { ...payload, ...changed };
+  return {
+    payload: encodePayload(full),
+    reserves: [`nonce:${full.from}:${full.nonce}`],
+    fee: BigInt(full.fee),
+    expiresAt: null,
+  };
+}
+
+let dir: string;
+let journal: SignerJournal;
+let signer: LocalSigner;
+
+beforeEach(async () => {
+  dir = join(await mkdtemp(join(tmpdir(), 'signer-local-')), 'journal');
+  journal = new SignerJournal(dir);
+  signer = new LocalSigner({ keys, journal });
+});
+
+afterEach(async () => {
+  await rm(join(dir, '..'), { recursive: true, force: true });
+});
+
+async function filesOf(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+}
+
+describe('a local signer', () => {
+  it('signs what the payment says, with bytes that the sandbox takes', async () => {
+    const tx = txOf();
+    const signed = await signer.sign('ethereum', intent, tx);
+
+    expect(openSandboxTx(signed.raw)).toEqual({ payload, txid: signed.txid });
+    expect(signed).toEqual({
+      txid: sandboxTxid(tx.payload),
+      raw: expect.any(String),
+      reserves: [`nonce:${own}:3`],
+      expiresAt: null,
+    });
+  });
+
+  it('pays from the same account on every chain, the one that its seed gives', async () => {
+    expect(await signer.hotWallet('ethereum')).toBe(own);
+    expect(await signer.hotWallet('bitcoin')).toBe(own);
+    const seed = mnemonicToSeedSync(entropyToMnemonic(new Uint8Array(32).fill(7), wordlist));
+    expect(own).toBe(sandboxAddress(slip10PublicKey(seed, "m/44'/1'/0'")));
+    expect(stranger).not.toBe(own);
+  });
+
+  it('gives the same bytes for the same request, also after a restart', async () => {
+    const first = await signer.sign('ethereum', intent, txOf());
+    const again = await signer.sign('ethereum', intent, txOf());
+    const restarted = new LocalSigner({ keys, journal: new SignerJournal(dir) });
+
+    expect(again).toEqual(first);
+    expect(await restarted.sign('ethereum', intent, txOf())).toEqual(first);
+    expect(await filesOf(dir)).toHaveLength(1);
+  });
+
+  it('signs tokens and payments without a tag', async () => {
+    const token = { ...intent, contract: '0xdac17f958d2ee523a2206206994597c13d831ec7', tag: null };
+    const signed = await signer.sign('ethereum', token, txOf({ contract: token.contract, tag: null }));
+    expect(openSandboxTx(signed.raw).payload).toMatchObject({ contract: token.contract, tag: null });
+  });
+
+  type Change = { chain?: string; intent?: Partial<PaymentIntent>; tx?: Partial<PreparedTx> };
+  const refusals: [string, Change, RegExp][] = [
+    ['another chain', { chain: 'bitcoin' }, /^the chain of/],
+    ['another recipient', { tx: txOf({ to: own }) }, /^the recipient \(to\) of/],
+    ['another tag', { tx: txOf({ tag: '43' }) }, /^the tag of/],
+    ['no tag', { tx: txOf({ tag: null }) }, /^the tag of/],
+    ['an empty tag for none', { intent: { tag: null }, tx: txOf({ tag: '' }) }, /^the tag of/],
+    ['another asset', { tx: txOf({ contract: '0xdac17f' }) }, /^the contract of/],
+    ['more coins', { tx: txOf({ amount: `${intent.amount + 1n}` }) }, /^the amount of the transaction/],
+    ['fewer coins', { tx: txOf({ amount: `${intent.amount - 1n}` }) }, /^the amount of the transaction/],
+    ["a stranger's account", { tx: txOf({ from: stranger }) }, /^the transaction does not pay from the hot wallet/],
+    ['a fee above the stated one', { tx: { fee: 20n } }, /^the fee of/],
+    ['a fee below the stated one', { tx: { fee: 22n } }, /^the fee of/],
+    ['no reservation', { tx: { reserves: [] } }, /^the reserves/],
+    ['the reservation of another nonce', { tx: { reserves: [`nonce:${own}:4`] } }, /^the reserves/],
+    ['one reservation too many', { tx: { reserves: [`nonce:${own}:3`, `nonce:${own}:4`] } }, /^the reserves/],
+    ['an expiry that the bytes lack', { tx: { expiresAt: 77 } }, /^the transaction never expires/],
+    ['an amount of 0', { intent: { amount: 0n }, tx: txOf({ amount: '0' }) }, /^the amount of the payment/],
+    ['an amount below 0', { intent: { amount: -1n } }, /^the amount of the payment/],
+    ['attempt 0', { intent: { attempt: 0 } }, /^the attempt/],
+    ['half an attempt', { intent: { attempt: 1.5 } }, /^the attempt/],
+    ['a payment without id', { intent: { id: '' } }, /^the payment has no id/],
+    ['a payload that is no JSON', { tx: { payload: 'pay' } }, /^the payload is no sandbox transaction/],
+    ['a payload of nothing', { tx: { payload: 'null' } }, /^the payload is no sandbox transaction/],
+    ['a payload in another form', { tx: { payload: ` ${txOf().payload}` } }, /^the payload is no sandbox transaction/],
+    [
+      'a payload with one more member',
+      { tx: { payload: txOf().payload.replace('{', '{"to":"x",') } },
+      /^the payload is no sandbox transaction/,
+    ],
+    [
+      'an amount that is a number',
+      { intent: { amount: 5n }, tx: { payload: txOf({ amount: '5' }).payload.replace('"5"', '5') } },
+      /^the (payload is no sandbox transaction|amount of the transaction)/,
+    ],
+  ];
+
+  it.each(refusals)('refuses %s, says which, and remembers nothing', async (_what, change, detail) => {
+    const { chain = 'ethereum' } = change;
+    const refused = signer.sign(chain, { ...intent, ...change.intent }, { ...txOf(), ...change.tx });
+    await expect(refused).rejects.toMatchObject({ name: 'SignerError', code: 'refused' });
+    await expect(refused).rejects.toThrow(detail);
+    expect(await filesOf(dir)).toEqual([]);
+  });
+
+  it('names every difference at once, and no values', async () => {
+    const refused = signer.sign('bitcoin', intent, txOf({ to: own, tag: null }));
+    await expect(refused).rejects.toThrow(/^the chain [^;]+; the recipient [^;]+; the tag [^;]+$/);
+    await expect(refused).rejects.not.toThrow(own);
+  });
+
+  it('refuses another transaction for an attempt that was signed, and signs it for the next attempt', async () => {
+    const first = await signer.sign('ethereum', intent, txOf());
+
+    const other = signer.sign('ethereum', intent, txOf({ nonce: 4 }));
+    await expect(other).rejects.toMatchObject({ code: 'refused' });
+    await expect(other).rejects.toThrow('attempt 1 of payment 0199f7a2-0000-7000-8000-000000000001 was signed before');
+    const otherPayment = signer.sign('ethereum', { ...intent, to: own }, txOf({ to: own }));
+    await expect(otherPayment).rejects.toMatchObject({ code: 'refused' });
+
+    const next = await signer.sign('ethereum', { ...intent, attempt: 2 }, txOf({ nonce: 4 }));
+    expect(next.txid).not.toBe(first.txid);
+    expect(await signer.sign('ethereum', intent, txOf())).toEqual(first);
+  });
+
+  it('is unavailable, and gives no bytes, where the journal cannot be written', async () => {
+    await rm(dir, { recursive: true });
+    await writeFile(dir, 'no directory');
+    await expect(signer.sign('ethereum', intent, txOf())).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
+  it('opens from a seed and a data directory, where all signers share one journal', async () => {
+    const open = () => openLocalSigner({ entropy: new Uint8Array(32).fill(7), dataDir: dir });
+    const signed = await open().sign('ethereum', intent, txOf());
+
+    expect(open().fingerprint()).toBe(keys.fingerprint());
+    expect(await open().sign('ethereum', intent, txOf())).toEqual(signed);
+    await expect(open().sign('ethereum', intent, txOf({ nonce: 9 }))).rejects.toMatchObject({ code: 'refused' });
+    expect(await filesOf(join(dir, 'signer-journal'))).toHaveLength(1);
+  });
+});
+
+describe('the journal of a signer', () => {
+  const contents = { chain: 'ethereum', intentDigest: 'i', payloadDigest: 'p', txid: 't' };
+
+  it('records once, then knows it again, in another instance too', async () => {
+    expect(await journal.record('payment', 1, contents)).toBe('recorded');
+    expect(await journal.record('payment', 1, { ...contents })).toBe('same');
+    expect(await new SignerJournal(dir).record('payment', 1, contents)).toBe('same');
+    expect(await journal.record('payment', 2, contents)).toBe('recorded');
+    expect(await journal.record('other payment', 1, contents)).toBe('recorded');
+  });
+
+  it.each(['chain', 'intentDigest', 'payloadDigest', 'txid'])('refuses an attempt with another %s', async (member) => {
+    await journal.record('payment', 1, contents);
+    const other = new SignerJournal(dir).record('payment', 1, { ...contents, [member]: 'other' });
+    await expect(other).rejects.toMatchObject({ name: 'SignerError', code: 'refused' });
+  });
+
+  it('lets 20 who record the same attempt at once agree', async () => {
+    const journals = [journal, new SignerJournal(dir)];
+    const record = (txid: string) => (_: unknown, index: number) =>
+      journals[index % 2]?.record('payment', 1, { ...contents, txid });
+
+    const outcomes = await Promise.all(Array.from({ length: 20 }, record('t')));
+    expect(outcomes.filter((outcome) => outcome === 'recorded')).toHaveLength(1);
+    expect(outcomes.filter((outcome) => outcome === 'same')).toHaveLength(19);
+    expect(await filesOf(dir)).toHaveLength(1);
+  });
+
+  it('lets one of 20 different ones win, and refuses the others', async () => {
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, index) => journal.record('payment', 1, { ...contents, txid: `t${index}` })),
+    );
+    const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
+    expect(refused.map(({ reason }) => reason.code)).toEqual(Array.from({ length: 19 }, () => 'refused'));
+
+    const [file = ''] = await filesOf(dir);
+    const winner = outcomes.findIndex((outcome) => outcome.status === 'fulfilled');
+    expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({
+      paymentId: 'payment',
+      attempt: 1,
+      ...contents,
+      txid: `t${winner}`,
+    });
+  });
+
+  it('is for its owner alone', async () => {
+    await journal.record('payment', 1, contents);
+    const [file = ''] = await filesOf(dir);
+    const modes = await Promise.all([dir, join(file, '..'), file].map(async (path) => (await stat(path)).mode & 0o777));
+    expect(modes).toEqual([0o700, 0o700, 0o600]);
+  });
+
+  it('is not disturbed by a torn file that a crash left', async () => {
+    await journal.record('payment', 1, contents);
+    const [file = ''] = await filesOf(dir);
+    await rm(file);
+    await writeFile(`${file}.0199f7a2-0000-7000-8000-000000000002.draft`, '{"paymentId":"pay');
+
+    expect(await journal.record('payment', 1, contents)).toBe('recorded');
+    expect(await new SignerJournal(dir).record('payment', 1, contents)).toBe('same');
+  });
+
+  it('refuses an attempt whose entry is damaged', async () => {
+    await journal.record('payment', 1, contents);
+    const [file = ''] = await filesOf(dir);
+    await truncate(file, 10);
+    await expect(journal.record('payment', 1, contents)).rejects.toMatchObject({ code: 'refused' });
+  });
+});
