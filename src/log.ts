@@ -16,6 +16,7 @@ const allowedMembers = new Set([
   'ip_prefix',
   'order_id',
   'code',
+  'constraint',
   'error',
   'stack',
   'coin',
@@ -56,10 +57,11 @@ export function createLog(level: string, stream?: DestinationStream): Log {
 export function errorMembers(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { error: typeof error };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  const constraint = 'constraint' in error && typeof error.constraint === 'string' ? error.constraint : undefined;
   const frames = (error.stack ?? '')
     .split('\n')
     .filter((line) => line.trimStart().startsWith('at '))
     .slice(0, 12)
     .map((line) => line.trim());
-  return { error: error.name, ...(code === undefined ? {} : { code }), stack: frames.join(' | ') };
+  return { error: error.name, code, constraint, stack: frames.join(' | ') };
 }

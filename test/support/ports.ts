@@ -1,4 +1,4 @@
-import type { ChainAdapter, PreparedTx, SignedTx, TxStatus } from '../../src/chains/chain-adapter.ts';
+import type { ChainAdapter, PreparedTx, SignedTx, Transfer, TxStatus } from '../../src/chains/chain-adapter.ts';
 import { SignerError } from '../../src/chains/signer.ts';
 import type { VenueAnswer } from '../../src/settlement/liquidity-venue.ts';
 import type { Surroundings } from '../../src/surroundings.ts';
@@ -9,6 +9,8 @@ export class Faults {
   broadcast: ((send: () => Promise<unknown>) => Promise<never> | Promise<void>) | null = null;
   /** Instead of what the chain says. */
   status: ((tx: SignedTx) => TxStatus) | null = null;
+  /** Waits in the mempool of a chain, and no block takes it. */
+  stuck: { readonly chain: string; readonly transfer: Transfer } | null = null;
   feeFactor = 1n;
   signerAway = false;
   /** Happens while the signer is asked. */
@@ -51,6 +53,12 @@ export class Faults {
         }
         if (name === 'status') {
           return async (tx: SignedTx) => (faults.status ? faults.status(tx) : target.status(tx));
+        }
+        if (name === 'pending') {
+          return async () => {
+            const own = faults.stuck?.chain === target.chain ? [faults.stuck.transfer] : [];
+            return [...(await target.pending()), ...own];
+          };
         }
         if (name === 'prepare') {
           return async (...args: Parameters<ChainAdapter['prepare']>): Promise<PreparedTx> => {

@@ -853,11 +853,11 @@ export class World {
   /** Errors that the gateway swallows and logs are faults unless this test made them. */
   #read(line: string, process: Process): void {
     if (process.isDead) return;
-    const { event, error, code, stack } = JSON.parse(line) as Record<string, string | undefined>;
+    const { event, error, code, constraint, stack } = JSON.parse(line) as Record<string, string | undefined>;
     const failures = ['settle_failed', 'payment_failed', 'chain_failed', 'venue_failed', 'broadcast_failed'];
     if (!failures.includes(event ?? '')) return;
     const isOurs = error === 'InjectedFault' || error === 'SignerError' || code === 'injected';
-    if (!isOurs || this.#isHealed) this.#violations.push(`${event} ${error} ${code} ${stack}`);
+    if (!isOurs || this.#isHealed) this.#violations.push(`${event} ${error} ${code} ${constraint ?? ''} ${stack}`);
   }
 }
 

@@ -2,11 +2,6 @@ import { moveOrder } from '../../orders/order-moves.ts';
 import type { Deposit } from '../deposit.entity.ts';
 import { type Settling, secondsAfter } from '../settling.ts';
 
-/** A deposit that the order could exchange: of the coin that was agreed, and not gone again. */
-function isEligible({ order }: Settling, deposit: Deposit): boolean {
-  return deposit.state !== 'orphaned' && deposit.coin === order.coinFrom && deposit.network === order.networkFrom;
-}
-
 /** The deposit that the order exchanges or refunds, or null. */
 export function mainDeposit({ order, deposits }: Settling): Deposit | null {
   return deposits.find(({ id }) => id === order.depositId) ?? null;
@@ -17,21 +12,36 @@ export function mainDeposit({ order, deposits }: Settling): Deposit | null {
  * gone lets it wait again. Runs under the lock that expiry takes as well, so exactly one of the two wins.
  */
 export function noticeDeposits(settling: Settling): void {
-  const { em, order, deposits, now } = settling;
-  const main = mainDeposit(settling);
+  const { em, order, now } = settling;
   if (order.status !== 'waiting_deposit' && order.status !== 'confirming' && order.status !== 'expired') return;
-  const isLost = main === null || !isEligible(settling, main) || isStale(settling, main);
-  const candidate = isLost
-    ? (deposits.find((deposit) => isEligible(settling, deposit) && !isStale(settling, deposit)) ?? null)
-    : main;
-  setMain(settling, candidate);
-  if (order.status === 'waiting_deposit' && candidate) {
+  const main = chooseMain(settling);
+  setMain(settling, main);
+  if (order.status === 'waiting_deposit' && main) {
     moveOrder(em, order, 'deposit_seen', { at: now });
-  } else if (order.status === 'confirming' && !candidate) {
+  } else if (order.status === 'confirming' && !main) {
     const isOver = now >= order.expiresAt;
     moveOrder(em, order, isOver ? 'deposit_lost_late' : 'deposit_lost', { at: now });
     order.nextActionAt = isOver ? null : order.expiresAt;
   }
+}
+
+/**
+ * The deposit to exchange: the present one while it can be, or else the first that can. One in a block goes before one
+ * that only waits for a block, which may wait for ever.
+ */
+function chooseMain(settling: Settling): Deposit | null {
+  const present = mainDeposit(settling);
+  const usable = settling.deposits.filter((deposit) => isUsable(settling, deposit));
+  const candidates = [...usable.filter((deposit) => deposit === present), ...usable];
+  return candidates.find(({ state }) => state !== 'mempool') ?? candidates[0] ?? null;
+}
+
+/** Whether the order could exchange a deposit: of the coin that was agreed, still there, and not on its way back. */
+function isUsable(settling: Settling, deposit: Deposit): boolean {
+  const { order, payments } = settling;
+  const isOfCoin = deposit.coin === order.coinFrom && deposit.network === order.networkFrom;
+  const isOnItsWayBack = payments.some(({ depositId }) => depositId === deposit.id);
+  return isOfCoin && deposit.state !== 'orphaned' && !isStale(settling, deposit) && !isOnItsWayBack;
 }
 
 /**
@@ -47,6 +57,7 @@ function setMain({ order, heights, now }: Settling, deposit: Deposit | null): vo
   const confirmations =
     deposit === null ? null : deposit.height === null ? 0 : Math.max(0, (height ?? 0) - deposit.height + 1);
   if (order.depositId === (deposit?.id ?? null) && order.depositConfirmations === confirmations) return;
+  if (deposit && order.depositId !== deposit.id) deposit.problem = null;
   order.depositId = deposit?.id ?? null;
   order.depositTxid = deposit?.txid ?? null;
   order.depositConfirmations = confirmations;

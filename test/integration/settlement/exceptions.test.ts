@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { addressExample } from '../../../src/chains/address.ts';
 import { reconcile } from '../../../src/ledger/reconcile.ts';
 import { Big } from '../../../src/money.ts';
@@ -25,6 +26,7 @@ afterAll(async () => {
 afterEach(async () => {
   faults.broadcast = null;
   faults.status = null;
+  faults.stuck = null;
   faults.feeFactor = 1n;
   faults.signerAway = false;
   faults.signing = null;
@@ -77,6 +79,14 @@ async function confirm(order: MadeOrder, changes: Parameters<SettledGateway['dep
   await gateway.mine(order.networkFrom, 2);
   await gateway.tick();
   return txid;
+}
+
+/** A deposit of the order that is seen and that no block takes. */
+async function waitInMempool({ depositAddress: address, depositTag: tag }: MadeOrder): Promise<void> {
+  const txid = randomBytes(32).toString('hex');
+  const transfer = { key: `${txid}:0`, txid, address, tag, contract: null, amount: 1_000_000n };
+  faults.stuck = { chain: 'bitcoin', transfer };
+  await gateway.tick();
 }
 
 async function staffRefund(order: MadeOrder, address: string): Promise<void> {
@@ -391,6 +401,36 @@ describe('a chain that changes its mind', () => {
     expect(await status(order)).toBe('refunding');
     await gateway.settle(order);
     expect(await status(order)).toBe('refunded');
+  });
+
+  it('exchanges the deposit that is mined when an earlier one stays out of the blocks', async () => {
+    const order = await gateway.order();
+    await waitInMempool(order);
+    expect(await status(order)).toBe('confirming');
+    const txid = await confirm(order, { amount: '0.02' });
+    expect(await gateway.show(order)).toMatchObject({ status: 'sending', deposit_txid: txid });
+    gateway.clock.advance(61 * 60_000);
+    await gateway.settle(order);
+    expect(await payments(order)).toMatchObject([{ kind: 'payout', state: 'confirmed' }]);
+    expect(await owed(order)).toEqual({});
+  });
+
+  it('never exchanges a deposit that is on its way back', async () => {
+    const order = await gateway.order();
+    const first = await gateway.deposit(order);
+    await gateway.mine('BTC');
+    await gateway.tick();
+    await gateway.query('update deposit set confirmations_required = 10 where order_id = $1', [order.id]);
+    await confirm(order, { amount: '0.007' });
+    expect(await payments(order)).toMatchObject([{ kind: 'refund', leg: 'main' }]);
+    await gateway.query("update deposit set state = 'orphaned', height = null where txid = $1", [first]);
+    await gateway.settlement.settler.settle(order.id);
+    expect(await status(order)).toBe('waiting_deposit');
+    await gateway.query("update deposit set state = 'mined', height = 1 where txid = $1", [first]);
+    await gateway.settle(order);
+    expect(await gateway.show(order)).toMatchObject({ status: 'completed', deposit_txid: first });
+    expect(await payments(order)).toMatchObject([{ kind: 'refund' }, { kind: 'payout' }]);
+    expect(await owed(order)).toEqual({});
   });
 
   it('keeps what staff must decide about a deposit that was gone for a while', async () => {
