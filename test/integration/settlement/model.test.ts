@@ -16,8 +16,9 @@ import {
   World,
 } from '../../support/settlement-model.ts';
 
+// The same courses each time, so that a change breaks what it breaks; MODEL_SEED and MODEL_RUNS explore others.
 const runs = Number(process.env.MODEL_RUNS ?? '6');
-const seed = process.env.MODEL_SEED;
+const seed = Number(process.env.MODEL_SEED ?? '-1156852703');
 
 type Command = fc.AsyncCommand<Model, World>;
 
@@ -153,7 +154,7 @@ describe('settlement as a whole', () => {
       numRuns: runs,
       // Nothing much happens in the small values that a few biased runs would have.
       unbiased: true,
-      ...(seed === undefined ? {} : { seed: Number(seed) }),
+      seed,
       endOnFailure: process.env.MODEL_SHRINK === 'no',
       // Finding a shorter sequence of what goes wrong ends then as well.
       interruptAfterTimeLimit: Math.max(600_000, runs * 30_000),
