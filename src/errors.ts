@@ -20,6 +20,8 @@ export const errorTable = {
   partner_inactive: { status: 403, graphql: 'FORBIDDEN' },
   insufficient_scope: { status: 403, graphql: 'FORBIDDEN' },
   address_not_allowed: { status: 403, graphql: 'FORBIDDEN' },
+  foreign_origin: { status: 403, graphql: 'FORBIDDEN' },
+  insufficient_role: { status: 403, graphql: 'FORBIDDEN' },
   second_member_needed: { status: 403, graphql: 'FORBIDDEN' },
   https_required: { status: 403, graphql: 'FORBIDDEN' },
 
@@ -63,6 +65,9 @@ export const errorTable = {
   invalid_tag: { status: 422, graphql: 'BAD_USER_INPUT' },
   conflicting_tag: { status: 422, graphql: 'BAD_USER_INPUT' },
   idempotency_key_reused: { status: 422, graphql: 'BAD_USER_INPUT' },
+
+  query_too_complex: { status: 422, graphql: 'BAD_USER_INPUT' },
+  query_too_slow: { status: 422, graphql: 'BAD_USER_INPUT' },
 
   rate_limited: { status: 429, graphql: 'RATE_LIMITED' },
   headers_too_large: { status: 431, graphql: 'BAD_USER_INPUT' },

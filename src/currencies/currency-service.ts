@@ -1,4 +1,4 @@
-import type { MikroORM } from '@mikro-orm/postgresql';
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
@@ -47,14 +47,19 @@ export class CurrencyService {
     return rows.length;
   }
 
-  async list(): Promise<Currency[]> {
-    return this.#orm.em.fork().find(Currency, {}, { orderBy: { coin: 'asc', network: 'asc' } });
+  async list(em: EntityManager = this.#orm.em.fork()): Promise<Currency[]> {
+    return em.find(Currency, {}, { orderBy: { coin: 'asc', network: 'asc' } });
   }
 
   /** @throws AppError currency_not_found, invalid_value */
-  async change(coin: string, network: string, changes: CurrencyChanges): Promise<Currency> {
-    return this.#orm.em.fork().transactional(async (em) => {
-      const row = await em.findOne(Currency, { coin, network });
+  async change(
+    coin: string,
+    network: string,
+    changes: CurrencyChanges,
+    em: EntityManager = this.#orm.em.fork(),
+  ): Promise<Currency> {
+    return em.transactional(async (tx) => {
+      const row = await tx.findOne(Currency, { coin, network });
       if (!row) throw new AppError('currency_not_found', `there is no currency ${coin} on ${network}`);
       if (changes.isActive !== undefined) row.isActive = changes.isActive;
       if (changes.isDepositEnabled !== undefined) row.isDepositEnabled = changes.isDepositEnabled;

@@ -1,14 +1,17 @@
 import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM, UnderscoreNamingStrategy } from '@mikro-orm/postgresql';
 import type { Pool, PoolClient } from 'pg';
+import { AuditEntry } from '../audit/audit-entry.entity.ts';
 import { DepositAccount } from '../chains/deposit-account.entity.ts';
 import { DepositAddress } from '../chains/deposit-address.entity.ts';
 import { Currency } from '../currencies/currency.entity.ts';
 import { IdempotencyKey } from '../orders/idempotency-key.entity.ts';
 import { Order } from '../orders/order.entity.ts';
 import { OrderEvent } from '../orders/order-event.entity.ts';
+import { OrderNote } from '../orders/order-note.entity.ts';
 import { ApiKey } from '../partners/api-key.entity.ts';
 import { Partner } from '../partners/partner.entity.ts';
+import { PriceOverride } from '../rates/price-override.entity.ts';
 import { Deposit } from '../settlement/deposit.entity.ts';
 import { Payment } from '../settlement/payment.entity.ts';
 import { PaymentAttempt } from '../settlement/payment-attempt.entity.ts';
@@ -17,6 +20,7 @@ import { Trade } from '../settlement/trade.entity.ts';
 import { StaffMember } from '../staff/staff-member.entity.ts';
 import { Migration0001Foundation } from './migrations/0001-foundation.ts';
 import { Migration0002Settlement } from './migrations/0002-settlement.ts';
+import { Migration0003StaffActing } from './migrations/0003-staff-acting.ts';
 
 /** All entities of the product. A new one is added here. */
 export const entities = [
@@ -34,12 +38,16 @@ export const entities = [
   Payment,
   PaymentAttempt,
   StaffAction,
+  AuditEntry,
+  OrderNote,
+  PriceOverride,
 ];
 
 /** All migrations, in order. One that has been merged is never edited. */
 export const migrations = [
   { name: '0001-foundation', class: Migration0001Foundation },
   { name: '0002-settlement', class: Migration0002Settlement },
+  { name: '0003-staff-acting', class: Migration0003StaffActing },
 ];
 
 /** How long a holder may take to give back a connection that has died; its statements fail at once. */
@@ -64,6 +72,8 @@ export interface OrmOptions {
   /** A postgres:// URL. */
   readonly url: string;
   readonly poolSize: number;
+  /** When PostgreSQL gives a statement up; 15 seconds unless told otherwise. */
+  readonly statementTimeoutMs?: number;
   /** Told of each SQL statement that is sent; for counting them in tests and benchmarks. */
   readonly onStatement?: (sql: string) => void;
 }
@@ -86,7 +96,7 @@ export async function createOrm(options: OrmOptions): Promise<MikroORM> {
       // Given whole as well, for what MikroORM does not read from it: sslmode and its certificates.
       connectionString: options.url,
       connectionTimeoutMillis: 2_000,
-      statement_timeout: 15_000,
+      statement_timeout: options.statementTimeoutMs ?? 15_000,
       idle_in_transaction_session_timeout: 15_000,
       keepAlive: true,
       onPoolCreated: returnDeadConnections,

@@ -51,9 +51,8 @@ export class PartnerService {
   }
 
   /** Makes an active account with the gateway's own pricing and limits. */
-  async create(name: string): Promise<Partner> {
+  async create(name: string, em: EntityManager = this.#orm.em.fork()): Promise<Partner> {
     const now = this.#clock.now();
-    const em = this.#orm.em.fork();
     const partner = em.create(Partner, {
       id: uuidv7(),
       name: checkedName(name),
@@ -80,9 +79,9 @@ export class PartnerService {
   }
 
   /** @throws AppError partner_not_found, invalid_value */
-  async change(id: string, changes: PartnerChanges): Promise<Partner> {
-    return this.#orm.em.fork().transactional(async (em) => {
-      const partner = await this.#find(em, id);
+  async change(id: string, changes: PartnerChanges, em: EntityManager = this.#orm.em.fork()): Promise<Partner> {
+    return em.transactional(async (tx) => {
+      const partner = await this.#find(tx, id);
       if (changes.name !== undefined) partner.name = checkedName(changes.name);
       if (changes.status !== undefined) partner.status = changes.status;
       if (changes.feeRateFloat !== undefined) partner.feeRateFloat = checkedRate(changes.feeRateFloat);
@@ -100,8 +99,12 @@ export class PartnerService {
    *
    * @throws AppError partner_not_found, too_many_keys (five live ones), invalid_value
    */
-  async issueKey(partnerId: string, options: KeyOptions = {}): Promise<IssuedKey> {
-    return this.#orm.em.fork().transactional((em) => this.#issueKey(em, partnerId, options));
+  async issueKey(
+    partnerId: string,
+    options: KeyOptions = {},
+    em: EntityManager = this.#orm.em.fork(),
+  ): Promise<IssuedKey> {
+    return em.transactional((tx) => this.#issueKey(tx, partnerId, options));
   }
 
   /**
@@ -110,18 +113,18 @@ export class PartnerService {
    *
    * @throws AppError key_not_found, too_many_keys, invalid_value
    */
-  async rollKey(keyId: string, oldKeyHours = 24): Promise<IssuedKey> {
+  async rollKey(keyId: string, oldKeyHours = 24, em: EntityManager = this.#orm.em.fork()): Promise<IssuedKey> {
     if (!(oldKeyHours >= 0 && oldKeyHours <= maxRollHours)) {
       throw new AppError('invalid_value', `the old key may live on for 0 to ${maxRollHours} hours`);
     }
-    return this.#orm.em.fork().transactional(async (em) => {
-      const old = await this.#findKey(em, keyId);
+    return em.transactional(async (tx) => {
+      const old = await this.#findKey(tx, keyId);
       const now = this.#clock.now();
       if (!isLive(old, now)) throw new AppError('key_not_found', `the key ${keyId} has ended already`);
       const end = new Date(now.getTime() + oldKeyHours * 3_600_000);
       old.expiresAt = old.expiresAt && old.expiresAt < end ? old.expiresAt : end;
-      await em.flush();
-      return this.#issueKey(em, old.partner.id, {
+      await tx.flush();
+      return this.#issueKey(tx, old.partner.id, {
         label: old.label,
         scopes: old.scopes,
         allowedCidrs: old.allowedCidrs,
@@ -130,10 +133,32 @@ export class PartnerService {
   }
 
   /** Ends a key at once. Repeating it changes nothing. @throws AppError key_not_found */
-  async revokeKey(keyId: string): Promise<ApiKey> {
-    return this.#orm.em.fork().transactional(async (em) => {
-      const key = await this.#findKey(em, keyId);
+  async revokeKey(keyId: string, em: EntityManager = this.#orm.em.fork()): Promise<ApiKey> {
+    return em.transactional(async (tx) => {
+      const key = await this.#findKey(tx, keyId);
       key.revokedAt ??= this.#clock.now();
+      return key;
+    });
+  }
+
+  /**
+   * Changes what a live key is called, may do and until when. An absent member stays.
+   *
+   * @throws AppError key_not_found, invalid_value
+   */
+  async changeKey(
+    keyId: string,
+    { label, scopes, allowedCidrs, expiresAt }: KeyOptions,
+    em: EntityManager = this.#orm.em.fork(),
+  ): Promise<ApiKey> {
+    return em.transactional(async (tx) => {
+      const key = await this.#findKey(tx, keyId);
+      const now = this.#clock.now();
+      if (!isLive(key, now)) throw new AppError('key_not_found', `the key ${keyId} has ended already`);
+      if (label !== undefined) key.label = checkedLabel(label);
+      if (scopes !== undefined) key.scopes = checkedScopes(scopes);
+      if (allowedCidrs !== undefined) key.allowedCidrs = checkedCidrs(allowedCidrs);
+      if (expiresAt !== undefined) key.expiresAt = checkedEnd(expiresAt, now);
       return key;
     });
   }
@@ -154,9 +179,6 @@ export class PartnerService {
     if (keys.filter((key) => isLive(key, now)).length >= maxLiveKeys) {
       throw new AppError('too_many_keys', `the partner has ${maxLiveKeys} live keys already; revoke one first`);
     }
-    if (options.expiresAt && options.expiresAt <= now) {
-      throw new AppError('invalid_value', 'the end of a key lies in the future');
-    }
     // The sandbox is the only chain so far, so every key is a test key.
     const key = generateKey('xp_test_');
     em.create(ApiKey, {
@@ -164,11 +186,11 @@ export class PartnerService {
       partner,
       ...this.#hasher.hash(key),
       last4: key.secret.slice(-4),
-      label: options.label ?? '',
+      label: checkedLabel(options.label ?? ''),
       scopes: checkedScopes(options.scopes ?? keyScopes),
       allowedCidrs: checkedCidrs(options.allowedCidrs ?? []),
       createdAt: now,
-      expiresAt: options.expiresAt ?? null,
+      expiresAt: checkedEnd(options.expiresAt ?? null, now),
       revokedAt: null,
       lastUsedAt: null,
     });
@@ -213,6 +235,18 @@ function checkedLimit(limit: number | null): number | null {
     throw new AppError('invalid_value', 'a rate limit is a whole number from 1 to 1000000 per minute');
   }
   return limit;
+}
+
+function checkedLabel(label: string): string {
+  if (label.length > 100 || /\p{Cc}/u.test(label)) {
+    throw new AppError('invalid_value', 'the label of a key has at most 100 characters and no control characters');
+  }
+  return label;
+}
+
+function checkedEnd(expiresAt: Date | null, now: Date): Date | null {
+  if (expiresAt && expiresAt <= now) throw new AppError('invalid_value', 'the end of a key lies in the future');
+  return expiresAt;
 }
 
 function checkedScopes(scopes: readonly string[]): KeyScope[] {

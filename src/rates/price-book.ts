@@ -1,12 +1,17 @@
 import type { Clock } from '../clock.ts';
 import { errorMembers, type Log } from '../log.ts';
 import { Big, parseDecimal, roundToSignificant } from '../money.ts';
+import type { PriceOverride } from './price-override.entity.ts';
 import type { PriceSource } from './price-source.ts';
+import type { PricePair } from './quote.ts';
 
 interface BookedPrice {
   readonly price: Big;
   readonly at: Date;
 }
+
+/** For float quotes, for fixed ones, and for limits. */
+export type PriceView = 'live' | 'fixed' | 'reference';
 
 /** Limits follow a reference price that stays until the market has moved this far from it. */
 const referenceBand = new Big('0.1');
@@ -17,6 +22,8 @@ export interface PriceBookOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly source: PriceSource;
+  /** Prices of pairs that staff set by hand, and that go before the market's. */
+  readonly overrides?: () => Promise<readonly PriceOverride[]>;
   readonly refreshSec: number;
   readonly maxAgeSec: number;
   readonly fixedHoldSec: number;
@@ -33,6 +40,8 @@ export class PriceBook {
   readonly #reference = new Map<string, Big>();
   #fixed = new Map<string, BookedPrice>();
   #fixedWindow = -1;
+  #overrides = new Map<string, PriceOverride>();
+  #fixedOverrides = new Map<string, PriceOverride>();
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
 
@@ -59,8 +68,10 @@ export class PriceBook {
   }
 
   async refresh(coins: readonly string[]): Promise<void> {
-    const { source, log } = this.#options;
+    const { source, log, overrides } = this.#options;
     try {
+      if (overrides)
+        this.#overrides = new Map((await overrides()).map((row) => [pairKey(row.coinFrom, row.coinTo), row]));
       for (const [coin, { price, at }] of await source.fetch(coins)) this.#book(coin, price, at);
     } catch (error) {
       log.warn({ event: 'price_refresh_failed', ...errorMembers(error) }, 'prices could not be refreshed');
@@ -81,6 +92,27 @@ export class PriceBook {
   /** The slow price that limits are computed from, or null when the coin was never priced. */
   reference(coin: string): Big | null {
     return this.#reference.get(coin) ?? null;
+  }
+
+  /** Both prices of a pair in one view, with what staff set by hand; null when one is missing. */
+  pair(coinFrom: string, coinTo: string, view: PriceView): PricePair | null {
+    const to = this[view](coinTo);
+    const override = this.#override(coinFrom, coinTo, view);
+    const from = override ? to?.times(override) : this[view](coinFrom);
+    return from && to ? { from, to } : null;
+  }
+
+  #override(coinFrom: string, coinTo: string, view: PriceView): string | null {
+    const key = pairKey(coinFrom, coinTo);
+    if (view === 'fixed') return this.#fixedOverrides.get(key)?.price ?? null;
+    const override = this.#overrides.get(key);
+    return override && override.endsAt > this.#options.clock.now() ? override.price : null;
+  }
+
+  /** Age in seconds of the newest price of each coin. */
+  ages(): ReadonlyMap<string, number> {
+    const nowMs = this.#options.clock.now().getTime();
+    return new Map([...this.#live].map(([coin, { at }]) => [coin, (nowMs - at.getTime()) / 1000]));
   }
 
   /** Whole seconds for which fixed quotes keep their rate. */
@@ -119,7 +151,10 @@ export class PriceBook {
   /** Fixes the live prices of this moment for a window that has begun, and those that came later in it. */
   #rollFixedWindow(): void {
     const window = this.#window(this.#options.clock.now().getTime() / 1000);
-    if (window !== this.#fixedWindow) this.#fixed = new Map();
+    if (window !== this.#fixedWindow) {
+      this.#fixed = new Map();
+      this.#fixedOverrides = this.#overrides;
+    }
     this.#fixedWindow = window;
     for (const [coin, booked] of this.#live) {
       if (!this.#fixed.has(coin) && this.#fresh(booked)) this.#fixed.set(coin, booked);
@@ -129,4 +164,8 @@ export class PriceBook {
 
 function isWithin(ratio: Big, factor: Big): boolean {
   return ratio.lte(factor) && ratio.times(factor).gte('1');
+}
+
+function pairKey(coinFrom: string, coinTo: string): string {
+  return `${coinFrom}-${coinTo}`;
 }

@@ -4,7 +4,7 @@ import { AppError, errorFromFaults, type FieldFault } from '../errors.ts';
 import { Big, formatDecimal, fractionDigits, isStorable } from '../money.ts';
 import type { Partner } from '../partners/partner.entity.ts';
 import type { PriceBook } from './price-book.ts';
-import { type PairLimits, type PricePair, pairLimits, type QuoteTerms, quoteTerms, type RateType } from './quote.ts';
+import { type PairLimits, pairLimits, type QuoteTerms, quoteTerms, type RateType } from './quote.ts';
 
 /** Service fees as fractions, as decimal strings. */
 export interface Pricing {
@@ -88,10 +88,8 @@ export class RateService {
   quotePair({ from, to }: Pair, rateType: RateType, amount: Big | null, pricing: Pricing, amountField: string): Quote {
     const feeRateText = pricing[rateType];
     const feeRate = new Big(feeRateText);
-    const prices = this.#pricePair(from, to, (coin) =>
-      rateType === 'fixed' ? this.#prices.fixed(coin) : this.#prices.live(coin),
-    );
-    const reference = this.#pricePair(from, to, (coin) => this.#prices.reference(coin));
+    const prices = this.#prices.pair(from.coin, to.coin, rateType === 'fixed' ? 'fixed' : 'live');
+    const reference = this.#prices.pair(from.coin, to.coin, 'reference');
     const limits = prices && reference && pairLimits(from, to, reference, feeRate);
     if (!prices || !limits) throw unavailable(from, to);
     const amountFrom = amount ?? limits.minAmount;
@@ -129,12 +127,6 @@ export class RateService {
       return null;
     }
     return currency;
-  }
-
-  #pricePair(from: Currency, to: Currency, view: (coin: string) => Big | null): PricePair | null {
-    const priceFrom = view(from.coin);
-    const priceTo = view(to.coin);
-    return priceFrom && priceTo && { from: priceFrom, to: priceTo };
   }
 }
 

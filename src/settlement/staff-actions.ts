@@ -64,13 +64,13 @@ export class StaffActions {
    *
    * @throws AppError action_not_possible, order_not_found, deposit_not_found, or what is wrong with the address.
    */
-  async propose(proposal: StaffProposal): Promise<StaffAction> {
-    const { orm, clock } = this.#options;
+  async propose(proposal: StaffProposal, outer: EntityManager = this.#options.orm.em.fork()): Promise<StaffAction> {
+    const { clock } = this.#options;
     const reason = proposal.reason.trim();
     if (reason === '' || reason.length > 1000) {
       throw new AppError('invalid_value', 'a reason of 1 to 1000 characters is needed');
     }
-    return orm.em.fork().transactional(async (em) => {
+    return outer.transactional(async (em) => {
       const now = clock.now();
       const orderId = await orderOf(em, proposal);
       const action = em.create(StaffAction, {
@@ -101,8 +101,12 @@ export class StaffActions {
    * @throws AppError second_member_needed for the proposer; action_not_possible when it was decided before, or things
    *   have moved on since.
    */
-  async approve(actionId: string, staffId: string): Promise<StaffAction> {
-    return this.#options.orm.em.fork().transactional(async (em) => {
+  async approve(
+    actionId: string,
+    staffId: string,
+    outer: EntityManager = this.#options.orm.em.fork(),
+  ): Promise<StaffAction> {
+    return outer.transactional(async (em) => {
       const action = await this.#open(em, actionId);
       if (action.proposedBy === staffId) {
         throw new AppError('second_member_needed', 'whoever proposed this cannot approve it; ask another member');
@@ -113,8 +117,12 @@ export class StaffActions {
   }
 
   /** Turns a proposal down, or withdraws it. */
-  async reject(actionId: string, staffId: string): Promise<StaffAction> {
-    return this.#options.orm.em.fork().transactional(async (em) => {
+  async reject(
+    actionId: string,
+    staffId: string,
+    outer: EntityManager = this.#options.orm.em.fork(),
+  ): Promise<StaffAction> {
+    return outer.transactional(async (em) => {
       const action = await this.#open(em, actionId);
       action.state = 'rejected';
       action.decidedBy = staffId;

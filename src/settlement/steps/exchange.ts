@@ -30,11 +30,10 @@ function decideTrade({ em, order, now, tools, ...rows }: Settling): Trade | null
   const deposit = mainDeposit({ em, order, now, tools, ...rows });
   const from = tools.catalogue.find(order.coinFrom, order.networkFrom);
   const to = tools.catalogue.find(order.coinTo, order.networkTo);
-  const priceFrom = tools.prices.live(order.coinFrom);
-  const priceTo = tools.prices.live(order.coinTo);
-  if (!deposit || !from || !to || !priceFrom || !priceTo) return null;
+  const prices = tools.prices.pair(order.coinFrom, order.coinTo, 'live');
+  if (!deposit || !from || !to || !prices) return null;
   const amountFrom = exchangedAmount(order, new Big(deposit.amount), new Big(from.networkFee));
-  const terms = exchangeTerms(order, amountFrom, to, { from: priceFrom, to: priceTo });
+  const terms = exchangeTerms(order, amountFrom, to, prices);
   if (!terms) return null;
   return em.create(Trade, {
     orderId: order.id,

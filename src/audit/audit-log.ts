@@ -1,0 +1,65 @@
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import { v7 as uuidv7 } from 'uuid';
+import type { Clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import { AuditEntry } from './audit-entry.entity.ts';
+
+/** Who does something, and by which request. */
+export interface Actor {
+  readonly staffId: string;
+  readonly requestId: string;
+  readonly ip: string;
+}
+
+/** What was done, with what it was done to. Snapshots hold no secrets. */
+export interface Done<Result> {
+  readonly result: Result;
+  readonly target: string;
+  readonly before?: Record<string, unknown> | null;
+  readonly after?: Record<string, unknown> | null;
+}
+
+const maxReason = 1000;
+
+/** The log of what staff do: each entry is written by the very transaction that it tells of. */
+export class AuditLog {
+  readonly #orm: MikroORM;
+  readonly #clock: Clock;
+
+  constructor(orm: MikroORM, clock: Clock) {
+    this.#orm = orm;
+    this.#clock = clock;
+  }
+
+  /**
+   * Does something for a member of staff and writes it down, in one transaction: both happen or neither.
+   *
+   * @throws AppError invalid_value without a reason of 1 to 1000 characters, and what the work throws.
+   */
+  async act<Result>(
+    actor: Actor,
+    operation: string,
+    reason: string,
+    work: (em: EntityManager) => Promise<Done<Result>>,
+  ): Promise<Result> {
+    const why = reason.trim();
+    if (why === '' || why.length > maxReason) {
+      throw new AppError('invalid_value', `a reason of 1 to ${maxReason} characters is needed`);
+    }
+    return this.#orm.em.fork().transactional(async (em) => {
+      const { result, target, before = null, after = null } = await work(em);
+      em.create(AuditEntry, {
+        id: uuidv7(),
+        at: this.#clock.now(),
+        ...actor,
+        operation,
+        target,
+        reason: why,
+        before,
+        after,
+      });
+      await em.flush();
+      return result;
+    });
+  }
+}

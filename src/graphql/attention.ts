@@ -1,0 +1,65 @@
+import { Arg, Ctx, Field, FieldResolver, ID, Int, ObjectType, Query, Resolver, Root } from 'type-graphql';
+import type { Clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import type { Order } from '../orders/order.entity.ts';
+import { type AttentionItem, type AttentionKind, attention } from '../reports/attention.ts';
+import type { GraphqlContext } from './context.ts';
+import { enumOf } from './enums.ts';
+import { OrderType } from './orders.ts';
+import { Permit } from './permit.ts';
+import { DateTime } from './scalars.ts';
+
+export const AttentionKindEnum = enumOf<AttentionKind>('AttentionKind', 'Why staff must look at something.', {
+  held_order: 'An order is held.',
+  failed_order: 'An order failed, and staff decide what becomes of it.',
+  overdue_order: 'An order should have gone on long ago.',
+  deposit_problem: 'Nothing more is done with a deposit by itself.',
+  payment_unknown: 'Nobody knows where a payment is.',
+  payment_problem: 'Something stands in the way of a payment.',
+  proposal_open: 'A proposal waits for a second member.',
+  chain_problem: 'A chain is not read on.',
+});
+
+@ObjectType('AttentionItem', { description: 'Something that staff must look at.' })
+export class AttentionItemType {
+  @Field(() => ID, { description: 'The same as long as the trouble lasts.' })
+  id!: string;
+
+  @Field(() => AttentionKindEnum, { description: 'Why.' })
+  kind!: AttentionKind;
+
+  @Field(() => String, { description: 'Id of the order, deposit, payment or proposal, or name of the chain.' })
+  subjectId!: string;
+
+  @Field(() => DateTime, { description: 'Since when.' })
+  since!: Date;
+
+  @Field(() => String, { description: 'What is wrong.' })
+  detail!: string;
+}
+
+const listed = 500;
+
+@Resolver(() => AttentionItemType)
+export class AttentionResolver {
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  @Permit('orders:read')
+  @Query(() => [AttentionItemType], { description: 'Everything that staff must look at, oldest first.' })
+  attention(
+    @Arg('limit', () => Int, { defaultValue: 100, description: `At most so many, 1 to ${listed}.` }) limit: number,
+    @Ctx() { em }: GraphqlContext,
+  ): Promise<AttentionItem[]> {
+    if (limit < 1 || limit > listed) throw new AppError('invalid_value', `limit is a whole number from 1 to ${listed}`);
+    return attention(em, limit, this.#clock.now());
+  }
+
+  @FieldResolver(() => OrderType, { nullable: true, description: 'The order that it is about, if it is about one.' })
+  order(@Root() { orderId }: AttentionItem, @Ctx() { loaders }: GraphqlContext): Promise<Order | null> {
+    return orderId === null ? Promise.resolve(null) : loaders.order.load(orderId);
+  }
+}

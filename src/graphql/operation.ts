@@ -1,0 +1,47 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
+import { GraphQLError, type GraphQLFormattedError, type GraphQLSchema } from 'graphql';
+import { AppError } from '../errors.ts';
+import type { Limiter } from '../limits/limiter.ts';
+import { errorMembers, type Log } from '../log.ts';
+import type { StaffCaller } from '../staff/staff-authenticator.ts';
+import { maskedError, refusalBehind } from './errors.ts';
+import type { LiveFeed } from './live.ts';
+
+/** What both ways to the staff API, HTTP and WebSocket, run operations with. */
+export interface StaffApiOptions {
+  readonly schema: GraphQLSchema;
+  /** With statements that end soon, and connections of its own, so that no question of staff slows a partner down. */
+  readonly orm: MikroORM;
+  readonly live: LiveFeed;
+  readonly limiter: Limiter;
+  readonly log: Log;
+  readonly operationsPerMin: number;
+}
+
+/** Counts an operation of a member. @throws AppError rate_limited */
+export async function countOperation(
+  { limiter, operationsPerMin }: StaffApiOptions,
+  caller: StaffCaller,
+): Promise<void> {
+  const { allowed, resetMs } = await limiter.consume('staff', caller.id, operationsPerMin);
+  if (allowed) return;
+  const seconds = Math.max(1, Math.ceil(resetMs / 1000));
+  throw new AppError('rate_limited', `more than ${operationsPerMin} operations a minute; retry in ${seconds} seconds`, {
+    retryAfterSec: seconds,
+  });
+}
+
+/** An error as the caller reads it. What is no refusal is written to the log. */
+export function toldError(
+  log: Log,
+  requestId: string,
+  formatted: GraphQLFormattedError,
+  error: unknown,
+): GraphQLFormattedError {
+  const told = maskedError(formatted, error, requestId);
+  if (told.extensions?.code === 'INTERNAL_SERVER_ERROR' || told.extensions?.kind === 'query_too_slow') {
+    const cause = refusalBehind(error)?.extras.cause ?? (error instanceof GraphQLError && error.originalError) ?? error;
+    log.error({ event: 'graphql_failed', request_id: requestId, ...errorMembers(cause || error) }, 'a field failed');
+  }
+  return told;
+}

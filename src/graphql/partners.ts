@@ -1,0 +1,362 @@
+import {
+  Arg,
+  Ctx,
+  Field,
+  FieldResolver,
+  ID,
+  InputType,
+  Int,
+  Mutation,
+  ObjectType,
+  Query,
+  Resolver,
+  Root,
+} from 'type-graphql';
+import type { AuditLog } from '../audit/audit-log.ts';
+import type { Clock } from '../clock.ts';
+import type { ApiKey } from '../partners/api-key.entity.ts';
+import type { Partner, PartnerStatus } from '../partners/partner.entity.ts';
+import type { IssuedKey, KeyOptions, PartnerService } from '../partners/partner-service.ts';
+import type { RateService } from '../rates/rate-service.ts';
+import type { OrderStats, StatsRow } from '../reports/order-stats.ts';
+import type { GraphqlContext } from './context.ts';
+import { KeyScopeEnum, PartnerStatusEnum, scopeName, scopeOf } from './enumerations.ts';
+import { Permit } from './permit.ts';
+import { DateTime, Decimal } from './scalars.ts';
+import { StatsBucketType } from './stats.ts';
+
+@ObjectType('ApiKey', {
+  description: "A partner's key, without its secret: that is shown once, when the key is issued.",
+})
+export class ApiKeyType {
+  @Field(() => ID, { description: 'Public half of the key.' })
+  keyId!: string;
+
+  @Field(() => String, { description: 'Last four characters of the secret, so that people can tell keys apart.' })
+  last4!: string;
+
+  @Field(() => String, { description: 'What it is for.' })
+  label!: string;
+
+  @Field(() => [String], { description: 'Client networks that may use it; none means all.' })
+  allowedCidrs!: string[];
+
+  @Field(() => DateTime, { description: 'When it was issued.' })
+  createdAt!: Date;
+
+  @Field(() => DateTime, { nullable: true, description: 'When it ends by itself.' })
+  expiresAt!: Date | null;
+
+  @Field(() => DateTime, { nullable: true, description: 'When it was ended by hand.' })
+  revokedAt!: Date | null;
+
+  @Field(() => DateTime, { nullable: true, description: 'When it was used last, to the minute.' })
+  lastUsedAt!: Date | null;
+}
+
+@ObjectType('Partner', { description: 'An account that creates orders.' })
+export class PartnerType {
+  @Field(() => ID, { description: 'Id of the partner.' })
+  id!: string;
+
+  @Field(() => String, { description: 'Name.' })
+  name!: string;
+
+  @Field(() => PartnerStatusEnum, { description: 'Whether it may use the API.' })
+  status!: PartnerStatus;
+
+  @Field(() => Decimal, { nullable: true, description: "Its own service fee on float orders; null is the gateway's." })
+  feeRateFloat!: string | null;
+
+  @Field(() => Decimal, { nullable: true, description: "Its own service fee on fixed orders; null is the gateway's." })
+  feeRateFixed!: string | null;
+
+  @Field(() => Int, { nullable: true, description: "Its own limit of requests a minute; null is the gateway's." })
+  rateLimitPerMin!: number | null;
+
+  @Field(() => Int, { nullable: true, description: "Its own limit of orders created a minute; null is the gateway's." })
+  ordersLimitPerMin!: number | null;
+
+  @Field(() => Boolean, { description: 'Whether order requests must be signed.' })
+  requireSignature!: boolean;
+
+  @Field(() => DateTime, { description: 'When it was created.' })
+  createdAt!: Date;
+
+  @Field(() => DateTime, { description: 'When it was changed last.' })
+  updatedAt!: Date;
+}
+
+@ObjectType('Pricing', { description: 'Service fees as fractions.' })
+export class PricingType {
+  @Field(() => Decimal, { description: 'On float orders.' })
+  float!: string;
+
+  @Field(() => Decimal, { description: 'On fixed orders.' })
+  fixed!: string;
+}
+
+@ObjectType('IssuedKey', { description: 'A key at the one moment when it is whole. It cannot be read again.' })
+export class IssuedKeyType {
+  @Field(() => ID, { description: 'Public half of the key.' })
+  keyId!: string;
+
+  @Field(() => String, { description: 'The whole key. Give it to the partner over a safe channel.' })
+  key!: string;
+}
+
+@InputType('PricingInput', {
+  description: 'Service fees as fractions. What is absent stays; null goes back to the gateway.',
+})
+export class PricingInput {
+  @Field(() => Decimal, { nullable: true, description: 'On float orders: 0.004.' })
+  float?: string | null;
+
+  @Field(() => Decimal, { nullable: true, description: 'On fixed orders.' })
+  fixed?: string | null;
+}
+
+@InputType('LimitsInput', { description: 'Limits a minute. What is absent stays; null goes back to the gateway.' })
+export class LimitsInput {
+  @Field(() => Int, { nullable: true, description: 'Requests.' })
+  requests?: number | null;
+
+  @Field(() => Int, { nullable: true, description: 'Orders created.' })
+  orders?: number | null;
+}
+
+@InputType('KeyInput', { description: 'What a key is. What is absent stays, or is the default for a new key.' })
+export class KeyInput {
+  @Field(() => String, { nullable: true, description: 'What it is for.' })
+  label?: string | null;
+
+  @Field(() => [KeyScopeEnum], { nullable: true, description: 'What it may do; everything for a new key.' })
+  scopes?: Parameters<typeof scopeOf>[0][] | null;
+
+  @Field(() => [String], {
+    nullable: true,
+    description: 'Client networks that may use it, like 203.0.113.0/24; none means all.',
+  })
+  allowedCidrs?: string[] | null;
+
+  @Field(() => DateTime, { nullable: true, description: 'When it ends; null for never.' })
+  expiresAt?: Date | null;
+}
+
+@Resolver(() => ApiKeyType)
+export class ApiKeyResolver {
+  @FieldResolver(() => [KeyScopeEnum], { description: 'What it may do.' })
+  scopes(@Root() { scopes }: ApiKey): string[] {
+    return scopes.map(scopeName);
+  }
+}
+
+@Resolver(() => PartnerType)
+export class PartnerResolver {
+  readonly #audit: AuditLog;
+  readonly #partners: PartnerService;
+  readonly #rates: RateService;
+  readonly #stats: OrderStats;
+  readonly #clock: Clock;
+
+  constructor(audit: AuditLog, partners: PartnerService, rates: RateService, stats: OrderStats, clock: Clock) {
+    this.#audit = audit;
+    this.#partners = partners;
+    this.#rates = rates;
+    this.#stats = stats;
+    this.#clock = clock;
+  }
+
+  @Permit('partners:read')
+  @Query(() => [PartnerType], { description: 'All partners, oldest first, at most 1000.' })
+  partners(): Promise<Partner[]> {
+    return this.#partners.list();
+  }
+
+  @Permit('partners:read')
+  @Query(() => PartnerType, { description: 'One partner.' })
+  partner(@Arg('id', () => ID, { description: 'Id of the partner.' }) id: string): Promise<Partner> {
+    return this.#partners.get(id);
+  }
+
+  @FieldResolver(() => PricingType, { description: "The fees that it pays: its own, or the gateway's." })
+  pricing(@Root() partner: Partner): PricingType {
+    return this.#rates.pricing(partner);
+  }
+
+  @Permit('keys:read')
+  @FieldResolver(() => [ApiKeyType], { description: 'Its keys, oldest first.' })
+  keys(@Root() { id }: Partner, @Ctx() { loaders }: GraphqlContext): Promise<ApiKey[]> {
+    return loaders.keys.load(id);
+  }
+
+  @Permit('stats:read')
+  @FieldResolver(() => [StatsBucketType], { description: 'Its orders of the last 30 days, by day.' })
+  usage(@Root() { id }: Partner): Promise<StatsRow[]> {
+    const to = this.#clock.now();
+    const from = new Date(to.getTime() - 30 * 86_400_000);
+    return this.#stats.stats({ from, to, interval: 'day', by: 'partner', key: id });
+  }
+
+  @Permit('partners:write')
+  @Mutation(() => PartnerType, { description: "Makes an active partner with the gateway's pricing and limits." })
+  partnerCreate(
+    @Arg('name', () => String, { description: 'Name, 1 to 200 characters.' }) name: string,
+    @Arg('reason', () => String, { description: 'Why.' }) reason: string,
+    @Ctx() context: GraphqlContext,
+  ): Promise<Partner> {
+    return this.#audit.act(context.actor, 'partnerCreate', reason, async (em) => {
+      const partner = await this.#partners.create(name, em);
+      return { result: partner, target: `partner:${partner.id}`, after: snapshot(partner) };
+    });
+  }
+
+  @Permit('partners:write')
+  @Mutation(() => PartnerType, { description: 'Renames a partner.' })
+  partnerRename(
+    @Arg('id', () => ID, { description: 'The partner.' }) id: string,
+    @Arg('name', () => String, { description: 'Name, 1 to 200 characters.' }) name: string,
+    @Arg('reason', () => String, { description: 'Why.' }) reason: string,
+    @Ctx() context: GraphqlContext,
+  ): Promise<Partner> {
+    return this.#change(context, 'partnerRename', id, { name }, reason);
+  }
+
+  @Permit('partners:write')
+  @Mutation(() => PartnerType, { description: 'Lets a partner use the API, or stops that. Orders under way go on.' })
+  partnerStatus(
+    @Arg('id', () => ID, { description: 'The partner.' }) id: string,
+    @Arg('status', () => PartnerStatusEnum, { description: 'From now on.' }) status: PartnerStatus,
+    @Arg('reason', () => String, { description: 'Why.' }) reason: string,
+    @Ctx() context: GraphqlContext,
+  ): Promise<Partner> {
+    return this.#change(context, 'partnerStatus', id, { status }, reason);
+  }
+
+  @Permit('partners:write')
+  @Mutation(() => PartnerType, { description: 'Requires signed order requests of a partner, or no longer.' })
+  partnerSignature(
+    @Arg('id', () => ID, { description: 'The partner.' }) id: string,
+    @Arg('required', () => Boolean, { description: 'Whether order requests must be signed.' }) required: boolean,
+    @Arg('reason', () => String, { description: 'Why.' }) reason: string,
+    @Ctx() context: GraphqlContext,
+  ): Promise<Partner> {
+    return this.#change(context, 'partnerSignature', id, { requireSignature: required }, reason);
+  }
+
+  @Permit('partners:price')
+  @Mutation(() => PartnerType, { description: "Sets a partner's service fees." })
+  partnerPricing(
+    @Arg('id', () => ID, { description: 'The partner.' }) id: string,
+    @Arg('pricing', () => PricingInput, { description: 'The fees.' }) { float, fixed }: PricingInput,
+    @Arg('reason', () => String, { description: 'Why.' }) reason: string,
+    @Ctx() context: GraphqlContext,
+  ): Promise<Partner> {
+    const changes = {
+      ...(float === undefined ? {} : { feeRateFloat: float }),
+      ...(fixed === undefined ? {} : { feeRateFixed: fixed }),
+    };
+    return this.#change(context, 'partnerPricing', id, changes, reason);
+  }
+
+  @Permit('partners:price')
+  @Mutation(() => PartnerType, { description: "Sets a partner's rate limits." })
+  partnerLimits(
+    @Arg('id', () => ID, { description: 'The partner.' }) id: string,
+    @Arg('limits', () => LimitsInput, { description: 'The limits.' }) { requests, orders }: LimitsInput,
+    @Arg('reason', () => String, { description: 'Why.' }) reason: string,
+    @Ctx() context: GraphqlContext,
+  ): Promise<Partner> {
+    const changes = {
+      ...(requests === undefined ? {} : { rateLimitPerMin: requests }),
+      ...(orders === undefined ? {} : { ordersLimitPerMin: orders }),
+    };
+    return this.#change(context, 'partnerLimits', id, changes, reason);
+  }
+
+  @Permit('keys:write')
+  @Mutation(() => IssuedKeyType, { description: 'Issues a key. A partner has at most five live ones.' })
+  keyIssue(
+    @Arg('partnerId', () => ID, { description: 'The partner.' }) partnerId: string,
+    @Arg('key', () => KeyInput, { nullable: true, description: 'What it is.' }) key: KeyInput | null,
+    @Arg('reason', () => String, { description: 'Why.' }) reason: string,
+    @Ctx() context: GraphqlContext,
+  ): Promise<IssuedKey> {
+    return this.#audit.act(context.actor, 'keyIssue', reason, async (em) => {
+      const options = keyOptions(key ?? {});
+      const issued = await this.#partners.issueKey(partnerId, options, em);
+      return { result: issued, target: `key:${issued.keyId}`, after: { partner: partnerId, ...options } };
+    });
+  }
+
+  @Permit('keys:write')
+  @Mutation(() => IssuedKeyType, { description: 'Issues a successor of a key, and gives the old one an end.' })
+  keyRoll(
+    @Arg('keyId', () => ID, { description: 'The old key.' }) keyId: string,
+    @Arg('hours', () => Int, { defaultValue: 24, description: 'How long the old key lives on, 0 to 168.' })
+    hours: number,
+    @Arg('reason', () => String, { description: 'Why.' }) reason: string,
+    @Ctx() context: GraphqlContext,
+  ): Promise<IssuedKey> {
+    return this.#audit.act(context.actor, 'keyRoll', reason, async (em) => {
+      const issued = await this.#partners.rollKey(keyId, hours, em);
+      return { result: issued, target: `key:${keyId}`, after: { successor: issued.keyId, hours } };
+    });
+  }
+
+  @Permit('keys:write')
+  @Mutation(() => ApiKeyType, { description: 'Changes what a live key is called, may do, and until when.' })
+  keyChange(
+    @Arg('keyId', () => ID, { description: 'The key.' }) keyId: string,
+    @Arg('key', () => KeyInput, { description: 'What it is from now on.' }) key: KeyInput,
+    @Arg('reason', () => String, { description: 'Why.' }) reason: string,
+    @Ctx() context: GraphqlContext,
+  ): Promise<ApiKey> {
+    return this.#audit.act(context.actor, 'keyChange', reason, async (em) => {
+      const options = keyOptions(key);
+      const changed = await this.#partners.changeKey(keyId, options, em);
+      return { result: changed, target: `key:${keyId}`, after: { ...options } };
+    });
+  }
+
+  @Permit('keys:write')
+  @Mutation(() => ApiKeyType, { description: 'Ends a key at once.' })
+  keyRevoke(
+    @Arg('keyId', () => ID, { description: 'The key.' }) keyId: string,
+    @Arg('reason', () => String, { description: 'Why.' }) reason: string,
+    @Ctx() context: GraphqlContext,
+  ): Promise<ApiKey> {
+    return this.#audit.act(context.actor, 'keyRevoke', reason, async (em) => {
+      const key = await this.#partners.revokeKey(keyId, em);
+      return { result: key, target: `key:${keyId}`, after: { revokedAt: key.revokedAt } };
+    });
+  }
+
+  async #change(
+    context: GraphqlContext,
+    operation: string,
+    id: string,
+    changes: Parameters<PartnerService['change']>[1],
+    reason: string,
+  ): Promise<Partner> {
+    const before = snapshot(await this.#partners.get(id));
+    return this.#audit.act(context.actor, operation, reason, async (em) => {
+      const partner = await this.#partners.change(id, changes, em);
+      return { result: partner, target: `partner:${id}`, before, after: snapshot(partner) };
+    });
+  }
+}
+
+function snapshot(partner: Partner): Record<string, unknown> {
+  const { name, status, feeRateFloat, feeRateFixed, rateLimitPerMin, ordersLimitPerMin, requireSignature } = partner;
+  return { name, status, feeRateFloat, feeRateFixed, rateLimitPerMin, ordersLimitPerMin, requireSignature };
+}
+
+function keyOptions({ label, scopes, allowedCidrs, expiresAt }: KeyInput): KeyOptions {
+  return {
+    ...(label === undefined || label === null ? {} : { label }),
+    ...(scopes === undefined || scopes === null ? {} : { scopes: scopes.map(scopeOf) }),
+    ...(allowedCidrs === undefined || allowedCidrs === null ? {} : { allowedCidrs }),
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+  };
+}

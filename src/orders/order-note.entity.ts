@@ -1,0 +1,20 @@
+import { Entity, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
+
+/** What a member of staff wrote about an order, for colleagues. Never changed or removed. */
+@Entity({ tableName: 'order_note' })
+export class OrderNote {
+  @PrimaryKey({ type: 'uuid' })
+  id!: string;
+
+  @Property({ type: 'uuid' })
+  orderId!: string;
+
+  @Property({ type: 'uuid' })
+  staffId!: string;
+
+  @Property({ type: 'timestamptz' })
+  at!: Date;
+
+  @Property({ type: 'text' })
+  text!: string;
+}

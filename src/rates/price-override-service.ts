@@ -1,0 +1,87 @@
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import { v7 as uuidv7 } from 'uuid';
+import type { Clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import { formatDecimal, isStorable, parseDecimal } from '../money.ts';
+import { PriceOverride } from './price-override.entity.ts';
+
+/** What staff set: units of coin_to for one of coin_from, before fees, until a time. */
+export interface NewPriceOverride {
+  readonly coinFrom: string;
+  readonly coinTo: string;
+  readonly price: string;
+  readonly endsAt: Date;
+}
+
+/** A price that somebody forgot must not outlive a week. */
+const longestMs = 7 * 24 * 3_600_000;
+
+/** Prices that staff set by hand for a pair of coins. They reach every process with its next price refresh. */
+export class PriceOverrideService {
+  readonly #orm: MikroORM;
+  readonly #clock: Clock;
+
+  constructor(orm: MikroORM, clock: Clock) {
+    this.#orm = orm;
+    this.#clock = clock;
+  }
+
+  /** Those in force, oldest first. */
+  async live(): Promise<PriceOverride[]> {
+    const where = { endedAt: null, endsAt: { $gt: this.#clock.now() } };
+    return this.#orm.em.fork().find(PriceOverride, where, { orderBy: { id: 'asc' } });
+  }
+
+  /**
+   * Sets a price, in the place of one that the pair has already.
+   *
+   * @throws AppError invalid_value
+   */
+  async set(
+    staffId: string,
+    { coinFrom, coinTo, price: text, endsAt }: NewPriceOverride,
+    em: EntityManager = this.#orm.em.fork(),
+  ): Promise<PriceOverride> {
+    const now = this.#clock.now();
+    const price = parseDecimal(text);
+    if (!price || price.lte('0') || !isStorable(price)) {
+      throw new AppError('invalid_value', `'${text.slice(0, 40)}' is not a price above 0 with at most 18 decimals`);
+    }
+    if (coinFrom === coinTo) throw new AppError('invalid_value', 'a pair has two different coins');
+    if (endsAt <= now || endsAt.getTime() > now.getTime() + longestMs) {
+      throw new AppError('invalid_value', 'a price set by hand ends in the future, at most seven days from now');
+    }
+    return em.transactional(async (tx) => {
+      await this.#end(tx, coinFrom, coinTo);
+      const override = tx.create(PriceOverride, {
+        id: uuidv7(),
+        coinFrom,
+        coinTo,
+        price: formatDecimal(price),
+        staffId,
+        createdAt: now,
+        endsAt,
+        endedAt: null,
+      });
+      await tx.flush();
+      return override;
+    });
+  }
+
+  /** Gives the pair back to the market. @throws AppError not_found when it has no price set by hand. */
+  async end(coinFrom: string, coinTo: string, em: EntityManager = this.#orm.em.fork()): Promise<PriceOverride> {
+    return em.transactional(async (tx) => {
+      const override = await this.#end(tx, coinFrom, coinTo);
+      if (!override) throw new AppError('not_found', `no price of ${coinFrom} in ${coinTo} is set by hand`);
+      return override;
+    });
+  }
+
+  async #end(em: EntityManager, coinFrom: string, coinTo: string): Promise<PriceOverride | null> {
+    const override = await em.findOne(PriceOverride, { coinFrom, coinTo, endedAt: null });
+    if (!override) return null;
+    override.endedAt = this.#clock.now();
+    await em.flush();
+    return override;
+  }
+}

@@ -1,0 +1,44 @@
+import type { StaffRole } from './staff-member.entity.ts';
+import { staffRoles } from './staff-member.entity.ts';
+
+/**
+ * Everything that staff may do, each with the lowest role that may. Whoever adds a field to the staff API names one of
+ * these for it.
+ */
+export const permissions = {
+  'self:read': 'viewer',
+  'orders:read': 'viewer',
+  'partners:read': 'viewer',
+  'currencies:read': 'viewer',
+  'rates:read': 'viewer',
+  'stats:read': 'viewer',
+  'system:read': 'viewer',
+  'keys:read': 'support',
+  'actions:read': 'support',
+  'ledger:read': 'support',
+  'orders:note': 'support',
+  'orders:hold': 'support',
+  'orders:act': 'operator',
+  'actions:decide': 'operator',
+  'audit:read': 'operator',
+  'partners:write': 'operator',
+  'keys:write': 'operator',
+  'currencies:switch': 'operator',
+  'currencies:write': 'admin',
+  'partners:price': 'admin',
+  'prices:override': 'admin',
+  'staff:read': 'admin',
+  'staff:write': 'admin',
+} as const satisfies Record<string, StaffRole>;
+
+export type Permission = keyof typeof permissions;
+
+/** Whether a role may do it: each role may do all that the roles below it may. */
+export function isPermitted(role: StaffRole, permission: Permission): boolean {
+  return staffRoles.indexOf(role) >= staffRoles.indexOf(permissions[permission]);
+}
+
+/** All that a role may do. */
+export function permissionsOf(role: StaffRole): Permission[] {
+  return (Object.keys(permissions) as Permission[]).filter((permission) => isPermitted(role, permission));
+}
