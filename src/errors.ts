@@ -22,6 +22,7 @@ export const errorTable = {
   address_not_allowed: { status: 403, graphql: 'FORBIDDEN' },
   second_member_needed: { status: 403, graphql: 'FORBIDDEN' },
   https_required: { status: 403, graphql: 'FORBIDDEN' },
+  foreign_origin: { status: 403, graphql: 'FORBIDDEN' },
 
   not_found: { status: 404, graphql: 'NOT_FOUND' },
   order_not_found: { status: 404, graphql: 'NOT_FOUND' },
