@@ -3,6 +3,7 @@ import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgres
 import type { Clock } from '../clock.ts';
 import { type KeyHasher, parseKey } from '../partners/secret-key.ts';
 import { StaffMember, type StaffRole } from './staff-member.entity.ts';
+import { StaffSession } from './staff-session.entity.ts';
 
 /** A session ends when nothing was done with it for so long. */
 export const idleMs = 30 * 60_000;
@@ -19,15 +20,6 @@ export interface StaffCaller {
   readonly sessionId: string | null;
   /** When the session began; null for a token. */
   readonly signedInAt: Date | null;
-}
-
-interface SessionRow {
-  readonly id: string;
-  readonly staff_id: string;
-  readonly email: string;
-  readonly role: StaffRole;
-  readonly created_at: Date;
-  readonly last_seen_at: Date;
 }
 
 /**
@@ -57,30 +49,28 @@ export class StaffAuthenticator {
     if (!/^[\w-]{43}$/.test(secret)) return null;
     const now = this.#clock.now();
     const em = this.#orm.em.fork();
-    const [row] = await em.execute<SessionRow[]>(
-      `select s.id, s.staff_id, m.email, m.role, s.created_at, s.last_seen_at
-         from staff_session s join staff_member m on m.id = s.staff_id
-        where s.secret_hash = ? and s.ended_at is null and s.expires_at > ? and s.last_seen_at > ?
-          and m.revoked_at is null`,
-      [hashOfSecret(secret), now, new Date(now.getTime() - idleMs)],
+    const session = await em.findOne(
+      StaffSession,
+      {
+        secretHash: hashOfSecret(secret),
+        endedAt: null,
+        expiresAt: { $gt: now },
+        lastSeenAt: { $gt: new Date(now.getTime() - idleMs) },
+        staff: { revokedAt: null },
+      },
+      { populate: ['staff'], strategy: 'joined' },
     );
-    if (!row) return null;
+    if (!session) return null;
     const seenBefore = new Date(now.getTime() - seenEveryMs);
-    if (row.last_seen_at <= seenBefore) {
+    if (session.lastSeenAt <= seenBefore) {
       await em.execute('update staff_session set last_seen_at = ? where id = ? and last_seen_at <= ?', [
         now,
-        row.id,
+        session.id,
         seenBefore,
       ]);
     }
-    return {
-      id: row.staff_id,
-      email: row.email,
-      role: row.role,
-      via: 'session',
-      sessionId: row.id,
-      signedInAt: row.created_at,
-    };
+    const { id, email, role } = session.staff;
+    return { id, email, role, via: 'session', sessionId: session.id, signedInAt: session.createdAt };
   }
 
   /** As `byToken`, as the entity. With a lock, neither token nor member can end before the transaction does. */

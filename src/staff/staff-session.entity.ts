@@ -1,4 +1,5 @@
-import { Entity, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
+import { Entity, ManyToOne, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
+import { StaffMember } from './staff-member.entity.ts';
 
 /** A member of staff signed in with a browser. */
 @Entity({ tableName: 'staff_session' })
@@ -10,8 +11,8 @@ export class StaffSession {
   @Property({ type: 'blob' })
   secretHash!: Buffer;
 
-  @Property({ type: 'uuid' })
-  staffId!: string;
+  @ManyToOne(() => StaffMember)
+  staff!: StaffMember;
 
   /** What the member proved it with. */
   @Property({ type: 'text' })

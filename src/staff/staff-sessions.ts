@@ -123,7 +123,7 @@ export class StaffSessions {
     const session = em.create(StaffSession, {
       id: uuidv7(),
       secretHash: hashOfSecret(secret),
-      staffId: member.id,
+      staff: member,
       via,
       createdAt: now,
       lastSeenAt: now,
