@@ -7,6 +7,7 @@ import { CurrencyCatalogue } from './currencies/currency-catalogue.ts';
 import { type LimiterLock, takeLimiterLock } from './db/limiter-lock.ts';
 import { createOrm } from './db/orm.ts';
 import { createInternalApp } from './internal/server.ts';
+import { Limiter } from './limits/limiter.ts';
 import { type Listener, listen } from './listener.ts';
 import { createLog, errorMembers, type Log } from './log.ts';
 import { OrderService } from './orders/order-service.ts';
@@ -15,9 +16,10 @@ import { PriceBook } from './rates/price-book.ts';
 import { RateService } from './rates/rate-service.ts';
 import { sandboxPriceOverrides } from './rates/sources/sandbox-price-overrides.ts';
 import { SandboxPriceSource } from './rates/sources/sandbox-price-source.ts';
-import { Limiter } from './rest/limiter.ts';
 import { createRestApp } from './rest/server.ts';
 import { openSettlement, type Settlement } from './settlement-setup.ts';
+import { StaffAuthenticator } from './staff/staff-authenticator.ts';
+import { StaffSessions } from './staff/staff-sessions.ts';
 import type { Surroundings } from './surroundings.ts';
 
 export interface AppOptions {
@@ -50,7 +52,7 @@ export interface App {
 }
 
 const lastUsedFlushMs = 60_000;
-const forgetAnswersMs = 3_600_000;
+const forgetOldMs = 3_600_000;
 const inFlightMs = 15_000;
 
 /**
@@ -160,7 +162,7 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
       const { close } = settlement;
       closing.push(() => close());
       await orders.forgetOldAnswers();
-      every(forgetAnswersMs, 'forget_answers_failed', () => orders.forgetOldAnswers());
+      every(forgetOldMs, 'forget_answers_failed', () => orders.forgetOldAnswers());
     }
 
     const authenticator = new Authenticator(orm, hasher, clock);
@@ -180,9 +182,20 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
     }
     if (!(await limiter.ready(1_000))) onProgress('Redis does not answer; limits count in memory until it does');
 
+    const staffAuthenticator = new StaffAuthenticator(orm, hasher, clock);
+    const sessions = new StaffSessions(orm, staffAuthenticator, clock);
+    await sessions.forgetOld();
+    every(forgetOldMs, 'forget_sessions_failed', () => sessions.forgetOld());
+
     let draining = false;
     const internal = await listen(
-      createInternalApp(orm, () => draining),
+      createInternalApp({
+        config,
+        log,
+        orm,
+        isDraining: () => draining,
+        staff: servesPartners ? { limiter, authenticator: staffAuthenticator, sessions } : null,
+      }),
       {
         host: config.INTERNAL_HOST,
         port: config.INTERNAL_PORT,

@@ -118,7 +118,7 @@ async function refuseOrphanedKeys(orm: MikroORM, hasher: KeyHasher): Promise<voi
   const used = await orm.em.fork().execute<{ version: number; keys: number }[]>(
     `select pepper_version as version, count(*)::int as keys
        from (select pepper_version from api_key where revoked_at is null and (expires_at is null or expires_at > now())
-             union all select pepper_version from staff_member where revoked_at is null) as live
+             union all select pepper_version from staff_member where revoked_at is null and token_id is not null) as live
       group by pepper_version order by pepper_version`,
   );
   const orphaned = used.filter(({ version }) => !hasher.fingerprints().has(version));

@@ -72,6 +72,21 @@ const url =
     return text;
   };
 
+const issuer = (text: string): string => {
+  const address = url('https:', 'http:')(text);
+  const { protocol, hostname, search, hash } = new URL(address);
+  if (protocol === 'http:' && !isLoopback(hostname)) throw new BadSetting('must begin with https://');
+  if (search !== '' || hash !== '') throw new BadSetting('must have nothing after its path');
+  return address;
+};
+
+/** A scheme and host, as browsers send it in Origin. */
+const origin = (text: string): string => {
+  const address = new URL(issuer(text));
+  if (address.pathname !== '/') throw new BadSetting('must end with the host, without a path');
+  return address.origin;
+};
+
 const readableFile = (text: string): string => {
   try {
     accessSync(text, constants.R_OK);
@@ -147,7 +162,7 @@ export const settings = {
     fallback: '127.0.0.1',
     shown: '127.0.0.1',
     good: '127.0.0.1',
-    why: 'address of the internal listener: health now, staff surfaces later; never expose it to the internet',
+    why: 'address of the internal listener: health and what staff use; never expose it to the internet',
   }),
   INTERNAL_PORT: setting({
     parse: integer(0, 65535),
@@ -155,6 +170,42 @@ export const settings = {
     shown: '8081',
     good: '8081',
     why: 'port of the internal listener; 0 takes a free one',
+  }),
+  INTERNAL_PUBLIC_URL: setting<string | null>({
+    parse: origin,
+    fallback: null,
+    shown: '',
+    good: 'https://gateway.internal.example',
+    why: 'scheme and host under which browsers reach the internal listener; needed behind a proxy and for OIDC_ISSUER',
+  }),
+  OIDC_ISSUER: setting<string | null>({
+    parse: issuer,
+    fallback: null,
+    shown: '',
+    good: 'https://login.example.com/realms/staff',
+    why: 'OpenID Connect identity provider where staff may sign in; register INTERNAL_PUBLIC_URL/sign-in/oidc/callback there',
+  }),
+  OIDC_CLIENT_ID: setting<string | null>({
+    parse: (text: string) => text,
+    fallback: null,
+    shown: '',
+    good: 'exchange-gateway',
+    why: 'client id that the identity provider gave this gateway',
+  }),
+  OIDC_CLIENT_SECRET: setting<string | null>({
+    parse: (text: string) => text,
+    fallback: null,
+    shown: '',
+    good: '<the secret that the identity provider shows>',
+    secret: true,
+    why: 'client secret of OIDC_CLIENT_ID; absent for a public client',
+  }),
+  PLAYGROUND: setting({
+    parse: flag,
+    fallback: true,
+    shown: 'true',
+    good: 'true',
+    why: 'serve the GraphQL playground to signed-in staff at /playground of the internal listener',
   }),
   DATA_DIR: setting({
     parse: (text: string) => resolve(text),
@@ -262,6 +313,13 @@ export const settings = {
     shown: '600',
     good: '600',
     why: 'icons and documentation pages a minute, per client address',
+  }),
+  RATE_LIMIT_SIGN_IN_PER_MIN: setting({
+    parse: integer(1, 1_000_000),
+    fallback: 20,
+    shown: '20',
+    good: '20',
+    why: 'attempts of staff to sign in a minute, per client address',
   }),
   DEPOSIT_WINDOW_SEC: setting({
     parse: integer(1, 604_800),
@@ -403,7 +461,7 @@ type Settings = typeof settings;
 export type SettingName = keyof Settings;
 export type Config = { readonly [Name in SettingName]: Settings[Name]['fallback'] };
 
-const loopbackHosts = new Set(['127.0.0.1', '::1', 'localhost']);
+const loopbackHosts = new Set(['127.0.0.1', '::1', '[::1]', 'localhost']);
 
 function isLoopback(name: string): boolean {
   return loopbackHosts.has(name) || /^127(\.\d{1,3}){3}$/.test(name);
@@ -432,6 +490,16 @@ function unsafeCombinations(config: Config): string[] {
     problems.push(
       `ROLE=${config.ROLE} is one of several processes and needs a shared database: set DATABASE_URL (for example ${settings.DATABASE_URL.good}), or ROLE=all`,
     );
+  }
+  const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, INTERNAL_PUBLIC_URL } = config;
+  if (OIDC_ISSUER !== null || OIDC_CLIENT_ID !== null || OIDC_CLIENT_SECRET !== null) {
+    const missing = Object.entries({ OIDC_ISSUER, OIDC_CLIENT_ID, INTERNAL_PUBLIC_URL }).filter(
+      ([, value]) => value === null,
+    );
+    if (missing.length > 0) {
+      const advice = missing.map(([name]) => `${name} (for example ${settings[name as SettingName].good})`).join('; ');
+      problems.push(`sign-in at an identity provider also needs ${advice}; or unset all that begin with OIDC_`);
+    }
   }
   if (config.PRICE_MAX_AGE_SEC < config.PRICE_REFRESH_SEC) {
     problems.push('PRICE_MAX_AGE_SEC is below PRICE_REFRESH_SEC, so every price would be too old: set it to 60');

@@ -13,6 +13,7 @@ const allowedMembers = new Set([
   'ms',
   'partner_id',
   'key_id',
+  'staff_id',
   'ip_prefix',
   'order_id',
   'code',

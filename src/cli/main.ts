@@ -1,3 +1,4 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { StartError } from '../bootstrap.ts';
 import { systemClock } from '../clock.ts';
@@ -6,9 +7,9 @@ import { CurrencyService } from '../currencies/currency-service.ts';
 import { migrate, schemaState } from '../db/database.ts';
 import { AppError } from '../errors.ts';
 import { keyScopes } from '../partners/key-scope.ts';
-import { staffRoles } from '../staff/staff-member.entity.ts';
+import { type StaffMember, staffRoles } from '../staff/staff-member.entity.ts';
 import { chainCommands } from './chain-commands.ts';
-import { withDatabase, withLedger, withServices } from './context.ts';
+import { type CommandContext, withDatabase, withLedger, withServices } from './context.ts';
 import { ledgerCommands } from './ledger-commands.ts';
 import { currencyFields, keyFields, partnerFields, print, staffFields } from './output.ts';
 import { sandboxCommands } from './sandbox-commands.ts';
@@ -157,11 +158,35 @@ function staffCommands(program: Command): void {
     const members = await withServices(({ staff: service }) => service.list());
     print({ staff: members.map(staffFields) }, json);
   });
-  verb(staff, 'revoke', "end a member's token at once")
+  verb(staff, 'role', 'give a member another role; its sessions end')
+    .requiredOption('--email <address>', 'e-mail address')
+    .addOption(new Option('--role <role>', 'what the member may do').choices([...staffRoles]).makeOptionMandatory())
+    .action(async ({ email, role, json }) => {
+      const member = await withMember(email, ({ staff: service }, em, { id }) => service.changeRole(em, id, role));
+      print(staffFields(member), json);
+    });
+  verb(staff, 'token', 'give a member a new token, shown whole this once; the old one and all sessions end')
     .requiredOption('--email <address>', 'e-mail address')
     .action(async ({ email, json }) => {
-      print(await withServices(async ({ staff: service }) => staffFields(await service.revoke(email))), json);
+      const issued = await withMember(email, ({ staff: service }, em, { id }) => service.rotateToken(em, id));
+      print({ id: issued.member.id, email: issued.member.email, token: issued.token }, json);
     });
+  verb(staff, 'revoke', "end a member's token and sessions at once")
+    .requiredOption('--email <address>', 'e-mail address')
+    .action(async ({ email, json }) => {
+      const member = await withMember(email, ({ staff: service }, em, { id }) => service.revoke(em, id));
+      print(staffFields(member), json);
+    });
+}
+
+/** Does something to the member of an address, in one transaction. */
+async function withMember<T>(
+  email: string,
+  action: (context: CommandContext, em: EntityManager, member: StaffMember) => Promise<T>,
+): Promise<T> {
+  return withServices((context) =>
+    context.orm.em.fork().transactional(async (em) => action(context, em, await context.staff.byEmail(em, email))),
+  );
 }
 
 function currencyCommands(program: Command): void {

@@ -18,9 +18,11 @@ import { PaymentAttempt } from '../settlement/payment-attempt.entity.ts';
 import { StaffAction } from '../settlement/staff-action.entity.ts';
 import { Trade } from '../settlement/trade.entity.ts';
 import { StaffMember } from '../staff/staff-member.entity.ts';
+import { StaffSession } from '../staff/staff-session.entity.ts';
 import { Migration0001Foundation } from './migrations/0001-foundation.ts';
 import { Migration0002Settlement } from './migrations/0002-settlement.ts';
 import { Migration0003StaffActing } from './migrations/0003-staff-acting.ts';
+import { Migration0004StaffSessions } from './migrations/0004-staff-sessions.ts';
 
 /** All entities of the product. A new one is added here. */
 export const entities = [
@@ -28,6 +30,7 @@ export const entities = [
   Partner,
   ApiKey,
   StaffMember,
+  StaffSession,
   DepositAccount,
   DepositAddress,
   Order,
@@ -48,6 +51,7 @@ export const migrations = [
   { name: '0001-foundation', class: Migration0001Foundation },
   { name: '0002-settlement', class: Migration0002Settlement },
   { name: '0003-staff-acting', class: Migration0003StaffActing },
+  { name: '0004-staff-sessions', class: Migration0004StaffSessions },
 ];
 
 /** How long a holder may take to give back a connection that has died; its statements fail at once. */

@@ -1,60 +1,53 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
-import express, { type Express } from 'express';
-import { schemaState } from '../db/database.ts';
+import express, { type Express, type RequestHandler } from 'express';
+import type { Config } from '../config.ts';
+import type { Limiter } from '../limits/limiter.ts';
+import type { Log } from '../log.ts';
+import type { StaffAuthenticator } from '../staff/staff-authenticator.ts';
+import type { StaffSessions } from '../staff/staff-sessions.ts';
+import { errorHandler } from './error-handler.ts';
+import { healthRouter } from './health.ts';
+import { IdentityProvider } from './identity-provider.ts';
+import { playgroundRouter } from './playground.ts';
+import { requestContext } from './request-context.ts';
+import { signInRouter } from './sign-in.ts';
 
-/** How long a health check waits for PostgreSQL. */
-const pingMs = 500;
+/** What the internal listener offers to staff. */
+export interface StaffSurface {
+  readonly limiter: Limiter;
+  readonly authenticator: StaffAuthenticator;
+  readonly sessions: StaffSessions;
+  /** Answers at /graphql; it proves its callers itself, by `staffCaller`. */
+  readonly graphql?: RequestHandler;
+}
 
-/**
- * The internal listener. `/livez` tells that the process answers; `/readyz` that it can take requests: PostgreSQL
- * answers, the schema is current and no drain has begun. Redis is no condition, as limits hold without it.
- */
-export function createInternalApp(orm: MikroORM, isDraining: () => boolean): Express {
+export interface InternalDependencies {
+  readonly config: Config;
+  readonly log: Log;
+  readonly orm: MikroORM;
+  readonly isDraining: () => boolean;
+  /** Null for a worker, whose internal listener answers health checks only. */
+  readonly staff: StaffSurface | null;
+}
+
+/** The internal listener: health for whoever runs the gateway, and everything that staff use. */
+export function createInternalApp({ config, log, orm, isDraining, staff }: InternalDependencies): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
-  app.use((_req, res, next) => {
-    res.set({ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' });
-    next();
-  });
-  let schemaIsCurrent = false;
-
-  app.get('/livez', (_req, res) => {
-    res.json({ status: 'ok' });
-  });
-
-  app.get('/readyz', async (_req, res) => {
-    const problem = isDraining() ? 'draining' : await databaseProblem();
-    if (problem === null) res.json({ status: 'ok' });
-    else res.status(503).set('Retry-After', '2').json({ status: 'unavailable', reason: problem });
-  });
-
+  app.set('query parser', 'simple');
+  app.set('trust proxy', config.TRUSTED_PROXIES.length > 0 ? [...config.TRUSTED_PROXIES] : false);
+  app.use(requestContext(log));
+  app.use(healthRouter(orm, isDraining));
+  if (staff) {
+    const provider = IdentityProvider.ofSettings(config);
+    app.use(signInRouter({ ...staff, config, log, provider }));
+    if (config.PLAYGROUND) app.use('/playground', playgroundRouter(staff.authenticator));
+    if (staff.graphql) app.use('/graphql', staff.graphql);
+  }
   app.use((_req, res) => {
     res.status(404).json({ detail: 'there is nothing at this path', code: 'not_found' });
   });
-
-  async function databaseProblem(): Promise<string | null> {
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<string>((resolve) => {
-      timer = setTimeout(() => resolve('PostgreSQL does not answer'), pingMs);
-    });
-    try {
-      return await Promise.race([checkDatabase(), timeout]);
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-
-  async function checkDatabase(): Promise<string | null> {
-    try {
-      // Migrations only go forward, so once current is always current for this version of the program.
-      if (!schemaIsCurrent) schemaIsCurrent = (await schemaState(orm)) === 'current';
-      else await orm.em.fork().execute('select 1');
-      return schemaIsCurrent ? null : 'migrations are missing';
-    } catch {
-      return 'PostgreSQL is away';
-    }
-  }
-
+  app.use(errorHandler(log));
   return app;
 }

@@ -1,11 +1,11 @@
 import type { NextFunction, Request, Response } from 'express';
 import type { Config } from '../config.ts';
 import { AppError } from '../errors.ts';
+import { addressKeys } from '../limits/client-address.ts';
+import { type BucketName, type Limiter, type Verdict, windowSec } from '../limits/limiter.ts';
 import type { Authenticator, Caller } from '../partners/authenticator.ts';
 import type { ParsedKey } from '../partners/secret-key.ts';
 import { invalidKey, presentedKey } from './authenticate.ts';
-import { addressKeys } from './client-address.ts';
-import { type BucketName, type Limiter, type Verdict, windowSec } from './limiter.ts';
 
 /** One customer's IPv6 block may hold this many hosts that are each at their limit. */
 const blockFactor = 10;

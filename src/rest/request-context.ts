@@ -1,8 +1,8 @@
 import type { NextFunction, Request, Response } from 'express';
 import { v7 as uuidv7 } from 'uuid';
 import { AppError } from '../errors.ts';
+import { addressPrefix, isLoopback } from '../limits/client-address.ts';
 import type { Log } from '../log.ts';
-import { addressPrefix, isLoopback } from './client-address.ts';
 
 const acceptableRequestId = /^[A-Za-z0-9_-]{8,64}$/;
 const hstsSec = 63_072_000;

@@ -1,6 +1,7 @@
 import express, { type Express } from 'express';
 import type { Config } from '../config.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
+import type { Limiter } from '../limits/limiter.ts';
 import type { Log } from '../log.ts';
 import type { OrderService } from '../orders/order-service.ts';
 import type { Authenticator } from '../partners/authenticator.ts';
@@ -11,7 +12,6 @@ import { readContract } from './contract.ts';
 import { getCoinIconHandler, listCurrenciesHandler } from './currencies.ts';
 import { docsRouter, getDocumentHandler } from './docs.ts';
 import { errorHandler } from './error-handler.ts';
-import type { Limiter } from './limiter.ts';
 import { createOrderHandler, getOrderHandler } from './orders.ts';
 import { RateLimit } from './rate-limit.ts';
 import { getRateHandler } from './rates.ts';

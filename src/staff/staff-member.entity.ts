@@ -4,7 +4,7 @@ import { Entity, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
 export const staffRoles = ['viewer', 'support', 'operator', 'admin'] as const;
 export type StaffRole = (typeof staffRoles)[number];
 
-/** A member of staff with the hash of a token for the internal API. */
+/** A member of staff. One who signs in at the identity provider only has no token. */
 @Entity({ tableName: 'staff_member' })
 export class StaffMember {
   @PrimaryKey({ type: 'uuid' })
@@ -16,15 +16,15 @@ export class StaffMember {
   @Property({ type: 'text' })
   role!: StaffRole;
 
-  @Property({ type: 'text' })
-  tokenId!: string;
+  @Property({ type: 'text', nullable: true })
+  tokenId!: string | null;
 
   /** HMAC-SHA256 of the whole token under the pepper of `pepperVersion`. */
-  @Property({ type: 'blob' })
-  tokenMac!: Buffer;
+  @Property({ type: 'blob', nullable: true })
+  tokenMac!: Buffer | null;
 
-  @Property({ type: 'integer' })
-  pepperVersion!: number;
+  @Property({ type: 'integer', nullable: true })
+  pepperVersion!: number | null;
 
   @Property({ type: 'timestamptz' })
   createdAt!: Date;

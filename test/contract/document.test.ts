@@ -20,6 +20,7 @@ const inside = new Set([
   'action_not_found',
   'action_not_possible',
   'second_member_needed',
+  'foreign_origin',
 ]);
 
 describe('the document', () => {

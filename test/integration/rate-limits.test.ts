@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { addressKeys } from '../../src/limits/client-address.ts';
 import { generateKey } from '../../src/partners/secret-key.ts';
-import { addressKeys } from '../../src/rest/client-address.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { orderBody } from '../support/orders.ts';
 import { describeWithRedis, startRedis, type TestRedis } from '../support/redis.ts';

@@ -37,6 +37,7 @@ const wideLimits = {
   RATE_LIMIT_ORDERS_PER_MIN: '100000',
   RATE_LIMIT_AUTH_FAILURES_PER_MIN: '100000',
   RATE_LIMIT_ICONS_PER_MIN: '100000',
+  RATE_LIMIT_SIGN_IN_PER_MIN: '100000',
 };
 
 /** A whole gateway on a database of its own, on free ports. */
@@ -67,7 +68,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     config,
     databaseUrl,
     partners,
-    staff: new StaffService(app.orm, hasher, systemClock),
+    staff: new StaffService(app.orm, hasher, options.surroundings?.clock ?? systemClock),
     call: contractClient(app.restUrl ?? ''),
     partner: async (keyOptions) => {
       const { id } = await partners.create('Test partner');

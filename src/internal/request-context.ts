@@ -1,0 +1,56 @@
+import type { NextFunction, Request, Response } from 'express';
+import { v7 as uuidv7 } from 'uuid';
+import { addressPrefix } from '../limits/client-address.ts';
+import type { Log } from '../log.ts';
+
+declare global {
+  namespace Express {
+    interface Locals {
+      /** Names a request to the internal listener in its answer and in the log. */
+      requestId: string;
+    }
+  }
+}
+
+/** Asked every few seconds by whoever runs the gateway; in the log they would hide the rest. */
+const unlogged = new Set(['/livez', '/readyz']);
+
+/**
+ * Gives each request of the internal listener an id, headers that keep its pages out of caches, frames and other
+ * origins, and one line in the log. A page that needs scripts or styles sets a policy of its own.
+ */
+export function requestContext(log: Log) {
+  return (req: Request, res: Response, next: NextFunction): void => {
+    const requestId = uuidv7();
+    const startedAt = process.hrtime.bigint();
+    res.locals.requestId = requestId;
+    res.set({
+      'X-Request-Id': requestId,
+      'Cache-Control': 'no-store',
+      'X-Content-Type-Options': 'nosniff',
+      'X-Frame-Options': 'DENY',
+      // Not no-referrer: a browser would then send forms with 'Origin: null', which nothing can be told from.
+      'Referrer-Policy': 'same-origin',
+      'Cross-Origin-Opener-Policy': 'same-origin',
+      'Cross-Origin-Resource-Policy': 'same-origin',
+      'Content-Security-Policy': "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    });
+    if (req.secure) res.set('Strict-Transport-Security', 'max-age=63072000');
+    res.once('close', () => {
+      if (unlogged.has(req.path)) return;
+      log.info(
+        {
+          event: 'request',
+          request_id: requestId,
+          method: req.method,
+          route: `internal ${req.baseUrl}${req.route?.path ?? ''}`,
+          status: res.writableEnded ? res.statusCode : 499,
+          ms: Number((process.hrtime.bigint() - startedAt) / 10_000n) / 100,
+          ip_prefix: addressPrefix(req.ip ?? ''),
+        },
+        'request',
+      );
+    });
+    next();
+  };
+}

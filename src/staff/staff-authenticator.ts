@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto';
+import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgresql';
+import type { Clock } from '../clock.ts';
+import { type KeyHasher, parseKey } from '../partners/secret-key.ts';
+import { StaffMember, type StaffRole } from './staff-member.entity.ts';
+import { StaffSession } from './staff-session.entity.ts';
+
+/** A session ends when nothing was done with it for so long. */
+export const idleMs = 30 * 60_000;
+/** When a session was last used is written at most this often, so that reading requests seldom write. */
+const seenEveryMs = 60_000;
+
+/** A proven member of staff, with the role that the member has now. */
+export interface StaffCaller {
+  readonly id: string;
+  readonly email: string;
+  readonly role: StaffRole;
+  /** A browser's session comes by itself with a request, so one needs a check of where the request comes from. */
+  readonly via: 'token' | 'session';
+  readonly sessionId: string | null;
+  /** When the session began; null for a token. */
+  readonly signedInAt: Date | null;
+}
+
+/**
+ * Proves members of staff. Nothing is kept in memory: a member revoked, a role changed or a session ended is so at the
+ * next request.
+ */
+export class StaffAuthenticator {
+  readonly #orm: MikroORM;
+  readonly #hasher: KeyHasher;
+  readonly #clock: Clock;
+
+  constructor(orm: MikroORM, hasher: KeyHasher, clock: Clock) {
+    this.#orm = orm;
+    this.#hasher = hasher;
+    this.#clock = clock;
+  }
+
+  /** The member behind a token; null when it is unknown, forged or ended. An unknown id costs the same as a known one. */
+  async byToken(text: string): Promise<StaffCaller | null> {
+    const member = await this.memberOfToken(this.#orm.em.fork(), text);
+    if (!member) return null;
+    return { id: member.id, email: member.email, role: member.role, via: 'token', sessionId: null, signedInAt: null };
+  }
+
+  /** The member behind the secret of a session; null when it is unknown or has ended. */
+  async bySession(secret: string): Promise<StaffCaller | null> {
+    if (!/^[\w-]{43}$/.test(secret)) return null;
+    const now = this.#clock.now();
+    const em = this.#orm.em.fork();
+    const session = await em.findOne(
+      StaffSession,
+      {
+        secretHash: hashOfSecret(secret),
+        endedAt: null,
+        expiresAt: { $gt: now },
+        lastSeenAt: { $gt: new Date(now.getTime() - idleMs) },
+        staff: { revokedAt: null },
+      },
+      { populate: ['staff'], strategy: 'joined' },
+    );
+    if (!session) return null;
+    const seenBefore = new Date(now.getTime() - seenEveryMs);
+    if (session.lastSeenAt <= seenBefore) {
+      await em.execute('update staff_session set last_seen_at = ? where id = ? and last_seen_at <= ?', [
+        now,
+        session.id,
+        seenBefore,
+      ]);
+    }
+    const { id, email, role } = session.staff;
+    return { id, email, role, via: 'session', sessionId: session.id, signedInAt: session.createdAt };
+  }
+
+  /** As `byToken`, as the entity. With a lock, neither token nor member can end before the transaction does. */
+  async memberOfToken(em: EntityManager, text: string, lockMode = LockMode.NONE): Promise<StaffMember | null> {
+    const key = parseKey(text);
+    if (!key?.keyId.startsWith('xs_')) return null;
+    const member = await em.findOne(StaffMember, { tokenId: key.keyId }, { lockMode });
+    const stored =
+      member?.tokenMac && member.pepperVersion !== null
+        ? { mac: member.tokenMac, pepperVersion: member.pepperVersion }
+        : null;
+    return this.#hasher.matches(key, stored) && member?.revokedAt === null ? member : null;
+  }
+}
+
+/** What is kept of a secret of 256 random bits; so much randomness needs no slow hash. */
+export function hashOfSecret(secret: string): Buffer {
+  return createHash('sha256').update(secret).digest();
+}

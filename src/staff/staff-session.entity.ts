@@ -1,0 +1,33 @@
+import { Entity, ManyToOne, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
+import { StaffMember } from './staff-member.entity.ts';
+
+/** A member of staff signed in with a browser. */
+@Entity({ tableName: 'staff_session' })
+export class StaffSession {
+  @PrimaryKey({ type: 'uuid' })
+  id!: string;
+
+  /** SHA-256 of the 256 random bits that the browser holds. */
+  @Property({ type: 'blob' })
+  secretHash!: Buffer;
+
+  @ManyToOne(() => StaffMember)
+  staff!: StaffMember;
+
+  /** What the member proved it with. */
+  @Property({ type: 'text' })
+  via!: 'token' | 'oidc';
+
+  @Property({ type: 'timestamptz' })
+  createdAt!: Date;
+
+  @Property({ type: 'timestamptz' })
+  lastSeenAt!: Date;
+
+  /** The end whatever is done with it. */
+  @Property({ type: 'timestamptz' })
+  expiresAt!: Date;
+
+  @Property({ type: 'timestamptz', nullable: true })
+  endedAt!: Date | null;
+}
