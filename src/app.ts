@@ -15,6 +15,7 @@ import { PriceBook } from './rates/price-book.ts';
 import { RateService } from './rates/rate-service.ts';
 import { sandboxPriceOverrides } from './rates/sources/sandbox-price-overrides.ts';
 import { SandboxPriceSource } from './rates/sources/sandbox-price-source.ts';
+import { OrderStats } from './reports/order-stats.ts';
 import { Limiter } from './rest/limiter.ts';
 import { createRestApp } from './rest/server.ts';
 import { openSettlement, type Settlement } from './settlement-setup.ts';
@@ -51,6 +52,7 @@ export interface App {
 
 const lastUsedFlushMs = 60_000;
 const forgetAnswersMs = 3_600_000;
+const rollUpMs = 3_000;
 const inFlightMs = 15_000;
 
 /**
@@ -131,7 +133,7 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
       shortIdPrefix: config.SHORT_ID_PREFIX,
     });
 
-    const every = (ms: number, event: string, task: () => Promise<void>): void => {
+    const every = (ms: number, event: string, task: () => Promise<unknown>): void => {
       const timer = setInterval(() => {
         task().catch((error) => log.warn({ event, ...errorMembers(error) }, 'a housekeeping task failed'));
       }, ms).unref();
@@ -161,6 +163,8 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
       closing.push(() => close());
       await orders.forgetOldAnswers();
       every(forgetAnswersMs, 'forget_answers_failed', () => orders.forgetOldAnswers());
+      const stats = new OrderStats(workerOrm);
+      every(rollUpMs, 'roll_up_failed', () => stats.rollUp());
     }
 
     const authenticator = new Authenticator(orm, hasher, clock);

@@ -17,6 +17,7 @@ import { Trade } from '../settlement/trade.entity.ts';
 import { StaffMember } from '../staff/staff-member.entity.ts';
 import { Migration0001Foundation } from './migrations/0001-foundation.ts';
 import { Migration0002Settlement } from './migrations/0002-settlement.ts';
+import { Migration0005StaffReading } from './migrations/0005-staff-reading.ts';
 
 /** All entities of the product. A new one is added here. */
 export const entities = [
@@ -40,6 +41,7 @@ export const entities = [
 export const migrations = [
   { name: '0001-foundation', class: Migration0001Foundation },
   { name: '0002-settlement', class: Migration0002Settlement },
+  { name: '0005-staff-reading', class: Migration0005StaffReading },
 ];
 
 /** How long a holder may take to give back a connection that has died; its statements fail at once. */

@@ -50,6 +50,8 @@ function decideTrade({ em, order, now, tools, ...rows }: Settling): Trade | null
     networkFee: formatDecimal(terms.networkFee),
     minBought: formatDecimal(leastBought(terms, tools.rules.maxSlippage)),
     bought: null,
+    priceFrom: formatDecimal(priceFrom),
+    priceTo: formatDecimal(priceTo),
     tries: 0,
     problem: null,
     createdAt: now,
