@@ -164,7 +164,7 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
       await orders.forgetOldAnswers();
       every(forgetAnswersMs, 'forget_answers_failed', () => orders.forgetOldAnswers());
       const stats = new OrderStats(workerOrm);
-      every(rollUpMs, 'roll_up_failed', () => stats.rollUp());
+      if (surroundings.background !== false) every(rollUpMs, 'roll_up_failed', () => stats.rollUp());
     }
 
     const authenticator = new Authenticator(orm, hasher, clock);
