@@ -16,6 +16,7 @@ import { PriceBook } from './rates/price-book.ts';
 import { RateService } from './rates/rate-service.ts';
 import { sandboxPriceOverrides } from './rates/sources/sandbox-price-overrides.ts';
 import { SandboxPriceSource } from './rates/sources/sandbox-price-source.ts';
+import { OrderStats } from './reports/order-stats.ts';
 import { createRestApp } from './rest/server.ts';
 import { openSettlement, type Settlement } from './settlement-setup.ts';
 import { StaffAuthenticator } from './staff/staff-authenticator.ts';
@@ -53,6 +54,7 @@ export interface App {
 
 const lastUsedFlushMs = 60_000;
 const forgetOldMs = 3_600_000;
+const rollUpMs = 3_000;
 const inFlightMs = 15_000;
 
 /**
@@ -133,7 +135,7 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
       shortIdPrefix: config.SHORT_ID_PREFIX,
     });
 
-    const every = (ms: number, event: string, task: () => Promise<void>): void => {
+    const every = (ms: number, event: string, task: () => Promise<unknown>): void => {
       const timer = setInterval(() => {
         task().catch((error) => log.warn({ event, ...errorMembers(error) }, 'a housekeeping task failed'));
       }, ms).unref();
@@ -163,6 +165,8 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
       closing.push(() => close());
       await orders.forgetOldAnswers();
       every(forgetOldMs, 'forget_answers_failed', () => orders.forgetOldAnswers());
+      const stats = new OrderStats(workerOrm);
+      if (surroundings.background !== false) every(rollUpMs, 'roll_up_failed', () => stats.rollUp());
     }
 
     const authenticator = new Authenticator(orm, hasher, clock);

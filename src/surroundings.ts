@@ -21,6 +21,9 @@ export interface Surroundings {
   readonly venue?: (venue: LiquidityVenue) => LiquidityVenue;
   readonly signer?: (signer: Signer) => Signer;
   readonly onBoundary?: OnBoundary;
-  /** False leaves settlement to whoever calls `settlement.worker.tick`, and the sandbox's blocks to commands. */
+  /**
+   * False leaves settlement to whoever calls `settlement.worker.tick`, the sandbox's blocks to commands, and the sums of
+   * the statistics to `OrderStats.rollUp`.
+   */
   readonly background?: boolean;
 }

@@ -23,6 +23,7 @@ import { Migration0001Foundation } from './migrations/0001-foundation.ts';
 import { Migration0002Settlement } from './migrations/0002-settlement.ts';
 import { Migration0003StaffActing } from './migrations/0003-staff-acting.ts';
 import { Migration0004StaffSessions } from './migrations/0004-staff-sessions.ts';
+import { Migration0005StaffReading } from './migrations/0005-staff-reading.ts';
 
 /** All entities of the product. A new one is added here. */
 export const entities = [
@@ -52,6 +53,7 @@ export const migrations = [
   { name: '0002-settlement', class: Migration0002Settlement },
   { name: '0003-staff-acting', class: Migration0003StaffActing },
   { name: '0004-staff-sessions', class: Migration0004StaffSessions },
+  { name: '0005-staff-reading', class: Migration0005StaffReading },
 ];
 
 /** How long a holder may take to give back a connection that has died; its statements fail at once. */

@@ -53,6 +53,13 @@ export class Trade {
   @Property({ type: 'decimal', precision: 38, scale: 18, nullable: true })
   bought!: string | null;
 
+  /** US dollars per unit of either coin when the terms were decided; null on trades older than these columns. */
+  @Property({ type: 'decimal', precision: 38, scale: 18, nullable: true })
+  priceFrom!: string | null;
+
+  @Property({ type: 'decimal', precision: 38, scale: 18, nullable: true })
+  priceTo!: string | null;
+
   @Property({ type: 'integer' })
   tries!: number;
 

@@ -49,6 +49,8 @@ function decideTrade({ em, order, now, tools, ...rows }: Settling): Trade | null
     networkFee: formatDecimal(terms.networkFee),
     minBought: formatDecimal(leastBought(terms, tools.rules.maxSlippage)),
     bought: null,
+    priceFrom: formatDecimal(prices.from),
+    priceTo: formatDecimal(prices.to),
     tries: 0,
     problem: null,
     createdAt: now,

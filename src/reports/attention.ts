@@ -1,0 +1,63 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { overdueMs } from './order-search.ts';
+
+export type AttentionKind =
+  | 'held_order'
+  | 'failed_order'
+  | 'overdue_order'
+  | 'deposit_problem'
+  | 'payment_unknown'
+  | 'payment_problem'
+  | 'proposal_open'
+  | 'chain_problem';
+
+/** Something that staff must look at. */
+export interface AttentionItem {
+  /** The same as long as the trouble lasts. */
+  readonly id: string;
+  readonly kind: AttentionKind;
+  readonly orderId: string | null;
+  /** Id of the order, deposit, payment or staff action, or name of the chain. */
+  readonly subjectId: string;
+  readonly since: Date;
+  /** What is wrong, in the words of the row: a reason, a cause, a problem or a status. */
+  readonly detail: string;
+}
+
+const mostItems = 1_000;
+
+/** Each takes its oldest from an index of its own, so that the whole costs the same however many orders there are. */
+const sources = [
+  `select 'held_order' as kind, id as order_id, id::text as subject_id, held_at as since, hold_reason as detail
+     from exchange_order where held_at is not null order by held_at limit ?`,
+  `select 'failed_order', o.id, o.id::text, o.updated_at, e.cause
+     from (select id, event_seq, updated_at from exchange_order where status = 'failed' order by updated_at limit ?) as o
+     join order_event e on e.order_id = o.id and e.seq = o.event_seq`,
+  `select 'overdue_order', id, id::text, next_action_at, status
+     from exchange_order where next_action_at < ? and held_at is null order by next_action_at limit ?`,
+  `select 'deposit_problem', order_id, id::text, seen_at, problem
+     from deposit where problem is not null order by seen_at limit ?`,
+  `select case problem when 'unknown' then 'payment_unknown' else 'payment_problem' end, order_id, id::text,
+          coalesce(problem_since, created_at), problem
+     from payment where problem is not null and ended_at is null order by problem_since limit ?`,
+  `select 'proposal_open', order_id, id::text, proposed_at, action || ': ' || reason
+     from staff_action where state = 'proposed' order by proposed_at limit ?`,
+  `select 'chain_problem', null::uuid, chain, coalesce(scanned_at, ?), problem
+     from chain_state where problem is not null order by scanned_at limit ?`,
+];
+
+/** Everything that staff must look at, oldest first: up to so many items, 1,000 at most. One statement. */
+export async function attention(em: EntityManager, limit: number, now = new Date()): Promise<AttentionItem[]> {
+  const most = Math.max(0, Math.min(limit, mostItems));
+  const overdue = new Date(now.getTime() - overdueMs);
+  const rows = await em.execute<(Omit<AttentionItem, 'id' | 'since'> & { ms: string | number })[]>(
+    `select kind, order_id as "orderId", subject_id as "subjectId", floor(extract(epoch from since) * 1000)::bigint as ms,
+            detail
+       from (${sources.map((source) => `(${source})`).join('\nunion all\n')}) as item
+      order by since, kind, subject_id limit ?`,
+    [most, most, overdue, most, most, most, most, now, most, most],
+  );
+  return rows.map(({ ms, ...item }) => {
+    return { id: `${item.kind}:${item.subjectId}`, ...item, since: new Date(Number.parseInt(String(ms), 10)) };
+  });
+}

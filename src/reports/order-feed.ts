@@ -1,0 +1,73 @@
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import { AppError } from '../errors.ts';
+import type { OrderEvent } from '../orders/order-event.entity.ts';
+import type { OrderStatus } from '../orders/order-status.ts';
+
+/** A move of an order, as the feed tells it. */
+export interface FeedEvent {
+  /** The place in the feed just behind this event. */
+  readonly cursor: string;
+  readonly orderId: string;
+  readonly seq: number;
+  readonly at: Date;
+  readonly fromStatus: OrderStatus | null;
+  readonly toStatus: OrderStatus;
+  readonly cause: OrderEvent['cause'];
+}
+
+const cursorForm = /^(\d{1,20})-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-(\d{1,9})$/;
+const mostEvents = 1_000;
+
+/**
+ * The events behind a place in the feed that are committed for good: no transaction that is still running can add one
+ * in front of them. `e` is order_event; the place is bound as xid, order id and seq.
+ */
+export const behindPlace = `e.xid < pg_snapshot_xmin(pg_current_snapshot())
+   and (e.xid, e.order_id, e.seq) > (?::text::xid8, ?::uuid, ?::integer)`;
+export const feedOrder = 'e.xid, e.order_id, e.seq';
+
+/**
+ * Every move of every order exactly once, whichever process wrote it. A transaction that writes and stays open holds the
+ * feed back, and what other transactions committed meanwhile follows once it ends. Two moves of one order that were made
+ * in the same moment by two transactions may come in either order: `seq` tells.
+ */
+export class OrderFeed {
+  readonly #orm: MikroORM;
+
+  constructor(orm: MikroORM) {
+    this.#orm = orm;
+  }
+
+  /** The place in the feed behind which is everything that is committed from now on. */
+  async now(): Promise<string> {
+    const [row] = await this.#em().execute<{ xid: string }[]>(
+      'select pg_snapshot_xmin(pg_current_snapshot())::text as xid',
+    );
+    return `${row?.xid}-00000000-0000-0000-0000-000000000000-0`;
+  }
+
+  /**
+   * Up to so many events behind the cursor, 1,000 at most. Ask again with the last one's cursor.
+   *
+   * @throws AppError invalid_value when the cursor is none of this feed's.
+   */
+  async since(cursor: string, limit: number): Promise<FeedEvent[]> {
+    const [, xid, orderId, seq] = cursorForm.exec(cursor) ?? [];
+    if (xid === undefined || BigInt(xid) >= 1n << 64n) {
+      throw new AppError('invalid_value', 'this is no cursor of the order feed');
+    }
+    const rows = await this.#em().execute<(Omit<FeedEvent, 'cursor' | 'at'> & { xid: string; at: Date | string })[]>(
+      `select e.xid::text as xid, e.order_id as "orderId", e.seq, e.at, e.from_status as "fromStatus",
+              e.to_status as "toStatus", e.cause
+         from order_event e where ${behindPlace} order by ${feedOrder} limit ?`,
+      [xid, orderId, seq, Math.min(limit, mostEvents)],
+    );
+    return rows.map(({ xid, at, ...event }) => {
+      return { cursor: `${xid}-${event.orderId}-${event.seq}`, ...event, at: new Date(at) };
+    });
+  }
+
+  #em(): EntityManager {
+    return this.#orm.em.fork();
+  }
+}

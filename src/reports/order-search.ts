@@ -1,0 +1,219 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { validate as isUuid } from 'uuid';
+import { AppError } from '../errors.ts';
+import { Order } from '../orders/order.entity.ts';
+import type { OrderStatus } from '../orders/order-status.ts';
+import { searchCondition } from './search-text.ts';
+
+/** Which orders. What is left out does not matter; everything that is given must hold. */
+export interface OrderFilter {
+  readonly statuses?: readonly OrderStatus[];
+  readonly partnerId?: string;
+  readonly coinFrom?: string;
+  readonly networkFrom?: string;
+  readonly coinTo?: string;
+  readonly networkTo?: string;
+  /** On either side of the pair. */
+  readonly coin?: string;
+  /** From this moment on, and before that one. */
+  readonly createdFrom?: Date;
+  readonly createdTo?: Date;
+  readonly updatedFrom?: Date;
+  readonly updatedTo?: Date;
+  /** Of amount_from_expected, both included, as decimal strings in units of coin_from, which must be given as well. */
+  readonly minAmount?: string;
+  readonly maxAmount?: string;
+  /** Held, failed, overdue for more than 10 minutes, or with a problem of a deposit or payment. */
+  readonly needsAttention?: boolean;
+  readonly heldOnly?: boolean;
+  /**
+   * The beginning, or all, of an order's id, short id (with or without its prefix), of the transaction of a deposit or
+   * payment, or of a deposit, recipient, refund or payment address. At least 4 characters, in either case. Of what is
+   * found in each of these places, the first 1,000 count.
+   */
+  readonly search?: string;
+}
+
+export interface OrderSorting {
+  readonly field: 'created' | 'updated';
+  readonly direction: 'asc' | 'desc';
+}
+
+/** Forward with first and after, or backward with last and before. Cursors come from an earlier page. */
+export type OrderPaging =
+  | { readonly first: number; readonly after?: string | null }
+  | { readonly last: number; readonly before?: string | null };
+
+export interface OrderSearch {
+  readonly filter: OrderFilter;
+  readonly orderBy: OrderSorting;
+  readonly page: OrderPaging;
+  /** For what is overdue; the present unless given. */
+  readonly now?: Date;
+}
+
+export interface OrderPage {
+  /** In the order asked for, with their deposit addresses. */
+  readonly orders: Order[];
+  /** Of each order, the cursor to go on from. */
+  readonly cursors: string[];
+  /** Whether orders lie outside the page; on the side that a given cursor comes from they always do. */
+  readonly hasPrevious: boolean;
+  readonly hasNext: boolean;
+}
+
+/** Orders of one page. */
+const mostOrders = 200;
+/** An order that was due this long ago has been left lying. */
+export const overdueMs = 600_000;
+
+/**
+ * A page of orders, in two statements however many there are. The place is a moment and an id, not a count, so that an
+ * order is seen once however many are made meanwhile.
+ *
+ * @throws AppError invalid_value for a broken cursor, a page of no or more than 200 orders, a search for less than 4
+ *   characters, or amounts without their coin.
+ */
+export async function searchOrders(em: EntityManager, search: OrderSearch): Promise<OrderPage> {
+  const { field, direction } = search.orderBy;
+  const isForward = 'first' in search.page;
+  const size = 'first' in search.page ? search.page.first : search.page.last;
+  if (!Number.isInteger(size) || size < 1 || size > mostOrders) {
+    throw new AppError('invalid_value', `a page has from 1 to ${mostOrders} orders`);
+  }
+  const cursor = ('first' in search.page ? search.page.after : search.page.before) ?? null;
+  const place = cursor === null ? null : readCursor(cursor, field);
+  const column = field === 'created' ? 'o.created_at' : 'o.updated_at';
+  // A page before a place is read backward from it, and then turned round.
+  const isAscending = (direction === 'asc') === isForward;
+  const { where, values } = filterConditions(search.filter, search.now ?? new Date());
+  if (place) {
+    where.push(`(${column}, o.id) ${isAscending ? '>' : '<'} (?::timestamptz, ?::uuid)`);
+    values.push(place.at, place.id);
+  }
+  const way = isAscending ? 'asc' : 'desc';
+  const rows = await em.execute<{ id: string; us: string }[]>(
+    `select o.id, (extract(epoch from ${column}) * 1000000)::bigint::text as us
+       from exchange_order o where ${all(where)} order by ${column} ${way}, o.id ${way} limit ?`,
+    [...values, size + 1],
+  );
+  const hasMore = rows.length > size;
+  const found = rows.slice(0, size);
+  if (!isForward) found.reverse();
+  const entities =
+    found.length === 0
+      ? []
+      : await em.find(
+          Order,
+          { id: { $in: found.map(({ id }) => id) } },
+          { populate: ['depositAddress'], strategy: 'joined' },
+        );
+  const byId = new Map(entities.map((order) => [order.id, order]));
+  const orders = found.flatMap(({ id }) => byId.get(id) ?? []);
+  return {
+    orders,
+    cursors: found.map(({ id, us }) => writeCursor(field, us, id)),
+    hasPrevious: isForward ? place !== null : hasMore,
+    hasNext: isForward ? hasMore : place !== null,
+  };
+}
+
+/**
+ * How many orders a filter leaves, counted up to the cap (10,000 at most).
+ *
+ * @throws AppError invalid_value as `searchOrders`.
+ */
+export async function countOrders(
+  em: EntityManager,
+  filter: OrderFilter,
+  cap = 10_000,
+  now = new Date(),
+): Promise<number> {
+  const { where, values } = filterConditions(filter, now);
+  // Read in the order of an index, so that counting a little of very much does not begin with reading the table.
+  const [row] = await em.execute<{ count: number }[]>(
+    `select count(*)::int as count from (
+       select from exchange_order o where ${all(where)} order by o.created_at desc limit ?) as some`,
+    [...values, Math.min(cap, 10_000)],
+  );
+  return row?.count ?? 0;
+}
+
+function all(conditions: readonly string[]): string {
+  return conditions.length === 0 ? 'true' : conditions.join('\n   and ');
+}
+
+/** Each of the sets has its own index, and together they are few beside all orders. */
+const needsAttention = `o.id in (
+  select id from exchange_order where held_at is not null
+  union select id from exchange_order where status = 'failed'
+  union select id from exchange_order where next_action_at < ?
+  union select order_id from deposit where problem is not null and order_id is not null
+  union select order_id from payment where problem is not null and ended_at is null and order_id is not null)`;
+
+/** The conditions of a filter on `o`, an exchange_order. Only constants become SQL; what was asked is bound. */
+function filterConditions(filter: OrderFilter, now: Date): { where: string[]; values: unknown[] } {
+  const where: string[] = [];
+  const values: unknown[] = [];
+  const add = (condition: string, ...bound: unknown[]): void => {
+    where.push(condition);
+    values.push(...bound);
+  };
+  const { statuses, partnerId, coin, minAmount, maxAmount } = filter;
+  if (statuses !== undefined) {
+    if (statuses.length === 0) add('false');
+    else add(`o.status in (${statuses.map(() => '?').join(', ')})`, ...statuses);
+  }
+  if (partnerId !== undefined) {
+    if (!isUuid(partnerId)) throw new AppError('invalid_value', 'a partner id is a UUID');
+    add('o.partner_id = ?', partnerId);
+  }
+  if (filter.coinFrom !== undefined) add('o.coin_from = ?', filter.coinFrom);
+  if (filter.networkFrom !== undefined) add('o.network_from = ?', filter.networkFrom);
+  if (filter.coinTo !== undefined) add('o.coin_to = ?', filter.coinTo);
+  if (filter.networkTo !== undefined) add('o.network_to = ?', filter.networkTo);
+  if (coin !== undefined) add('(o.coin_from = ? or o.coin_to = ?)', coin, coin);
+  if (filter.createdFrom) add('o.created_at >= ?', filter.createdFrom);
+  if (filter.createdTo) add('o.created_at < ?', filter.createdTo);
+  if (filter.updatedFrom) add('o.updated_at >= ?', filter.updatedFrom);
+  if (filter.updatedTo) add('o.updated_at < ?', filter.updatedTo);
+  if ((minAmount !== undefined || maxAmount !== undefined) && filter.coinFrom === undefined) {
+    throw new AppError('invalid_value', 'amounts are in units of coin_from, so the filter must name that coin as well');
+  }
+  if (minAmount !== undefined) add('o.amount_from_expected >= ?::numeric', amount(minAmount));
+  if (maxAmount !== undefined) add('o.amount_from_expected <= ?::numeric', amount(maxAmount));
+  if (filter.needsAttention) add(needsAttention, new Date(now.getTime() - overdueMs));
+  if (filter.heldOnly) add('o.held_at is not null');
+  if (filter.search !== undefined) {
+    const { sql, bound } = searchCondition(filter.search);
+    add(sql, ...bound);
+  }
+  if (values.some((value) => typeof value === 'string' && value.includes('\0'))) {
+    throw new AppError('invalid_value', 'a filter has no NUL characters');
+  }
+  return { where, values };
+}
+
+function amount(text: string): string {
+  if (!/^\d{1,20}(\.\d{1,18})?$/.test(text)) {
+    throw new AppError('invalid_value', 'an amount is a decimal with at most 20 digits before and 18 after the point');
+  }
+  return text;
+}
+
+const cursorForm = /^([cu])(\d{1,16})\.([0-9a-f-]{36})$/;
+
+/** Opaque to those who use it: which time, in microseconds since 1970, and the order's id. */
+function writeCursor(field: OrderSorting['field'], us: string, id: string): string {
+  return Buffer.from(`${field.charAt(0)}${us}.${id}`).toString('base64url');
+}
+
+function readCursor(cursor: string, field: OrderSorting['field']): { at: string; id: string } {
+  const [, sort, us = '', id] = cursorForm.exec(Buffer.from(cursor, 'base64url').toString('latin1')) ?? [];
+  if (sort !== field.charAt(0) || !isUuid(id)) {
+    throw new AppError('invalid_value', 'this is no cursor of a page of orders in this sorting');
+  }
+  const seconds = Number.parseInt(us.slice(0, -6) || '0', 10);
+  const at = `${new Date(seconds * 1000).toISOString().slice(0, 19)}.${us.slice(-6).padStart(6, '0')}Z`;
+  return { at, id: id ?? '' };
+}

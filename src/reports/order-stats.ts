@@ -1,0 +1,237 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
+import { AppError } from '../errors.ts';
+import type { OrderEvent } from '../orders/order-event.entity.ts';
+import type { OrderStatus } from '../orders/order-status.ts';
+import { behindPlace, feedOrder } from './order-feed.ts';
+
+export type StatsInterval = 'hour' | 'day' | 'month';
+export type StatsDimension = 'partner' | 'pair';
+
+/** Which orders: those made in the buckets from `from` on and before `to`. Buckets begin in UTC. */
+export interface StatsRange {
+  readonly from: Date;
+  readonly to: Date;
+  readonly interval: StatsInterval;
+  /** Apart for each partner or pair; all together when null. */
+  readonly by: StatsDimension | null;
+  /** Of this partner (id) or pair ('BTC/BTC-USDT/ERC20') only. */
+  readonly key?: string;
+}
+
+/** What became of the orders that were made in a bucket, each counted where it stands now. */
+export interface StatsRow {
+  /** Beginning of the bucket. */
+  readonly at: Date;
+  /** The partner's id or the pair; null when all are together. */
+  readonly key: string | null;
+  readonly created: number;
+  readonly completed: number;
+  readonly expired: number;
+  readonly refunded: number;
+  readonly failed: number;
+  /** completed / created, as a decimal string of at most 6 digits; null for a bucket without orders. */
+  readonly conversion: string | null;
+  /** What completed orders exchanged and what we kept of it, in US dollars at the time of the trade. */
+  readonly volumeUsd: string;
+  readonly revenueUsd: string;
+}
+
+export interface StateTime {
+  readonly status: OrderStatus;
+  /** Times that an order left this status. */
+  readonly count: number;
+  /** Seconds that it had been there, with at most 3 decimals. */
+  readonly meanSeconds: string;
+}
+
+export interface FailureCount {
+  /** failed, or refunding for orders that ended without an exchange. */
+  readonly status: 'failed' | 'refunding';
+  readonly cause: OrderEvent['cause'];
+  readonly count: number;
+}
+
+/** Events that one transaction sums up, and transactions of one call. */
+const batchSize = 5_000;
+const mostBatches = 200;
+
+const dayMs = 86_400_000;
+/** Longest ranges in days; shorter where there is a row for each partner or pair. */
+const longestDays: Readonly<Record<StatsInterval, { readonly together: number; readonly apart: number }>> = {
+  hour: { together: 31, apart: 7 },
+  day: { together: 366, apart: 366 },
+  month: { together: 3_660, apart: 3_660 },
+};
+
+/**
+ * One batch: the events behind the place reached, folded into every grain and dimension, and the place moved behind the
+ * last of them. One statement, and so one snapshot.
+ */
+const rollUpBatch = `
+  with batch as materialized (
+    select e.* from order_event e where ${behindPlace} order by ${feedOrder} limit ?
+  ), move as (
+    select date_trunc('hour', o.created_at, 'UTC') as hour, date_trunc('day', o.created_at, 'UTC') as day,
+           date_trunc('month', o.created_at, 'UTC') as month, o.partner_id::text as partner,
+           o.coin_from || '/' || o.network_from || '-' || o.coin_to || '/' || o.network_to as pair,
+           coalesce(e.from_status, '') as from_status, e.to_status, e.cause,
+           coalesce(extract(epoch from e.at - before.at), 0) as seconds,
+           coalesce(t.amount_from * t.price_from, 0) as volume_usd,
+           coalesce(t.service_fee * t.price_to, 0) as revenue_usd
+      from batch e
+      join exchange_order o on o.id = e.order_id
+      left join order_event before on before.order_id = e.order_id and before.seq = e.seq - 1
+      left join trade t on t.order_id = e.order_id and e.to_status = 'completed'
+  ), folded as (
+    insert into order_stat as s
+           (grain, dimension, key, at, from_status, to_status, cause, moves, seconds, volume_usd, revenue_usd)
+    select case when grouping(hour) = 0 then 'hour' when grouping(day) = 0 then 'day' else 'month' end,
+           case when grouping(partner) = 0 then 'partner' when grouping(pair) = 0 then 'pair' else 'all' end,
+           coalesce(partner, pair, ''), coalesce(hour, day, month), from_status, to_status, cause,
+           count(*), sum(seconds), sum(volume_usd), sum(revenue_usd)
+      from move
+     group by from_status, to_status, cause, grouping sets (
+           (hour), (hour, partner), (hour, pair), (day), (day, partner), (day, pair),
+           (month), (month, partner), (month, pair))
+    on conflict (grain, dimension, key, at, to_status, from_status, cause) do update
+       set moves = s.moves + excluded.moves, seconds = s.seconds + excluded.seconds,
+           volume_usd = s.volume_usd + excluded.volume_usd, revenue_usd = s.revenue_usd + excluded.revenue_usd
+  ), last as (
+    select e.xid, e.order_id, e.seq from batch e order by e.xid desc, e.order_id desc, e.seq desc limit 1
+  )
+  update order_stat_progress p
+     set xid = last.xid, order_id = last.order_id, seq = last.seq, rolled_at = clock_timestamp()
+    from last
+  returning (select count(*)::int from batch) as events`;
+
+/** Statistics of orders, from sums that follow the feed of events within seconds. */
+export class OrderStats {
+  readonly #orm: MikroORM;
+
+  constructor(orm: MikroORM) {
+    this.#orm = orm;
+  }
+
+  /**
+   * Sums up what is new in the feed, in batches of one transaction each. Any number of processes may call it at any
+   * time: one works, the others return at once. Returns how many events it summed up.
+   */
+  async rollUp(options: { batchSize?: number; mostBatches?: number } = {}): Promise<number> {
+    const size = options.batchSize ?? batchSize;
+    let total = 0;
+    for (let batches = 0; batches < (options.mostBatches ?? mostBatches); batches++) {
+      const events = await this.#rollUpBatch(size);
+      total += events;
+      if (events < size) break;
+    }
+    return total;
+  }
+
+  async #rollUpBatch(size: number): Promise<number> {
+    return this.#orm.em.fork().transactional(async (em) => {
+      const [place] = await em.execute<{ xid: string; order_id: string; seq: number }[]>(
+        'select xid::text as xid, order_id, seq from order_stat_progress for update skip locked',
+      );
+      if (!place) return 0;
+      const [done] = await em.execute<{ events: number }[]>(rollUpBatch, [place.xid, place.order_id, place.seq, size]);
+      return done?.events ?? 0;
+    });
+  }
+
+  /**
+   * One row for each bucket, in order of time. Without `by`, and for one key, buckets without orders are there with
+   * zeros; otherwise there is a row for each partner or pair that had orders.
+   *
+   * @throws AppError invalid_value for a range that is empty or too long, or a key without `by`.
+   */
+  async stats(range: StatsRange): Promise<StatsRow[]> {
+    const { from, to, interval, by } = range;
+    const { where, values } = conditions(range);
+    const sums = `
+      select at, key,
+             coalesce(sum(moves) filter (where from_status = ''), 0) as created,
+             coalesce(sum(moves) filter (where to_status = 'completed'), 0) as completed,
+             coalesce(sum(moves) filter (where to_status = 'expired'), 0)
+               - coalesce(sum(moves) filter (where from_status = 'expired'), 0) as expired,
+             coalesce(sum(moves) filter (where to_status = 'refunded'), 0) as refunded,
+             coalesce(sum(moves) filter (where to_status = 'failed'), 0)
+               - coalesce(sum(moves) filter (where from_status = 'failed'), 0) as failed,
+             sum(volume_usd) as volume_usd, sum(revenue_usd) as revenue_usd
+        from order_stat
+       where ${where}
+         and (to_status in ('waiting_deposit', 'completed', 'expired', 'refunded', 'failed')
+              or from_status in ('expired', 'failed'))
+       group by at, key`;
+    const isSeries = by === null || range.key !== undefined;
+    const rows = await this.#orm.em.fork().execute<(Omit<StatsRow, 'at'> & { at: string | number })[]>(
+      `select (extract(epoch from at) * 1000)::bigint as at, ${by === null ? 'null' : 'key'} as key,
+              coalesce(created, 0)::int as created, coalesce(completed, 0)::int as completed,
+              coalesce(expired, 0)::int as expired, coalesce(refunded, 0)::int as refunded,
+              coalesce(failed, 0)::int as failed,
+              trim_scale(round(completed::numeric / nullif(created, 0), 6))::text as conversion,
+              trim_scale(round(coalesce(volume_usd, 0), 6))::text as "volumeUsd",
+              trim_scale(round(coalesce(revenue_usd, 0), 6))::text as "revenueUsd"
+         from ${
+           isSeries
+             ? `(select ?::text as key, at at time zone 'UTC' as at
+                   from generate_series(date_trunc(?, ?::timestamptz at time zone 'UTC'),
+                                        (?::timestamptz - interval '1 microsecond') at time zone 'UTC',
+                                        ('1 ' || ?)::interval) as at) as bucket
+                left join (${sums}) as sums using (at, key)`
+             : `(${sums}) as sums`
+}
+        order by 1, 2`,
+      isSeries ? [range.key ?? '', interval, from, to, interval, ...values] : values,
+    );
+    return rows.map(({ at, ...row }) => ({ ...row, at: new Date(Number.parseInt(String(at), 10)) }));
+  }
+
+  /**
+   * How long orders stay in each status before they leave it, of the orders made in the range.
+   *
+   * @throws AppError invalid_value as `stats`.
+   */
+  async timeInState(range: StatsRange): Promise<StateTime[]> {
+    const { where, values } = conditions(range);
+    return this.#orm.em.fork().execute<StateTime[]>(
+      `select from_status as status, sum(moves)::int as count,
+              trim_scale(round(sum(seconds) / sum(moves), 3))::text as "meanSeconds"
+         from order_stat where ${where} and from_status <> '' group by from_status order by from_status`,
+      values,
+    );
+  }
+
+  /**
+   * Why orders failed or were refunded, the most frequent first, of the orders made in the range.
+   *
+   * @throws AppError invalid_value as `stats`.
+   */
+  async failures(range: StatsRange): Promise<FailureCount[]> {
+    const { where, values } = conditions(range);
+    return this.#orm.em.fork().execute<FailureCount[]>(
+      `select to_status as status, cause, sum(moves)::int as count
+         from order_stat where ${where} and to_status in ('failed', 'refunding') and from_status <> 'failed'
+        group by to_status, cause order by count desc, status, cause`,
+      values,
+    );
+  }
+}
+
+/** The rows of a range, as a condition on order_stat with its values. */
+function conditions({ from, to, interval, by, key }: StatsRange): { where: string; values: unknown[] } {
+  const days = (to.getTime() - from.getTime()) / dayMs;
+  if (!(days > 0)) throw new AppError('invalid_value', 'from must be before to');
+  const most = longestDays[interval][by !== null && key === undefined ? 'apart' : 'together'];
+  if (days > most) {
+    const apart = by === null ? '' : ` by ${by}`;
+    throw new AppError('invalid_value', `statistics by ${interval}${apart} cover at most ${most} days at a time`);
+  }
+  if (by === null && key !== undefined) {
+    throw new AppError('invalid_value', 'key names a partner or a pair, so by must say which');
+  }
+  const ofKey = by === null || key !== undefined;
+  return {
+    where: `grain = ? and dimension = ? and at >= date_trunc(?, ?::timestamptz, 'UTC') and at < ?${ofKey ? ' and key = ?' : ''}`,
+    values: [interval, by ?? 'all', interval, from, to, ...(ofKey ? [key ?? ''] : [])],
+  };
+}

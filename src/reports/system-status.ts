@@ -1,0 +1,100 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { overdueMs } from './order-search.ts';
+
+/** A chain as its scanner last saw it. */
+export interface ChainStatus {
+  readonly chain: string;
+  readonly head: number;
+  readonly height: number;
+  /** Blocks that are not read yet. */
+  readonly lag: number;
+  readonly problem: string | null;
+  /** The process that works on it, while its lease lasts. */
+  readonly leaseOwner: string | null;
+  readonly scannedAt: Date | null;
+}
+
+export interface WorkerStatus {
+  readonly id: string;
+  readonly seenAt: Date;
+}
+
+export interface QueueStatus {
+  readonly name: string;
+  readonly waiting: number;
+  /** Of the job that waits longest beyond its time; null when none waits. */
+  readonly oldestSec: number | null;
+}
+
+export interface SystemStatus {
+  readonly chains: ChainStatus[];
+  readonly workers: WorkerStatus[];
+  /** Empty before any worker has made the queue. */
+  readonly queues: QueueStatus[];
+  /** Orders that were due more than 10 minutes ago and are not held, counted up to 10,000. */
+  readonly overdueOrders: number;
+  readonly statistics: {
+    /** Events that are not in the statistics yet, counted up to 10,000. */
+    readonly eventsBehind: number;
+    /** When the oldest of them happened. */
+    readonly behindSince: Date | null;
+    readonly rolledAt: Date | null;
+  };
+}
+
+const mostCounted = 10_000;
+
+/** Times as whole milliseconds, which drivers cannot misread. */
+const ms = (column: string): string => `floor(extract(epoch from ${column}) * 1000)::bigint`;
+
+/** How the machinery is doing. Four statements, whatever there is; five once the job queue exists. */
+export async function systemStatus(em: EntityManager, now = new Date()): Promise<SystemStatus> {
+  const chains = await em.execute<(Omit<ChainStatus, 'scannedAt'> & { scannedMs: string | null })[]>(
+    `select chain, head::int as head, height::int as height, greatest(head - height, 0)::int as lag, problem,
+            case when lease_until > now() then lease_owner end as "leaseOwner", ${ms('scanned_at')} as "scannedMs"
+       from chain_state order by chain`,
+  );
+  const workers = await em.execute<{ id: string; seenMs: string }[]>(
+    `select id, ${ms('seen_at')} as "seenMs" from worker order by id`,
+  );
+  const [counts] = await em.execute<
+    { overdue: number; behind: number; behindMs: string | null; rolledMs: string | null; hasQueue: boolean }[]
+  >(
+    `select (select count(*)::int from (select from exchange_order
+              where next_action_at < ? and held_at is null limit ${mostCounted}) as some) as overdue,
+            behind.count as behind, behind.ms as "behindMs", ${ms('p.rolled_at')} as "rolledMs",
+            to_regclass('pgboss.job') is not null as "hasQueue"
+       from order_stat_progress p
+      cross join lateral (
+        select count(*)::int as count, ${ms('min(at)')} as ms
+          from (select e.at from order_event e where (e.xid, e.order_id, e.seq) > (p.xid, p.order_id, p.seq)
+                 order by e.xid, e.order_id, e.seq limit ${mostCounted}) as some) as behind`,
+    [new Date(now.getTime() - overdueMs)],
+  );
+  const queues = counts?.hasQueue ? await queueStatus(em) : [];
+  return {
+    chains: chains.map(({ scannedMs, ...chain }) => ({ ...chain, scannedAt: dateOf(scannedMs) })),
+    workers: workers.map(({ id, seenMs }) => ({ id, seenAt: dateOf(seenMs) ?? now })),
+    queues,
+    overdueOrders: counts?.overdue ?? 0,
+    statistics: {
+      eventsBehind: counts?.behind ?? 0,
+      behindSince: dateOf(counts?.behindMs ?? null),
+      rolledAt: dateOf(counts?.rolledMs ?? null),
+    },
+  };
+}
+
+/** Jobs that wait are those before 'active' in the queue's own enumeration. */
+async function queueStatus(em: EntityManager): Promise<QueueStatus[]> {
+  return em.execute<QueueStatus[]>(
+    `select q.name, count(j.id)::int as waiting,
+            greatest(0, extract(epoch from now() - min(j.start_after)))::int as "oldestSec"
+       from pgboss.queue q left join pgboss.job j on j.name = q.name and j.state < 'active'
+      group by q.name order by q.name`,
+  );
+}
+
+function dateOf(milliseconds: string | number | null): Date | null {
+  return milliseconds === null ? null : new Date(Number.parseInt(String(milliseconds), 10));
+}

@@ -1,0 +1,32 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startApp } from '../../src/app.ts';
+import { loadConfig } from '../../src/config.ts';
+import { startEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
+
+/** A migrated database with currencies, for a benchmark: DATABASE_URL's, or one of its own that ends with it. */
+export async function openBenchDatabase(): Promise<{ url: string; close: () => Promise<void> }> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'gateway-bench-'));
+  const given = process.env.DATABASE_URL;
+  const postgres = given === undefined ? await startEmbeddedPostgres({ dataDir }) : null;
+  const url = given ?? postgres?.url ?? '';
+  const config = loadConfig({
+    DATA_DIR: dataDir,
+    DATABASE_URL: url,
+    PORT: '0',
+    INTERNAL_PORT: '0',
+    LOG_LEVEL: 'warn',
+    REQUIRE_DURABLE_COMMITS: 'false',
+    DRAIN_GRACE_MS: '0',
+  });
+  const app = await startApp({ config, databaseUrl: url, embedded: true, surroundings: { background: false } });
+  await app.stop();
+  return {
+    url,
+    close: async () => {
+      await postgres?.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
