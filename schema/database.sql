@@ -21,6 +21,25 @@ create table api_key (
 );
 CREATE INDEX api_key_partner ON public.api_key USING btree (partner_id);
 
+create table audit_log (
+  id uuid not null,
+  at timestamp with time zone not null,
+  staff_id uuid not null,
+  operation text not null,
+  target text not null,
+  reason text not null,
+  before jsonb,
+  after jsonb,
+  request_id text not null,
+  ip text not null,
+  constraint audit_log_pkey PRIMARY KEY (id),
+  constraint audit_log_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 1000))),
+  constraint audit_log_staff_id_fkey FOREIGN KEY (staff_id) REFERENCES staff_member(id)
+);
+CREATE INDEX audit_log_staff ON public.audit_log USING btree (staff_id, id);
+CREATE INDEX audit_log_target ON public.audit_log USING btree (target, id);
+CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
 create table chain_state (
   chain text not null,
   lease_owner uuid,
@@ -101,6 +120,7 @@ CREATE INDEX deposit_mempool ON public.deposit USING btree (chain) WHERE (state 
 CREATE INDEX deposit_order ON public.deposit USING btree (order_id);
 CREATE INDEX deposit_problem ON public.deposit USING btree (seen_at) WHERE (problem IS NOT NULL);
 CREATE INDEX deposit_ripening ON public.deposit USING btree (chain, height) WHERE (state = 'mined'::text);
+CREATE INDEX deposit_txid ON public.deposit USING btree (lower(txid) text_pattern_ops);
 
 create table deposit_account (
   keychain text not null,
@@ -126,6 +146,7 @@ create table deposit_address (
   constraint deposit_address_keychain_index_key UNIQUE (keychain, index)
 );
 CREATE INDEX deposit_address_free ON public.deposit_address USING btree (keychain, index) WHERE (leased_at IS NULL);
+CREATE INDEX deposit_address_search ON public.deposit_address USING btree (lower(address) text_pattern_ops) WHERE (leased_at IS NOT NULL);
 CREATE TRIGGER deposit_address_given_once BEFORE UPDATE ON public.deposit_address FOR EACH ROW EXECUTE FUNCTION refuse_new_identity();
 CREATE TRIGGER deposit_address_kept BEFORE DELETE OR TRUNCATE ON public.deposit_address FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
@@ -192,8 +213,17 @@ create table exchange_order (
   constraint exchange_order_short_id_key UNIQUE (short_id),
   constraint exchange_order_status_check CHECK ((status = ANY (ARRAY['waiting_deposit'::text, 'confirming'::text, 'exchanging'::text, 'sending'::text, 'completed'::text, 'expired'::text, 'refunding'::text, 'refunded'::text, 'failed'::text])))
 );
+CREATE INDEX exchange_order_created ON public.exchange_order USING btree (created_at, id);
 CREATE INDEX exchange_order_due ON public.exchange_order USING btree (next_action_at) WHERE (next_action_at IS NOT NULL);
+CREATE INDEX exchange_order_failed ON public.exchange_order USING btree (updated_at) WHERE (status = 'failed'::text);
+CREATE INDEX exchange_order_from ON public.exchange_order USING btree (coin_from, network_from, created_at, id);
+CREATE INDEX exchange_order_held ON public.exchange_order USING btree (held_at) WHERE (held_at IS NOT NULL);
+CREATE INDEX exchange_order_open ON public.exchange_order USING btree (status, created_at, id) WHERE (status <> ALL (ARRAY['completed'::text, 'expired'::text]));
 CREATE INDEX exchange_order_partner ON public.exchange_order USING btree (partner_id, created_at DESC, id DESC);
+CREATE INDEX exchange_order_recipient ON public.exchange_order USING btree (lower(recipient_address) text_pattern_ops);
+CREATE INDEX exchange_order_refund ON public.exchange_order USING btree (lower(refund_address) text_pattern_ops) WHERE (refund_address IS NOT NULL);
+CREATE INDEX exchange_order_to ON public.exchange_order USING btree (coin_to, network_to, created_at, id);
+CREATE INDEX exchange_order_updated ON public.exchange_order USING btree (updated_at, id);
 CREATE TRIGGER exchange_order_edge BEFORE UPDATE OF status ON public.exchange_order FOR EACH ROW WHEN ((old.status IS DISTINCT FROM new.status)) EXECUTE FUNCTION check_order_move();
 CREATE CONSTRAINT TRIGGER exchange_order_has_event AFTER INSERT OR UPDATE OF status ON public.exchange_order DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION check_order_history();
 CREATE TRIGGER exchange_order_not_removed BEFORE DELETE OR TRUNCATE ON public.exchange_order FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
@@ -254,12 +284,56 @@ create table order_event (
   cause text not null,
   actor text not null,
   detail text,
+  xid xid8 not null default pg_current_xact_id(),
   constraint order_event_pkey PRIMARY KEY (order_id, seq),
   constraint order_event_order_id_fkey FOREIGN KEY (order_id) REFERENCES exchange_order(id),
   constraint order_event_seq_check CHECK ((seq > 0))
 );
+CREATE INDEX order_event_feed ON public.order_event USING btree (xid, order_id, seq);
 CREATE TRIGGER order_event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.order_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER order_event_follows BEFORE INSERT ON public.order_event FOR EACH ROW EXECUTE FUNCTION check_order_event();
+
+create table order_note (
+  id uuid not null,
+  order_id uuid not null,
+  staff_id uuid not null,
+  at timestamp with time zone not null,
+  text text not null,
+  constraint order_note_pkey PRIMARY KEY (id),
+  constraint order_note_order_id_fkey FOREIGN KEY (order_id) REFERENCES exchange_order(id),
+  constraint order_note_staff_id_fkey FOREIGN KEY (staff_id) REFERENCES staff_member(id),
+  constraint order_note_text_check CHECK (((length(text) >= 1) AND (length(text) <= 4000)))
+);
+CREATE INDEX order_note_order ON public.order_note USING btree (order_id, id);
+CREATE TRIGGER order_note_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.order_note FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+create table order_stat (
+  grain text not null,
+  dimension text not null,
+  key text not null,
+  at timestamp with time zone not null,
+  from_status text not null default ''::text,
+  to_status text not null,
+  cause text not null,
+  moves bigint not null,
+  seconds numeric not null,
+  volume_usd numeric not null,
+  revenue_usd numeric not null,
+  constraint order_stat_pkey PRIMARY KEY (grain, dimension, key, at, to_status, from_status, cause),
+  constraint order_stat_dimension_check CHECK ((dimension = ANY (ARRAY['all'::text, 'partner'::text, 'pair'::text]))),
+  constraint order_stat_grain_check CHECK ((grain = ANY (ARRAY['hour'::text, 'day'::text, 'month'::text])))
+);
+CREATE INDEX order_stat_time ON public.order_stat USING btree (grain, dimension, at);
+
+create table order_stat_progress (
+  only_row boolean not null default true,
+  xid xid8 not null,
+  order_id uuid not null,
+  seq integer not null,
+  rolled_at timestamp with time zone,
+  constraint order_stat_progress_pkey PRIMARY KEY (only_row),
+  constraint order_stat_progress_only_row_check CHECK (only_row)
+);
 
 create table order_status_edge (
   from_status text not null,
@@ -321,10 +395,12 @@ create table payment (
   constraint payment_order_id_fkey FOREIGN KEY (order_id) REFERENCES exchange_order(id),
   constraint payment_state_check CHECK ((state = ANY (ARRAY['ready'::text, 'prepared'::text, 'signed'::text, 'sent'::text, 'confirmed'::text, 'dead'::text])))
 );
+CREATE INDEX payment_address ON public.payment USING btree (lower(address) text_pattern_ops);
 CREATE INDEX payment_due ON public.payment USING btree (chain, next_action_at) WHERE (next_action_at IS NOT NULL);
 CREATE UNIQUE INDEX payment_once ON public.payment USING btree (deposit_id, leg) WHERE (state <> 'dead'::text);
 CREATE INDEX payment_order ON public.payment USING btree (order_id);
 CREATE UNIQUE INDEX payment_payout_once ON public.payment USING btree (order_id) WHERE ((kind = 'payout'::text) AND (state <> 'dead'::text));
+CREATE INDEX payment_problem ON public.payment USING btree (problem_since) WHERE ((problem IS NOT NULL) AND (ended_at IS NULL));
 CREATE TRIGGER payment_kept BEFORE UPDATE ON public.payment FOR EACH ROW EXECUTE FUNCTION keep_payment();
 CREATE TRIGGER payment_not_removed BEFORE DELETE OR TRUNCATE ON public.payment FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
@@ -355,6 +431,7 @@ create table payment_attempt (
   constraint payment_attempt_reserves_check CHECK ((cardinality(reserves) > 0))
 );
 CREATE UNIQUE INDEX payment_attempt_alive ON public.payment_attempt USING btree (payment_id) WHERE (dead_at IS NULL);
+CREATE INDEX payment_attempt_txid ON public.payment_attempt USING btree (lower(txid) text_pattern_ops) WHERE (txid IS NOT NULL);
 CREATE TRIGGER payment_attempt_kept BEFORE UPDATE ON public.payment_attempt FOR EACH ROW EXECUTE FUNCTION keep_attempt();
 CREATE TRIGGER payment_attempt_not_removed BEFORE DELETE OR TRUNCATE ON public.payment_attempt FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
@@ -368,6 +445,23 @@ create table payment_reservation (
 );
 CREATE UNIQUE INDEX payment_reservation_held ON public.payment_reservation USING btree (chain, resource) WHERE (released_at IS NULL);
 CREATE INDEX payment_reservation_payment ON public.payment_reservation USING btree (payment_id);
+
+create table price_override (
+  id uuid not null,
+  coin_from text not null,
+  coin_to text not null,
+  price numeric(38,18) not null,
+  staff_id uuid not null,
+  created_at timestamp with time zone not null,
+  ends_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  constraint price_override_pkey PRIMARY KEY (id),
+  constraint price_override_check CHECK ((ends_at > created_at)),
+  constraint price_override_check1 CHECK ((coin_from <> coin_to)),
+  constraint price_override_price_check CHECK ((price > (0)::numeric)),
+  constraint price_override_staff_id_fkey FOREIGN KEY (staff_id) REFERENCES staff_member(id)
+);
+CREATE UNIQUE INDEX price_override_live ON public.price_override USING btree (coin_from, coin_to) WHERE (ended_at IS NULL);
 
 create table sandbox_account (
   chain text not null,
@@ -504,9 +598,9 @@ create table staff_member (
   id uuid not null,
   email text not null,
   role text not null,
-  token_id text not null,
-  token_mac bytea not null,
-  pepper_version integer not null,
+  token_id text,
+  token_mac bytea,
+  pepper_version integer,
   created_at timestamp with time zone not null,
   revoked_at timestamp with time zone,
   constraint staff_member_pkey PRIMARY KEY (id),
@@ -514,8 +608,40 @@ create table staff_member (
   constraint staff_member_email_key UNIQUE (email),
   constraint staff_member_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'support'::text, 'operator'::text, 'admin'::text]))),
   constraint staff_member_token_id_key UNIQUE (token_id),
-  constraint staff_member_token_mac_check CHECK ((length(token_mac) = 32))
+  constraint staff_member_token_mac_check CHECK ((length(token_mac) = 32)),
+  constraint staff_member_whole_token CHECK ((num_nulls(token_id, token_mac, pepper_version) = ANY (ARRAY[0, 3])))
 );
+
+create table staff_session (
+  id uuid not null,
+  secret_hash bytea not null,
+  staff_id uuid not null,
+  via text not null,
+  created_at timestamp with time zone not null,
+  last_seen_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  constraint staff_session_pkey PRIMARY KEY (id),
+  constraint staff_session_check CHECK (((expires_at > created_at) AND (last_seen_at >= created_at))),
+  constraint staff_session_secret_hash_check CHECK ((length(secret_hash) = 32)),
+  constraint staff_session_secret_hash_key UNIQUE (secret_hash),
+  constraint staff_session_staff_id_fkey FOREIGN KEY (staff_id) REFERENCES staff_member(id),
+  constraint staff_session_via_check CHECK ((via = ANY (ARRAY['token'::text, 'oidc'::text])))
+);
+CREATE INDEX staff_session_old ON public.staff_session USING btree (expires_at);
+CREATE INDEX staff_session_open ON public.staff_session USING btree (staff_id, created_at) WHERE (ended_at IS NULL);
+
+create table staff_sign_in (
+  browser_hash bytea not null,
+  state text not null,
+  nonce text not null,
+  code_verifier text not null,
+  return_to text not null,
+  expires_at timestamp with time zone not null,
+  constraint staff_sign_in_pkey PRIMARY KEY (browser_hash),
+  constraint staff_sign_in_browser_hash_check CHECK ((length(browser_hash) = 32))
+);
+CREATE INDEX staff_sign_in_old ON public.staff_sign_in USING btree (expires_at);
 
 create table trade (
   order_id uuid not null,
@@ -535,6 +661,8 @@ create table trade (
   problem text,
   created_at timestamp with time zone not null,
   settled_at timestamp with time zone,
+  price_from numeric(38,18),
+  price_to numeric(38,18),
   constraint trade_pkey PRIMARY KEY (order_id),
   constraint trade_amount_from_check CHECK ((amount_from > (0)::numeric)),
   constraint trade_amount_to_check CHECK ((amount_to > (0)::numeric)),
@@ -543,6 +671,8 @@ create table trade (
   constraint trade_min_bought_check CHECK ((min_bought > (0)::numeric)),
   constraint trade_network_fee_check CHECK ((network_fee >= (0)::numeric)),
   constraint trade_order_id_fkey FOREIGN KEY (order_id) REFERENCES exchange_order(id),
+  constraint trade_price_from_check CHECK ((price_from > (0)::numeric)),
+  constraint trade_price_to_check CHECK ((price_to > (0)::numeric)),
   constraint trade_service_fee_check CHECK ((service_fee >= (0)::numeric)),
   constraint trade_state_check CHECK ((state = ANY (ARRAY['intended'::text, 'filled'::text, 'abandoned'::text, 'unwound'::text])))
 );

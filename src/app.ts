@@ -6,6 +6,7 @@ import type { Config } from './config.ts';
 import { CurrencyCatalogue } from './currencies/currency-catalogue.ts';
 import { type LimiterLock, takeLimiterLock } from './db/limiter-lock.ts';
 import { createOrm } from './db/orm.ts';
+import type { StaffApi } from './graphql/staff-api.ts';
 import { createInternalApp } from './internal/server.ts';
 import { Limiter } from './limits/limiter.ts';
 import { type Listener, listen } from './listener.ts';
@@ -13,14 +14,16 @@ import { createLog, errorMembers, type Log } from './log.ts';
 import { OrderService } from './orders/order-service.ts';
 import { Authenticator } from './partners/authenticator.ts';
 import { PriceBook } from './rates/price-book.ts';
+import { PriceOverrideService } from './rates/price-override-service.ts';
 import { RateService } from './rates/rate-service.ts';
 import { sandboxPriceOverrides } from './rates/sources/sandbox-price-overrides.ts';
 import { SandboxPriceSource } from './rates/sources/sandbox-price-source.ts';
 import { OrderStats } from './reports/order-stats.ts';
 import { createRestApp } from './rest/server.ts';
-import { openSettlement, type Settlement } from './settlement-setup.ts';
+import { openSettlement, type Settlement, staffActionsWithoutWorker } from './settlement-setup.ts';
 import { StaffAuthenticator } from './staff/staff-authenticator.ts';
 import { StaffSessions } from './staff/staff-sessions.ts';
+import { openStaffApi } from './staff-setup.ts';
 import type { Surroundings } from './surroundings.ts';
 
 export interface AppOptions {
@@ -56,6 +59,8 @@ const lastUsedFlushMs = 60_000;
 const forgetOldMs = 3_600_000;
 const rollUpMs = 3_000;
 const inFlightMs = 15_000;
+/** A question of staff that takes longer is given up. */
+const staffStatementMs = 5_000;
 
 /**
  * Builds the gateway from plain constructors, in order of dependency, and starts it.
@@ -109,10 +114,12 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
     const priceSource =
       surroundings.priceSource ??
       new SandboxPriceSource(clock, config.SANDBOX_PRICE_SEED, () => sandboxPriceOverrides(orm));
+    const overrides = new PriceOverrideService(orm, clock);
     const prices = new PriceBook({
       clock,
       log,
       source: priceSource,
+      overrides: () => overrides.live(),
       refreshSec: config.PRICE_REFRESH_SEC,
       maxAgeSec: config.PRICE_MAX_AGE_SEC,
       fixedHoldSec: config.FIXED_RATE_HOLD_SEC,
@@ -191,6 +198,27 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
     await sessions.forgetOld();
     every(forgetOldMs, 'forget_sessions_failed', () => sessions.forgetOld());
 
+    let staffApi: StaffApi | null = null;
+    if (servesPartners) {
+      const staffOrm = await createOrm({
+        url: databaseUrl,
+        poolSize: config.STAFF_POOL_SIZE,
+        statementTimeoutMs: staffStatementMs,
+        ...(onStatement ? { onStatement } : {}),
+      });
+      closing.push(() => staffOrm.close(true));
+      const parts = { config, orm: staffOrm, clock, log, catalogue, prices };
+      staffApi = await openStaffApi({
+        ...parts,
+        hasher,
+        limiter,
+        authenticator: staffAuthenticator,
+        overrides,
+        rates,
+        actions: settlement?.staffActions ?? staffActionsWithoutWorker({ ...parts, priceSource, surroundings }),
+      });
+    }
+
     let draining = false;
     const internal = await listen(
       createInternalApp({
@@ -198,15 +226,17 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
         log,
         orm,
         isDraining: () => draining,
-        staff: servesPartners ? { limiter, authenticator: staffAuthenticator, sessions } : null,
+        staff: staffApi && { limiter, authenticator: staffAuthenticator, sessions, graphql: staffApi.handler },
       }),
       {
         host: config.INTERNAL_HOST,
         port: config.INTERNAL_PORT,
         tls: null,
+        ...(staffApi ? { upgrade: staffApi.upgrade } : {}),
       },
     );
     closing.push(() => internal.close(1_000));
+    if (staffApi) closing.push(staffApi.stop);
     const rest = servesPartners
       ? await listenPublicly(
           config,

@@ -229,6 +229,13 @@ export const settings = {
     good: '10',
     why: 'most PostgreSQL connections that this process opens for requests',
   }),
+  STAFF_POOL_SIZE: setting({
+    parse: integer(2, 200),
+    fallback: 5,
+    shown: '5',
+    good: '5',
+    why: 'most PostgreSQL connections that this process opens for the staff API, whose questions never slow partners down',
+  }),
   WORKER_POOL_SIZE: setting({
     parse: integer(2, 200),
     fallback: 10,
@@ -306,6 +313,13 @@ export const settings = {
     shown: '20',
     good: '20',
     why: 'failed keys a minute, per client address',
+  }),
+  RATE_LIMIT_STAFF_PER_MIN: setting({
+    parse: integer(1, 1_000_000),
+    fallback: 300,
+    shown: '300',
+    good: '300',
+    why: 'operations of the staff API a minute, per member',
   }),
   RATE_LIMIT_ICONS_PER_MIN: setting({
     parse: integer(1, 1_000_000),

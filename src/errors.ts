@@ -24,7 +24,6 @@ export const errorTable = {
   insufficient_role: { status: 403, graphql: 'FORBIDDEN' },
   second_member_needed: { status: 403, graphql: 'FORBIDDEN' },
   https_required: { status: 403, graphql: 'FORBIDDEN' },
-  foreign_origin: { status: 403, graphql: 'FORBIDDEN' },
 
   not_found: { status: 404, graphql: 'NOT_FOUND' },
   order_not_found: { status: 404, graphql: 'NOT_FOUND' },

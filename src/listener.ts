@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server, STATUS_CODES } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { type ErrorKind, errorTable } from './errors.ts';
 
 export interface ListenerOptions {
@@ -9,6 +10,8 @@ export interface ListenerOptions {
   readonly port: number;
   /** PEM files; null for plain HTTP. */
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
+  /** Takes connections that become WebSockets. Without it they are answered as plain requests. */
+  readonly upgrade?: (req: IncomingMessage, socket: Duplex, head: Buffer) => void;
 }
 
 /** A listening HTTP server that can be drained without cutting or refusing a request that reached it. */
@@ -30,7 +33,10 @@ const parserFaults: Record<string, { code: ErrorKind; detail: string }> = {
 };
 const malformed = { code: 'invalid_request', detail: 'this is not a valid HTTP request' } as const;
 
-export async function listen(handler: RequestListener, { host, port, tls }: ListenerOptions): Promise<Listener> {
+export async function listen(
+  handler: RequestListener,
+  { host, port, tls, upgrade }: ListenerOptions,
+): Promise<Listener> {
   let draining = false;
   const timeouts = { requestTimeout: 15_000, headersTimeout: 10_000, keepAliveTimeout: 65_000 };
   // The server's own closing of idle connections passes over those that have never sent a request.
@@ -45,6 +51,12 @@ export async function listen(handler: RequestListener, { host, port, tls }: List
     ? createTlsServer({ ...timeouts, cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) }, listener)
     : createServer(timeouts, listener);
   server.on('clientError', refuseMalformed);
+  if (upgrade) {
+    server.on('upgrade', (req: IncomingMessage, socket: Duplex, head: Buffer) => {
+      idle.delete(req.socket);
+      upgrade(req, socket, head);
+    });
+  }
   server.on(tls ? 'secureConnection' : 'connection', (socket: Socket) => {
     idle.add(socket);
     socket.once('close', () => idle.delete(socket));

@@ -50,15 +50,21 @@ export interface SettlementOptions {
 /** How often the sandbox looks whether a block is due, for each block interval. */
 const looksPerBlock = 4;
 
-/** Builds settlement from plain constructors and starts it. */
-export async function openSettlement(options: SettlementOptions): Promise<Settlement> {
-  const { config, databaseUrl, orm, clock, log, catalogue, prices, priceSource, surroundings } = options;
-  const { onBoundary = () => {}, background = true } = surroundings;
-  const sandbox = new SandboxChain({ orm, clock });
-  const signer = options.signer && (surroundings.signer?.(options.signer) ?? options.signer);
-  const adapters = signer ? await openAdapters(options, sandbox, signer) : new Map<string, ChainAdapter>();
+/** What the steps of an order need, in whichever process they are taken. */
+function settlementTools({
+  config,
+  orm,
+  clock,
+  catalogue,
+  prices,
+  priceSource,
+  surroundings,
+}: Pick<
+  SettlementOptions,
+  'config' | 'orm' | 'clock' | 'catalogue' | 'prices' | 'priceSource' | 'surroundings'
+>): SettlementTools {
   const venue = new SandboxVenue({ orm, clock, prices: priceSource });
-  const tools: SettlementTools = {
+  return {
     catalogue,
     prices,
     venue: surroundings.venue?.(venue) ?? venue,
@@ -69,6 +75,26 @@ export async function openSettlement(options: SettlementOptions): Promise<Settle
       depositGraceSec: config.DEPOSIT_WINDOW_SEC,
     },
   };
+}
+
+/**
+ * What staff can do to orders, in a process that settles none: the order's row says that something is due, and the next
+ * sweep of a worker takes it up.
+ */
+export function staffActionsWithoutWorker(options: Parameters<typeof settlementTools>[0] & { log: Log }): StaffActions {
+  const { orm, clock, log } = options;
+  const settler = new OrderSettler({ orm, clock, log, tools: settlementTools(options), onBoundary: () => {} });
+  return new StaffActions({ orm, clock, settler, jobs: { wake: async () => {} } });
+}
+
+/** Builds settlement from plain constructors and starts it. */
+export async function openSettlement(options: SettlementOptions): Promise<Settlement> {
+  const { config, databaseUrl, orm, clock, log, catalogue, surroundings } = options;
+  const { onBoundary = () => {}, background = true } = surroundings;
+  const sandbox = new SandboxChain({ orm, clock });
+  const signer = options.signer && (surroundings.signer?.(options.signer) ?? options.signer);
+  const adapters = signer ? await openAdapters(options, sandbox, signer) : new Map<string, ChainAdapter>();
+  const tools = settlementTools(options);
   const jobs = new JobQueue(databaseUrl, log);
   await jobs.start();
   const settler = new OrderSettler({ orm, clock, log, tools, onBoundary });

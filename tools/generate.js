@@ -1,5 +1,5 @@
 // Writes what is generated from a source of truth, or with --check tells what is stale:
-// types of the REST contract (openapi.yaml), coin icons, .env.example, the order's states, the database's schema. Needs npm run build first.
+// types of the REST contract (openapi.yaml), coin icons, .env.example, the order's states, the staff API's schema, the database's schema. Needs npm run build first.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -38,6 +38,9 @@ emit('.env.example', environmentExample());
 
 const { orderStatusDocument } = await import('./order-status.js');
 emit('schema/order-status.md', orderStatusDocument());
+
+const { printStaffSchema } = await import(new URL('dist/graphql/schema.js', root).href);
+emit('schema/schema.graphql', await printStaffSchema());
 
 const { databaseSchema } = await import('./database-schema.js');
 emit('schema/database.sql', await databaseSchema());

@@ -12,43 +12,31 @@ export interface StaffRequest {
   readonly ip: string;
 }
 
-/** What one operation of the staff API is run with. */
+/** What one operation of the staff API is run with. Its members are plain, because Apollo Server copies it. */
 export class GraphqlContext {
   readonly caller: StaffCaller;
   readonly requestId: string;
+  /** Who acts, for the audit log. */
+  readonly actor: Actor;
   readonly live: LiveFeed;
-  readonly #ip: string;
-  readonly #orm: MikroORM;
-  #em: EntityManager;
-  #loaders: Loaders;
+  /** For reading, of this operation alone. */
+  em: EntityManager;
+  loaders: Loaders;
+  private readonly orm: MikroORM;
 
   constructor(orm: MikroORM, live: LiveFeed, { caller, requestId, ip }: StaffRequest) {
-    this.live = live;
     this.caller = caller;
     this.requestId = requestId;
-    this.#ip = ip;
-    this.#orm = orm;
-    this.#em = orm.em.fork();
-    this.#loaders = createLoaders(this.#em);
-  }
-
-  /** For reading, of this operation alone. */
-  get em(): EntityManager {
-    return this.#em;
-  }
-
-  get loaders(): Loaders {
-    return this.#loaders;
-  }
-
-  /** Who acts, for the audit log. */
-  get actor(): Actor {
-    return { staffId: this.caller.id, requestId: this.requestId, ip: this.#ip };
+    this.actor = { staffId: caller.id, requestId, ip };
+    this.live = live;
+    this.orm = orm;
+    this.em = orm.em.fork();
+    this.loaders = createLoaders(this.em);
   }
 
   /** Forgets what was read: each event of a subscription sees the rows as they are by then. */
   renew(): void {
-    this.#em = this.#orm.em.fork();
-    this.#loaders = createLoaders(this.#em);
+    this.em = this.orm.em.fork();
+    this.loaders = createLoaders(this.em);
   }
 }

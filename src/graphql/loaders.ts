@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import DataLoader from 'dataloader';
+import { bookedLines } from '../ledger/ledger.ts';
 import { Order } from '../orders/order.entity.ts';
 import { OrderEvent } from '../orders/order-event.entity.ts';
 import { OrderNote } from '../orders/order-note.entity.ts';
@@ -11,18 +12,6 @@ import { PaymentAttempt } from '../settlement/payment-attempt.entity.ts';
 import { StaffAction } from '../settlement/staff-action.entity.ts';
 import { Trade } from '../settlement/trade.entity.ts';
 import { StaffMember } from '../staff/staff-member.entity.ts';
-
-/** A line of the book as staff read it. */
-export interface BookedLine {
-  readonly orderId: string;
-  readonly kind: string;
-  readonly reference: string;
-  readonly at: Date;
-  readonly account: string;
-  readonly coin: string;
-  readonly network: string;
-  readonly amount: string;
-}
 
 export type Loaders = ReturnType<typeof createLoaders>;
 
@@ -95,13 +84,7 @@ export function createLoaders(em: EntityManager) {
       ({ partner }) => partner.id,
     ),
     ledgerLines: many(
-      (ids) =>
-        em.execute<BookedLine[]>(
-          `select t.order_id as "orderId", t.kind, t.reference, t.at, l.account, l.coin, l.network, l.amount::text as amount
-             from ledger_transaction t join ledger_line l on l.transaction_id = t.id
-            where t.order_id in (select jsonb_array_elements_text(?::jsonb)::uuid) order by t.at, t.id, l.line`,
-          [JSON.stringify(ids)],
-        ),
+      (ids) => bookedLines(em, ids),
       ({ orderId }) => orderId,
     ),
   };

@@ -8,9 +8,9 @@ import type { GraphqlContext } from './context.ts';
 export function Permit(permission: Permission): MethodDecorator & PropertyDecorator {
   const authorized = Authorized<Permission>(permission) as MethodDecorator & PropertyDecorator;
   const extended = Extensions({ permission }) as MethodDecorator & PropertyDecorator;
-  return (target: object, key: string | symbol, descriptor?: TypedPropertyDescriptor<never>) => {
-    (authorized as (...args: unknown[]) => void)(target, key, descriptor);
-    (extended as (...args: unknown[]) => void)(target, key, descriptor);
+  return (target: object, key: string | symbol, descriptor?: PropertyDescriptor) => {
+    authorized(target, key, descriptor as PropertyDescriptor);
+    extended(target, key, descriptor as PropertyDescriptor);
   };
 }
 

@@ -1,6 +1,6 @@
 import { type GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphql';
 import 'reflect-metadata';
-import { buildSchema, type ContainerType } from 'type-graphql';
+import { buildSchema, type ContainerType, type PubSub } from 'type-graphql';
 import { ActionResolver } from './actions.ts';
 import { AttentionResolver } from './attention.ts';
 import { AuditResolver } from './audit.ts';
@@ -27,6 +27,14 @@ export type Resolvers = readonly [
   SystemResolver,
   StaffResolver,
 ];
+
+/** Demanded for subscriptions, and not used by ours: they name their source themselves. */
+const unused: PubSub = {
+  publish: () => {},
+  subscribe: () => {
+    throw new Error('no subscription has topics');
+  },
+};
 
 /** Builds the staff schema on resolvers; on none, for printing. */
 export async function buildStaffSchema(resolvers: Resolvers | readonly [] = []): Promise<GraphQLSchema> {
@@ -59,6 +67,7 @@ export async function buildStaffSchema(resolvers: Resolvers | readonly [] = []):
     ],
     container,
     authChecker: checkPermission,
+    pubSub: unused,
     // Services check what they are given, and say in our own words what is wrong.
     validate: false,
   });

@@ -88,7 +88,8 @@ export function createSocketServer(options: StaffApiOptions, door: StaffDoor): S
         if (!result.errors) return;
         const { requestId } = sessionOf(extra.request);
         const errors = result.errors.map((error) => toldError(log, requestId, error.toJSON(), error));
-        return { ...result, errors: errors as unknown as GraphQLError[] };
+        const { data = null } = result;
+        return { data, errors };
       },
       onError: ({ extra }, _id, _payload, errors) => {
         const { requestId } = sessionOf(extra.request);

@@ -118,7 +118,8 @@ export class StaffResolver {
     @Ctx() context: GraphqlContext,
   ): Promise<StaffMember> {
     return this.#audit.act(context.actor, 'staffRole', reason, async (em) => {
-      const { member, before } = await this.#staff.changeRole(em, id, role);
+      const before = (await this.#staff.list(em)).find((member) => member.id === id)?.role;
+      const member = await this.#staff.changeRole(em, id, role);
       return { result: member, target: `staff:${id}`, before: { role: before }, after: { role } };
     });
   }

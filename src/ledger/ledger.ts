@@ -99,3 +99,24 @@ export async function book(em: EntityManager, { kind, reference, orderId, at, li
   );
   return rows.length > 0;
 }
+
+/** A line as it was booked. */
+export interface BookedLine extends LedgerAsset {
+  readonly orderId: string;
+  readonly kind: Booking['kind'];
+  readonly at: Date;
+  readonly account: Account;
+  /** Decimal string; positive debits, negative credits. */
+  readonly amount: string;
+}
+
+/** Everything that was booked for some orders, in the order of booking, in one statement. */
+export async function bookedLines(em: EntityManager, orderIds: readonly string[]): Promise<BookedLine[]> {
+  const rows = await em.execute<(Omit<BookedLine, 'at'> & { at: string })[]>(
+    `select t.order_id as "orderId", t.kind, t.at, l.account, l.coin, l.network, l.amount::text as amount
+       from ledger_transaction t join ledger_line l on l.transaction_id = t.id
+      where t.order_id in (select jsonb_array_elements_text(?::jsonb)::uuid) order by t.at, t.id, l.line`,
+    [JSON.stringify(orderIds)],
+  );
+  return rows.map((row) => ({ ...row, at: new Date(row.at) }));
+}

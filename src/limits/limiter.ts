@@ -6,7 +6,7 @@ import { errorMembers, type Log } from '../log.ts';
 export const windowSec = 60;
 
 /** What is counted, and by what: see docs/adr/0005-rate-limits.md. */
-export type BucketName = 'anon' | 'partner' | 'orders' | 'authfail' | 'assets' | 'lookup' | 'signin';
+export type BucketName = 'anon' | 'partner' | 'orders' | 'authfail' | 'assets' | 'lookup' | 'signin' | 'staff';
 
 /** The state of one bucket after a request was counted in it. */
 export interface Verdict {

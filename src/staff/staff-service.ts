@@ -30,8 +30,8 @@ export class StaffService {
     return this.#orm.em.fork().transactional((em) => this.invite(em, email, role));
   }
 
-  async list(): Promise<StaffMember[]> {
-    return this.#orm.em.fork().find(StaffMember, {}, { orderBy: { createdAt: 'asc' }, limit: 1000 });
+  async list(em: EntityManager = this.#orm.em.fork()): Promise<StaffMember[]> {
+    return em.find(StaffMember, {}, { orderBy: { createdAt: 'asc' }, limit: 1000 });
   }
 
   /** @throws AppError staff_not_found */

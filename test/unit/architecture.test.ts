@@ -15,7 +15,8 @@ const mayImport: Record<string, readonly string[]> = {
   limits: ['log.ts'],
   generated: [],
   db: ['log.ts'],
-  'db/orm.ts': ['currencies', 'partners', 'chains', 'orders', 'settlement', 'staff', 'db'],
+  audit: ['errors.ts', 'clock.ts'],
+  'db/orm.ts': ['audit', 'currencies', 'partners', 'chains', 'orders', 'rates', 'settlement', 'staff', 'db'],
   chains: ['errors.ts', 'clock.ts', 'log.ts', 'db'],
   jobs: ['log.ts'],
   currencies: ['errors.ts', 'clock.ts', 'log.ts', 'money.ts', 'generated', 'chains'],
@@ -52,6 +53,38 @@ const mayImport: Record<string, readonly string[]> = {
     'limits',
   ],
   internal: ['errors.ts', 'log.ts', 'config.ts', 'limits', 'staff', 'db'],
+  graphql: [
+    'errors.ts',
+    'clock.ts',
+    'log.ts',
+    'money.ts',
+    'audit',
+    'currencies',
+    'db',
+    'ledger',
+    'limits',
+    'orders',
+    'partners',
+    'rates',
+    'reports',
+    'settlement',
+    'staff',
+  ],
+  'staff-setup.ts': [
+    'audit',
+    'clock.ts',
+    'config.ts',
+    'currencies',
+    'graphql',
+    'internal',
+    'limits',
+    'log.ts',
+    'partners',
+    'rates',
+    'reports',
+    'settlement',
+    'staff',
+  ],
   cli: [
     'bootstrap.ts',
     'clock.ts',
@@ -110,8 +143,10 @@ const mayImport: Record<string, readonly string[]> = {
     'limits',
     'reports',
     'rest',
+    'graphql',
     'settlement-setup.ts',
     'staff',
+    'staff-setup.ts',
     'surroundings.ts',
   ],
   'main.ts': ['app.ts', 'bootstrap.ts', 'chains', 'config.ts', 'db'],
@@ -179,7 +214,7 @@ describe('the structure of src', () => {
     const reading = code.filter((file) => /process\.env/.test(file.text)).map((file) => file.path);
     expect(reading).toEqual(['config.ts']);
     const serving = code.filter((file) => /from 'express'/.test(file.text)).map((file) => file.room);
-    expect([...new Set(serving)].sort()).toEqual(['internal', 'rest']);
+    expect([...new Set(serving)].sort()).toEqual(['graphql', 'internal', 'rest']);
   });
 
   it('sees the generated contract in rest only', () => {

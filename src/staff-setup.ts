@@ -1,0 +1,80 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
+import { AuditLog } from './audit/audit-log.ts';
+import type { Clock } from './clock.ts';
+import type { Config } from './config.ts';
+import type { CurrencyCatalogue } from './currencies/currency-catalogue.ts';
+import { CurrencyService } from './currencies/currency-service.ts';
+import { ActionResolver } from './graphql/actions.ts';
+import { AttentionResolver } from './graphql/attention.ts';
+import { CurrencyResolver } from './graphql/currencies.ts';
+import { LiveFeed } from './graphql/live.ts';
+import { OrderResolver } from './graphql/orders.ts';
+import { PartnerResolver } from './graphql/partners.ts';
+import { RateResolver } from './graphql/rates.ts';
+import { buildStaffSchema } from './graphql/schema.ts';
+import { StaffResolver } from './graphql/staff.ts';
+import { createStaffApi, type StaffApi } from './graphql/staff-api.ts';
+import { StatsResolver } from './graphql/stats.ts';
+import { SystemResolver } from './graphql/system.ts';
+import { isSameOrigin, staffCaller } from './internal/staff-caller.ts';
+import type { Limiter } from './limits/limiter.ts';
+import type { Log } from './log.ts';
+import { PartnerService } from './partners/partner-service.ts';
+import type { KeyHasher } from './partners/secret-key.ts';
+import type { PriceBook } from './rates/price-book.ts';
+import type { PriceOverrideService } from './rates/price-override-service.ts';
+import type { RateService } from './rates/rate-service.ts';
+import { OrderStats } from './reports/order-stats.ts';
+import type { StaffActions } from './settlement/staff-actions.ts';
+import type { StaffAuthenticator } from './staff/staff-authenticator.ts';
+import { StaffService } from './staff/staff-service.ts';
+
+export interface StaffSetup {
+  readonly config: Config;
+  /** For the staff API alone. */
+  readonly orm: MikroORM;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly hasher: KeyHasher;
+  readonly limiter: Limiter;
+  readonly authenticator: StaffAuthenticator;
+  readonly catalogue: CurrencyCatalogue;
+  readonly prices: PriceBook;
+  readonly overrides: PriceOverrideService;
+  readonly rates: RateService;
+  readonly actions: StaffActions;
+}
+
+/** Builds the staff API from plain constructors: the same services that partners and settlement use. */
+export async function openStaffApi(setup: StaffSetup): Promise<StaffApi> {
+  const { config, orm, clock, log, hasher, limiter, authenticator, catalogue, prices, overrides, rates } = setup;
+  const audit = new AuditLog(orm, clock);
+  const stats = new OrderStats(orm);
+  const partners = new PartnerService(orm, hasher, clock);
+  const schema = await buildStaffSchema([
+    new OrderResolver(clock, audit, setup.actions),
+    new ActionResolver(audit, setup.actions),
+    new PartnerResolver(audit, partners, rates, stats, clock),
+    new CurrencyResolver(audit, new CurrencyService(orm, clock), catalogue),
+    new RateResolver(audit, rates, partners, overrides, () => prices.refresh(catalogue.coins())),
+    new StatsResolver(stats),
+    new AttentionResolver(clock),
+    new SystemResolver(prices, clock),
+    new StaffResolver(audit, new StaffService(orm, hasher, clock)),
+  ]);
+  return createStaffApi(
+    {
+      schema,
+      orm,
+      live: new LiveFeed(orm, clock, log),
+      limiter,
+      log,
+      operationsPerMin: config.RATE_LIMIT_STAFF_PER_MIN,
+    },
+    {
+      caller: (req) => staffCaller(req, authenticator),
+      isSameOrigin: (req) => isSameOrigin(req, config.INTERNAL_PUBLIC_URL),
+      failuresPerMin: config.RATE_LIMIT_SIGN_IN_PER_MIN,
+    },
+  );
+}

@@ -1,0 +1,259 @@
+import { Big } from '../../../src/money.ts';
+import { OrderStats } from '../../../src/reports/order-stats.ts';
+import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
+import { newMember } from '../../support/staff-client.ts';
+
+let gateway: SettledGateway;
+let viewer: Awaited<ReturnType<typeof newMember>>;
+let support: typeof viewer;
+let completed: MadeOrder;
+let waiting: MadeOrder;
+const statements: string[] = [];
+
+beforeAll(async () => {
+  gateway = await startSettledGateway({ surroundings: { onStatement: (sql) => statements.push(sql) } });
+  viewer = await newMember(gateway, 'viewer');
+  support = await newMember(gateway, 'support');
+  completed = await gateway.order({ amount_from: 0.01, rate_type: 'fixed' });
+  await gateway.deposit(completed, { amount: '0.015' });
+  await gateway.settle(completed);
+  waiting = await gateway.order();
+});
+afterAll(() => gateway?.stop());
+
+const everything = `
+  id shortId status createdAt expiresAt updatedAt nextActionAt coinFrom networkFrom coinTo networkTo rateType
+  amountFromExpected amountToExpected amountFromActual amountToActual recipientAddress recipientAddressTag refundAddress
+  refundAddressTag depositAddress depositAddressTag depositTxid depositConfirmations depositConfirmationsRequired payoutTxid
+  partner { id name status pricing { float fixed } }
+  terms { rate feeRate serviceFee networkFee minAmount maxAmount }
+  hold { since reason }
+  events { seq at fromStatus toStatus cause actor detail }
+  deposits { id txid address amount state height confirmationsRequired payments { id } }
+  trade { venue state amountFrom amountTo serviceFee networkFee minBought bought tries }
+  payments { id kind leg state amount address attempts { attempt txid fee reserves sentAt } }
+  notes { text author { email } }`;
+
+describe('an order', () => {
+  it('is told whole, with every digit', async () => {
+    const { order } = await viewer.data(`query ($id: ID!) { order(id: $id) { ${everything} } }`, { id: completed.id });
+    const rest = await gateway.show(completed);
+    expect(order).toMatchObject({
+      id: completed.id,
+      shortId: rest.short_id,
+      status: 'COMPLETED',
+      rateType: 'FIXED',
+      amountFromExpected: '0.01',
+      amountToExpected: completed.amountTo,
+      amountFromActual: '0.01',
+      amountToActual: completed.amountTo,
+      depositTxid: rest.deposit_txid,
+      payoutTxid: rest.payout_txid,
+      hold: null,
+    });
+    expect(order.events.map(({ cause }: { cause: string }) => cause)).toEqual([
+      'CREATED',
+      'DEPOSIT_SEEN',
+      'DEPOSIT_CONFIRMED',
+      'LIQUIDITY_BOUGHT',
+      'PAYOUT_CONFIRMED',
+    ]);
+    expect(order.payments).toMatchObject([
+      { kind: 'PAYOUT', leg: 'MAIN', state: 'CONFIRMED', amount: completed.amountTo, attempts: [{ attempt: 1 }] },
+      { kind: 'REFUND', leg: 'EXCESS', state: 'CONFIRMED' },
+    ]);
+    expect(order.deposits).toMatchObject([{ amount: '0.015', state: 'CREDITED' }]);
+    expect(order.deposits[0].payments).toHaveLength(2);
+    const { rate, serviceFee, networkFee } = order.terms;
+    expect(new Big(rate).gt('0') && new Big(serviceFee).gt('0') && new Big(networkFee).gte('0')).toBe(true);
+  });
+
+  it('is found by its short id in either case, and an unknown one is not', async () => {
+    const { short_id: shortId } = await gateway.show(waiting);
+    const query = 'query ($id: ID!) { order(id: $id) { id } }';
+    expect((await viewer.data(query, { id: shortId.toLowerCase() })).order.id).toBe(waiting.id);
+    for (const id of ['XP-AAAAAA', 'x', '00000000-0000-7000-8000-000000000000', "'; drop table partner; --"]) {
+      const { data, errors } = await viewer.ask(query, { id });
+      expect(data).toBeNull();
+      expect(errors).toMatchObject([{ path: ['order'], extensions: { code: 'NOT_FOUND', kind: 'order_not_found' } }]);
+    }
+  });
+
+  it('shows its lines of the book, which sum to zero', async () => {
+    const { order } = await support.data(
+      'query ($id: ID!) { order(id: $id) { ledgerLines { kind at account coin network amount } } }',
+      { id: completed.id },
+    );
+    const sums = Map.groupBy(order.ledgerLines as { coin: string; amount: string }[], ({ coin }) => coin);
+    expect(sums.size).toBe(2);
+    for (const lines of sums.values()) {
+      expect(lines.reduce((sum, { amount }) => sum.plus(amount), new Big('0')).eq('0')).toBe(true);
+    }
+  });
+});
+
+describe('the list of orders', () => {
+  const list = `query ($first: Int, $after: String, $last: Int, $before: String, $filter: OrderFilter, $orderBy: OrderOrder) {
+    orders(first: $first, after: $after, last: $last, before: $before, filter: $filter, orderBy: $orderBy) {
+      edges { cursor node { id status } }
+      pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+      count { value isExact }
+    }
+  }`;
+
+  it('is filtered, counted and paged both ways', async () => {
+    const made = [];
+    for (let i = 0; i < 5; i++)
+      made.push((await gateway.order({ coin_from: 'ETH', network_from: 'ETH', amount_from: 1 })).id);
+    made.reverse();
+    const filter = { coinFrom: 'ETH' };
+    const first = await viewer.data(list, { first: 2, filter });
+    const ids = (data: typeof first) => data.orders.edges.map(({ node }: { node: { id: string } }) => node.id);
+    expect(ids(first)).toEqual(made.slice(0, 2));
+    expect(first.orders.count).toEqual({ value: 5, isExact: true });
+    expect(first.orders.pageInfo).toMatchObject({ hasNextPage: true, hasPreviousPage: false });
+    const second = await viewer.data(list, { first: 10, after: first.orders.pageInfo.endCursor, filter });
+    expect(ids(second)).toEqual(made.slice(2));
+    expect(second.orders.pageInfo).toMatchObject({ hasNextPage: false, hasPreviousPage: true });
+    const back = await viewer.data(list, { last: 1, before: second.orders.pageInfo.startCursor, filter });
+    expect(ids(back)).toEqual(made.slice(1, 2));
+    const oldest = await viewer.data(list, { first: 1, filter, orderBy: { field: 'CREATED', direction: 'ASC' } });
+    expect(ids(oldest)).toEqual(made.slice(4));
+  });
+
+  it('is searched by short id, transaction and address', async () => {
+    const { payout_txid: txid, short_id: shortId } = await gateway.show(completed);
+    for (const search of [shortId, shortId.slice(3), txid, txid.slice(0, 12), completed.depositAddress, completed.id]) {
+      const { orders } = await viewer.data(list, { filter: { search } });
+      expect(orders.edges.map(({ node }: { node: { id: string } }) => node.id)).toEqual([completed.id]);
+    }
+  });
+
+  it('says what is wrong with a page or a filter', async () => {
+    const wrong = [
+      { first: 0 },
+      { first: 101 },
+      { last: 101 },
+      { first: 5, last: 5 },
+      { first: 5, before: 'x' },
+      { first: 5, after: 'x' },
+      { filter: { search: 'abc' } },
+      { filter: { minAmount: '1' } },
+      { filter: { partnerId: 'x' } },
+    ];
+    for (const variables of wrong) {
+      const { errors } = await viewer.ask(list, variables);
+      expect({ variables, code: errors[0]?.extensions }).toMatchObject({
+        code: { code: 'BAD_USER_INPUT', kind: 'invalid_value' },
+      });
+    }
+  });
+
+  it('costs the same number of statements for ten orders and for a hundred', async () => {
+    for (let i = 0; i < 100; i++) await gateway.order();
+    const query = `query ($first: Int) { orders(first: $first) { edges { node {
+      id partner { name } events { seq author: actor } deposits { txid payments { id } } payments { id attempts { txid } }
+      trade { state } notes { text author { email } }
+    } } } }`;
+    const counts: number[] = [];
+    for (const first of [10, 100]) {
+      statements.length = 0;
+      const { orders } = await viewer.data(query, { first });
+      expect(orders.edges).toHaveLength(first);
+      counts.push(statements.filter((sql) => /^\s*(select|with)/i.test(sql)).length);
+    }
+    expect(counts[1]).toBe(counts[0]);
+    expect(counts[0]).toBeLessThanOrEqual(12);
+  });
+});
+
+describe('the rest of what staff read', () => {
+  it('quotes as a partner would get it', async () => {
+    const { id, key } = await gateway.partner();
+    await gateway.partners.change(id, { feeRateFloat: '0.1' });
+    const query = `query ($input: QuoteInput!) { quote(input: $input) {
+      coinFrom networkFrom coinTo networkTo rateType amountFrom amountTo rate feeRate serviceFee networkFee minAmount maxAmount expiresIn } }`;
+    const input = { coinFrom: 'BTC', coinTo: 'USDT', networkTo: 'TRC20', amount: '0.01' };
+    const { quote } = await viewer.data(query, { input: { ...input, partnerId: id } });
+    const rest = await gateway.call(
+      'GET',
+      '/partner/rates?coin_from=BTC&network_from=BTC&coin_to=USDT&network_to=TRC20&amount=0.01',
+      { key },
+    );
+    expect(rest.text).toContain(`"rate":${quote.rate}`);
+    expect(quote).toMatchObject({ feeRate: '0.1', amountFrom: '0.01', expiresIn: null });
+    const { quote: fixed } = await viewer.data(query, { input: { ...input, amount: null, rateType: 'FIXED' } });
+    expect(fixed.amountFrom).toBe(fixed.minAmount);
+    expect(fixed.expiresIn).toBeGreaterThanOrEqual(0);
+    const { errors } = await viewer.ask(query, { input: { ...input, amount: '0.00000001', partnerId: id } });
+    expect(errors).toMatchObject([{ extensions: { kind: 'amount_below_min', min_amount: quote.minAmount } }]);
+  });
+
+  it('tells statistics, and usage of a partner', async () => {
+    await new OrderStats(gateway.app.orm).rollUp();
+    const now = gateway.clock.now().getTime();
+    const variables = { from: new Date(now - 86_400_000), to: new Date(now + 3_600_000) };
+    const { stats } = await viewer.data(
+      `query ($from: DateTime!, $to: DateTime!) { stats(from: $from, to: $to, interval: DAY) {
+         series { at key created completed conversion volumeUsd revenueUsd }
+         timeInState { status count meanSeconds } failures { status cause count } } }`,
+      variables,
+    );
+    const total = stats.series.reduce((sum: number, { created }: { created: number }) => sum + created, 0);
+    const [{ count }] = (await gateway.query<{ count: number }>(
+      'select count(*)::int as count from exchange_order',
+    )) as [{ count: number }];
+    expect(total).toBe(count);
+    const day = stats.series.find((row: { completed: number }) => row.completed === 1);
+    expect(new Big(day.volumeUsd).gt('100') && new Big(day.revenueUsd).gt('0')).toBe(true);
+    expect(stats.timeInState.map(({ status }: { status: string }) => status)).toContain('CONFIRMING');
+    const { partners } = await viewer.data('{ partners { name usage { created } } }');
+    const used = partners.flatMap(({ usage }: { usage: { created: number }[] }) => usage.map(({ created }) => created));
+    expect(used.reduce((sum: number, created: number) => sum + created, 0)).toBe(count);
+  });
+
+  it('lists what needs attention', async () => {
+    const order = await gateway.order({ refund_address: undefined });
+    await gateway.deposit(order, { amount: '0.0001' });
+    await gateway.settle(order);
+    const query = '{ attention { id kind subjectId since detail order { id status } } }';
+    const { attention } = await viewer.data(query);
+    expect(attention).toContainEqual(
+      expect.objectContaining({ kind: 'FAILED_ORDER', order: { id: order.id, status: 'FAILED' } }),
+    );
+    const { orders } = await viewer.data('{ orders(filter: { needsAttention: true }) { edges { node { id } } } }');
+    expect(orders.edges).toContainEqual({ node: { id: order.id } });
+  });
+
+  it('shows the machinery', async () => {
+    const { system } = await viewer.data(
+      `{ system { chains { chain head height lag problem leaseOwner scannedAt } workers { id seenAt }
+         queues { name waiting oldestSec } overdueOrders statistics { eventsBehind rolledAt } prices { coin ageSec } } }`,
+    );
+    const bitcoin = system.chains.find(({ chain }: { chain: string }) => chain === 'bitcoin');
+    expect(bitcoin).toMatchObject({ lag: 0, problem: null });
+    expect(system.workers).toHaveLength(1);
+    expect(system.prices.length).toBeGreaterThan(30);
+  });
+
+  it('shows keys to support, and never a secret', async () => {
+    const { id, key, keyId } = await gateway.partner({ label: 'shop' });
+    const { partner } = await support.data(
+      'query ($id: ID!) { partner(id: $id) { keys { keyId last4 label scopes allowedCidrs createdAt expiresAt revokedAt lastUsedAt } } }',
+      { id },
+    );
+    expect(partner.keys).toMatchObject([
+      { keyId, label: 'shop', last4: key.slice(-4), scopes: ['ORDERS_CREATE', 'ORDERS_READ', 'RATES_READ'] },
+    ]);
+    expect(JSON.stringify(partner)).not.toContain(key.split('.')[1]);
+    const { errors } = await viewer.ask('query ($id: ID!) { partner(id: $id) { keys { keyId } } }', { id });
+    expect(errors).toMatchObject([{ extensions: { code: 'FORBIDDEN', kind: 'insufficient_role' } }]);
+  });
+
+  it('knows who asks', async () => {
+    const { me } = await viewer.data('{ me { id email role permissions } }');
+    expect(me).toMatchObject({ id: viewer.id, email: viewer.email, role: 'VIEWER' });
+    expect(me.permissions).toContain('orders:read');
+    expect(me.permissions).not.toContain('staff:write');
+  });
+});
