@@ -133,7 +133,7 @@ export async function countOrders(
   // Read in the order of an index, so that counting a little of very much does not begin with reading the table.
   const [row] = await em.execute<{ count: number }[]>(
     `select count(*)::int as count from (
-       select from exchange_order o where ${all(where)} order by o.created_at desc limit ?) as some`,
+       select from exchange_order o where ${all(where)} order by o.created_at desc limit ?) as part`,
     [...values, Math.min(cap, 10_000)],
   );
   return row?.count ?? 0;

@@ -76,8 +76,8 @@ const rollUpBatch = `
            o.coin_from || '/' || o.network_from || '-' || o.coin_to || '/' || o.network_to as pair,
            coalesce(e.from_status, '') as from_status, e.to_status, e.cause,
            coalesce(extract(epoch from e.at - before.at), 0) as seconds,
-           coalesce(t.amount_from * t.price_from, 0) as volume_usd,
-           coalesce(t.service_fee * t.price_to, 0) as revenue_usd
+           coalesce(round(t.amount_from * t.price_from, 8), 0) as volume_usd,
+           coalesce(round(t.service_fee * t.price_to, 8), 0) as revenue_usd
       from batch e
       join exchange_order o on o.id = e.order_id
       left join order_event before on before.order_id = e.order_id and before.seq = e.seq - 1
@@ -91,9 +91,9 @@ const rollUpBatch = `
            count(*), sum(seconds), sum(volume_usd), sum(revenue_usd)
       from move
      group by from_status, to_status, cause, grouping sets (
-           (hour), (hour, partner), (hour, pair), (day), (day, partner), (day, pair),
-           (month), (month, partner), (month, pair))
-    on conflict (grain, dimension, key, at, to_status, from_status, cause) do update
+           (hour), (hour, partner), (day), (day, partner), (day, pair), (month), (month, partner), (month, pair))
+     order by 1, 2, 3, 4
+    on conflict (grain, dimension, key, at, cause) do update
        set moves = s.moves + excluded.moves, seconds = s.seconds + excluded.seconds,
            volume_usd = s.volume_usd + excluded.volume_usd, revenue_usd = s.revenue_usd + excluded.revenue_usd
   ), last as (
@@ -225,6 +225,12 @@ function conditions({ from, to, interval, by, key }: StatsRange): { where: strin
   if (days > most) {
     const apart = by === null ? '' : ` by ${by}`;
     throw new AppError('invalid_value', `statistics by ${interval}${apart} cover at most ${most} days at a time`);
+  }
+  if (interval === 'hour' && by === 'pair') {
+    throw new AppError(
+      'invalid_value',
+      'statistics by pair are by day or month; hours are there in all and by partner',
+    );
   }
   if (by === null && key !== undefined) {
     throw new AppError('invalid_value', 'key names a partner or a pair, so by must say which');

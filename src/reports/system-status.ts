@@ -61,14 +61,14 @@ export async function systemStatus(em: EntityManager, now = new Date()): Promise
     { overdue: number; behind: number; behindMs: string | null; rolledMs: string | null; hasQueue: boolean }[]
   >(
     `select (select count(*)::int from (select from exchange_order
-              where next_action_at < ? and held_at is null limit ${mostCounted}) as some) as overdue,
+              where next_action_at < ? and held_at is null limit ${mostCounted}) as part) as overdue,
             behind.count as behind, behind.ms as "behindMs", ${ms('p.rolled_at')} as "rolledMs",
             to_regclass('pgboss.job') is not null as "hasQueue"
        from order_stat_progress p
       cross join lateral (
         select count(*)::int as count, ${ms('min(at)')} as ms
           from (select e.at from order_event e where (e.xid, e.order_id, e.seq) > (p.xid, p.order_id, p.seq)
-                 order by e.xid, e.order_id, e.seq limit ${mostCounted}) as some) as behind`,
+                 order by e.xid, e.order_id, e.seq limit ${mostCounted}) as part) as behind`,
     [new Date(now.getTime() - overdueMs)],
   );
   const queues = counts?.hasQueue ? await queueStatus(em) : [];
@@ -89,7 +89,7 @@ export async function systemStatus(em: EntityManager, now = new Date()): Promise
 async function queueStatus(em: EntityManager): Promise<QueueStatus[]> {
   return em.execute<QueueStatus[]>(
     `select q.name, count(j.id)::int as waiting,
-            greatest(0, extract(epoch from now() - min(j.start_after)))::int as "oldestSec"
+            greatest(extract(epoch from now() - min(j.start_after)), case when count(j.id) > 0 then 0 end)::int as "oldestSec"
        from pgboss.queue q left join pgboss.job j on j.name = q.name and j.state < 'active'
       group by q.name order by q.name`,
   );

@@ -70,9 +70,9 @@ async function plainly(interval: string, key: string): Promise<unknown[]> {
             count(*) filter (where o.status = 'refunded')::int as refunded,
             count(*) filter (where o.status = 'failed')::int as failed,
             trim_scale(round(count(*) filter (where o.status = 'completed')::numeric / count(*), 6))::text as conversion,
-            trim_scale(round(coalesce(sum(t.amount_from * t.price_from) filter (where o.status = 'completed'), 0), 6))::text
+            trim_scale(round(coalesce(sum(round(t.amount_from * t.price_from, 8)) filter (where o.status = 'completed'), 0), 6))::text
               as "volumeUsd",
-            trim_scale(round(coalesce(sum(t.service_fee * t.price_to) filter (where o.status = 'completed'), 0), 6))::text
+            trim_scale(round(coalesce(sum(round(t.service_fee * t.price_to, 8)) filter (where o.status = 'completed'), 0), 6))::text
               as "revenueUsd"
        from exchange_order o left join trade t on t.order_id = o.id
       group by 1, 2 order by 1, 2`,
@@ -137,8 +137,8 @@ describe('statistics', () => {
       volumeUsd: '0',
       revenueUsd: '0',
     });
-    const ofPair = await stats.stats({ ...hours, by: 'pair', key: 'BTC/BTC-USDT/TRC20' });
-    expect(ofPair).toHaveLength(48);
+    const ofPair = await stats.stats({ ...day, by: 'pair', key: 'BTC/BTC-USDT/TRC20' });
+    expect(ofPair).toHaveLength(2);
     expect(new Set(ofPair.map(({ key }) => key))).toEqual(new Set(['BTC/BTC-USDT/TRC20']));
   });
 
@@ -198,7 +198,8 @@ describe('statistics', () => {
     ['a range that ends before it begins', { ...day, to: new Date('2025-01-01') }],
     ['a date that is none', { ...day, to: new Date('never') }],
     ['32 days of hours', { ...hours, to: new Date('2026-02-02') }],
-    ['8 days of hours for each pair', { ...hours, by: 'pair', to: new Date('2026-01-09') }],
+    ['8 days of hours for each partner', { ...hours, by: 'partner', to: new Date('2026-01-09') }],
+    ['hours for each pair', { ...hours, by: 'pair' }],
     ['two years of days', { ...day, to: new Date('2028-01-01') }],
     ['20 years of months', { ...day, interval: 'month', to: new Date('2046-01-01') }],
     ['a key of nothing', { ...day, key: 'BTC' }],

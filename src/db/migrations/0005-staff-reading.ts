@@ -65,8 +65,11 @@ export class Migration0005StaffReading extends Migration {
         -- Both are counted with the move to completed.
         volume_usd numeric not null,
         revenue_usd numeric not null,
-        primary key (grain, dimension, key, at, to_status, from_status, cause)
-      ) with (fillfactor = 70);
+        -- A cause belongs to one move from one status to another.
+        primary key (grain, dimension, key, at, cause),
+        -- Nearly every order would have rows of its own.
+        check (grain <> 'hour' or dimension <> 'pair')
+      ) with (fillfactor = 80);
       -- All partners or pairs of a time.
       create index order_stat_time on order_stat (grain, dimension, at);
 
