@@ -57,13 +57,15 @@ export function refuseCostly(
   operationName: string | undefined,
   variables: Record<string, unknown>,
 ): void {
-  const cost = getComplexity({
-    schema,
-    query,
-    variables,
-    ...(operationName === undefined ? {} : { operationName }),
-    estimators: [costOf],
-  });
+  let cost: number;
+  try {
+    const named = operationName === undefined ? {} : { operationName };
+    cost = getComplexity({ schema, query, variables, ...named, estimators: [costOf] });
+  } catch (error) {
+    // Variables that do not fit are refused, in the same words, when the operation is run.
+    if (error instanceof GraphQLError) return;
+    throw error;
+  }
   if (cost > operationLimits.cost) {
     throw new AppError(
       'query_too_complex',
