@@ -29,19 +29,19 @@ const mostItems = 1_000;
 /** Each takes its oldest from an index of its own, so that the whole costs the same however many orders there are. */
 const sources = [
   `select 'held_order' as kind, id as order_id, id::text as subject_id, held_at as since, hold_reason as detail
-     from exchange_order where held_at is not null order by held_at, id limit ?`,
+     from exchange_order where held_at is not null order by held_at, exchange_order.id limit ?`,
   `select 'failed_order', o.id, o.id::text, o.updated_at, e.cause
      from (select id, event_seq, updated_at from exchange_order where status = 'failed' order by updated_at, id limit ?) as o
      join order_event e on e.order_id = o.id and e.seq = o.event_seq`,
   `select 'overdue_order', id, id::text, next_action_at, status
-     from exchange_order where next_action_at < ? and held_at is null order by next_action_at, id limit ?`,
+     from exchange_order where next_action_at < ? and held_at is null order by next_action_at, exchange_order.id limit ?`,
   `select 'deposit_problem', order_id, id::text, seen_at, problem
-     from deposit where problem is not null order by seen_at, id limit ?`,
+     from deposit where problem is not null order by seen_at, deposit.id limit ?`,
   `select case problem when 'unknown' then 'payment_unknown' else 'payment_problem' end, order_id, id::text,
           coalesce(problem_since, created_at), problem
-     from payment where problem is not null and ended_at is null order by problem_since, id limit ?`,
+     from payment where problem is not null and ended_at is null order by problem_since, payment.id limit ?`,
   `select 'proposal_open', order_id, id::text, proposed_at, action || ': ' || reason
-     from staff_action where state = 'proposed' order by proposed_at, id limit ?`,
+     from staff_action where state = 'proposed' order by proposed_at, staff_action.id limit ?`,
   `select 'chain_problem', null::uuid, chain, coalesce(scanned_at, ?), problem
      from chain_state where problem is not null order by scanned_at, chain limit ?`,
 ];
