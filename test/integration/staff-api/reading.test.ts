@@ -11,7 +11,7 @@ let waiting: MadeOrder;
 const statements: string[] = [];
 
 beforeAll(async () => {
-  gateway = await startSettledGateway({ settings: { LOG_LEVEL: 'error' }, surroundings: { onStatement: (sql) => statements.push(sql) } });
+  gateway = await startSettledGateway({ surroundings: { onStatement: (sql) => statements.push(sql) } });
   viewer = await newMember(gateway, 'viewer');
   support = await newMember(gateway, 'support');
   completed = await gateway.order({ amount_from: 0.01, rate_type: 'fixed' });
