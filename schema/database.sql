@@ -504,9 +504,9 @@ create table staff_member (
   id uuid not null,
   email text not null,
   role text not null,
-  token_id text not null,
-  token_mac bytea not null,
-  pepper_version integer not null,
+  token_id text,
+  token_mac bytea,
+  pepper_version integer,
   created_at timestamp with time zone not null,
   revoked_at timestamp with time zone,
   constraint staff_member_pkey PRIMARY KEY (id),
@@ -514,8 +514,40 @@ create table staff_member (
   constraint staff_member_email_key UNIQUE (email),
   constraint staff_member_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'support'::text, 'operator'::text, 'admin'::text]))),
   constraint staff_member_token_id_key UNIQUE (token_id),
-  constraint staff_member_token_mac_check CHECK ((length(token_mac) = 32))
+  constraint staff_member_token_mac_check CHECK ((length(token_mac) = 32)),
+  constraint staff_member_whole_token CHECK ((num_nulls(token_id, token_mac, pepper_version) = ANY (ARRAY[0, 3])))
 );
+
+create table staff_session (
+  id uuid not null,
+  secret_hash bytea not null,
+  staff_id uuid not null,
+  via text not null,
+  created_at timestamp with time zone not null,
+  last_seen_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  constraint staff_session_pkey PRIMARY KEY (id),
+  constraint staff_session_check CHECK (((expires_at > created_at) AND (last_seen_at >= created_at))),
+  constraint staff_session_secret_hash_check CHECK ((length(secret_hash) = 32)),
+  constraint staff_session_secret_hash_key UNIQUE (secret_hash),
+  constraint staff_session_staff_id_fkey FOREIGN KEY (staff_id) REFERENCES staff_member(id),
+  constraint staff_session_via_check CHECK ((via = ANY (ARRAY['token'::text, 'oidc'::text])))
+);
+CREATE INDEX staff_session_old ON public.staff_session USING btree (expires_at);
+CREATE INDEX staff_session_open ON public.staff_session USING btree (staff_id, created_at) WHERE (ended_at IS NULL);
+
+create table staff_sign_in (
+  browser_hash bytea not null,
+  state text not null,
+  nonce text not null,
+  code_verifier text not null,
+  return_to text not null,
+  expires_at timestamp with time zone not null,
+  constraint staff_sign_in_pkey PRIMARY KEY (browser_hash),
+  constraint staff_sign_in_browser_hash_check CHECK ((length(browser_hash) = 32))
+);
+CREATE INDEX staff_sign_in_old ON public.staff_sign_in USING btree (expires_at);
 
 create table trade (
   order_id uuid not null,

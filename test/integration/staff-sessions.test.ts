@@ -193,7 +193,7 @@ describe('signing in with a token', () => {
       expect(new URL(location ?? '', 'http://gateway.test').origin).toBe('http://gateway.test');
       expect(location).not.toMatch(/[<>"\r\n]/);
     } else {
-      expect([posted.status, alertOf(await posted.text())]).toEqual([422, expect.stringContaining('Return_to')]);
+      expect([posted.status, alertOf(await posted.text())]).toEqual([422, expect.stringContaining('return_to')]);
       expect(posted.headers.getSetCookie()).toEqual([]);
     }
     const shown = await browser().get(`/sign-in?return_to=${encodeURIComponent(returnTo)}`);
