@@ -3,14 +3,14 @@ import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { buildSchema, graphql } from 'graphql';
 import { useServer } from 'graphql-ws/use/ws';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { WebSocketServer } from 'ws';
 import { openHasher } from '../../src/bootstrap.ts';
 import { createInternalApp } from '../../src/internal/server.ts';
 import { isSameOrigin, staffCaller } from '../../src/internal/staff-caller.ts';
 import { StaffAuthenticator } from '../../src/staff/staff-authenticator.ts';
 import { StaffSessions } from '../../src/staff/staff-sessions.ts';
-import { findChromium } from '../support/chromium.ts';
+import { describeInBrowser, launchChromium } from '../support/chromium.ts';
 import { TestClock } from '../support/clock.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 
@@ -24,10 +24,6 @@ const schema = buildSchema(`
   type Me { email: String! role: String! permissions: [String!]! }
   type Subscription { ticks: Int! }
 `);
-
-const executable = findChromium();
-if (executable === null) process.stdout.write('the browser tests are skipped: there is no Chromium in PATH\n');
-const describeInBrowser = executable === null ? describe.skip : describe;
 
 describeInBrowser('the playground', () => {
   const clock = new TestClock(new Date());
@@ -81,7 +77,7 @@ describeInBrowser('the playground', () => {
     );
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    browser = await chromium.launch({ executablePath: executable ?? '', args: ['--no-sandbox'] });
+    browser = await launchChromium();
   });
 
   afterAll(async () => {

@@ -24,6 +24,8 @@ export interface TestIdentityProvider {
 
 export interface IdentityProviderOptions {
   readonly redirectUrl: string;
+  /** Under which name of this machine it is known; to browsers 'localhost' is another site than '127.0.0.1'. */
+  readonly host?: 'localhost' | '127.0.0.1';
   /** How the client proves its secret; 'none' is a public client. */
   readonly authMethod?: 'client_secret_basic' | 'client_secret_post' | 'none';
   /** The e-mail comes by the userinfo endpoint only, as the standard has it. */
@@ -39,7 +41,7 @@ export async function startIdentityProvider(options: IdentityProviderOptions): P
   const tokenRequests: TestIdentityProvider['tokenRequests'] = [];
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const issuer = `http://${options.host ?? '127.0.0.1'}:${(server.address() as AddressInfo).port}`;
   const provider = quietProvider(issuer, {
     clients: [
       {
@@ -53,6 +55,7 @@ export async function startIdentityProvider(options: IdentityProviderOptions): P
     claims: { openid: ['sub'], email: ['email', 'email_verified'] },
     conformIdTokenClaims: options.emailByUserinfo ?? false,
     cookies: { keys: ['of a test'] },
+    ttl: { Interaction: 600, Session: 600, Grant: 600, AccessToken: 600, IdToken: 600 },
     pkce: { required: () => true },
     findAccount: (_ctx, sub) => {
       const person = people.get(sub);
