@@ -292,6 +292,8 @@ describe('the command line', () => {
       const next = await staff('token', '--email', 'Eve@example.com');
       expect([next.id, next.token.startsWith('xs_'), next.token === first.token]).toEqual([first.id, true, false]);
       expect((await staff('role', '--email', 'eve@example.com', '--role', 'admin')).role).toBe('admin');
+      // The admin of the first start, of which there is one here too.
+      expect((await staff('revoke', '--email', 'admin@example.com')).revoked_at).not.toBeNull();
       const refused = await cli(environment, 'staff', 'revoke', '--email', 'eve@example.com');
       expect([refused.code, refused.errors]).toEqual([
         1,
