@@ -91,6 +91,7 @@ function announce({ restUrl, internalUrl, demo }: App): void {
     print('');
     print(`demo partner key, shown this once: ${demo.partnerKey}`);
     print(`staff token of ${demo.staffEmail} (admin), shown this once: ${demo.staffToken}`);
+    print(`staff sign in at ${internalUrl}/sign-in`);
     print('');
     print('create an order:');
     print(

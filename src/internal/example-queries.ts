@@ -8,7 +8,8 @@ export interface ExampleQuery {
 /** What staff ask most. Every one runs as it stands. */
 export const exampleQueries: readonly ExampleQuery[] = [
   {
-    query: `# Who am I, and what may I do? Run with Ctrl+Enter; the book icon at the left shows the documentation.
+    query: `# Who am I, and what may I do? Run it with Ctrl+Enter.
+# The book at the left shows the documentation.
 query Me {
   me {
     email
@@ -19,7 +20,8 @@ query Me {
 `,
   },
   {
-    query: `# The newest orders of some states. The next page: after = pageInfo.endCursor.
+    query: `# The newest orders.
+# The next page: give pageInfo.endCursor as after.
 query Orders($first: Int = 20, $after: String, $filter: OrderFilter) {
   orders(first: $first, after: $after, filter: $filter) {
     edges {

@@ -42,6 +42,10 @@ export function signInRouter(dependencies: SignInDependencies): Router {
     res.type('svg').send(icon);
   });
 
+  router.get('/', (_req, res) => {
+    res.redirect(302, home);
+  });
+
   router.get('/sign-in', async (req, res) => {
     const returnTo = localPath(req.query.return_to, home);
     const caller = await staffCaller(req, authenticator);
@@ -88,7 +92,10 @@ export function signInRouter(dependencies: SignInDependencies): Router {
     const returnTo = localPath(req.query.return_to, home);
     const idp = requireProvider();
     await countAttempt(req);
-    const { url, checks } = await reach(() => idp.begin(returnTo));
+    const { url, checks } = await idp.begin(returnTo).catch((error: unknown) => {
+      const detail = `${idp.name} cannot be reached${providerFault(error)}; retry in a few seconds, or sign in with a token`;
+      throw new AppError('unavailable', detail, { retryAfterSec: 5, cause: error });
+    });
     const secret = await sessions.begin(checks);
     res.cookie(underWayCookie, secret, { ...cookieOptions('lax'), maxAge: underWayMs });
     res.redirect(303, url.href);
@@ -110,7 +117,10 @@ export function signInRouter(dependencies: SignInDependencies): Router {
       throw new AppError('unauthorized', `${idp.name} did not let you in (${shortCode(error)}); sign in again`);
     }
     const { search } = new URL(req.originalUrl, 'http://local.invalid');
-    const { email, isVerified } = await reach(() => idp.finish(search, checks));
+    const { email, isVerified } = await idp.finish(search, checks).catch((error: unknown) => {
+      const detail = `signing in at ${idp.name} failed${providerFault(error)}; sign in again, and tell an admin if it stays so`;
+      throw new AppError('unauthorized', detail, { cause: error });
+    });
     if (email === null) {
       throw new AppError('unauthorized', `${idp.name} tells no e-mail address; release it to this client`);
     }
@@ -119,7 +129,10 @@ export function signInRouter(dependencies: SignInDependencies): Router {
     }
     const started = await sessions.signInVerified(email);
     if (!started) {
-      throw new AppError('unauthorized', `${email} is no member of staff here; ask an admin for an invitation`);
+      throw new AppError(
+        'unauthorized',
+        `the address ${email} is no member of staff here; ask an admin for an invitation`,
+      );
     }
     setSession(res, started);
     // A redirect would still count as coming from the provider, and the strict cookie would stay behind.
@@ -146,20 +159,15 @@ export function signInRouter(dependencies: SignInDependencies): Router {
     );
   }
 
-  /** Asks the provider; what goes wrong there is logged by its code, as its texts are not ours. */
-  async function reach<T>(ask: () => Promise<T>): Promise<T> {
-    try {
-      return await ask();
-    } catch (error) {
-      log.warn({ event: 'oidc_failed', ...errorMembers(error) }, 'a sign-in at the identity provider failed');
-      const code = error instanceof Error && 'code' in error ? ` (${shortCode(error.code)})` : '';
-      const detail = `signing in at ${provider?.name} failed${code}; sign in again, and tell an admin if it stays so`;
-      throw new AppError('unauthorized', detail, { cause: error });
-    }
+  /** Logs what went wrong with the provider by its code, as the texts are not ours. Returns the code for people. */
+  function providerFault(error: unknown): string {
+    log.warn({ event: 'oidc_failed', ...errorMembers(error) }, 'a sign-in at the identity provider failed');
+    return error instanceof Error && 'code' in error ? ` (${shortCode(error.code)})` : '';
   }
 
   function setSession(res: Response, { member, secret }: StartedSession): void {
-    log.info({ event: 'staff_signed_in', staff_id: member.id, role: member.role }, 'a member of staff signed in');
+    const { requestId } = res.locals;
+    log.info({ event: 'staff_signed_in', request_id: requestId, staff_id: member.id }, 'a member of staff signed in');
     res.cookie(sessionCookie, secret, { ...cookieOptions('strict'), maxAge: absoluteMs });
   }
 
@@ -223,7 +231,10 @@ function localPath(text: unknown, fallback: string): string {
   if (text === undefined || text === '') return fallback;
   const path = localPathOrNull(text);
   if (path !== null) return path;
-  throw new AppError('invalid_value', "return_to must be a path of this host that begins with one '/'");
+  throw new AppError(
+    'invalid_value',
+    "the address to return to (return_to) must be a path of this host that begins with one '/'",
+  );
 }
 
 function localPathOrNull(text: unknown): string | null {

@@ -193,7 +193,7 @@ describe('signing in with a token', () => {
       expect(new URL(location ?? '', 'http://gateway.test').origin).toBe('http://gateway.test');
       expect(location).not.toMatch(/[<>"\r\n]/);
     } else {
-      expect([posted.status, alertOf(await posted.text())]).toEqual([422, expect.stringContaining('Return_to')]);
+      expect([posted.status, alertOf(await posted.text())]).toEqual([422, expect.stringContaining('return_to')]);
       expect(posted.headers.getSetCookie()).toEqual([]);
     }
     const shown = await browser().get(`/sign-in?return_to=${encodeURIComponent(returnTo)}`);
@@ -420,6 +420,62 @@ describe('a gateway over plain HTTP on a network', () => {
     }
     for (const host of ['localhost:8081', '127.0.0.1', '[::1]:8081']) {
       expect((await signIn(host, token)).status).toBe(303);
+    }
+  });
+});
+
+describe('a worker', () => {
+  it('answers health checks and nothing that is for staff', async () => {
+    const worker = await startGateway({
+      databaseUrl: gateway.databaseUrl,
+      settings: { ROLE: 'worker' },
+      surroundings: { clock, background: false },
+    });
+    try {
+      const own = new StaffBrowser(worker.app.internalUrl);
+      expect((await own.get('/livez')).status).toBe(200);
+      for (const path of ['/', '/sign-in', '/playground']) expect((await own.get(path)).status).toBe(404);
+    } finally {
+      await worker.stop();
+    }
+  });
+});
+
+describe('the playground', () => {
+  it('is for whoever is signed in, and only where the setting has it', async () => {
+    const refused = await browser().get('/playground');
+    expect([refused.status, refused.headers.get('location')]).toEqual([302, '/sign-in?return_to=/playground']);
+    const stranger = await browser().get('/playground/graphiql.js');
+    expect([stranger.status, stranger.headers.get('location')]).toEqual([302, '/sign-in?return_to=/playground']);
+    const { own } = await signedIn();
+    const response = await own.get('/playground');
+    expect(response.status).toBe(200);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    const policy = response.headers.get('content-security-policy') ?? '';
+    expect(policy).toMatch(/default-src 'none'; script-src 'self';/);
+    expect(policy).not.toMatch(/https?:|\*|unsafe-eval/);
+    const html = await response.text();
+    const addresses = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] ?? '');
+    expect(addresses.length).toBeGreaterThan(6);
+    for (const address of addresses) {
+      const asset = await own.get(address);
+      expect([address, asset.status]).toEqual([address, 200]);
+      if (address.includes('release=')) expect(asset.headers.get('cache-control')).toContain('immutable');
+    }
+
+    const without = await startGateway({
+      settings: { PLAYGROUND: 'false' },
+      surroundings: { clock, background: false },
+    });
+    try {
+      const visitor = new StaffBrowser(without.app.internalUrl);
+      expect((await visitor.get('/playground')).status).toBe(404);
+      expect((await visitor.get('/')).headers.get('location')).toBe('/sign-in');
+      const { token } = await without.staff.create('ada@example.com', 'viewer');
+      expect((await visitor.post('/sign-in', { token })).headers.get('location')).toBe('/sign-in');
+      expect(await (await visitor.get('/sign-in')).text()).not.toContain('/playground');
+    } finally {
+      await without.stop();
     }
   });
 });

@@ -283,6 +283,27 @@ describe('the command line', () => {
     expect((await readdir(DATA_DIR)).sort()).toEqual(['key-pepper', 'postgres', 'signer-journal', 'signer-seed']);
   });
 
+  it('gives members roles and tokens, and leaves an admin', async () => {
+    const database = await createDatabase();
+    const environment = { DATABASE_URL: database.url, DATA_DIR: process.env.TEST_DATA_DIR ?? '' };
+    const staff = async (...args: string[]) => JSON.parse((await cli(environment, 'staff', ...args, '--json')).output);
+    try {
+      const first = await staff('create', '--email', 'eve@example.com', '--role', 'operator');
+      const next = await staff('token', '--email', 'Eve@example.com');
+      expect([next.id, next.token.startsWith('xs_'), next.token === first.token]).toEqual([first.id, true, false]);
+      expect((await staff('role', '--email', 'eve@example.com', '--role', 'admin')).role).toBe('admin');
+      // The admin of the first start, of which there is one here too.
+      expect((await staff('revoke', '--email', 'admin@example.com')).revoked_at).not.toBeNull();
+      const refused = await cli(environment, 'staff', 'revoke', '--email', 'eve@example.com');
+      expect([refused.code, refused.errors]).toEqual([
+        1,
+        'eve@example.com is the last admin; make another member an admin first\n',
+      ]);
+    } finally {
+      await database.drop();
+    }
+  });
+
   it('explains itself, and says what is wrong', async () => {
     const help = await cli({}, '--help');
     expect(help.code).toBe(0);
