@@ -58,21 +58,22 @@ export class AuditResolver {
   @Query(() => AuditEntryConnectionType, { description: 'What staff did, newest first.' })
   async auditLog(
     @Args(() => PageArgs) pageArgs: PageArgs,
-    @Arg('staffId', () => ID, { nullable: true, description: 'Only what this member did.' }) staffId: string | null,
+    @Arg('staffId', () => ID, { nullable: true, description: 'Only what this member did.' })
+    staffId: string | null | undefined,
     @Arg('target', () => String, { nullable: true, description: "Only what was done to this: 'order:<id>'." })
-    target: string | null,
+    target: string | null | undefined,
     @Ctx() { em }: GraphqlContext,
   ): Promise<AuditEntryConnectionType> {
     const { backwards, size, cursor } = pageOf(pageArgs);
     for (const id of [staffId, cursor]) {
-      if (id !== null && !isUuid(id)) throw new AppError('invalid_value', `'${id.slice(0, 40)}' is no id of this list`);
+      if (id && !isUuid(id)) throw new AppError('invalid_value', `'${id.slice(0, 40)}' is no id of this list`);
     }
     // Ids grow with time, so they are the order of the list and its cursors.
     const found = await em.find(
       AuditEntry,
       {
-        ...(staffId === null ? {} : { staffId }),
-        ...(target === null ? {} : { target }),
+        ...(staffId ? { staffId } : {}),
+        ...(target ? { target } : {}),
         ...(cursor === null ? {} : { id: backwards ? { $gt: cursor } : { $lt: cursor } }),
       },
       { orderBy: { id: backwards ? 'asc' : 'desc' }, limit: size + 1 },

@@ -1,0 +1,377 @@
+import { addressExample } from '../../../src/chains/address.ts';
+import { Big } from '../../../src/money.ts';
+import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
+import { newMember } from '../../support/staff-client.ts';
+
+type Member = Awaited<ReturnType<typeof newMember>>;
+
+let gateway: SettledGateway;
+let viewer: Member;
+let support: Member;
+let operator: Member;
+let second: Member;
+let admin: Member;
+
+beforeAll(async () => {
+  gateway = await startSettledGateway();
+  viewer = await newMember(gateway, 'viewer');
+  support = await newMember(gateway, 'support');
+  operator = await newMember(gateway, 'operator');
+  second = await newMember(gateway, 'operator');
+  admin = await newMember(gateway, 'admin');
+});
+afterAll(() => gateway?.stop());
+
+/** The newest entries of the audit log about a target, newest first. */
+async function audited(
+  target: string,
+): Promise<{ operation: string; reason: string; before: string | null; after: string | null }[]> {
+  const { auditLog } = await operator.data(
+    `query ($target: String) { auditLog(target: $target) { edges { node {
+       operation target reason before after requestId ip at actor { email } } } } }`,
+    { target },
+  );
+  return auditLog.edges.map(({ node }: { node: unknown }) => node);
+}
+
+function countAudit(): Promise<number> {
+  return gateway
+    .query<{ count: number }>('select count(*)::int as count from audit_log')
+    .then(([row]) => row?.count ?? 0);
+}
+
+/** An order that failed because it has no refund address. */
+async function failedOrder(): Promise<MadeOrder> {
+  const order = await gateway.order({ refund_address: undefined });
+  await gateway.deposit(order, { amount: '0.0002' });
+  await gateway.settle(order);
+  expect((await gateway.show(order)).status).toBe('failed');
+  return order;
+}
+
+const refund = `mutation ($input: RefundInput!, $reason: String!) { orderRefund(input: $input, reason: $reason) {
+  id action state address tag reason proposedBy { email } decidedBy { email } order { id status } } }`;
+const approve = `mutation ($id: ID!) { actionApprove(id: $id, reason: "checked") { id state decidedBy { email } order { status } } }`;
+
+describe('orders', () => {
+  it('are refunded to an address once a second member approves', async () => {
+    const order = await failedOrder();
+    const input = { orderId: order.id, address: addressExample('BTC') };
+    const { orderRefund } = await operator.data(refund, { input, reason: 'the user asked' });
+    expect(orderRefund).toMatchObject({
+      action: 'REFUND',
+      state: 'PROPOSED',
+      address: addressExample('BTC'),
+      proposedBy: { email: operator.email },
+      decidedBy: null,
+      order: { id: order.id, status: 'FAILED' },
+    });
+    const { proposals } = await support.data('{ proposals { id order { id } } }');
+    expect(proposals).toContainEqual({ id: orderRefund.id, order: { id: order.id } });
+
+    const own = await operator.ask(approve, { id: orderRefund.id });
+    expect(own.errors).toMatchObject([{ extensions: { code: 'FORBIDDEN', kind: 'second_member_needed' } }]);
+    const { actionApprove } = await second.data(approve, { id: orderRefund.id });
+    expect(actionApprove).toMatchObject({
+      state: 'DONE',
+      decidedBy: { email: second.email },
+      order: { status: 'REFUNDING' },
+    });
+    await gateway.settle(order);
+    expect((await gateway.show(order)).status).toBe('refunded');
+
+    const again = await second.ask(approve, { id: orderRefund.id });
+    expect(again.errors).toMatchObject([{ extensions: { code: 'CONFLICT', kind: 'action_not_possible' } }]);
+    expect(await audited(`order:${order.id}`)).toMatchObject([
+      { operation: 'actionApprove', reason: 'checked', actor: { email: second.email } },
+      { operation: 'orderRefund', reason: 'the user asked', actor: { email: operator.email } },
+    ]);
+  });
+
+  it('keep their state when a proposal is turned down, or was impossible', async () => {
+    const order = await failedOrder();
+    const before = await countAudit();
+    const wrong = await operator.ask(refund, { input: { orderId: order.id, address: 'nonsense' }, reason: 'x' });
+    expect(wrong.errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT', kind: 'invalid_address' } }]);
+    const none = await operator.ask(refund, {
+      input: { orderId: order.id, address: addressExample('BTC') },
+      reason: '  ',
+    });
+    expect(none.errors).toMatchObject([{ extensions: { kind: 'invalid_value' } }]);
+    const done = await operator.ask('mutation ($id: ID!) { orderMarkFailed(orderId: $id, reason: "x") { id } }', {
+      id: order.id,
+    });
+    expect(done.errors).toMatchObject([{ extensions: { kind: 'action_not_possible' } }]);
+    expect(await countAudit()).toBe(before);
+    expect(await gateway.query('select 1 from staff_action where order_id = $1', [order.id])).toEqual([]);
+
+    const { orderRefund } = await operator.data(refund, {
+      input: { orderId: order.id, address: addressExample('BTC') },
+      reason: 'the user asked',
+    });
+    const { actionReject } = await second.data(
+      'mutation ($id: ID!) { actionReject(id: $id, reason: "wrong address") { state } }',
+      { id: orderRefund.id },
+    );
+    expect(actionReject.state).toBe('REJECTED');
+    expect((await gateway.show(order)).status).toBe('failed');
+  });
+
+  it('are held by support and released by two operators', async () => {
+    const order = await gateway.order();
+    await gateway.deposit(order);
+    await gateway.tick();
+    const { orderHold } = await support.data(
+      'mutation ($id: ID!) { orderHold(orderId: $id, reason: "looks odd") { state order { hold { reason } } } }',
+      { id: order.id },
+    );
+    expect(orderHold).toMatchObject({ state: 'DONE', order: { hold: { reason: expect.any(String) } } });
+    await gateway.mine('BTC', 3);
+    await gateway.tick();
+    expect(await gateway.query('select 1 from payment where order_id = $1', [order.id])).toEqual([]);
+    const { attention } = await viewer.data('{ attention { kind subjectId } }');
+    expect(attention).toContainEqual({ kind: 'HELD_ORDER', subjectId: order.id });
+    const { orderRelease } = await operator.data(
+      'mutation ($id: ID!) { orderRelease(orderId: $id, reason: "all well") { id state } }',
+      { id: order.id },
+    );
+    expect(orderRelease.state).toBe('PROPOSED');
+    await second.data(approve, { id: orderRelease.id });
+    await gateway.settle(order);
+    expect((await gateway.show(order)).status).toBe('completed');
+  });
+
+  it('get notes', async () => {
+    const order = await gateway.order();
+    const text = 'called the partner; "all fine" <b>';
+    await support.data('mutation ($id: ID!, $text: String!) { orderNote(orderId: $id, text: $text) { id } }', {
+      id: order.id,
+      text,
+    });
+    const { order: read } = await viewer.data(
+      'query ($id: ID!) { order(id: $id) { notes { text author { email } } } }',
+      {
+        id: order.id,
+      },
+    );
+    expect(read.notes).toEqual([{ text, author: { email: support.email } }]);
+    const { errors } = await support.ask('mutation { orderNote(orderId: "XP-AAAAAA", text: "x") { id } }');
+    expect(errors).toMatchObject([{ extensions: { kind: 'order_not_found' } }]);
+  });
+});
+
+describe('partners and keys', () => {
+  it('are made, priced, limited, switched and keyed, and each step is written down', async () => {
+    const { partnerCreate } = await operator.data(
+      'mutation { partnerCreate(name: "Shop", reason: "contract 7") { id status } }',
+    );
+    const { id } = partnerCreate;
+    const { keyIssue } = await operator.data(
+      'mutation ($id: ID!) { keyIssue(partnerId: $id, key: { label: "web" }, reason: "first key") { keyId key } }',
+      { id },
+    );
+    const rate = (key?: string) =>
+      gateway
+        .call(
+          'GET',
+          '/partner/rates?coin_from=BTC&coin_to=ETH&network_to=ETH&amount=0.1',
+          key === undefined ? {} : { key },
+        )
+        .then(({ json }) => json.rate);
+    await admin.data(
+      'mutation ($id: ID!) { partnerPricing(id: $id, pricing: { float: "0.2" }, reason: "contract 7") { id } }',
+      {
+        id,
+      },
+    );
+    await admin.data(
+      'mutation ($id: ID!) { partnerLimits(id: $id, limits: { requests: 7 }, reason: "contract 7") { id } }',
+      { id },
+    );
+    await operator.data('mutation ($id: ID!) { partnerRename(id: $id, name: "Big Shop", reason: "new name") { id } }', {
+      id,
+    });
+    await operator.data('mutation ($id: ID!) { partnerSignature(id: $id, required: true, reason: "asked") { id } }', {
+      id,
+    });
+    const { partner } = await support.data(
+      'query ($id: ID!) { partner(id: $id) { name feeRateFloat rateLimitPerMin requireSignature pricing { float fixed } keys { keyId } } }',
+      { id },
+    );
+    expect(partner).toMatchObject({
+      name: 'Big Shop',
+      feeRateFloat: '0.2',
+      rateLimitPerMin: 7,
+      requireSignature: true,
+      pricing: { float: '0.2' },
+      keys: [{ keyId: keyIssue.keyId }],
+    });
+    expect(await rate(keyIssue.key)).not.toBe(await rate());
+
+    const { keyRoll } = await operator.data(
+      'mutation ($k: ID!) { keyRoll(keyId: $k, hours: 0, reason: "leak") { keyId key } }',
+      {
+        k: keyIssue.keyId,
+      },
+    );
+    const { keyChange } = await operator.data(
+      'mutation ($k: ID!) { keyChange(keyId: $k, key: { label: "api", scopes: [ORDERS_READ] }, reason: "less") { label scopes } }',
+      { k: keyRoll.keyId },
+    );
+    expect(keyChange).toEqual({ label: 'api', scopes: ['ORDERS_READ'] });
+    await operator.data('mutation ($k: ID!) { keyRevoke(keyId: $k, reason: "done") { revokedAt } }', {
+      k: keyRoll.keyId,
+    });
+    await operator.data('mutation ($id: ID!) { partnerStatus(id: $id, status: INACTIVE, reason: "left") { status } }', {
+      id,
+    });
+    expect((await audited(`partner:${id}`)).map(({ operation }) => operation)).toEqual([
+      'partnerStatus',
+      'partnerSignature',
+      'partnerRename',
+      'partnerLimits',
+      'partnerPricing',
+      'partnerCreate',
+    ]);
+    const [entry] = await audited(`key:${keyRoll.keyId}`);
+    expect(entry).toMatchObject({ operation: 'keyRevoke' });
+    const log = await gateway.query<{ line: string }>('select (a.*)::text as line from audit_log a');
+    for (const { key } of [keyIssue, keyRoll]) {
+      expect(log.some(({ line }) => line.includes(key.split('.')[1]))).toBe(false);
+    }
+  });
+
+  it('are refused what makes no sense, and nothing is written', async () => {
+    const { id } = await gateway.partner();
+    const before = await countAudit();
+    const wrong: [Member, string, string][] = [
+      [operator, 'mutation { partnerCreate(name: "", reason: "x") { id } }', 'invalid_value'],
+      [operator, 'mutation { partnerRename(id: "x", name: "y", reason: "x") { id } }', 'partner_not_found'],
+      [
+        admin,
+        `mutation { partnerPricing(id: "${id}", pricing: { float: "0.9" }, reason: "x") { id } }`,
+        'invalid_value',
+      ],
+      [admin, `mutation { partnerLimits(id: "${id}", limits: { orders: 0 }, reason: "x") { id } }`, 'invalid_value'],
+      [operator, 'mutation { keyRevoke(keyId: "x", reason: "x") { keyId } }', 'key_not_found'],
+      [operator, `mutation { keyIssue(partnerId: "${id}", reason: "") { keyId } }`, 'invalid_value'],
+    ];
+    for (const [member, mutation, kind] of wrong) {
+      const { errors, data } = await member.ask(mutation);
+      expect({ mutation, errors }).toMatchObject({ errors: [{ extensions: { kind } }] });
+      expect(data).toBeNull();
+    }
+    expect(await countAudit()).toBe(before);
+  });
+});
+
+describe('currencies and prices', () => {
+  it('are switched and changed, at once in this process', async () => {
+    const quote = () => gateway.call('GET', '/partner/rates?coin_from=LTC&coin_to=BTC');
+    expect((await quote()).status).toBe(200);
+    const off =
+      'mutation { currencySwitch(coin: "LTC", network: "LTC", switches: { isDepositEnabled: false }, reason: "node") { isDepositEnabled } }';
+    await operator.data(off);
+    expect((await quote()).json.code).toBe('deposit_disabled');
+    await operator.data(off.replace('false', 'true'));
+    expect((await quote()).status).toBe(200);
+    await admin.data(
+      'mutation { currencyTerms(coin: "LTC", network: "LTC", terms: { minAmount: "1.5", minConfirmations: 9 }, reason: "x") { minAmount } }',
+    );
+    const { currencies } = await viewer.data('{ currencies { coin network minAmount minConfirmations } }');
+    expect(currencies).toContainEqual({ coin: 'LTC', network: 'LTC', minAmount: '1.5', minConfirmations: 9 });
+    const [entry] = await audited('currency:LTC/LTC');
+    expect(JSON.parse(entry?.before ?? '{}')).not.toEqual(JSON.parse(entry?.after ?? '{}'));
+  });
+
+  it('have a price set by hand until its end', async () => {
+    const query = '{ quote(input: { coinFrom: "ETH", networkFrom: "ETH", coinTo: "BTC", amount: "1" }) { amountTo } }';
+    const market = (await viewer.data(query)).quote.amountTo;
+    const endsAt = new Date(gateway.clock.now().getTime() + 600_000);
+    const set =
+      'mutation ($input: PriceOverrideInput!) { priceOverride(input: $input, reason: "source is off") { price setBy { email } } }';
+    const { priceOverride } = await admin.data(set, {
+      input: { coinFrom: 'ETH', coinTo: 'BTC', price: '0.5', endsAt },
+    });
+    expect(priceOverride).toEqual({ price: '0.5', setBy: { email: admin.email } });
+    const byHand = (await viewer.data(query)).quote.amountTo;
+    expect(new Big(byHand).gt('0.49') && new Big(byHand).lt('0.5')).toBe(true);
+    const order = await gateway.order({
+      coin_from: 'ETH',
+      network_from: 'ETH',
+      coin_to: 'BTC',
+      network_to: 'BTC',
+      recipient_address: addressExample('BTC'),
+      amount_from: 1,
+    });
+    expect(order.amountTo).toBe(byHand);
+    expect((await viewer.data('{ priceOverrides { coinFrom coinTo } }')).priceOverrides).toEqual([
+      { coinFrom: 'ETH', coinTo: 'BTC' },
+    ]);
+    gateway.clock.advance(601_000);
+    await gateway.app.catalogue.refresh();
+    expect(new Big((await viewer.data(query)).quote.amountTo).minus(market).abs().lt('0.01')).toBe(true);
+    const { errors } = await admin.ask(set, {
+      input: { coinFrom: 'ETH', coinTo: 'ETH', price: '1', endsAt: new Date() },
+    });
+    expect(errors).toMatchObject([{ extensions: { kind: 'invalid_value' } }]);
+  });
+});
+
+describe('staff', () => {
+  it('are invited, changed and shut out by an admin, at once', async () => {
+    const { staffInvite } = await admin.data(
+      'mutation { staffInvite(email: "New@Example.com", role: SUPPORT, reason: "joins") { token member { id email role hasToken } } }',
+    );
+    const { id } = staffInvite.member;
+    expect(staffInvite.member).toMatchObject({ email: 'new@example.com', role: 'SUPPORT', hasToken: true });
+    const ask = (token: string) =>
+      fetch(`${gateway.app.internalUrl}/graphql`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` },
+        body: JSON.stringify({ query: '{ me { role } }' }),
+      });
+    expect(await (await ask(staffInvite.token)).json()).toMatchObject({ data: { me: { role: 'SUPPORT' } } });
+    await admin.data('mutation ($id: ID!) { staffRole(id: $id, role: VIEWER, reason: "moved") { role } }', { id });
+    expect(await (await ask(staffInvite.token)).json()).toMatchObject({ data: { me: { role: 'VIEWER' } } });
+    const { staffToken } = await admin.data('mutation ($id: ID!) { staffToken(id: $id, reason: "lost") { token } }', {
+      id,
+    });
+    expect((await ask(staffInvite.token)).status).toBe(401);
+    expect((await ask(staffToken.token)).status).toBe(200);
+    await admin.data('mutation ($id: ID!) { staffRevoke(id: $id, reason: "left") { revokedAt } }', { id });
+    expect((await ask(staffToken.token)).status).toBe(401);
+    const { staff } = await admin.data('{ staff { id email role revokedAt } }');
+    expect(staff.find((member: { id: string }) => member.id === id).revokedAt).not.toBeNull();
+    expect((await audited(`staff:${id}`)).map(({ operation }) => operation)).toEqual([
+      'staffRevoke',
+      'staffToken',
+      'staffRole',
+      'staffInvite',
+    ]);
+  });
+});
+
+describe('the audit log', () => {
+  it('is never changed, whoever asks the database', async () => {
+    await expect(gateway.query('update audit_log set reason = $1', ['x'])).rejects.toThrow('append-only');
+    await expect(gateway.query('delete from audit_log')).rejects.toThrow('append-only');
+    await expect(gateway.query('delete from order_note')).rejects.toThrow('append-only');
+  });
+
+  it('is paged both ways', async () => {
+    const page = (args: string) =>
+      operator.data(
+        `{ auditLog(${args}) { edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage endCursor startCursor } } }`,
+      );
+    const { auditLog: all } = await page('first: 100');
+    const { auditLog: first } = await page('first: 3');
+    const { auditLog: next } = await page(`first: 3, after: "${first.pageInfo.endCursor}"`);
+    expect([...first.edges, ...next.edges]).toEqual(all.edges.slice(0, 6));
+    const { auditLog: back } = await page(`last: 3, before: "${next.pageInfo.startCursor}"`);
+    expect(back.edges).toEqual(first.edges);
+    expect((await operator.ask('{ auditLog(after: "x") { edges { cursor } } }')).errors).toMatchObject([
+      { extensions: { kind: 'invalid_value' } },
+    ]);
+  });
+});
