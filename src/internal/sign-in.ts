@@ -192,7 +192,7 @@ function cookieOptions(sameSite: 'strict' | 'lax'): CookieOptions {
 }
 
 function isForm(req: Request): boolean {
-  return req.is('application/x-www-form-urlencoded') !== false && req.is('application/x-www-form-urlencoded') !== null;
+  return typeof req.is('application/x-www-form-urlencoded') === 'string';
 }
 
 /** @throws AppError foreign_origin */
@@ -212,13 +212,13 @@ function requireCookies(req: Request, config: Config): void {
 
 /**
  * Why a browser would not keep the session here; null when it would. Browsers take Secure cookies over HTTPS, and over
- * plain HTTP from this machine.
+ * plain HTTP from this machine. What a form's Origin says of that is what the browser sees, whatever stands between.
  */
 function cookieProblem(req: Request, config: Config): string | null {
-  if (req.secure || config.INTERNAL_PUBLIC_URL?.startsWith('https:')) return null;
-  const host = req.headers.host ?? '';
-  const name = URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname.replace(/^\[|\]$/g, '') : '';
-  if (name === 'localhost' || isLoopback(name)) return null;
+  const { origin, host } = req.headers;
+  const seen = origin ?? (req.secure ? `https://${host}` : (config.INTERNAL_PUBLIC_URL ?? `http://${host}`));
+  const { protocol, hostname } = URL.canParse(seen) ? new URL(seen) : { protocol: '', hostname: '' };
+  if (protocol === 'https:' || hostname === 'localhost' || isLoopback(hostname.replace(/^\[|\]$/g, ''))) return null;
   return 'signing in needs HTTPS here: open this through a TLS proxy that TRUSTED_PROXIES or INTERNAL_PUBLIC_URL names, or over an SSH tunnel as http://localhost';
 }
 

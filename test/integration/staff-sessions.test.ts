@@ -396,11 +396,11 @@ describe('attempts to sign in', () => {
 });
 
 describe('a gateway over plain HTTP on a network', () => {
-  const signIn = (host: string, token: string, method = 'POST') =>
+  const signIn = (host: string, token: string, method = 'POST', base = gateway.app.internalUrl) =>
     new Promise<{ status: number; body: string }>((resolve, reject) => {
       const body = new URLSearchParams({ token }).toString();
       const headers = { Host: host, Origin: `http://${host}`, 'Content-Type': 'application/x-www-form-urlencoded' };
-      const sent = request(`${gateway.app.internalUrl}/sign-in`, { method, headers }, (response) => {
+      const sent = request(`${base}/sign-in`, { method, headers }, (response) => {
         const parts: Buffer[] = [];
         response.on('data', (part) => parts.push(part));
         response.on('end', () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(parts).toString() }));
@@ -420,6 +420,24 @@ describe('a gateway over plain HTTP on a network', () => {
     }
     for (const host of ['localhost:8081', '127.0.0.1', '[::1]:8081']) {
       expect((await signIn(host, token)).status).toBe(303);
+    }
+  });
+
+  it('refuses so too beside its TLS proxy, and not behind it', async () => {
+    const proxied = await startGateway({
+      settings: { INTERNAL_PUBLIC_URL: 'https://staff.example.com' },
+      surroundings: { clock, background: false },
+    });
+    try {
+      const { token } = await proxied.staff.create('ada@example.com', 'viewer');
+      const beside = await signIn('gateway.internal:8081', token, 'POST', proxied.app.internalUrl);
+      expect([beside.status, alertOf(beside.body)]).toEqual([403, expect.stringContaining('HTTPS')]);
+      const behind = new StaffBrowser(proxied.app.internalUrl);
+      const response = await behind.post('/sign-in', { token }, { Origin: 'https://staff.example.com' });
+      expect(response.status).toBe(303);
+      expect(alertOf(await (await new StaffBrowser(proxied.app.internalUrl).get('/sign-in')).text())).toBe('');
+    } finally {
+      await proxied.stop();
     }
   });
 });
