@@ -7,6 +7,7 @@ import {
   type GraphQLSchema,
   getNullableType,
   isListType,
+  type ValidationContext,
   type ValidationRule,
 } from 'graphql';
 import { type ComplexityEstimator, getComplexity } from 'graphql-query-complexity';
@@ -25,13 +26,21 @@ export const operationLimits = {
   cost: 12_000,
 } as const;
 
-const named = { onReject: [], propagateOnRejection: true, exposeLimits: true };
+/** Tells how much was asked for and how much may be, as a fault of the operation. */
+const reported = {
+  exposeLimits: true,
+  propagateOnRejection: false,
+  onReject: [
+    (context: ValidationContext | null, { message }: GraphQLError) =>
+      context?.reportError(new GraphQLError(message.replace(/^Syntax Error: /, ''))),
+  ],
+};
 
 /** Rules beside GraphQL's own, which every operation is checked by before it runs. Introspection is not limited. */
 export const validationRules: readonly ValidationRule[] = [
-  maxDepthRule({ ...named, n: operationLimits.depth, ignoreIntrospection: true }) as unknown as ValidationRule,
-  maxAliasesRule({ ...named, n: operationLimits.aliases, allowList: [] }) as unknown as ValidationRule,
-  maxDirectivesRule({ ...named, n: operationLimits.directives }) as unknown as ValidationRule,
+  maxDepthRule({ ...reported, n: operationLimits.depth, ignoreIntrospection: true }) as unknown as ValidationRule,
+  maxAliasesRule({ ...reported, n: operationLimits.aliases, allowList: [] }) as unknown as ValidationRule,
+  maxDirectivesRule({ ...reported, n: operationLimits.directives }) as unknown as ValidationRule,
 ];
 
 /** Rows of a list that has no pages, when its cost is told beforehand. */
