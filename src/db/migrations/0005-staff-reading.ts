@@ -4,6 +4,9 @@ import { Migration } from '@mikro-orm/migrations';
 export class Migration0005StaffReading extends Migration {
   override up(): void {
     this.addSql(`
+      -- Indexes of a table that has grown large take their time.
+      set local statement_timeout = 0;
+
       -- The order list, newest first or last, and its pages in both directions.
       create index exchange_order_created on exchange_order (created_at, id);
       -- The same by the last change. It costs an entry for each change of an order, which the next move due, indexed as
