@@ -319,7 +319,8 @@ create table order_stat (
   seconds numeric not null,
   volume_usd numeric not null,
   revenue_usd numeric not null,
-  constraint order_stat_pkey PRIMARY KEY (grain, dimension, key, at, to_status, from_status, cause),
+  constraint order_stat_pkey PRIMARY KEY (grain, dimension, key, at, cause),
+  constraint order_stat_check CHECK (((grain <> 'hour'::text) OR (dimension <> 'pair'::text))),
   constraint order_stat_dimension_check CHECK ((dimension = ANY (ARRAY['all'::text, 'partner'::text, 'pair'::text]))),
   constraint order_stat_grain_check CHECK ((grain = ANY (ARRAY['hour'::text, 'day'::text, 'month'::text])))
 );
