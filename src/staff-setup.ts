@@ -54,7 +54,7 @@ export async function openStaffApi(setup: StaffSetup): Promise<StaffApi> {
   const schema = await buildStaffSchema([
     new OrderResolver(clock, audit, setup.actions),
     new ActionResolver(audit, setup.actions),
-    new PartnerResolver(audit, partners, rates, stats, clock),
+    new PartnerResolver(audit, partners, rates),
     new CurrencyResolver(audit, new CurrencyService(orm, clock), catalogue),
     new RateResolver(audit, rates, partners, overrides, () => prices.refresh(catalogue.coins())),
     new StatsResolver(stats),
@@ -65,8 +65,7 @@ export async function openStaffApi(setup: StaffSetup): Promise<StaffApi> {
   return createStaffApi(
     {
       schema,
-      orm,
-      live: new LiveFeed(orm, clock, log),
+      sources: { orm, clock, live: new LiveFeed(orm, clock, log), stats },
       limiter,
       log,
       operationsPerMin: config.RATE_LIMIT_STAFF_PER_MIN,

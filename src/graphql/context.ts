@@ -1,5 +1,7 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Actor } from '../audit/audit-log.ts';
+import type { Clock } from '../clock.ts';
+import type { OrderStats, StatsRow } from '../reports/order-stats.ts';
 import type { StaffCaller } from '../staff/staff-authenticator.ts';
 import type { LiveFeed } from './live.ts';
 import { createLoaders, type Loaders } from './loaders.ts';
@@ -12,6 +14,17 @@ export interface StaffRequest {
   readonly ip: string;
 }
 
+/** Where operations read from. */
+export interface StaffSources {
+  /** With statements that end soon, and connections of its own, so that no question of staff slows a partner down. */
+  readonly orm: MikroORM;
+  readonly clock: Clock;
+  readonly live: LiveFeed;
+  readonly stats: OrderStats;
+}
+
+const usageDays = 30;
+
 /** What one operation of the staff API is run with. Its members are plain, because Apollo Server copies it. */
 export class GraphqlContext {
   readonly caller: StaffCaller;
@@ -22,21 +35,27 @@ export class GraphqlContext {
   /** For reading, of this operation alone. */
   em: EntityManager;
   loaders: Loaders;
-  private readonly orm: MikroORM;
+  private readonly sources: StaffSources;
 
-  constructor(orm: MikroORM, live: LiveFeed, { caller, requestId, ip }: StaffRequest) {
+  constructor(sources: StaffSources, { caller, requestId, ip }: StaffRequest) {
     this.caller = caller;
     this.requestId = requestId;
     this.actor = { staffId: caller.id, requestId, ip };
-    this.live = live;
-    this.orm = orm;
-    this.em = orm.em.fork();
-    this.loaders = createLoaders(this.em);
+    this.live = sources.live;
+    this.sources = sources;
+    this.em = sources.orm.em.fork();
+    this.loaders = createLoaders(this.em, () => this.usage());
   }
 
   /** Forgets what was read: each event of a subscription sees the rows as they are by then. */
   renew(): void {
-    this.em = this.orm.em.fork();
-    this.loaders = createLoaders(this.em);
+    this.em = this.sources.orm.em.fork();
+    this.loaders = createLoaders(this.em, () => this.usage());
+  }
+
+  private usage(): Promise<StatsRow[]> {
+    const to = this.sources.clock.now();
+    const from = new Date(to.getTime() - usageDays * 86_400_000);
+    return this.sources.stats.stats({ from, to, interval: 'day', by: 'partner' });
   }
 }

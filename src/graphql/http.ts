@@ -31,7 +31,7 @@ export async function createHttpHandler(
   options: StaffApiOptions,
   door: StaffDoor,
 ): Promise<{ handler: RequestHandler; stop: () => Promise<void> }> {
-  const { schema, orm, live, log, limiter } = options;
+  const { schema, sources, log, limiter } = options;
   const apollo = new ApolloServer<GraphqlContext>({
     schema,
     introspection: true,
@@ -76,7 +76,7 @@ export async function createHttpHandler(
   router.use(
     expressMiddleware(apollo, {
       context: async ({ req, res }) =>
-        new GraphqlContext(orm, live, {
+        new GraphqlContext(sources, {
           caller: res.locals.staff as StaffCaller,
           requestId: res.locals.requestId,
           ip: addressPrefix(req.ip ?? ''),

@@ -6,6 +6,7 @@ import { OrderEvent } from '../orders/order-event.entity.ts';
 import { OrderNote } from '../orders/order-note.entity.ts';
 import { ApiKey } from '../partners/api-key.entity.ts';
 import { Partner } from '../partners/partner.entity.ts';
+import type { StatsRow } from '../reports/order-stats.ts';
 import { Deposit } from '../settlement/deposit.entity.ts';
 import { Payment } from '../settlement/payment.entity.ts';
 import { PaymentAttempt } from '../settlement/payment-attempt.entity.ts';
@@ -13,13 +14,16 @@ import { StaffAction } from '../settlement/staff-action.entity.ts';
 import { Trade } from '../settlement/trade.entity.ts';
 import { StaffMember } from '../staff/staff-member.entity.ts';
 
+/** What became of the orders of partners, by day; rows bear the partner as their key. */
+export type UsageOf = () => Promise<StatsRow[]>;
+
 export type Loaders = ReturnType<typeof createLoaders>;
 
 /**
  * Loads what belongs to many orders or partners in one statement each, however many are on a page. For one operation:
  * what was loaded is kept until it ends.
  */
-export function createLoaders(em: EntityManager) {
+export function createLoaders(em: EntityManager, usageOf: UsageOf) {
   const many = <Row extends object>(load: (ids: string[]) => Promise<Row[]>, keyOf: (row: Row) => string | null) =>
     new DataLoader<string, Row[]>(async (ids) => {
       const rows = Map.groupBy(await load([...ids]), keyOf);
@@ -82,6 +86,10 @@ export function createLoaders(em: EntityManager) {
     keys: many(
       (ids) => em.find(ApiKey, { partner: { $in: ids } }, { orderBy: { createdAt: 'asc' } }),
       ({ partner }) => partner.id,
+    ),
+    usage: many(
+      () => usageOf(),
+      ({ key }) => key,
     ),
     ledgerLines: many(
       (ids) => bookedLines(em, ids),

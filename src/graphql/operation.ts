@@ -1,18 +1,15 @@
-import type { MikroORM } from '@mikro-orm/postgresql';
 import { GraphQLError, type GraphQLFormattedError, type GraphQLSchema } from 'graphql';
 import { AppError } from '../errors.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import { errorMembers, type Log } from '../log.ts';
 import type { StaffCaller } from '../staff/staff-authenticator.ts';
+import type { StaffSources } from './context.ts';
 import { maskedError, refusalBehind } from './errors.ts';
-import type { LiveFeed } from './live.ts';
 
 /** What both ways to the staff API, HTTP and WebSocket, run operations with. */
 export interface StaffApiOptions {
   readonly schema: GraphQLSchema;
-  /** With statements that end soon, and connections of its own, so that no question of staff slows a partner down. */
-  readonly orm: MikroORM;
-  readonly live: LiveFeed;
+  readonly sources: StaffSources;
   readonly limiter: Limiter;
   readonly log: Log;
   readonly operationsPerMin: number;

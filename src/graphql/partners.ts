@@ -13,12 +13,11 @@ import {
   Root,
 } from 'type-graphql';
 import type { AuditLog } from '../audit/audit-log.ts';
-import type { Clock } from '../clock.ts';
 import type { ApiKey } from '../partners/api-key.entity.ts';
 import type { Partner, PartnerStatus } from '../partners/partner.entity.ts';
 import type { IssuedKey, KeyOptions, PartnerService } from '../partners/partner-service.ts';
 import type { RateService } from '../rates/rate-service.ts';
-import type { OrderStats, StatsRow } from '../reports/order-stats.ts';
+import type { StatsRow } from '../reports/order-stats.ts';
 import type { GraphqlContext } from './context.ts';
 import { KeyScopeEnum, PartnerStatusEnum, scopeName, scopeOf } from './enumerations.ts';
 import { Permit } from './permit.ts';
@@ -156,15 +155,11 @@ export class PartnerResolver {
   readonly #audit: AuditLog;
   readonly #partners: PartnerService;
   readonly #rates: RateService;
-  readonly #stats: OrderStats;
-  readonly #clock: Clock;
 
-  constructor(audit: AuditLog, partners: PartnerService, rates: RateService, stats: OrderStats, clock: Clock) {
+  constructor(audit: AuditLog, partners: PartnerService, rates: RateService) {
     this.#audit = audit;
     this.#partners = partners;
     this.#rates = rates;
-    this.#stats = stats;
-    this.#clock = clock;
   }
 
   @Permit('partners:read')
@@ -191,11 +186,11 @@ export class PartnerResolver {
   }
 
   @Permit('stats:read')
-  @FieldResolver(() => [StatsBucketType], { description: 'Its orders of the last 30 days, by day.' })
-  usage(@Root() { id }: Partner): Promise<StatsRow[]> {
-    const to = this.#clock.now();
-    const from = new Date(to.getTime() - 30 * 86_400_000);
-    return this.#stats.stats({ from, to, interval: 'day', by: 'partner', key: id });
+  @FieldResolver(() => [StatsBucketType], {
+    description: 'Its orders of the last 30 days, by day. Days without orders are left out.',
+  })
+  usage(@Root() { id }: Partner, @Ctx() { loaders }: GraphqlContext): Promise<StatsRow[]> {
+    return loaders.usage.load(id);
   }
 
   @Permit('partners:write')

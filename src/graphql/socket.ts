@@ -41,7 +41,7 @@ export interface SocketServer {
  * the connection lasts, and each operation has the limits that it has over HTTP.
  */
 export function createSocketServer(options: StaffApiOptions, door: StaffDoor): SocketServer {
-  const { schema, orm, live, log } = options;
+  const { schema, sources, log } = options;
   const sessions = new WeakMap<IncomingMessage, Session>();
   const connections = new Map<string, number>();
   const server = new WebSocketServer({ noServer: true, maxPayload: largestMessage, handleProtocols });
@@ -67,7 +67,7 @@ export function createSocketServer(options: StaffApiOptions, door: StaffDoor): S
     }
     const variableValues = payload.variables ?? {};
     refuseCostly(schema, document, operationName, variableValues);
-    const contextValue = new GraphqlContext(orm, live, { caller, requestId, ip });
+    const contextValue = new GraphqlContext(sources, { caller, requestId, ip });
     return { schema, document, contextValue, variableValues, ...(operationName ? { operationName } : {}) };
   }
 

@@ -17,7 +17,7 @@ export async function createStaffApi(options: StaffApiOptions, door: StaffDoor):
     handler: http.handler,
     upgrade: socket.upgrade,
     stop: async () => {
-      options.live.stop();
+      options.sources.live.stop();
       await socket.stop();
       await http.stop();
     },

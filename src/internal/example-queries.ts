@@ -5,39 +5,200 @@ export interface ExampleQuery {
   readonly variables?: string;
 }
 
-/** What staff ask most. Every one runs as it stands. */
-export const exampleQueries: readonly ExampleQuery[] = [
-  {
-    query: `# Who am I, and what may I do? Run it with Ctrl+Enter.
-# The book at the left shows the documentation.
-query Me {
-  me {
-    email
-    role
-    permissions
+/** What staff ask most. Every one runs as it stands, as any member may ask it. */
+export function exampleQueries(now: Date): readonly ExampleQuery[] {
+  const monthAgo = new Date(now.getTime() - 30 * 86_400_000);
+  const lastMonth = { from: monthAgo.toISOString(), to: now.toISOString() };
+  return [
+    {
+      query: `# Everything that somebody must look at, oldest first. Run it with Ctrl+Enter.
+# The book at the left shows the documentation of every field.
+query Attention {
+  attention(limit: 50) {
+    kind
+    since
+    detail
+    order {
+      shortId
+      status
+      partner { name }
+    }
   }
 }
 `,
-  },
-  {
-    query: `# The newest orders.
-# The next page: give pageInfo.endCursor as after.
+    },
+    {
+      query: `# Orders, newest first. Next page: give pageInfo.endCursor as after.
+# search takes the begin of an id, a transaction hash or an address.
 query Orders($first: Int = 20, $after: String, $filter: OrderFilter) {
   orders(first: $first, after: $after, filter: $filter) {
+    count { value isExact }
     edges {
       node {
         id
         shortId
         status
+        createdAt
+        amountFromExpected
+        coinFrom
+        amountToExpected
+        coinTo
+        partner { name }
       }
     }
-    pageInfo {
-      hasNextPage
-      endCursor
+    pageInfo { hasNextPage endCursor }
+  }
+}
+`,
+      variables: json({
+        filter: { statuses: ['WAITING_DEPOSIT', 'CONFIRMING', 'EXCHANGING', 'SENDING', 'COMPLETED'] },
+      }),
+    },
+    {
+      query: `# The newest order with its whole story. For another one: order(id: "EX-...").
+query OrderStory {
+  orders(first: 1) {
+    edges {
+      node {
+        id
+        shortId
+        status
+        hold { since reason }
+        terms { rate feeRate serviceFee networkFee minAmount maxAmount }
+        depositAddress
+        recipientAddress
+        events { seq at fromStatus toStatus cause actor detail }
+        deposits { txid amount coin state height problem }
+        trade { state amountFrom amountTo bought problem }
+        payments {
+          kind
+          leg
+          amount
+          coin
+          address
+          state
+          problem
+          attempts { attempt txid sentAt minedHeight deadWhy }
+        }
+        notes { at text author { email } }
+      }
     }
   }
 }
 `,
-    variables: '{\n  "filter": {}\n}',
-  },
-];
+    },
+    {
+      query: `# The last 30 days: counts, volume, revenue, time in each status, and why orders failed.
+query Month($from: DateTime!, $to: DateTime!) {
+  stats(from: $from, to: $to, interval: DAY) {
+    series { at created completed expired refunded failed conversion volumeUsd revenueUsd }
+    timeInState { status count meanSeconds }
+    failures { status cause count }
+  }
+}
+`,
+      variables: json(lastMonth),
+    },
+    {
+      query: `# The same, apart for each pair.
+query MonthByPair($from: DateTime!, $to: DateTime!) {
+  stats(from: $from, to: $to, interval: MONTH, by: PAIR) {
+    series { at key created completed conversion volumeUsd revenueUsd }
+  }
+}
+`,
+      variables: json(lastMonth),
+    },
+    {
+      query: `# What a partner would be quoted now. Give partnerId for its own pricing.
+query Quote($input: QuoteInput!) {
+  quote(input: $input) {
+    amountFrom
+    amountTo
+    rate
+    feeRate
+    serviceFee
+    networkFee
+    minAmount
+    maxAmount
+    expiresIn
+  }
+}
+`,
+      variables: json({
+        input: { coinFrom: 'BTC', coinTo: 'USDT', networkTo: 'TRC20', amount: '0.01', rateType: 'FIXED' },
+      }),
+    },
+    {
+      query: `# Partners, what they pay, and their last 30 days.
+query Partners {
+  partners {
+    id
+    name
+    status
+    pricing { float fixed }
+    rateLimitPerMin
+    ordersLimitPerMin
+    usage { at created completed volumeUsd }
+  }
+}
+`,
+    },
+    {
+      query: `# The catalogue, and prices that are set by hand.
+query Catalogue {
+  currencies {
+    coin
+    network
+    isActive
+    isDepositEnabled
+    isWithdrawEnabled
+    minAmount
+    maxAmount
+    networkFee
+    minConfirmations
+  }
+  priceOverrides { coinFrom coinTo price endsAt setBy { email } }
+}
+`,
+    },
+    {
+      query: `# Chains, workers, queues, statistics and prices.
+query System {
+  system {
+    chains { chain head height lag problem scannedAt }
+    workers { id seenAt }
+    queues { name waiting oldestSec }
+    overdueOrders
+    statistics { eventsBehind rolledAt }
+    prices { coin ageSec }
+  }
+}
+`,
+    },
+    {
+      query: `# Every move of every order, as it happens. Stop it with the same button.
+subscription Live {
+  orderChanged {
+    at
+    fromStatus
+    toStatus
+    cause
+    order { shortId coinFrom coinTo partner { name } }
+  }
+}
+`,
+    },
+    {
+      query: `# Who am I, and what may I do?
+query Me {
+  me { email role permissions }
+}
+`,
+    },
+  ];
+}
+
+function json(variables: Record<string, unknown>): string {
+  return JSON.stringify(variables, null, 2);
+}

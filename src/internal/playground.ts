@@ -80,7 +80,7 @@ function withoutSourceMap(script: Buffer): string {
 function playgroundPage(caller: StaffCaller, release: string): string {
   const address = (name: string) => `/playground/${name}?release=${release}`;
   const scripts = ['react.js', 'react-dom.js', 'graphql-ws.js', 'graphiql.js', 'boot.js'];
-  const setup = JSON.stringify({ examples: exampleQueries }).replaceAll('<', '\\u003c');
+  const setup = JSON.stringify({ examples: exampleQueries(new Date()) }).replaceAll('<', '\\u003c');
   return `<!doctype html>
 <html lang="en">
 <head>

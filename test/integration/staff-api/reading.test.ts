@@ -1,3 +1,6 @@
+import { parse, validate } from 'graphql';
+import { buildStaffSchema } from '../../../src/graphql/schema.ts';
+import { exampleQueries } from '../../../src/internal/example-queries.ts';
 import { Big } from '../../../src/money.ts';
 import { OrderStats } from '../../../src/reports/order-stats.ts';
 import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
@@ -255,5 +258,22 @@ describe('the rest of what staff read', () => {
     expect(me).toMatchObject({ id: viewer.id, email: viewer.email, role: 'VIEWER' });
     expect(me.permissions).toContain('orders:read');
     expect(me.permissions).not.toContain('staff:write');
+  });
+});
+
+describe('the example queries of the playground', () => {
+  const examples = exampleQueries(new Date());
+
+  it.each(
+    examples.map((example) => [/(?:query|subscription) (\w+)/.exec(example.query)?.[1] ?? '', example] as const),
+  )('%s runs as it stands', async (name, { query, variables }) => {
+    expect(name).not.toBe('');
+    if (/^subscription/m.test(query)) {
+      expect(validate(await buildStaffSchema(), parse(query))).toEqual([]);
+      return;
+    }
+    const { errors, data } = await viewer.ask(query, JSON.parse(variables ?? '{}'));
+    expect(errors).toEqual([]);
+    expect(Object.values(data as object)).not.toContain(null);
   });
 });
