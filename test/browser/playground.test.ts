@@ -1,34 +1,11 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import express from 'express';
-import { buildSchema, graphql } from 'graphql';
-import { useServer } from 'graphql-ws/use/ws';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { WebSocketServer } from 'ws';
-import { openHasher } from '../../src/bootstrap.ts';
-import { createInternalApp } from '../../src/internal/server.ts';
-import { isSameOrigin, staffCaller } from '../../src/internal/staff-caller.ts';
-import { StaffAuthenticator } from '../../src/staff/staff-authenticator.ts';
-import { StaffSessions } from '../../src/staff/staff-sessions.ts';
 import { describeInBrowser, launchChromium } from '../support/chromium.ts';
 import { TestClock } from '../support/clock.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
-
-/** Stands in for the staff API, so that the page is tested by itself. */
-const schema = buildSchema(`
-  "What staff can ask."
-  type Query {
-    "Whoever asks."
-    me: Me!
-  }
-  type Me { email: String! role: String! permissions: [String!]! }
-  type Subscription { ticks: Int! }
-`);
+import { type SettledGateway, startSettledGateway } from '../support/settled-gateway.ts';
 
 describeInBrowser('the playground', () => {
   const clock = new TestClock(new Date());
-  let gateway: TestGateway;
-  let server: Server;
+  let gateway: SettledGateway;
   let base: string;
   let browser: Browser;
   let context: BrowserContext;
@@ -37,52 +14,15 @@ describeInBrowser('the playground', () => {
   const complaints: string[] = [];
 
   beforeAll(async () => {
-    gateway = await startGateway({ surroundings: { background: false } });
+    gateway = await startSettledGateway({ clock });
     ({ token } = await gateway.staff.create('ada@example.com', 'support'));
-    const { app, config } = gateway;
-    const authenticator = new StaffAuthenticator(app.orm, await openHasher(config, app.orm), clock);
-    const sessions = new StaffSessions(app.orm, authenticator, clock);
-    const standIn = express.Router();
-    standIn.post('/', express.json(), async (req, res) => {
-      const caller = await staffCaller(req, authenticator);
-      if (!caller || !isSameOrigin(req, null) || req.get('apollo-require-preflight') !== '1') {
-        res.status(401).json({ errors: [{ message: 'sign in' }] });
-        return;
-      }
-      const me = { ...caller, permissions: ['orders:read'] };
-      const { query, variables, operationName } = req.body;
-      res.json(await graphql({ schema, source: query, variableValues: variables, operationName, rootValue: { me } }));
-    });
-    const { limiter, log, orm } = app;
-    const internal = createInternalApp({
-      config,
-      log,
-      orm,
-      isDraining: () => false,
-      staff: { limiter, authenticator, sessions, graphql: standIn },
-    });
-    server = createServer(internal);
-    const sockets = new WebSocketServer({ server, path: '/graphql' });
-    async function* ticks() {
-      for (let i = 1; i <= 3; i++) yield { ticks: i * 111 };
-    }
-    useServer(
-      {
-        schema,
-        roots: { subscription: { ticks } },
-        onConnect: async ({ extra: { request } }) =>
-          isSameOrigin(request, null) && (await staffCaller(request, authenticator)) !== null,
-      },
-      sockets,
-    );
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    base = gateway.app.internalUrl;
+    await gateway.order();
     browser = await launchChromium();
   });
 
   afterAll(async () => {
     await browser?.close();
-    await new Promise((resolve) => (server ? server.close(resolve) : resolve(null)));
     await gateway?.stop();
   });
 
@@ -117,11 +57,11 @@ describeInBrowser('the playground', () => {
     return page;
   }
 
-  /** Replaces what stands in the query editor. */
-  async function write(page: Page, query: string): Promise<void> {
-    await page.locator('.graphiql-query-editor .CodeMirror').click();
-    await page.keyboard.press('Control+A');
-    await page.keyboard.insertText(query);
+  /** Runs an example. GraphiQL learns the name of a tab's operation only a moment after it shows the tab. */
+  async function run(page: Page, name: string): Promise<void> {
+    await page.getByRole('tab', { name }).click();
+    await page.waitForTimeout(2_000);
+    await page.locator('.graphiql-execute-button').click();
   }
 
   it('asks for a sign-in first and says clearly what is wrong with one', async () => {
@@ -137,25 +77,30 @@ describeInBrowser('the playground', () => {
   it('runs a query and shows the documentation, asking this gateway alone', async () => {
     const page = await signIn();
     expect(await page.locator('#bar').textContent()).toContain('signed in as ada@example.com (support)');
-    await page.getByRole('tab', { name: 'Me' }).click();
-    await page.locator('.graphiql-execute-button').click();
+    await run(page, 'OrderStory');
     const result = page.locator('.graphiql-response');
-    await result.getByText('"ada@example.com"').waitFor();
-    expect(await result.textContent()).toContain('"support"');
+    await result.getByText('"WAITING_DEPOSIT"').first().waitFor();
 
     await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
     await page.locator('.graphiql-doc-explorer').getByRole('link', { name: 'Query', exact: true }).click();
-    await page.getByText('What staff can ask.').waitFor();
+    await page.getByText('Orders, a page at a time.').waitFor();
     const screenshot = process.env.PLAYGROUND_SCREENSHOT;
     if (screenshot) await page.screenshot({ path: screenshot });
   });
 
-  it('shows what a subscription sends', async () => {
+  it('shows what a subscription tells', async () => {
     const page = await signIn();
-    await write(page, 'subscription Ticks { ticks }');
-    await page.getByRole('tab', { name: 'Ticks' }).waitFor();
-    await page.locator('.graphiql-execute-button').click();
-    await page.locator('.graphiql-response').getByText('333').waitFor();
+    await run(page, 'Live');
+    const told = page.locator('.graphiql-response').getByText('"CREATED"').first().waitFor();
+    let isTold = false;
+    void told.then(() => {
+      isTold = true;
+    });
+    // Nothing says when the subscription has begun.
+    while (!isTold) {
+      await gateway.order();
+      await Promise.race([told, new Promise((resolve) => setTimeout(resolve, 500))]);
+    }
   });
 
   it('leads back to the sign-in when the session has ended, and signs out by its button', async () => {
