@@ -56,11 +56,11 @@ const batchSize = 5_000;
 const mostBatches = 200;
 
 const dayMs = 86_400_000;
-/** Longest ranges in days; shorter where there is a row for each partner or pair. */
-const longestDays: Readonly<Record<StatsInterval, { readonly together: number; readonly apart: number }>> = {
-  hour: { together: 31, apart: 7 },
-  day: { together: 366, apart: 366 },
-  month: { together: 3_660, apart: 3_660 },
+/** Longest ranges in days: shorter where there is a row for each partner, and again for each pair, of which are many. */
+const longestDays: Readonly<Record<StatsInterval, Readonly<Record<'together' | StatsDimension, number>>>> = {
+  hour: { together: 31, partner: 7, pair: 0 },
+  day: { together: 366, partner: 366, pair: 31 },
+  month: { together: 3_660, partner: 3_660, pair: 366 },
 };
 
 /**
@@ -221,16 +221,16 @@ export class OrderStats {
 function conditions({ from, to, interval, by, key }: StatsRange): { where: string; values: unknown[] } {
   const days = (to.getTime() - from.getTime()) / dayMs;
   if (!(days > 0)) throw new AppError('invalid_value', 'from must be before to');
-  const most = longestDays[interval][by !== null && key === undefined ? 'apart' : 'together'];
-  if (days > most) {
-    const apart = by === null ? '' : ` by ${by}`;
-    throw new AppError('invalid_value', `statistics by ${interval}${apart} cover at most ${most} days at a time`);
-  }
   if (interval === 'hour' && by === 'pair') {
     throw new AppError(
       'invalid_value',
       'statistics by pair are by day or month; hours are there in all and by partner',
     );
+  }
+  const most = longestDays[interval][by === null || key !== undefined ? 'together' : by];
+  if (days > most) {
+    const apart = by === null ? '' : ` by ${by}`;
+    throw new AppError('invalid_value', `statistics by ${interval}${apart} cover at most ${most} days at a time`);
   }
   if (by === null && key !== undefined) {
     throw new AppError('invalid_value', 'key names a partner or a pair, so by must say which');

@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
+import { schemaState } from '../../src/db/database.ts';
 import { startEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
+import { createOrm } from '../../src/db/orm.ts';
 
 /** A migrated database with currencies, for a benchmark: DATABASE_URL's, or one of its own that ends with it. */
 export async function openBenchDatabase(): Promise<{ url: string; close: () => Promise<void> }> {
@@ -11,17 +13,23 @@ export async function openBenchDatabase(): Promise<{ url: string; close: () => P
   const given = process.env.DATABASE_URL;
   const postgres = given === undefined ? await startEmbeddedPostgres({ dataDir }) : null;
   const url = given ?? postgres?.url ?? '';
-  const config = loadConfig({
-    DATA_DIR: dataDir,
-    DATABASE_URL: url,
-    PORT: '0',
-    INTERNAL_PORT: '0',
-    LOG_LEVEL: 'warn',
-    REQUIRE_DURABLE_COMMITS: 'false',
-    DRAIN_GRACE_MS: '0',
-  });
-  const app = await startApp({ config, databaseUrl: url, embedded: true, surroundings: { background: false } });
-  await app.stop();
+  const orm = await createOrm({ url, poolSize: 1 });
+  const state = await schemaState(orm);
+  await orm.close(true);
+  // The first start makes the schema and the currencies. A database that has them keeps its own keys.
+  if (state !== 'current') {
+    const config = loadConfig({
+      DATA_DIR: dataDir,
+      DATABASE_URL: url,
+      PORT: '0',
+      INTERNAL_PORT: '0',
+      LOG_LEVEL: 'warn',
+      REQUIRE_DURABLE_COMMITS: 'false',
+      DRAIN_GRACE_MS: '0',
+    });
+    const app = await startApp({ config, databaseUrl: url, embedded: true, surroundings: { background: false } });
+    await app.stop();
+  }
   return {
     url,
     close: async () => {

@@ -19,8 +19,10 @@ export class Migration0005StaffReading extends Migration {
       -- What stands still until staff act.
       create index exchange_order_held on exchange_order (held_at) where held_at is not null;
       create index exchange_order_failed on exchange_order (updated_at) where status = 'failed';
-      -- Either side of the pair; the network is in front of the time, since some coins are on many.
-      create index exchange_order_from on exchange_order (coin_from, network_from, created_at, id);
+      -- A pair, or its first coin. Few orders of a coin are sorted, and of many the newest are near the end of the index
+      -- on created_at, so only the whole pair has the time behind it.
+      create index exchange_order_pair
+        on exchange_order (coin_from, network_from, coin_to, network_to, created_at, id);
       create index exchange_order_to on exchange_order (coin_to, network_to, created_at, id);
 
       -- Search by the beginning of an address or a transaction, in either case: explorers write 0x addresses in lower
@@ -56,7 +58,7 @@ export class Migration0005StaffReading extends Migration {
         grain text not null check (grain in ('hour', 'day', 'month')),
         dimension text not null check (dimension in ('all', 'partner', 'pair')),
         -- '', the partner's id, or a pair like 'BTC/BTC-USDT/ERC20'.
-        key text not null,
+        key text collate "C" not null,
         at timestamptz not null,
         -- '' for orders that were made.
         from_status text not null default '',
