@@ -216,9 +216,9 @@ create table exchange_order (
 CREATE INDEX exchange_order_created ON public.exchange_order USING btree (created_at, id);
 CREATE INDEX exchange_order_due ON public.exchange_order USING btree (next_action_at) WHERE (next_action_at IS NOT NULL);
 CREATE INDEX exchange_order_failed ON public.exchange_order USING btree (updated_at) WHERE (status = 'failed'::text);
-CREATE INDEX exchange_order_from ON public.exchange_order USING btree (coin_from, network_from, created_at, id);
 CREATE INDEX exchange_order_held ON public.exchange_order USING btree (held_at) WHERE (held_at IS NOT NULL);
 CREATE INDEX exchange_order_open ON public.exchange_order USING btree (status, created_at, id) WHERE (status <> ALL (ARRAY['completed'::text, 'expired'::text]));
+CREATE INDEX exchange_order_pair ON public.exchange_order USING btree (coin_from, network_from, coin_to, network_to, created_at, id);
 CREATE INDEX exchange_order_partner ON public.exchange_order USING btree (partner_id, created_at DESC, id DESC);
 CREATE INDEX exchange_order_recipient ON public.exchange_order USING btree (lower(recipient_address) text_pattern_ops);
 CREATE INDEX exchange_order_refund ON public.exchange_order USING btree (lower(refund_address) text_pattern_ops) WHERE (refund_address IS NOT NULL);
