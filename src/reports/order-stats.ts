@@ -60,7 +60,7 @@ const dayMs = 86_400_000;
 const longestDays: Readonly<Record<StatsInterval, Readonly<Record<'together' | StatsDimension, number>>>> = {
   hour: { together: 31, partner: 7, pair: 0 },
   day: { together: 366, partner: 366, pair: 14 },
-  month: { together: 3_660, partner: 3_660, pair: 184 },
+  month: { together: 3_660, partner: 3_660, pair: 92 },
 };
 
 /**
