@@ -324,7 +324,7 @@ create table order_stat (
   constraint order_stat_dimension_check CHECK ((dimension = ANY (ARRAY['all'::text, 'partner'::text, 'pair'::text]))),
   constraint order_stat_grain_check CHECK ((grain = ANY (ARRAY['hour'::text, 'day'::text, 'month'::text])))
 );
-CREATE INDEX order_stat_time ON public.order_stat USING btree (grain, dimension, at);
+CREATE INDEX order_stat_series ON public.order_stat USING btree (grain, dimension, at) WHERE ((to_status = ANY (ARRAY['waiting_deposit'::text, 'completed'::text, 'expired'::text, 'refunded'::text, 'failed'::text])) OR (from_status = ANY (ARRAY['expired'::text, 'failed'::text])));
 
 create table order_stat_progress (
   only_row boolean not null default true,

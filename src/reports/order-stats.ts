@@ -59,8 +59,8 @@ const dayMs = 86_400_000;
 /** Longest ranges in days: shorter where there is a row for each partner, and again for each pair, of which are many. */
 const longestDays: Readonly<Record<StatsInterval, Readonly<Record<'together' | StatsDimension, number>>>> = {
   hour: { together: 31, partner: 7, pair: 0 },
-  day: { together: 366, partner: 366, pair: 31 },
-  month: { together: 3_660, partner: 3_660, pair: 366 },
+  day: { together: 366, partner: 366, pair: 14 },
+  month: { together: 3_660, partner: 3_660, pair: 92 },
 };
 
 /**
@@ -147,15 +147,16 @@ export class OrderStats {
   async stats(range: StatsRange): Promise<StatsRow[]> {
     const { from, to, interval, by } = range;
     const { where, values } = conditions(range);
+    // The last condition is that of the index order_stat_series.
     const sums = `
       select at, key,
-             coalesce(sum(moves) filter (where from_status = ''), 0) as created,
-             coalesce(sum(moves) filter (where to_status = 'completed'), 0) as completed,
-             coalesce(sum(moves) filter (where to_status = 'expired'), 0)
-               - coalesce(sum(moves) filter (where from_status = 'expired'), 0) as expired,
-             coalesce(sum(moves) filter (where to_status = 'refunded'), 0) as refunded,
-             coalesce(sum(moves) filter (where to_status = 'failed'), 0)
-               - coalesce(sum(moves) filter (where from_status = 'failed'), 0) as failed,
+             coalesce(sum(moves::int) filter (where from_status = ''), 0) as created,
+             coalesce(sum(moves::int) filter (where to_status = 'completed'), 0) as completed,
+             coalesce(sum(moves::int) filter (where to_status = 'expired'), 0)
+               - coalesce(sum(moves::int) filter (where from_status = 'expired'), 0) as expired,
+             coalesce(sum(moves::int) filter (where to_status = 'refunded'), 0) as refunded,
+             coalesce(sum(moves::int) filter (where to_status = 'failed'), 0)
+               - coalesce(sum(moves::int) filter (where from_status = 'failed'), 0) as failed,
              sum(volume_usd) as volume_usd, sum(revenue_usd) as revenue_usd
         from order_stat
        where ${where}

@@ -155,8 +155,8 @@ const queries: [string, Query][] = [
   ['statistics by month, 10 years', together('month', 3650)],
   ['by hour and partner, 7 days', apart('hour', 7, 'partner')],
   ['by day and partner, 366 days', apart('day', 366, 'partner')],
-  ['by day and pair, 31 days', apart('day', 31, 'pair')],
-  ['by month and pair, a year', apart('month', 366, 'pair')],
+  ['by day and pair, 14 days', apart('day', 14, 'pair')],
+  ['by month and pair, 92 days', apart('month', 92, 'pair')],
   [
     'by day of one pair, 366 days',
     (_em, s) => stats.stats({ ...back(s, 366), interval: 'day', by: 'pair', key: pairOf(s) }),

@@ -75,8 +75,10 @@ export class Migration0005StaffReading extends Migration {
         -- Nearly every order would have rows of its own.
         check (grain <> 'hour' or dimension <> 'pair')
       ) with (fillfactor = 80);
-      -- All partners or pairs of a time.
-      create index order_stat_time on order_stat (grain, dimension, at);
+      -- All partners or pairs of a time, of what a series is made of.
+      create index order_stat_series on order_stat (grain, dimension, at)
+        where to_status in ('waiting_deposit', 'completed', 'expired', 'refunded', 'failed')
+           or from_status in ('expired', 'failed');
 
       -- How far the feed has been summed up.
       create table order_stat_progress (
