@@ -1,23 +1,18 @@
 // What staff wait for at so many orders: each query of the dashboards 200 times with different parameters, and whether it
 // ever reads the table of orders from end to end. Fills up the database first.
-// Usage: [DATABASE_URL=postgres://...] npm run bench:staff -- [--orders 1000000] [--calls 200] [--plans plans.md]
+// Usage: [DATABASE_URL=postgres://... DATA_DIR=...] npm run bench:staff -- [--orders 1000000] [--calls 200] [--plans plans.md]
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { Client } from 'pg';
-import { createOrm } from '../../src/db/orm.ts';
-import { Order } from '../../src/orders/order.entity.ts';
-import { OrderEvent } from '../../src/orders/order-event.entity.ts';
-import { attention } from '../../src/reports/attention.ts';
-import { countOrders, type OrderFilter, type OrderPaging, searchOrders } from '../../src/reports/order-search.ts';
-import { OrderStats, type StatsRange } from '../../src/reports/order-stats.ts';
-import { systemStatus } from '../../src/reports/system-status.ts';
-import { Deposit } from '../../src/settlement/deposit.entity.ts';
-import { Payment } from '../../src/settlement/payment.entity.ts';
-import { PaymentAttempt } from '../../src/settlement/payment-attempt.entity.ts';
-import { Trade } from '../../src/settlement/trade.entity.ts';
+import { startApp } from '../../src/app.ts';
+import { openHasher } from '../../src/bootstrap.ts';
+import { systemClock } from '../../src/clock.ts';
+import { loadConfig } from '../../src/config.ts';
+import { OrderStats } from '../../src/reports/order-stats.ts';
+import { StaffService } from '../../src/staff/staff-service.ts';
 import { openBenchDatabase } from '../support/bench-database.ts';
 import { seedOrders } from '../support/seed-orders.ts';
+import { type StaffClient, staffClient } from '../support/staff-client.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -35,7 +30,26 @@ const dayMs = 86_400_000;
 
 const database = await openBenchDatabase();
 const sent: string[] = [];
-const orm = await createOrm({ url: database.url, poolSize: 2, onStatement: (sql) => sent.push(sql) });
+const config = loadConfig({
+  DATA_DIR: database.dataDir,
+  DATABASE_URL: database.url,
+  PORT: '0',
+  INTERNAL_PORT: '0',
+  LOG_LEVEL: 'warn',
+  REQUIRE_DURABLE_COMMITS: 'false',
+  DRAIN_GRACE_MS: '0',
+  RATE_LIMIT_STAFF_PER_MIN: '1000000',
+});
+const app = await startApp({
+  config,
+  databaseUrl: database.url,
+  embedded: true,
+  surroundings: { background: false, onStatement: (sql) => sent.push(sql) },
+});
+const { orm } = app;
+const staff = new StaffService(orm, await openHasher(config, orm), systemClock);
+const { token } = await staff.create(`bench${Date.now()}@example.com`, 'operator');
+const ask: StaffClient = staffClient(app.internalUrl, token);
 const stats = new OrderStats(orm);
 const client = new Client({ connectionString: database.url });
 await client.connect();
@@ -72,100 +86,112 @@ const { rows: samples } = await client.query<Sample>(
   [calls],
 );
 
-const newestFirst = { field: 'created', direction: 'desc' } as const;
-const first50: OrderPaging = { first: 50 };
-const list =
-  (filter: OrderFilter, page: OrderPaging = first50) =>
-  (em: EntityManager) =>
-    searchOrders(em, { filter, orderBy: newestFirst, page });
 const back = (sample: Sample, length: number): { from: Date; to: Date } => {
   const latest = Date.now() - length * dayMs;
   const from = new Date(Math.min(sample.created_at.getTime(), latest));
   return { from, to: new Date(from.getTime() + length * dayMs) };
 };
 const pairOf = (s: Sample): string => `${s.coin_from}/${s.network_from}-${s.coin_to}/${s.network_to}`;
-const states = ['completed', 'refunded', 'failed', 'expired', 'sending'] as const;
+const states = ['COMPLETED', 'REFUNDED', 'FAILED', 'EXPIRED', 'SENDING'] as const;
 
-/** Everything that staff see of an order. */
-async function detail(em: EntityManager, id: string): Promise<void> {
-  await em.findOneOrFail(Order, { id }, { populate: ['depositAddress', 'partner'], strategy: 'joined' });
-  await em.find(OrderEvent, { order: id }, { orderBy: { seq: 'asc' } });
-  await em.find(Deposit, { orderId: id });
-  const payments = await em.find(Payment, { orderId: id });
-  await em.find(PaymentAttempt, { paymentId: { $in: payments.map((payment) => payment.id) } });
-  await em.findOne(Trade, { orderId: id });
-  await em.execute(
-    `select t.kind, t.at, l.* from ledger_transaction t join ledger_line l on l.transaction_id = t.id
-      where t.order_id = ? order by t.at, t.id, l.line`,
-    [id],
-  );
-}
+/** A page of fifty, as a dashboard shows it. */
+const list = `query ($filter: OrderFilter, $orderBy: OrderOrder, $after: String) {
+  orders(first: 50, after: $after, filter: $filter, orderBy: $orderBy) {
+    edges { cursor node {
+      id shortId status createdAt updatedAt coinFrom networkFrom coinTo networkTo amountFromExpected amountToExpected
+      hold { reason } partner { id name }
+    } }
+    pageInfo { hasNextPage hasPreviousPage endCursor }
+  }
+}`;
+const count = 'query ($filter: OrderFilter) { orders(first: 1, filter: $filter) { count { value isExact } } }';
+const story = `query ($id: ID!) {
+  order(id: $id) {
+    id shortId status createdAt coinFrom coinTo amountFromExpected amountFromActual amountToActual recipientAddress
+    depositAddress partner { name } terms { rate feeRate serviceFee networkFee }
+    events { seq at fromStatus toStatus cause actor detail }
+    deposits { txid amount state height }
+    payments { kind leg amount state address attempts { attempt txid sentAt minedHeight } }
+    trade { state amountFrom amountTo bought }
+    ledgerLines { kind at account coin network amount }
+    notes { text author { email } }
+    actions { action state reason }
+  }
+}`;
+const series = `query ($from: DateTime!, $to: DateTime!, $interval: StatsInterval!, $by: StatsDimension, $key: String) {
+  stats(from: $from, to: $to, interval: $interval, by: $by, key: $key) {
+    series { at key created completed expired refunded failed conversion volumeUsd revenueUsd }
+  }
+}`;
+const part = (fields: string): string =>
+  `query ($from: DateTime!, $to: DateTime!) { stats(from: $from, to: $to, interval: DAY) { ${fields} } }`;
 
-type Query = (em: EntityManager, sample: Sample, index: number) => Promise<unknown>;
+type Call = readonly [query: string, variables?: Record<string, unknown>];
+type Query = (sample: Sample, index: number) => Call;
 const together =
-  (interval: StatsRange['interval'], length: number): Query =>
-  (_em, s) =>
-    stats.stats({ ...back(s, length), interval, by: null });
+  (interval: string, length: number): Query =>
+  (s) => [series, { ...back(s, length), interval }];
 const apart =
-  (interval: StatsRange['interval'], length: number, by: 'partner' | 'pair'): Query =>
-  (_em, s) =>
-    stats.stats({ ...back(s, length), interval, by });
+  (interval: string, length: number, by: string): Query =>
+  (s) => [series, { ...back(s, length), interval, by }];
+const ofPartner = (s: Sample, i: number) => ({
+  filter: { partnerId: s.partner_id, statuses: [states[i % states.length]] },
+});
 
 const queries: [string, Query][] = [
-  ['orders', (em) => list({})(em)],
-  ['orders, a page in the middle', async (em, s) => list({}, { first: 50, after: cursorAt(s) })(em)],
-  [
-    'orders, by last change',
-    (em) => searchOrders(em, { filter: {}, orderBy: { field: 'updated', direction: 'desc' }, page: first50 }),
-  ],
-  [
-    'orders of a partner in a status',
-    (em, s, i) => list({ partnerId: s.partner_id, statuses: [states[i % states.length] ?? 'failed'] })(em),
-  ],
+  ['orders', () => [list]],
+  ['orders, a page in the middle', (s) => [list, { after: cursorAt(s) }]],
+  ['orders, by last change', () => [list, { orderBy: { field: 'UPDATED_AT', direction: 'DESC' } }]],
+  ['orders of a partner in a status', (s, i) => [list, ofPartner(s, i)]],
   [
     'orders of a coin in a month',
-    (em, s) => {
+    (s) => {
       const { from, to } = back(s, 30);
-      return list({ coin: s.coin_from, createdFrom: from, createdTo: to })(em);
+      return [list, { filter: { coin: s.coin_from, createdFrom: from, createdTo: to } }];
     },
   ],
   [
     'orders of a pair',
-    (em, s) =>
-      list({ coinFrom: s.coin_from, networkFrom: s.network_from, coinTo: s.coin_to, networkTo: s.network_to })(em),
+    (s) => {
+      const pair = { coinFrom: s.coin_from, networkFrom: s.network_from, coinTo: s.coin_to, networkTo: s.network_to };
+      return [list, { filter: pair }];
+    },
   ],
-  ['orders of a coin above an amount', (em, s) => list({ coinFrom: s.coin_from, minAmount: '1000' })(em)],
-  ['orders that need attention', (em) => list({ needsAttention: true })(em)],
-  ['count of all orders', (em) => countOrders(em, {})],
-  [
-    'count of a partner in a status',
-    (em, s, i) => countOrders(em, { partnerId: s.partner_id, statuses: [states[i % states.length] ?? 'failed'] }),
-  ],
-  ['count of what needs attention', (em) => countOrders(em, { needsAttention: true })],
-  ['search, transaction', (em, s) => list({ search: s.deposit_txid })(em)],
-  ['search, beginning of an address', (em, s) => list({ search: s.recipient_address.slice(0, 12) })(em)],
-  ['search, short id', (em, s) => list({ search: s.short_id.slice(3) })(em)],
+  ['orders of a coin above an amount', (s) => [list, { filter: { coinFrom: s.coin_from, minAmount: '1000' } }]],
+  ['orders that need attention', () => [list, { filter: { needsAttention: true } }]],
+  ['count of all orders', () => [count]],
+  ['count of a partner in a status', (s, i) => [count, ofPartner(s, i)]],
+  ['search, transaction', (s) => [list, { filter: { search: s.deposit_txid } }]],
+  ['search, beginning of an address', (s) => [list, { filter: { search: s.recipient_address.slice(0, 12) } }]],
+  ['search, short id', (s) => [list, { filter: { search: s.short_id.slice(3) } }]],
   [
     'search, 4 characters of many',
-    (em, s, i) => list({ search: ['bc1q', s.id.slice(0, 4), '0x00', 'EX-A'][i % 4] ?? '' })(em),
+    (s, i) => [list, { filter: { search: ['bc1q', s.id.slice(0, 4), '0x00', 'EX-A'][i % 4] } }],
   ],
-  ['order detail', (em, s) => detail(em, s.id)],
-  ['statistics by hour, 31 days', together('hour', 31)],
-  ['statistics by day, 366 days', together('day', 366)],
-  ['statistics by month, 10 years', together('month', 3650)],
-  ['by hour and partner, 7 days', apart('hour', 7, 'partner')],
-  ['by day and partner, 366 days', apart('day', 366, 'partner')],
-  ['by day and pair, 14 days', apart('day', 14, 'pair')],
-  ['by month and pair, 92 days', apart('month', 92, 'pair')],
+  ['order detail', (s) => [story, { id: s.id }]],
+  ['statistics by hour, 31 days', together('HOUR', 31)],
+  ['statistics by day, 366 days', together('DAY', 366)],
+  ['statistics by month, 10 years', together('MONTH', 3650)],
+  ['by hour and partner, 7 days', apart('HOUR', 7, 'PARTNER')],
+  ['by day and partner, 366 days', apart('DAY', 366, 'PARTNER')],
+  ['by day and pair, 14 days', apart('DAY', 14, 'PAIR')],
+  ['by month and pair, 92 days', apart('MONTH', 92, 'PAIR')],
+  ['by day of one pair, 366 days', (s) => [series, { ...back(s, 366), interval: 'DAY', by: 'PAIR', key: pairOf(s) }]],
+  ['time in status, 366 days', (s) => [part('timeInState { status count meanSeconds }'), back(s, 366)]],
+  ['failures, 366 days', (s) => [part('failures { status cause count }'), back(s, 366)]],
+  ['partners with usage', () => ['{ partners { id name usage { at created completed volumeUsd } } }']],
+  ['attention', () => ['{ attention { id kind since detail order { shortId } } }']],
   [
-    'by day of one pair, 366 days',
-    (_em, s) => stats.stats({ ...back(s, 366), interval: 'day', by: 'pair', key: pairOf(s) }),
+    'system',
+    () => ['{ system { chains { chain lag } queues { name waiting } overdueOrders statistics { eventsBehind } } }'],
   ],
-  ['time in status, 366 days', (_em, s) => stats.timeInState({ ...back(s, 366), interval: 'day', by: null })],
-  ['failures, 366 days', (_em, s) => stats.failures({ ...back(s, 366), interval: 'day', by: null })],
-  ['attention', (em) => attention(em, 100)],
-  ['system', (em) => systemStatus(em)],
 ];
+
+/** One call, whole: over HTTP, with the proof of the member and its JSON. */
+async function run([query, variables]: Call): Promise<void> {
+  const { errors, text } = await ask(query, variables ?? {});
+  if (errors.length > 0) throw new Error(text.slice(0, 500));
+}
 
 function cursorAt(sample: Sample): string {
   return Buffer.from(`c${sample.created_at.getTime()}000.${sample.id}`).toString('base64url');
@@ -195,7 +221,7 @@ for (const [name, query] of queries) {
   sent.length = 0;
   for (const [index, sample] of samples.entries()) {
     const began = performance.now();
-    await query(orm.em.fork(), sample, index);
+    await run(query(sample, index));
     times.push(performance.now() - began);
   }
   const statements = (sent.length / samples.length).toFixed(0);
@@ -216,7 +242,7 @@ async function plans(): Promise<string> {
     const [sample] = samples;
     if (!sample) continue;
     sent.length = 0;
-    await query(orm.em.fork(), sample, 0);
+    await run(query(sample, 0));
     for (const statement of sent.filter((sql) => /^\s*(select|with)\b/i.test(sql))) {
       const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain (analyze, buffers) ${statement}`);
       parts.push('```sql', statement.trim(), '```\n', '```', ...rows.map((row) => row['QUERY PLAN']), '```\n');
@@ -226,6 +252,6 @@ async function plans(): Promise<string> {
 }
 
 await client.end();
-await orm.close(true);
+await app.stop();
 await database.close();
 process.exit(0);

@@ -7,9 +7,20 @@ import { schemaState } from '../../src/db/database.ts';
 import { startEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
 import { createOrm } from '../../src/db/orm.ts';
 
-/** A migrated database with currencies, for a benchmark: DATABASE_URL's, or one of its own that ends with it. */
-export async function openBenchDatabase(): Promise<{ url: string; close: () => Promise<void> }> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'gateway-bench-'));
+/** A migrated database with currencies. */
+export interface BenchDatabase {
+  readonly url: string;
+  /** Where the keys of its gateway are. */
+  readonly dataDir: string;
+  close(): Promise<void>;
+}
+
+/**
+ * DATABASE_URL's database, with the keys in DATA_DIR so that it can be used again, or one that ends with the benchmark.
+ */
+export async function openBenchDatabase(): Promise<BenchDatabase> {
+  const own = process.env.DATA_DIR === undefined ? await mkdtemp(join(tmpdir(), 'gateway-bench-')) : null;
+  const dataDir = process.env.DATA_DIR ?? own ?? '';
   const given = process.env.DATABASE_URL;
   const postgres = given === undefined ? await startEmbeddedPostgres({ dataDir }) : null;
   const url = given ?? postgres?.url ?? '';
@@ -32,9 +43,10 @@ export async function openBenchDatabase(): Promise<{ url: string; close: () => P
   }
   return {
     url,
+    dataDir,
     close: async () => {
       await postgres?.stop();
-      await rm(dataDir, { recursive: true, force: true });
+      if (own !== null) await rm(own, { recursive: true, force: true });
     },
   };
 }
