@@ -16,6 +16,7 @@ import type { Log } from './log.ts';
 import { Partner } from './partners/partner.entity.ts';
 import { PartnerService } from './partners/partner-service.ts';
 import { KeyHasher } from './partners/secret-key.ts';
+import { isFeedStalled } from './reports/order-feed.ts';
 import { createSecretFile, readSecretFile } from './secret-file.ts';
 import { StaffMember } from './staff/staff-member.entity.ts';
 import { StaffService } from './staff/staff-service.ts';
@@ -79,6 +80,11 @@ export async function bootstrap(options: BootstrapOptions): Promise<Bootstrapped
     }
     const hasher = await openHasher(config, orm);
     const em = orm.em.fork();
+    if (await isFeedStalled(em)) {
+      onProgress(
+        'this database was restored from a dump; for statistics and subscriptions: npm run -s cli -- db renumber',
+      );
+    }
     if ((await em.count(Currency)) === 0) {
       onProgress(`seeded ${await new CurrencyService(orm, clock).seed()} currencies`);
     }

@@ -7,6 +7,7 @@ import { CurrencyService } from '../currencies/currency-service.ts';
 import { migrate, schemaState } from '../db/database.ts';
 import { AppError } from '../errors.ts';
 import { keyScopes } from '../partners/key-scope.ts';
+import { renumberFeed } from '../reports/order-feed.ts';
 import { type StaffMember, staffRoles } from '../staff/staff-member.entity.ts';
 import { chainCommands } from './chain-commands.ts';
 import { type CommandContext, withDatabase, withLedger, withServices } from './context.ts';
@@ -64,6 +65,13 @@ function databaseCommands(program: Command): void {
       return new CurrencyService(orm, systemClock).seed();
     });
     print({ currencies_added: added }, json);
+  });
+  verb(
+    db,
+    'renumber',
+    'after a dump was restored into another PostgreSQL: let statistics and subscriptions go on',
+  ).action(async ({ json }) => {
+    print({ events: await withDatabase(({ orm }) => renumberFeed(orm)) }, json);
   });
   verb(db, 'status', 'tell whether migrations are missing').action(async ({ json }) => {
     print({ state: await withDatabase(({ orm }) => schemaState(orm)) }, json);

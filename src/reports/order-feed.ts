@@ -71,3 +71,35 @@ export class OrderFeed {
     return this.#orm.em.fork();
   }
 }
+
+/**
+ * Whether events bear numbers that this PostgreSQL has not given yet: they came by a dump from another cluster, and
+ * neither they nor newer ones are told before `renumberFeed`.
+ */
+export async function isFeedStalled(em: EntityManager): Promise<boolean> {
+  const [row] = await em.execute<{ stalled: boolean }[]>(
+    'select exists (select from order_event where xid >= pg_snapshot_xmax(pg_current_snapshot())) as stalled',
+  );
+  return row?.stalled ?? false;
+}
+
+/**
+ * Gives all events one number of this cluster and lets the statistics begin anew, in one transaction. Takes time, and
+ * keeps orders from moving meanwhile. Returns how many events there are.
+ */
+export async function renumberFeed(orm: MikroORM): Promise<number> {
+  return orm.em.fork().transactional(async (em) => {
+    await em.execute('set local statement_timeout = 0');
+    await em.execute('alter table order_event disable trigger order_event_append_only');
+    const [row] = await em.execute<{ count: number }[]>(
+      `with renumbered as (update order_event set xid = pg_current_xact_id() returning 1)
+       select count(*)::int as count from renumbered`,
+    );
+    await em.execute('alter table order_event enable trigger order_event_append_only');
+    await em.execute('truncate order_stat');
+    await em.execute(
+      `update order_stat_progress set xid = '0', order_id = '00000000-0000-0000-0000-000000000000', seq = 0`,
+    );
+    return row?.count ?? 0;
+  });
+}

@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { AppError } from '../../src/errors.ts';
-import { type FeedEvent, OrderFeed } from '../../src/reports/order-feed.ts';
+import { type FeedEvent, isFeedStalled, OrderFeed, renumberFeed } from '../../src/reports/order-feed.ts';
 import { OrderStats, type StatsRange } from '../../src/reports/order-stats.ts';
 import { type SettledGateway, startSettledGateway } from '../support/settled-gateway.ts';
 
@@ -211,6 +211,28 @@ describe('statistics', () => {
       expect(error).toBeInstanceOf(AppError);
       expect(error).toMatchObject({ kind: 'invalid_value' });
     }
+  });
+});
+
+describe('a dump that was restored into another cluster', () => {
+  it('is told and counted again once it is renumbered', async () => {
+    await stats.rollUp();
+    const before = await stats.stats(day);
+    await gateway.query('alter table order_event disable trigger order_event_append_only');
+    await gateway.query("update order_event set xid = '9000000000000'");
+    await gateway.query("update order_stat_progress set xid = '9000000000000'");
+    await gateway.query('alter table order_event enable trigger order_event_append_only');
+    const em = gateway.app.orm.em.fork();
+    expect(await isFeedStalled(em)).toBe(true);
+    await gateway.order();
+    expect(await stats.rollUp()).toBe(0);
+
+    const events = await renumberFeed(gateway.app.orm);
+    expect(await isFeedStalled(em)).toBe(false);
+    expect(await stats.rollUp()).toBe(events);
+    const created = (rows: typeof before) => rows.reduce((sum, row) => sum + row.created, 0);
+    expect(created(await stats.stats(day))).toBe(created(before) + 1);
+    await expect(gateway.query('delete from order_event')).rejects.toThrow('append-only');
   });
 });
 
