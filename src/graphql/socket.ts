@@ -153,6 +153,11 @@ export function createSocketServer(options: StaffApiOptions, door: StaffDoor): S
           server.handleUpgrade(req, socket, head, (ws) => {
             watch(ws, req);
             server.emit('connection', ws, req);
+            // graphql-ws would write what a client sends wrongly to the console. The connection is closed by then.
+            ws.removeAllListeners('error');
+            ws.on('error', (error) =>
+              log.warn({ event: 'live_failed', ...errorMembers(error) }, 'a client was cut off'),
+            );
           });
         })
         .catch((error: unknown) => {

@@ -375,6 +375,21 @@ describe('the limit of what an operation costs', () => {
   });
 });
 
+describe('the limit of what statistics answer', () => {
+  it('holds for a year of many partners', async () => {
+    await gateway.query(
+      `insert into order_stat (grain, dimension, key, at, from_status, to_status, cause, moves, seconds, volume_usd, revenue_usd)
+       select 'day', 'partner', partner::text, timestamptz '2025-01-01 00:00Z' + day * interval '1 day', '',
+              'waiting_deposit', 'created', 1, 0, 0, 0
+         from generate_series(1, 60) as partner, generate_series(0, 360) as day`,
+    );
+    const stats = (to: string) =>
+      viewer.ask(`{ stats(from: "2025-01-01T00:00:00Z", to: "${to}", by: PARTNER) { series { created } } }`);
+    expect(kinds(await stats('2025-12-31T00:00:00Z'))).toEqual(['query_too_complex']);
+    expect((await stats('2025-02-01T00:00:00Z')).data.stats.series).toHaveLength(60 * 31);
+  });
+});
+
 describe('what is written down', () => {
   it('is found by the id of what was changed, however that was spelt', async () => {
     const { id } = await gateway.partner();
