@@ -71,7 +71,7 @@ export async function openStaffApi(setup: StaffSetup): Promise<StaffApi> {
       operationsPerMin: config.RATE_LIMIT_STAFF_PER_MIN,
     },
     {
-      caller: (req) => staffCaller(req, authenticator),
+      caller: (req, isActivity) => staffCaller(req, authenticator, isActivity),
       isSameOrigin: (req) => isSameOrigin(req, config.INTERNAL_PUBLIC_URL),
       failuresPerMin: config.RATE_LIMIT_SIGN_IN_PER_MIN,
     },

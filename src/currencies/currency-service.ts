@@ -1,4 +1,4 @@
-import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgresql';
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
@@ -49,6 +49,12 @@ export class CurrencyService {
 
   async list(em: EntityManager = this.#orm.em.fork()): Promise<Currency[]> {
     return em.find(Currency, {}, { orderBy: { coin: 'asc', network: 'asc' } });
+  }
+
+  /** The same, and nobody else changes one of them before the caller's transaction ends. */
+  async lockAll(em: EntityManager): Promise<Currency[]> {
+    const options = { orderBy: { coin: 'asc', network: 'asc' }, lockMode: LockMode.PESSIMISTIC_WRITE } as const;
+    return em.find(Currency, {}, options);
   }
 
   /** @throws AppError currency_not_found, invalid_value */

@@ -66,7 +66,9 @@ export class AuditResolver {
   ): Promise<AuditEntryConnectionType> {
     const { backwards, size, cursor } = pageOf(pageArgs);
     for (const id of [staffId, cursor]) {
-      if (id && !isUuid(id)) throw new AppError('invalid_value', `'${id.slice(0, 40)}' is no id of this list`);
+      if ((id ?? null) !== null && !isUuid(id)) {
+        throw new AppError('invalid_value', `'${id?.slice(0, 40)}' is no id of this list`);
+      }
     }
     // Ids grow with time, so they are the order of the list and its cursors.
     const found = await em.find(

@@ -3,6 +3,7 @@ import type { AuditLog } from '../audit/audit-log.ts';
 import type { Currency } from '../currencies/currency.entity.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
 import type { CurrencyChanges, CurrencyService } from '../currencies/currency-service.ts';
+import { AppError } from '../errors.ts';
 import type { GraphqlContext } from './context.ts';
 import { Permit } from './permit.ts';
 import { DateTime, Decimal } from './scalars.ts';
@@ -138,8 +139,9 @@ export class CurrencyResolver {
     const changes = Object.fromEntries(
       Object.entries(input).filter(([, value]) => value !== null && value !== undefined),
     ) as CurrencyChanges;
+    if (Object.keys(changes).length === 0) throw new AppError('invalid_value', 'say what is to be changed');
     const changed = await this.#audit.act(context.actor, operation, reason, async (em) => {
-      const known = await this.#currencies.list(em);
+      const known = await this.#currencies.lockAll(em);
       const earlier = known.find((row) => row.coin === coin && row.network === network);
       const before = earlier ? snapshot(earlier) : null;
       const currency = await this.#currencies.change(coin, network, changes, em);

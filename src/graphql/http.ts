@@ -8,17 +8,17 @@ import {
 import { expressMiddleware } from '@as-integrations/express5';
 import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import { AppError, errorTable } from '../errors.ts';
-import { addressKeys, addressPrefix } from '../limits/client-address.ts';
+import { addressPrefix } from '../limits/client-address.ts';
 import { errorMembers, type Log } from '../log.ts';
 import type { StaffCaller } from '../staff/staff-authenticator.ts';
 import { GraphqlContext } from './context.ts';
 import { refusalBehind } from './errors.ts';
-import { graphqlError, operationLimits, refuseCostly, validationRules } from './limits.ts';
-import { countOperation, type StaffApiOptions, toldError } from './operation.ts';
+import { graphqlError, operationLimits, refuseUnfit, validationRules } from './limits.ts';
+import { countFailure, countOperation, type StaffApiOptions, toldError } from './operation.ts';
 
-/** How callers are proven, on HTTP and at the upgrade to a WebSocket. */
+/** How callers are proven, on HTTP and at the upgrade to a WebSocket; what is no activity keeps no session alive. */
 export interface StaffDoor {
-  readonly caller: (req: IncomingMessage) => Promise<StaffCaller | null>;
+  readonly caller: (req: IncomingMessage, isActivity?: boolean) => Promise<StaffCaller | null>;
   /** Whether a page of this gateway sent the request; asked of those who are proven by cookie. */
   readonly isSameOrigin: (req: IncomingMessage) => boolean;
   readonly failuresPerMin: number;
@@ -31,7 +31,7 @@ export async function createHttpHandler(
   options: StaffApiOptions,
   door: StaffDoor,
 ): Promise<{ handler: RequestHandler; stop: () => Promise<void> }> {
-  const { schema, sources, log, limiter } = options;
+  const { schema, sources, log } = options;
   const apollo = new ApolloServer<GraphqlContext>({
     schema,
     introspection: true,
@@ -59,9 +59,7 @@ export async function createHttpHandler(
     }
     const caller = await door.caller(req);
     if (!caller) {
-      const { allowed } = await limiter.consume('signin', addressKeys(req.ip ?? '').host, door.failuresPerMin);
-      if (!allowed)
-        throw new AppError('rate_limited', 'too many failed sign-ins; retry in a minute', { retryAfterSec: 60 });
+      await countFailure(options, req.ip ?? '', door.failuresPerMin);
       throw new AppError('unauthorized', 'sign in at /sign-in, or send a staff token: Authorization: Bearer xs_...');
     }
     if (caller.via === 'session' && !door.isSameOrigin(req)) {
@@ -71,7 +69,7 @@ export async function createHttpHandler(
     res.locals.staff = caller;
     next();
   });
-  router.use(express.json({ limit: bodyLimit }));
+  router.use(express.json({ limit: bodyLimit, inflate: false }));
   router.use((_req, res, next) => currentRequest.run(res.locals.requestId, next));
   router.use(
     expressMiddleware(apollo, {
@@ -93,9 +91,12 @@ const currentRequest = new AsyncLocalStorage<string>();
 /** Refuses what could cost too much, before it runs. */
 const costLimit: ApolloServerPlugin<GraphqlContext> = {
   requestDidStart: async () => ({
-    didResolveOperation: async ({ schema, document, request: { operationName, variables } }) => {
+    didResolveOperation: async ({ schema, document, operation, request: { operationName, variables } }) => {
       try {
-        refuseCostly(schema, document, operationName, variables ?? {});
+        if (operation?.operation === 'subscription') {
+          throw new AppError('invalid_request', 'subscriptions run over WebSocket, at this path');
+        }
+        refuseUnfit(schema, document, operationName, variables ?? {});
       } catch (error) {
         throw error instanceof AppError ? graphqlError(error) : error;
       }

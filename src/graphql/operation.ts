@@ -1,5 +1,6 @@
 import { GraphQLError, type GraphQLFormattedError, type GraphQLSchema } from 'graphql';
 import { AppError } from '../errors.ts';
+import { addressKeys } from '../limits/client-address.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import { errorMembers, type Log } from '../log.ts';
 import type { StaffCaller } from '../staff/staff-authenticator.ts';
@@ -26,6 +27,13 @@ export async function countOperation(
   throw new AppError('rate_limited', `more than ${operationsPerMin} operations a minute; retry in ${seconds} seconds`, {
     retryAfterSec: seconds,
   });
+}
+
+/** Counts an attempt of a host that nobody proved to be staff. @throws AppError rate_limited */
+export async function countFailure({ limiter }: StaffApiOptions, address: string, perMin: number): Promise<void> {
+  const { allowed } = await limiter.consume('signin', addressKeys(address).host, perMin);
+  if (allowed) return;
+  throw new AppError('rate_limited', 'too many failed sign-ins; retry in a minute', { retryAfterSec: 60 });
 }
 
 /** An error as the caller reads it. What is no refusal is written to the log. */

@@ -327,17 +327,17 @@ export class PartnerResolver {
     });
   }
 
-  async #change(
+  #change(
     context: GraphqlContext,
     operation: string,
     id: string,
     changes: Parameters<PartnerService['change']>[1],
     reason: string,
   ): Promise<Partner> {
-    const before = snapshot(await this.#partners.get(id));
     return this.#audit.act(context.actor, operation, reason, async (em) => {
+      const before = snapshot(await this.#partners.lock(id, em));
       const partner = await this.#partners.change(id, changes, em);
-      return { result: partner, target: `partner:${id}`, before, after: snapshot(partner) };
+      return { result: partner, target: `partner:${partner.id}`, before, after: snapshot(partner) };
     });
   }
 }

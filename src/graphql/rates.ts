@@ -13,6 +13,7 @@ import {
   Root,
 } from 'type-graphql';
 import type { AuditLog } from '../audit/audit-log.ts';
+import { AppError } from '../errors.ts';
 import { type Big, formatDecimal, parseDecimal } from '../money.ts';
 import type { PartnerService } from '../partners/partner-service.ts';
 import type { PriceOverride } from '../rates/price-override.entity.ts';
@@ -163,6 +164,7 @@ export class RateResolver {
     const { coinFrom, coinTo, rateType, partnerId } = input;
     const partner = partnerId ? await this.#partners.get(partnerId) : null;
     const amount: Big | null = input.amount ? parseDecimal(input.amount) : null;
+    if (input.amount && !amount) throw new AppError('invalid_amount', 'amount has too many digits');
     const pair = {
       coinFrom,
       networkFrom: input.networkFrom ?? undefined,

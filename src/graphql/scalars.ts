@@ -16,7 +16,17 @@ export const Decimal = new GraphQLScalarType<string, string>({
 });
 
 /** A moment, in UTC: "2026-11-21T09:30:00.000Z". */
-export const DateTime = GraphQLDateTime;
+export const DateTime = new GraphQLScalarType<Date, Date>({
+  ...GraphQLDateTime.toConfig(),
+  parseValue: (value) => sinceUnix(GraphQLDateTime.parseValue(value)),
+  parseLiteral: (node, variables) => sinceUnix(GraphQLDateTime.parseLiteral(node, variables)),
+});
+
+/** The year 0, which PostgreSQL does not know, can be written as well. */
+function sinceUnix(moment: Date): Date {
+  if (moment.getTime() < 0) throw new AppError('invalid_value', 'a moment lies after the beginning of 1970');
+  return moment;
+}
 
 function checked(value: unknown): string {
   const decimal = typeof value === 'string' ? parseDecimal(value) : null;

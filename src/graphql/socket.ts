@@ -11,8 +11,8 @@ import { errorMembers } from '../log.ts';
 import type { StaffCaller } from '../staff/staff-authenticator.ts';
 import { GraphqlContext } from './context.ts';
 import type { StaffDoor } from './http.ts';
-import { graphqlError, operationLimits, refuseCostly, validationRules } from './limits.ts';
-import { countOperation, type StaffApiOptions, toldError } from './operation.ts';
+import { graphqlError, operationLimits, refuseUnfit, validationRules } from './limits.ts';
+import { countFailure, countOperation, type StaffApiOptions, toldError } from './operation.ts';
 
 const path = '/graphql';
 const largestMessage = 64 * 1024;
@@ -53,7 +53,10 @@ export function createSocketServer(options: StaffApiOptions, door: StaffDoor): S
   };
 
   async function prepare(req: IncomingMessage, open: number, payload: SubscribePayload): Promise<ExecutionArgs> {
-    const { caller, requestId, ip } = sessionOf(req);
+    const { requestId, ip } = sessionOf(req);
+    // Proven anew, so that whoever was shut out since the connection began gets nothing more.
+    const caller = await door.caller(req);
+    if (!caller) throw new AppError('unauthorized', 'sign in again');
     await countOperation(options, caller);
     if (open > subscriptionsPerConnection) {
       throw new AppError('query_too_complex', `a connection has at most ${subscriptionsPerConnection} subscriptions`);
@@ -66,7 +69,7 @@ export function createSocketServer(options: StaffApiOptions, door: StaffDoor): S
       throw new AppError('invalid_request', 'only subscriptions run here; send queries and mutations by POST');
     }
     const variableValues = payload.variables ?? {};
-    refuseCostly(schema, document, operationName, variableValues);
+    refuseUnfit(schema, document, operationName, variableValues);
     const contextValue = new GraphqlContext(sources, { caller, requestId, ip });
     return { schema, document, contextValue, variableValues, ...(operationName ? { operationName } : {}) };
   }
@@ -99,13 +102,13 @@ export function createSocketServer(options: StaffApiOptions, door: StaffDoor): S
     server,
   );
 
-  /** Keeps asking whether the caller may still listen; a role that changed counts from the next subscription on. */
+  /** Keeps asking whether the caller may still listen; one whose role changed connects anew. */
   function watch(socket: WebSocket, req: IncomingMessage): void {
     const session = sessionOf(req);
     const { id } = session.caller;
     connections.set(id, (connections.get(id) ?? 0) + 1);
     const prove = async (): Promise<void> => {
-      const caller = await door.caller(req);
+      const caller = await door.caller(req, false);
       if (!caller || caller.role !== session.caller.role) socket.close(CloseCode.Forbidden, 'sign in again');
     };
     const proving = setInterval(() => {
@@ -122,13 +125,16 @@ export function createSocketServer(options: StaffApiOptions, door: StaffDoor): S
   }
 
   async function admit(req: IncomingMessage): Promise<Session> {
-    if (new URL(req.url ?? '/', 'http://internal').pathname !== path) throw new AppError('not_found', 'nothing here');
+    if (req.url?.split('?', 1)[0] !== path) throw new AppError('not_found', 'nothing here');
     // A browser tells where a page comes from and asks nobody before it connects, whatever proves the caller.
     if (req.headers.origin !== undefined && !door.isSameOrigin(req)) {
       throw new AppError('foreign_origin', 'pages of this gateway only');
     }
     const caller = await door.caller(req);
-    if (!caller) throw new AppError('unauthorized', 'sign in first');
+    if (!caller) {
+      await countFailure(options, req.socket.remoteAddress ?? '', door.failuresPerMin);
+      throw new AppError('unauthorized', 'sign in first');
+    }
     if (caller.via === 'session' && !door.isSameOrigin(req)) {
       throw new AppError('foreign_origin', 'pages of this gateway only');
     }
@@ -147,6 +153,11 @@ export function createSocketServer(options: StaffApiOptions, door: StaffDoor): S
           server.handleUpgrade(req, socket, head, (ws) => {
             watch(ws, req);
             server.emit('connection', ws, req);
+            // graphql-ws would write what a client sends wrongly to the console. The connection is closed by then.
+            ws.removeAllListeners('error');
+            ws.on('error', (error) =>
+              log.warn({ event: 'live_failed', ...errorMembers(error) }, 'a client was cut off'),
+            );
           });
         })
         .catch((error: unknown) => {

@@ -118,9 +118,9 @@ export class StaffResolver {
     @Ctx() context: GraphqlContext,
   ): Promise<StaffMember> {
     return this.#audit.act(context.actor, 'staffRole', reason, async (em) => {
-      const before = (await this.#staff.list(em)).find((member) => member.id === id)?.role;
+      const before = (await this.#staff.list(em)).find((member) => member.id === id.toLowerCase())?.role;
       const member = await this.#staff.changeRole(em, id, role);
-      return { result: member, target: `staff:${id}`, before: { role: before }, after: { role } };
+      return { result: member, target: `staff:${member.id}`, before: { role: before }, after: { role } };
     });
   }
 
@@ -135,7 +135,7 @@ export class StaffResolver {
   ): Promise<IssuedTokenType> {
     return this.#audit.act(context.actor, 'staffToken', reason, async (em) => {
       const issued = await this.#staff.rotateToken(em, id);
-      return { result: issued, target: `staff:${id}` };
+      return { result: issued, target: `staff:${issued.member.id}` };
     });
   }
 
@@ -148,7 +148,7 @@ export class StaffResolver {
   ): Promise<StaffMember> {
     return this.#audit.act(context.actor, 'staffRevoke', reason, async (em) => {
       const member = await this.#staff.revoke(em, id);
-      return { result: member, target: `staff:${id}`, after: snapshot(member) };
+      return { result: member, target: `staff:${member.id}`, after: snapshot(member) };
     });
   }
 }

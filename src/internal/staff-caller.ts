@@ -12,6 +12,7 @@ export const sessionCookie = '__Host-staff';
 export async function staffCaller(
   req: IncomingMessage,
   authenticator: StaffAuthenticator,
+  isActivity = true,
 ): Promise<StaffCaller | null> {
   const { authorization } = req.headers;
   if (authorization !== undefined) {
@@ -19,7 +20,7 @@ export async function staffCaller(
     return token === undefined ? null : authenticator.byToken(token);
   }
   const secret = cookieOf(req, sessionCookie);
-  return secret === null ? null : authenticator.bySession(secret);
+  return secret === null ? null : authenticator.bySession(secret, isActivity);
 }
 
 /** The value of a cookie; null when it is absent or given twice. */

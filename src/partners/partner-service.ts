@@ -1,4 +1,4 @@
-import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgresql';
 import ipaddr from 'ipaddr.js';
 import { validate as isUuid, v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../clock.ts';
@@ -13,6 +13,8 @@ import { generateKey, type KeyHasher } from './secret-key.ts';
 /** Keys of one partner that are neither revoked nor expired. */
 const maxLiveKeys = 5;
 const maxRollHours = 7 * 24;
+/** Each of a key's networks is compared with the address of each request. */
+const maxCidrs = 100;
 
 /** What may be changed of a partner. An absent member stays; null goes back to the gateway's setting. */
 export interface PartnerChanges {
@@ -78,8 +80,14 @@ export class PartnerService {
     return this.#find(this.#orm.em.fork(), id);
   }
 
+  /** The partner, which nobody else changes before the caller's transaction ends. @throws AppError partner_not_found */
+  async lock(id: string, em: EntityManager): Promise<Partner> {
+    return this.#find(em, id, LockMode.PESSIMISTIC_WRITE);
+  }
+
   /** @throws AppError partner_not_found, invalid_value */
   async change(id: string, changes: PartnerChanges, em: EntityManager = this.#orm.em.fork()): Promise<Partner> {
+    if (Object.keys(changes).length === 0) throw new AppError('invalid_value', 'say what is to be changed');
     return em.transactional(async (tx) => {
       const partner = await this.#find(tx, id);
       if (changes.name !== undefined) partner.name = checkedName(changes.name);
@@ -198,8 +206,8 @@ export class PartnerService {
     return { keyId: key.keyId, key: key.whole };
   }
 
-  async #find(em: EntityManager, id: string): Promise<Partner> {
-    const partner = isUuid(id) ? await em.findOne(Partner, { id }) : null;
+  async #find(em: EntityManager, id: string, lockMode = LockMode.NONE): Promise<Partner> {
+    const partner = isUuid(id) ? await em.findOne(Partner, { id }, { lockMode }) : null;
     if (!partner) throw new AppError('partner_not_found', `there is no partner with the id '${id.slice(0, 40)}'`);
     return partner;
   }
@@ -251,17 +259,17 @@ function checkedEnd(expiresAt: Date | null, now: Date): Date | null {
 
 function checkedScopes(scopes: readonly string[]): KeyScope[] {
   if (scopes.length === 0) throw new AppError('invalid_value', `a key needs a scope: ${keyScopes.join(', ')}`);
-  return scopes.map((scope) => {
-    const known = keyScopes.find((candidate) => candidate === scope);
-    if (!known) throw new AppError('invalid_value', `a scope is one of ${keyScopes.join(', ')}`);
-    return known;
-  });
+  const unknown = scopes.find((scope) => !keyScopes.some((known) => known === scope));
+  if (unknown !== undefined) throw new AppError('invalid_value', `a scope is one of ${keyScopes.join(', ')}`);
+  return keyScopes.filter((known) => scopes.includes(known));
 }
 
 function checkedCidrs(cidrs: readonly string[]): string[] {
+  if (cidrs.length > maxCidrs) throw new AppError('invalid_value', `a key has at most ${maxCidrs} networks`);
   for (const cidr of cidrs) {
-    if (!ipaddr.isValidCIDR(cidr))
-      throw new AppError('invalid_value', `'${cidr}' is not a network like 203.0.113.0/24`);
+    if (!ipaddr.IPv4.isValidCIDRFourPartDecimal(cidr) && !ipaddr.IPv6.isValidCIDR(cidr)) {
+      throw new AppError('invalid_value', `'${cidr.slice(0, 80)}' is not a network like 203.0.113.0/24`);
+    }
   }
   return [...cidrs];
 }

@@ -1,6 +1,7 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../clock.ts';
+import { Currency } from '../currencies/currency.entity.ts';
 import { AppError } from '../errors.ts';
 import { formatDecimal, isStorable, parseDecimal } from '../money.ts';
 import { PriceOverride } from './price-override.entity.ts';
@@ -35,7 +36,7 @@ export class PriceOverrideService {
   /**
    * Sets a price, in the place of one that the pair has already.
    *
-   * @throws AppError invalid_value
+   * @throws AppError invalid_value, unknown_coin
    */
   async set(
     staffId: string,
@@ -52,6 +53,11 @@ export class PriceOverrideService {
       throw new AppError('invalid_value', 'a price set by hand ends in the future, at most seven days from now');
     }
     return em.transactional(async (tx) => {
+      for (const coin of [coinFrom, coinTo]) {
+        if ((await tx.count(Currency, { coin })) === 0) {
+          throw new AppError('unknown_coin', `there is no such coin: '${coin.slice(0, 40)}'`);
+        }
+      }
       await this.#end(tx, coinFrom, coinTo);
       const override = tx.create(PriceOverride, {
         id: uuidv7(),
@@ -78,6 +84,8 @@ export class PriceOverrideService {
   }
 
   async #end(em: EntityManager, coinFrom: string, coinTo: string): Promise<PriceOverride | null> {
+    // Two at once would both find none, or the same; reading goes on meanwhile.
+    await em.execute('lock table price_override in share row exclusive mode');
     const override = await em.findOne(PriceOverride, { coinFrom, coinTo, endedAt: null });
     if (!override) return null;
     override.endedAt = this.#clock.now();

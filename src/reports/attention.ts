@@ -40,7 +40,7 @@ const sources = [
   `select case problem when 'unknown' then 'payment_unknown' else 'payment_problem' end, order_id, id::text,
           coalesce(problem_since, created_at), problem
      from payment where problem is not null and ended_at is null order by problem_since, payment.id limit ?`,
-  `select 'proposal_open', order_id, id::text, proposed_at, action || ': ' || reason
+  `select 'proposal_open', order_id, id::text, proposed_at, action
      from staff_action where state = 'proposed' order by proposed_at, staff_action.id limit ?`,
   `select 'chain_problem', null::uuid, chain, coalesce(scanned_at, ?), problem
      from chain_state where problem is not null order by scanned_at, chain limit ?`,

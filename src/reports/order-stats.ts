@@ -55,6 +55,9 @@ export interface FailureCount {
 const batchSize = 5_000;
 const mostBatches = 200;
 
+/** Rows of one answer; a year of many partners by day would be hundreds of thousands. */
+const mostRows = 20_000;
+
 const dayMs = 86_400_000;
 /** Longest ranges in days: shorter where there is a row for each partner, and again for each pair, of which are many. */
 const longestDays: Readonly<Record<StatsInterval, Readonly<Record<'together' | StatsDimension, number>>>> = {
@@ -142,7 +145,8 @@ export class OrderStats {
    * One row for each bucket, in order of time. Without `by`, and for one key, buckets without orders are there with
    * zeros; otherwise there is a row for each partner or pair that had orders.
    *
-   * @throws AppError invalid_value for a range that is empty or too long, or a key without `by`.
+   * @throws AppError invalid_value for a range that is empty or too long, or a key without `by`; query_too_complex for
+   *   more than 20,000 rows.
    */
   async stats(range: StatsRange): Promise<StatsRow[]> {
     const { from, to, interval, by } = range;
@@ -181,9 +185,15 @@ export class OrderStats {
                 left join (${sums}) as sums using (at, key)`
              : `(${sums}) as sums`
 }
-        order by 1, 2`,
+        order by 1, 2 limit ${mostRows + 1}`,
       isSeries ? [range.key ?? '', interval, from, to, interval, ...values] : values,
     );
+    if (rows.length > mostRows) {
+      throw new AppError(
+        'query_too_complex',
+        `this has more than ${mostRows} rows; ask for a shorter range or one key`,
+      );
+    }
     return rows.map(({ at, ...row }) => ({ ...row, at: new Date(Number.parseInt(String(at), 10)) }));
   }
 

@@ -89,7 +89,7 @@ export class StaffActions {
       });
       if (proposal.action === 'refund') await setRecipient(em, action, proposal.recipient);
       em.persist(action);
-      if (needsApproval[action.action]) await this.#rehearse(action);
+      if (needsApproval[action.action]) await this.#rehearse(em, action);
       else await this.#carryOut(em, action, proposal.staffId);
       return action;
     });
@@ -138,10 +138,13 @@ export class StaffActions {
     return action;
   }
 
-  /** Tells now what would stand in the way of an approval, by doing it and undoing it. */
-  async #rehearse(action: StaffAction): Promise<void> {
+  /**
+   * Tells now what would stand in the way of an approval, by doing it and undoing it. It has entities of its own, but the
+   * caller's connection: waiting for a second one while holding the first would use up the pool.
+   */
+  async #rehearse(outer: EntityManager, action: StaffAction): Promise<void> {
     const undo = new Error('the rehearsal is over');
-    const rehearsal = this.#options.orm.em.fork().transactional(async (em) => {
+    const rehearsal = outer.fork({ clear: true, keepTransactionContext: true }).transactional(async (em) => {
       await this.#effect(em, action, action.proposedBy);
       await em.flush();
       throw undo;

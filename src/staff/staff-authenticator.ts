@@ -45,7 +45,7 @@ export class StaffAuthenticator {
   }
 
   /** The member behind the secret of a session; null when it is unknown or has ended. */
-  async bySession(secret: string): Promise<StaffCaller | null> {
+  async bySession(secret: string, isActivity = true): Promise<StaffCaller | null> {
     if (!/^[\w-]{43}$/.test(secret)) return null;
     const now = this.#clock.now();
     const em = this.#orm.em.fork();
@@ -62,7 +62,7 @@ export class StaffAuthenticator {
     );
     if (!session) return null;
     const seenBefore = new Date(now.getTime() - seenEveryMs);
-    if (session.lastSeenAt <= seenBefore) {
+    if (isActivity && session.lastSeenAt <= seenBefore) {
       await em.execute('update staff_session set last_seen_at = ? where id = ? and last_seen_at <= ?', [
         now,
         session.id,

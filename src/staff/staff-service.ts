@@ -106,7 +106,8 @@ export class StaffService {
 
   #newMember(email: string, role: StaffRole): StaffMember {
     const address = email.trim().toLowerCase();
-    if (!/^[^\s@]{1,64}@[^\s@]{1,190}$/.test(address)) {
+    // Control characters would break logs and terminals.
+    if (!/^[^\s@]{1,64}@[^\s@]{1,190}$/.test(address) || /\p{Cc}/u.test(address)) {
       throw new AppError('invalid_value', `'${email.slice(0, 80)}' is not an e-mail address`);
     }
     return Object.assign(new StaffMember(), {

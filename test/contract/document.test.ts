@@ -21,6 +21,9 @@ const inside = new Set([
   'action_not_possible',
   'second_member_needed',
   'foreign_origin',
+  'insufficient_role',
+  'query_too_complex',
+  'query_too_slow',
 ]);
 
 describe('the document', () => {
