@@ -44,18 +44,24 @@ export class GraphqlContext {
     this.live = sources.live;
     this.sources = sources;
     this.em = sources.orm.em.fork();
-    this.loaders = createLoaders(this.em, () => this.usage());
+    this.loaders = createLoaders(this.em, (ids) => this.usage(ids));
   }
 
   /** Forgets what was read: each event of a subscription sees the rows as they are by then. */
   renew(): void {
     this.em = this.sources.orm.em.fork();
-    this.loaders = createLoaders(this.em, () => this.usage());
+    this.loaders = createLoaders(this.em, (ids) => this.usage(ids));
   }
 
-  private usage(): Promise<StatsRow[]> {
+  private usage([first, ...others]: readonly string[]): Promise<StatsRow[]> {
     const to = this.sources.clock.now();
     const from = new Date(to.getTime() - usageDays * 86_400_000);
-    return this.sources.stats.stats({ from, to, interval: 'day', by: 'partner' });
+    return this.sources.stats.stats({
+      from,
+      to,
+      interval: 'day',
+      by: 'partner',
+      ...(first && others.length === 0 ? { key: first } : {}),
+    });
   }
 }

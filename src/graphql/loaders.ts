@@ -14,8 +14,8 @@ import { StaffAction } from '../settlement/staff-action.entity.ts';
 import { Trade } from '../settlement/trade.entity.ts';
 import { StaffMember } from '../staff/staff-member.entity.ts';
 
-/** What became of the orders of partners, by day; rows bear the partner as their key. */
-export type UsageOf = () => Promise<StatsRow[]>;
+/** What became of the orders of partners, of these at least, by day; rows bear the partner as their key. */
+export type UsageOf = (partnerIds: readonly string[]) => Promise<StatsRow[]>;
 
 export type Loaders = ReturnType<typeof createLoaders>;
 
@@ -88,7 +88,7 @@ export function createLoaders(em: EntityManager, usageOf: UsageOf) {
       ({ partner }) => partner.id,
     ),
     usage: many(
-      () => usageOf(),
+      (ids) => usageOf(ids),
       ({ key }) => key,
     ),
     ledgerLines: many(
