@@ -30,7 +30,7 @@ export class Broadcast<Item> {
   }
 
   /** Everything from now on that is to be kept, until the reader returns. */
-  subscribe(keep: (item: Item) => boolean | Promise<boolean> = () => true): AsyncIterableIterator<Item> {
+  subscribe(keep: (item: Item) => boolean): AsyncIterableIterator<Item> {
     const subscriber: Subscriber<Item> = { waiting: [], wake: () => {}, fault: null };
     this.#subscribers.add(subscriber);
     if (!this.#isRunning) void this.#run();
@@ -41,7 +41,7 @@ export class Broadcast<Item> {
         while (!isOver()) {
           const item = subscriber.waiting.shift();
           if (item !== undefined) {
-            if (await keep(item)) return { done: false, value: item };
+            if (keep(item)) return { done: false, value: item };
           } else {
             if (subscriber.fault) throw subscriber.fault;
             await new Promise<void>((resolve) => {

@@ -24,6 +24,8 @@ export interface StaffSources {
 }
 
 const usageDays = 30;
+/** As many as the list of partners has. */
+const mostPartners = 1_000;
 
 /** What one operation of the staff API is run with. Its members are plain, because Apollo Server copies it. */
 export class GraphqlContext {
@@ -61,6 +63,7 @@ export class GraphqlContext {
       to,
       interval: 'day',
       by: 'partner',
+      top: mostPartners,
       ...(first && others.length === 0 ? { key: first } : {}),
     });
   }

@@ -1,6 +1,8 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { Arg, Ctx, Field, FieldResolver, ID, Int, ObjectType, Resolver, Root, Subscription } from 'type-graphql';
+import { validate as isUuid } from 'uuid';
 import type { Clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Order } from '../orders/order.entity.ts';
 import type { OrderStatus } from '../orders/order-status.ts';
@@ -135,11 +137,15 @@ function orderChanges(
   { orderId, partnerId, statuses }: OrderChangeArgs,
   context: GraphqlContext,
 ): AsyncIterable<FeedEvent> {
-  return context.live.orders.subscribe(async (event) => {
-    if (orderId && event.orderId !== orderId) return false;
+  for (const id of [orderId, partnerId]) {
+    if (id && !isUuid(id)) throw new AppError('invalid_value', `'${id.slice(0, 40)}' is not an id`);
+  }
+  return context.live.orders.subscribe((event) => {
+    if (orderId && event.orderId !== orderId.toLowerCase()) return false;
+    if (partnerId && event.partnerId !== partnerId.toLowerCase()) return false;
     if (statuses && !statuses.includes(event.toStatus)) return false;
     context.renew();
-    return !partnerId || (await context.loaders.order.load(event.orderId))?.partner.id === partnerId;
+    return true;
   });
 }
 

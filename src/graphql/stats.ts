@@ -10,6 +10,7 @@ import {
   Root,
   registerEnumType,
 } from 'type-graphql';
+import { AppError } from '../errors.ts';
 import type { OrderStatus } from '../orders/order-status.ts';
 import type {
   FailureCount,
@@ -29,9 +30,9 @@ registerEnumType(StatsIntervalEnum, {
   name: 'StatsInterval',
   description: 'How long a bucket is. Buckets begin in UTC.',
   valuesConfig: {
-    HOUR: { description: 'Ranges of up to 31 days; 7 apart by partner or pair.' },
-    DAY: { description: 'Ranges of up to 366 days.' },
-    MONTH: { description: 'Ranges of up to 10 years.' },
+    HOUR: { description: 'Ranges of up to 31 days; 7 apart by partner; not apart by pair.' },
+    DAY: { description: 'Ranges of up to 366 days; 31 apart by pair.' },
+    MONTH: { description: 'Ranges of up to 10 years; 366 days apart by pair.' },
   },
 });
 
@@ -61,6 +62,12 @@ class StatsArgs {
 
   @Field(() => String, { nullable: true, description: 'Only this partner or pair.' })
   key?: string | null;
+
+  @Field(() => Int, {
+    defaultValue: 20,
+    description: 'So many partners or pairs, those with the most orders; 1 to 100.',
+  })
+  top!: number;
 }
 
 @ObjectType('StatsBucket', { description: 'What became of the orders that were created in a bucket of time.' })
@@ -126,6 +133,8 @@ export class StatsType {
   range!: StatsRange;
 }
 
+const mostTop = 100;
+
 @Resolver(() => StatsType)
 export class StatsResolver {
   readonly #stats: OrderStats;
@@ -136,8 +145,9 @@ export class StatsResolver {
 
   @Permit('stats:read')
   @Query(() => StatsType, { description: 'Statistics for dashboards: each part is computed when it is asked for.' })
-  stats(@Args(() => StatsArgs) { from, to, interval, by, key }: StatsArgs): StatsType {
-    return { range: { from, to, interval, by: by ?? null, ...(key ? { key } : {}) } };
+  stats(@Args(() => StatsArgs) { from, to, interval, by, key, top }: StatsArgs): StatsType {
+    if (top < 1 || top > mostTop) throw new AppError('invalid_value', `top is a whole number from 1 to ${mostTop}`);
+    return { range: { from, to, interval, top, by: by ?? null, ...(key ? { key } : {}) } };
   }
 
   @FieldResolver(() => [StatsBucketType], { description: 'Counts, volume, revenue and conversion, by bucket of time.' })

@@ -8,6 +8,7 @@ export interface FeedEvent {
   /** The place in the feed just behind this event. */
   readonly cursor: string;
   readonly orderId: string;
+  readonly partnerId: string;
   readonly seq: number;
   readonly at: Date;
   readonly fromStatus: OrderStatus | null;
@@ -57,9 +58,10 @@ export class OrderFeed {
       throw new AppError('invalid_value', 'this is no cursor of the order feed');
     }
     const rows = await this.#em().execute<(Omit<FeedEvent, 'cursor' | 'at'> & { xid: string; at: Date | string })[]>(
-      `select e.xid::text as xid, e.order_id as "orderId", e.seq, e.at, e.from_status as "fromStatus",
+      `select e.xid::text as xid, e.order_id as "orderId", o.partner_id as "partnerId", e.seq, e.at, e.from_status as "fromStatus",
               e.to_status as "toStatus", e.cause
-         from order_event e where ${behindPlace} order by ${feedOrder} limit ?`,
+         from order_event e join exchange_order o on o.id = e.order_id
+        where ${behindPlace} order by ${feedOrder} limit ?`,
       [xid, orderId, seq, Math.min(limit, mostEvents)],
     );
     return rows.map(({ xid, at, ...event }) => {

@@ -386,10 +386,14 @@ describe('the limit of what statistics answer', () => {
               'waiting_deposit', 'created', 1, 0, 0, 0
          from generate_series(1, 60) as partner, generate_series(0, 360) as day`,
     );
-    const stats = (to: string) =>
-      viewer.ask(`{ stats(from: "2025-01-01T00:00:00Z", to: "${to}", by: PARTNER) { series { created } } }`);
-    expect(kinds(await stats('2025-12-31T00:00:00Z'))).toEqual(['query_too_complex']);
-    expect((await stats('2025-02-01T00:00:00Z')).data.stats.series).toHaveLength(60 * 31);
+    const stats = (to: string, top: number) =>
+      viewer.ask(
+        `{ stats(from: "2025-01-01T00:00:00Z", to: "${to}", by: PARTNER, top: ${top}) { series { created } } }`,
+      );
+    expect(kinds(await stats('2025-12-31T00:00:00Z', 60))).toEqual(['query_too_complex']);
+    expect(kinds(await stats('2025-12-31T00:00:00Z', 101))).toEqual(['invalid_value']);
+    expect((await stats('2025-02-01T00:00:00Z', 100)).data.stats.series).toHaveLength(60 * 31);
+    expect((await stats('2025-02-01T00:00:00Z', 7)).data.stats.series).toHaveLength(7 * 31);
   });
 });
 
@@ -602,7 +606,9 @@ describe('a connection', () => {
     const socket = await open(member);
     const told = next(socket);
     for (let id = 0; id < 21; id++) {
-      const payload = { query: 'subscription { orderChanged(orderId: "x") { seq } }' };
+      const payload = {
+        query: 'subscription { orderChanged(orderId: "01900000-0000-7000-8000-000000000000") { seq } }',
+      };
       socket.send(JSON.stringify({ type: 'subscribe', id: `s${id}`, payload }));
     }
     expect(await told).toMatchObject({ type: 'error', payload: [{ extensions: { kind: 'query_too_complex' } }] });

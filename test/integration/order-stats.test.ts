@@ -119,6 +119,16 @@ describe('statistics', () => {
     expect(row?.revenueUsd).toMatch(/^\d+\.\d{1,6}$/);
   });
 
+  it('tell of the partners or pairs with the most orders', async () => {
+    const all = await stats.stats({ ...day, by: 'pair' });
+    const counts = Map.groupBy(all, ({ key }) => key);
+    const [most] = [...counts].sort(
+      ([, a], [, b]) => b.reduce((sum, row) => sum + row.created, 0) - a.reduce((sum, row) => sum + row.created, 0),
+    );
+    expect(counts.size).toBeGreaterThan(1);
+    expect(await stats.stats({ ...day, by: 'pair', top: 1 })).toEqual(most?.[1]);
+  });
+
   it('fill hours without orders with zeros', async () => {
     const rows = await stats.stats(hours);
     expect(rows.map(({ at }) => at.getTime())).toEqual(
@@ -199,10 +209,11 @@ describe('statistics', () => {
     ['a date that is none', { ...day, to: new Date('never') }],
     ['32 days of hours', { ...hours, to: new Date('2026-02-02') }],
     ['8 days of hours for each partner', { ...hours, by: 'partner', to: new Date('2026-01-09') }],
-    ['15 days for each pair', { ...day, by: 'pair', to: new Date('2026-01-16') }],
+    ['32 days for each pair', { ...day, by: 'pair', to: new Date('2026-02-02') }],
     ['hours for each pair', { ...hours, by: 'pair' }],
     ['two years of days', { ...day, to: new Date('2028-01-01') }],
     ['20 years of months', { ...day, interval: 'month', to: new Date('2046-01-01') }],
+    ['no pairs at all', { ...day, by: 'pair', top: 0 }],
     ['a key of nothing', { ...day, key: 'BTC' }],
   ];
   it.each(refused)('refuse %s', async (_name, range) => {

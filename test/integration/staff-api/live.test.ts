@@ -222,6 +222,7 @@ describe('a connection', () => {
       '{ me { id } }',
       'mutation { orderHold(orderId: "x", reason: "x") { id } }',
       'subscription { unknown }',
+      'subscription { orderChanged(orderId: "x") { seq } }',
       'subscription { orderChanged { order { actions { order { actions { order { actions { order { actions { id } } } } } } } } } }',
       `subscription { orderChanged { ${Array.from({ length: 20 }, (_, i) => `a${i}: seq`).join(' ')} } }`,
       `subscription { orderChanged { ${'seq '.repeat(3_000)} } }`,
