@@ -31,7 +31,7 @@ registerEnumType(StatsIntervalEnum, {
   description: 'How long a bucket is. Buckets begin in UTC.',
   valuesConfig: {
     HOUR: { description: 'Ranges of up to 31 days; 7 apart by partner; not apart by pair.' },
-    DAY: { description: 'Ranges of up to 366 days; 31 apart by pair.' },
+    DAY: { description: 'Ranges of up to 366 days; 14 apart by pair.' },
     MONTH: { description: 'Ranges of up to 10 years; 366 days apart by pair.' },
   },
 });

@@ -66,7 +66,7 @@ const dayMs = 86_400_000;
 /** Longest ranges in days: shorter where there is a row for each partner, and again for each pair, of which are many. */
 const longestDays: Readonly<Record<StatsInterval, Readonly<Record<'together' | StatsDimension, number>>>> = {
   hour: { together: 31, partner: 7, pair: 0 },
-  day: { together: 366, partner: 366, pair: 31 },
+  day: { together: 366, partner: 366, pair: 14 },
   month: { together: 3_660, partner: 3_660, pair: 366 },
 };
 
@@ -154,9 +154,6 @@ export class OrderStats {
    */
   async stats(range: StatsRange): Promise<StatsRow[]> {
     const { from, to, interval, by, top = usualTop } = range;
-    if (!Number.isInteger(top) || top < 1 || top > mostTop) {
-      throw new AppError('invalid_value', `top is a whole number from 1 to ${mostTop}`);
-    }
     const { where, values } = conditions(range);
     // The last condition is that of the index order_stat_series.
     const sums = `
@@ -237,9 +234,12 @@ export class OrderStats {
 }
 
 /** The rows of a range, as a condition on order_stat with its values. */
-function conditions({ from, to, interval, by, key }: StatsRange): { where: string; values: unknown[] } {
+function conditions({ from, to, interval, by, key, top = usualTop }: StatsRange): { where: string; values: unknown[] } {
   const days = (to.getTime() - from.getTime()) / dayMs;
   if (!(days > 0)) throw new AppError('invalid_value', 'from must be before to');
+  if (!Number.isInteger(top) || top < 1 || top > mostTop) {
+    throw new AppError('invalid_value', `top is a whole number from 1 to ${mostTop}`);
+  }
   if (interval === 'hour' && by === 'pair') {
     throw new AppError(
       'invalid_value',

@@ -209,7 +209,7 @@ describe('statistics', () => {
     ['a date that is none', { ...day, to: new Date('never') }],
     ['32 days of hours', { ...hours, to: new Date('2026-02-02') }],
     ['8 days of hours for each partner', { ...hours, by: 'partner', to: new Date('2026-01-09') }],
-    ['32 days for each pair', { ...day, by: 'pair', to: new Date('2026-02-02') }],
+    ['15 days for each pair', { ...day, by: 'pair', to: new Date('2026-01-16') }],
     ['hours for each pair', { ...hours, by: 'pair' }],
     ['two years of days', { ...day, to: new Date('2028-01-01') }],
     ['20 years of months', { ...day, interval: 'month', to: new Date('2046-01-01') }],
