@@ -214,6 +214,9 @@ async function tableScans(): Promise<number> {
 const at = (times: readonly number[], share: number): string =>
   (times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0).toFixed(1);
 
+/** What the gateway reads by itself now and then, and the proof of the member. */
+const unrelated = /\b(from "(currency|staff_member|price_override)"|sandbox_price)/;
+
 process.stdout.write(
   '| query | statements | p50 ms | p99 ms | sequential scan on exchange_order |\n|---|---|---|---|---|\n',
 );
@@ -235,9 +238,6 @@ for (const [name, query] of queries) {
 }
 
 if (options.plans !== undefined) await writeFile(options.plans, await plans());
-
-/** What the gateway reads by itself now and then, and the proof of the member. */
-const unrelated = /\b(from "(currency|staff_member|price_override)"|sandbox_price)/;
 
 /** Lists of ids would fill the page. */
 function shortened(line: string): string {
