@@ -593,6 +593,7 @@ create table staff_action (
   constraint staff_action_state_check CHECK ((state = ANY (ARRAY['proposed'::text, 'done'::text, 'rejected'::text])))
 );
 CREATE INDEX staff_action_open ON public.staff_action USING btree (proposed_at) WHERE (state = 'proposed'::text);
+CREATE UNIQUE INDEX staff_action_open_once ON public.staff_action USING btree (action, order_id, deposit_id) NULLS NOT DISTINCT WHERE ((state = 'proposed'::text) AND (action = ANY (ARRAY['refund'::text, 'retry_payout'::text, 'release'::text])));
 CREATE INDEX staff_action_order ON public.staff_action USING btree (order_id);
 
 create table staff_member (

@@ -56,7 +56,7 @@ export async function openStaffApi(setup: StaffSetup): Promise<StaffApi> {
     new ActionResolver(audit, setup.actions),
     new PartnerResolver(audit, partners, rates),
     new CurrencyResolver(audit, new CurrencyService(orm, clock), catalogue),
-    new RateResolver(audit, rates, partners, overrides, () => prices.refresh(catalogue.coins())),
+    new RateResolver(audit, rates, partners, overrides, prices, () => prices.refresh(catalogue.coins())),
     new StatsResolver(stats),
     new AttentionResolver(clock),
     new SystemResolver(prices, clock),

@@ -7,7 +7,7 @@ import { CurrencyService } from '../currencies/currency-service.ts';
 import { migrate, schemaState } from '../db/database.ts';
 import { AppError } from '../errors.ts';
 import { keyScopes } from '../partners/key-scope.ts';
-import { renumberFeed } from '../reports/order-feed.ts';
+import { isFeedStalled, renumberFeed } from '../reports/order-feed.ts';
 import { type StaffMember, staffRoles } from '../staff/staff-member.entity.ts';
 import { chainCommands } from './chain-commands.ts';
 import { type CommandContext, withDatabase, withLedger, withServices } from './context.ts';
@@ -71,7 +71,14 @@ function databaseCommands(program: Command): void {
     'renumber',
     'after a dump was restored into another PostgreSQL: let statistics and subscriptions go on',
   ).action(async ({ json }) => {
-    print({ events: await withDatabase(({ orm }) => renumberFeed(orm)) }, json);
+    const events = await withDatabase(async ({ orm }) => {
+      if (await isFeedStalled(orm.em.fork())) return renumberFeed(orm);
+      throw new AppError(
+        'action_not_possible',
+        "events bear this PostgreSQL's own numbers; there is nothing to renumber",
+      );
+    });
+    print({ events }, json);
   });
   verb(db, 'status', 'tell whether migrations are missing').action(async ({ json }) => {
     print({ state: await withDatabase(({ orm }) => schemaState(orm)) }, json);

@@ -3,6 +3,7 @@ import { validate as isUuid } from 'uuid';
 import type { AuditLog } from '../audit/audit-log.ts';
 import { AppError } from '../errors.ts';
 import type { Order } from '../orders/order.entity.ts';
+import type { Deposit } from '../settlement/deposit.entity.ts';
 import { StaffAction, type StaffActionName } from '../settlement/staff-action.entity.ts';
 import type { StaffActions } from '../settlement/staff-actions.ts';
 import type { GraphqlContext } from './context.ts';
@@ -10,6 +11,7 @@ import { StaffActionEnum, StaffActionStateEnum } from './enumerations.ts';
 import { OrderType } from './orders.ts';
 import { Permit } from './permit.ts';
 import { DateTime } from './scalars.ts';
+import { DepositType } from './settlement.ts';
 import { StaffNameType, staffName } from './staff.ts';
 
 @ObjectType('OrderAction', {
@@ -21,9 +23,6 @@ export class ActionType {
 
   @Field(() => StaffActionEnum, { description: 'What.' })
   action!: StaffActionName;
-
-  @Field(() => ID, { nullable: true, description: 'The deposit that it is about, if it is about one.' })
-  depositId!: string | null;
 
   @Field(() => String, { nullable: true, description: 'Where a refund goes.' })
   address!: string | null;
@@ -65,6 +64,14 @@ export class ActionResolver {
   @FieldResolver(() => OrderType, { nullable: true, description: "The order; null for a deposit that is nobody's." })
   order(@Root() { orderId }: StaffAction, @Ctx() { loaders }: GraphqlContext): Promise<Order | null> {
     return orderId === null ? Promise.resolve(null) : loaders.order.load(orderId);
+  }
+
+  @FieldResolver(() => DepositType, {
+    nullable: true,
+    description: 'The deposit that it is about, if it is about one.',
+  })
+  deposit(@Root() { depositId }: StaffAction, @Ctx() { loaders }: GraphqlContext): Promise<Deposit | null> {
+    return depositId === null ? Promise.resolve(null) : loaders.deposit.load(depositId);
   }
 
   @FieldResolver(() => StaffNameType, { description: 'Who asked for it.' })

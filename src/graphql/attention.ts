@@ -3,11 +3,13 @@ import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { Order } from '../orders/order.entity.ts';
 import { type AttentionItem, type AttentionKind, attention } from '../reports/attention.ts';
+import type { Deposit } from '../settlement/deposit.entity.ts';
 import type { GraphqlContext } from './context.ts';
 import { enumOf } from './enums.ts';
 import { OrderType } from './orders.ts';
 import { Permit } from './permit.ts';
 import { DateTime } from './scalars.ts';
+import { DepositType } from './settlement.ts';
 
 export const AttentionKindEnum = enumOf<AttentionKind>('AttentionKind', 'Why staff must look at something.', {
   held_order: 'An order is held.',
@@ -61,5 +63,13 @@ export class AttentionResolver {
   @FieldResolver(() => OrderType, { nullable: true, description: 'The order that it is about, if it is about one.' })
   order(@Root() { orderId }: AttentionItem, @Ctx() { loaders }: GraphqlContext): Promise<Order | null> {
     return orderId === null ? Promise.resolve(null) : loaders.order.load(orderId);
+  }
+
+  @FieldResolver(() => DepositType, {
+    nullable: true,
+    description: 'The deposit that it is about, if it is about one.',
+  })
+  deposit(@Root() { kind, subjectId }: AttentionItem, @Ctx() { loaders }: GraphqlContext): Promise<Deposit | null> {
+    return kind === 'deposit_problem' ? loaders.deposit.load(subjectId) : Promise.resolve(null);
   }
 }

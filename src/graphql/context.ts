@@ -55,16 +55,18 @@ export class GraphqlContext {
     this.loaders = createLoaders(this.em, (ids) => this.usage(ids));
   }
 
-  private usage([first, ...others]: readonly string[]): Promise<StatsRow[]> {
+  private async usage([first, ...others]: readonly string[]): Promise<StatsRow[]> {
     const to = this.sources.clock.now();
     const from = new Date(to.getTime() - usageDays * 86_400_000);
-    return this.sources.stats.stats({
+    const only = first !== undefined && others.length === 0 ? { key: first } : {};
+    const rows = await this.sources.stats.stats({
       from,
       to,
       interval: 'day',
       by: 'partner',
       top: mostPartners,
-      ...(first && others.length === 0 ? { key: first } : {}),
+      ...only,
     });
+    return rows.filter(({ created }) => created > 0);
   }
 }

@@ -116,7 +116,7 @@ export const StaffActionEnum = enumOf<StaffActionName>('OrderActionKind', 'What 
   refund: 'Send a deposit, or a rest of it, to an address.',
   retry_payout: 'Make the payout of a failed order go on.',
   mark_failed: 'End a payout or refund that was never signed.',
-  hold: 'Let no payment of the order go out.',
+  hold: 'Let the order not go on, and no payment of it go out.',
   release: 'End a hold.',
 });
 

@@ -138,7 +138,8 @@ function orderChanges(
   context: GraphqlContext,
 ): AsyncIterable<FeedEvent> {
   for (const id of [orderId, partnerId]) {
-    if (id && !isUuid(id)) throw new AppError('invalid_value', `'${id.slice(0, 40)}' is not an id`);
+    if (id && !isUuid(id))
+      throw new AppError('invalid_value', `'${id.slice(0, 40)}' is not a UUID; subscriptions take no short ids`);
   }
   return context.live.orders.subscribe((event) => {
     if (orderId && event.orderId !== orderId.toLowerCase()) return false;

@@ -101,12 +101,12 @@ export class OrderTermsType {
   maxAmount!: string | null;
 }
 
-@ObjectType('OrderHold', { description: 'A hold: no payment of the order goes out.' })
+@ObjectType('OrderHold', { description: 'A hold: the order does not go on, and no payment of it goes out.' })
 export class OrderHoldType {
   @Field(() => DateTime, { description: 'Since when.' })
   since!: Date;
 
-  @Field(() => String, { description: 'Why.' })
+  @Field(() => String, { description: "Why: 'staff', whose words are in actions, or what the gateway found." })
   reason!: string;
 }
 
@@ -270,7 +270,7 @@ export class OrderFilterInput {
 
   @Field(() => String, {
     nullable: true,
-    description: 'Begin of an order id, a short id, a transaction hash or an address; at least 4 characters.',
+    description: 'Beginning of an order id, a short id, a transaction hash or an address; at least 4 characters.',
   })
   search?: string | null;
 }
@@ -473,7 +473,9 @@ export class OrderResolver {
   }
 
   @Permit('orders:hold')
-  @Mutation(() => ActionType, { description: 'Holds an order: no payment of it goes out until it is released.' })
+  @Mutation(() => ActionType, {
+    description: 'Holds an order: it does not go on, and no payment of it goes out, until it is released.',
+  })
   orderHold(
     @Arg('orderId', () => ID, { description: 'The order.' }) orderId: string,
     @Arg('reason', () => String, { description: 'Why.' }) reason: string,
@@ -504,6 +506,7 @@ export class OrderResolver {
     @Arg('reason', () => String, { description: 'Why.' }) reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<StaffAction> {
+    if (!orderId && !depositId) throw new AppError('missing_field', 'give an orderId, or the depositId of a deposit');
     const subject = { ...given({ orderId, depositId }), recipient: { address, tag: tag ?? null } };
     return this.#propose(context, 'orderRefund', 'refund', subject, reason);
   }

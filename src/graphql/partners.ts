@@ -187,7 +187,7 @@ export class PartnerResolver {
 
   @Permit('stats:read')
   @FieldResolver(() => [StatsBucketType], {
-    description: 'Its orders of the last 30 days, by day. Days without orders may be left out.',
+    description: 'Its orders of the last 30 days, by day. Days without orders are left out.',
   })
   usage(@Root() { id }: Partner, @Ctx() { loaders }: GraphqlContext): Promise<StatsRow[]> {
     return loaders.usage.load(id);

@@ -20,7 +20,7 @@ export const checkPermission: AuthChecker<GraphqlContext, Permission> = ({ conte
     if (!isPermitted(context.caller.role, permission)) {
       throw new AppError(
         'insufficient_role',
-        `this needs the permission ${permission}, which ${permissions[permission]}s have; you are ${context.caller.role}`,
+        `this needs ${permission}: the role ${permissions[permission]} or above; yours is ${context.caller.role}`,
       );
     }
   }

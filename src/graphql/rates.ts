@@ -16,6 +16,7 @@ import type { AuditLog } from '../audit/audit-log.ts';
 import { AppError } from '../errors.ts';
 import { type Big, formatDecimal, parseDecimal } from '../money.ts';
 import type { PartnerService } from '../partners/partner-service.ts';
+import type { PriceBook } from '../rates/price-book.ts';
 import type { PriceOverride } from '../rates/price-override.entity.ts';
 import type { PriceOverrideService } from '../rates/price-override-service.ts';
 import type { RateType } from '../rates/quote.ts';
@@ -140,6 +141,7 @@ export class RateResolver {
   readonly #rates: RateService;
   readonly #partners: PartnerService;
   readonly #overrides: PriceOverrideService;
+  readonly #prices: PriceBook;
   readonly #refreshPrices: () => Promise<void>;
 
   constructor(
@@ -147,12 +149,14 @@ export class RateResolver {
     rates: RateService,
     partners: PartnerService,
     overrides: PriceOverrideService,
+    prices: PriceBook,
     refreshPrices: () => Promise<void>,
   ) {
     this.#audit = audit;
     this.#rates = rates;
     this.#partners = partners;
     this.#overrides = overrides;
+    this.#prices = prices;
     this.#refreshPrices = refreshPrices;
   }
 
@@ -205,7 +209,7 @@ export class RateResolver {
   @Permit('prices:override')
   @Mutation(() => PriceOverrideType, {
     description:
-      'Sets the price of a pair by hand until a time. Float quotes follow at once, fixed ones with their next window; other processes within seconds.',
+      'Sets the price of a pair, in this direction, by hand until a time, at most a quarter away from the market. Float quotes follow at once, fixed ones with their next window; other processes within seconds.',
   })
   async priceOverride(
     @Arg('input', () => PriceOverrideInput, { description: 'The price.' }) input: PriceOverrideInput,
@@ -213,9 +217,13 @@ export class RateResolver {
     @Ctx() context: GraphqlContext,
   ): Promise<PriceOverride> {
     const override = await this.#audit.act(context.actor, 'priceOverride', reason, async (em) => {
-      const made = await this.#overrides.set(context.caller.id, input, em);
+      const { coinFrom, coinTo } = input;
+      const live = await this.#overrides.live(em);
+      const earlier = live.find((row) => row.coinFrom === coinFrom && row.coinTo === coinTo);
+      const before = earlier ? { price: earlier.price, endsAt: earlier.endsAt } : null;
+      const made = await this.#overrides.set(context.caller.id, input, this.#prices.market(coinFrom, coinTo), em);
       const { price, endsAt } = made;
-      return { result: made, target: pairTarget(made), after: { price, endsAt } };
+      return { result: made, target: pairTarget(made), before, after: { price, endsAt } };
     });
     await this.#refreshPrices();
     return override;

@@ -4,7 +4,7 @@ import type { PriceBook } from '../rates/price-book.ts';
 import { type SystemStatus, systemStatus } from '../reports/system-status.ts';
 import type { GraphqlContext } from './context.ts';
 import { Permit } from './permit.ts';
-import { DateTime } from './scalars.ts';
+import { DateTime, Decimal } from './scalars.ts';
 
 @ObjectType('ChainStatus', { description: 'A chain as its scanner saw it last.' })
 export class ChainStatusType {
@@ -26,7 +26,10 @@ export class ChainStatusType {
   @Field(() => ID, { nullable: true, description: 'The worker that has it now.' })
   leaseOwner!: string | null;
 
-  @Field(() => DateTime, { nullable: true, description: 'When it was read last.' })
+  @Field(() => DateTime, {
+    nullable: true,
+    description: 'When something new was read of it; an idle chain has nothing new.',
+  })
   scannedAt!: Date | null;
 }
 
@@ -68,6 +71,9 @@ export class PriceStatusType {
   @Field(() => String, { description: 'Coin.' })
   coin!: string;
 
+  @Field(() => Decimal, { description: 'In US dollars.' })
+  price!: string;
+
   @Field(() => Float, { description: 'Seconds since its source observed it.' })
   ageSec!: number;
 }
@@ -108,7 +114,7 @@ export class SystemResolver {
   @Permit('system:read')
   @Query(() => SystemStatusType, { description: 'How the machinery is doing.' })
   async system(@Ctx() { em }: GraphqlContext): Promise<SystemStatus & Pick<SystemStatusType, 'prices'>> {
-    const prices = [...this.#prices.ages()].map(([coin, ageSec]) => ({ coin, ageSec }));
+    const prices = this.#prices.newest();
     prices.sort((a, b) => b.ageSec - a.ageSec || (a.coin < b.coin ? -1 : 1));
     return { ...(await systemStatus(em, this.#clock.now())), prices };
   }

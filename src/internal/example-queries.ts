@@ -29,7 +29,7 @@ query Attention {
     },
     {
       query: `# Orders, newest first. Next page: give pageInfo.endCursor as after.
-# search takes the begin of an id, a transaction hash or an address.
+# filter: { search: "..." } takes the beginning of an id, a transaction hash or an address.
 query Orders($first: Int = 20, $after: String, $filter: OrderFilter) {
   orders(first: $first, after: $after, filter: $filter) {
     count { value isExact }
@@ -50,12 +50,10 @@ query Orders($first: Int = 20, $after: String, $filter: OrderFilter) {
   }
 }
 `,
-      variables: json({
-        filter: { statuses: ['WAITING_DEPOSIT', 'CONFIRMING', 'EXCHANGING', 'SENDING', 'COMPLETED'] },
-      }),
+      variables: json({ first: 20, filter: {} }),
     },
     {
-      query: `# The newest order with its whole story. For another one: order(id: "EX-...").
+      query: `# The newest order with its whole story. For another one: order(id: "XP-...").
 query OrderStory {
   orders(first: 1) {
     edges {

@@ -154,11 +154,9 @@ export class PartnerService {
    *
    * @throws AppError key_not_found, invalid_value
    */
-  async changeKey(
-    keyId: string,
-    { label, scopes, allowedCidrs, expiresAt }: KeyOptions,
-    em: EntityManager = this.#orm.em.fork(),
-  ): Promise<ApiKey> {
+  async changeKey(keyId: string, changes: KeyOptions, em: EntityManager = this.#orm.em.fork()): Promise<ApiKey> {
+    const { label, scopes, allowedCidrs, expiresAt } = changes;
+    if (Object.keys(changes).length === 0) throw new AppError('invalid_value', 'say what is to be changed');
     return em.transactional(async (tx) => {
       const key = await this.#findKey(tx, keyId);
       const now = this.#clock.now();

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { errorMembers, type Log } from '../log.ts';
-import { Big, parseDecimal, roundToSignificant } from '../money.ts';
+import { Big, formatDecimal, parseDecimal, roundToSignificant } from '../money.ts';
 import type { PriceOverride } from './price-override.entity.ts';
 import type { PriceSource } from './price-source.ts';
 import type { PricePair } from './quote.ts';
@@ -109,10 +109,19 @@ export class PriceBook {
     return override && override.endsAt > this.#options.clock.now() ? override.price : null;
   }
 
-  /** Age in seconds of the newest price of each coin. */
-  ages(): ReadonlyMap<string, number> {
+  /** The market's price of a pair, whatever staff set by hand; null when there is none young enough. */
+  market(coinFrom: string, coinTo: string): Big | null {
+    const from = this.live(coinFrom);
+    const to = this.live(coinTo);
+    return from && to ? from.div(to) : null;
+  }
+
+  /** The newest price of each coin, in US dollars, and how many seconds old it is. */
+  newest(): { coin: string; price: string; ageSec: number }[] {
     const nowMs = this.#options.clock.now().getTime();
-    return new Map([...this.#live].map(([coin, { at }]) => [coin, (nowMs - at.getTime()) / 1000]));
+    return [...this.#live].map(([coin, { price, at }]) => {
+      return { coin, price: formatDecimal(price), ageSec: (nowMs - at.getTime()) / 1000 };
+    });
   }
 
   /** Whole seconds for which fixed quotes keep their rate. */

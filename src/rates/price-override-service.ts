@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../clock.ts';
 import { Currency } from '../currencies/currency.entity.ts';
 import { AppError } from '../errors.ts';
-import { formatDecimal, isStorable, parseDecimal } from '../money.ts';
+import { Big, formatDecimal, isStorable, parseDecimal, roundToSignificant } from '../money.ts';
 import { PriceOverride } from './price-override.entity.ts';
 
 /** What staff set: units of coin_to for one of coin_from, before fees, until a time. */
@@ -14,6 +14,8 @@ export interface NewPriceOverride {
   readonly endsAt: Date;
 }
 
+/** A slip of a digit must not cost a user his coins: so far from the market a price may be, as a fraction. */
+const farthest = new Big('0.25');
 /** A price that somebody forgot must not outlive a week. */
 const longestMs = 7 * 24 * 3_600_000;
 
@@ -28,25 +30,32 @@ export class PriceOverrideService {
   }
 
   /** Those in force, oldest first. */
-  async live(): Promise<PriceOverride[]> {
+  async live(em: EntityManager = this.#orm.em.fork()): Promise<PriceOverride[]> {
     const where = { endedAt: null, endsAt: { $gt: this.#clock.now() } };
-    return this.#orm.em.fork().find(PriceOverride, where, { orderBy: { id: 'asc' } });
+    return em.find(PriceOverride, where, { orderBy: { id: 'asc' } });
   }
 
   /**
    * Sets a price, in the place of one that the pair has already.
+   *
+   * @param market the pair's price in the market, from which this may be a quarter away; null when there is none.
    *
    * @throws AppError invalid_value, unknown_coin
    */
   async set(
     staffId: string,
     { coinFrom, coinTo, price: text, endsAt }: NewPriceOverride,
+    market: Big | null,
     em: EntityManager = this.#orm.em.fork(),
   ): Promise<PriceOverride> {
     const now = this.#clock.now();
     const price = parseDecimal(text);
     if (!price || price.lte('0') || !isStorable(price)) {
       throw new AppError('invalid_value', `'${text.slice(0, 40)}' is not a price above 0 with at most 18 decimals`);
+    }
+    if (market && price.minus(market).abs().gt(market.times(farthest))) {
+      const shown = formatDecimal(roundToSignificant(market, 6));
+      throw new AppError('invalid_value', `${text} is more than a quarter away from the market's ${shown}`);
     }
     if (coinFrom === coinTo) throw new AppError('invalid_value', 'a pair has two different coins');
     if (endsAt <= now || endsAt.getTime() > now.getTime() + longestMs) {

@@ -2,6 +2,7 @@ import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgres
 import { v7 as uuidv7 } from 'uuid';
 import { checkAddress } from '../chains/address.ts';
 import type { Clock } from '../clock.ts';
+import { brokenConstraint } from '../db/database.ts';
 import { AppError } from '../errors.ts';
 import type { JobQueue } from '../jobs/job-queue.ts';
 import { Big } from '../money.ts';
@@ -89,6 +90,7 @@ export class StaffActions {
       });
       if (proposal.action === 'refund') await setRecipient(em, action, proposal.recipient);
       em.persist(action);
+      await writeOnce(em);
       if (needsApproval[action.action]) await this.#rehearse(em, action);
       else await this.#carryOut(em, action, proposal.staffId);
       return action;
@@ -183,7 +185,7 @@ export class StaffActions {
         hold(settling);
         break;
       case 'release':
-        release(settling);
+        release(settling, action);
         break;
     }
     settling.order.nextActionAt = settling.now;
@@ -210,6 +212,18 @@ async function orderOf(em: EntityManager, { orderId, depositId }: StaffProposal)
   return orderId;
 }
 
+/** Writes a proposal, of which there is one at a time: two would be carried out twice. */
+async function writeOnce(em: EntityManager): Promise<void> {
+  try {
+    await em.flush();
+  } catch (error) {
+    if (brokenConstraint(error) !== 'staff_action_open_once') throw error;
+    throw new AppError('already_exists', 'the same is proposed already; approve or reject that first', {
+      cause: error,
+    });
+  }
+}
+
 async function setRecipient(em: EntityManager, action: StaffAction, recipient: Recipient | undefined): Promise<void> {
   const order = action.orderId === null ? null : await em.findOneOrFail(Order, { id: action.orderId });
   const depositId = action.depositId ?? order?.depositId ?? null;
@@ -219,6 +233,12 @@ async function setRecipient(em: EntityManager, action: StaffAction, recipient: R
   if (!recipient) throw new AppError('missing_field', 'a refund needs the address that it goes to');
   const check = checkAddress(deposit.network, recipient.address, recipient.tag);
   if (!check.ok) throw new AppError(check.code, `the ${check.field}: ${check.detail}`);
+  const [own] = await em.execute<{ own: boolean }[]>(
+    `select exists (select from deposit_address where address = ?)
+            or exists (select from deposit_account where shared_address = ?) as own`,
+    [check.address, check.address],
+  );
+  if (own?.own) throw new AppError('own_address', "this is a deposit address of this service; give the user's own");
   action.address = check.address;
   action.tag = check.tag;
 }
@@ -360,8 +380,10 @@ function hold({ order, now }: Settling): void {
   order.updatedAt = now;
 }
 
-function release({ order, now }: Settling): void {
+function release({ order, now }: Settling, { proposedAt }: StaffAction): void {
   if (order.heldAt === null) throw notPossible('the order is not held');
+  // What was weighed then says nothing about why it is held now.
+  if (order.heldAt > proposedAt) throw notPossible('the order was held anew since this was proposed; propose it again');
   order.heldAt = null;
   order.holdReason = null;
   order.updatedAt = now;

@@ -45,6 +45,9 @@ export class Migration0003StaffActing extends Migration {
         ended_at timestamptz,
         check (coin_from <> coin_to)
       )`);
+    this.addSql(`create unique index staff_action_open_once on staff_action (action, order_id, deposit_id)
+      nulls not distinct where state = 'proposed' and action in ('refund', 'retry_payout', 'release')`);
+
     // At most one that was not ended by hand, so that it is never a question which one counts.
     this.addSql(
       'create unique index price_override_live on price_override (coin_from, coin_to) where ended_at is null',

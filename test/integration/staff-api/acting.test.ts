@@ -1,5 +1,5 @@
 import { addressExample } from '../../../src/chains/address.ts';
-import { Big } from '../../../src/money.ts';
+import { Big, floorTo } from '../../../src/money.ts';
 import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
 import { newMember } from '../../support/staff-client.ts';
 
@@ -139,6 +139,40 @@ describe('orders', () => {
     await second.data(approve, { id: orderRelease.id });
     await gateway.settle(order);
     expect((await gateway.show(order)).status).toBe('completed');
+  });
+
+  it('stay held when they were held anew after a release was proposed', async () => {
+    const order = await gateway.order();
+    await gateway.deposit(order);
+    await gateway.tick();
+    const hold = 'mutation ($id: ID!) { orderHold(orderId: $id, reason: "odd") { id } }';
+    const release = 'mutation ($id: ID!) { orderRelease(orderId: $id, reason: "fine") { id } }';
+    await support.data(hold, { id: order.id });
+    const { orderRelease } = await operator.data(release, { id: order.id });
+    const twice = await operator.ask(release, { id: order.id });
+    expect(twice.errors).toMatchObject([{ extensions: { code: 'CONFLICT', kind: 'already_exists' } }]);
+    await gateway.query("update exchange_order set held_at = held_at + interval '1 second' where id = $1", [order.id]);
+    const stale = await second.ask(approve, { id: orderRelease.id });
+    expect(stale.errors).toMatchObject([{ extensions: { kind: 'action_not_possible' } }]);
+    await second.data('mutation ($id: ID!) { actionReject(id: $id, reason: "stale") { state } }', {
+      id: orderRelease.id,
+    });
+    gateway.clock.advance(2_000);
+    const { orderRelease: next } = await operator.data(release, { id: order.id });
+    await second.data(approve, { id: next.id });
+    expect(
+      (await viewer.data('query ($id: ID!) { order(id: $id) { hold { since } } }', { id: order.id })).order.hold,
+    ).toBeNull();
+  });
+
+  it('are never refunded to an address of our own', async () => {
+    const order = await failedOrder();
+    const other = await gateway.order();
+    const input = { orderId: order.id, address: other.depositAddress };
+    const { errors } = await operator.ask(refund, { input, reason: 'x' });
+    expect(errors).toMatchObject([{ extensions: { kind: 'own_address' } }]);
+    const nothing = await operator.ask(refund, { input: { address: addressExample('BTC') }, reason: 'x' });
+    expect(nothing.errors).toMatchObject([{ extensions: { kind: 'missing_field' } }]);
   });
 
   it('get notes', async () => {
@@ -290,12 +324,11 @@ describe('currencies and prices', () => {
     const endsAt = new Date(gateway.clock.now().getTime() + 600_000);
     const set =
       'mutation ($input: PriceOverrideInput!) { priceOverride(input: $input, reason: "source is off") { price setBy { email } } }';
-    const { priceOverride } = await admin.data(set, {
-      input: { coinFrom: 'ETH', coinTo: 'BTC', price: '0.5', endsAt },
-    });
-    expect(priceOverride).toEqual({ price: '0.5', setBy: { email: admin.email } });
+    const price = floorTo(new Big(market).times('1.2'), 6).toFixed();
+    const { priceOverride } = await admin.data(set, { input: { coinFrom: 'ETH', coinTo: 'BTC', price, endsAt } });
+    expect(priceOverride).toEqual({ price, setBy: { email: admin.email } });
     const byHand = (await viewer.data(query)).quote.amountTo;
-    expect(new Big(byHand).gt('0.49') && new Big(byHand).lt('0.5')).toBe(true);
+    expect(new Big(byHand).gt(new Big(market).times('1.15')) && new Big(byHand).lt(price)).toBe(true);
     const order = await gateway.order({
       coin_from: 'ETH',
       network_from: 'ETH',
@@ -305,6 +338,8 @@ describe('currencies and prices', () => {
       amount_from: 1,
     });
     expect(order.amountTo).toBe(byHand);
+    const slip = await admin.ask(set, { input: { coinFrom: 'ETH', coinTo: 'BTC', price: '0.5', endsAt } });
+    expect(slip.errors).toMatchObject([{ message: expect.stringContaining('more than a quarter away') }]);
     expect((await viewer.data('{ priceOverrides { coinFrom coinTo } }')).priceOverrides).toEqual([
       { coinFrom: 'ETH', coinTo: 'BTC' },
     ]);
