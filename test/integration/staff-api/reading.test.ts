@@ -12,8 +12,6 @@ let support: typeof viewer;
 let completed: MadeOrder;
 let waiting: MadeOrder;
 const statements: string[] = [];
-/** Reading for the page, apart from what the gateway reads by itself now and then. */
-const read = /^\s*(select|with)\b(?!.*\b(currency|sandbox_\w+|price_override|setting|payment_due|worker)\b)/is;
 
 beforeAll(async () => {
   gateway = await startSettledGateway({ surroundings: { onStatement: (sql) => statements.push(sql) } });
@@ -162,10 +160,15 @@ describe('the list of orders', () => {
     } } } }`;
     const counts: number[] = [];
     for (const first of [10, 100]) {
-      statements.length = 0;
-      const { orders } = await viewer.data(query, { first });
-      expect(orders.edges).toHaveLength(first);
-      counts.push(statements.filter((sql) => read.test(sql)).length);
+      const seen: number[] = [];
+      for (let round = 0; round < 3; round++) {
+        statements.length = 0;
+        const { orders } = await viewer.data(query, { first });
+        expect(orders.edges).toHaveLength(first);
+        seen.push(statements.filter((sql) => /^\s*(select|with)\b/i.test(sql)).length);
+      }
+      // The gateway reads something by itself now and then, but not each time.
+      counts.push(Math.min(...seen));
     }
     expect(counts[1]).toBe(counts[0]);
     expect(counts[0]).toBeLessThanOrEqual(12);
