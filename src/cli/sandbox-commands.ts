@@ -1,6 +1,5 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { type Command, InvalidArgumentError } from 'commander';
-import { validate as isUuid } from 'uuid';
 import { allNetworks, networkById } from '../chains/networks.ts';
 import { busyBlocks } from '../chains/sandbox/sandbox-adapters.ts';
 import { SandboxChain } from '../chains/sandbox/sandbox-chain.ts';
@@ -9,7 +8,7 @@ import { CurrencyService } from '../currencies/currency-service.ts';
 import { AppError } from '../errors.ts';
 import { formatDecimal, fractionDigits, isStorable, parseDecimal, toUnits } from '../money.ts';
 import { Order } from '../orders/order.entity.ts';
-import { canonicalShortId } from '../orders/short-id.ts';
+import { orderNamed } from '../orders/short-id.ts';
 import { withDatabase } from './context.ts';
 import { type Fields, print } from './output.ts';
 
@@ -130,8 +129,7 @@ async function deposit({ orm, sandbox }: SandboxContext, options: DepositOptions
 }
 
 async function findOrder(orm: MikroORM, id: string): Promise<Order> {
-  const shortId = canonicalShortId(id);
-  const where = shortId ? { shortId } : isUuid(id) ? { id: id.toLowerCase() } : null;
+  const where = orderNamed(id);
   const order = where && (await orm.em.fork().findOne(Order, where, { populate: ['depositAddress'] }));
   if (!order) throw new AppError('order_not_found', `there is no order ${id.slice(0, 60)}`);
   return order;

@@ -8,7 +8,7 @@ import { StaffAction, type StaffActionName } from '../settlement/staff-action.en
 import type { StaffActions } from '../settlement/staff-actions.ts';
 import type { GraphqlContext } from './context.ts';
 import { StaffActionEnum, StaffActionStateEnum } from './enumerations.ts';
-import { OrderType } from './orders.ts';
+import { OrderType } from './order-types.ts';
 import { Permit } from './permit.ts';
 import { DateTime } from './scalars.ts';
 import { DepositType } from './settlement.ts';

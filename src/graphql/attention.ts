@@ -6,7 +6,7 @@ import { type AttentionItem, type AttentionKind, attention } from '../reports/at
 import type { Deposit } from '../settlement/deposit.entity.ts';
 import type { GraphqlContext } from './context.ts';
 import { enumOf } from './enums.ts';
-import { OrderType } from './orders.ts';
+import { OrderType } from './order-types.ts';
 import { Permit } from './permit.ts';
 import { DateTime } from './scalars.ts';
 import { DepositType } from './settlement.ts';

@@ -5,6 +5,7 @@ import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
 import type { CurrencyChanges, CurrencyService } from '../currencies/currency-service.ts';
 import { AppError } from '../errors.ts';
 import type { GraphqlContext } from './context.ts';
+import { given } from './given.ts';
 import { Permit } from './permit.ts';
 import { DateTime, Decimal } from './scalars.ts';
 
@@ -136,9 +137,7 @@ export class CurrencyResolver {
     input: CurrencySwitchesInput & CurrencyTermsInput,
     reason: string,
   ): Promise<Currency> {
-    const changes = Object.fromEntries(
-      Object.entries(input).filter(([, value]) => value !== null && value !== undefined),
-    ) as CurrencyChanges;
+    const changes: CurrencyChanges = given(input);
     if (Object.keys(changes).length === 0) throw new AppError('invalid_value', 'say what is to be changed');
     const changed = await this.#audit.act(context.actor, operation, reason, async (em) => {
       const known = await this.#currencies.lockAll(em);

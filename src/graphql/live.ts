@@ -12,7 +12,7 @@ import { AttentionItemType } from './attention.ts';
 import { Broadcast } from './broadcast.ts';
 import type { GraphqlContext } from './context.ts';
 import { OrderCauseEnum, OrderStatusEnum } from './enumerations.ts';
-import { OrderType } from './orders.ts';
+import { OrderType } from './order-types.ts';
 import { Permit } from './permit.ts';
 import { DateTime } from './scalars.ts';
 

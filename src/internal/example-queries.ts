@@ -5,7 +5,7 @@ export interface ExampleQuery {
   readonly variables?: string;
 }
 
-/** What staff ask most. Every one runs as it stands, as any member may ask it. */
+/** What staff ask most. Each runs as it stands, and every member may ask it. */
 export function exampleQueries(now: Date): readonly ExampleQuery[] {
   const monthAgo = new Date(now.getTime() - 30 * 86_400_000);
   const lastMonth = { from: monthAgo.toISOString(), to: now.toISOString() };

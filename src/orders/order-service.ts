@@ -1,5 +1,5 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
-import { validate as isUuid, v7 as uuidv7 } from 'uuid';
+import { v7 as uuidv7 } from 'uuid';
 import { type AddressCheck, checkAddress } from '../chains/address.ts';
 import type { DepositAddresses } from '../chains/deposit-addresses.ts';
 import type { Clock } from '../clock.ts';
@@ -14,7 +14,7 @@ import type { Quote, RateService } from '../rates/rate-service.ts';
 import { IdempotencyKey } from './idempotency-key.entity.ts';
 import { Order } from './order.entity.ts';
 import { OrderEvent } from './order-event.entity.ts';
-import { canonicalShortId, randomShortId } from './short-id.ts';
+import { orderNamed, randomShortId } from './short-id.ts';
 
 /** What a partner asks for. */
 export interface CreateOrder {
@@ -112,8 +112,7 @@ export class OrderService {
    * @throws AppError order_not_found, alike for an unknown order, another partner's, and text of neither form.
    */
   async find(id: string, partnerId: string): Promise<Order> {
-    const shortId = canonicalShortId(id);
-    const where = shortId ? { shortId } : isUuid(id) ? { id: id.toLowerCase() } : null;
+    const where = orderNamed(id);
     const order =
       where &&
       (await this.#options.orm.em
