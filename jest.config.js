@@ -9,4 +9,6 @@ export default {
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   testTimeout: 60_000,
+  // Files wait for nodes and databases more than they compute.
+  maxWorkers: 2,
 };

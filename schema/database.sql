@@ -52,6 +52,9 @@ create table chain_state (
   scanned_at timestamp with time zone,
   rescan_from bigint,
   problem text,
+  identity text,
+  failing_since timestamp with time zone,
+  failure text,
   constraint chain_state_pkey PRIMARY KEY (chain)
 );
 
@@ -106,21 +109,29 @@ create table deposit (
   credited_at timestamp with time zone,
   credits integer not null default 0,
   problem text,
+  purpose text not null default 'order'::text,
+  swept_by uuid,
   constraint deposit_pkey PRIMARY KEY (id),
   constraint deposit_amount_check CHECK ((amount > (0)::numeric)),
   constraint deposit_chain_key_key UNIQUE (chain, key),
   constraint deposit_check CHECK (((state = ANY (ARRAY['mined'::text, 'credited'::text])) = ((height IS NOT NULL) AND (block_hash IS NOT NULL)))),
   constraint deposit_check1 CHECK (((state <> 'credited'::text) OR ((credited_at IS NOT NULL) AND (credits > 0)))),
+  constraint deposit_check2 CHECK (((purpose = 'order'::text) OR (order_id IS NULL))),
   constraint deposit_confirmations_required_check CHECK ((confirmations_required > 0)),
   constraint deposit_order_id_fkey FOREIGN KEY (order_id) REFERENCES exchange_order(id),
-  constraint deposit_state_check CHECK ((state = ANY (ARRAY['mempool'::text, 'mined'::text, 'credited'::text, 'orphaned'::text])))
+  constraint deposit_purpose_check CHECK ((purpose = ANY (ARRAY['order'::text, 'funding'::text]))),
+  constraint deposit_state_check CHECK ((state = ANY (ARRAY['mempool'::text, 'mined'::text, 'credited'::text, 'orphaned'::text]))),
+  constraint deposit_swept_by_fkey FOREIGN KEY (swept_by) REFERENCES payment(id)
 );
+CREATE INDEX deposit_address_of_chain ON public.deposit USING btree (chain, address);
 CREATE INDEX deposit_block ON public.deposit USING btree (chain, block_hash) WHERE (block_hash IS NOT NULL);
 CREATE INDEX deposit_mempool ON public.deposit USING btree (chain) WHERE (state = 'mempool'::text);
 CREATE INDEX deposit_order ON public.deposit USING btree (order_id);
 CREATE INDEX deposit_problem ON public.deposit USING btree (seen_at) WHERE (problem IS NOT NULL);
 CREATE INDEX deposit_ripening ON public.deposit USING btree (chain, height) WHERE (state = 'mined'::text);
+CREATE INDEX deposit_swept ON public.deposit USING btree (swept_by) WHERE (swept_by IS NOT NULL);
 CREATE INDEX deposit_txid ON public.deposit USING btree (lower(txid) text_pattern_ops);
+CREATE INDEX deposit_unswept ON public.deposit USING btree (chain, credited_at) WHERE ((state = 'credited'::text) AND (swept_by IS NULL) AND (purpose = 'order'::text));
 
 create table deposit_account (
   keychain text not null,
@@ -215,6 +226,7 @@ create table exchange_order (
 );
 CREATE INDEX exchange_order_created ON public.exchange_order USING btree (created_at, id);
 CREATE INDEX exchange_order_due ON public.exchange_order USING btree (next_action_at) WHERE (next_action_at IS NOT NULL);
+CREATE INDEX exchange_order_exchanging ON public.exchange_order USING btree (exchange_deadline, id) WHERE (status = 'exchanging'::text);
 CREATE INDEX exchange_order_failed ON public.exchange_order USING btree (updated_at) WHERE (status = 'failed'::text);
 CREATE INDEX exchange_order_held ON public.exchange_order USING btree (held_at) WHERE (held_at IS NOT NULL);
 CREATE INDEX exchange_order_open ON public.exchange_order USING btree (status, created_at, id) WHERE (status <> ALL (ARRAY['completed'::text, 'expired'::text]));
@@ -342,6 +354,25 @@ create table order_status_edge (
   constraint order_status_edge_pkey PRIMARY KEY (from_status, to_status)
 );
 
+create table own_output (
+  chain text not null,
+  key text not null,
+  address text not null,
+  amount numeric(38,0) not null,
+  index bigint,
+  height bigint not null,
+  block_hash text not null,
+  spent_txid text,
+  spent_height bigint,
+  spent_hash text,
+  constraint own_output_pkey PRIMARY KEY (chain, key),
+  constraint own_output_amount_check CHECK ((amount > (0)::numeric)),
+  constraint own_output_check CHECK ((((spent_txid IS NULL) = (spent_height IS NULL)) AND ((spent_txid IS NULL) = (spent_hash IS NULL))))
+);
+CREATE INDEX own_output_block ON public.own_output USING btree (chain, block_hash);
+CREATE INDEX own_output_spent ON public.own_output USING btree (chain, spent_hash) WHERE (spent_hash IS NOT NULL);
+CREATE INDEX own_output_unspent ON public.own_output USING btree (chain, height) WHERE (spent_txid IS NULL);
+
 create table partner (
   id uuid not null,
   name text not null,
@@ -366,7 +397,7 @@ create table payment (
   id uuid not null,
   kind text not null,
   order_id uuid,
-  deposit_id uuid not null,
+  deposit_id uuid,
   leg text not null,
   chain text not null,
   coin text not null,
@@ -384,24 +415,34 @@ create table payment (
   created_at timestamp with time zone not null,
   sent_at timestamp with time zone,
   ended_at timestamp with time zone,
+  sources text[],
   constraint payment_pkey PRIMARY KEY (id),
   constraint payment_amount_check CHECK ((amount > (0)::numeric)),
-  constraint payment_check CHECK (((kind = 'refund'::text) OR ((order_id IS NOT NULL) AND (leg = 'main'::text)))),
   constraint payment_check1 CHECK (((state = ANY (ARRAY['confirmed'::text, 'dead'::text])) = (ended_at IS NOT NULL))),
   constraint payment_check2 CHECK (((state = ANY (ARRAY['confirmed'::text, 'dead'::text])) = (next_action_at IS NULL))),
   constraint payment_deposit_id_fkey FOREIGN KEY (deposit_id) REFERENCES deposit(id),
   constraint payment_fee_charged_check CHECK ((fee_charged >= (0)::numeric)),
-  constraint payment_kind_check CHECK ((kind = ANY (ARRAY['payout'::text, 'refund'::text]))),
+  constraint payment_kind_check CHECK ((kind = ANY (ARRAY['payout'::text, 'refund'::text, 'sweep'::text, 'gas'::text]))),
   constraint payment_leg_check CHECK ((leg = ANY (ARRAY['main'::text, 'excess'::text]))),
+  constraint payment_order_check CHECK (
+CASE kind
+    WHEN 'payout'::text THEN ((order_id IS NOT NULL) AND (leg = 'main'::text))
+    WHEN 'refund'::text THEN true
+    ELSE ((order_id IS NULL) AND (leg = 'main'::text))
+END),
   constraint payment_order_id_fkey FOREIGN KEY (order_id) REFERENCES exchange_order(id),
+  constraint payment_settles_check CHECK (((kind = ANY (ARRAY['payout'::text, 'refund'::text])) = (deposit_id IS NOT NULL))),
+  constraint payment_sources_check CHECK (((kind = 'sweep'::text) = (sources IS NOT NULL))),
   constraint payment_state_check CHECK ((state = ANY (ARRAY['ready'::text, 'prepared'::text, 'signed'::text, 'sent'::text, 'confirmed'::text, 'dead'::text])))
 );
 CREATE INDEX payment_address ON public.payment USING btree (lower(address) text_pattern_ops);
 CREATE INDEX payment_due ON public.payment USING btree (chain, next_action_at) WHERE (next_action_at IS NOT NULL);
+CREATE UNIQUE INDEX payment_gas_once ON public.payment USING btree (chain, address) WHERE ((kind = 'gas'::text) AND (state <> ALL (ARRAY['confirmed'::text, 'dead'::text])));
 CREATE UNIQUE INDEX payment_once ON public.payment USING btree (deposit_id, leg) WHERE (state <> 'dead'::text);
 CREATE INDEX payment_order ON public.payment USING btree (order_id);
 CREATE UNIQUE INDEX payment_payout_once ON public.payment USING btree (order_id) WHERE ((kind = 'payout'::text) AND (state <> 'dead'::text));
 CREATE INDEX payment_problem ON public.payment USING btree (problem_since) WHERE ((problem IS NOT NULL) AND (ended_at IS NULL));
+CREATE UNIQUE INDEX payment_sweep_once ON public.payment USING btree (chain, sources, COALESCE(contract, ''::text)) WHERE ((kind = 'sweep'::text) AND (state <> ALL (ARRAY['confirmed'::text, 'dead'::text])));
 CREATE TRIGGER payment_kept BEFORE UPDATE ON public.payment FOR EACH ROW EXECUTE FUNCTION keep_payment();
 CREATE TRIGGER payment_not_removed BEFORE DELETE OR TRUNCATE ON public.payment FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
@@ -431,8 +472,9 @@ create table payment_attempt (
   constraint payment_attempt_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES payment(id),
   constraint payment_attempt_reserves_check CHECK ((cardinality(reserves) > 0))
 );
-CREATE UNIQUE INDEX payment_attempt_alive ON public.payment_attempt USING btree (payment_id) WHERE (dead_at IS NULL);
+CREATE INDEX payment_attempt_alive ON public.payment_attempt USING btree (payment_id) WHERE (dead_at IS NULL);
 CREATE INDEX payment_attempt_txid ON public.payment_attempt USING btree (lower(txid) text_pattern_ops) WHERE (txid IS NOT NULL);
+CREATE TRIGGER payment_attempt_family BEFORE INSERT ON public.payment_attempt FOR EACH ROW EXECUTE FUNCTION check_attempt_family();
 CREATE TRIGGER payment_attempt_kept BEFORE UPDATE ON public.payment_attempt FOR EACH ROW EXECUTE FUNCTION keep_attempt();
 CREATE TRIGGER payment_attempt_not_removed BEFORE DELETE OR TRUNCATE ON public.payment_attempt FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
@@ -547,6 +589,7 @@ create table sandbox_tx (
   success boolean,
   seen_at timestamp with time zone not null,
   seq bigint not null,
+  minted boolean not null default false,
   constraint sandbox_tx_pkey PRIMARY KEY (chain, txid),
   constraint sandbox_tx_amount_check CHECK ((amount > (0)::numeric)),
   constraint sandbox_tx_chain_fkey FOREIGN KEY (chain) REFERENCES sandbox_chain(chain),
@@ -679,6 +722,74 @@ create table trade (
   constraint trade_state_check CHECK ((state = ANY (ARRAY['intended'::text, 'filled'::text, 'abandoned'::text, 'unwound'::text])))
 );
 
+create table venue_order (
+  id uuid not null,
+  client_id uuid not null,
+  leg text not null,
+  number integer not null,
+  base text not null,
+  quote text not null,
+  side text not null,
+  amount numeric(38,18) not null,
+  limit_price numeric(38,18) not null,
+  not_after timestamp with time zone not null,
+  sent_at timestamp with time zone not null,
+  state text not null,
+  filled numeric(38,18),
+  cost numeric(38,18),
+  fees jsonb,
+  constraint venue_order_pkey PRIMARY KEY (id),
+  constraint venue_order_amount_check CHECK ((amount > (0)::numeric)),
+  constraint venue_order_check CHECK (((state = 'closed'::text) = ((filled IS NOT NULL) AND (cost IS NOT NULL) AND (fees IS NOT NULL)))),
+  constraint venue_order_client_id_fkey FOREIGN KEY (client_id) REFERENCES venue_trade(client_id),
+  constraint venue_order_client_id_leg_number_key UNIQUE (client_id, leg, number),
+  constraint venue_order_cost_check CHECK ((cost >= (0)::numeric)),
+  constraint venue_order_filled_check CHECK ((filled >= (0)::numeric)),
+  constraint venue_order_leg_check CHECK ((leg = ANY (ARRAY['main'::text, 'return'::text, 'sale'::text]))),
+  constraint venue_order_limit_price_check CHECK ((limit_price > (0)::numeric)),
+  constraint venue_order_number_check CHECK ((number > 0)),
+  constraint venue_order_side_check CHECK ((side = ANY (ARRAY['buy'::text, 'sell'::text]))),
+  constraint venue_order_state_check CHECK ((state = ANY (ARRAY['sent'::text, 'closed'::text, 'void'::text])))
+);
+CREATE UNIQUE INDEX venue_order_sent ON public.venue_order USING btree (client_id, ((leg = 'sale'::text))) WHERE (state = 'sent'::text);
+
+create table venue_trade (
+  client_id uuid not null,
+  venue text not null,
+  sell_coin text not null,
+  sell_amount numeric(38,18) not null,
+  buy_coin text not null,
+  buy_amount numeric(38,18) not null,
+  min_buy_amount numeric(38,18) not null,
+  valid_until timestamp with time zone not null,
+  outcome text,
+  bought numeric(38,18),
+  created_at timestamp with time zone not null,
+  decided_at timestamp with time zone,
+  squared_at timestamp with time zone,
+  constraint venue_trade_pkey PRIMARY KEY (client_id),
+  constraint venue_trade_bought_check CHECK ((bought > (0)::numeric)),
+  constraint venue_trade_buy_amount_check CHECK ((buy_amount > (0)::numeric)),
+  constraint venue_trade_check CHECK (((outcome IS NULL) = (decided_at IS NULL))),
+  constraint venue_trade_check1 CHECK (((bought IS NOT NULL) = (NOT (outcome IS DISTINCT FROM 'filled'::text)))),
+  constraint venue_trade_min_buy_amount_check CHECK ((min_buy_amount >= (0)::numeric)),
+  constraint venue_trade_outcome_check CHECK ((outcome = ANY (ARRAY['filled'::text, 'rejected'::text]))),
+  constraint venue_trade_sell_amount_check CHECK ((sell_amount > (0)::numeric))
+);
+CREATE INDEX venue_trade_unsquared ON public.venue_trade USING btree (decided_at) WHERE ((outcome = 'filled'::text) AND (squared_at IS NULL));
+
+create table wallet_level (
+  chain text not null,
+  coin text not null,
+  network text not null,
+  balance numeric(38,18) not null,
+  low numeric(38,18),
+  high numeric(38,18),
+  outside_since timestamp with time zone,
+  seen_at timestamp with time zone not null,
+  constraint wallet_level_pkey PRIMARY KEY (chain, coin, network)
+);
+
 create table worker (
   id uuid not null,
   seen_at timestamp with time zone not null,
@@ -688,6 +799,19 @@ create table worker (
 create sequence deposit_index_block as bigint start 50 increment 50 minvalue 50 maxvalue 2147483600;
 
 create sequence sandbox_tx_seq_seq as bigint start 1 increment 1 minvalue 1 maxvalue 9223372036854775807;
+
+CREATE OR REPLACE FUNCTION public.check_attempt_family()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        if exists (select 1 from payment_attempt a
+                    where a.payment_id = new.payment_id and a.dead_at is null and not (new.reserves @> a.reserves)) then
+          raise exception 'two transactions of a payment could both confirm' using errcode = 'restrict_violation';
+        end if;
+        return new;
+      end $function$
+;
 
 CREATE OR REPLACE FUNCTION public.check_order_event()
  RETURNS trigger
@@ -762,9 +886,9 @@ CREATE OR REPLACE FUNCTION public.keep_payment()
  LANGUAGE plpgsql
 AS $function$
       begin
-        if (new.kind, new.deposit_id, new.leg, new.chain, new.coin, new.network, new.address, new.amount, new.fee_charged)
-             is distinct from
-           (old.kind, old.deposit_id, old.leg, old.chain, old.coin, old.network, old.address, old.amount, old.fee_charged)
+        if (new.kind, new.leg, new.chain, new.coin, new.network, new.address, new.amount, new.fee_charged)
+             is distinct from (old.kind, old.leg, old.chain, old.coin, old.network, old.address, old.amount, old.fee_charged)
+           or new.deposit_id is distinct from old.deposit_id or new.sources is distinct from old.sources
            or new.tag is distinct from old.tag or new.contract is distinct from old.contract
            or new.order_id is distinct from old.order_id
            or (old.state in ('confirmed', 'dead') and new.state <> old.state) then

@@ -1,8 +1,9 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { bootstrap, createDemoAccess, type DemoAccess, StartError } from './bootstrap.ts';
 import { DepositAddresses } from './chains/deposit-addresses.ts';
+import { refuseOtherChains } from './chains-setup.ts';
 import { systemClock } from './clock.ts';
-import type { Config } from './config.ts';
+import { type Config, ConfigError } from './config.ts';
 import { CurrencyCatalogue } from './currencies/currency-catalogue.ts';
 import { type LimiterLock, takeLimiterLock } from './db/limiter-lock.ts';
 import { createOrm } from './db/orm.ts';
@@ -11,13 +12,13 @@ import { createInternalApp } from './internal/server.ts';
 import { Limiter } from './limits/limiter.ts';
 import { type Listener, listen } from './listener.ts';
 import { createLog, errorMembers, type Log } from './log.ts';
+import { openNetworks, unsafeSettings } from './networks-setup.ts';
 import { OrderService } from './orders/order-service.ts';
 import { Authenticator } from './partners/authenticator.ts';
+import { openPriceSource } from './price-setup.ts';
 import { PriceBook } from './rates/price-book.ts';
 import { PriceOverrideService } from './rates/price-override-service.ts';
 import { RateService } from './rates/rate-service.ts';
-import { sandboxPriceOverrides } from './rates/sources/sandbox-price-overrides.ts';
-import { SandboxPriceSource } from './rates/sources/sandbox-price-source.ts';
 import { OrderStats } from './reports/order-stats.ts';
 import { createRestApp } from './rest/server.ts';
 import { openSettlement, type Settlement, staffActionsWithoutWorker } from './settlement-setup.ts';
@@ -65,7 +66,7 @@ const staffStatementMs = 5_000;
 /**
  * Builds the gateway from plain constructors, in order of dependency, and starts it.
  *
- * @throws StartError when an operator must act first.
+ * @throws StartError when an operator must act first; ConfigError for settings that do not go together with the networks.
  */
 export async function startApp({ config, databaseUrl, embedded, surroundings = {} }: AppOptions): Promise<App> {
   const { clock = systemClock, onProgress = () => {}, onStatement } = surroundings;
@@ -84,6 +85,9 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
   };
 
   try {
+    const networks = openNetworks(config);
+    const unsafe = unsafeSettings({ ...config }, networks);
+    if (unsafe.length > 0) throw new ConfigError(unsafe);
     const orm = await createOrm({
       url: databaseUrl,
       poolSize: config.DATABASE_POOL_SIZE,
@@ -99,21 +103,22 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
       log,
       onProgress,
     });
-    const pool = signing?.pool;
-    if (pool) {
+    await refuseOtherChains(orm, networks);
+    if (signing) {
+      const { pool, close } = signing;
+      closing.push(() => close());
       const made = await pool.topUp();
       if (made > 0) onProgress(`made ${made} deposit addresses for networks without public derivation`);
       pool.start();
       closing.push(() => pool.stop());
     }
 
-    const catalogue = new CurrencyCatalogue(orm, log);
+    const catalogue = new CurrencyCatalogue(orm, log, networks);
     await catalogue.start();
     closing.push(() => catalogue.stop());
 
-    const priceSource =
-      surroundings.priceSource ??
-      new SandboxPriceSource(clock, config.SANDBOX_PRICE_SEED, () => sandboxPriceOverrides(orm));
+    const { priceSource, closePrices } = openPriceSource({ config, clock, log, orm, surroundings });
+    closing.push(closePrices);
     const overrides = new PriceOverrideService(orm, clock);
     const prices = new PriceBook({
       clock,
@@ -165,6 +170,7 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
         catalogue,
         prices,
         priceSource,
+        networks,
         signer: signing?.signer ?? null,
         surroundings,
       });

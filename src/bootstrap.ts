@@ -1,11 +1,9 @@
 import { join } from 'node:path';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { DepositAccount } from './chains/deposit-account.entity.ts';
-import type { Signer } from './chains/signer.ts';
+import { type Signer, SignerError } from './chains/signer.ts';
 import { SocketSigner } from './chains/signer-client.ts';
-import { SignerJournal } from './chains/signer-journal.ts';
-import { SignerKeys } from './chains/signer-keys.ts';
-import { LocalSigner } from './chains/signer-local.ts';
+import { openLocalSigner } from './chains/signer-local.ts';
 import { DepositPool } from './chains/signer-pool.ts';
 import type { Clock } from './clock.ts';
 import type { Config, Pepper } from './config.ts';
@@ -18,6 +16,8 @@ import { PartnerService } from './partners/partner-service.ts';
 import { KeyHasher } from './partners/secret-key.ts';
 import { isFeedStalled } from './reports/order-feed.ts';
 import { createSecretFile, readSecretFile } from './secret-file.ts';
+import { signerSecret } from './signer-secret.ts';
+import { readSeed, seedPath } from './signer-seed.ts';
 import { StaffMember } from './staff/staff-member.entity.ts';
 import { StaffService } from './staff/staff-service.ts';
 
@@ -52,8 +52,9 @@ export interface Bootstrapped {
 /** What a process has that may sign. */
 export interface Signing {
   readonly signer: Signer;
-  /** Fills pools of deposit addresses; null where this process does not hold the keys itself. */
-  readonly pool: DepositPool | null;
+  /** Fills pools of deposit addresses. */
+  readonly pool: DepositPool;
+  close(): Promise<void>;
 }
 
 /**
@@ -69,6 +70,8 @@ export async function bootstrap(options: BootstrapOptions): Promise<Bootstrapped
     if (problems.length > 0)
       throw new StartError(`${problems.join('\n')}\nor, where losing orders is fine, REQUIRE_DURABLE_COMMITS=false`);
   }
+  // Before the lock is taken, as a person may be asked for a passphrase.
+  const seed = config.ROLE === 'api' || config.SIGNER_SOCKET !== null ? null : await openSeed(config);
   return withAdvisoryLock(url, advisoryLocks.firstStart, async () => {
     const state = await schemaState(orm);
     if (state === 'behind' && !embedded) {
@@ -88,7 +91,7 @@ export async function bootstrap(options: BootstrapOptions): Promise<Bootstrapped
     if ((await em.count(Currency)) === 0) {
       onProgress(`seeded ${await new CurrencyService(orm, clock).seed()} currencies`);
     }
-    return { hasher, signing: config.ROLE === 'api' ? null : await openSigning(options) };
+    return { hasher, signing: config.ROLE === 'api' ? null : await openSigning(options, seed) };
   });
 }
 
@@ -146,32 +149,54 @@ async function filePepper(config: Config, needed: boolean): Promise<Pepper> {
 }
 
 /**
- * The signer: a process of its own, or the seed in DATA_DIR. The seed is made when the database has no deposit accounts
- * yet, and never later. Null when neither is there, so that this process leaves chains and pools to others.
+ * The signer: a process of its own, or the seed of this one. With a process of its own no seed is read or made here. Null
+ * when neither is there, so that this process leaves chains and pools to others.
  */
-async function openSigning(options: BootstrapOptions): Promise<Signing | null> {
+async function openSigning(options: BootstrapOptions, stored: Buffer | null): Promise<Signing | null> {
   const { config, orm, url, clock, log } = options;
-  const seed = await signerSeed(options);
-  if (seed === null)
-    return config.SIGNER_SOCKET === null
-      ? null
-      : { signer: new SocketSigner({ socketPath: config.SIGNER_SOCKET }), pool: null };
-  const keys = new SignerKeys(Buffer.from(seed, 'hex'));
-  const pool = new DepositPool({ orm, url, keys, clock, log });
+  if (config.SIGNER_SOCKET !== null) return openSocketSigning(options, config.SIGNER_SOCKET);
+  const seed = stored ?? (await firstSeed(options));
+  if (seed === null) return null;
+  const signer = await openLocalSigner({ entropy: seed, dataDir: config.DATA_DIR });
+  seed.fill(0);
+  const pool = new DepositPool({ orm, url, keys: signer, clock, log });
   await pool.provision();
-  const signer =
-    config.SIGNER_SOCKET === null
-      ? new LocalSigner({ keys, journal: new SignerJournal(join(config.DATA_DIR, 'signer-journal')) })
-      : new SocketSigner({ socketPath: config.SIGNER_SOCKET });
-  return { signer, pool };
+  return { signer, pool, close: () => signer.close() };
 }
 
-async function signerSeed({ config, orm, embedded, log, onProgress }: BootstrapOptions): Promise<string | null> {
-  const path = join(config.DATA_DIR, 'signer-seed');
-  const stored = readSecretFile(path);
+async function openSocketSigning(options: BootstrapOptions, socketPath: string): Promise<Signing> {
+  const { config, orm, url, clock, log } = options;
+  if (config.SIGNER_SEED !== null) {
+    throw new StartError('a gateway with SIGNER_SOCKET holds no keys: give SIGNER_SEED to the signer only');
+  }
+  const signer = new SocketSigner({ socketPath, secret: signerSecret(config) });
+  const pool = new DepositPool({ orm, url, keys: signer, clock, log });
+  try {
+    await pool.provision();
+  } catch (error) {
+    if (!(error instanceof SignerError)) throw error;
+    throw new StartError(`${error.message}; start the signer of SIGNER_SOCKET first, with: npm run signer`);
+  }
+  return { signer, pool, close: async () => {} };
+}
+
+/** @throws StartError when the seed is there and cannot be opened. */
+async function openSeed(config: Config): Promise<Buffer | null> {
+  try {
+    return await readSeed(config);
+  } catch (error) {
+    throw new StartError(error instanceof Error ? error.message : 'the signer seed cannot be read');
+  }
+}
+
+/** Makes the seed when the database has no deposit accounts yet, and never later. */
+async function firstSeed({ config, orm, embedded, log, onProgress }: BootstrapOptions): Promise<Buffer | null> {
+  const path = seedPath(config.DATA_DIR);
+  // Another process of this folder may have made it meanwhile.
+  const stored = await openSeed(config);
   if (stored !== null) return stored;
   if ((await orm.em.fork().count(DepositAccount)) === 0) {
-    const made = createSecretFile(path);
+    const made = Buffer.from(createSecretFile(path), 'hex');
     onProgress(`made the signer's keys in ${path}; back this file up, it controls all deposits`);
     return made;
   }
@@ -180,12 +205,10 @@ async function signerSeed({ config, orm, embedded, log, onProgress }: BootstrapO
       `the signer seed of this database is missing, and without it no deposit can ever be spent: restore ${path} from a backup`,
     );
   }
-  if (config.SIGNER_SOCKET === null) {
-    log.warn(
-      { event: 'signer_elsewhere' },
-      'the signer seed of this database is not in DATA_DIR and SIGNER_SOCKET is not set; another process must fill the address pools, watch the chains and make the payments',
-    );
-  }
+  log.warn(
+    { event: 'signer_elsewhere' },
+    'the signer seed of this database is not in DATA_DIR and SIGNER_SOCKET is not set; another process must fill the address pools, watch the chains and make the payments',
+  );
   return null;
 }
 

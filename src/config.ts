@@ -1,6 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { resolve } from 'node:path';
 import ipaddr from 'ipaddr.js';
+import { type ExchangeAddress, exchangeNames, isExchangeName } from './exchanges/exchange.ts';
 import { fractionDigits, parseDecimal } from './money.ts';
 
 /** A setting whose text cannot be used; `good` is a value that works. */
@@ -33,6 +34,8 @@ interface Setting<T> {
   readonly shown: string;
   readonly good: string;
   readonly secret?: true;
+  /** Removed from the environment once it is read, so that no child process and no dump of variables has it. */
+  readonly once?: true;
   readonly why: string;
 }
 
@@ -123,6 +126,31 @@ const peppers = (text: string): readonly Pepper[] => {
     throw new BadSetting('gives one version to two peppers');
   }
   return list;
+};
+
+const bytes32 = (text: string): string => {
+  if (!/^[0-9a-f]{64}$/.test(text)) throw new BadSetting('must be 64 hexadecimal digits, in small letters');
+  return text;
+};
+
+/** An exchange by its name, or by its name and another address. */
+const exchange = (text: string): ExchangeAddress => {
+  const [name = '', address] = text.trim().split(/=(.*)/s);
+  if (!isExchangeName(name)) {
+    throw new BadSetting(`names '${name.slice(0, 40)}', which is none of ${exchangeNames.join(', ')}`);
+  }
+  return { name, origin: address === undefined ? null : origin(address) };
+};
+
+const exchanges = (text: string): readonly ExchangeAddress[] => {
+  const list = text.split(',').map(exchange);
+  if (new Set(list.map(({ name }) => name)).size < list.length) throw new BadSetting('names an exchange twice');
+  return list;
+};
+
+const coin = (text: string): string => {
+  if (!/^[A-Z0-9]{2,10}$/.test(text)) throw new BadSetting('must be a coin, in capital letters');
+  return text;
 };
 
 const shortIdPrefix = (text: string): string => {
@@ -384,6 +412,71 @@ export const settings = {
     good: '60',
     why: 'a pair with an older price is unavailable rather than wrong',
   }),
+  PRICE_SOURCES: setting<readonly ExchangeAddress[]>({
+    parse: exchanges,
+    fallback: [],
+    shown: '',
+    good: 'kraken,binance',
+    why: `exchanges whose order books make the prices, of ${exchangeNames.join(', ')}; name=https://host takes another address; absent, the sandbox makes prices up`,
+  }),
+  PRICE_MIN_SOURCES: setting({
+    parse: integer(1, 10),
+    fallback: 2,
+    shown: '2',
+    good: '2',
+    why: 'so many of PRICE_SOURCES must give a fresh price of a coin and agree on it',
+  }),
+  PRICE_STALE_SEC: setting({
+    parse: integer(1, 3600),
+    fallback: 20,
+    shown: '20',
+    good: '20',
+    why: 'what an exchange said longer ago than so many seconds does not count',
+  }),
+  PRICE_OUTLIER: setting({
+    parse: rate,
+    fallback: '0.02',
+    shown: '0.02',
+    good: '0.02',
+    why: 'an exchange whose price is farther from the median than this fraction is left out',
+  }),
+  PRICE_DISAGREEMENT: setting({
+    parse: rate,
+    fallback: '0.01',
+    shown: '0.01',
+    good: '0.01',
+    why: 'a coin is paused while the highest and the lowest price of what is left are farther apart than this fraction',
+  }),
+  VENUE: setting<ExchangeAddress | 'inventory' | null>({
+    parse: (text: string) => (text === 'inventory' ? text : exchange(text)),
+    fallback: null,
+    shown: '',
+    good: 'kraken',
+    why: `exchange where liquidity is bought, one of ${exchangeNames.join(', ')}; name=https://host takes another address; inventory exchanges from your own wallets at the market's price; absent, the sandbox does so`,
+  }),
+  VENUE_KEY: setting<string | null>({
+    parse: (text: string) => text,
+    fallback: null,
+    shown: '',
+    good: '<the API key that VENUE shows>, which may trade and look orders up and never withdraw',
+    secret: true,
+    why: 'API key of the account at VENUE; each worker needs its own, as Kraken counts the requests of a key',
+  }),
+  VENUE_SECRET: setting<string | null>({
+    parse: (text: string) => text,
+    fallback: null,
+    shown: '',
+    good: '<the private half of VENUE_KEY>',
+    secret: true,
+    why: 'secret with which requests under VENUE_KEY are signed',
+  }),
+  VENUE_CASH: setting({
+    parse: coin,
+    fallback: 'USD',
+    shown: 'USD',
+    good: 'USD',
+    why: 'coin between the two legs of an exchange at VENUE; USDT at binance, which has no dollars',
+  }),
   MAX_SLIPPAGE: setting({
     parse: rate,
     fallback: '0.02',
@@ -417,7 +510,62 @@ export const settings = {
     fallback: null,
     shown: '',
     good: '/run/gateway/signer.sock',
-    why: 'unix socket of a signer process (npm run signer); absent, a worker signs with the seed in its DATA_DIR',
+    why: 'unix socket of a signer process (npm run signer), which then holds all keys; absent, a worker signs with the seed in its DATA_DIR',
+  }),
+  SIGNER_SOCKET_OPENS_FOR: setting<'owner' | 'group'>({
+    parse: oneOf('owner', 'group'),
+    fallback: 'owner',
+    shown: 'owner',
+    good: 'owner',
+    why: 'who may open the socket that a signer process makes: its own user, or also the group of the folder (with chmod g+s)',
+  }),
+  SIGNER_SECRET: setting<string | null>({
+    parse: bytes32,
+    fallback: null,
+    shown: '',
+    good: '<64 random hexadecimal digits>, made by: openssl rand -hex 32',
+    secret: true,
+    once: true,
+    why: 'what a signer process and its gateways know each other by, the same for all; absent, signer-secret in DATA_DIR, which the first of them makes',
+  }),
+  SIGNER_SECRET_FILE: setting<string | null>({
+    parse: readableFile,
+    fallback: null,
+    shown: '',
+    good: '/run/credentials/signer/secret',
+    why: 'file that holds SIGNER_SECRET',
+  }),
+  SIGNER_SEED: setting<string | null>({
+    parse: bytes32,
+    fallback: null,
+    shown: '',
+    good: '<the 64 hexadecimal digits of a signer-seed>',
+    secret: true,
+    once: true,
+    why: 'the seed of all keys, for whoever signs; absent, signer-seed in DATA_DIR; a gateway with SIGNER_SOCKET must not have it',
+  }),
+  SIGNER_PASSPHRASE: setting<string | null>({
+    parse: (text: string) => text,
+    fallback: null,
+    shown: '',
+    good: '<the passphrase that signer-seed was sealed with>',
+    secret: true,
+    once: true,
+    why: 'opens a sealed signer-seed; a file is better, as others may see variables; absent, it is asked for at the terminal',
+  }),
+  SIGNER_PASSPHRASE_FILE: setting<string | null>({
+    parse: readableFile,
+    fallback: null,
+    shown: '',
+    good: '/run/credentials/signer/passphrase',
+    why: 'file or pipe that holds SIGNER_PASSPHRASE, read once',
+  }),
+  NETWORKS_FILE: setting<string | null>({
+    parse: (text: string) => resolve(text),
+    fallback: null,
+    shown: '',
+    good: 'networks.yaml',
+    why: 'file of the real networks that are served, with their nodes and limits (networks.example.yaml explains it); absent, networks.yaml of the working folder, and where there is none every chain is the built-in sandbox',
   }),
   CHAIN_POLL_MS: setting({
     parse: integer(10, 60_000),
@@ -515,6 +663,41 @@ function unsafeCombinations(config: Config): string[] {
       problems.push(`sign-in at an identity provider also needs ${advice}; or unset all that begin with OIDC_`);
     }
   }
+  for (const name of ['SIGNER_SECRET', 'SIGNER_PASSPHRASE'] as const) {
+    if (config[name] !== null && config[`${name}_FILE`] !== null) {
+      problems.push(`${name} and ${name}_FILE are both set: unset one of them`);
+    }
+  }
+  const { PRICE_SOURCES, PRICE_MIN_SOURCES, PRICE_STALE_SEC, VENUE, VENUE_KEY, VENUE_SECRET, VENUE_CASH } = config;
+  if (PRICE_SOURCES.length > 0 && PRICE_SOURCES.length < PRICE_MIN_SOURCES) {
+    problems.push(
+      `PRICE_SOURCES names ${PRICE_SOURCES.length} of the ${PRICE_MIN_SOURCES} exchanges that PRICE_MIN_SOURCES asks for: name more (for example ${settings.PRICE_SOURCES.good}), or set PRICE_MIN_SOURCES=${PRICE_SOURCES.length}`,
+    );
+  }
+  if (PRICE_SOURCES.length > 0 && PRICE_STALE_SEC < config.PRICE_REFRESH_SEC) {
+    problems.push('PRICE_STALE_SEC is below PRICE_REFRESH_SEC, so every ticker would be too old: set it to 20');
+  }
+  const isExchange = VENUE !== null && VENUE !== 'inventory';
+  if (!isExchange && (VENUE_KEY !== null || VENUE_SECRET !== null)) {
+    problems.push(`VENUE_KEY and VENUE_SECRET need VENUE (for example ${settings.VENUE.good}); or unset both`);
+  }
+  if (isExchange) {
+    const missing = Object.entries({ VENUE_KEY, VENUE_SECRET }).filter(([, value]) => value === null);
+    if (missing.length > 0) {
+      const advice = missing
+        .map(([name]) => `${name} (a good value: ${settings[name as SettingName].good})`)
+        .join('; ');
+      problems.push(`VENUE=${VENUE.name} also needs ${advice}; or unset VENUE`);
+    }
+    if (PRICE_SOURCES.length === 0) {
+      problems.push(
+        `VENUE=${VENUE.name} spends money at prices that the sandbox makes up: set PRICE_SOURCES (for example ${settings.PRICE_SOURCES.good}), or unset VENUE`,
+      );
+    }
+    if (VENUE.name === 'binance' && VENUE_CASH === 'USD') {
+      problems.push('VENUE_CASH=USD is no coin of binance: set VENUE_CASH=USDT');
+    }
+  }
   if (config.PRICE_MAX_AGE_SEC < config.PRICE_REFRESH_SEC) {
     problems.push('PRICE_MAX_AGE_SEC is below PRICE_REFRESH_SEC, so every price would be too old: set it to 60');
   }
@@ -522,7 +705,8 @@ function unsafeCombinations(config: Config): string[] {
 }
 
 /**
- * Reads all settings from the environment. Empty counts as absent. The result is frozen.
+ * Reads all settings from the environment. Empty counts as absent. The result is frozen. Secrets that only a start needs
+ * are removed from the process's own environment.
  *
  * @throws ConfigError naming every wrong setting at once, each with a good value; secrets are never echoed.
  */
@@ -540,10 +724,17 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
       return [name, row.fallback] as const;
     }
   });
+  if (environment === process.env) forgetSecrets();
   const config = Object.freeze(Object.fromEntries(entries)) as unknown as Config;
   if (problems.length === 0) problems.push(...unsafeCombinations(config));
   if (problems.length > 0) throw new ConfigError(problems);
   return config;
+}
+
+function forgetSecrets(): void {
+  for (const [name, row] of Object.entries(settings) as [string, Setting<unknown>][]) {
+    if (row.once) delete process.env[name];
+  }
 }
 
 /** The text of `.env.example`: each setting with its default and why it exists. */

@@ -76,31 +76,41 @@ async function main(): Promise<void> {
 }
 
 /** What a person needs after a start; the last line is for programs too. */
-function announce({ restUrl, internalUrl, demo }: App): void {
+function announce({ restUrl, internalUrl, demo, catalogue }: App): void {
   if (demo && restUrl) {
-    const order = {
-      coin_from: 'BTC',
-      network_from: 'BTC',
-      coin_to: 'USDT',
-      network_to: 'TRC20',
-      amount_from: 0.01,
-      rate_type: 'float',
-      recipient_address: addressExample('TRC20'),
-      refund_address: addressExample('BTC'),
-    };
     print('');
     print(`demo partner key, shown this once: ${demo.partnerKey}`);
     print(`staff token of ${demo.staffEmail} (admin), shown this once: ${demo.staffToken}`);
     print(`staff sign in at ${internalUrl}/sign-in`);
     print('');
-    print('create an order:');
-    print(
-      `curl -sS -X POST ${restUrl}/api/v1/partner/orders -H 'Authorization: Bearer ${demo.partnerKey}' -H 'Content-Type: application/json' -d '${JSON.stringify(order)}'`,
-    );
-    print('');
+    const order = exampleOrder(catalogue);
+    if (order) {
+      print('create an order:');
+      print(
+        `curl -sS -X POST ${restUrl}/api/v1/partner/orders -H 'Authorization: Bearer ${demo.partnerKey}' -H 'Content-Type: application/json' -d '${JSON.stringify(order)}'`,
+      );
+      print('');
+    }
   }
   if (restUrl) print(`documentation: ${restUrl}/api/v1/docs`);
   print(`ready rest=${restUrl === null ? 'none' : `${restUrl}/api/v1`} internal=${internalUrl}`);
+}
+
+/** BTC to USDT where they are offered. None on real networks of which the example's addresses belong to everybody. */
+function exampleOrder(catalogue: App['catalogue']): Record<string, unknown> | null {
+  const from = catalogue.find('BTC', 'BTC');
+  const to = catalogue.find('USDT', 'TRC20');
+  if (!from?.isActive || !to?.isActive) return null;
+  return {
+    coin_from: from.coin,
+    network_from: from.network,
+    coin_to: to.coin,
+    network_to: to.network,
+    amount_from: 0.01,
+    rate_type: 'float',
+    recipient_address: addressExample(to.network),
+    refund_address: addressExample(from.network),
+  };
 }
 
 main().catch((error: unknown) => {

@@ -1,10 +1,10 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { StartError } from './bootstrap.ts';
 import type { ChainAdapter } from './chains/chain-adapter.ts';
-import { allNetworks } from './chains/networks.ts';
-import { hotWalletSetting, knownHotWallet, sandboxAdapters } from './chains/sandbox/sandbox-adapters.ts';
+import type { LiveNetworks } from './chains/live-networks.ts';
 import { SandboxChain } from './chains/sandbox/sandbox-chain.ts';
 import type { Signer } from './chains/signer.ts';
+import { openChains } from './chains-setup.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { CurrencyCatalogue } from './currencies/currency-catalogue.ts';
@@ -13,15 +13,18 @@ import { errorMembers, type Log } from './log.ts';
 import type { PriceBook } from './rates/price-book.ts';
 import type { PriceSource } from './rates/price-source.ts';
 import { ChainScanner } from './settlement/chain-scanner.ts';
+import type { ChainTask } from './settlement/chain-task.ts';
+import { InternalTransfers } from './settlement/internal-transfers.ts';
 import { OrderExpiry } from './settlement/order-expiry.ts';
 import { OrderSettler } from './settlement/order-settler.ts';
 import { PaymentWorker } from './settlement/payment-worker.ts';
-import { fundSandbox } from './settlement/sandbox-opening.ts';
-import { SandboxVenue } from './settlement/sandbox-venue.ts';
 import { SettlementWorker } from './settlement/settlement-worker.ts';
 import type { SettlementTools } from './settlement/settling.ts';
 import { StaffActions } from './settlement/staff-actions.ts';
+import { Sweeper } from './settlement/sweeper.ts';
+import { WalletWatch } from './settlement/wallet-watch.ts';
 import type { Surroundings } from './surroundings.ts';
+import { openVenue } from './venue-setup.ts';
 
 /** The running half of the gateway that moves orders and money. */
 export interface Settlement {
@@ -43,10 +46,13 @@ export interface SettlementOptions {
   readonly catalogue: CurrencyCatalogue;
   readonly prices: PriceBook;
   readonly priceSource: PriceSource;
+  readonly networks: LiveNetworks;
   readonly signer: Signer | null;
   readonly surroundings: Surroundings;
 }
 
+/** So many deposit windows after an order was made, coins that only its balance shows are still found. */
+const compareWindows = 48;
 /** How often the sandbox looks whether a block is due, for each block interval. */
 const looksPerBlock = 4;
 
@@ -55,15 +61,16 @@ function settlementTools({
   config,
   orm,
   clock,
+  log,
   catalogue,
   prices,
   priceSource,
   surroundings,
 }: Pick<
   SettlementOptions,
-  'config' | 'orm' | 'clock' | 'catalogue' | 'prices' | 'priceSource' | 'surroundings'
+  'config' | 'orm' | 'clock' | 'log' | 'catalogue' | 'prices' | 'priceSource' | 'surroundings'
 >): SettlementTools {
-  const venue = new SandboxVenue({ orm, clock, prices: priceSource });
+  const venue = openVenue({ config, orm, clock, log, priceSource });
   return {
     catalogue,
     prices,
@@ -81,7 +88,7 @@ function settlementTools({
  * What staff can do to orders, in a process that settles none: the order's row says that something is due, and the next
  * sweep of a worker takes it up.
  */
-export function staffActionsWithoutWorker(options: Parameters<typeof settlementTools>[0] & { log: Log }): StaffActions {
+export function staffActionsWithoutWorker(options: Parameters<typeof settlementTools>[0]): StaffActions {
   const { orm, clock, log } = options;
   const settler = new OrderSettler({ orm, clock, log, tools: settlementTools(options), onBoundary: () => {} });
   return new StaffActions({ orm, clock, settler, jobs: { wake: async () => {} } });
@@ -98,12 +105,13 @@ export async function openSettlement(options: SettlementOptions): Promise<Settle
   const jobs = new JobQueue(databaseUrl, log);
   await jobs.start();
   const settler = new OrderSettler({ orm, clock, log, tools, onBoundary });
+  const scanner = new ChainScanner({ orm, clock, log, tools, jobs, onBoundary });
   const worker = new SettlementWorker({
     orm,
     clock,
     log,
     adapters,
-    scanner: new ChainScanner({ orm, clock, log, tools, jobs, onBoundary }),
+    scanner,
     payments: new PaymentWorker({
       orm,
       clock,
@@ -115,6 +123,8 @@ export async function openSettlement(options: SettlementOptions): Promise<Settle
       maxFeeFactor: config.MAX_FEE_FACTOR,
     }),
     settler,
+    tasks: chainTasks(options, scanner),
+    venue: tools.venue,
     expiry: new OrderExpiry(orm, clock, config.DEPOSIT_WINDOW_SEC),
     jobs,
     pollMs: config.CHAIN_POLL_MS,
@@ -122,7 +132,8 @@ export async function openSettlement(options: SettlementOptions): Promise<Settle
   });
   await worker.open();
   if (background) await worker.start();
-  const stopMining = background ? mineByClock(sandbox, config.SANDBOX_BLOCK_MS, log) : () => {};
+  const isMining = background && options.networks.chains('sandbox').length > 0;
+  const stopMining = isMining ? mineByClock(sandbox, config.SANDBOX_BLOCK_MS, log) : () => {};
   return {
     worker,
     settler,
@@ -133,8 +144,25 @@ export async function openSettlement(options: SettlementOptions): Promise<Settle
       await stopMining();
       await worker.stop();
       await jobs.stop();
+      await tools.venue.close?.();
     },
   };
+}
+
+/** What live chains need beside scanning and paying. The sandbox's coins stay where they are. */
+function chainTasks(
+  { config, orm, clock, log, catalogue, networks }: SettlementOptions,
+  scanner: ChainScanner,
+): ChainTask[] {
+  const live = [...networks.live];
+  if (live.length === 0) return [];
+  const sweepFrom = new Map(live.map(([chain, network]) => [chain, network.sweepFrom]));
+  const levels = new Map(live.map(([chain, network]) => [chain, network.levels]));
+  return [
+    new InternalTransfers({ orm, clock, catalogue, scanner, watchSec: compareWindows * config.DEPOSIT_WINDOW_SEC }),
+    new Sweeper({ orm, clock, catalogue, sweepFrom }),
+    new WalletWatch({ orm, clock, log, catalogue, levels }),
+  ];
 }
 
 /** A worker without keys has no chains, so nothing is ever asked of this. */
@@ -144,38 +172,13 @@ const unavailable: Signer = {
 };
 
 async function openAdapters(
-  { orm, clock, catalogue, surroundings }: SettlementOptions,
+  options: SettlementOptions,
   sandbox: SandboxChain,
   signer: Signer,
 ): Promise<Map<string, ChainAdapter>> {
-  const chains = [...new Set(allNetworks().map(({ chain }) => chain))];
-  await sandbox.open(chains);
-  const hotWallet = await rememberHotWallet(orm, signer);
-  await fundSandbox({ orm, clock, sandbox }, catalogue.rows, hotWallet);
-  return new Map(
-    sandboxAdapters(chains, sandbox, hotWallet, catalogue.rows).map((adapter) => [
-      adapter.chain,
-      surroundings.chain?.(adapter) ?? adapter,
-    ]),
-  );
-}
-
-async function rememberHotWallet(orm: MikroORM, signer: Signer): Promise<string> {
-  const address = await signer.hotWallet('sandbox').catch(() => null);
-  const known = await knownHotWallet(orm);
-  if (address === null && known === null) {
-    throw new StartError('the signer at SIGNER_SOCKET does not answer; start it first with: npm run signer');
-  }
-  if (address !== null && known !== null && address !== known) {
-    throw new StartError(
-      `the signer's hot wallet is ${address}, and this database pays from ${known}; use the signer-seed of this database`,
-    );
-  }
-  if (known !== null) return known;
-  await orm.em
-    .fork()
-    .execute('insert into setting (name, value) values (?, ?) on conflict do nothing', [hotWalletSetting, address]);
-  return address ?? '';
+  const { surroundings } = options;
+  const adapters = await openChains({ ...options, sandbox, signer, onProgress: surroundings.onProgress ?? (() => {}) });
+  return new Map([...adapters].map(([chain, adapter]) => [chain, surroundings.chain?.(adapter) ?? adapter]));
 }
 
 /** Makes blocks on the sandbox's chains by the clock, as long as they have something to do. Returns how to stop. */

@@ -1,19 +1,28 @@
 import { join } from 'node:path';
 import { openLocalSigner } from './chains/signer-local.ts';
 import { type SignerServer, serveSigner } from './chains/signer-server.ts';
-import { ConfigError, loadConfig } from './config.ts';
+import { type Config, ConfigError, loadConfig } from './config.ts';
 import { createLog } from './log.ts';
-import { readSecretFile } from './secret-file.ts';
+import { liveSigning, openNetworks } from './networks-setup.ts';
+import { runSignerCommand, type SignerCommand, signerCommandHelp } from './signer-commands.ts';
+import { signerSecret } from './signer-secret.ts';
+import { readSeed, seedPath } from './signer-seed.ts';
 
 /** From the signal to the end, whatever hangs. */
 const hardExitMs = 10_000;
 
-const help = `Usage: npm run signer [-- --help]
+const help = `Usage: npm run signer [-- init | restore | seal | phrase] [--help]
 
-Holds the keys that payments are signed with, and signs for gateways over a unix socket. Settings come from the
-environment: DATA_DIR holds the file signer-seed and the journal of what was signed; SIGNER_SOCKET is the socket,
-signer.sock in DATA_DIR when it is absent; .env.example explains each.
-The line when it is ready: signer ready socket=<path> fingerprint=<16 hex digits>
+Without a word: holds the keys that payments are signed with, and signs for gateways over a unix socket. Settings come
+from the environment: DATA_DIR holds the file signer-seed, the journal of what was signed, what was spent each day, and
+the secret that gateways share with it; SIGNER_SOCKET is the socket, signer.sock in DATA_DIR when it is absent;
+.env.example explains each.
+The line when it is ready: signer ready socket=<path> fingerprint=<16 hex digits> chains=<real ones, if any>
+
+  init     makes a new seed, sealed with a passphrase
+  restore  makes the seed from its 24 words
+  seal     seals a plain seed in its place
+  phrase   shows the 24 words of the seed
 `;
 
 function print(line: string): void {
@@ -21,8 +30,13 @@ function print(line: string): void {
 }
 
 async function main(): Promise<void> {
-  if (process.argv.includes('--help') || process.argv.includes('-h')) {
-    process.stdout.write(help);
+  const words = process.argv.slice(2);
+  const [command, ...others] = words.filter((word) => word !== '--help' && word !== '-h');
+  if (others.length > 0 || (command !== undefined && !isCommand(command))) {
+    throw new Error(`'${[command, ...others].join(' ')}' is no command; see npm run signer -- --help`);
+  }
+  if (words.includes('--help') || words.includes('-h')) {
+    process.stdout.write(command === undefined ? help : signerCommandHelp[command]);
     return;
   }
   if (Number.parseInt(process.versions.node, 10) < 24) {
@@ -31,14 +45,26 @@ async function main(): Promise<void> {
     );
   }
   const config = loadConfig();
+  if (command === undefined) await serve(config);
+  else await runSignerCommand(command, config);
+}
+
+function isCommand(word: string): word is SignerCommand {
+  return Object.hasOwn(signerCommandHelp, word);
+}
+
+async function serve(config: Config): Promise<void> {
   let server: SignerServer | undefined;
   let ending = false;
+  // Nobody waits for a passphrase, or for what was begun, longer than for a signal.
+  let close = async (): Promise<void> => {};
 
   const end = async (): Promise<void> => {
     if (ending) return;
     ending = true;
     setTimeout(() => process.exit(1), hardExitMs).unref();
     await server?.close();
+    await close();
     process.exit(0);
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
@@ -48,21 +74,30 @@ async function main(): Promise<void> {
     });
   }
 
-  const signer = openLocalSigner({ entropy: readSeed(config.DATA_DIR), dataDir: config.DATA_DIR });
+  const networks = openNetworks(config);
+  const live = await liveSigning(networks);
+  const entropy = await existingSeed(config);
+  const signer = await openLocalSigner({ entropy, dataDir: config.DATA_DIR, ...live });
+  entropy.fill(0);
+  close = () => signer.close();
   const socketPath = config.SIGNER_SOCKET ?? join(config.DATA_DIR, 'signer.sock');
-  server = await serveSigner({ signer, socketPath, log: createLog(config.LOG_LEVEL) });
-  if (!ending) print(`signer ready socket=${socketPath} fingerprint=${signer.fingerprint()}`);
+  server = await serveSigner({
+    signer,
+    socketPath,
+    secret: signerSecret(config),
+    log: createLog(config.LOG_LEVEL),
+    opensFor: config.SIGNER_SOCKET_OPENS_FOR,
+  });
+  const chains = networks.live.size > 0 ? ` chains=${[...networks.live.keys()].join(',')}` : '';
+  if (!ending) print(`signer ready socket=${socketPath} fingerprint=${await signer.fingerprint()}${chains}`);
 }
 
-function readSeed(dataDir: string): Uint8Array {
-  const path = join(dataDir, 'signer-seed');
-  const seed = readSecretFile(path);
-  if (seed === null) {
-    throw new Error(
-      `there is no signer seed at ${path}; the first start of the gateway makes it, so start that first, set DATA_DIR to the folder that holds it, or restore it from a backup`,
-    );
-  }
-  return Buffer.from(seed, 'hex');
+async function existingSeed(config: Config): Promise<Buffer> {
+  const seed = await readSeed(config);
+  if (seed !== null) return seed;
+  throw new Error(
+    `there is no signer seed at ${seedPath(config.DATA_DIR)}; make one with npm run signer -- init, set DATA_DIR to the folder that holds it, or restore it from a backup`,
+  );
 }
 
 main().catch((error: unknown) => {

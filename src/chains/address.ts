@@ -1,6 +1,13 @@
 import { algorandCodec } from './addresses/algorand.ts';
 import { bitcoinCashCodec } from './addresses/bitcoin-cash.ts';
-import { bitcoinCodec, dashCodec, dogecoinCodec, litecoinCodec, zcashCodec } from './addresses/bitcoin-like.ts';
+import {
+  bitcoinCodec,
+  dashCodec,
+  dogecoinCodec,
+  encodeKeyHash,
+  litecoinCodec,
+  zcashCodec,
+} from './addresses/bitcoin-like.ts';
 import { cardanoCodec } from './addresses/cardano.ts';
 import { type AddressCodec, type Decoded, type Foreign, secretKey } from './addresses/codec.ts';
 import { cosmosCodec } from './addresses/cosmos.ts';
@@ -91,7 +98,8 @@ export function checkAddress(networkId: string, address: string, tag: string | n
 export function addressExample(networkId: string): string {
   const network = networkById(networkId);
   if (!network) throw new Error(`there is no network ${networkId}`);
-  return examples[network.family];
+  const example = examples[network.family];
+  return typeof example === 'string' ? example : encodeKeyHash(network.chain, example);
 }
 
 function refuse(
@@ -150,11 +158,14 @@ function withTag(
   return { ok: true, address, kind, tag };
 }
 
-/** From the test phrase 'abandon' × 11 'about', or the documentation of each chain. */
-const examples: Readonly<Record<AddressFamily, string>> = {
-  bitcoin: 'bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu',
-  litecoin: 'ltc1qjmxnz78nmc8nq77wuxh25n2es7rzm5c2rkk4wh',
-  dogecoin: 'DBus3bamQjgJULBJtYXpEzDWQRwF5iwxgC',
+/**
+ * From the test phrase 'abandon' × 11 'about', or the documentation of each chain. The hash of a key where the address
+ * depends on which of the chain's networks is served.
+ */
+const examples: Readonly<Record<AddressFamily, string | Uint8Array>> = {
+  bitcoin: Buffer.from('c0cebcd6c3d3ca8c75dc5ec62ebe55330ef910e2', 'hex'),
+  litecoin: Buffer.from('96cd3178f3de0f307bcee1aeaa4d5987862dd30a', 'hex'),
+  dogecoin: Buffer.from('4a483568665dcdfa68dd58a1f62893448a643339', 'hex'),
   'bitcoin-cash': 'bitcoincash:qqyx49mu0kkn9ftfj6hje6g2wfer34yfnq5tahq3q6',
   dash: 'XoJA8qE3N2Y3jMLEtZ3vcN42qseZ8LvFf5',
   zcash: 't1XVXWCvpMgBvUaed4XDqWtgQgJSu1Ghz7F',

@@ -31,6 +31,8 @@ export interface Transfer {
 export interface ScannedBlock {
   readonly ref: BlockRef;
   readonly transfers: readonly Transfer[];
+  /** The outputs that it spends, by the keys of the transfers that made them, and by which transaction. */
+  readonly spends?: readonly { readonly key: string; readonly txid: string }[];
 }
 
 export interface ScanResult {
@@ -52,9 +54,15 @@ export interface PaymentIntent {
   readonly id: string;
   /** Counts from 1. */
   readonly attempt: number;
+  /**
+   * Null pays from the hot wallet. Otherwise the payment is a sweep, which brings to the hot wallet (`to`) all that it
+   * names: on a chain of accounts one deposit address, on a chain of outputs the outputs by their keys ('txid:0').
+   */
+  readonly from: readonly string[] | null;
   readonly contract: string | null;
   readonly to: string;
   readonly tag: string | null;
+  /** What arrives. Of a sweep in the chain's own coin it is what leaves: the fee is taken out of it. */
   readonly amount: bigint;
 }
 
@@ -109,13 +117,30 @@ export interface Holding {
   readonly tag: string | null;
 }
 
+/** What a node says of itself, for people and for the checks at start. */
+export interface NodeReport {
+  /** Where it is, without what is secret in it. */
+  readonly node: string;
+  readonly head: number | null;
+  /** Since its newest block. */
+  readonly lagSec: number | null;
+  /** Whether it says that it is still catching up with its network. */
+  readonly isSyncing: boolean;
+  /** What is wrong, each with what to do; empty when the node can be used. */
+  readonly problems: readonly string[];
+}
+
 export interface ChainAdapter {
   /** As in the table of networks: 'bitcoin', 'ethereum'. */
   readonly chain: string;
+  /** Whether an address has a balance, or outputs that are spent whole. Decides what a sweep takes. */
+  readonly model: 'accounts' | 'outputs';
   /** So many confirmations make a payment final. */
   readonly finalityDepth: number;
   /** How many blocks a cursor keeps, and so the deepest reorganisation that a scan follows by itself. */
   readonly reorgWindow: number;
+  /** At least so long between two looks at the chain; absent where looking costs nobody anything. */
+  readonly pollMs?: number;
   /** Where a first scan begins: no deposit can be in this block or below. */
   readonly startHeight: number;
   head(): Promise<BlockRef>;
@@ -129,14 +154,37 @@ export interface ChainAdapter {
   scan(cursor: Cursor, maxBlocks: number): Promise<ScanResult>;
   /** Transfers that wait for a block: a hint for display, never credited. */
   pending(): Promise<readonly Transfer[]>;
-  /** Confirmed balances of the holdings, in the same order. */
+  /** Balances of the holdings in the newest block, in the same order. */
   balances(holdings: readonly Holding[], contract: string | null): Promise<readonly bigint[]>;
   /** The wallet that payments are made from. */
   hotWallet(): Promise<Holding>;
   /** Builds an unsigned transaction that reserves nothing of `held`. */
   prepare(intent: PaymentIntent, held: ReadonlySet<Reservation>): Promise<PreparedTx>;
+  /**
+   * A transaction for the same payment, at a fee that others are willing to pay now, to take the place of one that waits
+   * too long. It spends all that the old one spends, so that at most one of the two can confirm. Null when the old
+   * one's fee is good enough, or when the chain or the settings allow no replacement or no higher fee. Absent on chains
+   * that replace nothing.
+   */
+  replace?(intent: PaymentIntent, old: PreparedTx): Promise<PreparedTx | null>;
+  /** How long a transaction waits for a block before it is replaced. */
+  readonly replaceAfterSec?: number;
+  /** What the address of a sweep lacks of the chain's own coin for its fee, as fees are now; 0 where it has enough. */
+  missingGas?(intent: PaymentIntent): Promise<bigint>;
   broadcast(tx: SignedTx): Promise<Broadcast>;
   status(tx: SignedTx): Promise<TxStatus>;
+  /**
+   * Balances of addresses in a block that is final, in the order asked, where they can be told without knowing each
+   * transaction. For what no transaction shows (coins that a contract sent on) and for sweeps.
+   */
+  finalBalances?(
+    addresses: readonly string[],
+    contract: string | null,
+  ): Promise<{ readonly block: BlockRef; readonly amounts: readonly bigint[] }>;
+  /** True where `scan` cannot see coins that a contract sends on, so that balances must be compared. */
+  readonly missesInternalTransfers?: boolean;
+  /** One report for each of its nodes. Never throws. */
+  check?(): Promise<readonly NodeReport[]>;
 }
 
 /** A node that could not be asked, or gave an answer that makes no sense. */
@@ -144,16 +192,19 @@ export class ChainError extends Error {
   override readonly name: string = 'ChainError';
   /** Whether asking again may help. */
   readonly retryable: boolean;
+  /** It is a fact of the chain, which another node would tell as well. */
+  readonly isOfChain: boolean;
   readonly code: string;
 
   constructor(
     code: string,
     message: string,
-    { retryable = true, cause }: { retryable?: boolean; cause?: unknown } = {},
+    { retryable = true, isOfChain = false, cause }: { retryable?: boolean; isOfChain?: boolean; cause?: unknown } = {},
   ) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
     this.retryable = retryable;
+    this.isOfChain = isOfChain;
   }
 }
 
@@ -162,6 +213,9 @@ export class ReorgTooDeep extends ChainError {
   override readonly name = 'ReorgTooDeep';
 
   constructor(chain: string, window: number) {
-    super('reorg_too_deep', `${chain} was reorganised by more than ${window} blocks`, { retryable: false });
+    super('reorg_too_deep', `${chain} was reorganised by more than ${window} blocks`, {
+      retryable: false,
+      isOfChain: true,
+    });
   }
 }

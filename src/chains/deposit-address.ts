@@ -4,7 +4,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { HDKey } from '@scure/bip32';
 import { encodeBase58check } from './addresses/base58check.ts';
 import { encodeCashaddr } from './addresses/bitcoin-cash.ts';
-import { encodeP2wpkh } from './addresses/bitcoin-like.ts';
+import { encodeKeyHash } from './addresses/bitcoin-like.ts';
 import { encodeEvm } from './addresses/evm.ts';
 import { encodeTron } from './addresses/tron.ts';
 import { type AddressFamily, networkById } from './networks.ts';
@@ -16,9 +16,9 @@ const point = (publicKey: Uint8Array): Uint8Array => secp256k1.Point.fromBytes(p
 
 /** How each family with public derivation writes a compressed public key as an address. */
 const encoders: Partial<Record<AddressFamily, (publicKey: Uint8Array) => string>> = {
-  bitcoin: (key) => encodeP2wpkh('bc', hash160(key)),
-  litecoin: (key) => encodeP2wpkh('ltc', hash160(key)),
-  dogecoin: (key) => encodeBase58check([0x1e], hash160(key)),
+  bitcoin: (key) => encodeKeyHash('bitcoin', hash160(key)),
+  litecoin: (key) => encodeKeyHash('litecoin', hash160(key)),
+  dogecoin: (key) => encodeKeyHash('dogecoin', hash160(key)),
   'bitcoin-cash': (key) => encodeCashaddr(hash160(key)),
   dash: (key) => encodeBase58check([0x4c], hash160(key)),
   zcash: (key) => encodeBase58check([0x1c, 0xb8], hash160(key)),

@@ -143,6 +143,21 @@ export function networkById(id: string): Network | undefined {
   return byId.get(id);
 }
 
+/** The first network of a chain, which stands for its keys and addresses. */
+export function networkOfChain(chain: string): Network | undefined {
+  return networks.find((network) => network.chain === chain);
+}
+
+/** Path of the key that pays: the first address of the account beside that of the deposits. */
+export function hotWalletPath({ accountPath }: Network): string {
+  return `${accountPath.replace(/0'$/, "1'")}/0/0`;
+}
+
+/** Path of a deposit address's key. */
+export function depositPath({ accountPath }: Network, index: number): string {
+  return `${accountPath}/0/${index}`;
+}
+
 /** The coin that a chain takes its fees in. */
 export interface GasCoin {
   readonly coin: string;

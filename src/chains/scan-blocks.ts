@@ -27,7 +27,8 @@ const maxChanges = 3;
  * top of the one before. A chain that has become shorter is unwound like any other.
  *
  * @throws ReorgTooDeep when no block of the window is on the chain any more.
- * @throws ChainError when blocks do not fit on top of each other even after unwinding.
+ * @throws ChainError when blocks do not fit on top of each other even after unwinding, or when the chain ends below what
+ *   was seen of it.
  */
 export async function scanBlocks(
   chain: string,
@@ -50,6 +51,7 @@ export async function scanBlocks(
   };
 
   const head = await source.headHeight();
+  await refuseBehind(source, head, window);
   let top = await unwind();
   for (let changes = 0; blocks.length < maxBlocks; ) {
     const block = await source.block(top.height + 1);
@@ -65,6 +67,18 @@ export async function scanBlocks(
     }
   }
   return { orphaned, blocks, cursor: { window: window.slice(-reorgWindow) }, head: Math.max(head, top.height) };
+}
+
+/**
+ * A chain that ends below the cursor on a block that the cursor holds contradicts nothing that was seen: the node is
+ * merely behind. Should a shorter chain have won, its next blocks will tell.
+ */
+async function refuseBehind(source: BlockSource, head: number, window: readonly BlockRef[]): Promise<void> {
+  const top = window.at(-1);
+  if (top === undefined || head >= top.height) return;
+  const known = window.find(({ height }) => height === head);
+  if (known && (await source.hashAt(head)) !== known.hash) return;
+  throw new ChainError('node_behind', `the node ends at block ${head}, and ${top.height} was seen before`);
 }
 
 /**

@@ -1,11 +1,16 @@
+import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
-import { text } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
 import type { PaymentIntent, PreparedTx, SignedTx } from './chain-adapter.ts';
+import type { DepositKeys } from './deposit-keys.ts';
 import { type Signer, SignerError } from './signer.ts';
+import { isSameProof, proofHeaders, type SharedSecret } from './signer-proof.ts';
 
 export interface SocketSignerOptions {
   /** Where `serveSigner` listens. */
   readonly socketPath: string;
+  /** The one that the signer has too: only its answers are believed. */
+  readonly secret: SharedSecret;
   /** From the connection to the last byte of the answer. */
   readonly timeoutMs?: number;
 }
@@ -17,19 +22,21 @@ interface Answer {
 
 /**
  * A signer in another process, asked over its unix socket. Whatever keeps a sound answer from arriving is
- * `unavailable`; only the signer's own word is `refused`.
+ * `unavailable`, also an answer of somebody who does not know the secret; only the signer's own word is `refused`.
  */
-export class SocketSigner implements Signer {
+export class SocketSigner implements Signer, DepositKeys {
   readonly #socketPath: string;
+  readonly #secret: SharedSecret;
   readonly #timeoutMs: number;
 
-  constructor({ socketPath, timeoutMs = 5_000 }: SocketSignerOptions) {
+  constructor({ socketPath, secret, timeoutMs = 5_000 }: SocketSignerOptions) {
     this.#socketPath = socketPath;
+    this.#secret = secret;
     this.#timeoutMs = timeoutMs;
   }
 
-  async sign(chain: string, intent: PaymentIntent, tx: PreparedTx): Promise<SignedTx> {
-    const body = JSON.stringify({ chain, intent, tx }, (_name, value: unknown) =>
+  async sign(chain: string, intent: PaymentIntent, tx: PreparedTx, earlier: readonly string[] = []): Promise<SignedTx> {
+    const body = JSON.stringify({ chain, intent, tx, earlier }, (_name, value: unknown) =>
       typeof value === 'bigint' ? value.toString() : value,
     );
     const signed = await this.#ask('POST', '/sign', body);
@@ -38,10 +45,37 @@ export class SocketSigner implements Signer {
     return { txid, raw, reserves, expiresAt };
   }
 
-  async hotWallet(chain: string): Promise<string> {
-    const found = await this.#ask('GET', `/hot-wallet?chain=${encodeURIComponent(chain)}`);
-    if (!isObject(found) || !isName(found.address)) throw unavailable('its answer is no address');
-    return found.address;
+  hotWallet(chain: string): Promise<string> {
+    return this.#name('/hot-wallet', { chain }, 'address');
+  }
+
+  fingerprint(): Promise<string> {
+    return this.#name('/fingerprint', {}, 'fingerprint');
+  }
+
+  accountXpub(network: string): Promise<string> {
+    return this.#name('/account-xpub', { network }, 'xpub');
+  }
+
+  sharedAddress(network: string): Promise<string> {
+    return this.#name('/shared-address', { network }, 'address');
+  }
+
+  async poolAddresses(network: string, first: number, last: number): Promise<readonly string[]> {
+    const query = new URLSearchParams({ network, first: String(first), last: String(last) });
+    const found = await this.#ask('GET', `/pool-addresses?${query}`);
+    const addresses = isObject(found) ? found.addresses : null;
+    const isWhole = Array.isArray(addresses) && addresses.length === last - first + 1 && addresses.every(isName);
+    if (!isWhole) throw unavailable('its answer is no list of so many addresses');
+    return addresses;
+  }
+
+  /** The one member of an answer. */
+  async #name(path: string, query: Record<string, string>, member: string): Promise<string> {
+    const found = await this.#ask('GET', `${path}?${new URLSearchParams(query)}`);
+    const name = isObject(found) ? found[member] : null;
+    if (!isName(name)) throw unavailable(`its answer has no ${member}`);
+    return name;
   }
 
   /** The body of a successful answer. */
@@ -57,14 +91,31 @@ export class SocketSigner implements Signer {
 
   async #exchange(method: string, path: string, requestBody: string): Promise<Answer> {
     let deadline: NodeJS.Timeout | undefined;
+    const nonce = randomBytes(16).toString('hex');
+    const time = String(Date.now());
+    const bytes = Buffer.from(requestBody);
+    const headers = {
+      'Content-Type': 'application/json',
+      'Content-Length': bytes.length,
+      [proofHeaders.nonce]: nonce,
+      [proofHeaders.time]: time,
+      [proofHeaders.proof]: this.#secret.ofRequest({ method, path, nonce, time, body: bytes }),
+    };
     try {
       return await new Promise<Answer>((resolve, reject) => {
-        const headers = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(requestBody) };
         // A connection of its own: a kept one would fail after a restart of the signer.
         const options = { socketPath: this.#socketPath, method, path, headers, agent: false };
         const req = request(options, (res) => {
-          text(res)
-            .then((body) => resolve({ status: res.statusCode ?? 0, body: JSON.parse(body) }))
+          buffer(res)
+            .then((body) => {
+              const status = res.statusCode ?? 0;
+              if (!isSameProof(res.headers[proofHeaders.proof], this.#secret.ofAnswer({ nonce, status, body }))) {
+                throw new Error(
+                  `it does not prove that it knows the secret (it answered ${status}); signer and gateways need the same signer-secret`,
+                );
+              }
+              resolve({ status, body: JSON.parse(body.toString('utf8')) });
+            })
             .catch(reject);
         });
         req.on('error', reject);
@@ -73,7 +124,7 @@ export class SocketSigner implements Signer {
           reject(late);
           req.destroy(late);
         }, this.#timeoutMs);
-        req.end(requestBody);
+        req.end(bytes);
       });
     } catch (error) {
       throw unavailable(error instanceof Error ? error.message : 'the connection failed', error);

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
-import { link, mkdir, open, readFile, unlink } from 'node:fs/promises';
+import { link, mkdir, open, readdir, readFile, unlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { errorCode, ignoreMissing } from '../db/error-code.ts';
 import { SignerError } from './signer.ts';
+import type { SignedAttempt } from './signer-attempts.ts';
 
 /** What was signed for one attempt. */
 export interface SignedContents {
@@ -13,7 +14,20 @@ export interface SignedContents {
   readonly intentDigest: string;
   readonly payloadDigest: string;
   readonly txid: string;
+  /** What the transaction spends. */
+  readonly reserves: readonly string[];
+  /** In the smallest unit of the chain's own coin. */
+  readonly fee: bigint;
 }
+
+/** An attempt as it stands in the journal. */
+export interface JournalEntry extends SignedAttempt {
+  readonly intentDigest: string;
+  readonly txid: string;
+}
+
+/** Entries of the first format, without `reserves` and `fee`, were made for at most so many attempts of a payment. */
+const earlyAttempts = 3;
 
 /**
  * Remembers what was signed for each attempt of each payment, in one file each, for ever. Several processes may share
@@ -42,20 +56,22 @@ export class SignerJournal {
    * @throws SignerError `refused` when the attempt has an entry with other contents.
    */
   async record(paymentId: string, attempt: number, contents: SignedContents): Promise<'recorded' | 'same'> {
-    const { chain, intentDigest, payloadDigest, txid } = contents;
+    const { chain, intentDigest, payloadDigest, txid, reserves, fee } = contents;
     // Members in one order, so that equal contents are equal text; a damaged entry equals none and refuses too.
-    const text = `${JSON.stringify({ paymentId, attempt, chain, intentDigest, payloadDigest, txid })}\n`;
-    const name = bytesToHex(sha256(utf8ToBytes(paymentId)));
-    const shard = join(this.#dir, name.slice(0, 2));
-    const file = join(shard, `${name}-${attempt}.json`);
+    const early = { paymentId, attempt, chain, intentDigest, payloadDigest, txid };
+    const text = lineOf({ ...early, reserves, fee: fee.toString() });
+    const { shard, folder, name } = this.#placeOf(paymentId);
 
-    await mkdir(shard, { recursive: true, mode: 0o700 });
-    const isNew = await createWhole(file, text);
-    const found = isNew ? text : await readFile(file, 'utf8');
+    const earlyFile = join(shard, `${name}-${attempt}.json`);
+    const earlyText = await readFile(earlyFile, 'utf8').catch(ignoreMissing);
+    const file = join(folder, `${name}-${attempt}.json`);
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const isNew = earlyText === undefined && (await createWhole(file, text));
+    const isSame =
+      isNew || (earlyText === undefined ? (await readFile(file, 'utf8')) === text : earlyText === lineOf(early));
     // Also for an entry of another process, which may not have come so far yet.
-    await syncDirectory(shard);
-    await syncDirectory(this.#dir);
-    if (found !== text) {
+    for (const dir of [folder, shard, this.#dir]) await syncDirectory(dir);
+    if (!isSame) {
       throw new SignerError(
         'refused',
         `attempt ${attempt} of payment ${paymentId} was signed before as something else`,
@@ -63,6 +79,69 @@ export class SignerJournal {
     }
     return isNew ? 'recorded' : 'same';
   }
+
+  /**
+   * Notes which payload a transaction came from, for ever, before its signatures are shown to anybody. Where signatures
+   * do not cover all amounts (BIP143 covers each input's own), two payloads that lie about different inputs have the same
+   * transaction, and a true signature of each would make it valid at a fee that nobody judged.
+   *
+   * @throws SignerError `refused` when the transaction was signed before from another payload.
+   */
+  async claim(chain: string, txid: string, payloadDigest: string): Promise<void> {
+    const name = bytesToHex(sha256(utf8ToBytes(`${chain} ${txid}`)));
+    const transactions = join(this.#dir, 'transactions');
+    const folder = join(transactions, name.slice(0, 2), name.slice(2, 4));
+    const file = join(folder, `${name}.json`);
+    const text = lineOf({ chain, txid, payloadDigest });
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const isSame = (await createWhole(file, text)) || (await readFile(file, 'utf8')) === text;
+    for (const dir of [folder, dirname(folder), transactions, this.#dir]) await syncDirectory(dir);
+    if (!isSame) throw new SignerError('refused', `the transaction ${txid} was signed before from another payload`);
+  }
+
+  /**
+   * What was signed for a payment so far, in no order.
+   *
+   * @throws SignerError `refused` when an entry is damaged, so that nobody knows what it stands for.
+   */
+  async entries(paymentId: string): Promise<readonly JournalEntry[]> {
+    const { shard, folder, name } = this.#placeOf(paymentId);
+    const names = (await readdir(folder).catch(ignoreMissing)) ?? [];
+    const files = [
+      ...Array.from({ length: earlyAttempts }, (_, index) => join(shard, `${name}-${index + 1}.json`)),
+      ...names
+        .filter((found) => found.startsWith(`${name}-`) && found.endsWith('.json'))
+        .map((found) => join(folder, found)),
+    ];
+    const texts = await Promise.all(files.map((file) => readFile(file, 'utf8').catch(ignoreMissing)));
+    return texts.filter((text) => text !== undefined).map((text) => parseEntry(text, paymentId));
+  }
+
+  /** Two levels of folders keep each of them small; entries of the first format lie in the upper one. */
+  #placeOf(paymentId: string): { shard: string; folder: string; name: string } {
+    const name = bytesToHex(sha256(utf8ToBytes(paymentId)));
+    const shard = join(this.#dir, name.slice(0, 2));
+    return { shard, folder: join(shard, name.slice(2, 4)), name };
+  }
+}
+
+function lineOf(entry: object): string {
+  return `${JSON.stringify(entry)}\n`;
+}
+
+function parseEntry(text: string, paymentId: string): JournalEntry {
+  try {
+    const { attempt, intentDigest, txid, reserves = null, fee = '0' } = JSON.parse(text);
+    const isWhole =
+      Number.isSafeInteger(attempt) &&
+      typeof intentDigest === 'string' &&
+      typeof txid === 'string' &&
+      (reserves === null || (Array.isArray(reserves) && reserves.every((item) => typeof item === 'string')));
+    if (isWhole) return { attempt, intentDigest, txid, reserves, fee: BigInt(fee) };
+  } catch {
+    // Told below.
+  }
+  throw new SignerError('refused', `an entry of payment ${paymentId} in the journal of signatures is damaged`);
 }
 
 /** Makes a file that holds the text from its first moment; false where the name is taken. */

@@ -1,8 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { HDKey } from '@scure/bip32';
-import { entropyToMnemonic, mnemonicToSeedSync } from '@scure/bip39';
-import { wordlist } from '@scure/bip39/wordlists/english.js';
 import { encodeAlgorand } from './addresses/algorand.ts';
 import { encodeCardanoEnterprise } from './addresses/cardano.ts';
 import { encodePolkadot } from './addresses/polkadot.ts';
@@ -10,19 +8,15 @@ import { encodeSolana } from './addresses/solana.ts';
 import { encodeTezos } from './addresses/tezos.ts';
 import { type MoneroKeys, moneroKeys, moneroSubaddress } from './monero-keys.ts';
 import { type AddressFamily, type DepositMode, type Network, networkById } from './networks.ts';
+import type { SandboxKey } from './sandbox/sandbox-transactions.ts';
 import { sandboxAddress } from './sandbox/sandbox-tx.ts';
 import { cosmosAddress, rippleAddress, stellarAddress } from './signer-addresses.ts';
+import { bip39Seed } from './signer-phrase.ts';
 import { deriveSlip10, slip10PublicKey } from './slip10.ts';
 import { tonWalletAddress } from './ton-wallet.ts';
 
 /** BIP44's purpose with coin type 1, which stands for the test networks of all coins. */
 const sandboxPath = "m/44'/1'/0'";
-
-/** The account that pays on the sandbox's chains. */
-export interface SandboxKey {
-  readonly privateKey: Uint8Array;
-  readonly address: string;
-}
 
 interface PoolAddress {
   /** Path of an address below the network's accountPath. */
@@ -53,9 +47,7 @@ export class SignerKeys {
    * the keys. https://github.com/bitcoin/bips/blob/master/bip-0039.mediawiki
    */
   constructor(entropy: Uint8Array) {
-    if (entropy.length !== 32) throw new Error(`a signer seed has 32 bytes, not ${entropy.length}`);
-    // A view of the caller's buffer, which may be of another realm or subclass, is copied into plain bytes.
-    this.#seed = mnemonicToSeedSync(entropyToMnemonic(Uint8Array.from(entropy), wordlist));
+    this.#seed = bip39Seed(entropy);
     this.#root = HDKey.fromMasterSeed(this.#seed);
   }
 
@@ -118,6 +110,17 @@ export class SignerKeys {
   sandboxKey(): SandboxKey {
     const { privateKey } = deriveSlip10(this.#seed, sandboxPath);
     return { privateKey, address: sandboxAddress(slip10PublicKey(this.#seed, sandboxPath)) };
+  }
+
+  /**
+   * A secp256k1 key by its whole path, such as "m/84'/0'/1'/0/0".
+   *
+   * @throws Error for what is no path.
+   */
+  secp256k1Key(path: string): { readonly privateKey: Uint8Array; readonly publicKey: Uint8Array } {
+    const { privateKey, publicKey } = this.#root.derive(path);
+    if (!privateKey || !publicKey) throw new Error(`no key at ${path}`);
+    return { privateKey, publicKey };
   }
 
   #secp256k1(path: string): Uint8Array {

@@ -1,120 +1,242 @@
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { type Clock, systemClock } from '../clock.ts';
 import type { PaymentIntent, PreparedTx, SignedTx } from './chain-adapter.ts';
-import { decodePayload, type SandboxPayload, sandboxTxid, signSandboxTx } from './sandbox/sandbox-tx.ts';
+import type { DepositKeys } from './deposit-keys.ts';
+import { SandboxTransactions } from './sandbox/sandbox-transactions.ts';
 import { type Signer, SignerError } from './signer.ts';
-import { SignerJournal } from './signer-journal.ts';
+import { type AddedSpending, addedSpending, exclusiveGroups } from './signer-attempts.ts';
+import { type SignedContents, SignerJournal } from './signer-journal.ts';
 import { SignerKeys } from './signer-keys.ts';
+import { SignerLimits, type SigningLimits } from './signer-limits.ts';
+import type { Secp256k1Keys, TransactionSigner } from './transaction-signer.ts';
 
 export interface LocalSignerOptions {
   readonly keys: SignerKeys;
   readonly journal: SignerJournal;
+  /** Which kind of transactions a chain has, where it is not the sandbox's. */
+  readonly live?: ReadonlyMap<string, TransactionSigner>;
+  /** What may leave live chains. Without it they are not signed for. */
+  readonly limits?: SignerLimits;
 }
 
-/** A signer that holds the keys in this process. It knows the sandbox's transactions only, and refuses all others. */
-export class LocalSigner implements Signer {
+/**
+ * Of so many transactions of one payment each may confirm beside the others, for all that the signer can know. It has
+ * no node to ask, so it believes the gateway that the earlier ones are dead, but not for ever.
+ */
+const maxFurther = 3;
+
+/** A signer that holds the keys in this process. */
+export class LocalSigner implements Signer, DepositKeys {
   readonly #keys: SignerKeys;
   readonly #journal: SignerJournal;
+  readonly #live: ReadonlyMap<string, TransactionSigner>;
+  readonly #limits: SignerLimits | undefined;
+  readonly #sandbox: TransactionSigner;
+  /** The last request of each payment that is being worked on. */
+  readonly #turns = new Map<string, Promise<unknown>>();
 
-  constructor({ keys, journal }: LocalSignerOptions) {
+  constructor({ keys, journal, live = new Map(), limits }: LocalSignerOptions) {
     this.#keys = keys;
     this.#journal = journal;
+    this.#live = live;
+    this.#limits = limits;
+    this.#sandbox = new SandboxTransactions(keys.sandboxKey());
   }
 
-  async sign(chain: string, intent: PaymentIntent, tx: PreparedTx): Promise<SignedTx> {
-    const { privateKey, address } = this.#keys.sandboxKey();
-    const payload = openPayload(tx.payload);
-    const faults = findFaults({ chain, from: address, intent, tx, payload });
+  async sign(chain: string, intent: PaymentIntent, tx: PreparedTx, earlier: readonly string[] = []): Promise<SignedTx> {
+    const opened = this.#kind(chain).open(chain, intent, tx);
+    const faults = [...intentFaults(intent), ...this.#sweepFaults(chain, intent), ...opened.faults];
     if (faults.length > 0) throw new SignerError('refused', faults.join('; '));
 
-    const txid = sandboxTxid(tx.payload);
-    // Recorded before anybody sees the bytes. A crash in between costs nothing: the same request gives them again.
-    await this.#record(intent, {
-      chain,
-      intentDigest: intentDigest(chain, intent),
-      payloadDigest: digest(tx.payload),
-      txid,
+    const { txid, raw } = await this.#inTurn(intent.id, async () => {
+      const digests = { intentDigest: intentDigest(chain, intent), payloadDigest: digest(tx.payload) };
+      const added = await this.#added(intent, tx, earlier, digests.intentDigest);
+      // Before the signature: bytes that nobody counted must not exist, not even for a moment.
+      if (added && this.#live.has(chain)) await this.#claim(chain, intent, tx, added, digests);
+      const signed = opened.sign();
+      await this.#onDisk(() => this.#journal.claim(chain, signed.txid, digests.payloadDigest));
+      // Recorded before anybody sees the bytes. A crash in between costs nothing: the same request gives them again.
+      await this.#record(intent, { chain, ...digests, txid: signed.txid, reserves: tx.reserves, fee: tx.fee });
+      return signed;
     });
-    return {
-      txid,
-      raw: signSandboxTx(tx.payload, privateKey),
-      reserves: [...tx.reserves],
-      expiresAt: tx.expiresAt,
-    };
+    return { txid, raw, reserves: [...tx.reserves], expiresAt: tx.expiresAt };
   }
 
-  /** The same account on every chain, as all of them are the sandbox's. */
-  async hotWallet(_chain: string): Promise<string> {
-    return this.#keys.sandboxKey().address;
+  async hotWallet(chain: string): Promise<string> {
+    return this.#kind(chain).hotWallet(chain);
   }
 
-  /** Names the keys and reveals nothing of them. */
-  fingerprint(): string {
+  async fingerprint(): Promise<string> {
     return this.#keys.fingerprint();
   }
 
-  async #record(intent: PaymentIntent, contents: Parameters<SignerJournal['record']>[2]): Promise<void> {
+  async accountXpub(networkId: string): Promise<string> {
+    return this.#keys.accountXpub(networkId);
+  }
+
+  async sharedAddress(networkId: string): Promise<string> {
+    return this.#keys.sharedAddress(networkId);
+  }
+
+  async poolAddresses(networkId: string, first: number, last: number): Promise<readonly string[]> {
+    const addresses: string[] = [];
+    for (let index = first; index <= last; index++) {
+      addresses.push(this.#keys.poolAddress(networkId, index));
+      // Each takes a while, and requests go first.
+      await nextTurn();
+    }
+    return addresses;
+  }
+
+  /** Lets another process sign for live chains with the same directory. */
+  async close(): Promise<void> {
+    await this.#limits?.close();
+  }
+
+  #kind(chain: string): TransactionSigner {
+    return this.#live.get(chain) ?? this.#sandbox;
+  }
+
+  /** The amount of a sweep counts for no limit, so where it goes is looked at here too. */
+  #sweepFaults(chain: string, { from, to }: PaymentIntent): string[] {
+    if (from === null) return [];
+    // Chains that write an address in several ways differ in capitals only.
+    const isHome = to.toLowerCase() === this.#kind(chain).hotWallet(chain).toLowerCase();
+    return isHome ? [] : ['a sweep goes to the hot wallet only'];
+  }
+
+  /** Runs after what was asked for the same payment before. */
+  async #inTurn<T>(paymentId: string, task: () => Promise<T>): Promise<T> {
+    const turn = (this.#turns.get(paymentId) ?? Promise.resolve()).then(task);
+    const ended = turn.catch(() => {});
+    this.#turns.set(paymentId, ended);
     try {
-      await this.#journal.record(intent.id, intent.attempt, contents);
+      return await turn;
+    } finally {
+      if (this.#turns.get(paymentId) === ended) this.#turns.delete(paymentId);
+    }
+  }
+
+  /**
+   * What the transaction adds to what was signed for the payment before; null when the attempt has an entry, and so
+   * nothing is added.
+   */
+  async #added(
+    { id, attempt }: PaymentIntent,
+    tx: PreparedTx,
+    earlier: readonly string[],
+    intent: string,
+  ): Promise<AddedSpending | null> {
+    const entries = await this.#onDisk(() => this.#journal.entries(id));
+    if (entries.some((entry) => entry.attempt === attempt)) return null;
+    const forgotten = entries.find(({ txid }) => !earlier.includes(txid));
+    if (forgotten) {
+      throw new SignerError(
+        'refused',
+        `attempt ${forgotten.attempt} of payment ${id} was signed, and the gateway does not know of it; it may have paid`,
+      );
+    }
+    if (entries.some((entry) => entry.intentDigest !== intent)) {
+      throw new SignerError('refused', `another attempt of payment ${id} was signed before as something else`);
+    }
+    const groups = exclusiveGroups(entries);
+    const added = addedSpending(groups, { attempt, reserves: tx.reserves, fee: tx.fee });
+    if (added.isFurther && groups.length >= maxFurther) {
+      throw new SignerError(
+        'refused',
+        `payment ${id} was signed as ${groups.length} transactions that do not exclude each other; no further one is signed`,
+      );
+    }
+    return added;
+  }
+
+  async #claim(
+    chain: string,
+    { id, attempt, from, contract, amount }: PaymentIntent,
+    tx: PreparedTx,
+    added: AddedSpending,
+    digests: Pick<SignedContents, 'intentDigest' | 'payloadDigest'>,
+  ): Promise<void> {
+    const limits = this.#limits;
+    if (!limits) throw new SignerError('refused', `${chain} has no limits, so nothing is signed for it`);
+    const isSweep = from !== null;
+    await this.#onDisk(() =>
+      limits.claim({
+        key: digest(JSON.stringify([id, attempt, digests.intentDigest, digests.payloadDigest])),
+        chain,
+        asset: contract ?? '',
+        amount: isSweep || !added.isFurther ? 0n : amount,
+        fee: added.fee,
+        wholeFee: tx.fee,
+        payment: isSweep ? null : amount,
+      }),
+    );
+  }
+
+  #record(intent: PaymentIntent, contents: SignedContents): Promise<unknown> {
+    return this.#onDisk(() => this.#journal.record(intent.id, intent.attempt, contents));
+  }
+
+  /** What the disk does not let happen is unavailable. */
+  async #onDisk<T>(task: () => Promise<T>): Promise<T> {
+    try {
+      return await task();
     } catch (error) {
       if (error instanceof SignerError) throw error;
-      throw new SignerError('unavailable', 'the journal of signatures cannot be written', error);
+      throw new SignerError('unavailable', 'the journal of signatures cannot be read or written', error);
     }
   }
 }
 
+export interface OpenLocalSignerOptions {
+  /** 32 bytes, which the caller may wipe afterwards. */
+  readonly entropy: Uint8Array;
+  /** Holds the journal and the spending of each day. */
+  readonly dataDir: string;
+  /** Makes the kinds of transactions of live chains. All other chains are the sandbox's. */
+  readonly live?: (keys: Secp256k1Keys) => ReadonlyMap<string, TransactionSigner>;
+  /** What may leave live chains; one without limits is not signed for. */
+  readonly limits?: SigningLimits;
+  readonly clock?: Clock;
+}
+
 /**
  * The signer of a data directory: its keys come from 32 bytes of entropy, and its journal is shared by all signers of
- * that directory.
+ * that directory. For live chains only one process signs at a time.
+ *
+ * @throws Error while another process signs for live chains with the directory.
  */
-export function openLocalSigner({ entropy, dataDir }: { entropy: Uint8Array; dataDir: string }): LocalSigner {
-  return new LocalSigner({
-    keys: new SignerKeys(entropy),
-    journal: new SignerJournal(join(dataDir, 'signer-journal')),
-  });
+export async function openLocalSigner({
+  entropy,
+  dataDir,
+  live = () => new Map(),
+  limits = new Map(),
+  clock = systemClock,
+}: OpenLocalSignerOptions): Promise<LocalSigner> {
+  const keys = new SignerKeys(entropy);
+  const kinds = live(keys);
+  const journal = new SignerJournal(join(dataDir, 'signer-journal'));
+  if (kinds.size === 0) return new LocalSigner({ keys, journal });
+  const dir = join(dataDir, 'signer-spending');
+  return new LocalSigner({ keys, journal, live: kinds, limits: await SignerLimits.open({ dir, limits, clock }) });
 }
 
-function openPayload(text: string): SandboxPayload {
-  try {
-    return decodePayload(text);
-  } catch (error) {
-    throw new SignerError('refused', 'the payload is no sandbox transaction', error);
-  }
-}
-
-interface Request {
-  readonly chain: string;
-  readonly from: string;
-  readonly intent: PaymentIntent;
-  readonly tx: PreparedTx;
-  readonly payload: SandboxPayload;
-}
-
-/** In what the transaction differs from the payment as it was decided; names members and never their values. */
-function findFaults({ chain, from, intent, tx, payload }: Request): string[] {
-  const reserved = `nonce:${payload.from}:${payload.nonce}`;
+function intentFaults({ id, attempt, amount }: PaymentIntent): string[] {
   const conditions: readonly (readonly [string, boolean])[] = [
-    ['the payment has no id', intent.id !== ''],
-    ['the attempt is no number from 1', Number.isSafeInteger(intent.attempt) && intent.attempt >= 1],
-    ['the amount of the payment is not above 0', intent.amount > 0n],
-    ['the chain of the transaction is not the one asked for', payload.chain === chain],
-    ['the transaction does not pay from the hot wallet', payload.from === from],
-    ['the recipient (to) of the transaction is not that of the payment', payload.to === intent.to],
-    ['the tag of the transaction is not that of the payment', payload.tag === intent.tag],
-    ['the contract of the transaction is not that of the payment', payload.contract === intent.contract],
-    ['the amount of the transaction is not that of the payment', payload.amount === intent.amount.toString()],
-    ['the fee of the transaction is not the one stated', payload.fee === tx.fee.toString()],
-    ['the reserves are not the nonce of the transaction', tx.reserves.length === 1 && tx.reserves[0] === reserved],
-    // Nothing in these bytes expires. Who believed otherwise would pay again while they can still confirm.
-    ['the transaction never expires, and it states that it does', tx.expiresAt === null],
+    ['the payment has no id', id !== ''],
+    ['the attempt is no number from 1', Number.isSafeInteger(attempt) && attempt >= 1],
+    ['the amount of the payment is not above 0', amount > 0n],
   ];
   return conditions.filter(([, holds]) => !holds).map(([fault]) => fault);
 }
 
 /** The attempt is no part of it: all attempts of a payment have one intent. */
-function intentDigest(chain: string, { id, contract, to, tag, amount }: PaymentIntent): string {
-  return digest(JSON.stringify([chain, id, contract, to, tag, amount.toString()]));
+function intentDigest(chain: string, { id, from, contract, to, tag, amount }: PaymentIntent): string {
+  // What pays from the hot wallet is digested as before there were sweeps, so that old entries still match.
+  return digest(JSON.stringify([chain, id, contract, to, tag, amount.toString(), ...(from === null ? [] : [from])]));
 }
 
 function digest(text: string): string {

@@ -1,17 +1,17 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../clock.ts';
 import { advisoryLocks, withAdvisoryLock } from '../db/database.ts';
 import { errorMembers, type Log } from '../log.ts';
 import { DepositAccount } from './deposit-account.entity.ts';
+import type { DepositKeys } from './deposit-keys.ts';
 import { allNetworks, type Network } from './networks.ts';
-import type { SignerKeys } from './signer-keys.ts';
+import { SignerError } from './signer.ts';
 
 export interface DepositPoolOptions {
   readonly orm: MikroORM;
   readonly url: string;
-  readonly keys: SignerKeys;
+  readonly keys: DepositKeys;
   readonly clock: Clock;
   readonly log: Log;
   /** How many free addresses each pool holds. */
@@ -48,6 +48,8 @@ export class DepositPool {
   #running: Promise<void> | undefined;
   #stopping = false;
   #failures = 0;
+  /** Fingerprint of the keys, once the database's accounts are known to be theirs. */
+  #signer: string | undefined;
 
   constructor(options: DepositPoolOptions) {
     this.#options = options;
@@ -56,28 +58,50 @@ export class DepositPool {
   }
 
   /**
-   * Writes the accounts that the database lacks.
+   * Writes the accounts that the database lacks. While the signer is away and the database has accounts, these serve,
+   * and are compared later.
    *
-   * @throws Error when the database belongs to other keys: deposits on its addresses would be out of reach.
+   * @throws Error when the database belongs to other keys: deposits on its addresses would be out of reach. SignerError
+   *   `unavailable` when the database has no accounts, and the signer is away.
    */
   async provision(): Promise<void> {
+    const { orm, log } = this.#options;
+    try {
+      await this.#provision();
+    } catch (error) {
+      const isAway = error instanceof SignerError && error.code === 'unavailable';
+      if (!isAway || (await orm.em.fork().count(DepositAccount)) === 0) throw error;
+      log.warn(
+        { event: 'signer_away', ...errorMembers(error) },
+        'the signer does not answer; payments and new addresses wait for it',
+      );
+    }
+  }
+
+  async #provision(): Promise<void> {
     const { orm, url, keys, clock } = this.#options;
+    // Asked before the lock is taken, as others wait for that.
+    const signer = await keys.fingerprint();
+    const sides = new Map<string, PublicSide>();
+    for (const [keychain, network] of keychains) sides.set(keychain, await publicSide(keys, network));
     await withAdvisoryLock(url, advisoryLocks.poolTopUp, async () => {
       const em = orm.em.fork();
       const found = new Map((await em.find(DepositAccount, {})).map((account) => [account.keychain, account]));
-      const signer = keys.fingerprint();
       for (const account of found.values()) refuseOtherSigner(account, signer);
-      for (const [keychain, network] of keychains) {
+      for (const [keychain, side] of sides) {
         const account = found.get(keychain);
-        const side = publicSide(keys, network);
         if (!account) em.persist(em.create(DepositAccount, { keychain, signer, ...side, createdAt: clock.now() }));
         else refuseOtherSide(account, side);
       }
       await em.flush();
     });
+    this.#signer = signer;
   }
 
-  /** Makes addresses until each pool holds its target of free ones. Returns how many it made. */
+  /**
+   * Makes addresses until each pool holds its target of free ones. Returns how many it made: none before the accounts
+   * could be compared with the signer's.
+   */
   async topUp(): Promise<number> {
     // Without a need there is no lock to wait for, and no connection to open for it.
     if ((await this.#low()).length === 0) return 0;
@@ -110,6 +134,7 @@ export class DepositPool {
   async #run(): Promise<void> {
     const { log } = this.#options;
     try {
+      if (this.#signer === undefined) await this.#provision();
       const count = await this.topUp();
       if (count > 0) log.debug({ event: 'address_pool_filled', count }, 'made deposit addresses');
       this.#failures = 0;
@@ -122,14 +147,15 @@ export class DepositPool {
 
   /** The pools below their target. Both subqueries read as many index entries as a pool has free addresses. */
   async #low(): Promise<Level[]> {
-    const { orm, keys } = this.#options;
+    if (this.#signer === undefined) return [];
+    const { orm } = this.#options;
     const rows = await orm.em.fork().execute<{ keychain: string; free: number; last: string }[]>(
       `select keychain,
               (select count(*)::int from deposit_address where keychain = account.keychain and leased_at is null) as free,
               (select coalesce(max(index), 0)::text from deposit_address where keychain = account.keychain) as last
          from deposit_account account
         where signer = ? and keychain in (${pools.map(() => '?').join(', ')})`,
-      [keys.fingerprint(), ...pools],
+      [this.#signer, ...pools],
     );
     return rows
       .filter(({ free }) => free < this.#target)
@@ -150,12 +176,8 @@ export class DepositPool {
     const network = keychains.get(keychain);
     if (!network) throw new Error(`no network has the keychain ${keychain}`);
     const now = clock.now();
-    const values: unknown[] = [];
-    for (let index = first; index <= last; index++) {
-      values.push(uuidv7(), keychain, index, keys.poolAddress(network.id, index), now);
-      // Requests go first.
-      await nextTurn();
-    }
+    const addresses = await keys.poolAddresses(network.id, first, last);
+    const values = addresses.flatMap((address, place) => [uuidv7(), keychain, first + place, address, now]);
     const row = '(?, ?, ?, ?, null, ?, null)';
     const inserted = await orm.em.fork().execute<{ id: string }[]>(
       `insert into deposit_address (id, keychain, index, address, tag, created_at, leased_at)
@@ -171,17 +193,17 @@ export class DepositPool {
 
 type PublicSide = Pick<DepositAccount, 'xpub' | 'sharedAddress'>;
 
-function publicSide(keys: SignerKeys, { id, deposit }: Network): PublicSide {
+async function publicSide(keys: DepositKeys, { id, deposit }: Network): Promise<PublicSide> {
   return {
-    xpub: deposit === 'derived' ? keys.accountXpub(id) : null,
-    sharedAddress: deposit === 'shared' ? keys.sharedAddress(id) : null,
+    xpub: deposit === 'derived' ? await keys.accountXpub(id) : null,
+    sharedAddress: deposit === 'shared' ? await keys.sharedAddress(id) : null,
   };
 }
 
 function refuseOtherSigner(account: DepositAccount, signer: string): void {
   if (account.signer === signer) return;
   throw new Error(
-    `the seed in DATA_DIR does not belong to this database: its deposit account ${account.keychain} was made by signer ` +
+    `the signer's seed does not belong to this database: its deposit account ${account.keychain} was made by signer ` +
       `${account.signer}, and the seed is signer ${signer}; restore the right signer-seed or start with an empty database`,
   );
 }

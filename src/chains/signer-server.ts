@@ -1,16 +1,26 @@
 import { lstat, unlink } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
+import { type Clock, systemClock } from '../clock.ts';
 import { takeDataDirLock } from '../db/data-dir-lock.ts';
 import { errorCode, ignoreMissing } from '../db/error-code.ts';
 import { errorMembers, type Log } from '../log.ts';
 import type { PaymentIntent, PreparedTx } from './chain-adapter.ts';
+import type { DepositKeys } from './deposit-keys.ts';
+import { type DepositMode, networkById } from './networks.ts';
 import { type Signer, SignerError } from './signer.ts';
+import { SignerGuard } from './signer-guard.ts';
+import { proofHeaders, type SharedSecret } from './signer-proof.ts';
 
 export interface SignerServerOptions {
-  readonly signer: Signer;
+  readonly signer: Signer & DepositKeys;
   readonly socketPath: string;
+  /** The one that the gateways have too: only their requests are answered. */
+  readonly secret: SharedSecret;
   readonly log: Log;
+  /** Who may open the socket: its owner, or the group of its folder as well. Owner unless given. */
+  readonly opensFor?: 'owner' | 'group';
+  readonly clock?: Clock;
 }
 
 export interface SignerServer {
@@ -21,32 +31,44 @@ export interface SignerServer {
 const maxBodyBytes = 64 * 1024;
 /** The longest path that the kernels of both Linux and macOS take for a socket. */
 const maxPathBytes = 103;
+const maxPoolAddresses = 500;
 /** How long requests under way may take once the server closes. */
 const drainMs = 3_000;
 
 /**
- * Serves a signer over HTTP on a unix socket, which only the owner of this process may open:
+ * Serves a signer over HTTP on a unix socket:
  *
- * - `POST /sign` with `{chain, intent, tx}`, whole numbers of coins as decimal strings, answers the signed transaction;
- * - `GET /hot-wallet?chain=` answers `{address}`.
+ * - `POST /sign` with `{chain, intent, tx, earlier}`, whole numbers of coins as decimal strings, answers the signed transaction;
+ * - `GET /hot-wallet?chain=` answers `{address}`;
+ * - `GET /fingerprint` answers `{fingerprint}`, `GET /account-xpub?network=` `{xpub}`, `GET /shared-address?network=`
+ *   `{address}`, and `GET /pool-addresses?network=&first=&last=` `{addresses}`, at most 500.
  *
- * A refusal is answered with 409 and `{code: 'refused', detail}`, a request that makes no sense with 400.
+ * A request proves that it knows the secret, and is answered with a proof of the same; without one it gets 401. A
+ * refusal is answered with 409 and `{code: 'refused', detail}`, a request that makes no sense with 400.
  *
  * @throws Error when somebody else answers on the socket, or when something that is no socket has its name.
  */
-export async function serveSigner({ signer, socketPath, log }: SignerServerOptions): Promise<SignerServer> {
+export async function serveSigner({
+  signer,
+  socketPath,
+  secret,
+  log,
+  opensFor = 'owner',
+  clock = systemClock,
+}: SignerServerOptions): Promise<SignerServer> {
   if (Buffer.byteLength(socketPath) > maxPathBytes) {
     throw new Error(`the path of a socket has at most ${maxPathBytes} bytes, and ${socketPath} has more`);
   }
+  const serving: Serving = { signer, secret, log, guard: new SignerGuard({ secret, clock }) };
   const server = createServer(
     { requestTimeout: 10_000, headersTimeout: 5_000, connectionsCheckingInterval: 1_000 },
-    (req, res) => void answer({ signer, log }, req, res),
+    (req, res) => void answer(serving, req, res),
   );
   // Two that start at once would each find the old socket dead, and one would remove the other's new one.
   const lock = await takeDataDirLock(`${socketPath}.lock`, `another signer is just starting on ${socketPath}`);
   try {
     await removeStaleSocket(socketPath);
-    await listen(server, socketPath);
+    await listen(server, socketPath, opensFor === 'group' ? 0o117 : 0o177);
   } finally {
     await lock.release();
   }
@@ -79,11 +101,11 @@ function answersOn(path: string): Promise<boolean> {
   });
 }
 
-function listen(server: Server, path: string): Promise<void> {
+function listen(server: Server, path: string, umask: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     // The socket is made during this very call, so the mask leaves no moment in which others may open it.
-    const mask = process.umask(0o177);
+    const mask = process.umask(umask);
     try {
       server.listen(path, () => {
         server.off('error', reject);
@@ -115,18 +137,42 @@ class BadRequest extends Error {
   }
 }
 
-type Serving = Pick<SignerServerOptions, 'signer' | 'log'>;
+interface Serving extends Pick<SignerServerOptions, 'signer' | 'secret' | 'log'> {
+  readonly guard: SignerGuard;
+}
 
 async function answer(serving: Serving, req: IncomingMessage, res: ServerResponse): Promise<void> {
+  const { secret, log } = serving;
+  // Only who proved to know the secret gets a proof back, so that nobody can have proofs made.
+  let prove = (_status: number, _body: Uint8Array): string | null => null;
+  const send = (status: number, value: unknown): void => {
+    const body = Buffer.from(JSON.stringify(value));
+    const proof = prove(status, body);
+    res.writeHead(status, {
+      'Content-Type': 'application/json',
+      // One request a connection, so that a drain waits for no connection that is merely kept.
+      Connection: 'close',
+      ...(proof === null ? {} : { [proofHeaders.proof]: proof }),
+    });
+    res.end(body);
+  };
   try {
-    send(res, 200, await route(serving.signer, req));
+    const body = await readBody(req);
+    const request = { method: req.method ?? '', path: req.url ?? '', body };
+    const refusal = serving.guard.refusal(request, req.headers);
+    const nonce = String(req.headers[proofHeaders.nonce]);
+    if (refusal === null || refusal.isProven) {
+      prove = (status, answered) => secret.ofAnswer({ nonce, status, body: answered });
+    }
+    if (refusal) throw new BadRequest(401, refusal.detail);
+    send(200, await route(serving.signer, request));
   } catch (error) {
     const { status, code, detail } = refusalOf(error);
     // The sentence may hold what a log must not, so only its kind is logged.
     const members = { event: 'signer_request_failed', status, code };
-    if (status < 500) serving.log.warn(members, 'the signer refused a request');
-    else serving.log.error({ ...members, ...errorMembers(error) }, 'the signer failed on a request');
-    send(res, status, { code, detail });
+    if (status < 500) log.warn(members, 'the signer refused a request');
+    else log.error({ ...members, ...errorMembers(error) }, 'the signer failed on a request');
+    send(status, { code, detail });
   }
 }
 
@@ -138,30 +184,63 @@ function refusalOf(error: unknown): { status: number; code: string; detail: stri
   return { status: 500, code: 'internal_error', detail: 'the signer failed' };
 }
 
-function send(res: ServerResponse, status: number, body: unknown): void {
-  // One request a connection, so that a drain waits for no connection that is merely kept.
-  res.writeHead(status, { 'Content-Type': 'application/json', Connection: 'close' });
-  res.end(JSON.stringify(body));
+interface Asked {
+  readonly method: string;
+  readonly path: string;
+  readonly body: Buffer;
 }
 
-async function route(signer: Signer, req: IncomingMessage): Promise<unknown> {
-  const { pathname, searchParams } = new URL(req.url ?? '/', 'http://signer');
-  switch (`${req.method} ${pathname}`) {
-    case 'POST /sign': {
-      const { chain, intent, tx } = parseSignRequest(await readBody(req));
-      return signer.sign(chain, intent, tx);
+async function route(signer: Signer & DepositKeys, { method, path, body }: Asked): Promise<unknown> {
+  const { pathname, searchParams } = new URL(path, 'http://signer');
+  const parameter = (name: string): string => {
+    const value = searchParams.get(name);
+    if (!value) throw new BadRequest(400, `${name} is missing`);
+    return value;
+  };
+  const network = (deposit: DepositMode): string => {
+    const id = parameter('network');
+    if (networkById(id)?.deposit !== deposit) {
+      throw new BadRequest(400, `${id} is no network with ${deposit} deposit addresses`);
     }
-    case 'GET /hot-wallet': {
-      const chain = searchParams.get('chain');
-      if (!chain) throw new BadRequest(400, 'chain is missing');
-      return { address: await signer.hotWallet(chain) };
+    return id;
+  };
+  switch (`${method} ${pathname}`) {
+    case 'POST /sign': {
+      const { chain, intent, tx, earlier } = parseSignRequest(body.toString('utf8'));
+      return signer.sign(chain, intent, tx, earlier);
+    }
+    case 'GET /hot-wallet':
+      return { address: await signer.hotWallet(parameter('chain')) };
+    case 'GET /fingerprint':
+      return { fingerprint: await signer.fingerprint() };
+    case 'GET /account-xpub':
+      return { xpub: await signer.accountXpub(network('derived')) };
+    case 'GET /shared-address':
+      return { address: await signer.sharedAddress(network('shared')) };
+    case 'GET /pool-addresses': {
+      const { first, last } = poolRange(parameter('first'), parameter('last'));
+      return { addresses: await signer.poolAddresses(network('pool'), first, last) };
     }
     default:
-      throw new BadRequest(404, 'there are POST /sign and GET /hot-wallet only');
+      throw new BadRequest(404, 'there is no such route');
   }
 }
 
-async function readBody(req: IncomingMessage): Promise<string> {
+function poolRange(first: string, last: string): { first: number; last: number } {
+  const range = { first: poolIndex(first), last: poolIndex(last) };
+  if (range.last < range.first || range.last - range.first >= maxPoolAddresses) {
+    throw new BadRequest(400, `first and last name 1 to ${maxPoolAddresses} addresses`);
+  }
+  return range;
+}
+
+function poolIndex(text: string): number {
+  const index = /^[1-9]\d{0,9}$/.test(text) ? Number.parseInt(text, 10) : 0;
+  if (index < 1 || index >= 0x80000000) throw new BadRequest(400, `${text} is no index of an address`);
+  return index;
+}
+
+async function readBody(req: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of req as AsyncIterable<Buffer>) {
@@ -170,18 +249,27 @@ async function readBody(req: IncomingMessage): Promise<string> {
     if (size <= maxBodyBytes) chunks.push(chunk);
   }
   if (size > maxBodyBytes) throw new BadRequest(413, `a body has at most ${maxBodyBytes} bytes`);
-  return Buffer.concat(chunks).toString('utf8');
+  return Buffer.concat(chunks);
 }
 
-function parseSignRequest(text: string): { chain: string; intent: PaymentIntent; tx: PreparedTx } {
+interface SignRequest {
+  readonly chain: string;
+  readonly intent: PaymentIntent;
+  readonly tx: PreparedTx;
+  readonly earlier: readonly string[];
+}
+
+function parseSignRequest(text: string): SignRequest {
   const body = new Members('the body', parseJson(text));
   const intent = new Members('intent', body.value('intent'));
   const tx = new Members('tx', body.value('tx'));
   return {
     chain: body.text('chain'),
+    earlier: body.texts('earlier'),
     intent: {
       id: intent.text('id'),
       attempt: intent.integer('attempt'),
+      from: intent.value('from') === null ? null : intent.texts('from'),
       contract: intent.textOrNull('contract'),
       to: intent.text('to'),
       tag: intent.textOrNull('tag'),

@@ -8,10 +8,13 @@ export interface Signer {
   /**
    * Checks that the unsigned transaction pays what the intent says and nothing else, then signs it.
    *
+   * @param earlier Txids of all other attempts of the payment that were signed. A signer that signed one which is not
+   *   among them refuses: whoever asks has forgotten it, as a database does that was restored from a backup, and it may
+   *   have paid.
    * @throws SignerError `refused` when it does not, or when the attempt was signed before with other contents;
    *   `unavailable` when the signer cannot be reached, which says nothing about whether it signed.
    */
-  sign(chain: string, intent: PaymentIntent, tx: PreparedTx): Promise<SignedTx>;
+  sign(chain: string, intent: PaymentIntent, tx: PreparedTx, earlier?: readonly string[]): Promise<SignedTx>;
   /** Address of the wallet that pays on a chain. */
   hotWallet(chain: string): Promise<string>;
 }

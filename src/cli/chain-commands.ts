@@ -20,7 +20,8 @@ export function chainCommands(program: Command): void {
         orm.em.fork().execute<Fields[]>(
           `select chain, height::int as height, head::int as head, (head - height)::int as behind,
                   to_char(scanned_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as scanned_at,
-                  case when lease_until >= now() then lease_owner::text end as worker, problem
+                  case when lease_until >= now() then lease_owner::text end as worker,
+                  coalesce(problem, failure) as problem
              from chain_state order by chain`,
         ),
       );

@@ -1,14 +1,14 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { openHasher, StartError } from '../bootstrap.ts';
-import { allNetworks } from '../chains/networks.ts';
-import { knownHotWallet, sandboxAdapters } from '../chains/sandbox/sandbox-adapters.ts';
-import { SandboxChain } from '../chains/sandbox/sandbox-chain.ts';
+import type { LiveNetworks } from '../chains/live-networks.ts';
+import { openKnownChains } from '../chains-setup.ts';
 import { systemClock } from '../clock.ts';
 import { type Config, loadConfig } from '../config.ts';
 import { CurrencyService } from '../currencies/currency-service.ts';
 import { schemaState } from '../db/database.ts';
 import { findRunningEmbeddedPostgres, startEmbeddedPostgres } from '../db/embedded-postgres.ts';
 import { createOrm } from '../db/orm.ts';
+import { openNetworks } from '../networks-setup.ts';
 import { PartnerService } from '../partners/partner-service.ts';
 import { StaffService } from '../staff/staff-service.ts';
 import type { LedgerContext } from './ledger-commands.ts';
@@ -19,6 +19,7 @@ export interface DatabaseContext {
   readonly url: string;
   readonly embedded: boolean;
   readonly orm: MikroORM;
+  readonly networks: LiveNetworks;
 }
 
 export interface CommandContext extends DatabaseContext {
@@ -33,11 +34,12 @@ export interface CommandContext extends DatabaseContext {
  */
 export async function withDatabase<T>(command: (context: DatabaseContext) => Promise<T>): Promise<T> {
   const config = loadConfig();
+  const networks = openNetworks(config);
   const { url, close } = await openDatabase(config);
   try {
     const orm = await createOrm({ url, poolSize: 2 });
     try {
-      return await command({ config, url, embedded: config.DATABASE_URL === null, orm });
+      return await command({ config, url, embedded: config.DATABASE_URL === null, orm, networks });
     } finally {
       await orm.close(true);
     }
@@ -67,15 +69,10 @@ export async function withServices<T>(command: (context: CommandContext) => Prom
   });
 }
 
-/** Runs a command on the database and its chains, which are the sandbox's. */
+/** Runs a command on the database and its chains. */
 export async function withLedger<T>(command: (context: LedgerContext) => Promise<T>): Promise<T> {
-  return withServices(async ({ orm, currencies }) => {
-    const hotWallet = await knownHotWallet(orm);
-    if (hotWallet === null) throw new StartError('this database has no chains yet; start the gateway once');
-    const chains = [...new Set(allNetworks().map(({ chain }) => chain))];
-    const sandbox = new SandboxChain({ orm, clock: systemClock });
-    const adapters = sandboxAdapters(chains, sandbox, hotWallet, await currencies.list());
-    return command({ orm, adapters: new Map(adapters.map((adapter) => [adapter.chain, adapter])) });
+  return withServices(async ({ orm, networks, currencies }) => {
+    return command({ orm, adapters: await openKnownChains(orm, networks, await currencies.list()) });
   });
 }
 

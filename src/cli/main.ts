@@ -12,6 +12,7 @@ import { type StaffMember, staffRoles } from '../staff/staff-member.entity.ts';
 import { chainCommands } from './chain-commands.ts';
 import { type CommandContext, withDatabase, withLedger, withServices } from './context.ts';
 import { ledgerCommands } from './ledger-commands.ts';
+import { networkCommands } from './network-commands.ts';
 import { currencyFields, keyFields, partnerFields, print, staffFields } from './output.ts';
 import { sandboxCommands } from './sandbox-commands.ts';
 
@@ -245,6 +246,7 @@ partnerCommands(program);
 staffCommands(program);
 currencyCommands(program);
 chainCommands(program);
+networkCommands(program);
 sandboxCommands(program);
 ledgerCommands(program, withLedger);
 

@@ -1,5 +1,6 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { type Command, InvalidArgumentError } from 'commander';
+import type { LiveNetworks } from '../chains/live-networks.ts';
 import { allNetworks, networkById } from '../chains/networks.ts';
 import { busyBlocks } from '../chains/sandbox/sandbox-adapters.ts';
 import { SandboxChain } from '../chains/sandbox/sandbox-chain.ts';
@@ -15,6 +16,7 @@ import { type Fields, print } from './output.ts';
 interface SandboxContext {
   readonly orm: MikroORM;
   readonly sandbox: SandboxChain;
+  readonly networks: LiveNetworks;
 }
 
 /** A whole number of blocks. */
@@ -24,7 +26,9 @@ function blocks(text: string): number {
 }
 
 function withSandbox<T>(command: (context: SandboxContext) => Promise<T>): Promise<T> {
-  return withDatabase(({ orm }) => command({ orm, sandbox: new SandboxChain({ orm, clock: systemClock }) }));
+  return withDatabase(({ orm, networks }) =>
+    command({ orm, networks, sandbox: new SandboxChain({ orm, clock: systemClock }) }),
+  );
 }
 
 /** Commands that play the part of the user, the miners and the market on the sandbox's chains. */
@@ -46,8 +50,9 @@ export function sandboxCommands(program: Command): void {
     .option('--blocks <n>', 'how many', blocks, 1)
     .option('--network <network>', 'a network of the chain')
     .action(async ({ blocks: count, network, json }) => {
-      const mined = await withSandbox(async ({ orm, sandbox: node }) => {
-        const chains = await chainsOf(orm, network);
+      const mined = await withSandbox(async (context) => {
+        const { sandbox: node } = context;
+        const chains = await chainsOf(context, network);
         for (const chain of chains) await node.mine(chain, count);
         return chains;
       });
@@ -58,8 +63,9 @@ export function sandboxCommands(program: Command): void {
     .option('--network <network>', 'a network of the chain; the chains that have something to do unless given')
     .option('--drop', 'forget the transactions of the removed blocks')
     .action(async ({ depth, network, drop, json }) => {
-      const replaced = await withSandbox(async ({ orm, sandbox: node }) => {
-        const chains = await chainsOf(orm, network);
+      const replaced = await withSandbox(async (context) => {
+        const { sandbox: node } = context;
+        const chains = await chainsOf(context, network);
         for (const chain of chains) await node.reorg(chain, depth, { keep: drop !== true });
         return chains;
       });
@@ -69,7 +75,12 @@ export function sandboxCommands(program: Command): void {
     .requiredOption('--coin <coin>', 'ticker')
     .requiredOption('--price <usd>', "price of one unit in US dollars, or 'auto'")
     .action(async ({ coin, price, json }) => {
-      print(await withSandbox(({ orm }) => setPrice(orm, coin, price)), json);
+      const fixed = await withSandbox(({ orm, networks }) => {
+        if (networks.areOfValue)
+          throw new AppError('invalid_value', 'these networks are of value, and so no price is made up');
+        return setPrice(orm, coin, price);
+      });
+      print(fixed, json);
     });
   verb('inventory', 'limit what the liquidity venue has of a coin, or lift the limit')
     .requiredOption('--coin <coin>', 'ticker')
@@ -82,8 +93,11 @@ export function sandboxCommands(program: Command): void {
     .requiredOption('--address <address>', 'recipient')
     .option('--undo', 'let them work again')
     .action(async ({ network, address, undo, json }) => {
-      const chain = chainOf(network);
-      await withSandbox(({ sandbox: node }) => (undo ? node.accept(chain, address) : node.refuse(chain, address)));
+      const chain = await withSandbox(async ({ networks, sandbox: node }) => {
+        const found = chainOf(networks, network);
+        await (undo ? node.accept(found, address) : node.refuse(found, address));
+        return found;
+      });
       print({ chain, address, refused: undo !== true }, json);
     });
   verb('status', 'show the chains').action(async ({ json }) => {
@@ -100,13 +114,14 @@ interface DepositOptions {
   readonly network: string | undefined;
 }
 
-async function deposit({ orm, sandbox }: SandboxContext, options: DepositOptions): Promise<Fields> {
+async function deposit({ orm, sandbox, networks }: SandboxContext, options: DepositOptions): Promise<Fields> {
   const order = await findOrder(orm, options.order);
   const coin = options.coin ?? order.coinFrom;
   const network = options.network ?? order.networkFrom;
   const currencies = await new CurrencyService(orm, systemClock).list();
   const currency = currencies.find((row) => row.coin === coin && row.network === network);
   if (!currency) throw new AppError('currency_not_found', `there is no ${coin} on ${network}`);
+  const chain = chainOf(networks, network);
   const text = options.amount ?? formatDecimal(order.amountFromExpected);
   const amount = parseDecimal(text);
   if (!amount?.gt('0') || fractionDigits(amount) > currency.decimals || !isStorable(amount)) {
@@ -117,7 +132,6 @@ async function deposit({ orm, sandbox }: SandboxContext, options: DepositOptions
   }
   const { address, tag: ownTag } = order.depositAddress;
   const tag = options.tag === undefined ? ownTag : options.tag === 'none' ? null : options.tag;
-  const chain = chainOf(network);
   const txid = await sandbox.pay(chain, {
     to: address,
     tag,
@@ -135,23 +149,33 @@ async function findOrder(orm: MikroORM, id: string): Promise<Order> {
   return order;
 }
 
-function chainOf(network: string): string {
+/** The sandbox chain of a network: its commands never touch what is real. */
+function chainOf(networks: LiveNetworks, network: string): string {
   const found = networkById(network);
-  if (found) return found.chain;
+  if (found) {
+    const state = networks.state(found.chain);
+    if (state === 'sandbox') return found.chain;
+    const what = state === 'live' ? `is a real network here` : 'is off here';
+    throw new AppError(
+      'invalid_value',
+      `${found.chain} ${what}, and the sandbox's commands work on its own chains only`,
+    );
+  }
   const known = allNetworks().map(({ id }) => id);
   throw new AppError('unknown_network', `there is no network ${network.slice(0, 20)}; known are ${known.join(', ')}`);
 }
 
 /** The chain of a network, or those with something to do, or all. */
-async function chainsOf(orm: MikroORM, network: string | undefined): Promise<string[]> {
-  if (network !== undefined) return [chainOf(network)];
+async function chainsOf({ orm, networks }: SandboxContext, network: string | undefined): Promise<string[]> {
+  if (network !== undefined) return [chainOf(networks, network)];
   const rows = await orm.em.fork().execute<{ chain: string; busy: boolean }[]>(
     `select chain, height < busy_until
             or exists (select 1 from sandbox_tx t where t.chain = c.chain and t.state = 'mempool') as busy
        from sandbox_chain c order by chain`,
   );
-  const busy = rows.filter((row) => row.busy);
-  return (busy.length > 0 ? busy : rows).map(({ chain }) => chain);
+  const own = rows.filter(({ chain }) => networks.state(chain) === 'sandbox');
+  const busy = own.filter((row) => row.busy);
+  return (busy.length > 0 ? busy : own).map(({ chain }) => chain);
 }
 
 async function setPrice(orm: MikroORM, coin: string, text: string): Promise<Fields> {

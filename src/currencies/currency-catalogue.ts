@@ -16,22 +16,35 @@ export interface CurrencyFault {
 
 export type Resolved = { readonly ok: true; readonly currency: Currency } | ({ readonly ok: false } & CurrencyFault);
 
+/** What networks say about their currencies. */
+export interface NetworkRules {
+  /** Whether the network of a currency can carry it. */
+  offers(currency: Currency): boolean;
+  /** Confirmations below which no deposit on a network counts. */
+  leastConfirmations(networkId: string): number;
+}
+
+const noRules: NetworkRules = { offers: () => true, leastConfirmations: () => 0 };
+
 /**
  * All currencies in memory, refreshed every few seconds, so that quoting and listing cost no I/O. `rows` is a new
- * array whenever anything changed and the same array otherwise.
+ * array whenever anything changed and the same array otherwise. A currency whose network is off is inactive here, and none
+ * counts before its network is final, whatever its row says.
  */
 export class CurrencyCatalogue {
   readonly #orm: MikroORM;
   readonly #log: Log;
+  readonly #rules: NetworkRules;
   #rows: readonly Currency[] = [];
   #fingerprint = '';
   #byCoin = new Map<string, Currency[]>();
   #byAsset = new Map<string, Currency>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(orm: MikroORM, log: Log) {
+  constructor(orm: MikroORM, log: Log, rules: NetworkRules = noRules) {
     this.#orm = orm;
     this.#log = log;
+    this.#rules = rules;
   }
 
   /** Loads the catalogue and keeps it fresh until `stop`. Rejects when the first load fails. */
@@ -50,6 +63,11 @@ export class CurrencyCatalogue {
 
   async refresh(): Promise<void> {
     const rows = await this.#orm.em.fork().find(Currency, {}, { orderBy: { coin: 'asc', network: 'asc' } });
+    // Only in this memory: nothing writes these rows back.
+    for (const row of rows) {
+      row.isActive &&= this.#rules.offers(row);
+      row.minConfirmations = Math.max(row.minConfirmations, this.#rules.leastConfirmations(row.network));
+    }
     const fingerprint = JSON.stringify(rows);
     if (fingerprint === this.#fingerprint) return;
     this.#fingerprint = fingerprint;
@@ -76,6 +94,15 @@ export class CurrencyCatalogue {
   /** The currency that an asset of a chain is, active or not: the chain's own coin for a null contract. */
   asset(chain: string, contract: string | null): Currency | undefined {
     return this.#byAsset.get(assetKey(chain, contract));
+  }
+
+  /** Every asset of a chain that the gateway may hold: its currencies, and the coin of its fees. */
+  assetsOf(chain: string): readonly Pick<Currency, 'coin' | 'network' | 'decimals' | 'contract'>[] {
+    const assets = new Map(
+      this.#rows.filter(({ network }) => networkById(network)?.chain === chain).map((row) => [row.contract, row]),
+    );
+    const gas = { ...this.gasCoin(chain), contract: null };
+    return assets.has(null) ? [...assets.values()] : [gas, ...assets.values()];
   }
 
   /**

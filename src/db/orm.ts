@@ -24,6 +24,8 @@ import { Migration0002Settlement } from './migrations/0002-settlement.ts';
 import { Migration0003StaffActing } from './migrations/0003-staff-acting.ts';
 import { Migration0004StaffSessions } from './migrations/0004-staff-sessions.ts';
 import { Migration0005StaffReading } from './migrations/0005-staff-reading.ts';
+import { Migration0006LiveChains } from './migrations/0006-live-chains.ts';
+import { Migration0007VenueOrders } from './migrations/0007-venue-orders.ts';
 
 /** All entities of the product. A new one is added here. */
 export const entities = [
@@ -54,6 +56,8 @@ export const migrations = [
   { name: '0003-staff-acting', class: Migration0003StaffActing },
   { name: '0004-staff-sessions', class: Migration0004StaffSessions },
   { name: '0005-staff-reading', class: Migration0005StaffReading },
+  { name: '0006-live-chains', class: Migration0006LiveChains },
+  { name: '0007-venue-orders', class: Migration0007VenueOrders },
 ];
 
 /** How long a holder may take to give back a connection that has died; its statements fail at once. */

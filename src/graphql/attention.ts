@@ -18,8 +18,11 @@ export const AttentionKindEnum = enumOf<AttentionKind>('AttentionKind', 'Why sta
   deposit_problem: 'Nothing more is done with a deposit by itself.',
   payment_unknown: 'Nobody knows where a payment is.',
   payment_problem: 'Something stands in the way of a payment.',
+  trade_stuck:
+    'An exchange is not decided long after its deadline, or what a filled one sold is long not turned into cash.',
   proposal_open: 'A proposal waits for a second member.',
   chain_problem: 'A chain is not read on.',
+  wallet_level: 'A hot wallet holds too little to pay for long, or more than it should.',
 });
 
 @ObjectType('AttentionItem', { description: 'Something that staff must look at.' })

@@ -56,6 +56,8 @@ export const DepositProblemEnum = enumOf<DepositProblem>(
 export const PaymentKindEnum = enumOf<Payment['kind']>('PaymentKind', 'What a payment is for.', {
   payout: 'The coins that were bought.',
   refund: 'A deposit, or a rest of it, on its way back.',
+  sweep: 'Coins of deposit addresses on their way to the hot wallet.',
+  gas: 'Coins for the fee of an address that is swept.',
 });
 
 export const PaymentLegEnum = enumOf<Payment['leg']>('PaymentLeg', 'Which part of a deposit a payment settles.', {
@@ -138,7 +140,8 @@ export const AccountEnum = enumOf<Account>('LedgerAccount', 'An account of the b
   service_fee: 'Service fees that users paid.',
   network_fee: 'Network fees that users paid.',
   network_cost: 'What chains took.',
-  trading: 'What the venue gave more or less than was agreed with users, and exchanges that we took back.',
+  trading:
+    'What the venue gave more or less than was agreed with users, what else trades left or cost there, and exchanges that we took back.',
   unclaimed: 'Remainders too small to send back.',
   suspense: "Deposits that are nobody's yet.",
   opening: 'What the hot wallets began with.',

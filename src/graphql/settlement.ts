@@ -134,11 +134,14 @@ export class PaymentAttemptType {
   @Field(() => DateTime, { nullable: true, description: 'When the chain showed that it can never confirm.' })
   deadAt!: Date | null;
 
-  @Field(() => String, { nullable: true, description: "'conflict', 'expired', 'failed' or 'never_signed'." })
+  @Field(() => String, {
+    nullable: true,
+    description: "'conflict', 'expired', 'failed', 'never_signed' or 'replaced'.",
+  })
   deadWhy!: string | null;
 }
 
-@ObjectType('Payment', { description: 'A payment to a user. Where it goes and how much never changes.' })
+@ObjectType('Payment', { description: 'A payment on a chain. Where it goes and how much never changes.' })
 export class PaymentType {
   @Field(() => ID, { description: 'Id of the payment.' })
   id!: string;
@@ -149,8 +152,8 @@ export class PaymentType {
   @Field(() => PaymentLegEnum, { description: 'Which part of the deposit it settles.' })
   leg!: Payment['leg'];
 
-  @Field(() => ID, { description: 'The deposit that it settles.' })
-  depositId!: string;
+  @Field(() => ID, { nullable: true, description: 'The deposit that a payout or a refund settles.' })
+  depositId!: string | null;
 
   @Field(() => String, { description: 'Chain that it is made on.' })
   chain!: string;

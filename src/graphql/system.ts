@@ -23,6 +23,12 @@ export class ChainStatusType {
   @Field(() => String, { nullable: true, description: 'Why it is not read on.' })
   problem!: string | null;
 
+  @Field(() => String, { nullable: true, description: 'Why its node gives no answer at present.' })
+  failure!: string | null;
+
+  @Field(() => DateTime, { nullable: true, description: 'Since when it gives none.' })
+  failingSince!: Date | null;
+
   @Field(() => ID, { nullable: true, description: 'The worker that has it now.' })
   leaseOwner!: string | null;
 
@@ -31,6 +37,30 @@ export class ChainStatusType {
     description: 'When something new was read of it; an idle chain has nothing new.',
   })
   scannedAt!: Date | null;
+}
+
+@ObjectType('WalletStatus', { description: 'A hot wallet of a live chain as a worker saw it last.' })
+export class WalletStatusType {
+  @Field(() => String, { description: 'Chain.' })
+  chain!: string;
+
+  @Field(() => String, { description: 'Coin.' })
+  coin!: string;
+
+  @Field(() => String, { description: 'Network.' })
+  network!: string;
+
+  @Field(() => Decimal, { description: "What it holds, in the coin's units." })
+  balance!: string;
+
+  @Field(() => Decimal, { nullable: true, description: 'Below this staff are told to top it up.' })
+  low!: string | null;
+
+  @Field(() => Decimal, { nullable: true, description: 'Above this staff are told to take coins out.' })
+  high!: string | null;
+
+  @Field(() => DateTime, { description: 'When it was seen.' })
+  seenAt!: Date;
 }
 
 @ObjectType('WorkerStatus', { description: 'A process that settles orders.' })
@@ -82,6 +112,9 @@ export class PriceStatusType {
 export class SystemStatusType {
   @Field(() => [ChainStatusType], { description: 'Chains, by name.' })
   chains!: ChainStatusType[];
+
+  @Field(() => [WalletStatusType], { description: 'Hot wallets of live chains, by chain and coin.' })
+  wallets!: WalletStatusType[];
 
   @Field(() => [WorkerStatusType], { description: 'Workers.' })
   workers!: WorkerStatusType[];

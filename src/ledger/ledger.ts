@@ -6,8 +6,9 @@ import { Big, formatDecimal } from '../money.ts';
  * The accounts of the book. Debits are positive: what we hold or are owed is positive, what we owe or have earned is
  * negative. `deposits`: coins on deposit addresses. `hot`: the wallets that pay. `client`: what users are owed.
  * `venue`: our balance with the liquidity venue. `service_fee`, `network_fee`: what users paid us. `network_cost`: what
- * chains took. `trading`: what the venue gave more or less than was agreed with the user, and exchanges that we took back. `unclaimed`: remainders too
- * small to send back. `suspense`: deposits that are nobody's yet. `opening`: what the hot wallets began with.
+ * chains took. `trading`: what the venue gave more or less than was agreed with the user, what else trades left or cost
+ * there, and exchanges that we took back. `unclaimed`: remainders too small to send back. `suspense`: deposits that are
+ * nobody's yet. `opening`: what the hot wallets began with, and what was brought there from outside since.
  */
 export type Account =
   | 'deposits'
@@ -22,7 +23,10 @@ export type Account =
   | 'suspense'
   | 'opening';
 
-/** A coin on a network. */
+/**
+ * A coin on a network. A coin at a venue is on none: there, a coin that the order of a trade names stands with the
+ * network that the order names, and any other, such as dollars, with the venue's name.
+ */
 export interface LedgerAsset {
   readonly coin: string;
   readonly network: string;
@@ -40,9 +44,14 @@ export interface Booking {
     | 'deposit_reversal'
     | 'trade'
     | 'trade_unwound'
+    | 'venue_cash'
     | 'unclaimed'
     | 'payment'
     | 'payment_fee'
+    | 'sweep'
+    | 'gas'
+    | 'funding'
+    | 'funding_reversal'
     | 'opening';
   /** What is booked; with the kind, it is booked once. */
   readonly reference: string;

@@ -6,7 +6,8 @@ import { Big, formatDecimal, fromUnits } from '../money.ts';
 /**
  * What is compared. `deposits` and `hot`: the book with the chains. `chain`: a chain that gave no answer. `clients`: the
  * book with the rows of orders. `rest`: orders that have ended, with zero. `accounts`: the accounts that follow from
- * rows. `venue`: the book with the venue's fills. `trades`: the rows with the venue's fills. `book`: the book with zero.
+ * rows. `venue`: the book with the venue's fills and orders. `trades`: the rows with the venue's fills, and what trades
+ * left at an exchange. `book`: the book with zero.
  * `histories`, `addresses`, `payments`: what must hold for every order and every payment.
  */
 export const reconcileChecks = [
@@ -66,7 +67,7 @@ export interface ReconcileOptions {
   readonly orm: MikroORM;
   /** By chain. What the book holds on a chain without an adapter is a difference: nobody has seen it. */
   readonly adapters: ReadonlyMap<string, ChainAdapter>;
-  /** Every fill of the venue; those of the sandbox venue unless given. */
+  /** Every fill of the venue in place of the sandbox venue. Trades at exchanges are in the journal of their orders. */
   readonly venueFills?: readonly VenueFill[];
 }
 
@@ -292,7 +293,7 @@ async function reconcileChain(
     }
   } catch (error) {
     if (!(error instanceof ChainError)) throw error;
-    tally.fault('chain', adapter.chain, 'an answer', error.code);
+    tally.fault('chain', adapter.chain, 'an answer', `${error.code}: ${error.message}`);
   }
 }
 
@@ -333,6 +334,7 @@ async function scanAhead(adapter: ChainAdapter, state: ScannerState | undefined)
 
 interface DepositRow {
   readonly key: string;
+  readonly purpose: 'order' | 'funding';
   readonly coin: string | null;
   readonly network: string | null;
   readonly amount: string;
@@ -344,6 +346,9 @@ interface DepositRow {
 
 interface AttemptRow {
   readonly payment: string;
+  readonly kind: 'payout' | 'refund' | 'sweep' | 'gas';
+  /** What the transaction states, in the chain's own coin. */
+  readonly fee: string;
   readonly coin: string;
   readonly network: string;
   readonly amount: string;
@@ -363,20 +368,22 @@ async function readChain(
   const ahead = await scanAhead(adapter, before);
   const stored = await inSnapshot(orm, (em) => readStored(em, chain, ahead, assets));
   const hotWallet = await adapter.hotWallet();
-  const left = await leftTheHotWallet(adapter, stored.attempts, assets);
+  const moved = await movedUnbooked(adapter, stored.attempts, assets);
   const rows: ReconcileRow[] = [];
   for (const asset of assets) {
     const held = await heldByAddresses(adapter, stored.addresses, asset);
-    const inFlight = notCreditedYet(stored, ahead, asset);
+    const arriving = notCreditedYet(stored, ahead, asset, 'order', (address) => stored.addresses.has(address));
+    const inFlight = arriving.plus(moved.deposits.get(asset) ?? zero);
     rows.push(amountsRow('deposits', asset.name, held, stored.balance('deposits', asset), inFlight));
   }
   for (const asset of assets) {
     const [units] = await adapter.balances([hotWallet], asset.contract);
     const held = new Big(fromUnits(units ?? 0n, asset.decimals));
-    const inFlight = zero.minus(left.amounts.get(asset) ?? zero);
+    const arriving = notCreditedYet(stored, ahead, asset, 'funding', (address) => address === hotWallet.address);
+    const inFlight = arriving.plus(moved.hot.get(asset) ?? zero);
     rows.push(amountsRow('hot', asset.name, held, stored.balance('hot', asset), inFlight));
   }
-  for (const payment of left.twice) {
+  for (const payment of moved.twice) {
     rows.push(faultRow('payments', `payment ${payment} on ${chain}`, '1 success', 'more'));
   }
   const isSteady = before?.version === stored.version && (await adapter.head()).hash === ahead.head;
@@ -390,6 +397,8 @@ interface Stored {
   readonly addresses: ReadonlySet<string>;
   readonly deposits: readonly DepositRow[];
   readonly attempts: readonly AttemptRow[];
+  /** Transactions of our own among those above the cursor: they bring nothing from outside. */
+  readonly ownTxids: ReadonlySet<string>;
   balance(account: 'deposits' | 'hot', asset: ChainAsset): Big;
 }
 
@@ -411,7 +420,7 @@ async function readStored(
     [keychains, keychains],
   );
   const deposits = await em.execute<DepositRow[]>(
-    `select key, coin, network, amount::text as amount, state, height::int as height, block_hash,
+    `select key, purpose, coin, network, amount::text as amount, state, height::int as height, block_hash,
             confirmations_required as required
        from deposit
       where chain = ? and (state = 'mined'
@@ -420,7 +429,7 @@ async function readStored(
     [chain, JSON.stringify(ahead.transfers.map(({ key }) => key)), JSON.stringify([...ahead.orphaned])],
   );
   const attempts = await em.execute<AttemptRow[]>(
-    `select p.id as payment, p.coin, p.network, p.amount::text as amount, a.txid, a.raw,
+    `select p.id as payment, p.kind, a.fee::text as fee, p.coin, p.network, p.amount::text as amount, a.txid, a.raw,
             to_jsonb(a.reserves) as reserves, a.expires_at_height::int as expires_at
        from payment p join payment_attempt a on a.payment_id = p.id
       where p.chain = ? and p.state not in ('confirmed', 'dead') and a.raw is not null
@@ -435,6 +444,10 @@ async function readStored(
       group by account, coin, network`,
     [JSON.stringify(networks.map(({ id }) => id))],
   );
+  const txids = await em.execute<{ txid: string }[]>(
+    'select txid from payment_attempt where chain = ? and txid in (select jsonb_array_elements_text(?::jsonb))',
+    [chain, JSON.stringify([...new Set(ahead.transfers.map(({ txid }) => txid))])],
+  );
   const own = new Set(assets.flatMap(({ currencies }) => [...currencies]));
   return {
     version: state?.version,
@@ -442,6 +455,7 @@ async function readStored(
     addresses: new Set(addresses.map(({ address }) => address)),
     deposits: deposits.filter(({ coin, network }) => own.has(`${coin} on ${network}`)),
     attempts,
+    ownTxids: new Set(txids.map(({ txid }) => txid)),
     balance: (account, { currencies }) =>
       sum(
         balances
@@ -467,37 +481,51 @@ async function heldByAddresses(
 }
 
 /**
- * What the chain shows and the book rightly does not: deposits that lack confirmations, and what lies above the
+ * What the chain shows and the book rightly does not: coins from outside that lack confirmations, and those that lie above the
  * scanner's cursor. What was credited from a block that is gone counts negative until the scanner follows. Counted from
  * the scanner's height, because no deposit ripens before the scanner has seen it do so.
  */
-function notCreditedYet({ deposits, addresses, height }: Stored, ahead: Ahead, asset: ChainAsset): Big {
+function notCreditedYet(
+  { deposits, ownTxids, height }: Stored,
+  ahead: Ahead,
+  asset: ChainAsset,
+  purpose: DepositRow['purpose'],
+  isOurs: (address: string) => boolean,
+): Big {
   const isGone = ({ block_hash: hash }: DepositRow) => hash !== null && ahead.orphaned.has(hash);
   const amounts: Big[] = [];
   const known = new Set<string>();
   for (const deposit of deposits) {
     if (!isGone(deposit) && (deposit.state === 'mined' || deposit.state === 'credited')) known.add(deposit.key);
-    if (!asset.currencies.has(`${deposit.coin} on ${deposit.network}`)) continue;
+    if (deposit.purpose !== purpose || !asset.currencies.has(`${deposit.coin} on ${deposit.network}`)) continue;
     if (deposit.state === 'credited' && isGone(deposit)) amounts.push(zero.minus(deposit.amount));
     const isUnripe = height - (deposit.height ?? 0) + 1 < deposit.required;
     if (deposit.state === 'mined' && !isGone(deposit) && isUnripe) amounts.push(new Big(deposit.amount));
   }
-  for (const { key, address, contract, amount } of ahead.transfers) {
-    if (contract !== asset.contract || !addresses.has(address) || known.has(key)) continue;
+  for (const { key, txid, address, contract, amount } of ahead.transfers) {
+    if (contract !== asset.contract || !isOurs(address) || known.has(key) || ownTxids.has(txid)) continue;
     amounts.push(new Big(fromUnits(amount, asset.decimals)));
   }
   return sum(amounts);
 }
 
-/** What payments took out of the hot wallet before they were booked, and the payments that did so more than once. */
-async function leftTheHotWallet(
+/** Changes of what is held that the book has not seen yet, by asset. */
+interface Moved {
+  readonly deposits: ReadonlyMap<ChainAsset, Big>;
+  readonly hot: ReadonlyMap<ChainAsset, Big>;
+  /** Payments that succeeded more than once. */
+  readonly twice: ReadonlySet<string>;
+}
+
+/** What transactions of ours moved before they were booked, each in a block. */
+async function movedUnbooked(
   adapter: ChainAdapter,
   attempts: readonly AttemptRow[],
   assets: readonly ChainAsset[],
-): Promise<{ amounts: Map<ChainAsset, Big>; twice: Set<string> }> {
-  const amounts = new Map<ChainAsset, Big>();
-  const take = (asset: ChainAsset | undefined, amount: Big) => {
-    if (asset) amounts.set(asset, (amounts.get(asset) ?? zero).plus(amount));
+): Promise<Moved> {
+  const moved = { deposits: new Map<ChainAsset, Big>(), hot: new Map<ChainAsset, Big>() };
+  const add = (account: 'deposits' | 'hot', asset: ChainAsset | undefined, amount: Big) => {
+    if (asset) moved[account].set(asset, (moved[account].get(asset) ?? zero).plus(amount));
   };
   const native = assets.find(({ contract }) => contract === null);
   const paid = new Set<string>();
@@ -508,20 +536,24 @@ async function leftTheHotWallet(
   for (const [index, attempt] of attempts.entries()) {
     const status = statuses[index];
     if (status?.state !== 'mined') continue;
-    // A second success is no payment in flight: it stays a difference of the hot wallet.
+    // A second success is no payment in flight: it stays a difference of what it took.
     if (status.success && paid.has(attempt.payment)) {
       twice.add(attempt.payment);
       continue;
     }
-    if (native) take(native, new Big(fromUnits(status.fee, native.decimals)));
+    const payer = attempt.kind === 'sweep' ? 'deposits' : 'hot';
+    if (native) add(payer, native, zero.minus(fromUnits(status.fee, native.decimals)));
     if (!status.success) continue;
     paid.add(attempt.payment);
-    take(
-      assets.find(({ currencies }) => currencies.has(assetName(attempt))),
-      new Big(attempt.amount),
-    );
+    const asset = assets.find(({ currencies }) => currencies.has(assetName(attempt)));
+    // A sweep in the chain's own coin brings what its stated fee leaves.
+    const isReduced = attempt.kind === 'sweep' && asset === native;
+    const amount = new Big(attempt.amount).minus(isReduced ? attempt.fee : '0');
+    add(payer, asset, zero.minus(amount));
+    if (attempt.kind === 'sweep') add('hot', asset, amount);
+    if (attempt.kind === 'gas') add('deposits', asset, amount);
   }
-  return { amounts, twice };
+  return { ...moved, twice };
 }
 
 /** What the book holds on chains that nobody asked, or in currencies that are no more. */
@@ -617,7 +649,7 @@ async function checkRest(em: EntityManager, tally: Tally): Promise<void> {
     `with ended as materialized (
        select id, short_id, deposit_id from exchange_order where status in ('completed', 'refunded')
      ), settled as materialized (
-       select deposit_id, leg from payment where state = 'confirmed'
+       select deposit_id, leg from payment where state = 'confirmed' and deposit_id is not null
        union all
        select d.id, case when o.deposit_id = d.id then 'excess' else 'main' end
          from ledger_transaction x
@@ -661,15 +693,48 @@ async function checkRest(em: EntityManager, tally: Tally): Promise<void> {
   }
 }
 
+/**
+ * Trades at exchanges, from the journal of their orders. `exchange_moved`: what the account moved, of each coin. `exchange_said`:
+ * what the order's own exchange makes of it. `exchange_cash`: what is left between the two once a trade is over, where
+ * a coin that the order does not name stands on the venue.
+ */
+const exchangeTrades = `
+  exchange_moved as materialized (
+    select o.client_id, o.leg = 'sale' as is_sale, c.coin, sum(c.amount) as amount
+      from venue_order o
+      cross join lateral (
+        select o.base as coin, case o.side when 'buy' then o.filled else -o.filled end as amount
+        union all
+        select o.quote, case o.side when 'buy' then -o.cost else o.cost end
+        union all
+        select fee ->> 'coin', -(fee ->> 'amount')::numeric from jsonb_array_elements(o.fees) as fee
+      ) as c
+     where o.state = 'closed' group by 1, 2, 3
+  ), exchange_said as (
+    select client_id, sell_coin as coin, -sell_amount as amount from venue_trade where outcome = 'filled'
+    union all
+    select client_id, buy_coin, bought from venue_trade where outcome = 'filled'
+  ), exchange_cash as (
+    select v.client_id, c.coin, case c.coin when t.coin_from then t.network_from when t.coin_to then t.network_to
+                                            else v.venue end as network, sum(c.amount) as amount
+      from venue_trade v
+      join (select client_id, coin, amount from exchange_moved
+            union all
+            select client_id, coin, -amount from exchange_said) as c on c.client_id = v.client_id
+      left join trade t on t.order_id = v.client_id
+     where v.outcome = 'rejected' or v.squared_at is not null
+     group by 1, 2, 3
+  )`;
+
 /** The accounts that follow from rows alone. */
 async function checkAccounts(em: EntityManager, tally: Tally): Promise<void> {
   const rows = await em.execute<(TotalRow & { account: string })[]>(
-    `with change as (
+    `with ${exchangeTrades}, change as (
        select 'suspense' as account, coin, network, -amount as expected, 0::numeric as actual
-         from deposit where state = 'credited' and order_id is null
+         from deposit where state = 'credited' and order_id is null and purpose = 'order'
        union all
        select 'suspense', coin, network, amount + fee_charged, 0
-         from payment where state = 'confirmed' and order_id is null
+         from payment where state = 'confirmed' and order_id is null and kind = 'refund'
        union all
        select 'service_fee', coin_to, network_to, -service_fee, 0 from trade where state = 'filled'
        union all
@@ -683,6 +748,8 @@ async function checkAccounts(em: EntityManager, tally: Tally): Promise<void> {
        select 'trading', coin_to, network_to, -bought, 0 from trade where state = 'unwound'
        union all
        select 'trading', coin_from, network_from, amount_from, 0 from trade where state = 'unwound'
+       union all
+       select 'trading', coin, network, -amount, 0 from exchange_cash
        union all
        select 'unclaimed', coin, network, -amount, 0 from (${unclaimedSql}) as unclaimed
        union all
@@ -707,7 +774,8 @@ interface VenueRow {
 
 /**
  * Our balance with the venue, and each trade with its fill. A fill whose trade still waits for the answer is in flight:
- * the venue will give the same answer when it is asked again.
+ * the venue will give the same answer when it is asked again. At an exchange, so is all that the orders of a trade have
+ * moved before it is decided, and what they moved beyond its fill before it is squared.
  */
 async function checkVenue(
   em: EntityManager,
@@ -720,7 +788,7 @@ async function checkVenue(
               as f ("clientId" text, "sellCoin" text, "sellAmount" numeric, "buyCoin" text, bought numeric)`
     : 'select client_id, sell_coin, sell_amount, buy_coin, bought from sandbox_fill';
   const values = venueFills ? [JSON.stringify(venueFills)] : [];
-  const filled = `with fill as (${fills}), fill_line as (
+  const filled = `with ${exchangeTrades}, fill as (${fills}), fill_line as (
        select client_id, buy_coin as coin, bought as amount from fill
        union all
        select client_id, sell_coin, -sell_amount from fill
@@ -732,6 +800,19 @@ async function checkVenue(
     `${filled}, change as (
        select coin, amount as expected, 0::numeric as actual, in_flight from venue
        union all
+       select m.coin, m.amount, 0,
+              case when v.outcome = 'filled' and v.squared_at is null then m.amount
+                   when v.outcome is null and t.state = 'intended' then m.amount else 0 end
+         from exchange_moved m
+         join venue_trade v on v.client_id = m.client_id
+         left join trade t on t.order_id = m.client_id
+       union all
+       select s.coin, 0, 0, case when v.squared_at is null and t.state is distinct from 'intended' then -s.amount
+                                 when v.squared_at is not null and t.state = 'intended' then s.amount else 0 end
+         from exchange_said s
+         join venue_trade v on v.client_id = s.client_id
+         left join trade t on t.order_id = s.client_id
+       union all
        select coin, 0, amount, 0 from ledger_line where account = 'venue'
      )
      select coin as subject, sum(expected)::text as expected, sum(actual)::text as actual,
@@ -741,22 +822,42 @@ async function checkVenue(
   );
   tally.count('venue', coins.length);
   const [count] = await em.execute<{ trades: number }[]>(
-    `select count(*)::int as trades from trade where state in ('filled', 'unwound')`,
+    `select (select count(*) from trade where state in ('filled', 'unwound'))::int
+            + (select count(*) from venue_trade where outcome = 'rejected' or squared_at is not null)::int as trades`,
   );
   tally.count('trades', count?.trades ?? 0);
+  // At an exchange, what was bought is what the orders before the sale brought: by them, not by what the trade says.
   const trades = await em.execute<VenueRow[]>(
-    `${filled}, change as (
-       select client_id, coin, amount as expected, 0::numeric as actual, in_flight from venue
+    `${filled}, exchange_fill as (
+       select client_id, sell_coin as coin, -sell_amount as amount from venue_trade where outcome = 'filled'
        union all
-       select order_id::text, coin_to, 0, bought, 0 from trade where state in ('filled', 'unwound')
+       select client_id, buy_coin, sell_amount from venue_trade where outcome = 'filled' and sell_coin = buy_coin
        union all
-       select order_id::text, coin_from, 0, -amount_from, 0 from trade where state in ('filled', 'unwound')
+       select v.client_id, v.buy_coin, m.amount
+         from venue_trade v
+         join exchange_moved m on m.client_id = v.client_id and m.coin = v.buy_coin and not m.is_sale
+        where v.outcome = 'filled' and v.sell_coin <> v.buy_coin
+     ), change as (
+       select client_id, coin, null as network, amount as expected, 0::numeric as actual, in_flight from venue
+       union all
+       select f.client_id::text, f.coin, null, f.amount, 0, case when t.state = 'intended' then f.amount else 0 end
+         from exchange_fill f left join trade t on t.order_id = f.client_id
+       union all
+       select order_id::text, coin_to, null, 0, bought, 0 from trade where state in ('filled', 'unwound')
+       union all
+       select order_id::text, coin_from, null, 0, -amount_from, 0 from trade where state in ('filled', 'unwound')
+       union all
+       select client_id::text, coin, network, amount, 0, 0 from exchange_cash
+       union all
+       select x.reference, l.coin, l.network, 0, l.amount, 0
+         from ledger_line l join ledger_transaction x on x.id = l.transaction_id
+        where l.account = 'venue' and x.kind = 'venue_cash'
      ), differing as (
-       select client_id, coin, sum(expected) as expected, sum(actual) as actual, sum(in_flight) as in_flight
-         from change group by client_id, coin having sum(expected) - sum(in_flight) <> sum(actual)
+       select client_id, coin, network, sum(expected) as expected, sum(actual) as actual, sum(in_flight) as in_flight
+         from change group by client_id, coin, network having sum(expected) - sum(in_flight) <> sum(actual)
      )
-     select coalesce(o.short_id, d.client_id) || ', ' || d.coin as subject, d.expected::text as expected,
-            d.actual::text as actual, d.in_flight::text as in_flight
+     select coalesce(o.short_id, d.client_id) || ', ' || d.coin || coalesce(' on ' || d.network || ', left', '') as subject,
+            d.expected::text as expected, d.actual::text as actual, d.in_flight::text as in_flight
        from differing d left join exchange_order o on o.id::text = d.client_id order by subject`,
     values,
   );
@@ -859,7 +960,8 @@ async function checkPayments(em: EntityManager, tally: Tally): Promise<void> {
          or (p.state = 'dead' and count(a.attempt) > 0)
      union all
      select 'deposit ' || deposit_id || ', ' || leg, '1 payment', count(*)::text
-       from payment where state = 'confirmed' group by deposit_id, leg having count(*) > 1
+       from payment where state = 'confirmed' and deposit_id is not null
+      group by deposit_id, leg having count(*) > 1
      order by subject`,
   );
   addFaults(tally, 'payments', rows);

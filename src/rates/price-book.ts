@@ -38,6 +38,7 @@ export class PriceBook {
   readonly #options: PriceBookOptions;
   readonly #live = new Map<string, BookedPrice>();
   readonly #reference = new Map<string, Big>();
+  #paused: ReadonlySet<string> = new Set();
   #fixed = new Map<string, BookedPrice>();
   #fixedWindow = -1;
   #overrides = new Map<string, PriceOverride>();
@@ -72,16 +73,18 @@ export class PriceBook {
     try {
       if (overrides)
         this.#overrides = new Map((await overrides()).map((row) => [pairKey(row.coinFrom, row.coinTo), row]));
-      for (const [coin, { price, at }] of await source.fetch(coins)) this.#book(coin, price, at);
+      const prices = await source.fetch(coins);
+      this.#paused = source.paused?.() ?? this.#paused;
+      for (const [coin, { price, at }] of prices) this.#book(coin, price, at);
     } catch (error) {
       log.warn({ event: 'price_refresh_failed', ...errorMembers(error) }, 'prices could not be refreshed');
     }
     this.#rollFixedWindow();
   }
 
-  /** The live price, or null when there is none young enough. */
+  /** The live price, or null when there is none young enough or the source says that nobody knows it. */
   live(coin: string): Big | null {
-    return this.#fresh(this.#live.get(coin));
+    return this.#paused.has(coin) ? null : this.#fresh(this.#live.get(coin));
   }
 
   /** The price at the start of the current hold window, or null when the source has no price young enough now. */
@@ -166,7 +169,7 @@ export class PriceBook {
     }
     this.#fixedWindow = window;
     for (const [coin, booked] of this.#live) {
-      if (!this.#fixed.has(coin) && this.#fresh(booked)) this.#fixed.set(coin, booked);
+      if (!this.#fixed.has(coin) && !this.#paused.has(coin) && this.#fresh(booked)) this.#fixed.set(coin, booked);
     }
   }
 }

@@ -10,4 +10,6 @@ export interface PriceSource {
   readonly name: string;
   /** Prices of the coins asked for that the source knows. */
   fetch(coins: readonly string[]): Promise<ReadonlyMap<string, SourcePrice>>;
+  /** Coins whose price nobody knows since the last `fetch`, however young the one before is. */
+  paused?(): ReadonlySet<string>;
 }

@@ -8,8 +8,10 @@ export type AttentionKind =
   | 'deposit_problem'
   | 'payment_unknown'
   | 'payment_problem'
+  | 'trade_stuck'
   | 'proposal_open'
-  | 'chain_problem';
+  | 'chain_problem'
+  | 'wallet_level';
 
 /** Something that staff must look at. */
 export interface AttentionItem {
@@ -25,6 +27,12 @@ export interface AttentionItem {
 }
 
 const mostItems = 1_000;
+/** A node that is away for a moment mends by itself. */
+const failingMs = 60_000;
+/** By then the venue has been asked for the last word. */
+const undecidedMs = 300_000;
+/** The sale is tried again every few seconds. */
+const unsoldMs = 600_000;
 
 /** Each takes its oldest from an index of its own, so that the whole costs the same however many orders there are. */
 const sources = [
@@ -40,22 +48,37 @@ const sources = [
   `select case problem when 'unknown' then 'payment_unknown' else 'payment_problem' end, order_id, id::text,
           coalesce(problem_since, created_at), problem
      from payment where problem is not null and ended_at is null order by problem_since, payment.id limit ?`,
+  `select 'trade_stuck', o.id, o.id::text, o.exchange_deadline, coalesce(t.problem, t.state)
+     from exchange_order o join trade t on t.order_id = o.id and t.state = 'intended'
+    where o.status = 'exchanging' and o.exchange_deadline < ? order by o.exchange_deadline, o.id limit ?`,
+  // One that waits for its answer as well is above, once.
+  `select 'trade_stuck', o.id, v.client_id::text, v.decided_at, 'not_sold'
+     from venue_trade v left join exchange_order o on o.id = v.client_id
+    where v.outcome = 'filled' and v.squared_at is null and v.decided_at < ?
+      and not exists (select from trade t where t.order_id = v.client_id and t.state = 'intended')
+    order by v.decided_at, v.client_id limit ?`,
   `select 'proposal_open', order_id, id::text, proposed_at, action
      from staff_action where state = 'proposed' order by proposed_at, staff_action.id limit ?`,
-  `select 'chain_problem', null::uuid, chain, coalesce(scanned_at, ?), problem
-     from chain_state where problem is not null order by scanned_at, chain limit ?`,
+  `select 'chain_problem', null::uuid, chain, coalesce(failing_since, scanned_at, ?), coalesce(problem, failure)
+     from chain_state where problem is not null or failing_since < ? order by 4, chain limit ?`,
+  `select 'wallet_level', null::uuid, chain, outside_since,
+          case when balance < low then 'low' else 'high' end || ': ' || coin || ' on ' || network
+     from wallet_level where outside_since is not null order by outside_since, chain limit ?`,
 ];
 
 /** Everything that staff must look at, oldest first: up to so many items, 1,000 at most. One statement. */
 export async function attention(em: EntityManager, limit: number, now = new Date()): Promise<AttentionItem[]> {
   const most = Math.max(0, Math.min(limit, mostItems));
   const overdue = new Date(now.getTime() - overdueMs);
+  const failing = new Date(now.getTime() - failingMs);
+  const undecided = new Date(now.getTime() - undecidedMs);
+  const unsold = new Date(now.getTime() - unsoldMs);
   const rows = await em.execute<(Omit<AttentionItem, 'id' | 'since'> & { ms: string | number })[]>(
     `select kind, order_id as "orderId", subject_id as "subjectId", floor(extract(epoch from since) * 1000)::bigint as ms,
             detail
        from (${sources.map((source) => `(${source})`).join('\nunion all\n')}) as item
       order by since, kind, subject_id limit ?`,
-    [most, most, overdue, most, most, most, most, now, most, most],
+    [most, most, overdue, most, most, most, undecided, most, unsold, most, most, now, failing, most, most, most],
   );
   return rows.map(({ ms, ...item }) => {
     return { id: `${item.kind}:${item.subjectId}`, ...item, since: new Date(Number.parseInt(String(ms), 10)) };

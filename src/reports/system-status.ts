@@ -9,9 +9,23 @@ export interface ChainStatus {
   /** Blocks that are not read yet. */
   readonly lag: number;
   readonly problem: string | null;
+  /** Why, and since when, its node gives no answer. */
+  readonly failure: string | null;
+  readonly failingSince: Date | null;
   /** The process that works on it, while its lease lasts. */
   readonly leaseOwner: string | null;
   readonly scannedAt: Date | null;
+}
+
+/** A hot wallet as a worker last saw it. Amounts are decimal text. */
+export interface WalletStatus {
+  readonly chain: string;
+  readonly coin: string;
+  readonly network: string;
+  readonly balance: string;
+  readonly low: string | null;
+  readonly high: string | null;
+  readonly seenAt: Date;
 }
 
 export interface WorkerStatus {
@@ -28,6 +42,8 @@ export interface QueueStatus {
 
 export interface SystemStatus {
   readonly chains: ChainStatus[];
+  /** Of live chains only. */
+  readonly wallets: WalletStatus[];
   readonly workers: WorkerStatus[];
   /** Empty before any worker has made the queue. */
   readonly queues: QueueStatus[];
@@ -47,12 +63,19 @@ const mostCounted = 10_000;
 /** Times as whole milliseconds, which drivers cannot misread. */
 const ms = (column: string): string => `floor(extract(epoch from ${column}) * 1000)::bigint`;
 
-/** How the machinery is doing. Four statements, whatever there is; five once the job queue exists. */
+/** How the machinery is doing. Five statements, whatever there is; six once the job queue exists. */
 export async function systemStatus(em: EntityManager, now = new Date()): Promise<SystemStatus> {
-  const chains = await em.execute<(Omit<ChainStatus, 'scannedAt'> & { scannedMs: string | null })[]>(
+  const chains = await em.execute<
+    (Omit<ChainStatus, 'scannedAt' | 'failingSince'> & { scannedMs: string | null; failingMs: string | null })[]
+  >(
     `select chain, head::int as head, height::int as height, greatest(head - height, 0)::int as lag, problem,
-            case when lease_until > now() then lease_owner end as "leaseOwner", ${ms('scanned_at')} as "scannedMs"
+            case when lease_until > now() then lease_owner end as "leaseOwner", ${ms('scanned_at')} as "scannedMs",
+            failure, ${ms('failing_since')} as "failingMs"
        from chain_state order by chain`,
+  );
+  const wallets = await em.execute<(Omit<WalletStatus, 'seenAt'> & { seenMs: string })[]>(
+    `select chain, coin, network, trim_scale(balance)::text as balance, trim_scale(low)::text as low,
+            trim_scale(high)::text as high, ${ms('seen_at')} as "seenMs" from wallet_level order by chain, coin`,
   );
   const workers = await em.execute<{ id: string; seenMs: string }[]>(
     `select id, ${ms('seen_at')} as "seenMs" from worker order by id`,
@@ -73,7 +96,10 @@ export async function systemStatus(em: EntityManager, now = new Date()): Promise
   );
   const queues = counts?.hasQueue ? await queueStatus(em) : [];
   return {
-    chains: chains.map(({ scannedMs, ...chain }) => ({ ...chain, scannedAt: dateOf(scannedMs) })),
+    chains: chains.map(({ scannedMs, failingMs, ...chain }) => {
+      return { ...chain, scannedAt: dateOf(scannedMs), failingSince: dateOf(failingMs) };
+    }),
+    wallets: wallets.map(({ seenMs, ...wallet }) => ({ ...wallet, seenAt: dateOf(seenMs) ?? now })),
     workers: workers.map(({ id, seenMs }) => ({ id, seenAt: dateOf(seenMs) ?? now })),
     queues,
     overdueOrders: counts?.overdue ?? 0,

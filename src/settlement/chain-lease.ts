@@ -20,20 +20,24 @@ export class ChainLeases {
   readonly #orm: MikroORM;
   readonly #owner: string;
   readonly #leaseMs: number;
+  /** As a JSON array. */
+  readonly #chains: string;
 
-  constructor(orm: MikroORM, owner: string, leaseMs: number) {
+  /** @param chains Those that the owner can work on; it leaves all others to those who can. */
+  constructor(orm: MikroORM, owner: string, leaseMs: number, chains: readonly string[]) {
     this.#orm = orm;
     this.#owner = owner;
     this.#leaseMs = leaseMs;
+    this.#chains = JSON.stringify(chains);
   }
 
-  /** Makes the rows of chains that have none, each beginning at the given height. */
-  async open(chains: readonly string[]): Promise<void> {
+  /** Makes the rows of chains that have none. */
+  async open(): Promise<void> {
     await this.#orm.em
       .fork()
       .execute(
         'insert into chain_state (chain) select jsonb_array_elements_text(?::jsonb) on conflict (chain) do nothing',
-        [JSON.stringify(chains)],
+        [this.#chains],
       );
   }
 
@@ -50,10 +54,10 @@ export class ChainLeases {
        ), gone as (
          delete from worker where seen_at < now() - make_interval(secs => ?)
        )
-       select ceil((select count(*) from chain_state)::numeric
+       select ceil(jsonb_array_length(?::jsonb)::numeric
                    / (1 + (select count(*) from worker
                             where id <> ? and seen_at >= now() - make_interval(secs => ?))))::int as share`,
-      [this.#owner, 10 * leaseSec, this.#owner, leaseSec],
+      [this.#owner, 10 * leaseSec, this.#chains, this.#owner, leaseSec],
     );
     const share = row?.share ?? 0;
     // Its own rows it waits for: a transaction of its own may hold one for a moment.
@@ -73,14 +77,15 @@ export class ChainLeases {
     const taken = await em.execute<ChainLease[]>(
       `with free as (
          select chain from chain_state
-          where lease_until is null or (lease_until < now() and lease_owner <> ?)
+          where (lease_until is null or (lease_until < now() and lease_owner <> ?))
+            and chain in (select jsonb_array_elements_text(?::jsonb))
           order by lease_until nulls first limit ? for update skip locked
        )
        update chain_state c
           set fence = c.fence + 1, lease_owner = ?, lease_until = now() + make_interval(secs => ?)
          from free where c.chain = free.chain
        returning c.chain, c.fence::text as fence`,
-      [this.#owner, share - own.length, this.#owner, leaseSec],
+      [this.#owner, this.#chains, share - own.length, this.#owner, leaseSec],
     );
     return [...own, ...taken];
   }

@@ -3,21 +3,24 @@ import { v7 as uuidv7 } from 'uuid';
 import {
   type BlockRef,
   type ChainAdapter,
+  ChainError,
   type Cursor,
   ReorgTooDeep,
+  type ScannedBlock,
   type ScanResult,
   type Transfer,
 } from '../chains/chain-adapter.ts';
+import { networkById } from '../chains/networks.ts';
+import { type FoundOutput, forgetOutputs, forgetOutputsAbove, recordOutputs } from '../chains/own-rows.ts';
 import type { Clock } from '../clock.ts';
-import type { Currency } from '../currencies/currency.entity.ts';
 import type { JobQueue } from '../jobs/job-queue.ts';
 import { book, line, minus } from '../ledger/ledger.ts';
 import type { Log } from '../log.ts';
-import { fromUnits } from '../money.ts';
+import { fromUnits, toUnits } from '../money.ts';
 import { Order } from '../orders/order.entity.ts';
 import type { OnBoundary } from './boundary.ts';
 import { type ChainLease, LeaseLost } from './chain-lease.ts';
-import { Deposit } from './deposit.entity.ts';
+import { Deposit, type DepositPurpose } from './deposit.entity.ts';
 import type { SettlementTools } from './settling.ts';
 import { depositGone, depositReference, isRipe, markCredited } from './steps/credit.ts';
 import { noticeDeposits } from './steps/notice.ts';
@@ -54,14 +57,36 @@ interface ScanState {
   readonly rescanFrom: number | null;
 }
 
-/** A transfer to one of our addresses, in the block that holds it; null while it is in none. */
-interface Arrival {
+/** A transfer, in the block that holds it; null while it is in none. */
+interface Sighting {
   readonly transfer: Transfer;
   readonly block: BlockRef | null;
-  readonly currency: Currency;
+}
+
+/** Whose an address of ours is. */
+interface Target {
+  readonly purpose: DepositPurpose;
   readonly orderId: string | null;
+  /** Index of a deposit address; null for the hot wallet and for shared addresses. */
+  readonly index: number | null;
+  /** Confirmations that the order asks for on its own chain. */
+  readonly required: number | null;
+  readonly orderNetwork: string | null;
+}
+
+/** A transfer to one of our addresses. */
+interface OwnSighting extends Sighting {
+  readonly target: Target;
+}
+
+/** One that brings coins from outside. */
+interface Arrival extends OwnSighting {
+  readonly asset: { readonly coin: string; readonly network: string; readonly decimals: number };
   readonly confirmationsRequired: number;
 }
+
+/** Addresses that one statement looks up. */
+const lookUpBatch = 10_000;
 
 /**
  * Watches chains: one scanner for every kind. What a scan found, the moves that follow at once (an order stops waiting,
@@ -124,6 +149,21 @@ export class ChainScanner {
     return (result.cursor.window.at(-1)?.height ?? 0) < result.head ? 'more' : 'at_head';
   }
 
+  /**
+   * Stores what no scan of blocks shows: transfers that were found by comparing balances, in a final block that was
+   * scanned before.
+   *
+   * @throws LeaseLost when another process has the chain now.
+   */
+  async recordFound(adapter: ChainAdapter, lease: ChainLease, block: ScannedBlock): Promise<void> {
+    const state = await this.#state(adapter, lease);
+    const height = state.cursor.window.at(-1)?.height ?? 0;
+    if (state.problem !== null || state.rescanFrom !== null || height < block.ref.height) return;
+    const found = { orphaned: [], blocks: [block], cursor: state.cursor, head: height };
+    await this.#options.orm.em.fork().transactional((em) => this.#record(em, adapter, lease, state, found, []));
+    this.forget(adapter.chain);
+  }
+
   /** Reads the chain's state from the database again before the next scan. */
   forget(chain: string): void {
     this.#states.delete(chain);
@@ -171,6 +211,7 @@ export class ChainScanner {
           where chain = ? and height > ? order by height desc`,
         [chain, from],
       );
+      if (adapter.model === 'outputs') await forgetOutputsAbove(em, chain, from);
       await this.#record(em, adapter, lease, state, { orphaned, blocks: [], cursor, head }, []);
     });
     this.forget(chain);
@@ -185,30 +226,42 @@ export class ChainScanner {
 
   async #record(
     em: EntityManager,
-    { chain }: ChainAdapter,
+    adapter: ChainAdapter,
     { fence }: ChainLease,
     state: ScanState,
     { orphaned, blocks, cursor, head }: ScanResult,
     pending: readonly Transfer[],
   ): Promise<void> {
     const { clock, jobs } = this.#options;
+    const { chain } = adapter;
     const now = clock.now();
     const height = cursor.window.at(-1)?.height ?? 0;
     // The fence against a process that slept past its lease, the version against a scan that overlapped with this one.
-    const own = await em.execute<{ chain: string }[]>(
+    const held = await em.execute<{ chain: string }[]>(
       `update chain_state
           set version = version + 1, cursor_blocks = ?::jsonb, height = ?, head = ?, scanned_at = ?,
                 rescan_from = null, problem = null
         where chain = ? and fence = ? and version = ? returning chain`,
       [JSON.stringify(cursor.window), height, head, now, chain, fence, state.version.toString()],
     );
-    if (own.length === 0) throw new LeaseLost(`another process works on ${chain}`);
+    if (held.length === 0) throw new LeaseLost(`another process works on ${chain}`);
     const isAtHead = height >= head;
 
     await countConfirmations(em, chain, height);
-    const arrivals = await this.#ours(em, chain, blocks, pending);
+    const own = await this.#own(em, adapter, blocks, pending);
+    if (adapter.model === 'outputs') {
+      await forgetOutputs(
+        em,
+        chain,
+        orphaned.map(({ hash }) => hash),
+      );
+      await recordOutputs(em, chain, outputsOf(own), spendsOf(blocks));
+    }
+    const arrivals = await this.#arrivals(em, chain, own);
     const known = await this.#known(em, chain, orphaned, arrivals, height);
-    const orderIds = new Set([...arrivals, ...known].map(({ orderId }) => orderId).filter((id) => id !== null));
+    const orderIds = new Set(
+      [...arrivals.map(({ target }) => target), ...known].map(({ orderId }) => orderId).filter((id) => id !== null),
+    );
     const orders = orderIds.size === 0 ? [] : await lockOrders(em, [...orderIds]);
     const deposits = await this.#deposits(em, orders, known);
 
@@ -220,8 +273,8 @@ export class ChainScanner {
 
     const heights = new Map([[chain, height]]);
     for (const order of orders) {
-      const own = deposits.filter(({ orderId }) => orderId === order.id);
-      noticeDeposits({ em, tools: this.#options.tools, now, order, deposits: own, payments: [], heights });
+      const its = deposits.filter(({ orderId }) => orderId === order.id);
+      noticeDeposits({ em, tools: this.#options.tools, now, order, deposits: its, payments: [], heights });
     }
     const ripe = deposits.filter((deposit) => deposit.chain === chain && isRipe(deposit, height));
     const due = orders.filter(({ id }) => ripe.some(({ orderId }) => orderId === id));
@@ -233,45 +286,60 @@ export class ChainScanner {
     );
   }
 
-  /** The transfers of assets we know to addresses that are ours, with the order that each address was given to. */
-  async #ours(
+  /** The transfers to addresses that are ours, with the order that each address was given to. */
+  async #own(
     em: EntityManager,
-    chain: string,
+    adapter: ChainAdapter,
     blocks: ScanResult['blocks'],
     pending: readonly Transfer[],
-  ): Promise<Arrival[]> {
-    const { catalogue } = this.#options.tools;
-    const seen = [
-      ...blocks.flatMap(({ ref, transfers }) =>
-        transfers.map((transfer) => ({ transfer, block: ref as BlockRef | null })),
-      ),
+  ): Promise<OwnSighting[]> {
+    const seen: Sighting[] = [
+      ...blocks.flatMap(({ ref, transfers }) => transfers.map((transfer) => ({ transfer, block: ref }))),
       ...pending.map((transfer) => ({ transfer, block: null })),
     ].filter(({ transfer }) => transfer.amount > 0n);
     if (seen.length === 0) return [];
-    const addresses = [...new Set(seen.map(({ transfer }) => transfer.address))];
-    const rows = await em.execute<
-      { address: string; tag: string | null; order_id: string | null; required: number | null }[]
-    >(
-      `with seen as (select jsonb_array_elements_text(?::jsonb) as address)
-       select a.address, a.tag, o.id as order_id, o.deposit_confirmations_required as required
-         from seen join deposit_address a on a.address = seen.address and a.leased_at is not null
-         left join exchange_order o on o.deposit_address_id = a.id
-        where a.tag is null
-           or a.tag in (select jsonb_array_elements_text(?::jsonb))
-       union all
-       select s.shared_address, null, null, null
-         from seen join deposit_account s on s.shared_address = seen.address`,
-      [JSON.stringify(addresses), JSON.stringify([...new Set(seen.map(({ transfer }) => transfer.tag ?? ''))])],
-    );
-    const byTarget = new Map(rows.map((row) => [`${row.address} ${row.tag ?? ''}`, row]));
+    const targets = new Map<string, Target>();
+    for (let start = 0; start < seen.length; start += lookUpBatch) {
+      const batch = seen.slice(start, start + lookUpBatch).map(({ transfer }) => transfer);
+      for (const [name, target] of await lookUp(em, batch)) targets.set(name, target);
+    }
+    const hot = await adapter.hotWallet();
+    targets.set(`${hot.address} ${hot.tag ?? ''}`, {
+      purpose: 'funding',
+      orderId: null,
+      index: null,
+      required: null,
+      orderNetwork: null,
+    });
     return seen.flatMap(({ transfer, block }) => {
-      const { address, tag, contract } = transfer;
+      const { address, tag } = transfer;
       // An address of its own takes a transfer whatever its tag; a shared one without a known tag is nobody's.
-      const row = byTarget.get(`${address} ${tag ?? ''}`) ?? byTarget.get(`${address} `);
-      const currency = catalogue.asset(chain, contract);
-      if (!row || !currency) return [];
-      const confirmationsRequired = row.required ?? currency.minConfirmations;
-      return [{ transfer, block, currency, orderId: row.order_id, confirmationsRequired }];
+      const target = targets.get(`${address} ${tag ?? ''}`) ?? targets.get(`${address} `);
+      return target ? [{ transfer, block, target }] : [];
+    });
+  }
+
+  /** Those in assets we know that bring coins from outside, and not what we moved ourselves: change, sweeps, gas. */
+  async #arrivals(em: EntityManager, chain: string, own: readonly OwnSighting[]): Promise<Arrival[]> {
+    if (own.length === 0) return [];
+    const { catalogue } = this.#options.tools;
+    const rows = await em.execute<{ txid: string }[]>(
+      'select txid from payment_attempt where chain = ? and txid in (select jsonb_array_elements_text(?::jsonb))',
+      [chain, JSON.stringify([...new Set(own.map(({ transfer }) => transfer.txid))])],
+    );
+    const ours = new Set(rows.map(({ txid }) => txid));
+    return own.flatMap((sighting) => {
+      const { transfer, target } = sighting;
+      if (ours.has(transfer.txid)) return [];
+      const currency = catalogue.asset(chain, transfer.contract);
+      // Coins for fees are ours to book even where they are no currency of the catalogue.
+      const gas = target.purpose === 'funding' && transfer.contract === null ? catalogue.gasCoin(chain) : undefined;
+      const asset = currency ?? gas;
+      if (!asset) return [];
+      // What the order asks for is meant for its own chain, and addresses of several chains are the same.
+      const isOfChain = networkById(target.orderNetwork ?? '')?.chain === chain;
+      const confirmationsRequired = (isOfChain ? target.required : null) ?? currency?.minConfirmations ?? 1;
+      return [{ ...sighting, asset, confirmationsRequired }];
     });
   }
 
@@ -318,13 +386,16 @@ export class ChainScanner {
     for (const deposit of deposits) {
       if (deposit.blockHash === null || !hashes.has(deposit.blockHash)) continue;
       if (deposit.state === 'credited') {
+        const isFunding = deposit.purpose === 'funding';
         const owed = deposit.orderId === null ? 'suspense' : 'client';
         await book(em, {
-          kind: 'deposit_reversal',
+          kind: isFunding ? 'funding_reversal' : 'deposit_reversal',
           reference: depositReference(deposit),
           orderId: deposit.orderId,
           at: now,
-          lines: [line('deposits', deposit, minus(deposit.amount)), line(owed, deposit, deposit.amount)],
+          lines: isFunding
+            ? [line('hot', deposit, minus(deposit.amount)), line('opening', deposit, deposit.amount)]
+            : [line('deposits', deposit, minus(deposit.amount)), line(owed, deposit, deposit.amount)],
         });
         holdOrder(
           orders.find(({ id }) => id === deposit.orderId),
@@ -339,8 +410,14 @@ export class ChainScanner {
   }
 
   #arrive(em: EntityManager, deposits: Deposit[], chain: string, arrival: Arrival, now: Date): void {
-    const { transfer, block, currency, orderId, confirmationsRequired } = arrival;
+    const { transfer, block, asset, target, confirmationsRequired } = arrival;
+    const { orderId, purpose } = target;
     const known = deposits.find((deposit) => deposit.chain === chain && deposit.key === transfer.key);
+    if (known && !isSame(known, transfer, asset.decimals)) {
+      throw new ChainError('changed_transfer', `${transfer.key} of ${chain} is not what it was before`, {
+        isOfChain: true,
+      });
+    }
     if (known && block === null) {
       if (known.state === 'orphaned') known.state = 'mempool';
       return;
@@ -360,20 +437,22 @@ export class ChainScanner {
       chain,
       key: transfer.key,
       orderId,
+      purpose,
+      sweptBy: null,
       txid: transfer.txid,
       address: transfer.address,
       tag: transfer.tag,
       contract: transfer.contract,
-      coin: currency.coin,
-      network: currency.network,
-      amount: fromUnits(transfer.amount, currency.decimals),
+      coin: asset.coin,
+      network: asset.network,
+      amount: fromUnits(transfer.amount, asset.decimals),
       ...place,
       confirmationsRequired,
       seenAt: now,
       minedAt: block === null ? null : now,
       creditedAt: null,
       credits: 0,
-      problem: orderId === null ? 'unknown_tag' : null,
+      problem: orderId === null && purpose === 'order' ? 'unknown_tag' : null,
     });
     em.persist(deposit);
     deposits.push(deposit);
@@ -399,15 +478,70 @@ export class ChainScanner {
     for (const deposit of deposits) {
       if (deposit.orderId !== null || deposit.chain !== chain || !isRipe(deposit, height)) continue;
       markCredited(deposit, now);
+      const isFunding = deposit.purpose === 'funding';
       await book(em, {
-        kind: 'deposit',
+        kind: isFunding ? 'funding' : 'deposit',
         reference: depositReference(deposit),
         orderId: null,
         at: now,
-        lines: [line('deposits', deposit, deposit.amount), line('suspense', deposit, minus(deposit.amount))],
+        lines: [
+          line(isFunding ? 'hot' : 'deposits', deposit, deposit.amount),
+          line(isFunding ? 'opening' : 'suspense', deposit, minus(deposit.amount)),
+        ],
       });
     }
   }
+}
+
+/** Whether a transfer moved what a deposit says. A key that stood for two movements would credit one for the other. */
+function isSame(deposit: Deposit, { address, contract, amount }: Transfer, decimals: number): boolean {
+  const isOfAsset = deposit.address === address && deposit.contract === contract;
+  return isOfAsset && toUnits(deposit.amount, decimals) === amount;
+}
+
+/** Which of the transfers go to addresses that were given out, by address and tag. */
+async function lookUp(em: EntityManager, transfers: readonly Transfer[]): Promise<[string, Target][]> {
+  const rows = await em.execute<
+    {
+      address: string;
+      tag: string | null;
+      order_id: string | null;
+      index: number | null;
+      required: number | null;
+      network: string | null;
+    }[]
+  >(
+    `with seen as (select jsonb_array_elements_text(?::jsonb) as address)
+     select a.address, a.tag, o.id as order_id, a.index::int as index, o.deposit_confirmations_required as required,
+            o.network_from as network
+       from seen join deposit_address a on a.address = seen.address and a.leased_at is not null
+       left join exchange_order o on o.deposit_address_id = a.id
+      where a.tag is null
+         or a.tag in (select jsonb_array_elements_text(?::jsonb))
+     union all
+     select s.shared_address, null, null, null, null, null
+       from seen join deposit_account s on s.shared_address = seen.address`,
+    [
+      JSON.stringify([...new Set(transfers.map(({ address }) => address))]),
+      JSON.stringify([...new Set(transfers.map(({ tag }) => tag ?? ''))]),
+    ],
+  );
+  return rows.map(({ address, tag, order_id: orderId, index, required, network }) => [
+    `${address} ${tag ?? ''}`,
+    { purpose: 'order', orderId, index, required, orderNetwork: network },
+  ]);
+}
+
+function outputsOf(own: readonly OwnSighting[]): FoundOutput[] {
+  return own.flatMap(({ transfer: { key, address, amount }, block, target: { index } }) =>
+    block === null ? [] : [{ key, address, amount, index, height: block.height, blockHash: block.hash }],
+  );
+}
+
+function spendsOf(blocks: ScanResult['blocks']): Parameters<typeof recordOutputs>[3] {
+  return blocks.flatMap(({ ref, spends = [] }) =>
+    spends.map(({ key, txid }) => ({ key, txid, height: ref.height, blockHash: ref.hash })),
+  );
 }
 
 /** In one order, so that no two transactions wait for each other. */

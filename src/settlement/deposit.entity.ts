@@ -3,6 +3,9 @@ import { Entity, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
 /** mempool: seen, in no block yet. mined: in a block. credited: confirmed and in the ledger. orphaned: gone again. */
 export type DepositState = 'mempool' | 'mined' | 'credited' | 'orphaned';
 
+/** order: for an order, or for none when its tag is nobody's. funding: from outside to the hot wallet. */
+export type DepositPurpose = 'order' | 'funding';
+
 /** Why nothing more is done with a deposit by itself; staff decide. */
 export type DepositProblem = 'no_refund_address' | 'below_fee' | 'unknown_tag' | 'refund_failed';
 
@@ -22,6 +25,13 @@ export class Deposit {
   /** Null when the tag is nobody's. */
   @Property({ type: 'uuid', nullable: true })
   orderId!: string | null;
+
+  @Property({ type: 'text' })
+  purpose!: DepositPurpose;
+
+  /** The sweep that brings it to the hot wallet. */
+  @Property({ type: 'uuid', nullable: true })
+  sweptBy!: string | null;
 
   @Property({ type: 'text' })
   txid!: string;

@@ -5,6 +5,8 @@ export interface VenueOrder {
   readonly sellCoin: string;
   readonly sellAmount: string;
   readonly buyCoin: string;
+  /** What was agreed. A venue that buys an amount, rather than sells one, buys this; without it, the least. */
+  readonly buyAmount?: string;
   /** The slippage bound: less than this is no deal. */
   readonly minBuyAmount: string;
   /** Past this the venue trades nothing, however late the request reaches it. */
@@ -13,17 +15,20 @@ export interface VenueOrder {
 
 export type VenueAnswer =
   | { readonly outcome: 'filled'; readonly bought: string }
-  /** Nothing was traded. `code` is a stable word: 'no_inventory', 'slippage', 'no_price', 'too_late'. */
+  /** Nothing was traded. `code` is a stable word: 'no_inventory', 'slippage', 'no_price', 'no_market', 'too_late'. */
   | { readonly outcome: 'rejected'; readonly code: string };
 
 /**
  * Where liquidity comes from. `trade` is idempotent by clientId: once filled, every repetition gives the same fill; a
- * rejection is not remembered. An adapter that gets no definite answer throws, and the caller asks `find` before
+ * rejection is not remembered, unless something was bought and given back. An adapter that gets no definite answer throws, and the caller asks `find` before
  * anything else.
  */
 export interface LiquidityVenue {
   readonly name: string;
   trade(order: VenueOrder): Promise<VenueAnswer>;
-  /** The fill of a clientId, or null when the venue has none and never will unless asked again. */
+  /** The fill of a clientId, or null when the venue has none and never will unless asked again, with more time. */
   find(clientId: string): Promise<VenueAnswer | null>;
+  /** Finishes what trades left to do that no order waits for. Called now and then, by any number of processes. */
+  settleCash?(): Promise<void>;
+  close?(): Promise<void>;
 }

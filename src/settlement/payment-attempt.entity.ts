@@ -48,7 +48,7 @@ export class PaymentAttempt {
   @Property({ type: 'timestamptz', nullable: true })
   deadAt!: Date | null;
 
-  /** 'conflict', 'expired', 'failed' or 'never_signed'. */
+  /** 'conflict', 'expired', 'failed', 'never_signed', or 'replaced' by another attempt that confirmed. */
   @Property({ type: 'text', nullable: true })
   deadWhy!: string | null;
 }

@@ -1,5 +1,12 @@
 import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgresql';
-import type { ChainAdapter, PaymentIntent, PreparedTx, SignedTx, TxStatus } from '../chains/chain-adapter.ts';
+import {
+  type ChainAdapter,
+  ChainError,
+  type PaymentIntent,
+  type PreparedTx,
+  type SignedTx,
+  type TxStatus,
+} from '../chains/chain-adapter.ts';
 import { type Signer, SignerError } from '../chains/signer.ts';
 import type { Clock } from '../clock.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
@@ -27,11 +34,13 @@ export interface PaymentWorkerOptions {
   readonly maxFeeFactor: number;
 }
 
-/** A payment and its newest attempt, as they were read or written last. */
+/** A payment and its transactions that may still confirm, oldest first, as they were read or written last. */
 interface Standing {
   readonly payment: Payment;
-  readonly attempt: PaymentAttempt | null;
+  readonly alive: readonly PaymentAttempt[];
 }
+
+type Mined = Extract<TxStatus, { state: 'mined' }>;
 
 /** Payments of a chain that one turn takes up. */
 const batch = 100;
@@ -39,13 +48,15 @@ const retrySec = 2;
 /** Between two looks at a payment while its chain makes no block. */
 const lookSec = 5;
 /** A payment that died so often is not tried again without staff. */
-const maxAttempts = 3;
+const maxDeaths = 3;
+/** Before a signer that refused is asked again. Its limits are of a day. */
+const refusedSec = 300;
 
 /**
  * Brings payments onto their chain, each at most once. The order of things is what makes it safe: reserve what the
  * transaction spends, sign, store the bytes, and only then show them to anybody; from then on send those very bytes
  * again and ask the chain, whatever a node says. Another transaction is built only when the chain shows that the old
- * one can never confirm.
+ * one can never confirm, or when it spends all that the old one spends, so that one of them at most can.
  */
 export class PaymentWorker {
   readonly #options: PaymentWorkerOptions;
@@ -64,10 +75,10 @@ export class PaymentWorker {
     const rows = await orm.em.fork().execute<{ id: string; chain: string }[]>(
       `with due as (
          select p.id from payment p
-           join deposit d on d.id = p.deposit_id
+           left join deposit d on d.id = p.deposit_id
            left join exchange_order o on o.id = p.order_id
           where p.chain in (select jsonb_array_elements_text(?::jsonb)) and p.next_action_at <= ?
-            and (p.state in ('signed', 'sent') or (o.held_at is null and d.state = 'credited'))
+            and (p.state <> 'ready' or p.deposit_id is null or (o.held_at is null and d.state = 'credited'))
           order by p.next_action_at, p.id limit ? for update of p skip locked
        )
        update payment p set next_action_at = ? from due where p.id = due.id returning p.id, p.chain`,
@@ -116,23 +127,22 @@ export class PaymentWorker {
   async advance(adapter: ChainAdapter, lease: ChainLease, id: string): Promise<void> {
     const em = this.#options.orm.em.fork();
     const payment = await em.findOneOrFail(Payment, { id });
-    const where = { paymentId: id, attempt: payment.attempt };
-    const attempt = payment.attempt === 0 ? null : await em.findOneOrFail(PaymentAttempt, where);
-    let stands: Standing | null = { payment, attempt };
+    const alive = await em.find(PaymentAttempt, { paymentId: id, deadAt: null }, { orderBy: { attempt: 'asc' } });
+    let stands: Standing | null = { payment, alive };
     while (stands) stands = await this.#step(adapter, lease, stands);
   }
 
   /** One step; what stands after it, or null when the payment rests. */
-  #step(adapter: ChainAdapter, lease: ChainLease, { payment, attempt }: Standing): Promise<Standing | null> {
+  #step(adapter: ChainAdapter, lease: ChainLease, { payment, alive }: Standing): Promise<Standing | null> {
     switch (payment.state) {
       case 'ready':
         return this.#prepare(adapter, lease, payment);
       case 'prepared':
-        return this.#sign(lease, payment, existing(attempt));
+        return this.#sign(lease, payment, newest(alive));
       case 'signed':
-        return this.#send(adapter, lease, payment, existing(attempt));
+        return this.#send(adapter, lease, payment, newest(alive));
       case 'sent':
-        return this.#observe(adapter, lease, payment, existing(attempt));
+        return this.#observe(adapter, lease, payment, alive);
       case 'confirmed':
       case 'dead':
         return Promise.resolve(null);
@@ -141,83 +151,174 @@ export class PaymentWorker {
 
   /** Builds the transaction and reserves what it spends. */
   async #prepare(adapter: ChainAdapter, lease: ChainLease, payment: Payment): Promise<Standing | null> {
-    const { orm, clock, onBoundary } = this.#options;
-    const { chain } = adapter;
+    const { orm, onBoundary } = this.#options;
     const held = await orm.em
       .fork()
       .execute<{ resource: string }[]>(
         'select resource from payment_reservation where chain = ? and released_at is null',
-        [chain],
+        [adapter.chain],
       );
     const number = payment.attempt + 1;
     const intent = this.#intent(payment, number);
-    const tx = await adapter.prepare(intent, new Set(held.map(({ resource }) => resource)));
+    let tx: PreparedTx;
+    try {
+      tx = await adapter.prepare(intent, new Set(held.map(({ resource }) => resource)));
+    } catch (error) {
+      if (!(error instanceof ChainError)) throw error;
+      // A sweep that its chain refuses is decided anew, perhaps with more gas before it.
+      const isOver = payment.kind === 'sweep' ? error.isOfChain : payment.depositId === null && !error.retryable;
+      if (isOver) return this.#drop(lease, payment, error.code);
+      await this.#problem(lease, payment.id, error.code, error.retryable ? retrySec : retrySec * 30);
+      throw error;
+    }
     await onBoundary('payment.built');
-    const gas = this.#options.catalogue.gasCoin(chain);
-    const fee = new Big(fromUnits(tx.fee, gas.decimals));
-    if (fee.gt(new Big(gas.networkFee).times(String(this.#options.maxFeeFactor)))) {
+    if (this.#isTooDear(adapter.chain, tx)) {
       await this.#problem(lease, payment.id, 'fee_too_high', retrySec * 10);
       return null;
     }
     const stands = await this.#write(lease, payment, async (em, row) => {
-      const attempt = em.create(PaymentAttempt, {
-        paymentId: row.id,
-        attempt: number,
-        chain,
-        payload: tx.payload,
-        reserves: [...tx.reserves],
-        fee: fee.toFixed(),
-        expiresAtHeight: tx.expiresAt,
-        txid: null,
-        raw: null,
-        minedHeight: null,
-        preparedAt: clock.now(),
-        signedAt: null,
-        sentAt: null,
-        deadAt: null,
-        deadWhy: null,
-      });
-      em.persist(attempt);
+      const attempt = await this.#attempt(em, row, number, tx);
       row.state = 'prepared';
-      row.attempt = number;
       clearProblem(row);
-      await em.flush();
-      await em.execute(
-        `insert into payment_reservation (chain, resource, payment_id, attempt)
-         select ?, jsonb_array_elements_text(?::jsonb), ?, ?`,
-        [chain, JSON.stringify(tx.reserves), row.id, number],
-      );
-      return attempt;
+      return [attempt];
     });
     await onBoundary('payment.prepared');
     return stands;
   }
 
+  /** Ends a movement between our own addresses that cannot be made: nobody waits for it, and its coins stay. */
+  async #drop(lease: ChainLease, payment: Payment, problem: string): Promise<null> {
+    await this.#write(lease, payment, async (em, row) => {
+      const now = this.#options.clock.now();
+      Object.assign(row, { state: 'dead', problem, problemSince: now, endedAt: now, nextActionAt: null });
+      await showDead(em, row, null);
+      return [];
+    });
+    return null;
+  }
+
+  #isTooDear(chain: string, tx: PreparedTx): boolean {
+    const gas = this.#options.catalogue.gasCoin(chain);
+    const most = new Big(gas.networkFee).times(String(this.#options.maxFeeFactor));
+    return new Big(fromUnits(tx.fee, gas.decimals)).gt(most);
+  }
+
+  /** Stores a transaction of a payment with what it reserves beyond the ones before it. */
+  async #attempt(em: EntityManager, row: Payment, number: number, tx: PreparedTx): Promise<PaymentAttempt> {
+    const { catalogue, clock } = this.#options;
+    const attempt = em.create(PaymentAttempt, {
+      paymentId: row.id,
+      attempt: number,
+      chain: row.chain,
+      payload: tx.payload,
+      reserves: [...tx.reserves],
+      fee: new Big(fromUnits(tx.fee, catalogue.gasCoin(row.chain).decimals)).toFixed(),
+      expiresAtHeight: tx.expiresAt,
+      txid: null,
+      raw: null,
+      minedHeight: null,
+      preparedAt: clock.now(),
+      signedAt: null,
+      sentAt: null,
+      deadAt: null,
+      deadWhy: null,
+    });
+    em.persist(attempt);
+    row.attempt = number;
+    await em.flush();
+    await em.execute(
+      `insert into payment_reservation (chain, resource, payment_id, attempt)
+       select ?, r.resource, ?, ? from jsonb_array_elements_text(?::jsonb) as r (resource)
+        where not exists (select 1 from payment_reservation h
+                           where h.payment_id = ? and h.resource = r.resource and h.released_at is null)`,
+      [row.chain, row.id, number, JSON.stringify(tx.reserves), row.id],
+    );
+    return attempt;
+  }
+
   /** Has the stored transaction signed and stores the bytes. The signer gives the same bytes however often it is asked. */
   async #sign(lease: ChainLease, payment: Payment, attempt: PaymentAttempt): Promise<Standing | null> {
-    const { clock, signer, onBoundary, log } = this.#options;
-    let signed: SignedTx;
-    try {
-      signed = await signer.sign(lease.chain, this.#intent(payment, attempt.attempt), this.#prepared(attempt));
-    } catch (error) {
-      if (!(error instanceof SignerError)) throw error;
-      log.error({ event: 'signer_failed', code: error.code, order_id: payment.orderId }, 'a payment was not signed');
-      const refused = error.code === 'refused';
-      await this.#problem(lease, payment.id, `signer_${error.code}`, refused ? retrySec * 30 : retrySec);
+    const { orm, clock, onBoundary } = this.#options;
+    if (!(await mayGoOut(orm.em.fork(), payment))) return this.#giveUp(lease, payment, attempt, null);
+    const signed = await this.#askSigner(lease, payment, attempt);
+    if (signed === 'unavailable') {
+      await this.#problem(lease, payment.id, 'signer_unavailable', retrySec);
       return null;
     }
+    if (signed === 'refused') return this.#giveUp(lease, payment, attempt, 'signer_refused');
     await onBoundary('payment.signature');
     const stands = await this.#write(lease, payment, async (em, row) => {
-      const stored = await em.findOneOrFail(PaymentAttempt, { paymentId: row.id, attempt: attempt.attempt });
-      stored.raw = signed.raw;
-      stored.txid = signed.txid;
-      stored.signedAt = clock.now();
+      const stored = await this.#storeSignature(em, row, attempt.attempt, signed, clock.now());
       row.state = 'signed';
       clearProblem(row);
-      return stored;
+      return [stored];
     });
     await onBoundary('payment.signed');
     return stands;
+  }
+
+  async #askSigner(
+    lease: ChainLease,
+    payment: Payment,
+    attempt: PaymentAttempt,
+  ): Promise<SignedTx | SignerError['code']> {
+    const { orm, signer, log } = this.#options;
+    const { id } = payment;
+    const signed = await orm.em
+      .fork()
+      .execute<{ txid: string }[]>(
+        'select txid from payment_attempt where payment_id = ? and attempt <> ? and txid is not null',
+        [id, attempt.attempt],
+      );
+    const earlier = signed.map(({ txid }) => txid);
+    try {
+      return await signer.sign(lease.chain, this.#intent(payment, attempt.attempt), this.#prepared(attempt), earlier);
+    } catch (error) {
+      if (!(error instanceof SignerError)) throw error;
+      log.error({ event: 'signer_failed', code: error.code, order_id: payment.orderId }, 'a payment was not signed');
+      return error.code;
+    }
+  }
+
+  async #storeSignature(
+    em: EntityManager,
+    { id }: Payment,
+    attempt: number,
+    { raw, txid }: SignedTx,
+    at: Date,
+  ): Promise<PaymentAttempt> {
+    const stored = await em.findOneOrFail(PaymentAttempt, { paymentId: id, attempt });
+    stored.raw = raw;
+    stored.txid = txid;
+    stored.signedAt = at;
+    return stored;
+  }
+
+  /**
+   * Drops a transaction whose bytes were never stored, and so were never shown to anybody, and lets go of what it
+   * reserved: a nonce that is held and not used would stop every later payment.
+   */
+  async #giveUp(
+    lease: ChainLease,
+    { id, state }: Payment,
+    { attempt }: PaymentAttempt,
+    problem: string | null,
+  ): Promise<null> {
+    const { orm, clock } = this.#options;
+    await orm.em.fork().transactional(async (em) => {
+      await guardLease(em, lease);
+      const row = await em.findOneOrFail(Payment, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+      if (row.state !== state) return;
+      const now = clock.now();
+      await endAttempt(em, id, attempt, 'never_signed', now);
+      row.state = 'ready';
+      if (problem === null) clearProblem(row);
+      else if (row.problem !== problem) Object.assign(row, { problem, problemSince: now });
+      row.nextActionAt = secondsAfter(now, problem === null ? retrySec : refusedSec);
+      await em.flush();
+      await this.#release(em, id, now);
+    });
+    return null;
   }
 
   async #send(adapter: ChainAdapter, lease: ChainLease, payment: Payment, attempt: PaymentAttempt): Promise<null> {
@@ -231,7 +332,7 @@ export class PaymentWorker {
       row.state = 'sent';
       row.sentAt ??= now;
       row.nextActionAt = secondsAfter(now, lookSec);
-      return stored;
+      return [stored];
     });
     await onBoundary('payment.sent');
     return null;
@@ -250,38 +351,112 @@ export class PaymentWorker {
     }
   }
 
-  /** Asks the chain what became of the transaction. */
-  async #observe(adapter: ChainAdapter, lease: ChainLease, payment: Payment, attempt: PaymentAttempt): Promise<null> {
-    const { onBoundary } = this.#options;
-    const status = await adapter.status(signedTx(attempt));
+  /** Asks the chain what became of the transactions, and sees to it that one of them gets into a block. */
+  async #observe(
+    adapter: ChainAdapter,
+    lease: ChainLease,
+    payment: Payment,
+    alive: readonly PaymentAttempt[],
+  ): Promise<null> {
+    const { onBoundary, log } = this.#options;
+    const signed = alive.filter(({ raw }) => raw !== null);
+    const seen: { attempt: PaymentAttempt; status: TxStatus }[] = [];
+    for (const attempt of signed) seen.push({ attempt, status: await adapter.status(signedTx(attempt)) });
     await onBoundary('payment.observed');
-    if (status.state === 'mined') return this.#mined(lease, payment, attempt, status);
-    if (status.state === 'dead') return this.#dead(lease, payment, attempt, status);
-    if (status.state === 'unknown') await this.#broadcast(adapter, attempt);
-    const isWorry = status.state === 'unknown' && payment.problem !== 'unknown';
+    for (const { attempt, status } of seen) {
+      if (status.state === 'mined') return this.#mined(lease, payment, attempt, status);
+    }
+    const [dead] = seen.flatMap(({ status }) => (status.state === 'dead' ? [status] : []));
+    if (dead && seen.every(({ status }) => status.state === 'dead')) {
+      const isFinal = seen.every(({ status }) => status.state === 'dead' && status.final);
+      return this.#dead(lease, payment, dead.why, isFinal);
+    }
+    const unknown = seen.filter(({ status }) => status.state === 'unknown').map(({ attempt }) => attempt);
+    // The newest first: nodes that have it refuse those that it replaces.
+    for (const attempt of unknown.toReversed()) await this.#broadcast(adapter, attempt);
+    await this.#noteWaiting(
+      lease,
+      payment,
+      seen.some(({ status }) => status.state === 'mempool'),
+    );
+    try {
+      await this.#replace(adapter, lease, payment, newest(alive));
+    } catch (error) {
+      if (error instanceof LeaseLost) throw error;
+      // The one that waits may confirm all the same.
+      log.warn({ event: 'replacement_failed', ...errorMembers(error) }, 'a payment could not be replaced');
+    }
+    return null;
+  }
+
+  /** Notes that no transaction of a payment is in a block: one waits for it, or nobody has any. */
+  async #noteWaiting(lease: ChainLease, payment: Payment, isInMempool: boolean): Promise<void> {
+    const isWorry = !isInMempool && payment.problem !== 'unknown';
     await this.#write(
       lease,
       payment,
       async (em, row, order) => {
         row.nextActionAt = secondsAfter(this.#options.clock.now(), lookSec);
         // In the mempool it is on its way; only a transaction that nobody has is a worry.
-        if (status.state === 'mempool') clearProblem(row);
+        if (isInMempool) clearProblem(row);
         else if (isWorry) await this.#worry(em, row, order);
-        return attempt;
+        return [];
       },
       isWorry,
     );
-    return null;
   }
 
-  async #mined(
-    lease: ChainLease,
-    payment: Payment,
-    seen: PaymentAttempt,
-    status: Extract<TxStatus, { state: 'mined' }>,
-  ): Promise<null> {
+  /**
+   * Where a payment has waited too long for a block: builds a transaction that takes the place of the newest, signs and
+   * sends it, a step each, so that whoever comes after a crash goes on with it. Whatever happens to it, the ones before
+   * it are watched as well.
+   */
+  async #replace(adapter: ChainAdapter, lease: ChainLease, payment: Payment, last: PaymentAttempt): Promise<void> {
+    const { orm, clock, onBoundary } = this.#options;
+    if (!adapter.replace || adapter.replaceAfterSec === undefined) return;
+    let attempt = last;
+    if (attempt.sentAt !== null) {
+      const isPatient = (since: Date): boolean => clock.now() < secondsAfter(since, adapter.replaceAfterSec ?? 0);
+      if (isPatient(attempt.sentAt)) return;
+      // A replacement that the signer refused is dead, and another one takes as long.
+      const em = orm.em.fork();
+      const built = await em.findOneOrFail(PaymentAttempt, { paymentId: payment.id, attempt: payment.attempt });
+      if (isPatient(built.preparedAt)) return;
+      const number = payment.attempt + 1;
+      const tx = await adapter.replace(this.#intent(payment, number), this.#prepared(attempt));
+      if (tx === null || this.#isTooDear(adapter.chain, tx)) return;
+      await onBoundary('payment.built');
+      const stands = await this.#write(lease, payment, async (em, row) => [await this.#attempt(em, row, number, tx)]);
+      if (!stands) return;
+      attempt = newest(stands.alive);
+      await onBoundary('payment.prepared');
+    }
+    if (attempt.raw === null) {
+      const signed = await this.#askSigner(lease, payment, attempt);
+      if (signed === 'unavailable') return;
+      await onBoundary('payment.signature');
+      const stands = await this.#write(lease, payment, async (em, row) => {
+        if (signed !== 'refused') return [await this.#storeSignature(em, row, attempt.attempt, signed, clock.now())];
+        await endAttempt(em, row.id, attempt.attempt, 'never_signed', clock.now());
+        return [];
+      });
+      if (!stands || signed === 'refused') return;
+      attempt = newest(stands.alive);
+      await onBoundary('payment.signed');
+    }
+    await this.#broadcast(adapter, attempt);
+    await onBoundary('payment.broadcast');
+    await this.#write(lease, payment, async (em, row) => {
+      const stored = await em.findOneOrFail(PaymentAttempt, { paymentId: row.id, attempt: attempt.attempt });
+      stored.sentAt = clock.now();
+      return [stored];
+    });
+    await onBoundary('payment.sent');
+  }
+
+  async #mined(lease: ChainLease, payment: Payment, seen: PaymentAttempt, status: Mined): Promise<null> {
     const { clock, jobs, onBoundary } = this.#options;
-    const { attempt, txid, minedHeight, deadAt } = seen;
+    const { attempt, txid, minedHeight } = seen;
     if (!status.final) {
       if (minedHeight === status.height && payment.problem === null) return null;
       await this.#write(
@@ -290,16 +465,19 @@ export class PaymentWorker {
         async (em, row, order) => {
           const stored = await em.findOneOrFail(PaymentAttempt, { paymentId: row.id, attempt });
           stored.minedHeight = status.height;
+          await em.execute(
+            'update payment_attempt set mined_height = null where payment_id = ? and attempt <> ? and dead_at is null',
+            [row.id, attempt],
+          );
           clearProblem(row);
           row.nextActionAt = secondsAfter(clock.now(), lookSec);
           if (order && row.kind === 'payout' && status.success) order.payoutTxid = txid;
-          return stored;
+          return [stored];
         },
         true,
       );
       return null;
     }
-    if (deadAt !== null) throw new Error(`payment ${payment.id} confirmed after it was dead`);
     await this.#write(
       lease,
       payment,
@@ -318,12 +496,17 @@ export class PaymentWorker {
         row.nextActionAt = null;
         if (order && row.kind === 'payout' && status.success) order.payoutTxid = txid;
         if (order) order.nextActionAt = now;
-        if (!status.success) await showDeadRefund(em, row, order);
+        if (!status.success) await showDead(em, row, order);
         await em.flush();
+        await em.execute(
+          `update payment_attempt set dead_at = ?, dead_why = 'replaced', mined_height = null
+            where payment_id = ? and attempt <> ? and dead_at is null`,
+          [now, row.id, attempt],
+        );
         await this.#release(em, row.id, now);
-        await this.#bookEnd(em, row, attempt, status, now);
+        await this.#bookEnd(em, row, stored, status, now);
         if (order) await jobs.wake(em, [order.id]);
-        return stored;
+        return [stored];
       },
       true,
     );
@@ -331,15 +514,10 @@ export class PaymentWorker {
     return null;
   }
 
-  /** The attempt can never confirm. Once that is final, another one may be built. */
-  async #dead(
-    lease: ChainLease,
-    payment: Payment,
-    { attempt }: PaymentAttempt,
-    { why, final }: Extract<TxStatus, { state: 'dead' }>,
-  ): Promise<null> {
+  /** None of its transactions can ever confirm. Once that is final, another one may be built. */
+  async #dead(lease: ChainLease, payment: Payment, why: 'conflict' | 'expired', isFinal: boolean): Promise<null> {
     const { clock, jobs, log } = this.#options;
-    if (!final) {
+    if (!isFinal) {
       await this.#problem(lease, payment.id, why, lookSec);
       return null;
     }
@@ -349,21 +527,28 @@ export class PaymentWorker {
       payment,
       async (em, row, order) => {
         const now = clock.now();
-        const stored = await em.findOneOrFail(PaymentAttempt, { paymentId: row.id, attempt });
-        stored.deadAt = now;
-        stored.deadWhy = why;
-        const isOver = attempt >= maxAttempts;
+        await em.execute(
+          'update payment_attempt set dead_at = ?, dead_why = ?, mined_height = null where payment_id = ? and dead_at is null',
+          [now, why, row.id],
+        );
+        // Those that replaced one another died one death.
+        const [count] = await em.execute<{ deaths: number }[]>(
+          `select count(distinct reserves)::int as deaths from payment_attempt
+            where payment_id = ? and dead_why in ('conflict', 'expired')`,
+          [row.id],
+        );
+        const isOver = (count?.deaths ?? 0) >= maxDeaths || row.kind === 'sweep';
         row.state = isOver ? 'dead' : 'ready';
         row.problem = why;
         row.problemSince = now;
         row.endedAt = isOver ? now : null;
         row.nextActionAt = isOver ? null : now;
         if (isOver && order) order.nextActionAt = now;
-        if (isOver) await showDeadRefund(em, row, order);
+        if (isOver) await showDead(em, row, order);
         await em.flush();
         await this.#release(em, row.id, now);
         if (isOver && order) await jobs.wake(em, [order.id]);
-        return stored;
+        return [];
       },
       true,
     );
@@ -373,36 +558,40 @@ export class PaymentWorker {
   async #bookEnd(
     em: EntityManager,
     payment: Payment,
-    attempt: number,
-    { fee, success }: Extract<TxStatus, { state: 'mined' }>,
+    { attempt, fee: stated }: PaymentAttempt,
+    { fee, success }: Mined,
     at: Date,
   ): Promise<void> {
     const gas = this.#options.catalogue.gasCoin(payment.chain);
+    const { kind, amount, feeCharged, orderId, contract } = payment;
     const cost = fromUnits(fee, gas.decimals);
-    const costLines: LedgerLine[] = [line('network_cost', gas, cost), line('hot', gas, minus(cost))];
-    const { amount, feeCharged, orderId } = payment;
+    const payer = kind === 'sweep' ? 'deposits' : 'hot';
+    const costLines: LedgerLine[] = [line('network_cost', gas, cost), line(payer, gas, minus(cost))];
     if (!success) {
-      await book(em, {
-        kind: 'payment_fee',
-        reference: `${payment.id}:${attempt}`,
-        orderId,
-        at,
-        lines: costLines,
-      });
+      await book(em, { kind: 'payment_fee', reference: `${payment.id}:${attempt}`, orderId, at, lines: costLines });
       return;
     }
-    await book(em, {
-      kind: 'payment',
-      reference: payment.id,
-      orderId,
-      at,
-      lines: [
-        line(orderId === null ? 'suspense' : 'client', payment, new Big(amount).plus(feeCharged)),
-        line('hot', payment, minus(amount)),
-        line('network_fee', payment, minus(feeCharged)),
-        ...costLines,
-      ],
-    });
+    const end = { reference: payment.id, orderId, at };
+    if (kind === 'sweep') {
+      // In the own coin the stated fee was taken out of what leaves.
+      const moved = new Big(amount).minus(contract === null ? stated : '0');
+      const lines = [line('hot', payment, moved), line('deposits', payment, minus(moved)), ...costLines];
+      await book(em, { ...end, kind: 'sweep', lines });
+    } else if (kind === 'gas') {
+      const lines = [line('deposits', payment, amount), line('hot', payment, minus(amount)), ...costLines];
+      await book(em, { ...end, kind: 'gas', lines });
+    } else {
+      await book(em, {
+        ...end,
+        kind: 'payment',
+        lines: [
+          line(orderId === null ? 'suspense' : 'client', payment, new Big(amount).plus(feeCharged)),
+          line('hot', payment, minus(amount)),
+          line('network_fee', payment, minus(feeCharged)),
+          ...costLines,
+        ],
+      });
+    }
   }
 
   /** Lets go of what the payment reserved: the chain itself refuses a spent resource from now on. */
@@ -420,19 +609,20 @@ export class PaymentWorker {
    */
   async #write(
     lease: ChainLease,
-    { id, orderId, depositId, state }: Payment,
-    change: (em: EntityManager, payment: Payment, order: Order | null) => Promise<PaymentAttempt>,
+    before: Payment,
+    change: (em: EntityManager, payment: Payment, order: Order | null) => Promise<PaymentAttempt[]>,
     withOrder = false,
   ): Promise<Standing | null> {
+    const { id, orderId, state } = before;
     return this.#options.orm.em.fork().transactional(async (em) => {
       await guardLease(em, lease);
       const isOut = state === 'signed' || state === 'sent';
-      if (!isOut && !(await mayGoOut(em, orderId, depositId))) return null;
+      if (!isOut && !(await mayGoOut(em, before))) return null;
       const lockMode = LockMode.PESSIMISTIC_WRITE;
       const order = withOrder && orderId !== null ? await em.findOneOrFail(Order, { id: orderId }, { lockMode }) : null;
       const payment = await em.findOneOrFail(Payment, { id }, { lockMode });
       if (payment.state !== state) return null;
-      return { payment, attempt: await change(em, payment, order) };
+      return { payment, alive: await change(em, payment, order) };
     });
   }
 
@@ -461,10 +651,11 @@ export class PaymentWorker {
   }
 
   #intent(payment: Payment, attempt: number): PaymentIntent {
-    const { id, contract, address, tag, amount, coin, network } = payment;
-    const currency = this.#options.catalogue.find(coin, network);
-    if (!currency) throw new Error(`payment ${id} is in a currency that is gone`);
-    return { id, attempt, contract, to: address, tag, amount: toUnits(amount, currency.decimals) };
+    const { id, contract, address, tag, amount, chain, sources } = payment;
+    const { catalogue } = this.#options;
+    const asset = contract === null ? catalogue.gasCoin(chain) : catalogue.asset(chain, contract);
+    if (!asset) throw new Error(`payment ${id} is in a currency that is gone`);
+    return { id, attempt, from: sources, contract, to: address, tag, amount: toUnits(amount, asset.decimals) };
   }
 
   #prepared({ payload, reserves, fee, chain, expiresAtHeight }: PaymentAttempt): PreparedTx {
@@ -477,8 +668,9 @@ export class PaymentWorker {
   }
 }
 
-/** Whether a deposit is credited and its order not held, kept so until the transaction ends. */
-async function mayGoOut(em: EntityManager, orderId: string | null, depositId: string): Promise<boolean> {
+/** Whether what a payment settles is credited and its order not held, kept so until the transaction ends. */
+async function mayGoOut(em: EntityManager, { orderId, depositId }: Payment): Promise<boolean> {
+  if (depositId === null) return true;
   const rows =
     orderId === null
       ? await em.execute<unknown[]>(`select id from deposit where id = ? and state = 'credited' for share`, [depositId])
@@ -490,14 +682,29 @@ async function mayGoOut(em: EntityManager, orderId: string | null, depositId: st
   return rows.length > 0;
 }
 
-/** A refund beside the order's own has no status that could show its death: its deposit does, and staff decide. */
-async function showDeadRefund(em: EntityManager, payment: Payment, order: Order | null): Promise<void> {
-  if (payment.kind !== 'refund' || (payment.leg === 'main' && order?.depositId === payment.depositId)) return;
-  const deposit = await em.findOneOrFail(Deposit, { id: payment.depositId });
+async function endAttempt(em: EntityManager, paymentId: string, attempt: number, why: string, at: Date): Promise<void> {
+  await em.execute('update payment_attempt set dead_at = ?, dead_why = ? where payment_id = ? and attempt = ?', [
+    at,
+    why,
+    paymentId,
+    attempt,
+  ]);
+}
+
+/**
+ * A dead payment that no status of an order shows. A refund beside the order's own is shown by its deposit, and staff
+ * decide; what a sweep did not bring is swept again.
+ */
+async function showDead(em: EntityManager, { id, kind, leg, depositId }: Payment, order: Order | null): Promise<void> {
+  if (kind === 'sweep') await em.execute('update deposit set swept_by = null where swept_by = ?', [id]);
+  if (kind !== 'refund' || depositId === null) return;
+  if (leg === 'main' && order?.depositId === depositId) return;
+  const deposit = await em.findOneOrFail(Deposit, { id: depositId });
   deposit.problem = 'refund_failed';
 }
 
-function existing(attempt: PaymentAttempt | null): PaymentAttempt {
+function newest(alive: readonly PaymentAttempt[]): PaymentAttempt {
+  const attempt = alive.at(-1);
   if (!attempt) throw new Error('the payment has no attempt');
   return attempt;
 }

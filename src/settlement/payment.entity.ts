@@ -6,20 +6,31 @@ import { Entity, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
  */
 export type PaymentState = 'ready' | 'prepared' | 'signed' | 'sent' | 'confirmed' | 'dead';
 
-/** A payment to a user. Where it goes and how much never changes; the database sees to that. */
+/**
+ * payout: what an order bought. refund: a deposit, or a rest of it, on its way back. sweep: coins of deposit addresses on
+ * their way to the hot wallet. gas: coins for the fee of an address that is swept.
+ */
+export type PaymentKind = 'payout' | 'refund' | 'sweep' | 'gas';
+
+/** A payment on a chain. Where it goes and how much never changes; the database sees to that. */
 @Entity({ tableName: 'payment' })
 export class Payment {
   @PrimaryKey({ type: 'uuid' })
   id!: string;
 
   @Property({ type: 'text' })
-  kind!: 'payout' | 'refund';
+  kind!: PaymentKind;
 
   @Property({ type: 'uuid', nullable: true })
   orderId!: string | null;
 
-  @Property({ type: 'uuid' })
-  depositId!: string;
+  /** The deposit that a payout or a refund settles. */
+  @Property({ type: 'uuid', nullable: true })
+  depositId!: string | null;
+
+  /** What a sweep takes: one address, or outputs by their keys. Null for what the hot wallet pays. */
+  @Property({ type: 'array', nullable: true })
+  sources!: string[] | null;
 
   /** 'main' is the deposit itself, exchanged or refunded; 'excess' is what of it was not exchanged. */
   @Property({ type: 'text' })

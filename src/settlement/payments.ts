@@ -1,4 +1,4 @@
-import { v7 as uuidv7 } from 'uuid';
+import { v5 as uuidv5 } from 'uuid';
 import { networkById } from '../chains/networks.ts';
 import type { Currency } from '../currencies/currency.entity.ts';
 import { book, line, minus } from '../ledger/ledger.ts';
@@ -22,16 +22,35 @@ interface NewPayment {
   readonly feeCharged: Big;
 }
 
+/** Of the names of payments; chosen at random once. */
+const namespace = '6f0c0c1e-5d0b-4c39-9a53-9d2f3f6c7a41';
+
+/**
+ * The id follows from what is paid: the deposit as its chain names it, the leg, and how many payments of it there were.
+ * So a database that was restored from a backup makes the same payment again under the same id, and the signer, which
+ * remembers that one, does not sign it twice.
+ */
+function paymentId(
+  kind: Payment['kind'],
+  leg: Payment['leg'],
+  { chain, key, id }: Deposit,
+  payments: readonly Payment[],
+): string {
+  const earlier = payments.filter((payment) => payment.depositId === id && payment.leg === leg).length;
+  return uuidv5(JSON.stringify([chain, key, leg, kind, earlier]), namespace);
+}
+
 /** Decides a payment. The database refuses a second live one of the same leg, whatever its kind. */
 export function createPayment(
   { em, now, order, payments }: Pick<Settling, 'em' | 'now' | 'payments'> & { order: { id: string } | null },
   { kind, leg, deposit, currency, recipient, amount, feeCharged }: NewPayment,
 ): Payment {
   const payment = em.create(Payment, {
-    id: uuidv7(),
+    id: paymentId(kind, leg, deposit, payments),
     kind,
     orderId: order?.id ?? null,
     depositId: deposit.id,
+    sources: null,
     leg,
     chain: networkById(currency.network)?.chain ?? '',
     coin: currency.coin,

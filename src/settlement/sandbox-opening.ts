@@ -12,12 +12,14 @@ const largestOrders = '10000';
 const gasAmount = new Big('1000');
 
 /**
- * Gives the sandbox's hot wallet what it pays from, in every currency that it has none of yet, and books it. Coins and
+ * Gives the sandbox's hot wallet what it pays from, in every currency of its chains that it has none of yet, and books
+ * it. Coins and
  * booking come in one transaction, and once, however many processes start.
  */
 export async function fundSandbox(
   { orm, clock, sandbox }: { orm: MikroORM; clock: Clock; sandbox: SandboxChain },
   currencies: readonly Currency[],
+  chains: readonly string[],
   hotWallet: string,
 ): Promise<void> {
   const gas = Object.entries(foreignGasCoins).map(([chain, coin]) => ({
@@ -36,7 +38,7 @@ export async function fundSandbox(
       amount: new Big(currency.maxAmount).times(largestOrders),
     })),
     ...gas,
-  ];
+  ].filter(({ chain }) => chains.includes(chain));
   const em = orm.em.fork();
   const funded = new Set(
     (await em.execute<{ reference: string }[]>(`select reference from ledger_transaction where kind = 'opening'`)).map(

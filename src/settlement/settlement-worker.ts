@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { v4 as uuidv4 } from 'uuid';
-import type { ChainAdapter } from '../chains/chain-adapter.ts';
+import { type ChainAdapter, ChainError } from '../chains/chain-adapter.ts';
 import type { Clock } from '../clock.ts';
 import type { JobQueue } from '../jobs/job-queue.ts';
 import { errorMembers, type Log } from '../log.ts';
 import { type ChainLease, ChainLeases, LeaseLost } from './chain-lease.ts';
 import type { ChainScanner } from './chain-scanner.ts';
+import type { ChainTask } from './chain-task.ts';
+import type { LiquidityVenue } from './liquidity-venue.ts';
 import type { OrderExpiry } from './order-expiry.ts';
 import type { OrderSettler } from './order-settler.ts';
 import type { PaymentWorker } from './payment-worker.ts';
@@ -19,17 +21,24 @@ export interface SettlementWorkerOptions {
   readonly scanner: ChainScanner;
   readonly payments: PaymentWorker;
   readonly settler: OrderSettler;
+  readonly venue: LiquidityVenue;
   readonly expiry: OrderExpiry;
   readonly jobs: JobQueue;
+  /** What else is done on each chain. */
+  readonly tasks: readonly ChainTask[];
   /** Between two looks at the chains. */
   readonly pollMs: number;
   readonly leaseMs: number;
 }
 
+/** Between two log lines about a chain that goes on failing. */
+const quietMs = 60_000;
 /** An order this long overdue was lost by the queue. */
 const overdueMs = 5_000;
 const sweepEveryMs = 5_000;
 const expireEveryMs = 1_000;
+/** Between two looks for what the venue has left to sell. */
+const cashEveryMs = 5_000;
 /** After an order could not be settled. */
 const retryMs = 10_000;
 /** Orders that one sweep takes up. */
@@ -50,29 +59,34 @@ export class SettlementWorker {
   readonly #leases: ChainLeases;
   /** When each chain was last read to its head. */
   readonly #looked = new Map<string, Date>();
+  /** When each chain was last looked at, and each task last run on it, by the process's own clock. */
+  readonly #turns = new Map<string, number>();
+  /** Chains that cannot be worked on at present, and when the log last said so. */
+  readonly #failing = new Map<string, number>();
   readonly #loops: Promise<void>[] = [];
   #held: ChainLease[] = [];
   readonly #stop = new AbortController();
 
   constructor(options: SettlementWorkerOptions) {
     this.#options = options;
-    this.#leases = new ChainLeases(options.orm, uuidv4(), options.leaseMs);
+    this.#leases = new ChainLeases(options.orm, uuidv4(), options.leaseMs, [...options.adapters.keys()]);
   }
 
   /** Makes the rows of the chains. */
   async open(): Promise<void> {
-    await this.#leases.open([...this.#options.adapters.keys()]);
+    await this.#leases.open();
   }
 
   /** Works until `stop`. */
   async start(): Promise<void> {
-    const { jobs, expiry, pollMs, leaseMs } = this.#options;
+    const { jobs, expiry, venue, pollMs, leaseMs } = this.#options;
     await jobs.work((orderIds) => this.#settle(orderIds));
     await this.#renew();
     this.#loop(leaseMs / 3, 'leases_failed', () => this.#renew());
     this.#loop(pollMs, 'chains_failed', () => this.#chains());
     this.#loop(expireEveryMs, 'expiry_sweep_failed', () => expiry.sweep(this.#looked));
     this.#loop(sweepEveryMs, 'order_sweep_failed', () => this.#sweep());
+    if (venue.settleCash) this.#loop(cashEveryMs, 'venue_cash_failed', async () => venue.settleCash?.());
   }
 
   /** Ends what is under way and gives the chains back. */
@@ -109,7 +123,10 @@ export class SettlementWorker {
     const withNews = new Set<string>();
     await forEach(leases, concurrency, async (lease) => {
       await this.#onChain(lease, async (adapter) => {
+        const pollMs = budgetMs === paymentsMs ? (adapter.pollMs ?? 0) : 0;
+        if (!this.#isTurn(lease.chain, pollMs)) return;
         if (await this.#scan(adapter, lease)) withNews.add(lease.chain);
+        await this.#answered(lease);
       });
     });
     if (leases.length === 0) return;
@@ -124,6 +141,52 @@ export class SettlementWorker {
         await payments.work(adapter, lease, [...new Set([...ids, ...looked])], hasTime);
       });
     });
+    for (const task of this.#options.tasks) {
+      await forEach(leases, concurrency, (lease) =>
+        this.#onChain(lease, async (adapter) => {
+          const name = `${lease.chain} ${this.#options.tasks.indexOf(task)}`;
+          if (this.#isTurn(name, task.everySec * 1_000)) await task.run(adapter, lease);
+        }),
+      );
+    }
+  }
+
+  /** Whether so long has passed since the last turn, which this one then is. */
+  #isTurn(name: string, everyMs: number): boolean {
+    const now = this.#options.clock.now().getTime();
+    if (now - (this.#turns.get(name) ?? Number.NEGATIVE_INFINITY) < everyMs) return false;
+    this.#turns.set(name, now);
+    return true;
+  }
+
+  /** A chain that answers again is no longer failing. */
+  async #answered({ chain, fence }: ChainLease): Promise<void> {
+    if (!this.#failing.delete(chain)) return;
+    const { orm, log } = this.#options;
+    log.info({ event: 'chain_answers', code: chain }, 'a chain can be worked on again');
+    await orm.em
+      .fork()
+      .execute('update chain_state set failing_since = null, failure = null where chain = ? and fence = ?', [
+        chain,
+        fence,
+      ]);
+  }
+
+  /** Notes for staff since when a chain fails, and says so in the log, now and once a minute. */
+  async #failed({ chain, fence }: ChainLease, error: unknown): Promise<void> {
+    const { orm, clock, log } = this.#options;
+    const now = clock.now();
+    const said = this.#failing.get(chain);
+    if (said !== undefined && now.getTime() - said < quietMs) return;
+    this.#failing.set(chain, now.getTime());
+    log.warn({ event: 'chain_failed', code: chain, ...errorMembers(error) }, 'a chain could not be worked on');
+    const failure = error instanceof ChainError ? error.code : 'internal_error';
+    await orm.em
+      .fork()
+      .execute(
+        'update chain_state set failing_since = coalesce(failing_since, ?), failure = ? where chain = ? and fence = ?',
+        [now, failure, chain, fence],
+      );
   }
 
   /** Reads a chain to its head, if that does not take too long. True when there was something new. */
@@ -153,7 +216,7 @@ export class SettlementWorker {
         log.info({ event: 'lease_lost', code: lease.chain }, 'another process took a chain over');
         return;
       }
-      log.warn({ event: 'chain_failed', code: lease.chain, ...errorMembers(error) }, 'a chain could not be worked on');
+      await this.#failed(lease, error).catch(() => {});
     }
   }
 

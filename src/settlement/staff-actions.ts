@@ -353,7 +353,7 @@ async function markFailed(settling: Settling, details: Details): Promise<void> {
       throw notPossible(`its ${payment.kind} is ${payment.state} and may still arrive`);
     }
     const attempt = await em.findOne(PaymentAttempt, { paymentId: payment.id, attempt: payment.attempt });
-    if (attempt) {
+    if (attempt && attempt.deadAt === null) {
       attempt.deadAt = now;
       attempt.deadWhy = 'never_signed';
     }

@@ -25,6 +25,7 @@ import { CurrencyService } from '../../src/currencies/currency-service.ts';
 import { startEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
 import { createOrm } from '../../src/db/orm.ts';
 import { Big, floorTo, formatDecimal, toUnits } from '../../src/money.ts';
+import { Dice } from '../support/dice.ts';
 
 const help = `Usage: npm run torture -- [options]
 
@@ -70,52 +71,6 @@ const soldOut = 'LINK';
 function wholeNumber(text: string): number {
   if (!/^\d{1,10}$/.test(text)) throw new Error(`'${text}' is not a whole number; see npm run torture -- --help`);
   return Number.parseInt(text, 10);
-}
-
-/** Choices that follow from a seed. */
-class Dice {
-  #state: number;
-
-  constructor(start: number) {
-    this.#state = start >>> 0;
-  }
-
-  /** From 0 to below 1: mulberry32. */
-  next(): number {
-    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
-    let t = this.#state;
-    t = Math.imul(t ^ (t >>> 15), t | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  }
-
-  between(low: number, high: number): number {
-    return low + this.next() * (high - low);
-  }
-
-  chance(probability: number): boolean {
-    return this.next() < probability;
-  }
-
-  pick<T>(items: readonly T[]): T {
-    const item = items[Math.floor(this.next() * items.length)];
-    if (item === undefined) throw new Error('nothing to pick from');
-    return item;
-  }
-
-  weighted<T extends string>(weights: Readonly<Record<T, number>>): T {
-    const entries = Object.entries(weights) as [T, number][];
-    let left = this.next() * entries.reduce((sum, [, weight]) => sum + weight, 0);
-    for (const [name, weight] of entries) {
-      left -= weight;
-      if (left < 0) return name;
-    }
-    return entries[0]?.[0] as T;
-  }
-
-  bytes(length: number): Uint8Array {
-    return Uint8Array.from({ length }, () => Math.floor(this.next() * 256));
-  }
 }
 
 /** What users do with their deposit. */

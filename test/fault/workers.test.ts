@@ -7,10 +7,12 @@ import { addressExample } from '../../src/chains/address.ts';
 import { openLocalSigner } from '../../src/chains/signer-local.ts';
 import { serveSigner } from '../../src/chains/signer-server.ts';
 import { systemClock } from '../../src/clock.ts';
+import { loadConfig } from '../../src/config.ts';
 import { reconcile } from '../../src/ledger/reconcile.ts';
 import { createLog } from '../../src/log.ts';
 import { readSecretFile } from '../../src/secret-file.ts';
 import type { BoundaryName } from '../../src/settlement/boundary.ts';
+import { signerSecret } from '../../src/signer-secret.ts';
 import { query } from '../support/database.ts';
 import { type MadeOrder, type SettledGateway, startSettledGateway } from '../support/settled-gateway.ts';
 import { SettlingChild, type SettlingStart } from '../support/settling-child.ts';
@@ -308,8 +310,9 @@ describe('a signer that is away', () => {
       expect(await statuses()).toEqual({ sending: orders.length });
 
       const seed = readSecretFile(join(dataDir, 'signer-seed')) ?? '';
-      const signer = openLocalSigner({ entropy: Buffer.from(seed, 'hex'), dataDir });
-      const server = await serveSigner({ signer, socketPath, log: createLog('silent') });
+      const signer = await openLocalSigner({ entropy: Buffer.from(seed, 'hex'), dataDir });
+      const secret = signerSecret(loadConfig({ DATA_DIR: dataDir }));
+      const server = await serveSigner({ signer, socketPath, secret, log: createLog('silent') });
       try {
         await allComplete(orders);
       } finally {

@@ -299,6 +299,7 @@ describe('what staff look at', () => {
       `update chain_state set problem = 'reorg_too_deep' where chain = (select min(chain) from chain_state)`,
     );
     const now = new Date('2027-06-01T00:00:00Z');
+    await standStill(now);
     const items = await attention(em, 1000, now);
     const kinds = new Map([...Map.groupBy(items, ({ kind }) => kind)].map(([kind, group]) => [kind, group.length]));
     const [plain] = await gateway.query<Record<string, number>>(
@@ -308,6 +309,7 @@ describe('what staff look at', () => {
                 as overdue_order,
               (select count(*)::int from deposit where problem is not null) as deposit_problem,
               (select count(*)::int from payment where problem = 'unknown' and ended_at is null) as payment_unknown,
+              3 as trade_stuck,
               1 as chain_problem`,
       [now],
     );
@@ -319,6 +321,65 @@ describe('what staff look at', () => {
     );
     expect(new Set(items.map(({ id }) => id)).size).toBe(items.length);
     expect((await attention(em, 3, now)).map(({ id }) => id)).toEqual(items.slice(0, 3).map(({ id }) => id));
+  });
+
+  /**
+   * Exchanges that are not decided, and filled ones whose sale is not done: so many minutes ago. Two of each kind have
+   * stood too long; one of these has both troubles, and is one item.
+   */
+  async function standStill(now: Date): Promise<void> {
+    const ago = (minutes: number): Date => new Date(now.getTime() - minutes * 60_000);
+    // How many orders of each kind there are is left to chance: three that are done are taken back.
+    await gateway.query(
+      `set session_replication_role = replica;
+       update trade set state = 'intended', bought = null
+        where order_id in (select o.id from exchange_order o join trade t on t.order_id = o.id
+                            where o.status = 'completed' and o.held_at is null order by o.id limit 3);
+       update exchange_order set status = 'exchanging', exchange_deadline = null
+        where status = 'completed' and id in (select order_id from trade where state = 'intended')`,
+    );
+    await gateway.query(
+      `update exchange_order set exchange_deadline = null where status = 'exchanging' and exchange_deadline is not null`,
+    );
+    const exchanging = await gateway.query<{ id: string }>(
+      `select o.id from exchange_order o join trade t on t.order_id = o.id
+        where o.status = 'exchanging' and t.state = 'intended' order by o.id limit 3`,
+    );
+    for (const [index, minutes] of [4, 6, 30].entries()) {
+      await gateway.query('update exchange_order set exchange_deadline = $2 where id = $1', [
+        exchanging[index]?.id,
+        ago(minutes),
+      ]);
+    }
+    const filled = await gateway.query<{ id: string }>(
+      `select order_id as id from trade where state = 'filled' order by order_id limit 3`,
+    );
+    const sales = [
+      { id: filled[0]?.id, decided: ago(9), squared: null },
+      { id: filled[1]?.id, decided: ago(11), squared: null },
+      { id: filled[2]?.id, decided: ago(60), squared: ago(59) },
+      { id: exchanging[2]?.id, decided: ago(20), squared: null },
+    ];
+    for (const { id, decided, squared } of sales) {
+      await gateway.query(
+        `insert into venue_trade (client_id, venue, sell_coin, sell_amount, buy_coin, buy_amount, min_buy_amount, valid_until,
+                                  outcome, bought, created_at, decided_at, squared_at)
+         values ($1, 'kraken', 'BTC', 1, 'ETH', 20, 19, $2, 'filled', 20, $2, $2, $3)`,
+        [id, decided, squared],
+      );
+    }
+    stuck = [exchanging[2], filled[1], exchanging[1]].map((row) => row?.id ?? '');
+  }
+  let stuck: string[] = [];
+
+  it('is also what stands still at the venue', async () => {
+    const items = await attention(em, 1000, new Date('2027-06-01T00:00:00Z'));
+    const trades = items.filter(({ kind }) => kind === 'trade_stuck');
+    expect(trades.map(({ subjectId, orderId, detail }) => [subjectId, orderId, detail])).toEqual([
+      [stuck[0], stuck[0], 'intended'],
+      [stuck[1], stuck[1], 'not_sold'],
+      [stuck[2], stuck[2], 'intended'],
+    ]);
   });
 
   it('is how the machinery is doing', async () => {

@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { createServer, request } from 'node:http';
+import { createServer, type IncomingHttpHeaders, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -9,12 +10,17 @@ import type { PaymentIntent, PreparedTx } from '../../src/chains/chain-adapter.t
 import { encodePayload, openSandboxTx } from '../../src/chains/sandbox/sandbox-tx.ts';
 import type { Signer } from '../../src/chains/signer.ts';
 import { SocketSigner } from '../../src/chains/signer-client.ts';
+import { SignerKeys } from '../../src/chains/signer-keys.ts';
 import { type LocalSigner, openLocalSigner } from '../../src/chains/signer-local.ts';
-import { type SignerServer, serveSigner } from '../../src/chains/signer-server.ts';
+import { proofHeaders, SharedSecret } from '../../src/chains/signer-proof.ts';
+import { type SignerServer, type SignerServerOptions, serveSigner } from '../../src/chains/signer-server.ts';
 import { createLog } from '../../src/log.ts';
+import { TestClock } from '../support/clock.ts';
 
 const entropy = new Uint8Array(32).fill(7);
 const log = createLog('silent');
+const secretBytes = new Uint8Array(32).fill(9);
+const secret = new SharedSecret(secretBytes);
 
 let dir: string;
 let socketPath: string;
@@ -26,8 +32,8 @@ let closing: (() => unknown)[];
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'signer-socket-'));
   socketPath = join(dir, 'signer.sock');
-  local = openLocalSigner({ entropy, dataDir: dir });
-  client = new SocketSigner({ socketPath });
+  local = await openLocalSigner({ entropy, dataDir: dir });
+  client = new SocketSigner({ socketPath, secret });
   from = await local.hotWallet('bitcoin');
   closing = [];
 });
@@ -37,14 +43,27 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-async function serve(signer: Signer = local): Promise<SignerServer> {
-  const server = await serveSigner({ signer, socketPath, log });
+async function serve(signer: Partial<Signer> = {}, options: Partial<SignerServerOptions> = {}): Promise<SignerServer> {
+  const publicSide = {
+    fingerprint: () => local.fingerprint(),
+    accountXpub: (network: string) => local.accountXpub(network),
+    sharedAddress: (network: string) => local.sharedAddress(network),
+    poolAddresses: (network: string, first: number, last: number) => local.poolAddresses(network, first, last),
+  };
+  const whole = {
+    sign: (...args: Parameters<Signer['sign']>) => local.sign(...args),
+    hotWallet: (chain: string) => local.hotWallet(chain),
+    ...publicSide,
+    ...signer,
+  };
+  const server = await serveSigner({ signer: whole, socketPath, secret, log, ...options });
   closing.push(() => server.close());
   return server;
 }
 
 const intent: PaymentIntent = {
   id: 'payment-1',
+  from: null,
   attempt: 1,
   contract: null,
   to: 'sbx-somebody',
@@ -62,15 +81,38 @@ function txOf(nonce = 0): PreparedTx {
   };
 }
 
+interface Raw {
+  readonly status: number | undefined;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
 /** A request as it is, without the client's care. */
-function ask(method: string, path: string, body = ''): Promise<{ status: number | undefined; body: unknown }> {
+function send(method: string, path: string, body: string, headers: Record<string, string>): Promise<Raw> {
   return new Promise((done, reject) => {
-    const req = request({ socketPath, method, path, agent: false }, async (res) => {
-      done({ status: res.statusCode, body: JSON.parse(await text(res)) });
+    const req = request({ socketPath, method, path, agent: false, headers }, async (res) => {
+      done({ status: res.statusCode, headers: res.headers, text: await text(res) });
     });
     req.on('error', reject);
     req.end(body);
   });
+}
+
+/** Headers that prove a request. */
+function proofOf(
+  method: string,
+  path: string,
+  body = '',
+  { time = Date.now(), by = secret, nonce = randomBytes(16).toString('hex') } = {},
+): Record<string, string> {
+  const proof = by.ofRequest({ method, path, nonce, time: String(time), body: Buffer.from(body) });
+  return { [proofHeaders.nonce]: nonce, [proofHeaders.time]: String(time), [proofHeaders.proof]: proof };
+}
+
+/** A request of somebody who knows the secret. */
+async function ask(method: string, path: string, body = ''): Promise<{ status: number | undefined; body: unknown }> {
+  const { status, text } = await send(method, path, body, proofOf(method, path, body));
+  return { status, body: JSON.parse(text) };
 }
 
 /** A request as the client sends it, with something changed in its text. */
@@ -79,6 +121,7 @@ function signBody(change: (body: Record<string, Record<string, unknown>>) => voi
     chain: 'bitcoin',
     intent: { ...intent, amount: `${intent.amount}` },
     tx: { ...txOf(), fee: '9' },
+    earlier: [],
   };
   change(body as unknown as Record<string, Record<string, unknown>>);
   return JSON.stringify(body);
@@ -95,9 +138,9 @@ describe('a signer behind a socket', () => {
 
   it('serves many at once', async () => {
     await serve();
-    const attempts = Array.from({ length: 40 }, (_, index) => index + 1);
+    const nonces = Array.from({ length: 40 }, (_, index) => index);
     const signed = await Promise.all(
-      attempts.map((attempt) => client.sign('bitcoin', { ...intent, attempt }, txOf(attempt))),
+      nonces.map((nonce) => client.sign('bitcoin', { ...intent, id: `payment-${nonce}` }, txOf(nonce))),
     );
     expect(new Set(signed.map(({ txid }) => txid)).size).toBe(40);
   });
@@ -138,7 +181,6 @@ describe('a signer behind a socket', () => {
         await goOn.promise;
         return local.sign(...args);
       },
-      hotWallet: (chain) => local.hotWallet(chain),
     });
     const signing = client.sign('bitcoin', intent, txOf());
     await begun.promise;
@@ -219,6 +261,176 @@ describe('a signer behind a socket', () => {
   });
 });
 
+describe('the public side behind a socket', () => {
+  const keys = new SignerKeys(entropy);
+
+  it('is that of the keys', async () => {
+    await serve();
+    expect(await client.fingerprint()).toBe(keys.fingerprint());
+    expect(await client.accountXpub('BTC')).toBe(keys.accountXpub('BTC'));
+    expect(await client.sharedAddress('XRP')).toBe(keys.sharedAddress('XRP'));
+    expect(await client.poolAddresses('XMR', 3, 5)).toEqual([3, 4, 5].map((index) => keys.poolAddress('XMR', index)));
+  });
+
+  it.each([
+    ['/account-xpub?network=XRP', /XRP is no network with derived/],
+    ['/shared-address?network=BTC', /BTC is no network with shared/],
+    ['/pool-addresses?network=BTC&first=1&last=2', /BTC is no network with pool/],
+    ['/pool-addresses?network=SOL&first=0&last=2', /0 is no index/],
+    ['/pool-addresses?network=SOL&first=1&last=2147483648', /2147483648 is no index/],
+    ['/pool-addresses?network=SOL&first=3&last=2', /1 to 500 addresses/],
+    ['/pool-addresses?network=SOL&first=1&last=501', /1 to 500 addresses/],
+    ['/account-xpub', /network is missing/],
+  ])('answers 400 to %s', async (path, detail) => {
+    await serve();
+    expect(await ask('GET', path)).toEqual({
+      status: 400,
+      body: { code: 'invalid_request', detail: expect.stringMatching(detail) },
+    });
+  });
+
+  it('takes too few addresses for no answer', async () => {
+    await serve({ poolAddresses: async () => ['one'] } as Partial<Signer>);
+    await expect(client.poolAddresses('SOL', 1, 2)).rejects.toMatchObject({ code: 'unavailable' });
+  });
+});
+
+describe('who speaks on the socket', () => {
+  const stranger = new SharedSecret(new Uint8Array(32).fill(10));
+  const unavailable = { name: 'SignerError', code: 'unavailable' };
+
+  it("believes no stranger's server, whatever it answers and proves", async () => {
+    const answers: ((nonce: string, body: Buffer) => Record<string, string>)[] = [
+      () => ({}),
+      (nonce, body) => ({ [proofHeaders.proof]: stranger.ofAnswer({ nonce, status: 200, body }) }),
+      // The right secret, and the answer to another request.
+      (_nonce, body) => ({ [proofHeaders.proof]: secret.ofAnswer({ nonce: '0'.repeat(32), status: 200, body }) }),
+      // The right secret, and another answer.
+      (nonce) => ({ [proofHeaders.proof]: secret.ofAnswer({ nonce, status: 200, body: Buffer.from('{}') }) }),
+      (nonce, body) => ({ [proofHeaders.proof]: secret.ofAnswer({ nonce, status: 409, body }) }),
+    ];
+    const heard: string[] = [];
+    const impostor = createServer((req, res) => {
+      heard.push(req.url ?? '');
+      const nonce = String(req.headers[proofHeaders.nonce]);
+      const body = Buffer.from(
+        '{"address":"thief","fingerprint":"0","xpub":"x","txid":"t","raw":"r","reserves":[],"expiresAt":null}',
+      );
+      res.writeHead(200, answers[(heard.length - 1) % answers.length]?.(nonce, body) ?? {}).end(body);
+    }).listen(socketPath);
+    await once(impostor, 'listening');
+    closing.push(() => impostor.close());
+
+    for (let turn = 0; turn < answers.length; turn++) {
+      const asked = client.hotWallet('bitcoin');
+      await expect(asked).rejects.toMatchObject(unavailable);
+      await expect(asked).rejects.toThrow('does not prove that it knows the secret');
+    }
+    for (let turn = 0; turn < answers.length; turn++) {
+      await expect(client.sign('bitcoin', intent, txOf())).rejects.toMatchObject(unavailable);
+    }
+    expect(heard).toHaveLength(2 * answers.length);
+  });
+
+  it("answers no stranger's client, and signs nothing for it", async () => {
+    let signed = 0;
+    await serve({
+      sign: async (...args) => {
+        signed += 1;
+        return local.sign(...args);
+      },
+    });
+    const body = signBody(() => {});
+    const attempts = [
+      {},
+      proofOf('POST', '/sign', body, { by: stranger }),
+      { ...proofOf('POST', '/sign', body), [proofHeaders.proof]: '' },
+      { ...proofOf('POST', '/sign', body), [proofHeaders.proof]: '0'.repeat(64) },
+      { ...proofOf('POST', '/sign', body), [proofHeaders.nonce]: '0'.repeat(32) },
+      { ...proofOf('POST', '/sign', body), [proofHeaders.time]: String(Date.now() + 1) },
+      proofOf('POST', '/sign?', body),
+      proofOf('PUT', '/sign', body),
+    ];
+    for (const headers of attempts) {
+      const answer = await send('POST', '/sign', body, headers);
+      expect(answer.status).toBe(401);
+      expect(answer.text).not.toContain(from);
+      // Nobody can have a proof made who has none.
+      expect(answer.headers).not.toHaveProperty(proofHeaders.proof);
+    }
+    const other = new SocketSigner({ socketPath, secret: stranger });
+    await expect(other.sign('bitcoin', intent, txOf())).rejects.toMatchObject(unavailable);
+    expect(signed).toBe(0);
+    expect((await send('POST', '/sign', body, proofOf('POST', '/sign', body))).status).toBe(200);
+    expect(signed).toBe(1);
+  });
+
+  it('refuses a changed body, and a changed path', async () => {
+    await serve();
+    const body = signBody(() => {});
+    const changed = body.replace('sbx-somebody', 'sbx-somethief');
+    expect((await send('POST', '/sign', changed, proofOf('POST', '/sign', body))).status).toBe(401);
+    const path = '/hot-wallet?chain=bitcoin';
+    expect((await send('GET', '/hot-wallet?chain=litecoin', '', proofOf('GET', path))).status).toBe(401);
+    expect((await send('GET', path, '', proofOf('GET', path))).status).toBe(200);
+  });
+
+  it('refuses a request that was made before, also after a restart', async () => {
+    const server = await serve();
+    const body = signBody(() => {});
+    const headers = proofOf('POST', '/sign', body);
+    expect((await send('POST', '/sign', body, headers)).status).toBe(200);
+    const again = await send('POST', '/sign', body, headers);
+    expect([again.status, JSON.parse(again.text).detail]).toEqual([401, 'the request was made before']);
+    await server.close();
+    await serve({}, { clock: { now: () => new Date(Date.now() + 1) } });
+    const later = await send('POST', '/sign', body, headers);
+    expect([later.status, JSON.parse(later.text).detail]).toEqual([
+      401,
+      'the request was made before the signer started',
+    ]);
+  });
+
+  it('refuses times more than a minute away, and remembers nonces as long as they could come again', async () => {
+    const clock = new TestClock();
+    const start = clock.now().getTime();
+    await serve({}, { clock });
+    clock.advance(120_000);
+    const now = start + 120_000;
+    const path = '/hot-wallet?chain=bitcoin';
+    const status = async (headers: Record<string, string>) => (await send('GET', path, '', headers)).status;
+    expect(await status(proofOf('GET', path, '', { time: now - 60_001 }))).toBe(401);
+    expect(await status(proofOf('GET', path, '', { time: now + 60_001 }))).toBe(401);
+    expect(await status(proofOf('GET', path, '', { time: now - 60_000 }))).toBe(200);
+    const ahead = proofOf('GET', path, '', { time: now + 60_000 });
+    expect(await status(ahead)).toBe(200);
+    // Others come in between, so that old nonces are dropped.
+    for (const step of [61_000, 58_999]) {
+      clock.advance(step);
+      expect(await status(proofOf('GET', path, '', { time: clock.now().getTime() }))).toBe(200);
+      expect(await status(ahead)).toBe(401);
+    }
+    clock.advance(1);
+    expect(await status(ahead)).toBe(401);
+  });
+
+  it('proves its refusals too', async () => {
+    await serve();
+    const path = '/hot-wallet?chain=bitcoin';
+    const headers = proofOf('GET', path, '', { time: Date.now() + 70_000 });
+    const answer = await send('GET', path, '', headers);
+    const nonce = headers[proofHeaders.nonce] ?? '';
+    expect(answer.headers[proofHeaders.proof]).toBe(
+      secret.ofAnswer({ nonce, status: 401, body: Buffer.from(answer.text) }),
+    );
+  });
+
+  it('opens for the group of the folder where it is told to', async () => {
+    await serve({}, { opensFor: 'group' });
+    expect((await stat(socketPath)).mode & 0o777).toBe(0o660);
+  });
+});
+
 describe('a client whose signer is away', () => {
   const unavailable = { name: 'SignerError', code: 'unavailable' };
 
@@ -234,7 +446,7 @@ describe('a client whose signer is away', () => {
 
   it('does not wait longer than it was told', async () => {
     await serve({ sign: () => new Promise(() => {}), hotWallet: () => new Promise(() => {}) });
-    const hasty = new SocketSigner({ socketPath, timeoutMs: 100 });
+    const hasty = new SocketSigner({ socketPath, secret, timeoutMs: 100 });
     const late = hasty.sign('bitcoin', intent, txOf());
     await expect(late).rejects.toMatchObject(unavailable);
     await expect(late).rejects.toThrow('no answer within 100 ms');
@@ -257,7 +469,11 @@ describe('a client whose signer is away', () => {
     [409, '{"code":"something else"}'],
     [500, '<html>'],
   ])('takes %d %s for no answer', async (status, body) => {
-    const strange = createServer((_req, res) => res.writeHead(status).end(body)).listen(socketPath);
+    const strange = createServer((req, res) => {
+      const nonce = String(req.headers[proofHeaders.nonce]);
+      const proof = secret.ofAnswer({ nonce, status, body: Buffer.from(body) });
+      res.writeHead(status, { [proofHeaders.proof]: proof }).end(body);
+    }).listen(socketPath);
     await once(strange, 'listening');
     closing.push(() => strange.close());
     await expect(client.sign('bitcoin', intent, txOf())).rejects.toMatchObject(unavailable);
@@ -305,8 +521,9 @@ describe('the program signer', () => {
 
   it('serves its seed, survives SIGKILL through its journal, and drains on SIGTERM', async () => {
     await writeFile(join(dir, 'signer-seed'), `${Buffer.from(entropy).toString('hex')}\n`);
+    await writeFile(join(dir, 'signer-secret'), `${Buffer.from(secretBytes).toString('hex')}\n`);
     const first = run();
-    expect(await isReady(first)).toBe(`signer ready socket=${socketPath} fingerprint=${local.fingerprint()}`);
+    expect(await isReady(first)).toBe(`signer ready socket=${socketPath} fingerprint=${await local.fingerprint()}`);
     const signed = await client.sign('bitcoin', intent, txOf());
     await expect(serve()).rejects.toThrow('another signer serves');
 
@@ -327,7 +544,9 @@ describe('the program signer', () => {
   it('says where the seed should be, and makes none', async () => {
     const program = run();
     expect(await program.ended).toBe(1);
-    expect(program.output()).toMatch(/^cannot start: there is no signer seed at .*signer-seed; the first start of the/);
+    expect(program.output()).toMatch(
+      /^cannot start: there is no signer seed at .*signer-seed; make one with npm run signer -- init/,
+    );
     await expect(stat(join(dir, 'signer-seed'))).rejects.toMatchObject({ code: 'ENOENT' });
   });
 

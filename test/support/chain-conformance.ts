@@ -34,6 +34,10 @@ export interface ChainHarness {
   conflict(tx: SignedTx): Promise<SignedTx>;
   /** Makes executions of payments to the address fail; null where a mined payment always succeeds. */
   readonly refuse: ((address: string) => Promise<void>) | null;
+  /** Gives out an address of ours, which can be swept; absent where nothing is swept. */
+  readonly depositAddress?: () => Promise<string>;
+  /** Makes others pay so much that a payment which waits is worth replacing; absent where nothing is replaced. */
+  readonly raiseFees?: () => Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -59,6 +63,7 @@ export function describeChainAdapter(name: string, makeHarness: () => Promise<Ch
     const intent = (changes: Partial<PaymentIntent> = {}): PaymentIntent => ({
       id: randomUUID(),
       attempt: 1,
+      from: null,
       contract: null,
       to: chain.address(),
       tag: null,
@@ -360,6 +365,60 @@ export function describeChainAdapter(name: string, makeHarness: () => Promise<Ch
         const next = await adapter.prepare(intent(), held);
         expect(next.reserves.some((one) => tx.reserves.includes(one))).toBe(false);
       });
+    });
+
+    it('sweeps all that a deposit brought to the wallet that pays, less the fee', async () => {
+      if (!chain.depositAddress) return;
+      const cursor = await startHere();
+      const address = await chain.depositAddress();
+      const amount = 1_000_000_000n * unit;
+      await chain.pay(address, null, null, amount);
+      await chain.mine(adapter.finalityDepth);
+      const [deposit] = transfersOf(await adapter.scan(cursor, 20)).filter((found) => found.address === address);
+      if (!deposit) throw new Error('the deposit was not found');
+      const [before, { address: to }] = [await hotBalance(), await adapter.hotWallet()];
+      const from = [adapter.model === 'accounts' ? address : deposit.key];
+      const tx = await signed(intent({ from, to, amount }));
+      expect((await adapter.broadcast(tx)).outcome).toBe('accepted');
+      await chain.mine(adapter.finalityDepth);
+      const { fee, final, success } = expectMined(await adapter.status(tx));
+      expect([final, success]).toEqual([true, true]);
+      expect(await balance(address)).toBe(0n);
+      expect(await hotBalance()).toBe(before + amount - fee);
+    });
+
+    it('replaces a payment that waits, and pays once', async () => {
+      const { raiseFees } = chain;
+      if (!raiseFees || !adapter.replace) return;
+      const payment = intent();
+      const old = await adapter.prepare(payment, held);
+      const oldTx = await chain.sign(payment, old);
+      await adapter.broadcast(oldTx);
+      expect(await adapter.replace(payment, old)).toBeNull();
+      await raiseFees();
+      const next = await adapter.replace(payment, old);
+      if (!next) throw new Error('nothing takes its place');
+      expect(await adapter.replace(payment, old)).toEqual(next);
+      expect(next.fee).toBeGreaterThan(old.fee);
+      for (const one of old.reserves) expect(next.reserves).toContain(one);
+      const tx = await chain.sign(payment, next);
+      expect((await adapter.broadcast(tx)).outcome).toBe('accepted');
+      await chain.mine(adapter.finalityDepth);
+      expect(expectMined(await adapter.status(tx)).final).toBe(true);
+      expect(await adapter.status(oldTx)).toEqual({ state: 'dead', why: 'conflict', final: true });
+      expect(await balance(payment.to)).toBe(payment.amount);
+    });
+
+    it('tells balances of a final block only', async () => {
+      if (!adapter.finalBalances || adapter.finalityDepth < 2) return;
+      const to = chain.address();
+      await chain.pay(to, null, null, unit);
+      await chain.mine(adapter.finalityDepth - 1);
+      expect((await adapter.finalBalances([to], null)).amounts).toEqual([0n]);
+      await chain.mine(1);
+      const { block, amounts } = await adapter.finalBalances([chain.address(), to], null);
+      expect(amounts).toEqual([0n, unit]);
+      expect((await adapter.start(block.height)).window).toEqual([block]);
     });
 
     it('tells balances in the order asked, of whole addresses and of tags', async () => {

@@ -16,3 +16,20 @@ export class TestClock implements Clock {
     this.#ms += ms;
   }
 }
+
+/** Real time, and what a test adds to it: for what also goes by somebody else's clock. */
+export class RunningClock extends TestClock {
+  #aheadMs = 0;
+
+  override now(): Date {
+    return new Date(Date.now() + this.#aheadMs);
+  }
+
+  override advance(ms: number): void {
+    this.#aheadMs += ms;
+  }
+
+  setRight(): void {
+    this.#aheadMs = 0;
+  }
+}

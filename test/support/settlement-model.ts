@@ -3,8 +3,8 @@ import type fc from 'fast-check';
 import { Client } from 'pg';
 import { addressExample } from '../../src/chains/address.ts';
 import { type ChainAdapter, ChainError, type SignedTx, type Transfer } from '../../src/chains/chain-adapter.ts';
+import { hotWalletSetting } from '../../src/chains/hot-wallet.ts';
 import { networkById } from '../../src/chains/networks.ts';
-import { hotWalletSetting } from '../../src/chains/sandbox/sandbox-adapters.ts';
 import { type Signer, SignerError } from '../../src/chains/signer.ts';
 import { AppError } from '../../src/errors.ts';
 import { reconcile } from '../../src/ledger/reconcile.ts';
@@ -167,7 +167,9 @@ export class World {
     for (const name of ['first', 'second']) {
       world.#staff.push((await world.gateway.staff.create(`${name}@example.com`, 'operator')).member.id);
     }
-    const [row] = await world.rows<{ value: string }>('select value from setting where name = $1', [hotWalletSetting]);
+    const [row] = await world.rows<{ value: string }>('select value from setting where name = $1', [
+      hotWalletSetting('sandbox'),
+    ]);
     world.#hot = row?.value ?? '';
     return world;
   }

@@ -11,18 +11,19 @@ const mayImport: Record<string, readonly string[]> = {
   'log.ts': [],
   'secret-file.ts': [],
   'listener.ts': ['errors.ts'],
-  'config.ts': ['money.ts'],
+  'config.ts': ['money.ts', 'exchanges'],
   limits: ['log.ts'],
+  exchanges: ['log.ts', 'money.ts'],
   generated: [],
   db: ['log.ts'],
   audit: ['errors.ts', 'clock.ts'],
   'db/orm.ts': ['audit', 'currencies', 'partners', 'chains', 'orders', 'rates', 'settlement', 'staff', 'db'],
-  chains: ['errors.ts', 'clock.ts', 'log.ts', 'db'],
+  chains: ['errors.ts', 'clock.ts', 'log.ts', 'money.ts', 'db'],
   jobs: ['log.ts'],
   currencies: ['errors.ts', 'clock.ts', 'log.ts', 'money.ts', 'generated', 'chains'],
   partners: ['errors.ts', 'clock.ts', 'log.ts', 'money.ts', 'config.ts'],
   staff: ['errors.ts', 'clock.ts', 'partners', 'db'],
-  rates: ['errors.ts', 'clock.ts', 'log.ts', 'money.ts', 'currencies', 'partners'],
+  rates: ['errors.ts', 'clock.ts', 'log.ts', 'money.ts', 'currencies', 'partners', 'exchanges'],
   orders: ['errors.ts', 'clock.ts', 'money.ts', 'currencies', 'partners', 'chains', 'rates', 'db'],
   ledger: ['money.ts', 'chains'],
   settlement: [
@@ -32,6 +33,7 @@ const mayImport: Record<string, readonly string[]> = {
     'money.ts',
     'currencies',
     'chains',
+    'exchanges',
     'rates',
     'orders',
     'ledger',
@@ -87,6 +89,8 @@ const mayImport: Record<string, readonly string[]> = {
   ],
   cli: [
     'bootstrap.ts',
+    'chains-setup.ts',
+    'networks-setup.ts',
     'clock.ts',
     'config.ts',
     'errors.ts',
@@ -111,12 +115,17 @@ const mayImport: Record<string, readonly string[]> = {
     'partners',
     'reports',
     'secret-file.ts',
+    'signer-secret.ts',
+    'signer-seed.ts',
     'staff',
   ],
   'surroundings.ts': ['chains', 'clock.ts', 'rates', 'settlement'],
+  'networks-setup.ts': ['chains', 'config.ts', 'currencies'],
+  'chains-setup.ts': ['bootstrap.ts', 'chains', 'clock.ts', 'currencies', 'db', 'log.ts', 'settlement'],
   'settlement-setup.ts': [
     'bootstrap.ts',
     'chains',
+    'chains-setup.ts',
     'clock.ts',
     'config.ts',
     'currencies',
@@ -126,11 +135,28 @@ const mayImport: Record<string, readonly string[]> = {
     'rates',
     'settlement',
     'surroundings.ts',
+    'venue-setup.ts',
   ],
-  'signer-main.ts': ['chains', 'config.ts', 'log.ts', 'secret-file.ts'],
+  'signer-passphrase.ts': ['config.ts'],
+  'signer-secret.ts': ['chains', 'config.ts', 'secret-file.ts'],
+  'signer-seed.ts': ['chains', 'config.ts', 'secret-file.ts', 'signer-passphrase.ts'],
+  'signer-commands.ts': ['chains', 'config.ts', 'signer-passphrase.ts', 'signer-seed.ts'],
+  'signer-main.ts': [
+    'chains',
+    'networks-setup.ts',
+    'config.ts',
+    'log.ts',
+    'signer-commands.ts',
+    'signer-secret.ts',
+    'signer-seed.ts',
+  ],
+  'price-setup.ts': ['clock.ts', 'config.ts', 'exchanges', 'log.ts', 'rates', 'surroundings.ts'],
+  'venue-setup.ts': ['clock.ts', 'config.ts', 'exchanges', 'log.ts', 'rates', 'settlement'],
   'app.ts': [
     'bootstrap.ts',
     'chains',
+    'chains-setup.ts',
+    'networks-setup.ts',
     'clock.ts',
     'config.ts',
     'currencies',
@@ -143,6 +169,7 @@ const mayImport: Record<string, readonly string[]> = {
     'partners',
     'rates',
     'limits',
+    'price-setup.ts',
     'reports',
     'rest',
     'graphql',
@@ -208,8 +235,12 @@ describe('the structure of src', () => {
   });
 
   it('keeps private keys out of the API: only the bootstrap makes a signer', () => {
-    const users = code.filter((file) => /\/signer-keys\.ts'/.test(file.text)).map((file) => file.path);
-    expect(users.filter((path) => !path.startsWith('chains/signer'))).toEqual(['bootstrap.ts']);
+    const users = code.filter((file) => /\/signer-(keys|local)\.ts'/.test(file.text)).map((file) => file.path);
+    expect(users.filter((path) => !path.startsWith('chains/signer')).sort()).toEqual([
+      'bootstrap.ts',
+      'signer-commands.ts',
+      'signer-main.ts',
+    ]);
   });
 
   it('reads the environment in config.ts only, and express in surfaces only', () => {

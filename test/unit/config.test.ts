@@ -78,14 +78,70 @@ describe('loadConfig', () => {
     expect(problemsOf({ KEY_PEPPER: `1:${'a'.repeat(32)},1:${'b'.repeat(32)}` })).toHaveLength(1);
   });
 
+  it('removes the secrets of a start from the environment of the process, and from no other', () => {
+    const other = { SIGNER_SEED: 'ab'.repeat(32) };
+    process.env.SIGNER_SEED = other.SIGNER_SEED;
+    process.env.SIGNER_SECRET = 'cd'.repeat(32);
+    process.env.SIGNER_PASSPHRASE = 'correct horse battery';
+    expect(loadConfig()).toMatchObject({
+      SIGNER_SEED: other.SIGNER_SEED,
+      SIGNER_SECRET: 'cd'.repeat(32),
+      SIGNER_PASSPHRASE: 'correct horse battery',
+    });
+    for (const name of ['SIGNER_SEED', 'SIGNER_SECRET', 'SIGNER_PASSPHRASE'])
+      expect(process.env).not.toHaveProperty(name);
+    loadConfig(other);
+    expect(other).toHaveProperty('SIGNER_SEED');
+  });
+
+  it('refuses a secret of the signer and a file of it at once, and shows neither', () => {
+    const [problem = ''] = problemsOf({ SIGNER_PASSPHRASE: 'hunter2', SIGNER_PASSPHRASE_FILE: 'package.json' });
+    expect(problem).toBe('SIGNER_PASSPHRASE and SIGNER_PASSPHRASE_FILE are both set: unset one of them');
+    expect(problemsOf({ SIGNER_SEED: 'hunter2', SIGNER_SECRET: 'HUNTER2' })).toHaveLength(2);
+    expect(problemsOf({ SIGNER_SEED: 'hunter2' }).join()).not.toContain('hunter2');
+  });
+
   it('explains every setting in .env.example', () => {
     for (const name of Object.keys(settings)) expect(environmentExample()).toContain(`\n${name}=`);
   });
 
   it('accepts the good value that it recommends, where it is literal', () => {
     for (const [name, row] of Object.entries(settings)) {
-      if (['KEY_PEPPER', 'TLS_CERT_FILE', 'TLS_KEY_FILE', 'REDIS_URL'].includes(name)) continue;
+      if (row.good.startsWith('<') || name.endsWith('_FILE') || ['KEY_PEPPER', 'REDIS_URL'].includes(name)) continue;
       expect(() => row.parse(row.good)).not.toThrow();
     }
+  });
+});
+
+describe('settings of exchanges', () => {
+  const live = { PRICE_SOURCES: 'kraken,binance' };
+  const venue = { ...live, VENUE: 'kraken', VENUE_KEY: 'key', VENUE_SECRET: 'secret' };
+
+  it('take names, and other addresses of theirs', () => {
+    expect(loadConfig(live).PRICE_SOURCES).toEqual([
+      { name: 'kraken', origin: null },
+      { name: 'binance', origin: null },
+    ]);
+    const elsewhere = loadConfig({ ...venue, VENUE: 'kraken=http://127.0.0.1:1234' });
+    expect(elsewhere.VENUE).toEqual({ name: 'kraken', origin: 'http://127.0.0.1:1234' });
+  });
+
+  it.each([
+    [{ PRICE_SOURCES: 'kraken,mtgox' }, /^PRICE_SOURCES=.*'mtgox'.*binance, kraken; a good value: kraken,binance$/],
+    [{ PRICE_SOURCES: 'kraken,kraken' }, /^PRICE_SOURCES=.*twice/],
+    [{ PRICE_SOURCES: 'kraken=http://example.com,binance' }, /^PRICE_SOURCES=.*https:/],
+    [{ PRICE_SOURCES: 'kraken=https://example.com/path,binance' }, /^PRICE_SOURCES=.*without a path/],
+    [{ PRICE_SOURCES: 'kraken' }, /^PRICE_SOURCES names 1 of the 2/],
+    [{ ...live, PRICE_OUTLIER: '0.7' }, /^PRICE_OUTLIER='0.7'.*a good value: 0.02$/],
+    [{ ...live, PRICE_STALE_SEC: '2' }, /^PRICE_STALE_SEC is below/],
+    [{ VENUE_KEY: 'key' }, /need VENUE/],
+    [{ ...live, VENUE: 'kraken', VENUE_KEY: 'key' }, /^VENUE=kraken also needs VENUE_SECRET/],
+    [{ ...venue, PRICE_SOURCES: '' }, /set PRICE_SOURCES/],
+    [{ ...venue, VENUE: 'binance' }, /VENUE_CASH=USDT/],
+    [{ ...venue, VENUE_CASH: 'dollars' }, /^VENUE_CASH='dollars'.*a good value: USD$/],
+  ])('refuse %j', (environment, problem) => {
+    const problems = problemsOf(environment);
+    expect(problems).toEqual([expect.stringMatching(problem)]);
+    expect(problems.join()).not.toMatch(/secret;|='secret'|='key'/);
   });
 });

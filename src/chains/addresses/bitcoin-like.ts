@@ -1,6 +1,8 @@
 import { schnorr } from '@noble/curves/secp256k1.js';
 import { bech32, bech32m } from '@scure/base';
-import { decodeBase58check, isPrivateKey } from './base58check.ts';
+import { utxoNet } from '../utxo/utxo-nets.ts';
+import { type UtxoNet, type UtxoParams, utxoParams } from '../utxo/utxo-params.ts';
+import { decodeBase58check, encodeBase58check, isPrivateKey } from './base58check.ts';
 import {
   type AddressCodec,
   accepted,
@@ -24,47 +26,53 @@ interface BitcoinLike {
   readonly versions: ScriptVersions;
   /** Human-readable part of segregated witness addresses, where the chain has them. */
   readonly hrp?: string;
-  readonly testHrps?: readonly string[];
-  readonly testVersions?: readonly number[];
+  /** What tells an address of the chain's other networks. */
+  readonly foreignHrps?: readonly string[];
+  readonly foreignVersions?: readonly number[];
+  /** What to say of such an address. */
+  readonly foreign?: Decoded;
   /** Forms that need a word of their own. */
   readonly special?: (text: string, bytes: Uint8Array | null) => Decoded | null;
 }
 
-const bitcoinTestVersions = [0x6f, 0xc4];
-
 /**
  * A chain of Bitcoin's family: Base58Check with one or two version bytes, and witness programs by BIP173 and BIP350.
  */
-function bitcoinLike({ looks, versions, hrp, testHrps = [], testVersions = [], special }: BitcoinLike): AddressCodec {
+function bitcoinLike({
+  looks,
+  versions,
+  hrp,
+  foreignHrps = [],
+  foreignVersions = [],
+  foreign = ofTestNetwork,
+  special,
+}: BitcoinLike): AddressCodec {
   return {
     looks,
     decode(text) {
       const bytes = decodeBase58check(text);
       const own = special?.(text, bytes);
       if (own) return own;
-      if (bytes) return decodeScript(text, bytes, versions, testVersions);
+      if (bytes) {
+        const script = decodeScript(text, bytes, versions);
+        return script === notOurs && bytes.length === 21 && foreignVersions.includes(bytes[0] ?? -1) ? foreign : script;
+      }
       const prefix = text.toLowerCase();
-      if (testHrps.some((test) => prefix.startsWith(`${test}1`))) {
-        return decodeWitness(text, prefix.slice(0, prefix.lastIndexOf('1'))).ok ? ofTestNetwork : notOurs;
+      if (foreignHrps.some((other) => prefix.startsWith(`${other}1`))) {
+        return decodeWitness(text, prefix.slice(0, prefix.lastIndexOf('1'))).ok ? foreign : notOurs;
       }
       return hrp !== undefined && prefix.startsWith(`${hrp}1`) ? decodeWitness(text, hrp) : notOurs;
     },
   };
 }
 
-function decodeScript(
-  text: string,
-  bytes: Uint8Array,
-  versions: ScriptVersions,
-  testVersions: readonly number[],
-): Decoded {
+function decodeScript(text: string, bytes: Uint8Array, versions: ScriptVersions): Decoded {
   for (const [kind, version] of Object.entries(versions)) {
     if (bytes.length === version.length + 20 && version.every((byte: number, i: number) => bytes[i] === byte)) {
       return isZero(bytes.subarray(version.length)) ? zeroAddress : accepted(text, kind);
     }
   }
-  if (isPrivateKey(bytes)) return secretKey;
-  return bytes.length === 21 && testVersions.includes(bytes[0] ?? -1) ? ofTestNetwork : notOurs;
+  return isPrivateKey(bytes) ? secretKey : notOurs;
 }
 
 /**
@@ -100,39 +108,86 @@ export function encodeP2wpkh(hrp: string, keyHash: Uint8Array): string {
   return bech32.encode(hrp, [0, ...bech32.toWords(keyHash)]);
 }
 
-export const bitcoinCodec = bitcoinLike({
-  looks: 'starts with bc1, 1 or 3',
-  versions: { p2pkh: [0x00], p2sh: [0x05] },
-  hrp: 'bc',
-  testHrps: ['tb', 'bcrt'],
-  testVersions: bitcoinTestVersions,
+/** The address of a public key's hash on a Bitcoin-like chain, in the form of the network that this process works on. */
+export function encodeKeyHash(chain: string, keyHash: Uint8Array): string {
+  const { bech32: hrp, pubKeyHash } = utxoParams(chain, utxoNet(chain));
+  return hrp === null ? encodeBase58check([pubKeyHash], keyHash) : encodeP2wpkh(hrp, keyHash);
+}
+
+const nets: readonly UtxoNet[] = ['main', 'test', 'regtest'];
+
+/** Whose chain has several networks: the one that this process works on decides which addresses are good. */
+function ofItsNet(chain: string, looks: Readonly<Record<UtxoNet, string>>, special?: BitcoinLike['special']) {
+  const codecs = new Map(nets.map((net) => [net, codecOfNet(chain, net, looks[net], special)]));
+  const current = (): AddressCodec => {
+    const codec = codecs.get(utxoNet(chain));
+    if (!codec) throw new Error(`${chain} has no such network`);
+    return codec;
+  };
+  return {
+    get looks() {
+      return current().looks;
+    },
+    decode: (text: string) => current().decode(text),
+  };
+}
+
+function codecOfNet(chain: string, net: UtxoNet, looks: string, special: BitcoinLike['special']): AddressCodec {
+  const { bech32: hrp, pubKeyHash, scriptHash } = utxoParams(chain, net);
+  const others = nets.filter((other) => other !== net).map((other) => utxoParams(chain, other));
+  const versionsOf = (params: UtxoParams): number[] => [params.pubKeyHash, params.scriptHash];
+  return bitcoinLike({
+    looks,
+    versions: { p2pkh: [pubKeyHash], p2sh: [scriptHash] },
+    ...(hrp === null ? {} : { hrp }),
+    foreignHrps: others.map((params) => params.bech32).filter((other) => other !== null),
+    foreignVersions: others.flatMap(versionsOf),
+    foreign: net === 'main' ? ofTestNetwork : ofOtherNet,
+    ...(special ? { special } : {}),
+  });
+}
+
+const ofOtherNet = refused(
+  'is an address of another network than the test network that is served here',
+  'other_network',
+);
+
+export const bitcoinCodec = ofItsNet('bitcoin', {
+  main: 'starts with bc1, 1 or 3',
+  test: 'starts with tb1, m, n or 2',
+  regtest: 'starts with bcrt1, m, n or 2',
 });
 
 /** Old script addresses of Litecoin begin with 3 like Bitcoin's and cannot be told from them, so they are refused. */
-export const litecoinCodec = bitcoinLike({
-  looks: 'starts with ltc1, L or M',
-  versions: { p2pkh: [0x30], p2sh: [0x32] },
-  hrp: 'ltc',
-  testHrps: ['tltc', 'rltc'],
-  testVersions: [...bitcoinTestVersions, 0x3a],
-  special: (text, bytes) => {
-    if (text.toLowerCase().startsWith('ltcmweb1'))
-      return refused('is an MWEB address, which is not supported; give a usual one');
-    const old = bytes?.length === 21 && bytes[0] === 0x05;
-    return old ? refused('could be an address of Bitcoin; give the form that starts with M or ltc1') : null;
+export const litecoinCodec = ofItsNet(
+  'litecoin',
+  {
+    main: 'starts with ltc1, L or M',
+    test: 'starts with tltc1, m, n or Q',
+    regtest: 'starts with rltc1, m, n or Q',
   },
-});
+  (text, bytes) => {
+    if (/^(ltcmweb|tmweb)1/i.test(text)) return refused('is an MWEB address, which is not supported; give a usual one');
+    if (bytes?.length !== 21) return null;
+    const isMain = utxoNet('litecoin') === 'main';
+    if (isMain && bytes[0] === 0x05) {
+      return refused('could be an address of Bitcoin; give the form that starts with M or ltc1');
+    }
+    // The same old form of test networks.
+    return bytes[0] === 0xc4 ? (isMain ? ofTestNetwork : ofOtherNet) : null;
+  },
+);
 
-export const dogecoinCodec = bitcoinLike({
-  looks: 'starts with D, or with A or 9 for scripts',
-  versions: { p2pkh: [0x1e], p2sh: [0x16] },
-  testVersions: [0x71],
+export const dogecoinCodec = ofItsNet('dogecoin', {
+  main: 'starts with D, or with A or 9 for scripts',
+  test: 'starts with n, or with 2 for scripts',
+  regtest: 'starts with m or n, or with 2 for scripts',
 });
 
 export const dashCodec = bitcoinLike({
   looks: 'starts with X, or with 7 for scripts',
   versions: { p2pkh: [0x4c], p2sh: [0x10] },
-  testVersions: [0x8c, 0x13],
+  foreignVersions: [0x8c, 0x13],
 });
 
 /** Transparent and Sapling addresses; unified ones are refused. https://zips.z.cash/protocol/protocol.pdf section 5.6 */

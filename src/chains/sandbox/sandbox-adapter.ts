@@ -33,6 +33,7 @@ const flatFee = 1_000n;
 /** The port to one sandbox chain. */
 export class SandboxAdapter implements ChainAdapter {
   readonly chain: string;
+  readonly model = 'accounts';
   readonly finalityDepth = 2;
   readonly reorgWindow = 100;
   readonly startHeight = 0;

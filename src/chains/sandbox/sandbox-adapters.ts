@@ -1,4 +1,3 @@
-import type { MikroORM } from '@mikro-orm/postgresql';
 import { allNetworks } from '../networks.ts';
 import { SandboxAdapter } from './sandbox-adapter.ts';
 import type { SandboxChain } from './sandbox-chain.ts';
@@ -9,10 +8,7 @@ interface Confirmed {
   readonly minConfirmations: number;
 }
 
-/** Where the database keeps the address that payments come from. */
-export const hotWalletSetting = 'hot_wallet:sandbox';
-
-/** An adapter for each chain, all of them sandbox chains. */
+/** An adapter for each of the chains, which are the sandbox's. */
 export function sandboxAdapters(
   chains: readonly string[],
   node: SandboxChain,
@@ -33,12 +29,4 @@ export function busyBlocks(chain: string, currencies: readonly Confirmed[]): num
   );
   const needed = currencies.filter(({ network }) => networks.has(network)).map((row) => row.minConfirmations);
   return Math.max(2, ...needed) + 2;
-}
-
-/** The address that payments come from, for processes that hold no keys; null before a first start. */
-export async function knownHotWallet(orm: MikroORM): Promise<string | null> {
-  const [row] = await orm.em
-    .fork()
-    .execute<{ value: string }[]>('select value from setting where name = ?', [hotWalletSetting]);
-  return row?.value ?? null;
 }

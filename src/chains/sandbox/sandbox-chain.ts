@@ -243,8 +243,8 @@ export class SandboxChain {
       await openAccount(em, chain, address);
       const txid = salt(32);
       await em.execute(
-        `insert into sandbox_tx (chain, txid, recipient, contract, amount, fee, state, seen_at)
-         values (?, ?, ?, ?, ?, 0, 'mempool', ?)`,
+        `insert into sandbox_tx (chain, txid, recipient, contract, amount, fee, state, seen_at, minted)
+         values (?, ?, ?, ?, ?, 0, 'mempool', ?, true)`,
         [chain, txid, address, contract, amount.toString(), this.#clock.now()],
       );
       const gift = { txid, account: null, recipient: address, contract, amount, fee: 0n, refused: false };
@@ -302,7 +302,8 @@ export class SandboxChain {
               t.txid, t.recipient, t.tag, t.contract, t.amount::text as amount
          from sandbox_chain c
          left join sandbox_block b on b.chain = c.chain and b.height between ? and ?
-         left join sandbox_tx t on t.chain = b.chain and t.height = b.height and t.state = 'mined' and t.success
+         left join sandbox_tx t
+           on t.chain = b.chain and t.height = b.height and t.state = 'mined' and t.success and not t.minted
         where c.chain = ?
         order by b.height, t.seq`,
       [from, to, chain],
@@ -323,7 +324,7 @@ export class SandboxChain {
   async mempool(chain: string): Promise<Transfer[]> {
     const rows = await this.#read<TransferRow>(
       `select txid, recipient, tag, contract, amount::text as amount
-         from sandbox_tx where chain = ? and state = 'mempool' order by seq`,
+         from sandbox_tx where chain = ? and state = 'mempool' and not minted order by seq`,
       [chain],
     );
     return rows.map(transferOf);

@@ -69,6 +69,7 @@ export function venueOrder(trade: Trade, deadline: Date): VenueOrder {
     sellCoin: trade.coinFrom,
     sellAmount: trade.amountFrom,
     buyCoin: trade.coinTo,
+    buyAmount: formatDecimal(new Big(trade.amountTo).plus(trade.serviceFee).plus(trade.networkFee)),
     minBuyAmount: trade.minBought,
     validUntil: deadline,
   };

@@ -33,6 +33,7 @@ class FakeChain implements ChainAdapter {
   readonly finalityDepth = 3;
   readonly reorgWindow = 10;
   readonly startHeight = 0;
+  readonly model = 'accounts';
   readonly chain: string;
   readonly hot = new Map<string | null, bigint>();
   readonly statuses = new Map<string, TxStatus>();

@@ -50,7 +50,7 @@ interface PaymentRow {
 function payments({ id }: MadeOrder): Promise<PaymentRow[]> {
   return gateway.query<PaymentRow>(
     `select id, kind, leg, state, trim_scale(amount)::text as amount, address, problem
-       from payment where order_id = $1 order by created_at, id`,
+       from payment where order_id = $1 order by created_at, kind, id`,
     [id],
   );
 }
@@ -332,6 +332,23 @@ describe('what arrives', () => {
     }
     expect(await owed(order)).toEqual({});
   });
+
+  it('coins of another chain at the same address need the confirmations of that chain', async () => {
+    const order = await gateway.order({
+      coin_from: 'BNB',
+      network_from: 'BSC',
+      amount_from: 1,
+      refund_address: addressExample('BSC'),
+    });
+    await gateway.deposit(order, { coin: 'ETH', network: 'ETH', amount: '1' });
+    await gateway.mine('ETH');
+    await gateway.tick();
+    const [found] = await gateway.query('select confirmations_required from deposit where address = $1', [
+      order.depositAddress,
+    ]);
+    // 15 are enough on BSC.
+    expect(found).toEqual({ confirmations_required: 64 });
+  });
 });
 
 describe('a chain that changes its mind', () => {
@@ -429,7 +446,7 @@ describe('a chain that changes its mind', () => {
     await gateway.query("update deposit set state = 'mined', height = 1 where txid = $1", [first]);
     await gateway.settle(order);
     expect(await gateway.show(order)).toMatchObject({ status: 'completed', deposit_txid: first });
-    expect(await payments(order)).toMatchObject([{ kind: 'refund' }, { kind: 'payout' }]);
+    expect((await payments(order)).map(({ kind }) => kind)).toEqual(['payout', 'refund']);
     expect(await owed(order)).toEqual({});
   });
 
@@ -573,7 +590,7 @@ describe('a payment', () => {
     await expect(staffActions.approve(proposal.id, second)).rejects.toMatchObject({ kind: 'action_not_possible' });
     await gateway.settle(order);
     expect(await status(order)).toBe('completed');
-    expect((await payments(order)).map(({ state }) => state)).toEqual(['dead', 'confirmed']);
+    expect((await payments(order)).map(({ state }) => state).sort()).toEqual(['confirmed', 'dead']);
     expect(await owed(order)).toEqual({});
   });
 

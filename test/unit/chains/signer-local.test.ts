@@ -1,6 +1,8 @@
-import { mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { entropyToMnemonic, mnemonicToSeedSync } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
 import type { PaymentIntent, PreparedTx } from '../../../src/chains/chain-adapter.ts';
@@ -22,6 +24,7 @@ const stranger = new SignerKeys(new Uint8Array(32).fill(8)).sandboxKey().address
 
 const intent: PaymentIntent = {
   id: '0199f7a2-0000-7000-8000-000000000001',
+  from: null,
   attempt: 1,
   contract: null,
   to: stranger,
@@ -67,7 +70,9 @@ afterEach(async () => {
 
 async function filesOf(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  // Those of attempts: each transaction is noted besides.
+  return files.filter((file) => !file.includes('/transactions/'));
 }
 
 describe('a local signer', () => {
@@ -168,9 +173,50 @@ describe('a local signer', () => {
     const otherPayment = signer.sign('ethereum', { ...intent, to: own }, txOf({ to: own }));
     await expect(otherPayment).rejects.toMatchObject({ code: 'refused' });
 
-    const next = await signer.sign('ethereum', { ...intent, attempt: 2 }, txOf({ nonce: 4 }));
+    const second = { ...intent, attempt: 2 };
+    const forgotten = signer.sign('ethereum', second, txOf({ nonce: 4 }));
+    await expect(forgotten).rejects.toMatchObject({ code: 'refused' });
+    await expect(forgotten).rejects.toThrow(
+      'attempt 1 of payment 0199f7a2-0000-7000-8000-000000000001 was signed, and the gateway',
+    );
+    const next = await signer.sign('ethereum', second, txOf({ nonce: 4 }), [first.txid]);
     expect(next.txid).not.toBe(first.txid);
     expect(await signer.sign('ethereum', intent, txOf())).toEqual(first);
+  });
+
+  it('refuses a further attempt that pays something else', async () => {
+    const { txid } = await signer.sign('ethereum', intent, txOf());
+    const other = { ...intent, attempt: 2, amount: 5n };
+    const refused = signer.sign('ethereum', other, txOf({ nonce: 4, amount: '5' }), [txid]);
+    await expect(refused).rejects.toMatchObject({ code: 'refused' });
+    await expect(refused).rejects.toThrow('another attempt of payment');
+    expect(await filesOf(dir)).toHaveLength(1);
+  });
+
+  it('signs a payment as three transactions that do not exclude each other, and no more', async () => {
+    const known: string[] = [];
+    const sign = async (attempt: number, nonce: number) => {
+      const tx = txOf({ nonce, fee: String(20 + attempt) });
+      const signed = await signer.sign('ethereum', { ...intent, attempt }, tx, known);
+      known.push(signed.txid);
+      return signed;
+    };
+    const first = await sign(1, 3);
+    await sign(2, 4);
+    await sign(3, 5);
+    await expect(sign(4, 6)).rejects.toThrow('as 3 transactions that do not exclude each other');
+    // One that takes the place of another adds none.
+    await sign(5, 5);
+    await sign(6, 3);
+    expect(await sign(1, 3)).toEqual(first);
+  });
+
+  it('signs one of two at once that would pay a payment in different ways', async () => {
+    const results = await Promise.allSettled([
+      signer.sign('ethereum', intent, txOf()),
+      signer.sign('ethereum', { ...intent, attempt: 2, amount: 5n }, txOf({ nonce: 4, amount: '5' })),
+    ]);
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
   });
 
   it('is unavailable, and gives no bytes, where the journal cannot be written', async () => {
@@ -181,17 +227,26 @@ describe('a local signer', () => {
 
   it('opens from a seed and a data directory, where all signers share one journal', async () => {
     const open = () => openLocalSigner({ entropy: new Uint8Array(32).fill(7), dataDir: dir });
-    const signed = await open().sign('ethereum', intent, txOf());
+    const signed = await (await open()).sign('ethereum', intent, txOf());
 
-    expect(open().fingerprint()).toBe(keys.fingerprint());
-    expect(await open().sign('ethereum', intent, txOf())).toEqual(signed);
-    await expect(open().sign('ethereum', intent, txOf({ nonce: 9 }))).rejects.toMatchObject({ code: 'refused' });
+    expect(await (await open()).fingerprint()).toBe(keys.fingerprint());
+    expect(await (await open()).sign('ethereum', intent, txOf())).toEqual(signed);
+    await expect((await open()).sign('ethereum', intent, txOf({ nonce: 9 }))).rejects.toMatchObject({
+      code: 'refused',
+    });
     expect(await filesOf(join(dir, 'signer-journal'))).toHaveLength(1);
   });
 });
 
 describe('the journal of a signer', () => {
-  const contents = { chain: 'ethereum', intentDigest: 'i', payloadDigest: 'p', txid: 't' };
+  const contents = {
+    chain: 'ethereum',
+    intentDigest: 'i',
+    payloadDigest: 'p',
+    txid: 't',
+    reserves: ['nonce:a:1'],
+    fee: 5n,
+  };
 
   it('records once, then knows it again, in another instance too', async () => {
     expect(await journal.record('payment', 1, contents)).toBe('recorded');
@@ -231,6 +286,7 @@ describe('the journal of a signer', () => {
       paymentId: 'payment',
       attempt: 1,
       ...contents,
+      fee: '5',
       txid: `t${winner}`,
     });
   });
@@ -250,6 +306,41 @@ describe('the journal of a signer', () => {
 
     expect(await journal.record('payment', 1, contents)).toBe('recorded');
     expect(await new SignerJournal(dir).record('payment', 1, contents)).toBe('same');
+  });
+
+  it('knows the entries of its first format, and adds none beside them', async () => {
+    const { chain, intentDigest, payloadDigest, txid } = contents;
+    const name = bytesToHex(sha256(utf8ToBytes('payment')));
+    await mkdir(join(dir, name.slice(0, 2)));
+    const early = { paymentId: 'payment', attempt: 1, chain, intentDigest, payloadDigest, txid };
+    await writeFile(join(dir, name.slice(0, 2), `${name}-1.json`), `${JSON.stringify(early)}\n`);
+
+    expect(await journal.record('payment', 1, contents)).toBe('same');
+    const other = journal.record('payment', 1, { ...contents, txid: 'other' });
+    await expect(other).rejects.toMatchObject({ code: 'refused' });
+    expect(await filesOf(dir)).toHaveLength(1);
+    expect(await journal.record('payment', 2, contents)).toBe('recorded');
+    expect((await journal.entries('payment')).toSorted((a, b) => a.attempt - b.attempt)).toEqual([
+      { attempt: 1, intentDigest: 'i', txid, reserves: null, fee: 0n },
+      { attempt: 2, intentDigest: 'i', txid, reserves: ['nonce:a:1'], fee: 5n },
+    ]);
+    expect(await journal.entries('other payment')).toEqual([]);
+  });
+
+  it('gives a transaction to one payload only, whichever payment asks', async () => {
+    await journal.claim('litecoin', 'txid', 'payload');
+    await journal.claim('litecoin', 'txid', 'payload');
+    await journal.claim('bitcoin', 'txid', 'another payload');
+    const lying = journal.claim('litecoin', 'txid', 'another payload');
+    await expect(lying).rejects.toMatchObject({ code: 'refused' });
+    await expect(lying).rejects.toThrow('signed before from another payload');
+  });
+
+  it('tells no entries of a payment when one of them is damaged', async () => {
+    await journal.record('payment', 1, contents);
+    const [file = ''] = await filesOf(dir);
+    await truncate(file, 10);
+    await expect(journal.entries('payment')).rejects.toMatchObject({ name: 'SignerError', code: 'refused' });
   });
 
   it('refuses an attempt whose entry is damaged', async () => {

@@ -1,0 +1,34 @@
+/** Ids of the networks that a chain of the table has: the one of value, and public test networks. */
+interface ChainIds {
+  readonly main: number;
+  readonly test: readonly number[];
+}
+
+/** https://github.com/ethereum-lists/chains */
+const ids: Readonly<Record<string, ChainIds>> = {
+  ethereum: { main: 1, test: [11_155_111, 17_000, 560_048] },
+  'ethereum-classic': { main: 61, test: [63] },
+  bsc: { main: 56, test: [97] },
+  polygon: { main: 137, test: [80_002] },
+  arbitrum: { main: 42_161, test: [421_614] },
+  optimism: { main: 10, test: [11_155_420] },
+  base: { main: 8453, test: [84_532] },
+  avalanche: { main: 43_114, test: [43_113] },
+};
+
+/** What Geth and Anvil call a chain of one's own. */
+const ownChains: readonly number[] = [1337, 31_337];
+
+/** The chains that the adapter for EVM networks serves. */
+export const evmChains: readonly string[] = Object.keys(ids);
+
+/** Ids that may stand in for a chain, the one of value first. Empty for a chain that is no EVM chain. */
+export function chainIdsOf(chain: string): readonly number[] {
+  const found = ids[chain];
+  return found ? [found.main, ...found.test, ...ownChains] : [];
+}
+
+/** Whether coins on the network are money. */
+export function isMainChainId(chainId: number): boolean {
+  return Object.values(ids).some(({ main }) => main === chainId);
+}

@@ -1,0 +1,295 @@
+import { toChecksumAddress } from '../addresses/evm.ts';
+import {
+  type BlockRef,
+  type Broadcast,
+  type ChainAdapter,
+  ChainError,
+  type Cursor,
+  type Holding,
+  type NodeReport,
+  type PaymentIntent,
+  type PreparedTx,
+  type Reservation,
+  type ScanResult,
+  type SignedTx,
+  type Transfer,
+  type TxStatus,
+} from '../chain-adapter.ts';
+import { finalityDepth } from '../finality.ts';
+import { JsonRpcNode, RpcError } from '../json-rpc.ts';
+import type { EvmNetwork } from '../network-config.ts';
+import { Nodes } from '../nodes.ts';
+import type { OwnAddresses } from '../own-addresses.ts';
+import { scanBlocks } from '../scan-blocks.ts';
+import { balanceCall, decimalsCall, readUint } from './erc20.ts';
+import { unsound } from './evm-answer.ts';
+import { EvmBlockSource } from './evm-block-source.ts';
+import { EvmNode } from './evm-node.ts';
+import { EvmPreparation } from './evm-preparation.ts';
+import { evmStatus, finalBlock } from './evm-status.ts';
+import type { WatchedTokens } from './evm-transfers.ts';
+import { openEvmTx } from './evm-tx.ts';
+
+export interface EvmAdapterOptions {
+  readonly network: EvmNetwork;
+  /** Address of the wallet that pays. */
+  readonly hotWallet: string;
+  readonly addresses: OwnAddresses;
+  /** Hash of block 0. Several chains may have one id; null or absent while nobody knows which one it is. */
+  readonly genesis?: string | null;
+}
+
+/** The port to one chain of the Ethereum kind. */
+export class EvmAdapter implements ChainAdapter {
+  readonly chain: string;
+  readonly model = 'accounts';
+  readonly finalityDepth: number;
+  readonly reorgWindow: number;
+  readonly startHeight: number;
+  readonly pollMs: number;
+  readonly replaceAfterSec: number;
+  readonly missesInternalTransfers: boolean;
+  readonly #network: EvmNetwork;
+  readonly #hotWallet: string;
+  readonly #genesis: string | null;
+  readonly #tokens: WatchedTokens;
+  readonly #nodes: Nodes;
+  readonly #evmNodes: ReadonlyMap<JsonRpcNode, EvmNode>;
+  readonly #preparation: EvmPreparation;
+
+  constructor({ network, hotWallet, addresses, genesis = null }: EvmAdapterOptions) {
+    const { chain, nodes, tokens } = network;
+    this.chain = chain;
+    // Only for display: what is final is asked of the chain.
+    this.finalityDepth = finalityDepth(network);
+    this.reorgWindow = network.reorgWindow;
+    this.startHeight = network.startHeight;
+    this.missesInternalTransfers = network.internalTransfers === 'balances';
+    this.pollMs = network.pollMs;
+    this.replaceAfterSec = network.replaceAfterSec;
+    this.#network = network;
+    this.#hotWallet = toChecksumAddress(hotWallet.slice(2));
+    this.#genesis = genesis;
+    this.#tokens = new Map([...tokens.values()].map((contract) => [contract.toLowerCase(), contract]));
+    const rpcNodes = nodes.map((node) => new JsonRpcNode(node));
+    this.#evmNodes = new Map(rpcNodes.map((node) => [node, new EvmNode(node)]));
+    this.#nodes = new Nodes({ chain, nodes: rpcNodes, verify: (node) => this.#verify(this.#evmNode(node)) });
+    this.#preparation = new EvmPreparation({ network, hotWallet: this.#hotWallet, addresses });
+  }
+
+  head(): Promise<BlockRef> {
+    return this.#ask(async (node) => (await node.latest()).ref);
+  }
+
+  start(height: number): Promise<Cursor> {
+    return this.#ask(async (node) => {
+      const header = await node.header(height);
+      if (header === null) throw new ChainError('no_such_block', `there is no block ${height} yet`);
+      return { window: [header.ref] };
+    });
+  }
+
+  scan(cursor: Cursor, maxBlocks: number): Promise<ScanResult> {
+    return this.#ask(async (node) => {
+      const head = await node.latest();
+      const top = cursor.window.at(-1);
+      if (top?.hash === head.ref.hash) return { orphaned: [], blocks: [], cursor, head: head.ref.height };
+      const source = new EvmBlockSource({
+        node,
+        head,
+        tokens: this.#tokens,
+        isTraced: this.#network.internalTransfers === 'trace',
+        maxHeight: (top?.height ?? 0) + maxBlocks,
+      });
+      return scanBlocks(this.chain, source, cursor, { maxBlocks, reorgWindow: this.reorgWindow });
+    });
+  }
+
+  /** In the chain's own coin only: what a call to a token will move is not known before a block executes it. */
+  pending(): Promise<readonly Transfer[]> {
+    return this.#ask(async (node) => {
+      const waiting = await node.pendingTransactions();
+      return waiting.flatMap(({ txid, to, value }) => {
+        if (to === null || value === 0n) return [];
+        const address = toChecksumAddress(to.slice(2));
+        return [{ key: `${txid}:0`, txid, address, tag: null, contract: null, amount: value }];
+      });
+    });
+  }
+
+  /** No address of the chain has tags, so that nothing is held on one. */
+  balances(holdings: readonly Holding[], contract: string | null): Promise<readonly bigint[]> {
+    return this.#ask(async (node) => {
+      const { ref } = await node.latest();
+      const amounts = await balancesAt(
+        node,
+        holdings.map(({ address }) => address),
+        contract,
+        ref.height,
+      );
+      return holdings.map(({ tag }, index) => (tag === null ? (amounts[index] ?? 0n) : 0n));
+    });
+  }
+
+  finalBalances(
+    addresses: readonly string[],
+    contract: string | null,
+  ): Promise<{ readonly block: BlockRef; readonly amounts: readonly bigint[] }> {
+    return this.#ask(async (node) => {
+      const { ref } = await finalBlock(node, this.#network.finality, await node.latest());
+      const amounts = await balancesAt(node, addresses, contract, ref.height);
+      if ((await node.header(ref.height))?.ref.hash !== ref.hash) throw unsound('two final blocks of one height');
+      return { block: ref, amounts };
+    });
+  }
+
+  async hotWallet(): Promise<Holding> {
+    return { address: this.#hotWallet, tag: null };
+  }
+
+  /**
+   * Throws ChainError `insufficient_funds`, `no_gas` (a token's holder lacks the chain's own coin for the fee),
+   * `below_fee` (a sweep that would bring nothing), `fee_above_maximum` or `would_fail`, beside those of a node.
+   */
+  prepare(intent: PaymentIntent, held: ReadonlySet<Reservation>): Promise<PreparedTx> {
+    return this.#ask((node) => this.#preparation.prepare(node, intent, held));
+  }
+
+  replace(intent: PaymentIntent, old: PreparedTx): Promise<PreparedTx | null> {
+    return this.#ask((node) => this.#preparation.replace(node, intent, old));
+  }
+
+  /**
+   * How much of the chain's own coin the address of a sweep lacks for the sweep's fee, as fees are now; 0 when it has
+   * enough. So much is sent there before tokens can be swept.
+   */
+  missingGas(intent: PaymentIntent): Promise<bigint> {
+    return this.#ask((node) => this.#preparation.missingGas(node, intent));
+  }
+
+  /** Never throws: what the node says about the bytes, or that it says nothing, is a hint. */
+  async broadcast(tx: SignedTx): Promise<Broadcast> {
+    try {
+      return await this.#ask(async (node) => {
+        try {
+          await node.send(tx.raw);
+          return { outcome: 'accepted', code: null };
+        } catch (error) {
+          if (!(error instanceof RpcError)) throw error;
+          const isKnown = (await node.receipt(tx.txid)) !== null || (await node.place(tx.txid)) !== null;
+          return isKnown ? { outcome: 'known', code: null } : { outcome: 'rejected', code: hintOf(error) };
+        }
+      });
+    } catch (error) {
+      if (!(error instanceof ChainError)) throw error;
+      return { outcome: 'uncertain', code: error.code };
+    }
+  }
+
+  async status({ txid, raw }: SignedTx): Promise<TxStatus> {
+    const opened = openEvmTx(raw);
+    if (opened.txid !== txid) throw new Error(`the bytes of ${txid} are those of ${opened.txid}`);
+    const sent = { txid, sender: opened.sender, nonce: BigInt(opened.tx.nonce) };
+    return this.#ask((node) => evmStatus(node, sent, this.#network.finality));
+  }
+
+  /**
+   * Decimal places of a token, as its contract says.
+   *
+   * @throws ChainError `no_token_contract` when there is no such contract.
+   */
+  tokenDecimals(contract: string): Promise<number> {
+    return this.#ask(async (node) => {
+      if (!(await node.hasCode(contract))) {
+        throw new ChainError('no_token_contract', `there is no contract at ${contract}`, { isOfChain: true });
+      }
+      const [answer] = await node.callAll([{ to: contract, data: decimalsCall }], 'latest');
+      const decimals = readUint(answer, 'decimal places');
+      if (decimals > 255n) throw unsound(`${decimals} decimal places of a token`);
+      return Number(decimals);
+    });
+  }
+
+  check(): Promise<readonly NodeReport[]> {
+    return this.#nodes.report(async (rpcNode) => {
+      const node = this.#evmNode(rpcNode);
+      const problems: string[] = [];
+      const chainId = await node.chainId();
+      if (chainId !== BigInt(this.#network.chainId)) {
+        problems.push(
+          `it is a node of chain ${chainId}, and the settings say ${this.#network.chainId}: change its URL`,
+        );
+      }
+      const isSyncing = await node.isSyncing();
+      const { ref, timestamp, baseFee } = await node.latest();
+      if (isSyncing) problems.push('it is still catching up with its network: wait until it has');
+      if (!(await node.hasBlockReceipts(ref.hash))) {
+        problems.push(
+          'it does not serve eth_getBlockReceipts: scanning takes a call for each transaction that matters',
+        );
+      }
+      if (this.#network.internalTransfers === 'trace' && !(await this.#traces(node, ref))) {
+        problems.push("it does not serve debug_traceBlockByHash: allow it, or set internalTransfers to 'balances'");
+      }
+      if (baseFee === null) problems.push('its blocks have no base fee: the chain takes no payments of EIP-1559');
+      else if (baseFee > this.#network.maxFeePerGas) {
+        problems.push(`gas costs ${baseFee} wei, more than maxFeePerGas allows: payments wait`);
+      }
+      const lagSec = Math.max(0, Math.floor(Date.now() / 1000) - timestamp);
+      return { head: ref.height, lagSec, isSyncing, problems };
+    });
+  }
+
+  /** Block 0 executes nothing, so that no node traces it. */
+  async #traces(node: EvmNode, { height, hash }: BlockRef): Promise<boolean> {
+    return height === 0 || node.hasTraces(hash);
+  }
+
+  async #verify(node: EvmNode): Promise<void> {
+    const chainId = await node.chainId();
+    if (chainId !== BigInt(this.#network.chainId)) {
+      throw new ChainError('wrong_chain', `the node at ${node.name} is one of chain ${chainId}`);
+    }
+    if (await node.isSyncing()) throw new ChainError('node_syncing', `the node at ${node.name} is still catching up`);
+    const first = await node.header(0);
+    if (first === null) throw unsound('no block 0');
+    if (this.#genesis !== null && first.ref.hash !== this.#genesis) {
+      throw new ChainError('wrong_chain', `the node at ${node.name} is one of a chain that begins with another block`);
+    }
+  }
+
+  #ask<T>(question: (node: EvmNode) => Promise<T>): Promise<T> {
+    return this.#nodes.ask((node) => question(this.#evmNode(node)));
+  }
+
+  #evmNode(node: JsonRpcNode): EvmNode {
+    const found = this.#evmNodes.get(node);
+    if (!found) throw new Error(`a node that is none of ${this.chain}`);
+    return found;
+  }
+}
+
+/** Of one block, so that they fit together. */
+async function balancesAt(
+  node: EvmNode,
+  addresses: readonly string[],
+  contract: string | null,
+  height: number,
+): Promise<bigint[]> {
+  if (contract === null) return node.balances(addresses, height);
+  const calls = addresses.map((address) => ({ to: contract, data: balanceCall(address) }));
+  const answers = await node.callAll(calls, height);
+  // Where there is no contract, nobody has anything of it.
+  if (answers.every((answer) => answer === '0x') && !(await node.hasCode(contract))) return answers.map(() => 0n);
+  return answers.map((answer) => readUint(answer, 'balance'));
+}
+
+/** For people only. No two kinds of node use the same words, so that nothing is decided by them. */
+function hintOf({ message }: RpcError): string {
+  const hints: readonly (readonly [RegExp, string])[] = [
+    [/nonce too low/i, 'nonce_too_low'],
+    [/underpriced/i, 'underpriced'],
+    [/insufficient funds/i, 'insufficient_funds'],
+  ];
+  return hints.find(([words]) => words.test(message))?.[1] ?? 'refused';
+}

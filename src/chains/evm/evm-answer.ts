@@ -1,0 +1,186 @@
+import { type BlockRef, ChainError } from '../chain-adapter.ts';
+
+/** An answer of a node that makes no sense. It is never credited, and another node may do better. */
+export function unsound(what: string): ChainError {
+  return new ChainError('unsound_answer', `the node answered ${what}`);
+}
+
+/** The newest facts of a block, without what is in it. */
+export interface EvmHeader {
+  readonly ref: BlockRef;
+  /** In seconds since 1970. */
+  readonly timestamp: number;
+  /** In wei; null on a chain without EIP-1559. */
+  readonly baseFee: bigint | null;
+}
+
+export interface EvmBlock extends EvmHeader {
+  readonly transactions: readonly EvmBlockTx[];
+}
+
+/** A transaction of a block. Addresses are in lower case. */
+export interface EvmBlockTx {
+  readonly txid: string;
+  readonly from: string;
+  /** Null where it makes a contract. */
+  readonly to: string | null;
+  readonly nonce: bigint;
+  readonly value: bigint;
+}
+
+/** What became of a transaction in the block that holds it. */
+export interface EvmReceipt {
+  readonly txid: string;
+  /** Both as in the transaction, in lower case. */
+  readonly from: string;
+  readonly to: string | null;
+  readonly height: number;
+  readonly blockHash: string;
+  readonly success: boolean;
+  /** Of the transaction, in the order in which they were written. */
+  readonly logs: readonly unknown[];
+  /** Null where the node does not tell. */
+  readonly fee: bigint | null;
+}
+
+/** What a contract wrote into a block. */
+export interface EvmLog {
+  readonly topics: readonly string[];
+  readonly data: string;
+}
+
+export const zeroAddress = `0x${'0'.repeat(40)}`;
+
+/** Root of an empty list: the hash of the RLP of nothing. */
+const emptyRoot = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421';
+
+export function asObject(value: unknown, what: string): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw unsound(`no ${what}`);
+  return value as Record<string, unknown>;
+}
+
+export function asList(value: unknown, what: string): readonly unknown[] {
+  if (!Array.isArray(value)) throw unsound(`no list of ${what}`);
+  return value;
+}
+
+/** A whole number below 2^256. https://ethereum.org/en/developers/docs/apis/json-rpc/#quantities-encoding */
+export function asQuantity(value: unknown, what: string): bigint {
+  if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{1,64}$/.test(value)) throw unsound(`no number as ${what}`);
+  return BigInt(value);
+}
+
+/** A number that counts or measures time, and never an amount. */
+export function asCount(value: unknown, what: string): number {
+  const count = asQuantity(value, what);
+  if (count > BigInt(Number.MAX_SAFE_INTEGER)) throw unsound(`a ${what} beyond all measure`);
+  return Number(count);
+}
+
+/** 32 bytes, in lower case. */
+export function asHash(value: unknown, what: string): string {
+  if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{64}$/.test(value)) throw unsound(`no hash as ${what}`);
+  return value.toLowerCase();
+}
+
+/** 20 bytes, in lower case. */
+export function asAddress(value: unknown, what: string): string {
+  if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{40}$/.test(value)) throw unsound(`no address as ${what}`);
+  return value.toLowerCase();
+}
+
+/** Null for what makes a contract. */
+function asRecipient(value: unknown): string | null {
+  return value === null || value === undefined ? null : asAddress(value, 'recipient');
+}
+
+/** Whole bytes, in lower case. */
+export function asBytes(value: unknown, what: string): string {
+  if (typeof value !== 'string' || !/^0x([0-9a-fA-F]{2})*$/.test(value)) throw unsound(`no bytes as ${what}`);
+  return value.toLowerCase();
+}
+
+/** The header that was asked for; null where the chain has no such block. */
+export function readHeader(answer: unknown, height: number | null): EvmHeader | null {
+  if (answer === null) return null;
+  const block = asObject(answer, 'block');
+  const ref: BlockRef = {
+    height: asCount(block.number, 'number of a block'),
+    hash: asHash(block.hash, 'hash of a block'),
+    parent: asHash(block.parentHash, 'hash of a parent'),
+  };
+  if (height !== null && ref.height !== height) throw unsound(`block ${ref.height} when asked for block ${height}`);
+  return {
+    ref,
+    timestamp: asCount(block.timestamp, 'time of a block'),
+    baseFee: block.baseFeePerGas === undefined ? null : asQuantity(block.baseFeePerGas, 'base fee'),
+  };
+}
+
+/** The block that was asked for, with its transactions; null where the chain has none. */
+export function readBlock(answer: unknown, height: number): EvmBlock | null {
+  const header = readHeader(answer, height);
+  if (header === null) return null;
+  const block = asObject(answer, 'block');
+  const transactions = asList(block.transactions, 'transactions').map((item) => {
+    const tx = asObject(item, 'transaction');
+    if (asHash(tx.blockHash, 'block of a transaction') !== header.ref.hash) {
+      throw unsound('a transaction of another block');
+    }
+    return readBlockTx(tx);
+  });
+  if (new Set(transactions.map(({ txid }) => txid)).size !== transactions.length) throw unsound('a transaction twice');
+  if (transactions.length === 0 && asHash(block.transactionsRoot, 'root of transactions') !== emptyRoot) {
+    throw unsound(`block ${height} without its transactions`);
+  }
+  return { ...header, transactions };
+}
+
+export function readBlockTx(tx: Record<string, unknown>): EvmBlockTx {
+  return {
+    txid: asHash(tx.hash, 'hash of a transaction'),
+    from: asAddress(tx.from, 'sender'),
+    to: asRecipient(tx.to),
+    nonce: asQuantity(tx.nonce, 'nonce'),
+    value: asQuantity(tx.value, 'value'),
+  };
+}
+
+export function readReceipt(answer: unknown): EvmReceipt {
+  const receipt = asObject(answer, 'receipt');
+  const status = asQuantity(receipt.status, 'status');
+  if (status > 1n) throw unsound('a status that is neither 0 nor 1');
+  return {
+    txid: asHash(receipt.transactionHash, 'transaction of a receipt'),
+    from: asAddress(receipt.from, 'sender of a receipt'),
+    to: asRecipient(receipt.to),
+    height: asCount(receipt.blockNumber, 'height of a receipt'),
+    blockHash: asHash(receipt.blockHash, 'block of a receipt'),
+    success: status === 1n,
+    logs: asList(receipt.logs, 'logs'),
+    fee: readFee(receipt),
+  };
+}
+
+/** Rollups of the OP stack charge for their place on the first layer besides. https://docs.optimism.io */
+function readFee(receipt: Record<string, unknown>): bigint | null {
+  if (receipt.effectiveGasPrice === undefined || receipt.gasUsed === undefined) return null;
+  const execution =
+    asQuantity(receipt.gasUsed, 'used gas') * asQuantity(receipt.effectiveGasPrice, 'effective price of gas');
+  const hasL1Fee = receipt.l1Fee !== undefined && receipt.l1Fee !== null;
+  return hasL1Fee ? execution + asQuantity(receipt.l1Fee, 'fee of the first layer') : execution;
+}
+
+/** Which contract wrote a log, in lower case. */
+export function contractOfLog(log: unknown): string {
+  return asAddress(asObject(log, 'log').address, 'contract of a log');
+}
+
+export function readLog(answer: unknown): EvmLog {
+  const log = asObject(answer, 'log');
+  if (log.removed === true) throw unsound('a log that was removed');
+  return {
+    topics: asList(log.topics, 'topics').map((topic) => asHash(topic, 'topic')),
+    data: asBytes(log.data, 'data of a log'),
+  };
+}

@@ -1,0 +1,334 @@
+import { ChainError } from '../chain-adapter.ts';
+import { type JsonRpcNode, type RpcCall, RpcError } from '../json-rpc.ts';
+import { transferTopic } from './erc20.ts';
+import {
+  asAddress,
+  asBytes,
+  asHash,
+  asList,
+  asObject,
+  asQuantity,
+  type EvmBlock,
+  type EvmBlockTx,
+  type EvmHeader,
+  type EvmReceipt,
+  readBlock,
+  readBlockTx,
+  readHeader,
+  readReceipt,
+  unsound,
+  zeroAddress,
+} from './evm-answer.ts';
+import { type CallTrace, readCallTrace } from './evm-traces.ts';
+import type { WatchedTokens } from './evm-transfers.ts';
+
+/** A block by its height, or by a name that the chain gives it. */
+export type BlockTag = number | 'latest' | 'safe' | 'finalized';
+
+/** What a transaction would do, for questions that only try it. */
+export interface CallRequest {
+  readonly from?: string;
+  readonly to: string;
+  readonly value?: bigint;
+  readonly data?: string;
+}
+
+/** Where a transaction stands for a node: in a block, waiting for one, or nowhere. */
+export type TxPlace = 'block' | 'pool' | null;
+
+/** Calls that one request holds. Nodes bound it, and so do those who host them. */
+const batchSize = 100;
+
+/**
+ * The questions that are put to one EVM node. Every answer is checked before it is believed: what makes no sense is a
+ * ChainError, and so is what the node refuses, so that another node can be asked.
+ */
+export class EvmNode {
+  readonly name: string;
+  readonly #node: JsonRpcNode;
+  /** The node does not serve all receipts of a block at once. */
+  #lacksBlockReceipts = false;
+
+  constructor(node: JsonRpcNode) {
+    this.name = node.name;
+    this.#node = node;
+  }
+
+  async chainId(): Promise<bigint> {
+    return asQuantity(await this.#call('eth_chainId'), 'id of the chain');
+  }
+
+  async isSyncing(): Promise<boolean> {
+    return (await this.#call('eth_syncing')) !== false;
+  }
+
+  async latest(): Promise<EvmHeader> {
+    const header = await this.header('latest');
+    if (header === null) throw unsound('no newest block');
+    return header;
+  }
+
+  /** Null where the chain has no such block. */
+  async header(at: BlockTag): Promise<EvmHeader | null> {
+    const answer = await this.#call('eth_getBlockByNumber', [tagText(at), false]);
+    return readHeader(answer, typeof at === 'number' ? at : null);
+  }
+
+  async block(height: number): Promise<EvmBlock | null> {
+    return readBlock(await this.#call('eth_getBlockByNumber', [tagText(height), true]), height);
+  }
+
+  /**
+   * The transactions that would be in the block after the newest. Empty where the node makes no such block.
+   *
+   * @throws ChainError when the node does not answer at all.
+   */
+  async pendingTransactions(): Promise<readonly EvmBlockTx[]> {
+    let answers: unknown[];
+    try {
+      answers = await this.#node.batch([
+        { method: 'eth_getBlockByNumber', params: ['pending', true] },
+        { method: 'eth_getBlockByNumber', params: ['latest', false] },
+      ]);
+    } catch (error) {
+      if (error instanceof RpcError) return [];
+      throw error;
+    }
+    const [pending, latest] = answers;
+    const head = readHeader(latest, null);
+    if (pending === null || pending === undefined || head === null) return [];
+    const block = asObject(pending, 'pending block');
+    // Some nodes show the newest block by this name, which waits for nothing.
+    if (block.parentHash !== head.ref.hash) return [];
+    return asList(block.transactions, 'transactions').map((tx) => readBlockTx(asObject(tx, 'transaction')));
+  }
+
+  /**
+   * The receipts of a block by their transactions: at least of those that move coins, and of those that move a watched
+   * token.
+   *
+   * @throws ChainError when one is missing, or belongs to another block.
+   */
+  async receipts(block: EvmBlock, tokens: WatchedTokens): Promise<ReadonlyMap<string, EvmReceipt>> {
+    if (block.transactions.length === 0) return new Map();
+    const found = await this.#blockReceipts(block);
+    if (found === null) return this.#receiptsThatMatter(block, tokens);
+    const receipts = inBlock(block, found);
+    const known = new Map(block.transactions.map((tx) => [tx.txid, tx]));
+    // What a chain does by itself, such as the transfers of a bridge, may stand in one of the two lists only.
+    for (const { txid, from } of block.transactions) {
+      if (!receipts.has(txid) && from !== zeroAddress) throw unsound(`block ${block.ref.height} without a receipt`);
+    }
+    for (const { txid, from } of receipts.values()) {
+      if (!known.has(txid) && from !== zeroAddress) throw unsound(`a receipt of no transaction of its block`);
+    }
+    return receipts;
+  }
+
+  /**
+   * What contracts sent on in a block, by transactions.
+   *
+   * @throws ChainError when the node traces nothing, or the trace of a transaction is missing.
+   */
+  async traces(block: EvmBlock): Promise<ReadonlyMap<string, CallTrace>> {
+    if (block.transactions.length === 0) return new Map();
+    const answer = await this.#call('debug_traceBlockByHash', [block.ref.hash, { tracer: 'callTracer' }]);
+    const items = asList(answer, 'traces').map((item) => asObject(item, 'trace'));
+    const hasNames = items.every(({ txHash }) => txHash !== undefined);
+    if (!hasNames && items.length !== block.transactions.length) throw unsound('fewer traces than transactions');
+    const traces = new Map<string, CallTrace>();
+    for (const [index, { txHash, result }] of items.entries()) {
+      const txid = hasNames ? asHash(txHash, 'transaction of a trace') : (block.transactions[index]?.txid ?? '');
+      traces.set(txid, readCallTrace(result));
+    }
+    for (const { txid, from, value } of block.transactions) {
+      const trace = traces.get(txid);
+      if (!trace && from === zeroAddress) continue;
+      if (trace?.from !== from || trace.value !== value) throw unsound('no trace of a transaction, or of another one');
+    }
+    return traces;
+  }
+
+  async receipt(txid: string): Promise<EvmReceipt | null> {
+    const answer = await this.#call('eth_getTransactionReceipt', [txid]);
+    if (answer === null) return null;
+    const receipt = readReceipt(answer);
+    if (receipt.txid !== txid) throw unsound('the receipt of another transaction');
+    return receipt;
+  }
+
+  async place(txid: string): Promise<TxPlace> {
+    const answer = await this.#call('eth_getTransactionByHash', [txid]);
+    if (answer === null) return null;
+    const tx = asObject(answer, 'transaction');
+    if (asHash(tx.hash, 'hash of a transaction') !== txid) throw unsound('another transaction');
+    return tx.blockHash === null || tx.blockHash === undefined ? 'pool' : 'block';
+  }
+
+  /** How many transactions an account has sent, as of a block. */
+  async nonce(address: string, at: BlockTag): Promise<bigint> {
+    return asQuantity(await this.#call('eth_getTransactionCount', [address, tagText(at)]), 'nonce');
+  }
+
+  /** In the order asked. */
+  async balances(addresses: readonly string[], at: BlockTag): Promise<bigint[]> {
+    const calls = addresses.map((address) => ({ method: 'eth_getBalance', params: [address, tagText(at)] }));
+    return (await this.#batch(calls)).map((answer) => asQuantity(answer, 'balance'));
+  }
+
+  /** The answers of contracts, in the order asked. */
+  async callAll(requests: readonly CallRequest[], at: BlockTag): Promise<string[]> {
+    const calls = requests.map((request) => ({ method: 'eth_call', params: [callText(request), tagText(at)] }));
+    return (await this.#batch(calls)).map((answer) => asBytes(answer, 'answer of a contract'));
+  }
+
+  async hasCode(address: string): Promise<boolean> {
+    return asBytes(await this.#call('eth_getCode', [address, 'latest']), 'code of a contract') !== '0x';
+  }
+
+  /**
+   * The gas that a transaction would use.
+   *
+   * @throws ChainError `would_fail` when the chain would undo it; `not_estimated` when the node does not say.
+   */
+  async estimateGas(request: CallRequest): Promise<bigint> {
+    try {
+      return asQuantity(await this.#node.call('eth_estimateGas', [callText(request)]), 'gas');
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+      // The code of a call that a contract undid, which comes with what the contract said.
+      const isReverted = error.code === 3;
+      throw new ChainError(
+        isReverted ? 'would_fail' : 'not_estimated',
+        isReverted ? 'the chain would undo the transaction' : 'the node does not tell what gas a transaction uses',
+        { isOfChain: isReverted, cause: error },
+      );
+    }
+  }
+
+  /** Base fee of the next block, and what the newest blocks paid their makers on top of theirs; in wei. */
+  async market(blocks: number): Promise<{ readonly baseFee: bigint; readonly tips: readonly bigint[] }> {
+    const answer = await this.#call('eth_feeHistory', [tagText(blocks), 'latest', [50]]);
+    const history = asObject(answer, 'history of fees');
+    const baseFees = asList(history.baseFeePerGas, 'base fees');
+    const rewards = history.reward === null || history.reward === undefined ? [] : asList(history.reward, 'rewards');
+    return {
+      baseFee: asQuantity(baseFees.at(-1), 'base fee'),
+      tips: rewards.map((reward) => asQuantity(asList(reward, 'rewards of a block')[0], 'reward')),
+    };
+  }
+
+  /** What the node itself would pay on top of the base fee; null where it has no opinion. */
+  async suggestedTip(): Promise<bigint | null> {
+    try {
+      return asQuantity(await this.#node.call('eth_maxPriorityFeePerGas'), 'tip');
+    } catch (error) {
+      if (error instanceof RpcError) return null;
+      throw error;
+    }
+  }
+
+  /**
+   * Hands signed bytes over.
+   *
+   * @throws RpcError when the node does not take them, which says nothing about where they are.
+   */
+  async send(raw: string): Promise<void> {
+    await this.#node.call('eth_sendRawTransaction', [raw]);
+  }
+
+  /** Whether the node serves the receipts of a block at once. */
+  async hasBlockReceipts(hash: string): Promise<boolean> {
+    return this.#serves('eth_getBlockReceipts', [hash]);
+  }
+
+  async hasTraces(hash: string): Promise<boolean> {
+    return this.#serves('debug_traceBlockByHash', [hash, { tracer: 'callTracer' }]);
+  }
+
+  async #serves(method: string, params: readonly unknown[]): Promise<boolean> {
+    try {
+      return Array.isArray(await this.#node.call(method, params));
+    } catch (error) {
+      if (error instanceof RpcError) return false;
+      throw error;
+    }
+  }
+
+  async #blockReceipts(block: EvmBlock): Promise<readonly EvmReceipt[] | null> {
+    if (this.#lacksBlockReceipts) return null;
+    let answer: unknown;
+    try {
+      answer = await this.#node.call('eth_getBlockReceipts', [block.ref.hash]);
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+      // No such method, or not with the hash of a block: https://www.jsonrpc.org/specification#error_object
+      this.#lacksBlockReceipts = error.code === -32601 || error.code === -32602;
+      return null;
+    }
+    return asList(answer, 'receipts').map(readReceipt);
+  }
+
+  /** One by one, for nodes that do not serve them at once. */
+  async #receiptsThatMatter(block: EvmBlock, tokens: WatchedTokens): Promise<ReadonlyMap<string, EvmReceipt>> {
+    const filter = { blockHash: block.ref.hash, address: [...tokens.keys()], topics: [transferTopic] };
+    const logs = tokens.size === 0 ? [] : asList(await this.#call('eth_getLogs', [filter]), 'logs');
+    const wanted = new Set(logs.map((log) => asHash(asObject(log, 'log').transactionHash, 'transaction of a log')));
+    for (const { txid, to, value } of block.transactions) if (to !== null && value > 0n) wanted.add(txid);
+    const calls = [...wanted].map((txid) => ({ method: 'eth_getTransactionReceipt', params: [txid] }));
+    const receipts = inBlock(block, (await this.#batch(calls)).map(readReceipt));
+    for (const txid of wanted) if (!receipts.has(txid)) throw unsound('the receipt of another transaction');
+    return receipts;
+  }
+
+  async #call(method: string, params: readonly unknown[] = []): Promise<unknown> {
+    try {
+      return await this.#node.call(method, params);
+    } catch (error) {
+      throw asChainError(error, method);
+    }
+  }
+
+  async #batch(calls: readonly RpcCall[]): Promise<unknown[]> {
+    const answers: unknown[] = [];
+    for (let from = 0; from < calls.length; from += batchSize) {
+      try {
+        answers.push(...(await this.#node.batch(calls.slice(from, from + batchSize))));
+      } catch (error) {
+        throw asChainError(error, calls[from]?.method ?? '');
+      }
+    }
+    return answers;
+  }
+}
+
+/** Those of a block by their transactions. */
+function inBlock(block: EvmBlock, found: readonly EvmReceipt[]): Map<string, EvmReceipt> {
+  const receipts = new Map<string, EvmReceipt>();
+  for (const receipt of found) {
+    const isHere = receipt.blockHash === block.ref.hash && receipt.height === block.ref.height;
+    if (!isHere) throw unsound('a receipt of another block');
+    if (receipts.has(receipt.txid)) throw unsound('a receipt twice');
+    receipts.set(receipt.txid, receipt);
+  }
+  return receipts;
+}
+
+function tagText(at: BlockTag): string {
+  return typeof at === 'number' ? `0x${at.toString(16)}` : at;
+}
+
+function callText({ from, to, value, data }: CallRequest): Record<string, string> {
+  return {
+    ...(from === undefined ? {} : { from: asAddress(from, 'sender') }),
+    to: asAddress(to, 'recipient'),
+    ...(value === undefined ? {} : { value: `0x${value.toString(16)}` }),
+    ...(data === undefined ? {} : { data }),
+  };
+}
+
+/** A refusal of a question is a failure of the node: it may be asked to do what it does not offer, or have lost it. */
+function asChainError(error: unknown, method: string): unknown {
+  if (!(error instanceof RpcError)) return error;
+  return new ChainError('node_refused', `the node refuses ${method}: ${error.message}`, { cause: error });
+}

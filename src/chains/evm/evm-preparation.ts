@@ -1,0 +1,186 @@
+import { ChainError, type PaymentIntent, type PreparedTx, type Reservation } from '../chain-adapter.ts';
+import type { EvmNetwork } from '../network-config.ts';
+import { depositPath, hotWalletPath, type Network, networkOfChain } from '../networks.ts';
+import type { OwnAddresses } from '../own-addresses.ts';
+import { balanceCall, readUint, transferCall } from './erc20.ts';
+import { exactPrices, type FeeMarket, type GasPrices, paymentPrices, raisedPrices, usualTip } from './evm-fees.ts';
+import { hasL1Fee, l1FeeCall } from './evm-l1-fee.ts';
+import type { EvmNode } from './evm-node.ts';
+import { decodePayload, type EvmTx, encodePayload, maxGas, plainGas, reservation, serializeEvmTx } from './evm-tx.ts';
+
+export interface EvmPreparationOptions {
+  readonly network: EvmNetwork;
+  readonly hotWallet: string;
+  readonly addresses: OwnAddresses;
+}
+
+interface Sender {
+  readonly address: string;
+  readonly path: string;
+}
+
+/** What a payment takes, without a nonce. */
+interface Plan {
+  readonly sender: Sender;
+  readonly isOwnSweep: boolean;
+  readonly to: string;
+  readonly data: string;
+  readonly gas: bigint;
+  readonly prices: GasPrices;
+  /** The most that it costs, in wei. */
+  readonly fee: bigint;
+  /** What the sender has of the chain's own coin, in wei. */
+  readonly coins: bigint;
+}
+
+/** Blocks whose fees tell what is usual. */
+const feeBlocks = 10;
+
+/** Builds the unsigned transactions of one chain. Each call puts all of its questions to one node. */
+export class EvmPreparation {
+  readonly #options: EvmPreparationOptions;
+  readonly #keys: Network;
+
+  constructor(options: EvmPreparationOptions) {
+    this.#options = options;
+    const keys = networkOfChain(options.network.chain);
+    if (!keys) throw new Error(`${options.network.chain} is no chain of the table of networks`);
+    this.#keys = keys;
+  }
+
+  async prepare(node: EvmNode, intent: PaymentIntent, held: ReadonlySet<Reservation>): Promise<PreparedTx> {
+    const plan = await this.#plan(node, intent);
+    const { sender, isOwnSweep, fee, coins } = plan;
+    if (isOwnSweep && intent.amount <= fee) {
+      throw refused('below_fee', `moving ${intent.amount} wei costs ${fee}`, { retryable: false });
+    }
+    if (intent.contract === null) {
+      const needed = isOwnSweep ? intent.amount : intent.amount + fee;
+      if (coins < needed) throw refused('insufficient_funds', `${sender.address} has ${coins} wei of ${needed}`);
+    } else if (coins < fee) {
+      throw refused('no_gas', `${sender.address} has ${coins} wei, and the fee is ${fee}`);
+    }
+    let nonce = await node.nonce(sender.address, 'latest');
+    while (held.has(reservation(sender.address, nonce))) nonce += 1n;
+    return this.#prepared(sender, fee, {
+      chainId: this.#options.network.chainId,
+      nonce: Number(nonce),
+      ...plan.prices,
+      gas: plan.gas,
+      to: plan.to,
+      value: paidValue(intent, isOwnSweep, fee),
+      data: plan.data,
+    });
+  }
+
+  async replace(node: EvmNode, intent: PaymentIntent, old: PreparedTx): Promise<PreparedTx | null> {
+    const { path, tx } = decodePayload(old.payload);
+    const sender = await this.#sender(intent);
+    if (sender.path !== path || old.reserves[0] !== reservation(sender.address, tx.nonce)) {
+      throw new Error('the transaction to replace is not one of this payment');
+    }
+    const { network } = this.#options;
+    const prices = raisedPrices(tx, await this.#market(node), network.maxFeePerGas);
+    if (prices === null) return null;
+    // What is not for gas stays as it was.
+    const fee = old.fee + tx.gas * (prices.maxFeePerGas - tx.maxFeePerGas);
+    const isOwnSweep = isSweepOfCoins(intent);
+    if (isOwnSweep && intent.amount <= fee) return null;
+    return this.#prepared(sender, fee, { ...tx, ...prices, value: paidValue(intent, isOwnSweep, fee) });
+  }
+
+  async missingGas(node: EvmNode, intent: PaymentIntent): Promise<bigint> {
+    const { fee, coins, isOwnSweep } = await this.#plan(node, intent);
+    return isOwnSweep || coins >= fee ? 0n : fee - coins;
+  }
+
+  async #plan(node: EvmNode, intent: PaymentIntent): Promise<Plan> {
+    const { network } = this.#options;
+    if (intent.tag !== null) throw refused('no_tags', `${network.chain} has no tags`, { retryable: false });
+    const sender = await this.#sender(intent);
+    const isOwnSweep = isSweepOfCoins(intent);
+    const to = (intent.contract ?? intent.to).toLowerCase();
+    const data = intent.contract === null ? '0x' : transferCall(intent.to, intent.amount);
+    const [coins = 0n] = await node.balances([sender.address], 'latest');
+    const value = intent.contract === null ? intent.amount : 0n;
+    // Nodes estimate nothing that cannot be paid, and that has a name of its own.
+    if (coins < value) throw refused('insufficient_funds', `${sender.address} has ${coins} wei of ${value}`);
+    if (intent.contract !== null) {
+      await this.#refuseWithoutTokens(node, sender.address, intent.contract, intent.amount);
+    }
+    const estimated = await node.estimateGas({ from: sender.address, to, value, data });
+    // State may change until the transaction is executed; what is not used is not paid.
+    const gas = estimated <= plainGas ? plainGas : estimated + estimated / 4n;
+    if (gas > maxGas) throw refused('gas_above_maximum', `it would use ${estimated} gas`, { retryable: false });
+    const market = await this.#market(node);
+    const usual = isOwnSweep ? exactPrices(market, network.maxFeePerGas) : paymentPrices(market, network.maxFeePerGas);
+    const l1Fee = await this.#l1Fee(node, { nonce: 0, gas, to, value, data, ...usual, chainId: network.chainId });
+    const isTokenSweep = intent.from !== null && !isOwnSweep;
+    const prices = isTokenSweep ? affordable(usual, market, (coins - l1Fee) / gas) : usual;
+    return { sender, isOwnSweep, to, data, gas, prices, fee: gas * prices.maxFeePerGas + l1Fee, coins };
+  }
+
+  #prepared({ address, path }: Sender, fee: bigint, tx: EvmTx): PreparedTx {
+    return {
+      payload: encodePayload({ path, tx }),
+      reserves: [reservation(address, tx.nonce)],
+      fee,
+      expiresAt: null,
+    };
+  }
+
+  async #sender({ from, to }: PaymentIntent): Promise<Sender> {
+    const { hotWallet, addresses } = this.#options;
+    if (from === null) return { address: hotWallet, path: hotWalletPath(this.#keys) };
+    const [address] = from;
+    if (address === undefined || from.length !== 1 || to.toLowerCase() !== hotWallet.toLowerCase()) {
+      throw refused('bad_sweep', 'a sweep brings what one address has to the hot wallet', { retryable: false });
+    }
+    const index = (await addresses.indexes([address])).get(address);
+    if (index === undefined) throw refused('unknown_address', `${address} is not ours`, { retryable: false });
+    return { address, path: depositPath(this.#keys, index) };
+  }
+
+  async #market(node: EvmNode): Promise<FeeMarket> {
+    const { baseFee, tips } = await node.market(feeBlocks);
+    return { baseFee, tip: usualTip(tips, await node.suggestedTip()) };
+  }
+
+  async #refuseWithoutTokens(node: EvmNode, owner: string, contract: string, amount: bigint): Promise<void> {
+    const [answer] = await node.callAll([{ to: contract, data: balanceCall(owner) }], 'latest');
+    const tokens = readUint(answer, 'balance');
+    if (tokens < amount) throw refused('insufficient_funds', `${owner} has ${tokens} of ${amount} of ${contract}`);
+  }
+
+  /** Twice what it is now, since nobody knows it for the block that will take the transaction. */
+  async #l1Fee(node: EvmNode, tx: EvmTx): Promise<bigint> {
+    if (!hasL1Fee(this.#options.network.chain)) return 0n;
+    const [answer] = await node.callAll([l1FeeCall(serializeEvmTx(tx))], 'latest');
+    return 2n * readUint(answer, 'fee of the first layer');
+  }
+}
+
+function isSweepOfCoins({ from, contract }: PaymentIntent): boolean {
+  return from !== null && contract === null;
+}
+
+function paidValue({ contract, amount }: PaymentIntent, isOwnSweep: boolean, fee: bigint): bigint {
+  if (contract !== null) return 0n;
+  return isOwnSweep ? amount - fee : amount;
+}
+
+/**
+ * The prices that an address can pay which was given coins for this one fee, as long as the market takes them: the
+ * market may have moved since.
+ */
+function affordable(prices: GasPrices, market: FeeMarket, most: bigint): GasPrices {
+  const { maxFeePerGas, maxPriorityFeePerGas } = prices;
+  const least = exactPrices(market, maxFeePerGas).maxFeePerGas;
+  if (most >= maxFeePerGas || most < least) return prices;
+  return { maxFeePerGas: most, maxPriorityFeePerGas };
+}
+
+/** A fact of the chain, which each of its nodes would tell. */
+function refused(code: string, message: string, { retryable = true }: { retryable?: boolean } = {}): ChainError {
+  return new ChainError(code, message, { retryable, isOfChain: true });
+}

@@ -1,0 +1,106 @@
+import { ChainError, type TxStatus } from '../chain-adapter.ts';
+import type { EvmHeader, EvmReceipt } from './evm-answer.ts';
+import type { EvmNode } from './evm-node.ts';
+
+/** A number of confirmations, or the block that the chain itself calls final. */
+export type Finality = number | 'safe' | 'finalized';
+
+/** What tells one transaction apart and from those that would take its place. */
+export interface SentTx {
+  readonly txid: string;
+  readonly sender: string;
+  readonly nonce: bigint;
+}
+
+/** How often the chain may change under one question. */
+const maxLooks = 3;
+
+/** The newest block that is final. Block 0 always is. */
+export async function finalBlock(node: EvmNode, finality: Finality, head: EvmHeader): Promise<EvmHeader> {
+  const at = typeof finality === 'number' ? Math.max(0, head.ref.height - finality + 1) : finality;
+  const header = await node.header(at);
+  if (header === null) throw new ChainError('unsound_answer', `the node knows no ${at} block`);
+  return header;
+}
+
+/**
+ * What became of a transaction, by its hash and then by its nonce. That it can never confirm is only called final when
+ * the very transaction is seen that took its nonce in a final block: a node that does not find a transaction may just
+ * have no index of it.
+ */
+export async function evmStatus(node: EvmNode, sent: SentTx, finality: Finality): Promise<TxStatus> {
+  for (let look = 1; look <= maxLooks; look += 1) {
+    const receipt = await node.receipt(sent.txid);
+    if (receipt) {
+      const mined = await minedStatus(node, receipt, finality);
+      if (mined) return mined;
+      continue;
+    }
+    const place = await node.place(sent.txid);
+    if (place === 'pool') return { state: 'mempool' };
+    if (place === 'block') continue;
+    if ((await node.nonce(sent.sender, 'latest')) <= sent.nonce) return { state: 'unknown' };
+    // It may have come into a block since it was asked for.
+    if ((await node.receipt(sent.txid)) === null) return deadStatus(node, sent, finality);
+  }
+  throw new ChainError('unsettled_answer', 'the chain changes under the question, or the node contradicts itself');
+}
+
+/** Null when the block of the receipt is not on the chain any more. */
+async function minedStatus(node: EvmNode, receipt: EvmReceipt, finality: Finality): Promise<TxStatus | null> {
+  const { height, blockHash, success, fee } = receipt;
+  const head = await node.latest();
+  const final = await finalBlock(node, finality, head);
+  const block = await node.header(height);
+  if (block?.ref.hash !== blockHash || head.ref.height < height) return null;
+  if (fee === null) throw new ChainError('unsound_answer', 'a receipt does not tell what the transaction cost');
+  const confirmations = head.ref.height - height + 1;
+  return {
+    state: 'mined',
+    height,
+    confirmations,
+    success,
+    fee,
+    final: typeof finality === 'number' ? confirmations >= finality : final.ref.height >= height,
+  };
+}
+
+async function deadStatus(node: EvmNode, sent: SentTx, finality: Finality): Promise<TxStatus> {
+  const final = await finalBlock(node, finality, await node.latest());
+  const rival = await rivalUpTo(node, sent, final.ref.height);
+  if (rival === sent.txid) {
+    throw new ChainError('no_index', 'the node does not find a transaction that is in its chain');
+  }
+  const isFinal = rival !== null && (await node.header(final.ref.height))?.ref.hash === final.ref.hash;
+  return { state: 'dead', why: 'conflict', final: isFinal };
+}
+
+/**
+ * The transaction that used the nonce, in a block up to a height. Null when none did, or when the node cannot show it:
+ * most keep no more than the newest 128 states.
+ */
+async function rivalUpTo(node: EvmNode, { sender, nonce }: SentTx, height: number): Promise<string | null> {
+  const isUsedAt = async (at: number): Promise<boolean> => (await node.nonce(sender, at)) > nonce;
+  try {
+    if (!(await isUsedAt(height))) return null;
+    // The nonce is used at `used` and free at `free`; both close in on the block that used it.
+    let used = height;
+    let free = height;
+    for (let step = 1; ; step *= 2) {
+      free = Math.max(-1, height - step);
+      if (free < 0 || !(await isUsedAt(free))) break;
+      used = free;
+    }
+    while (used - free > 1) {
+      const middle = Math.floor((used + free) / 2);
+      if (await isUsedAt(middle)) used = middle;
+      else free = middle;
+    }
+    const block = await node.block(used);
+    const rival = block?.transactions.find((tx) => tx.from === sender.toLowerCase() && tx.nonce === nonce);
+    return rival?.txid ?? null;
+  } catch (error) {
+    if (error instanceof ChainError && error.code === 'node_refused') return null;
+    throw error;
+  }
+}

@@ -1,0 +1,58 @@
+import { asAddress, asList, asObject, asQuantity, unsound } from './evm-answer.ts';
+
+/** Coins that a contract sent on. */
+export interface InternalMove {
+  /** In lower case. */
+  readonly to: string;
+  readonly value: bigint;
+}
+
+/** The outermost call of a transaction, as callTracer shows it. */
+export interface CallTrace {
+  readonly from: string;
+  readonly value: bigint;
+  readonly moves: readonly InternalMove[];
+}
+
+/** Kinds of calls, and whether they move their value: DELEGATECALL repeats its caller's, and CALLCODE pays itself. */
+const kinds: ReadonlyMap<unknown, boolean> = new Map([
+  ['CALL', true],
+  ['CREATE', true],
+  ['CREATE2', true],
+  ['SELFDESTRUCT', true],
+  ['STATICCALL', false],
+  ['DELEGATECALL', false],
+  ['CALLCODE', false],
+]);
+
+/** The machine itself allows 1,024 calls inside each other. https://eips.ethereum.org/EIPS/eip-150 */
+const maxDepth = 1_100;
+
+/** Reads one transaction's trace. https://geth.ethereum.org/docs/developers/evm-tracing/built-in-tracers#call-tracer */
+export function readCallTrace(frame: unknown): CallTrace {
+  const top = asObject(frame, 'trace');
+  const moves: InternalMove[] = [];
+  collect(top, moves, 0);
+  return { from: asAddress(top.from, 'sender of a trace'), value: movedValue(top), moves };
+}
+
+/** What happens below a call that failed is undone with it. */
+function collect(call: Record<string, unknown>, moves: InternalMove[], depth: number): void {
+  if (depth > maxDepth) throw unsound(`a trace of more than ${maxDepth} calls inside each other`);
+  if (typeof call.error === 'string') return;
+  if (call.error !== undefined) throw unsound('a trace that fails for no reason');
+  const value = depth === 0 ? 0n : movedValue(call);
+  if (value > 0n) {
+    const isMoving = kinds.get(call.type);
+    if (isMoving === undefined) throw unsound('a trace of an unknown kind');
+    const to = asAddress(call.to, 'recipient of a call');
+    if (isMoving && to !== asAddress(call.from, 'sender of a call')) moves.push({ to, value });
+  }
+  for (const inner of call.calls === undefined ? [] : asList(call.calls, 'calls')) {
+    collect(asObject(inner, 'call'), moves, depth + 1);
+  }
+}
+
+function movedValue({ value }: Record<string, unknown>): bigint {
+  return value === undefined ? 0n : asQuantity(value, 'value of a call');
+}

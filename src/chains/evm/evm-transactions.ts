@@ -1,0 +1,122 @@
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { encodeEvm } from '../addresses/evm.ts';
+import type { PaymentIntent, PreparedTx } from '../chain-adapter.ts';
+import type { EvmNetwork } from '../network-config.ts';
+import { depositPath, hotWalletPath, type Network, networkOfChain } from '../networks.ts';
+import { SignerError } from '../signer.ts';
+import type { OpenedTx, Secp256k1Keys, TransactionSigner } from '../transaction-signer.ts';
+import { transferCall } from './erc20.ts';
+import { hasL1Fee } from './evm-l1-fee.ts';
+import { decodePayload, type EvmPayload, maxGas, plainGas, reservation, signEvmTx } from './evm-tx.ts';
+
+export interface EvmTransactionsOptions {
+  readonly network: Pick<EvmNetwork, 'chain' | 'chainId' | 'maxFeePerGas'>;
+  readonly keys: Secp256k1Keys;
+}
+
+/** Reads and signs the transactions of one chain of the Ethereum kind. */
+export class EvmTransactions implements TransactionSigner {
+  readonly #network: EvmTransactionsOptions['network'];
+  readonly #keys: Secp256k1Keys;
+  readonly #paths: Network;
+  /** Public, and dear to derive. */
+  #hotWallet: string | undefined;
+
+  constructor({ network, keys }: EvmTransactionsOptions) {
+    const paths = networkOfChain(network.chain);
+    if (paths?.family !== 'evm') throw new Error(`${network.chain} is no chain of the Ethereum kind`);
+    this.#network = network;
+    this.#keys = keys;
+    this.#paths = paths;
+  }
+
+  hotWallet(): string {
+    this.#hotWallet ??= this.#address(hotWalletPath(this.#paths));
+    return this.#hotWallet;
+  }
+
+  open(chain: string, intent: PaymentIntent, tx: PreparedTx): OpenedTx {
+    const payload = openPayload(tx.payload);
+    return {
+      faults: this.#faults(chain, intent, tx, payload),
+      sign: () => signEvmTx(payload.tx, this.#keys.secp256k1Key(payload.path).privateKey),
+    };
+  }
+
+  #faults(chain: string, intent: PaymentIntent, prepared: PreparedTx, { path, tx }: EvmPayload): string[] {
+    const network = this.#network;
+    const hot = this.hotWallet();
+    const own = this.#ownAddress(path);
+    const sender = intent.from === null ? hot : intent.from[0];
+    const isOwnSweep = intent.from !== null && intent.contract === null;
+    const gasFee = tx.gas * tx.maxFeePerGas;
+    // A rollup's fee for the first layer stands in no transaction.
+    const isFee = hasL1Fee(network.chain) ? prepared.fee >= gasFee : prepared.fee === gasFee;
+    const conditions: readonly (readonly [string, boolean])[] = [
+      ['the chain is not the one asked for', chain === network.chain],
+      ['the chain id of the transaction is not that of the chain', tx.chainId === network.chainId],
+      ['the key of the transaction is not one of ours', own !== null],
+      ['the transaction does not pay from the address of the payment', own === null || own === sender],
+      ['a payment from the hot wallet has another key', intent.from !== null || path === hotWalletPath(this.#paths)],
+      ['a sweep takes from one address', intent.from === null || intent.from.length === 1],
+      ['a sweep does not bring its coins to the hot wallet', intent.from === null || sameAddress(intent.to, hot)],
+      ['a sweep takes from the hot wallet', intent.from === null || path !== hotWalletPath(this.#paths)],
+      [
+        'the recipient (to) of the transaction is not that of the payment, or not its contract',
+        sameAddress(tx.to, intent.contract ?? intent.to),
+      ],
+      ['the value of the transaction is not the amount of the payment', tx.value === paidValue(intent, prepared.fee)],
+      ['the amount of the sweep does not cover its fee', !isOwnSweep || intent.amount > prepared.fee],
+      ['the data of the transaction is not the transfer of the payment', tx.data === dataOf(intent)],
+      ['the payment has a tag, and the chain has none', intent.tag === null],
+      ['the gas of the transaction is out of bounds', tx.gas >= plainGas && tx.gas <= maxGas],
+      ['the price of gas is above the maximum', tx.maxFeePerGas <= network.maxFeePerGas],
+      ['the tip is above the price of gas', tx.maxPriorityFeePerGas <= tx.maxFeePerGas],
+      ['the fee of the transaction is not the one stated', isFee],
+      [
+        'the reserves are not the nonce of the transaction',
+        prepared.reserves.length === 1 && prepared.reserves[0] === reservation(sender ?? '', tx.nonce),
+      ],
+      // Nothing in these bytes expires. Who believed otherwise would pay again while they can still confirm.
+      ['the transaction never expires, and it states that it does', prepared.expiresAt === null],
+    ];
+    return conditions.filter(([, holds]) => !holds).map(([fault]) => fault);
+  }
+
+  /** Of the key that pays, or of one of a deposit; null for any other path. */
+  #ownAddress(path: string): string | null {
+    if (path === hotWalletPath(this.#paths)) return this.hotWallet();
+    const index = Number(/\/(\d{1,10})$/.exec(path)?.[1] ?? Number.NaN);
+    return index < 0x80000000 && path === depositPath(this.#paths, index) ? this.#address(path) : null;
+  }
+
+  #address(path: string): string {
+    const { publicKey } = this.#keys.secp256k1Key(path);
+    return encodeEvm(secp256k1.Point.fromBytes(publicKey).toBytes(false).subarray(1));
+  }
+}
+
+function openPayload(text: string): EvmPayload {
+  try {
+    return decodePayload(text);
+  } catch (error) {
+    throw new SignerError('refused', 'the payload is no EVM transaction', error);
+  }
+}
+
+/** Whatever the case of their letters. */
+function sameAddress(a: string, b: string): boolean {
+  return a.toLowerCase() === b.toLowerCase();
+}
+
+function paidValue({ from, contract, amount }: PaymentIntent, fee: bigint): bigint {
+  if (contract !== null) return 0n;
+  return from === null ? amount : amount - fee;
+}
+
+/** What is no address has no transfer to it. */
+function dataOf({ contract, to, amount }: PaymentIntent): string | null {
+  if (contract === null) return '0x';
+  if (!/^0x[0-9a-fA-F]{40}$/.test(to) || amount < 0n || amount >= 1n << 256n) return null;
+  return transferCall(to, amount);
+}

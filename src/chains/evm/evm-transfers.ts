@@ -1,0 +1,85 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { toChecksumAddress } from '../addresses/evm.ts';
+import type { Transfer } from '../chain-adapter.ts';
+import { transferTopic } from './erc20.ts';
+import { contractOfLog, type EvmBlock, type EvmReceipt, readLog, unsound } from './evm-answer.ts';
+import type { CallTrace } from './evm-traces.ts';
+
+/** Contracts of the tokens that are watched, in lower case, with the text that names each in the settings. */
+export type WatchedTokens = ReadonlyMap<string, string>;
+
+/** Of the coins that a transaction itself sends, which its txid decides. */
+const ownPlace = '0';
+
+/** How a topic begins that holds an address. */
+const addressTopic = `0x${'0'.repeat(24)}`;
+
+/**
+ * All that a block moved, in the order of its transactions. The keys are made of nothing that the place in a block
+ * decides, so that a transaction that a reorganisation moves keeps them:
+ *
+ * - 'txid:0' coins that the transaction itself sends,
+ * - 'txid:log2:<digest>' tokens, by the place of the log among those of its transaction and by what moved,
+ * - 'txid:trace0:<digest>' coins that contracts sent on, by their place among such moves of the transaction and by what moved.
+ *
+ * @throws ChainError when a receipt or a trace that decides is missing.
+ */
+export function transfersOf(
+  block: EvmBlock,
+  receipts: ReadonlyMap<string, EvmReceipt>,
+  traces: ReadonlyMap<string, CallTrace>,
+  tokens: WatchedTokens,
+): Transfer[] {
+  const found: Transfer[] = [];
+  const add = (txid: string, place: string, to: string, contract: string | null, amount: bigint): void => {
+    const address = toChecksumAddress(to.slice(2));
+    const transfer = { txid, address, tag: null, contract, amount };
+    found.push({ key: `${txid}:${place === ownPlace ? place : `${place}:${digestOf(transfer)}`}`, ...transfer });
+  };
+  for (const { txid, from, to, value } of block.transactions) {
+    const receipt = receipts.get(txid);
+    if (receipt && (receipt.from !== from || receipt.to !== to))
+      throw unsound('a receipt that is not of its transaction');
+    if (to !== null && value > 0n) {
+      if (!receipt) throw unsound('no receipt of a transaction that moves coins');
+      if (receipt.success) add(txid, ownPlace, to, null, value);
+    }
+    if (receipt?.success) addTokens(receipt, tokens, add);
+    for (const [index, move] of traces.get(txid)?.moves.entries() ?? []) {
+      add(txid, `trace${index}`, move.to, null, move.value);
+    }
+  }
+  // Bridges of some chains write receipts for transactions that no list of a block shows.
+  const listed = new Set(block.transactions.map(({ txid }) => txid));
+  for (const receipt of receipts.values()) {
+    if (!listed.has(receipt.txid) && receipt.success) addTokens(receipt, tokens, add);
+  }
+  return found;
+}
+
+function addTokens(
+  { txid, logs }: EvmReceipt,
+  tokens: WatchedTokens,
+  add: (txid: string, place: string, to: string, contract: string | null, amount: bigint) => void,
+): void {
+  for (const [index, item] of logs.entries()) {
+    const contract = tokens.get(contractOfLog(item));
+    if (contract === undefined) continue;
+    const { topics, data } = readLog(item);
+    // Tokens that are no coins have a fourth topic, their number.
+    if (topics[0] !== transferTopic || topics.length !== 3 || data.length !== 66) continue;
+    const to = topics[2] ?? '';
+    const amount = BigInt(data);
+    // More than an address names none of ours.
+    if (amount > 0n && to.startsWith(addressTopic)) add(txid, `log${index}`, `0x${to.slice(26)}`, contract, amount);
+  }
+}
+
+/**
+ * Names what moved. What contracts do depends on the block that executes them, so that after a reorganisation the same
+ * place of the same transaction may hold another movement, which must have another key.
+ */
+function digestOf({ contract, address, amount }: Omit<Transfer, 'key'>): string {
+  return bytesToHex(sha256(utf8ToBytes(`${contract ?? ''} ${address} ${amount}`))).slice(0, 16);
+}

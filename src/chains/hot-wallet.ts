@@ -1,0 +1,51 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Signer } from './signer.ts';
+
+/** Where the database keeps the address that payments come from: of a live chain, or of all of the sandbox. */
+export function hotWalletSetting(place: string): string {
+  return `hot_wallet:${place}`;
+}
+
+/** The address that payments come from, for processes that hold no keys; null before a first start. */
+export async function knownHotWallet(em: EntityManager, place: string): Promise<string | null> {
+  const [row] = await em.execute<{ value: string }[]>('select value from setting where name = ?', [
+    hotWalletSetting(place),
+  ]);
+  return row?.value ?? null;
+}
+
+/**
+ * Remembers the signer's wallet when it is first asked for, so that a process starts while the signer is away, and a
+ * signer with other keys is noticed. One with other settings answers with an address of another form.
+ *
+ * @returns The address, or what is wrong.
+ */
+export async function rememberHotWallet(
+  em: EntityManager,
+  signer: Signer,
+  place: string,
+  isAddress: (address: string) => boolean = () => true,
+): Promise<{ readonly address: string } | { readonly fault: string }> {
+  const address = await signer.hotWallet(place).catch(() => null);
+  const known = await knownHotWallet(em, place);
+  if (address === null && known === null) {
+    return { fault: 'the signer at SIGNER_SOCKET does not answer; start it first with: npm run signer' };
+  }
+  if (address !== null && !isAddress(address)) {
+    return {
+      fault: `the signer's hot wallet of ${place} is ${address.slice(0, 100)}, which is no address there; start the signer with the same NETWORKS_FILE`,
+    };
+  }
+  if (address !== null && known !== null && address !== known) {
+    return {
+      fault: `the signer's hot wallet of ${place} is ${address}, and this database pays from ${known}; use the signer-seed of this database`,
+    };
+  }
+  if (known === null) {
+    await em.execute('insert into setting (name, value) values (?, ?) on conflict do nothing', [
+      hotWalletSetting(place),
+      address,
+    ]);
+  }
+  return { address: known ?? address ?? '' };
+}

@@ -1,0 +1,55 @@
+import { finalityDepth } from './finality.ts';
+import type { NetworkConfig } from './network-config.ts';
+import { isOfValue, type NetworkFile } from './network-file.ts';
+import { allNetworks, networkById } from './networks.ts';
+
+/** live: a real network. sandbox: the built-in chains. off: nobody follows it, and its currencies are not offered. */
+export type ChainState = 'live' | 'sandbox' | 'off';
+
+/** What of a currency decides whether its network can carry it. */
+interface Asset {
+  readonly coin: string;
+  readonly network: string;
+  readonly contract: string | null;
+}
+
+/** Which chains are real, which belong to the sandbox, and which are off. */
+export class LiveNetworks {
+  /** The settings of live chains, by chain. */
+  readonly live: ReadonlyMap<string, NetworkConfig>;
+  readonly #others: NetworkFile['others'];
+
+  /** @param file Null where there is none: all chains are the sandbox's. */
+  constructor(file: NetworkFile | null) {
+    this.live = new Map((file?.networks ?? []).map((network) => [network.chain, network]));
+    this.#others = file?.others ?? 'sandbox';
+  }
+
+  state(chain: string): ChainState {
+    return this.live.has(chain) ? 'live' : this.#others;
+  }
+
+  /** The chains in a state, in the order of the table of networks. */
+  chains(state: ChainState): string[] {
+    return [...new Set(allNetworks().map(({ chain }) => chain))].filter((chain) => this.state(chain) === state);
+  }
+
+  /** Whether coins on the live networks are money. A file never mixes both. */
+  get areOfValue(): boolean {
+    return [...this.live.values()].some(isOfValue);
+  }
+
+  /** Confirmations below which no deposit counts; 0 where the currency alone decides. */
+  leastConfirmations(networkId: string): number {
+    const config = this.live.get(networkById(networkId)?.chain ?? '');
+    return config ? finalityDepth(config) : 0;
+  }
+
+  /** Whether orders can be made in a currency: its chain is followed, and a token is one that the settings name. */
+  offers({ coin, network, contract }: Asset): boolean {
+    const chain = networkById(network)?.chain ?? '';
+    const config = this.live.get(chain);
+    if (!config) return this.state(chain) === 'sandbox';
+    return contract === null || (config.kind === 'evm' && config.tokens.has(coin));
+  }
+}

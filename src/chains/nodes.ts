@@ -1,0 +1,104 @@
+import { ChainError, type NodeReport } from './chain-adapter.ts';
+import { type JsonRpcNode, RpcError } from './json-rpc.ts';
+
+export interface NodesOptions {
+  readonly chain: string;
+  /** In the order in which they are preferred. */
+  readonly nodes: readonly JsonRpcNode[];
+  /**
+   * Throws what is wrong with a node: another chain, still syncing. Asked before a node is used after another one, after
+   * it failed, or when some time passed.
+   */
+  readonly verify: (node: JsonRpcNode) => Promise<void>;
+  /** For how long a verified node is believed. */
+  readonly verifyEveryMs?: number;
+  /** For how long a node that failed is passed over. */
+  readonly restMs?: number;
+}
+
+interface Seat {
+  readonly node: JsonRpcNode;
+  verifiedAt: number;
+  restsUntil: number;
+}
+
+/**
+ * The nodes of one chain. A question is put to one node from its beginning to its end, since two nodes need not agree
+ * on the newest blocks; when that node fails, the whole question is put to the next.
+ */
+export class Nodes {
+  readonly #options: Required<NodesOptions>;
+  readonly #seats: Seat[];
+  /** The one that answered last. */
+  #last: Seat | undefined;
+
+  constructor(options: NodesOptions) {
+    this.#options = { verifyEveryMs: 600_000, restMs: 10_000, ...options };
+    this.#seats = options.nodes.map((node) => ({
+      node,
+      verifiedAt: Number.NEGATIVE_INFINITY,
+      restsUntil: Number.NEGATIVE_INFINITY,
+    }));
+  }
+
+  /**
+   * The answer of the first node that can give one. What a node refuses (RpcError), and what is no fault of the node, is
+   * thrown as it is.
+   *
+   * @throws ChainError what the last node failed with, when none can answer.
+   */
+  async ask<T>(question: (node: JsonRpcNode) => Promise<T>): Promise<T> {
+    let failure: unknown;
+    for (const seat of this.#inOrder()) {
+      try {
+        // What was not asked for a while may be another node by now.
+        if (seat !== this.#last) seat.verifiedAt = Number.NEGATIVE_INFINITY;
+        await this.#verify(seat);
+        const answer = await question(seat.node);
+        this.#last = seat;
+        return answer;
+      } catch (error) {
+        if (!(error instanceof ChainError) || error.isOfChain) throw error;
+        failure = error;
+        seat.verifiedAt = Number.NEGATIVE_INFINITY;
+        seat.restsUntil = performance.now() + this.#options.restMs;
+      }
+    }
+    throw failure ?? new ChainError('no_node', `${this.#options.chain} has no node`, { retryable: false });
+  }
+
+  /** A report of each node, by a question that may fail. */
+  async report(question: (node: JsonRpcNode) => Promise<Omit<NodeReport, 'node'>>): Promise<NodeReport[]> {
+    return Promise.all(
+      this.#seats.map(async ({ node }) => {
+        try {
+          return { node: node.name, ...(await question(node)) };
+        } catch (error) {
+          if (!(error instanceof ChainError || error instanceof RpcError)) throw error;
+          return { node: node.name, head: null, lagSec: null, isSyncing: false, problems: [error.message] };
+        }
+      }),
+    );
+  }
+
+  /** Those that rest come last, rather than never. */
+  #inOrder(): Seat[] {
+    const now = performance.now();
+    const [rested, resting] = [true, false].map((isRested) =>
+      this.#seats.filter(({ restsUntil }) => restsUntil <= now === isRested),
+    );
+    return [...(rested ?? []), ...(resting ?? [])];
+  }
+
+  async #verify(seat: Seat): Promise<void> {
+    const now = performance.now();
+    if (now - seat.verifiedAt < this.#options.verifyEveryMs) return;
+    try {
+      await this.#options.verify(seat.node);
+    } catch (error) {
+      if (error instanceof RpcError) throw new ChainError('unsound_answer', error.message, { cause: error });
+      throw error;
+    }
+    seat.verifiedAt = now;
+  }
+}

@@ -1,0 +1,132 @@
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import { networkOfChain } from './networks.ts';
+import type { OwnAddresses, OwnOutput, OwnOutputs } from './own-addresses.ts';
+
+/** The deposit addresses of a chain as the database has them. */
+export function ownAddresses(orm: MikroORM, chain: string): OwnAddresses {
+  return {
+    indexes: async (addresses) => {
+      const rows = await orm.em.fork().execute<{ address: string; index: number }[]>(
+        `select address, index::int as index from deposit_address
+          where keychain = ? and leased_at is not null and address in (select jsonb_array_elements_text(?::jsonb))`,
+        [networkOfChain(chain)?.keychain ?? '', JSON.stringify(addresses)],
+      );
+      return new Map(rows.map(({ address, index }) => [address, index]));
+    },
+  };
+}
+
+interface OutputRow extends Omit<OwnOutput, 'amount' | 'spentBy'> {
+  readonly amount: string;
+  readonly spent_txid: string | null;
+  readonly spent_height: number | null;
+  readonly spent_hash: string | null;
+}
+
+const columns = `key, address, amount::text as amount, height::int as height, block_hash as "blockHash",
+  index::int as index, spent_txid, spent_height::int as spent_height, spent_hash`;
+
+/** The outputs that scans found and stored. */
+export function ownOutputs(orm: MikroORM): OwnOutputs {
+  const read = async (sql: string, values: readonly unknown[]): Promise<OwnOutput[]> => {
+    const rows = await orm.em.fork().execute<OutputRow[]>(sql, [...values]);
+    return rows.map(({ amount, spent_txid: txid, spent_height: height, spent_hash: blockHash, ...row }) => ({
+      ...row,
+      amount: BigInt(amount),
+      spentBy: txid === null || height === null || blockHash === null ? null : { txid, height, blockHash },
+    }));
+  };
+  const hot = `from own_output o where o.chain = ? and spent_txid is null and index is null`;
+  return {
+    hot: (chain) => read(`select ${columns} ${hot} order by height, key`, [chain]),
+    spendable: (chain) =>
+      read(
+        `select ${columns} ${hot}
+            and not exists (select 1 from deposit d where d.chain = o.chain and d.key = o.key and d.state <> 'credited')
+          order by height, key`,
+        [chain],
+      ),
+    lost: async (chain, keys) => {
+      const rows = await orm.em.fork().execute<{ key: string }[]>(
+        `select k.key from jsonb_array_elements_text(?::jsonb) as k (key)
+          where exists (select 1 from payment_attempt a
+                         where a.chain = ? and a.txid = split_part(k.key, ':', 1)
+                           and a.dead_why in ('replaced', 'conflict', 'expired'))`,
+        [JSON.stringify(keys), chain],
+      );
+      return rows.map(({ key }) => key);
+    },
+    find: (chain, keys) =>
+      read(
+        `select ${columns} from own_output where chain = ? and key in (select jsonb_array_elements_text(?::jsonb))`,
+        [chain, JSON.stringify(keys)],
+      ),
+  };
+}
+
+/** An output of ours as a scan finds it. */
+export type FoundOutput = Omit<OwnOutput, 'spentBy'>;
+
+/** An output that a block spends, ours or not. */
+export interface FoundSpend {
+  readonly key: string;
+  readonly txid: string;
+  readonly height: number;
+  readonly blockHash: string;
+}
+
+/** Stores what a scan found, in the transaction that stores its cursor. Finding the same again changes nothing. */
+export async function recordOutputs(
+  em: EntityManager,
+  chain: string,
+  found: readonly FoundOutput[],
+  spends: readonly FoundSpend[],
+): Promise<void> {
+  if (found.length > 0) {
+    await em.execute(
+      `insert into own_output (chain, key, address, amount, index, height, block_hash)
+       select ?, key, address, amount, index, height, block_hash
+         from jsonb_to_recordset(?::jsonb)
+              as o (key text, address text, amount numeric, index bigint, height bigint, block_hash text)
+       on conflict (chain, key) do update set height = excluded.height, block_hash = excluded.block_hash`,
+      [
+        chain,
+        JSON.stringify(
+          found.map(({ key, address, amount, index, height, blockHash }) => {
+            return { key, address, amount: amount.toString(), index, height, block_hash: blockHash };
+          }),
+        ),
+      ],
+    );
+  }
+  if (spends.length === 0) return;
+  await em.execute(
+    `update own_output o set spent_txid = s.txid, spent_height = s.height, spent_hash = s."blockHash"
+       from jsonb_to_recordset(?::jsonb) as s (key text, txid text, height bigint, "blockHash" text)
+      where o.chain = ? and o.key = s.key`,
+    [JSON.stringify(spends), chain],
+  );
+}
+
+/** Takes back what blocks held that are no longer on the chain. */
+export async function forgetOutputs(em: EntityManager, chain: string, blockHashes: readonly string[]): Promise<void> {
+  if (blockHashes.length === 0) return;
+  const gone = '(select jsonb_array_elements_text(?::jsonb))';
+  const hashes = JSON.stringify(blockHashes);
+  await em.execute(`delete from own_output where chain = ? and block_hash in ${gone}`, [chain, hashes]);
+  await em.execute(
+    `update own_output set spent_txid = null, spent_height = null, spent_hash = null
+      where chain = ? and spent_hash in ${gone}`,
+    [chain, hashes],
+  );
+}
+
+/** Takes back what all blocks above a height held, before they are read again. */
+export async function forgetOutputsAbove(em: EntityManager, chain: string, height: number): Promise<void> {
+  await em.execute('delete from own_output where chain = ? and height > ?', [chain, height]);
+  await em.execute(
+    `update own_output set spent_txid = null, spent_height = null, spent_hash = null
+      where chain = ? and spent_height > ?`,
+    [chain, height],
+  );
+}

@@ -1,0 +1,65 @@
+import type { PaymentIntent, PreparedTx } from '../chain-adapter.ts';
+import { SignerError } from '../signer.ts';
+import type { OpenedTx, TransactionSigner } from '../transaction-signer.ts';
+import { decodePayload, type SandboxPayload, sandboxTxid, signSandboxTx } from './sandbox-tx.ts';
+
+/** The account that pays on the sandbox's chains. */
+export interface SandboxKey {
+  readonly privateKey: Uint8Array;
+  readonly address: string;
+}
+
+/** Reads and signs the transactions of the sandbox. One account pays on all of its chains, and nothing is swept. */
+export class SandboxTransactions implements TransactionSigner {
+  readonly #key: SandboxKey;
+
+  constructor(key: SandboxKey) {
+    this.#key = key;
+  }
+
+  hotWallet(): string {
+    return this.#key.address;
+  }
+
+  open(chain: string, intent: PaymentIntent, tx: PreparedTx): OpenedTx {
+    const payload = openPayload(tx.payload);
+    return {
+      faults: findFaults({ chain, from: this.#key.address, intent, tx, payload }),
+      sign: () => ({ txid: sandboxTxid(tx.payload), raw: signSandboxTx(tx.payload, this.#key.privateKey) }),
+    };
+  }
+}
+
+function openPayload(text: string): SandboxPayload {
+  try {
+    return decodePayload(text);
+  } catch (error) {
+    throw new SignerError('refused', 'the payload is no sandbox transaction', error);
+  }
+}
+
+interface Request {
+  readonly chain: string;
+  readonly from: string;
+  readonly intent: PaymentIntent;
+  readonly tx: PreparedTx;
+  readonly payload: SandboxPayload;
+}
+
+function findFaults({ chain, from, intent, tx, payload }: Request): string[] {
+  const reserved = `nonce:${payload.from}:${payload.nonce}`;
+  const conditions: readonly (readonly [string, boolean])[] = [
+    ['the sandbox sweeps nothing', intent.from === null],
+    ['the chain of the transaction is not the one asked for', payload.chain === chain],
+    ['the transaction does not pay from the hot wallet', payload.from === from],
+    ['the recipient (to) of the transaction is not that of the payment', payload.to === intent.to],
+    ['the tag of the transaction is not that of the payment', payload.tag === intent.tag],
+    ['the contract of the transaction is not that of the payment', payload.contract === intent.contract],
+    ['the amount of the transaction is not that of the payment', payload.amount === intent.amount.toString()],
+    ['the fee of the transaction is not the one stated', payload.fee === tx.fee.toString()],
+    ['the reserves are not the nonce of the transaction', tx.reserves.length === 1 && tx.reserves[0] === reserved],
+    // Nothing in these bytes expires. Who believed otherwise would pay again while they can still confirm.
+    ['the transaction never expires, and it states that it does', tx.expiresAt === null],
+  ];
+  return conditions.filter(([, holds]) => !holds).map(([fault]) => fault);
+}

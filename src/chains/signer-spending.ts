@@ -1,0 +1,121 @@
+import { chmodSync, mkdirSync } from 'node:fs';
+import { open, readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { ignoreMissing } from '../db/error-code.ts';
+
+/** What one signature lets go out. */
+export interface Spending {
+  /** Names the signature: the same one, claimed again after a crash, is one spending. */
+  readonly key: string;
+  readonly chain: string;
+  /** Contract of the token, empty for the chain's own coin. */
+  readonly asset: string;
+  /** In the asset's smallest unit. */
+  readonly amount: bigint;
+  /** In the smallest unit of the chain's own coin. */
+  readonly fee: bigint;
+}
+
+/** What was spent on a day. */
+export class SpendingDay {
+  readonly #keys = new Set<string>();
+  readonly #amounts = new Map<string, bigint>();
+  readonly #fees = new Map<string, bigint>();
+  /** Lines that nobody can read any more: a crash in the middle of one leaves it so. */
+  damaged = 0;
+
+  has(key: string): boolean {
+    return this.#keys.has(key);
+  }
+
+  amount(chain: string, asset: string): bigint {
+    return this.#amounts.get(`${chain} ${asset}`) ?? 0n;
+  }
+
+  fees(chain: string): bigint {
+    return this.#fees.get(chain) ?? 0n;
+  }
+
+  add({ key, chain, asset, amount, fee }: Spending): void {
+    if (this.#keys.has(key)) return;
+    this.#keys.add(key);
+    this.#amounts.set(`${chain} ${asset}`, this.amount(chain, asset) + amount);
+    this.#fees.set(chain, this.fees(chain) + fee);
+  }
+}
+
+/**
+ * What was spent, in one file for each day, a line for each signature. Only lines are added, and each is on disk for
+ * good before `add` returns. One process at a time.
+ */
+export class SpendingBook {
+  readonly #dir: string;
+  #open: { readonly date: string; readonly day: SpendingDay; endsInLine: boolean } | undefined;
+
+  /** Makes the directory, which only its owner may enter. */
+  constructor(dir: string) {
+    this.#dir = resolve(dir);
+    mkdirSync(this.#dir, { recursive: true, mode: 0o700 });
+    chmodSync(this.#dir, 0o700);
+  }
+
+  /** What was spent on a day, '2026-01-31'. */
+  async day(date: string): Promise<SpendingDay> {
+    if (this.#open?.date === date) return this.#open.day;
+    const text = (await readFile(this.#fileOf(date), 'utf8').catch(ignoreMissing)) ?? '';
+    const day = new SpendingDay();
+    for (const line of text.split('\n')) {
+      if (line === '') continue;
+      const spending = parse(line);
+      if (spending) day.add(spending);
+      else day.damaged += 1;
+    }
+    this.#open = { date, day, endsInLine: text === '' || text.endsWith('\n') };
+    return day;
+  }
+
+  async add(date: string, spending: Spending): Promise<void> {
+    const day = await this.day(date);
+    // What a crash left behind stays a line of its own.
+    const start = this.#open?.endsInLine ? '' : '\n';
+    // Should the disk fail here, the day is read again, as nobody knows how much of the line arrived.
+    this.#open = undefined;
+    const handle = await open(this.#fileOf(date), 'a', 0o600);
+    try {
+      await handle.writeFile(`${start}${lineOf(spending)}\n`);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    const folder = await open(this.#dir, 'r');
+    try {
+      await folder.sync();
+    } finally {
+      await folder.close();
+    }
+    day.add(spending);
+    this.#open = { date, day, endsInLine: true };
+  }
+
+  #fileOf(date: string): string {
+    return join(this.#dir, `${date}.jsonl`);
+  }
+}
+
+function lineOf({ key, chain, asset, amount, fee }: Spending): string {
+  return JSON.stringify({ key, chain, asset, amount: amount.toString(), fee: fee.toString() });
+}
+
+function parse(line: string): Spending | null {
+  try {
+    const { key, chain, asset, amount, fee } = JSON.parse(line);
+    const isWhole = [key, chain, asset].every((text) => typeof text === 'string') && [amount, fee].every(isAmount);
+    return isWhole ? { key, chain, asset, amount: BigInt(amount), fee: BigInt(fee) } : null;
+  } catch {
+    return null;
+  }
+}
+
+function isAmount(text: unknown): boolean {
+  return typeof text === 'string' && /^\d{1,78}$/.test(text);
+}

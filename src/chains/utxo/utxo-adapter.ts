@@ -1,0 +1,302 @@
+import { RawTx } from '@scure/btc-signer';
+import {
+  type BlockRef,
+  type Broadcast,
+  type ChainAdapter,
+  ChainError,
+  type Cursor,
+  type Holding,
+  type NodeReport,
+  type PaymentIntent,
+  type PreparedTx,
+  type Reservation,
+  type ScanResult,
+  type SignedTx,
+  type Transfer,
+  type TxStatus,
+} from '../chain-adapter.ts';
+import { JsonRpcNode, RpcError } from '../json-rpc.ts';
+import type { UtxoNetwork } from '../network-config.ts';
+import { Nodes } from '../nodes.ts';
+import type { OwnOutput, OwnOutputs } from '../own-addresses.ts';
+import { scanBlocks, startCursor } from '../scan-blocks.ts';
+import { type Outpoint, outpointKey, parseOutpointKey } from './outpoint.ts';
+import { UtxoBuilder } from './utxo-builder.ts';
+import { rpcCode, UtxoNode } from './utxo-node.ts';
+import { type UtxoParams, utxoParams } from './utxo-params.ts';
+import { totalOf } from './utxo-psbt.ts';
+import { scriptOfAddress } from './utxo-script.ts';
+import { UtxoSource } from './utxo-source.ts';
+import { WaitingTransfers } from './waiting-transfers.ts';
+
+export interface UtxoAdapterOptions {
+  readonly network: UtxoNetwork;
+  /** Address of the wallet that payments are made from. */
+  readonly hotWallet: string;
+  readonly outputs: OwnOutputs;
+}
+
+/** The node reads all unspent outputs of the chain meanwhile. */
+const scanTimeoutMs = 600_000;
+/** Addresses of one such scan. */
+const scanAddresses = 500;
+
+/**
+ * The port to a Bitcoin-like chain, over nodes of Bitcoin Core's family (Bitcoin Core, Litecoin Core, Dogecoin Core)
+ * that need no wallet and no index of transactions. Pruned nodes will do while they keep the blocks that a scan is
+ * behind by.
+ */
+export class UtxoAdapter implements ChainAdapter {
+  readonly chain: string;
+  readonly model = 'outputs';
+  readonly finalityDepth: number;
+  readonly reorgWindow: number;
+  readonly startHeight: number;
+  readonly pollMs: number;
+  readonly replaceAfterSec: number;
+  readonly #network: UtxoNetwork;
+  readonly #hotWallet: string;
+  readonly #outputs: OwnOutputs;
+  readonly #params: UtxoParams;
+  readonly #builder: UtxoBuilder;
+  readonly #nodes: Nodes;
+  readonly #typed = new Map<JsonRpcNode, UtxoNode>();
+  readonly #waiting = new WaitingTransfers();
+  /** A node does one scan of its outputs at a time. */
+  #lastScan: Promise<unknown> = Promise.resolve();
+
+  constructor({ network, hotWallet, outputs }: UtxoAdapterOptions) {
+    this.chain = network.chain;
+    this.finalityDepth = network.finality;
+    this.reorgWindow = network.reorgWindow;
+    this.startHeight = network.startHeight;
+    this.pollMs = network.pollMs;
+    this.replaceAfterSec = network.replaceAfterSec;
+    this.#network = network;
+    this.#hotWallet = hotWallet;
+    this.#outputs = outputs;
+    this.#params = utxoParams(network.chain, network.net);
+    this.#builder = new UtxoBuilder({ network, hotWallet, outputs });
+    const nodes = network.nodes.map((config) => {
+      const node = new JsonRpcNode(config, { numbersAsText: true });
+      this.#typed.set(
+        node,
+        new UtxoNode(node, new JsonRpcNode(config, { numbersAsText: true, timeoutMs: scanTimeoutMs })),
+      );
+      return node;
+    });
+    this.#nodes = new Nodes({ chain: network.chain, nodes, verify: (node) => this.#verify(this.#of(node)) });
+  }
+
+  async head(): Promise<BlockRef> {
+    const { height, hash, parent } = await this.#ask((node) => node.head());
+    return { height, hash, parent };
+  }
+
+  start(height: number): Promise<Cursor> {
+    return this.#ask((node) => startCursor(new UtxoSource(node, 1), height));
+  }
+
+  scan(cursor: Cursor, maxBlocks: number): Promise<ScanResult> {
+    return this.#ask((node) =>
+      scanBlocks(this.chain, new UtxoSource(node, maxBlocks), cursor, { maxBlocks, reorgWindow: this.reorgWindow }),
+    );
+  }
+
+  async pending(): Promise<readonly Transfer[]> {
+    return this.#network.mempool ? this.#ask((node) => this.#waiting.read(node)) : [];
+  }
+
+  /**
+   * Reads all unspent outputs of the chain, which takes a node minutes where there are many. Where it cannot do that
+   * (Dogecoin), the outputs that are known to be the hot wallet's are counted, each asked for by itself.
+   *
+   * @throws ChainError `unsupported` for another address on such a node.
+   */
+  async balances(holdings: readonly Holding[], contract: string | null): Promise<readonly bigint[]> {
+    if (contract !== null) throw new ChainError('no_tokens', `${this.chain} has no tokens`, unhelpful);
+    // Nothing is held under a tag where there are none.
+    const scripts = holdings.map(({ address, tag }) => (tag === null ? this.#scriptOf(address) : null));
+    const addresses = new Map<string, string>();
+    for (const [index, script] of scripts.entries()) {
+      if (script !== null) addresses.set(script, holdings[index]?.address ?? '');
+    }
+    const found = await this.#inTurn(() => this.#ask((node) => this.#balances(node, addresses)));
+    return scripts.map((script) => (script === null ? 0n : (found.get(script) ?? 0n)));
+  }
+
+  async hotWallet(): Promise<Holding> {
+    return { address: this.#hotWallet, tag: null };
+  }
+
+  prepare(intent: PaymentIntent, held: ReadonlySet<Reservation>): Promise<PreparedTx> {
+    return this.#ask((node) => this.#builder.prepare(node, intent, held));
+  }
+
+  replace(intent: PaymentIntent, old: PreparedTx): Promise<PreparedTx | null> {
+    return this.#ask((node) => this.#builder.replace(node, intent, old));
+  }
+
+  async broadcast({ txid, raw }: SignedTx): Promise<Broadcast> {
+    try {
+      return await this.#ask(async (node): Promise<Broadcast> => {
+        // A node takes what it has a second time and tells its neighbours again.
+        const wasWaiting = await node.isWaiting(txid);
+        if ((await node.send(raw)) !== txid) return { outcome: 'uncertain', code: 'other_txid' };
+        return wasWaiting ? { outcome: 'known', code: null } : { outcome: 'accepted', code: null };
+      });
+    } catch (error) {
+      if (!(error instanceof ChainError)) throw error;
+      const refusal = error.cause instanceof RpcError ? error.cause.code : null;
+      if (refusal === rpcCode.onChain) return { outcome: 'known', code: 'on_chain' };
+      if (refusal === rpcCode.missingInputs) return { outcome: 'rejected', code: 'missing_inputs' };
+      if (refusal === rpcCode.refused) return { outcome: 'rejected', code: 'refused' };
+      if (refusal === rpcCode.malformed) return { outcome: 'rejected', code: 'malformed' };
+      return { outcome: 'uncertain', code: error.code };
+    }
+  }
+
+  status(tx: SignedTx): Promise<TxStatus> {
+    return this.#ask((node) => this.#status(node, tx));
+  }
+
+  check(): Promise<readonly NodeReport[]> {
+    return this.#nodes.report(async (rpc) => {
+      const node = this.#of(rpc);
+      const [{ problems, isSyncing }, head] = [await this.#problems(node), await node.head()];
+      const { least } = await node.feeTerms(this.#network.feeTarget);
+      const dear =
+        least > this.#network.feeCeiling ? ['it asks for a higher fee than the ceiling: raise feeCeiling'] : [];
+      const lagSec = Math.max(0, Math.floor(Date.now() / 1_000) - head.time);
+      return { head: head.height, lagSec, isSyncing, problems: [...problems, ...dear] };
+    });
+  }
+
+  /**
+   * In what state the transaction is, by facts that the node confirms: it waits; one of its outputs is unspent in a
+   * block; a block that is on the chain holds it, or holds another one that spends the same. Which block that is, once
+   * all of its outputs are spent, is known from scanning what our own outputs were spent by.
+   */
+  async #status(node: UtxoNode, tx: SignedTx): Promise<TxStatus> {
+    const { txid } = tx;
+    if (await node.isWaiting(txid)) return { state: 'mempool' };
+    const { inputs, outputs } = parseRaw(tx.raw);
+    const unspent = await node.outputs(
+      outputs.map((_, vout) => ({ txid, vout })),
+      false,
+    );
+    const own = await this.#outputs.find(this.chain, inputs);
+    const left = unspent.find((output) => output !== null && output.confirmations > 0);
+    if (left) {
+      const best = await node.header(left.best);
+      if (!best) throw new ChainError('unsound_answer', 'a node does not know its own newest block');
+      return this.#mined(best.height - left.confirmations + 1, left.confirmations, own, inputs, outputs);
+    }
+    const indexed = await node.blockOf(txid);
+    const block = indexed === null ? null : await node.header(indexed);
+    if (block && block.confirmations > 0) return this.#mined(block.height, block.confirmations, own, inputs, outputs);
+
+    let rival = 0;
+    for (const { key, spentBy } of own) {
+      if (spentBy === null) continue;
+      const header = await node.header(spentBy.blockHash);
+      if (!header || header.confirmations < 1) continue;
+      const spends = await node.spendsIn(spentBy.txid, spentBy.blockHash);
+      if (!spends?.includes(key)) continue;
+      if (spentBy.txid === txid) return this.#mined(header.height, header.confirmations, own, inputs, outputs);
+      rival = Math.max(rival, header.confirmations);
+    }
+    if (rival > 0) return { state: 'dead', why: 'conflict', final: rival >= this.finalityDepth };
+    // The change of a transaction that was replaced after all: that one is dead in a final block, and so is this.
+    const lost = await this.#outputs.lost(this.chain, inputs);
+    return lost.length > 0 ? { state: 'dead', why: 'conflict', final: true } : { state: 'unknown' };
+  }
+
+  #mined(
+    height: number,
+    confirmations: number,
+    own: readonly OwnOutput[],
+    inputs: readonly string[],
+    outputs: readonly { readonly amount: bigint }[],
+  ): TxStatus {
+    // Everything that we spend is ours, so the fee is told without asking for the transactions before.
+    if (own.length !== inputs.length) {
+      throw new ChainError('unknown_output', 'the outputs that a payment spends are not known', { isOfChain: true });
+    }
+    const fee = totalOf(own) - totalOf(outputs);
+    return { state: 'mined', height, confirmations, success: true, fee, final: confirmations >= this.finalityDepth };
+  }
+
+  async #balances(node: UtxoNode, addresses: ReadonlyMap<string, string>): Promise<Map<string, bigint>> {
+    const found = new Map<string, bigint>();
+    const entries = [...addresses];
+    try {
+      for (let from = 0; from < entries.length; from += scanAddresses) {
+        const chunk = new Map(entries.slice(from, from + scanAddresses));
+        for (const [script, amount] of await node.balances(chunk)) found.set(script, amount);
+      }
+      return found;
+    } catch (error) {
+      if (!(error instanceof RpcError) || error.code !== rpcCode.noSuchMethod) throw error;
+    }
+    const hot = this.#scriptOf(this.#hotWallet);
+    if (entries.some(([script]) => script !== hot)) {
+      throw new ChainError('unsupported', `the node of ${this.chain} tells balances of the hot wallet only`, unhelpful);
+    }
+    const known = await this.#outputs.hot(this.chain);
+    const real = await node.outputs(known.map(outpointOf), false);
+    return new Map([[hot, real.reduce((sum, output) => sum + (output?.amount ?? 0n), 0n)]]);
+  }
+
+  #scriptOf(address: string): string {
+    const script = scriptOfAddress(this.#params, address);
+    if (!script) throw new ChainError('wrong_address', `${address} is no address of ${this.chain}`, unhelpful);
+    return Buffer.from(script).toString('hex');
+  }
+
+  async #inTurn<T>(scan: () => Promise<T>): Promise<T> {
+    const turn = this.#lastScan.then(scan, scan);
+    this.#lastScan = turn.catch(() => {});
+    return turn;
+  }
+
+  #problems(node: UtxoNode): Promise<{ problems: readonly string[]; isSyncing: boolean }> {
+    return node.problems({ genesis: this.#params.genesis, depth: this.reorgWindow + this.finalityDepth });
+  }
+
+  async #verify(node: UtxoNode): Promise<void> {
+    const { problems } = await this.#problems(node);
+    if (problems.length > 0) throw new ChainError('unfit_node', `a node of ${this.chain}: ${problems.join('; ')}`);
+  }
+
+  #of(rpc: JsonRpcNode): UtxoNode {
+    const node = this.#typed.get(rpc);
+    if (!node) throw new Error(`the node at ${rpc.name} is none of ${this.chain}`);
+    return node;
+  }
+
+  async #ask<T>(question: (node: UtxoNode) => Promise<T>): Promise<T> {
+    try {
+      return await this.#nodes.ask((rpc) => question(this.#of(rpc)));
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+      throw new ChainError('node_refused', `a node of ${this.chain} refuses: ${error.message}`, { cause: error });
+    }
+  }
+}
+
+/** Neither asking again nor asking another node helps. */
+const unhelpful = { retryable: false, isOfChain: true } as const;
+
+function outpointOf({ key }: OwnOutput): Outpoint {
+  const outpoint = parseOutpointKey(key);
+  if (!outpoint) throw new Error(`'${key}' is no key of an output`);
+  return outpoint;
+}
+
+/** The keys of what a signed transaction spends, and its outputs. */
+function parseRaw(raw: string): { inputs: string[]; outputs: readonly { readonly amount: bigint }[] } {
+  const { inputs, outputs } = RawTx.decode(Buffer.from(raw, 'hex'));
+  const keys = inputs.map(({ txid, index }) => outpointKey({ txid: Buffer.from(txid).toString('hex'), vout: index }));
+  return { inputs: keys, outputs };
+}

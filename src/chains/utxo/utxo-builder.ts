@@ -1,0 +1,239 @@
+import { ChainError, type PaymentIntent, type PreparedTx, type Reservation } from '../chain-adapter.ts';
+import type { UtxoNetwork } from '../network-config.ts';
+import { depositPath, hotWalletPath, type Network, networkOfChain } from '../networks.ts';
+import type { OwnOutput, OwnOutputs } from '../own-addresses.ts';
+import { type ChangeRules, selectCoins, settleChange, splitEvenly } from './coin-selection.ts';
+import { outpointReservation, parseOutpointKey } from './outpoint.ts';
+import type { FeeTerms, UtxoNode } from './utxo-node.ts';
+import { type UtxoParams, utxoParams } from './utxo-params.ts';
+import { decodePsbt, encodePsbt, keysOf, totalOf, type UnsignedInput, type UnsignedTx } from './utxo-psbt.ts';
+import { dustLimit, feeOf, inputSize, ownForm, scriptOfAddress, virtualSize } from './utxo-script.ts';
+
+export interface UtxoBuilderOptions {
+  readonly network: UtxoNetwork;
+  readonly hotWallet: string;
+  readonly outputs: OwnOutputs;
+}
+
+/** So many payments can be made between two blocks, each from an output of its own. */
+const wantedOutputs = 12;
+/** How often a selection is made anew because outputs turned out to be spent. */
+const maxSelections = 10;
+
+/** Builds the unsigned transactions of one chain. */
+export class UtxoBuilder {
+  readonly #network: UtxoNetwork;
+  readonly #outputs: OwnOutputs;
+  readonly #params: UtxoParams;
+  readonly #paths: Network;
+  readonly #hot: { readonly address: string; readonly script: Uint8Array };
+
+  constructor({ network, hotWallet, outputs }: UtxoBuilderOptions) {
+    const paths = networkOfChain(network.chain);
+    if (!paths) throw new Error(`there is no network on ${network.chain}`);
+    this.#network = network;
+    this.#outputs = outputs;
+    this.#params = utxoParams(network.chain, network.net);
+    this.#paths = paths;
+    const script = scriptOfAddress(this.#params, hotWallet);
+    if (!script) throw new Error(`the hot wallet's address is none of ${network.chain} (${network.net})`);
+    this.#hot = { address: hotWallet, script };
+  }
+
+  /**
+   * @throws ChainError `hot_wallet_low` when what is unspent and free does not suffice, `below_dust`, `below_fee` for a
+   *   sweep that is not worth its fee, `fee_above_maximum` when nodes ask for more than the settings allow.
+   */
+  async prepare(node: UtxoNode, intent: PaymentIntent, held: ReadonlySet<Reservation>): Promise<PreparedTx> {
+    const recipient = this.#recipient(intent);
+    const rate = this.#rate(await node.feeTerms(this.#network.feeTarget));
+    const known = await this.#outputs.spendable(this.#network.chain);
+    const rules = this.#rules(rate, known.length);
+    return intent.from === null
+      ? this.#payment(node, intent, recipient, known, held, rules)
+      : this.#sweep(node, intent, intent.from, held, rules);
+  }
+
+  /** Null when the old one pays enough, when nothing can be taken away to pay more, or when more is not allowed. */
+  async replace(node: UtxoNode, intent: PaymentIntent, old: PreparedTx): Promise<PreparedTx | null> {
+    const recipient = this.#recipient(intent);
+    const unsigned = decodePsbt(old.payload);
+    if (!this.#network.replaceable || !unsigned.isReplaceable) return null;
+    const terms = await node.feeTerms(this.#network.feeTarget);
+    const rate = this.#rate(terms);
+    const { inputs, outputs } = unsigned;
+    const fixed = intent.from === null ? [{ script: recipient, amount: intent.amount }] : [];
+    const left = totalOf(inputs) - totalOf(fixed);
+    const dust = dustLimit(this.#params, this.#hot.script);
+    const pieces = outputs.length - fixed.length;
+    if (old.fee >= feeOf(rate, this.#size(inputs.length, fixed, pieces))) return null;
+    for (let count = pieces; count >= 1; count -= 1) {
+      const size = this.#size(inputs.length, fixed, count);
+      // BIP125, rule 4: it pays for its own way as well as for that of the old one.
+      const fee = max(old.fee + feeOf(terms.increment, size), feeOf(rate, size));
+      if (fee > feeOf(this.#network.feeCeiling, size)) return null;
+      if (left - fee < dust * BigInt(count)) continue;
+      const change = splitEvenly(left - fee, count).map((amount) => ({ script: this.#hot.script, amount }));
+      return prepared({ inputs, outputs: [...fixed, ...change], isReplaceable: true });
+    }
+    return null;
+  }
+
+  async #payment(
+    node: UtxoNode,
+    { amount }: PaymentIntent,
+    recipient: Uint8Array,
+    known: readonly OwnOutput[],
+    held: ReadonlySet<Reservation>,
+    rules: ChangeRules,
+  ): Promise<PreparedTx> {
+    if (amount < dustLimit(this.#params, recipient)) {
+      throw new ChainError('below_dust', 'the amount is too small to be paid to its address', final);
+    }
+    let coins = known.filter(({ key, spentBy }) => spentBy === null && !held.has(outpointReservation(key)));
+    for (let selections = 0; selections < maxSelections; selections += 1) {
+      const selection = selectCoins(coins, amount, recipient, rules);
+      if (!selection) throw new ChainError('hot_wallet_low', 'the hot wallet has not enough coins', ofChain);
+      const spent = await this.#unusable(node, selection.inputs);
+      if (spent.size === 0) {
+        const change = selection.change.map((part) => ({ script: this.#hot.script, amount: part }));
+        return this.#build(node, selection.inputs, [{ script: recipient, amount }, ...change]);
+      }
+      coins = coins.filter(({ key }) => !spent.has(key));
+    }
+    throw new ChainError('stale_outputs', 'too many outputs of the hot wallet are spent meanwhile', ofChain);
+  }
+
+  async #sweep(
+    node: UtxoNode,
+    { to, amount }: PaymentIntent,
+    from: readonly string[],
+    held: ReadonlySet<Reservation>,
+    rules: ChangeRules,
+  ): Promise<PreparedTx> {
+    if (to !== this.#hot.address) throw new ChainError('wrong_recipient', 'a sweep goes to the hot wallet', final);
+    const byKey = new Map((await this.#outputs.find(this.#network.chain, from)).map((one) => [one.key, one]));
+    const inputs = from.flatMap((key) => byKey.get(key) ?? []);
+    if (inputs.length !== from.length || new Set(from).size !== from.length || from.length === 0) {
+      throw new ChainError('unknown_output', 'an output that should be swept is not known', ofChain);
+    }
+    if (totalOf(inputs) !== amount) {
+      throw new ChainError('wrong_amount', 'the outputs that should be swept are worth another amount', final);
+    }
+    if (from.some((key) => held.has(outpointReservation(key)))) {
+      throw new ChainError('held', 'an output that should be swept is spent by another payment', ofChain);
+    }
+    const spent = await this.#unusable(node, inputs);
+    if (spent.size > 0) throw new ChainError('stale_outputs', 'an output that should be swept is spent', ofChain);
+    // The inputs of the hot wallet are gone afterwards, those of deposit addresses were never part of it.
+    const hotInputs = inputs.filter(({ index }) => index === null).length;
+    const sweeping = { ...rules, has: rules.has - hotInputs + inputs.length };
+    const settled = settleChange(inputs, 0n, [], sweeping);
+    if (!settled) throw new ChainError('below_fee', 'what should be swept is not worth the fee', final);
+    return this.#build(
+      node,
+      inputs,
+      settled.change.map((part) => ({ script: this.#hot.script, amount: part })),
+    );
+  }
+
+  async #build(
+    node: UtxoNode,
+    inputs: readonly OwnOutput[],
+    outputs: readonly { script: Uint8Array; amount: bigint }[],
+  ): Promise<PreparedTx> {
+    const unsigned: UnsignedInput[] = [];
+    for (const input of inputs) {
+      unsigned.push({
+        outpoint: outpointOf(input),
+        amount: input.amount,
+        script: this.#scriptOf(input),
+        path: input.index === null ? hotWalletPath(this.#paths) : depositPath(this.#paths, input.index),
+        previous: ownForm(this.#params) === 'p2pkh' ? await this.#previous(node, input) : null,
+      });
+    }
+    return prepared({ inputs: unsigned, outputs, isReplaceable: this.#network.replaceable });
+  }
+
+  /** The transaction that made an output, which proves its amount to the signer. */
+  async #previous(node: UtxoNode, output: OwnOutput): Promise<Uint8Array> {
+    const raw = await node.rawIn(outpointOf(output).txid, output.blockHash);
+    if (raw === null) throw new ChainError('stale_outputs', 'the block of an output has changed', ofChain);
+    return Buffer.from(raw, 'hex');
+  }
+
+  /**
+   * Keys of those that cannot be spent now: a block or a transaction that waits spends them, no block holds them yet, or
+   * the node tells another amount or script.
+   */
+  async #unusable(node: UtxoNode, outputs: readonly OwnOutput[]): Promise<Set<string>> {
+    const found = await node.outputs(outputs.map(outpointOf), true);
+    const isUsable = (output: OwnOutput, index: number): boolean => {
+      const real = found[index];
+      const script = Buffer.from(this.#scriptOf(output)).toString('hex');
+      return !!real && real.confirmations > 0 && real.amount === output.amount && real.script === script;
+    };
+    return new Set(outputs.filter((output, index) => !isUsable(output, index)).map(({ key }) => key));
+  }
+
+  #scriptOf({ address }: OwnOutput): Uint8Array {
+    const script = scriptOfAddress(this.#params, address);
+    if (!script) throw new Error(`${address} is no address of ${this.#network.chain}`);
+    return script;
+  }
+
+  #recipient({ contract, tag, to }: PaymentIntent): Uint8Array {
+    if (contract !== null) throw new ChainError('no_tokens', `${this.#network.chain} has no tokens`, final);
+    if (tag !== null) throw new ChainError('no_tags', `${this.#network.chain} has no tags`, final);
+    const script = scriptOfAddress(this.#params, to);
+    if (!script) throw new ChainError('wrong_recipient', `${to} is no address of ${this.#network.chain}`, final);
+    return script;
+  }
+
+  /** In the smallest unit for 1,000 virtual bytes. */
+  #rate({ estimate, least }: FeeTerms): bigint {
+    const { feeFloor, feeCeiling } = this.#network;
+    if (least > feeCeiling) {
+      throw new ChainError('fee_above_maximum', 'nodes ask for a higher fee than the settings allow', ofChain);
+    }
+    return min(max(max(estimate ?? 0n, least), feeFloor), feeCeiling);
+  }
+
+  #rules(rate: bigint, has: number): ChangeRules {
+    const form = ownForm(this.#params);
+    const dust = dustLimit(this.#params, this.#hot.script);
+    // Worth far more than it costs to spend, and far above dust.
+    const leastPiece = max(dust * 50n, feeOf(rate, inputSize(form)) * 100n);
+    return { form, script: this.#hot.script, dust, leastPiece, wanted: wantedOutputs, has, rate };
+  }
+
+  /** Of a transaction with these outputs and so many to the hot wallet. */
+  #size(inputs: number, fixed: readonly { readonly script: Uint8Array }[], pieces: number): number {
+    const scripts = [...fixed.map(({ script }) => script), ...Array<Uint8Array>(pieces).fill(this.#hot.script)];
+    return virtualSize(ownForm(this.#params), inputs, scripts);
+  }
+}
+
+/** Asking again does not help. */
+const final = { retryable: false, isOfChain: true } as const;
+const ofChain = { isOfChain: true } as const;
+
+function prepared(unsigned: UnsignedTx): PreparedTx {
+  const payload = encodePsbt(unsigned);
+  const reserves = keysOf(decodePsbt(payload)).map(outpointReservation);
+  return { payload, reserves, fee: totalOf(unsigned.inputs) - totalOf(unsigned.outputs), expiresAt: null };
+}
+
+function outpointOf({ key }: OwnOutput) {
+  const outpoint = parseOutpointKey(key);
+  if (!outpoint) throw new Error(`'${key}' is no key of an output`);
+  return outpoint;
+}
+
+function max(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
+}
+
+function min(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}

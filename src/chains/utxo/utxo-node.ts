@@ -1,0 +1,346 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type BlockRef, ChainError, type ScannedBlock, type Transfer } from '../chain-adapter.ts';
+import { type JsonRpcNode, RpcError } from '../json-rpc.ts';
+import { NodeAnswers } from './node-answers.ts';
+import type { Outpoint } from './outpoint.ts';
+import { parseCoins } from './utxo-amount.ts';
+import { readBlock, readSpends, readTransfers } from './utxo-block.ts';
+
+/** An output that no block spends. */
+export interface UnspentOutput {
+  readonly amount: bigint;
+  /** In hex. */
+  readonly script: string;
+  /** 0 while its transaction waits for a block. */
+  readonly confirmations: number;
+  /** The newest block when the node was asked. */
+  readonly best: string;
+}
+
+export interface BlockHeader extends BlockRef {
+  /** -1 when the block is not on the chain. */
+  readonly confirmations: number;
+  /** In seconds since 1970. */
+  readonly time: number;
+}
+
+/** What a node and its neighbours ask for, in the smallest unit for 1,000 virtual bytes. */
+export interface FeeTerms {
+  /** What confirms within the blocks asked for; null while the node cannot tell. */
+  readonly estimate: bigint | null;
+  /** Below it a transaction is not taken at all. */
+  readonly least: bigint;
+  /** By so much a replacement must be above what it replaces. */
+  readonly increment: bigint;
+}
+
+/** https://github.com/bitcoin/bitcoin/blob/master/src/rpc/protocol.h */
+export const rpcCode = {
+  misc: -1,
+  noSuchThing: -5,
+  badParameter: -8,
+  malformed: -22,
+  missingInputs: -25,
+  refused: -26,
+  onChain: -27,
+  warmingUp: -28,
+  noSuchMethod: -32601,
+} as const;
+
+const batchSize = 50;
+
+/**
+ * The questions that are put to a node of Bitcoin Core's family, and its answers once they make sense. Needs neither a
+ * wallet nor an index of transactions.
+ */
+export class UtxoNode {
+  readonly #rpc: JsonRpcNode;
+  readonly #slow: JsonRpcNode;
+  readonly #answers: NodeAnswers;
+
+  /** @param slow The same node, for a question that takes minutes. */
+  constructor(rpc: JsonRpcNode, slow: JsonRpcNode) {
+    this.#rpc = rpc;
+    this.#slow = slow;
+    this.#answers = new NodeAnswers(rpc.name);
+  }
+
+  async headHeight(): Promise<number> {
+    return this.#answers.count(await this.#call('getblockcount'), 'height');
+  }
+
+  /** Null above the newest block. */
+  async hashAt(height: number): Promise<string | null> {
+    const hash = await orNull(this.#call('getblockhash', [height]), rpcCode.badParameter);
+    return hash === null ? null : this.#answers.hash(hash, 'hash of a block');
+  }
+
+  /** Hashes of blocks that are not above the newest one; none when one is. */
+  async hashesFrom(height: number, count: number): Promise<string[]> {
+    const calls = Array.from({ length: count }, (_, index) => ({ method: 'getblockhash', params: [height + index] }));
+    const hashes = await orNull(this.#batch(calls), rpcCode.badParameter);
+    return (hashes ?? []).map((hash) => this.#answers.hash(hash, 'hash of a block'));
+  }
+
+  /** Blocks in the order asked. */
+  async blocks(asked: readonly { readonly height: number; readonly hash: string }[]): Promise<ScannedBlock[]> {
+    const answers = await this.#unpruned(
+      this.#batch(asked.map(({ hash }) => ({ method: 'getblock', params: [hash, 2] }))),
+    );
+    return asked.map((block, index) => readBlock(this.#answers, answers[index], block));
+  }
+
+  /** Null for a block that the node has never seen. */
+  async header(hash: string): Promise<BlockHeader | null> {
+    const answer = await orNull(this.#call('getblockheader', [hash]), rpcCode.noSuchThing);
+    if (answer === null) return null;
+    const header = this.#answers.object(answer, 'header');
+    if (header.hash !== hash) throw this.#answers.unsound('another header than was asked for');
+    const height = this.#answers.count(header.height, 'height of a header');
+    return {
+      height,
+      hash,
+      parent: height === 0 ? '0'.repeat(64) : this.#answers.hash(header.previousblockhash, 'parent of a header'),
+      confirmations: this.#answers.integer(header.confirmations, 'confirmations of a header'),
+      time: this.#answers.count(header.time, 'time of a header'),
+    };
+  }
+
+  async head(): Promise<BlockHeader> {
+    const header = await this.header(this.#answers.hash(await this.#call('getbestblockhash'), 'newest block'));
+    if (!header) throw this.#answers.unsound('no header of its own newest block');
+    return header;
+  }
+
+  async mempool(): Promise<string[]> {
+    const txids = this.#answers.list(await this.#call('getrawmempool'), 'mempool');
+    return txids.map((txid) => this.#answers.hash(txid, 'txid'));
+  }
+
+  async isWaiting(txid: string): Promise<boolean> {
+    return (await orNull(this.#call('getmempoolentry', [txid]), rpcCode.noSuchThing)) !== null;
+  }
+
+  /** Transfers of transactions that wait for a block, by txid. Those that wait no longer are left out. */
+  async waitingTransfers(txids: readonly string[]): Promise<Map<string, Transfer[]>> {
+    const found = new Map<string, Transfer[]>();
+    for (let from = 0; from < txids.length; from += batchSize) {
+      const chunk = txids.slice(from, from + batchSize);
+      for (const [index, answer] of (await this.#transactions(chunk)).entries()) {
+        const txid = chunk[index] ?? '';
+        if (answer !== null) {
+          found.set(txid, readTransfers(this.#answers, this.#answers.object(answer, 'transaction'), txid));
+        }
+      }
+    }
+    return found;
+  }
+
+  /** Null where there is none, or a block spends it. `withMempool`: or a transaction that waits. */
+  async outputs(outpoints: readonly Outpoint[], withMempool: boolean): Promise<(UnspentOutput | null)[]> {
+    const calls = outpoints.map(({ txid, vout }) => ({ method: 'gettxout', params: [txid, vout, withMempool] }));
+    const answers: unknown[] = [];
+    for (let from = 0; from < calls.length; from += batchSize) {
+      answers.push(...(await this.#batch(calls.slice(from, from + batchSize))));
+    }
+    return answers.map((answer) => (answer === null ? null : this.#readOutput(answer)));
+  }
+
+  #readOutput(answer: unknown): UnspentOutput {
+    const output = this.#answers.object(answer, 'output');
+    return {
+      amount: this.#answers.coins(output.value, 'amount of an output'),
+      script: this.#answers.hex(
+        this.#answers.object(output.scriptPubKey, 'script of an output').hex,
+        'script of an output',
+      ),
+      confirmations: this.#answers.count(output.confirmations, 'confirmations of an output'),
+      best: this.#answers.hash(output.bestblock, 'newest block of an output'),
+    };
+  }
+
+  /** The keys of the outputs that a transaction of a block spends; null when the block holds no such transaction. */
+  async spendsIn(txid: string, blockHash: string): Promise<string[] | null> {
+    const tx = await this.#transactionIn(txid, blockHash);
+    return tx === null ? null : readSpends(this.#answers, tx);
+  }
+
+  /**
+   * The bytes of a transaction of a block, in hex, of which an output is unspent; null when the block holds no such
+   * transaction.
+   */
+  async rawIn(txid: string, blockHash: string): Promise<string | null> {
+    try {
+      return this.#answers.hex(await this.#call('getrawtransaction', [txid, 0, blockHash]), 'bytes of a transaction');
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+      if (error.code === rpcCode.noSuchThing) return null;
+    }
+    // Versions before 0.16 (Dogecoin) do not know the third parameter, and find it by what is unspent of it.
+    const raw = await orNull(this.#call('getrawtransaction', [txid, 0]), rpcCode.noSuchThing);
+    return raw === null ? null : this.#answers.hex(raw, 'bytes of a transaction');
+  }
+
+  /** The block that holds a transaction, where the node can tell by the txid alone (-txindex); else null. */
+  async blockOf(txid: string): Promise<string | null> {
+    const answer = await orNull(this.#call('getrawtransaction', [txid, 1]), rpcCode.noSuchThing);
+    if (answer === null) return null;
+    const tx = this.#answers.object(answer, 'transaction');
+    if (tx.txid !== txid) throw this.#answers.unsound('another transaction than was asked for');
+    return tx.blockhash === undefined ? null : this.#answers.hash(tx.blockhash, 'block of a transaction');
+  }
+
+  /** @throws RpcError when the node does not take it. */
+  async send(raw: string): Promise<string> {
+    return this.#answers.hash(await this.#call('sendrawtransaction', [raw]), 'txid');
+  }
+
+  /** @param blocks Within which a transaction should confirm. */
+  async feeTerms(blocks: number): Promise<FeeTerms> {
+    const [smart, pool, network] = await this.#batch([
+      { method: 'estimatesmartfee', params: [blocks] },
+      { method: 'getmempoolinfo' },
+      { method: 'getnetworkinfo' },
+    ]);
+    const { mempoolminfee } = this.#answers.object(pool, 'mempool');
+    const { relayfee, incrementalfee } = this.#answers.object(network, 'network');
+    const relay = this.#answers.coins(relayfee, 'relay fee');
+    const least = this.#answers.coins(mempoolminfee, 'least fee of the mempool');
+    return {
+      // Absent, or -1 in old versions, while too few transactions were seen.
+      estimate: parseCoins(this.#answers.object(smart, 'estimate of the fee').feerate),
+      least: least > relay ? least : relay,
+      increment: this.#answers.coins(incrementalfee ?? relayfee, 'increment of the fee'),
+    };
+  }
+
+  /**
+   * What is unspent of each script (in hex) in the newest block. The node reads all outputs there are, which takes
+   * minutes on a large chain; it does one such scan at a time.
+   *
+   * @throws RpcError `noSuchMethod` where the node cannot do it.
+   */
+  async balances(scripts: ReadonlyMap<string, string>): Promise<Map<string, bigint>> {
+    const found = new Map([...scripts.keys()].map((script) => [script, 0n]));
+    const asked = [...scripts.values()].map((address) => `addr(${address})`);
+    const answer = this.#answers.object(await this.#scan(asked), 'outputs');
+    if (answer.success !== true) throw this.#answers.unsound('an unfinished scan of its outputs');
+    for (const entry of this.#answers.list(answer.unspents, 'outputs')) {
+      const { scriptPubKey, amount } = this.#answers.object(entry, 'output');
+      const script = this.#answers.hex(scriptPubKey, 'script of an output');
+      const sum = found.get(script);
+      if (sum === undefined) throw this.#answers.unsound('an output that nobody asked for');
+      found.set(script, sum + this.#answers.coins(amount, 'amount of an output'));
+    }
+    return found;
+  }
+
+  /** The node may be busy with a scan of somebody else. */
+  async #scan(descriptors: readonly string[]): Promise<unknown> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#slow.call('scantxoutset', ['start', descriptors]);
+      } catch (error) {
+        if (!(error instanceof RpcError) || error.code !== rpcCode.badParameter) throw error;
+        if (attempt >= 20) throw new ChainError('busy', 'the node is busy with another scan', { cause: error });
+        await sleep(500);
+      }
+    }
+  }
+
+  /** What is wrong with the node, each with what to do. */
+  async problems({ genesis, depth }: { genesis: string; depth: number }): Promise<{
+    readonly problems: readonly string[];
+    readonly isSyncing: boolean;
+  }> {
+    const found: string[] = [];
+    if ((await this.hashAt(0)) !== genesis) {
+      return { problems: ['it follows another chain: correct its address'], isSyncing: false };
+    }
+    const info = this.#answers.object(await this.#call('getblockchaininfo'), 'state of the chain');
+    const blocks = this.#answers.count(info.blocks, 'number of blocks');
+    const headers = this.#answers.count(info.headers, 'number of headers');
+    // A header comes before its block, so that a node that is not behind may lack the newest one or two.
+    const isSyncing = info.initialblockdownload === true || headers - blocks > 2;
+    if (isSyncing) found.push(`it is still catching up, at block ${blocks} of ${headers}: wait`);
+    if (info.pruned === true) {
+      const kept = this.#answers.count(info.pruneheight, 'oldest block that is kept');
+      if (kept > Math.max(0, blocks - depth)) {
+        found.push(`it keeps no block below ${kept}: keep ${depth} blocks or more (prune=550 keeps enough)`);
+      }
+    }
+    return { problems: found, isSyncing };
+  }
+
+  async #transactionIn(txid: string, blockHash: string): Promise<Readonly<Record<string, unknown>> | null> {
+    try {
+      const answer = await this.#call('getrawtransaction', [txid, 1, blockHash]);
+      return this.#isOf(answer, txid);
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+      if (error.code === rpcCode.noSuchThing) return null;
+    }
+    // Versions before 0.16 (Dogecoin) do not know the third parameter: look the whole block through.
+    const block = await orNull(this.#unpruned(this.#call('getblock', [blockHash, 2])), rpcCode.noSuchThing);
+    if (block === null) return null;
+    const txs = this.#answers.list(this.#answers.object(block, 'block').tx, 'transactions of a block');
+    const found = txs.find((tx) => this.#answers.object(tx, 'transaction').txid === txid);
+    return found === undefined ? null : this.#isOf(found, txid);
+  }
+
+  #isOf(answer: unknown, txid: string): Readonly<Record<string, unknown>> {
+    const tx = this.#answers.object(answer, 'transaction');
+    if (tx.txid !== txid) throw this.#answers.unsound('another transaction than was asked for');
+    return tx;
+  }
+
+  /** Transactions that wait for a block; null for one that waits no longer. */
+  async #transactions(txids: readonly string[]): Promise<unknown[]> {
+    const calls = txids.map((txid) => ({ method: 'getrawtransaction', params: [txid, 1] }));
+    const all = await orNull(this.#batch(calls), rpcCode.noSuchThing);
+    if (all) return all;
+    // One of them has just left, for which the batch was refused as a whole.
+    const each: unknown[] = [];
+    for (const txid of txids) {
+      each.push(await orNull(this.#call('getrawtransaction', [txid, 1]), rpcCode.noSuchThing));
+    }
+    return each;
+  }
+
+  /** Blocks that a node does not have are a fault of the node: another one may have them. */
+  async #unpruned<T>(answer: Promise<T>): Promise<T> {
+    try {
+      return await answer;
+    } catch (error) {
+      if (!(error instanceof RpcError) || error.code !== rpcCode.misc) throw error;
+      throw new ChainError('no_block_data', `the node at ${this.#rpc.name} does not have a block`, { cause: error });
+    }
+  }
+
+  #call(method: string, params: readonly unknown[] = []): Promise<unknown> {
+    return ready(this.#rpc.call(method, params));
+  }
+
+  #batch(calls: readonly { readonly method: string; readonly params?: readonly unknown[] }[]): Promise<unknown[]> {
+    return ready(this.#rpc.batch(calls));
+  }
+}
+
+/** A node that has just been started refuses everything for a while, which is no answer. */
+async function ready<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (!(error instanceof RpcError) || error.code !== rpcCode.warmingUp) throw error;
+    throw new ChainError('unreachable', 'the node is starting', { cause: error });
+  }
+}
+
+async function orNull<T>(answer: Promise<T>, code: number): Promise<T | null> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof RpcError && error.code === code) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,131 @@
+import type { PaymentIntent, PreparedTx } from '../chain-adapter.ts';
+import type { UtxoNetwork } from '../network-config.ts';
+import { depositPath, hotWalletPath, type Network, networkOfChain } from '../networks.ts';
+import { SignerError } from '../signer.ts';
+import type { OpenedTx, Secp256k1Keys, TransactionSigner } from '../transaction-signer.ts';
+import { outpointReservation } from './outpoint.ts';
+import { type UtxoParams, utxoParams } from './utxo-params.ts';
+import { decodePsbt, keysOf, totalOf, type UnsignedInput, type UnsignedTx, unsignedTransaction } from './utxo-psbt.ts';
+import { dustLimit, feeOf, ownAddress, ownForm, scriptOfAddress, virtualSize } from './utxo-script.ts';
+
+export interface UtxoTransactionsOptions {
+  readonly network: Pick<UtxoNetwork, 'chain' | 'net' | 'feeCeiling'>;
+  readonly keys: Secp256k1Keys;
+}
+
+/** Reads, judges and signs the transactions of one Bitcoin-like chain. */
+export class UtxoTransactions implements TransactionSigner {
+  readonly #chain: string;
+  readonly #feeCeiling: bigint;
+  readonly #params: UtxoParams;
+  readonly #network: Network;
+  readonly #keys: Secp256k1Keys;
+  readonly #hot: { readonly address: string; readonly script: Uint8Array };
+
+  constructor({ network: { chain, net, feeCeiling }, keys }: UtxoTransactionsOptions) {
+    const network = networkOfChain(chain);
+    if (!network) throw new Error(`there is no network on ${chain}`);
+    this.#chain = chain;
+    this.#feeCeiling = feeCeiling;
+    this.#params = utxoParams(chain, net);
+    this.#network = network;
+    this.#keys = keys;
+    this.#hot = ownAddress(this.#params, keys.secp256k1Key(hotWalletPath(network)).publicKey);
+  }
+
+  hotWallet(chain: string): string {
+    if (chain !== this.#chain) throw new Error(`these are the transactions of ${this.#chain}, not of ${chain}`);
+    return this.#hot.address;
+  }
+
+  open(chain: string, intent: PaymentIntent, tx: PreparedTx): OpenedTx {
+    const unsigned = decode(tx.payload);
+    return {
+      faults: this.#faults(chain, intent, tx, unsigned),
+      sign: () => this.#sign(tx.payload, unsigned),
+    };
+  }
+
+  #faults(chain: string, intent: PaymentIntent, tx: PreparedTx, unsigned: UnsignedTx): string[] {
+    const { inputs, outputs } = unsigned;
+    const keys = keysOf(unsigned);
+    const isSweep = intent.from !== null;
+    const [spent, fee] = [totalOf(inputs), totalOf(inputs) - totalOf(outputs)];
+    const to = scriptOfAddress(this.#params, intent.to);
+    const isTo = (script: Uint8Array): boolean => to !== null && isSame(script, to);
+    const payments = outputs.filter(({ script, amount }) => isTo(script) && amount === intent.amount);
+    // A payment to the hot wallet itself leaves its own output and any number of others.
+    const others = outputs.filter((output) => output !== payments[0]);
+    const isOwn = ({ script }: { script: Uint8Array }): boolean => isSame(script, this.#hot.script);
+    const conditions: readonly (readonly [string, boolean])[] = [
+      ['the chain of the transaction is not the one asked for', chain === this.#chain],
+      ['the contract of the payment is of no token of the chain', intent.contract === null],
+      ['the tag of the payment cannot be on the chain', intent.tag === null],
+      ['the recipient (to) of the payment is no address of the chain', to !== null],
+      ['an input is not of the key that its path names', inputs.every((input) => this.#isOurs(input, isSweep))],
+      ['an output is spent twice', new Set(keys).size === keys.length],
+      ['the reserves are not the inputs of the transaction', isSameSet(tx.reserves, keys.map(outpointReservation))],
+      ['the fee of the transaction is not the one stated', fee === tx.fee],
+      ['the fee of the transaction is not above 0', fee > 0n],
+      ['the fee of the transaction is above what the settings allow', fee <= this.#mostFee(unsigned)],
+      ['the transaction never expires, and it states that it does', tx.expiresAt === null],
+      ...(isSweep
+        ? ([
+            ['a sweep does not go to the hot wallet', isTo(this.#hot.script)],
+            ['a sweep pays somebody else than the hot wallet', outputs.every(isOwn)],
+            ['a sweep spends other outputs than it names (from)', isSameSet(intent.from, keys)],
+            ['the amount of the sweep is not what its inputs are worth', spent === intent.amount],
+          ] as const)
+        : ([
+            ['the transaction does not pay the amount to the recipient (to) of the payment', payments.length >= 1],
+            ['the transaction pays somebody else than the recipient and the hot wallet', others.every(isOwn)],
+          ] as const)),
+    ];
+    return conditions.filter(([, holds]) => !holds).map(([fault]) => fault);
+  }
+
+  /** Whether the key at the path locks the output, and the path is one that such a transaction may spend from. */
+  #isOurs({ path, script, previous }: UnsignedInput, isSweep: boolean): boolean {
+    // Where signatures do not cover the amount, the transaction that made the output must prove it.
+    if (ownForm(this.#params) === 'p2pkh' && previous === null) return false;
+    if (path === hotWalletPath(this.#network)) return isSame(script, this.#hot.script);
+    if (!isSweep || !this.#isDepositPath(path)) return false;
+    return isSame(script, ownAddress(this.#params, this.#keys.secp256k1Key(path).publicKey).script);
+  }
+
+  #isDepositPath(path: string): boolean {
+    const index = Number.parseInt(path.slice(path.lastIndexOf('/') + 1), 10);
+    return index >= 0 && index < 0x80000000 && path === depositPath(this.#network, index);
+  }
+
+  /** At the highest rate, and with what would have been dust as change. */
+  #mostFee({ inputs, outputs }: UnsignedTx): bigint {
+    const scripts = [...outputs.map(({ script }) => script), this.#hot.script];
+    const size = virtualSize(ownForm(this.#params), inputs.length, scripts);
+    return feeOf(this.#feeCeiling, size) + dustLimit(this.#params, this.#hot.script);
+  }
+
+  #sign(payload: string, { inputs }: UnsignedTx): { txid: string; raw: string } {
+    const tx = unsignedTransaction(payload);
+    // Signatures are by RFC 6979 and cover everything (SIGHASH_ALL, the only kind that the library signs unasked).
+    for (const [index, { path }] of inputs.entries()) tx.signIdx(this.#keys.secp256k1Key(path).privateKey, index);
+    tx.finalize();
+    return { txid: tx.id, raw: tx.hex };
+  }
+}
+
+function decode(payload: string): UnsignedTx {
+  try {
+    return decodePsbt(payload);
+  } catch (error) {
+    throw new SignerError('refused', 'the payload is no transaction of a Bitcoin-like chain', error);
+  }
+}
+
+function isSame(a: Uint8Array, b: Uint8Array): boolean {
+  return Buffer.compare(a, b) === 0;
+}
+
+function isSameSet(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && new Set([...a, ...b]).size === new Set(a).size && new Set(a).size === a.length;
+}

@@ -1,0 +1,30 @@
+import type { Transfer } from '../chain-adapter.ts';
+import type { UtxoNode } from './utxo-node.ts';
+
+export interface WaitingLimits {
+  /** So many transactions are asked for in one call. */
+  readonly perCall: number;
+  /** So many are remembered; of those beyond nothing is told until others have left. */
+  readonly remembered: number;
+}
+
+/** The transfers that wait for a block. Each transaction is asked for once and remembered while it waits. */
+export class WaitingTransfers {
+  readonly #limits: WaitingLimits;
+  readonly #known = new Map<string, readonly Transfer[]>();
+
+  constructor(limits: WaitingLimits = { perCall: 2_000, remembered: 50_000 }) {
+    this.#limits = limits;
+  }
+
+  async read(node: UtxoNode): Promise<Transfer[]> {
+    const waiting = new Set(await node.mempool());
+    for (const txid of this.#known.keys()) {
+      if (!waiting.has(txid)) this.#known.delete(txid);
+    }
+    const room = Math.min(this.#limits.perCall, this.#limits.remembered - this.#known.size);
+    const unknown = [...waiting].filter((txid) => !this.#known.has(txid)).slice(0, room);
+    for (const [txid, transfers] of await node.waitingTransfers(unknown)) this.#known.set(txid, transfers);
+    return [...this.#known.values()].flat();
+  }
+}

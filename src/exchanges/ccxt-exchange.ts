@@ -1,0 +1,106 @@
+import { boundedFetch } from './bounded-fetch.ts';
+import { type ExchangeName, ExchangeRefusal, type RefusalCode } from './exchange.ts';
+import type { Introduction } from './exchange-messages.ts';
+
+/** What is used of a ccxt exchange. Amounts are strings, because its `number` is String. */
+export interface CcxtExchange {
+  readonly markets: Readonly<Record<string, CcxtMarket>>;
+  urls: { api: unknown };
+  nonce: () => number;
+  handleErrors: (
+    status: number,
+    reason: string,
+    url: string,
+    method: string,
+    headers: unknown,
+    body: string,
+    parsed: unknown,
+  ) => unknown;
+  loadMarkets(reload?: boolean): Promise<unknown>;
+  fetchTickers(symbols: readonly string[]): Promise<Record<string, CcxtTicker>>;
+  fetchBidsAsks(symbols: readonly string[]): Promise<Record<string, CcxtTicker>>;
+  fetchTime(): Promise<unknown>;
+  /** Calls a path of the exchange's own API, signed when it is a private one. */
+  request(path: string, api: string, method: string, params: Record<string, string | number>): Promise<unknown>;
+}
+
+export interface CcxtMarket {
+  readonly id: string;
+  readonly symbol: string;
+  readonly base: string;
+  readonly quote: string;
+  readonly active: boolean | undefined;
+  readonly spot: boolean;
+  readonly taker: string | undefined;
+  readonly precision: { readonly amount: string | undefined; readonly price: string | undefined };
+  readonly limits: {
+    readonly amount: { readonly min: string | undefined };
+    readonly cost?: { readonly min: string | undefined };
+  };
+  readonly info: unknown;
+}
+
+export interface CcxtTicker {
+  readonly symbol: string;
+  readonly bid: string | undefined;
+  readonly ask: string | undefined;
+  readonly timestamp: number | undefined;
+}
+
+/** Tells what an exchange declined from its answer; null when nothing is certain. */
+export type RefusalReader = (status: number, parsed: unknown) => { code: RefusalCode; message: string } | null;
+
+/** Loads one exchange's file of ccxt; the package's main file would load a hundred. */
+export async function loadCcxt(
+  exchange: Introduction['exchanges'][number],
+  { requestTimeoutMs, maxAnswerBytes, paceMs }: Omit<Introduction, 'exchanges'>,
+  options: Record<string, unknown>,
+  refusalOf: RefusalReader,
+): Promise<CcxtExchange> {
+  const { name, origin, key, secret } = exchange;
+  const file: { default: new (config: object) => CcxtExchange } = await import(
+    new URL(`./src/${name satisfies ExchangeName}.js`, import.meta.resolve('ccxt')).href
+  );
+  const ccxt = new file.default({
+    number: String,
+    apiKey: key,
+    secret,
+    timeout: requestTimeoutMs,
+    enableRateLimit: paceMs !== 0,
+    ...(paceMs ? { rateLimit: paceMs } : {}),
+    options,
+    fetchImplementation: boundedFetch({ timeoutMs: requestTimeoutMs, maxBytes: maxAnswerBytes }),
+  });
+  if (origin !== null) ccxt.urls.api = elsewhere(ccxt.urls.api, origin);
+  let lastNonce = 0;
+  ccxt.nonce = () => {
+    lastNonce = Math.max(lastNonce + 1, Date.now());
+    return lastNonce;
+  };
+  const own = ccxt.handleErrors.bind(ccxt);
+  ccxt.handleErrors = (status, reason, url, method, headers, body, parsed) => {
+    const refusal = refusalOf(status, parsed);
+    if (refusal) throw new ExchangeRefusal(refusal.code, refusal.message);
+    return own(status, reason, url, method, headers, body, parsed);
+  };
+  return ccxt;
+}
+
+/** The same addresses at another scheme, host and port, whatever hangs below them. */
+function elsewhere(addresses: unknown, origin: string): unknown {
+  if (typeof addresses === 'string') {
+    return URL.canParse(addresses) ? origin + new URL(addresses).pathname.replace(/\/$/, '') : addresses;
+  }
+  if (typeof addresses !== 'object' || addresses === null) return addresses;
+  return Object.fromEntries(Object.entries(addresses).map(([name, address]) => [name, elsewhere(address, origin)]));
+}
+
+/** A member of what an exchange answered, as text; '' when it is neither text nor a number. */
+export function textOf(answer: unknown, member: string): string {
+  const value = memberOf(answer, member);
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+}
+
+export function memberOf(answer: unknown, member: string): unknown {
+  return typeof answer === 'object' && answer !== null ? (answer as Record<string, unknown>)[member] : undefined;
+}

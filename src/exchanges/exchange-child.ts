@@ -1,0 +1,152 @@
+import { binanceDialect } from './binance-dialect.ts';
+import { type CcxtExchange, type CcxtMarket, loadCcxt } from './ccxt-exchange.ts';
+import type { Dialect } from './dialect.ts';
+import { dollarCoins, type ExchangeName, ExchangeRefusal, type Market, type Ticker } from './exchange.ts';
+import type { ExchangeQuestions, Introduction, Question, Reply } from './exchange-messages.ts';
+import { krakenDialect } from './kraken-dialect.ts';
+
+// The process in which ccxt lives. It knows the exchanges that it is introduced to and nothing else of the gateway, and
+// ends with it.
+
+const dialects: Readonly<Record<ExchangeName, Dialect>> = { binance: binanceDialect, kraken: krakenDialect };
+
+/** Markets come and go, and their rules change. */
+const marketsForMs = 600_000;
+
+/** One exchange, as it answers questions. */
+class Exchange implements ExchangeQuestions {
+  readonly #ccxt: CcxtExchange;
+  readonly #dialect: Dialect;
+  #loadedMs = 0;
+  #loading: Promise<unknown> | null = null;
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(ccxt: CcxtExchange, dialect: Dialect) {
+    this.#ccxt = ccxt;
+    this.#dialect = dialect;
+  }
+
+  async tickers(coins: readonly string[]): Promise<Ticker[]> {
+    await this.#load();
+    const markets = coins
+      .flatMap((coin) => ['USD', ...dollarCoins].map((quote) => this.#find(coin, quote)))
+      .filter((market) => market !== null);
+    return markets.length === 0 ? [] : this.#tops(markets);
+  }
+
+  async market(base: string, quote: string) {
+    await this.#load();
+    const market = this.#find(base, quote);
+    if (market === null) return null;
+    const [ticker] = await this.#tops([market]);
+    return ticker ? { ...this.#rules(market), bid: ticker.bid, ask: ticker.ask } : null;
+  }
+
+  async clockSkew(): Promise<number> {
+    const before = Date.now();
+    const theirs = BigInt(String(await this.#ccxt.fetchTime()));
+    return Number(theirs) - (before + Date.now()) / 2;
+  }
+
+  async place(order: Parameters<ExchangeQuestions['place']>[0]) {
+    await this.#load();
+    return this.#inTurn(() => this.#dialect.place(this.#ccxt, this.#open(order.base, order.quote), order));
+  }
+
+  async find({ base, quote, clientId }: Parameters<ExchangeQuestions['find']>[0]) {
+    await this.#load();
+    const market = this.#ccxt.markets[`${base}/${quote}`];
+    if (!market) throw new Error(`there is no market of ${base} in ${quote} any more`);
+    return this.#inTurn(() => this.#dialect.find(this.#ccxt, market, clientId));
+  }
+
+  #inTurn<T>(ask: () => Promise<T>): Promise<T> {
+    if (!this.#dialect.takesTurns) return ask();
+    const asked = this.#turn.then(ask);
+    this.#turn = asked.catch(() => {});
+    return asked;
+  }
+
+  async #load(): Promise<void> {
+    if (Date.now() - this.#loadedMs < marketsForMs) return;
+    this.#loading ??= this.#ccxt.loadMarkets(true).finally(() => {
+      this.#loading = null;
+    });
+    try {
+      await this.#loading;
+      this.#loadedMs = Date.now();
+    } catch (error) {
+      if (this.#loadedMs === 0) throw error;
+    }
+  }
+
+  #find(base: string, quote: string): CcxtMarket | null {
+    const market = this.#ccxt.markets[`${base}/${quote}`];
+    return market?.active && market.spot ? market : null;
+  }
+
+  #open(base: string, quote: string): CcxtMarket {
+    const market = this.#find(base, quote);
+    if (!market) throw new ExchangeRefusal('refused', `there is no open market of ${base} in ${quote}`);
+    return market;
+  }
+
+  async #tops(markets: readonly CcxtMarket[]): Promise<Ticker[]> {
+    const askedMs = Date.now();
+    const tops = await this.#dialect.tops(
+      this.#ccxt,
+      markets.map(({ symbol }) => symbol),
+    );
+    return markets.flatMap(({ symbol, base, quote }) => {
+      const top = tops[symbol];
+      if (!top) return [];
+      const atMs = Math.min(askedMs, top.timestamp === undefined ? askedMs : Number(top.timestamp));
+      return [{ base, quote, bid: String(top.bid), ask: String(top.ask), atMs }];
+    });
+  }
+
+  #rules(market: CcxtMarket): Market {
+    const { base, quote, precision, limits, taker } = market;
+    return {
+      base,
+      quote,
+      lot: String(precision.amount),
+      tick: String(this.#dialect.tick?.(market) ?? precision.price),
+      minAmount: String(limits.amount.min ?? '0'),
+      minCost: String(limits.cost?.min ?? '0'),
+      takerFee: String(taker ?? '0'),
+    };
+  }
+}
+
+const exchanges = new Map<ExchangeName, Promise<Exchange>>();
+
+function introduce({ exchanges: introduced, ...bounds }: Introduction): void {
+  for (const exchange of introduced) {
+    const dialect = dialects[exchange.name];
+    const loading = loadCcxt(exchange, bounds, dialect.options, dialect.refusalOf).then(
+      (ccxt) => new Exchange(ccxt, dialect),
+    );
+    loading.catch(() => {});
+    exchanges.set(exchange.name, loading);
+  }
+}
+
+async function answer({ id, exchange: name, method, args }: Question): Promise<Reply> {
+  try {
+    const exchange = await exchanges.get(name);
+    if (!exchange) throw new Error(`nobody introduced ${name}`);
+    const ask = exchange[method] as (...args: readonly unknown[]) => Promise<unknown>;
+    return { id, result: await ask.apply(exchange, [...args]) };
+  } catch (error) {
+    if (error instanceof ExchangeRefusal) return { id, refusal: error.code, message: error.message.slice(0, 300) };
+    // Its class only: a message may hold the request, and that its signature.
+    return { id, failure: error instanceof Error ? error.constructor.name : typeof error };
+  }
+}
+
+process.on('message', (message: Introduction | Question) => {
+  if ('exchanges' in message) introduce(message);
+  else void answer(message).then((reply) => process.connected && process.send?.(reply));
+});
+process.on('disconnect', () => process.exit());

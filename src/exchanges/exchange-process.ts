@@ -1,0 +1,160 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { extname } from 'node:path';
+import type { Log } from '../log.ts';
+import {
+  type ExchangeAccount,
+  type ExchangeAddress,
+  type ExchangeName,
+  ExchangeRefusal,
+  ExchangeUnavailable,
+  refusalCodes,
+} from './exchange.ts';
+import type { ExchangeMethod, ExchangeQuestions, Introduction, Question, Reply } from './exchange-messages.ts';
+
+export interface ExchangeProcessOptions {
+  readonly exchanges: readonly (ExchangeAddress | ExchangeAccount)[];
+  readonly log: Log;
+  /** For one HTTP request of the child's. */
+  readonly requestTimeoutMs?: number;
+  /** For one answer of the child's. One that takes longer hangs, and is ended. */
+  readonly answerTimeoutMs?: number;
+  readonly maxAnswerBytes?: number;
+  /** Between two requests to one exchange. Absent, as ccxt has it; 0, none. */
+  readonly paceMs?: number;
+  /** Between an end and the next start, at first; it doubles up to a hundred times that. */
+  readonly restartMs?: number;
+}
+
+interface Pending {
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: Error) => void;
+  readonly timer: NodeJS.Timeout;
+}
+
+const largestBackoff = 100;
+/** A child with more memory than this has been fed something. */
+const memoryMb = 512;
+
+/**
+ * The process in which ccxt talks to exchanges, from the outside. It is started by the first question, and again by the
+ * first question some time after it ended. It gets an empty environment: no address, key or pepper of ours is in it but
+ * the exchange keys it needs.
+ */
+export class ExchangeProcess {
+  readonly #options: Required<Omit<ExchangeProcessOptions, 'paceMs'>> & { readonly paceMs: number | null };
+  readonly #pending = new Map<number, Pending>();
+  #child: ChildProcess | null = null;
+  #lastId = 0;
+  #failures = 0;
+  #restartAtMs = 0;
+  #closed = false;
+
+  constructor(options: ExchangeProcessOptions) {
+    this.#options = {
+      requestTimeoutMs: 10_000,
+      answerTimeoutMs: 45_000,
+      maxAnswerBytes: 64 * 1024 * 1024,
+      restartMs: 500,
+      ...options,
+      paceMs: options.paceMs ?? null,
+    };
+  }
+
+  /** The id of the process that runs at present. */
+  get pid(): number | null {
+    return this.#child?.pid ?? null;
+  }
+
+  /**
+   * Puts a question to an exchange.
+   *
+   * @throws ExchangeRefusal when the exchange declined; ExchangeUnavailable when there is no answer, and then an order
+   *   that was to be placed may be placed or not.
+   */
+  async ask<M extends ExchangeMethod>(
+    exchange: ExchangeName,
+    method: M,
+    ...args: Parameters<ExchangeQuestions[M]>
+  ): Promise<unknown> {
+    const child = this.#running();
+    this.#lastId += 1;
+    const id = this.#lastId;
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#end(id, new ExchangeUnavailable(`${exchange} did not answer '${method}' in time`));
+        child.kill('SIGKILL');
+        this.#gone(child, 'hung');
+      }, this.#options.answerTimeoutMs).unref();
+      this.#pending.set(id, { resolve, reject, timer });
+      child.channel?.ref();
+      child.send({ id, exchange, method, args } satisfies Question, (error) => {
+        if (error) this.#end(id, new ExchangeUnavailable('the exchange process is gone'));
+      });
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const child = this.#child;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    child.ref();
+    const exited = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exited;
+  }
+
+  #running(): ChildProcess {
+    if (this.#child) return this.#child;
+    if (this.#closed || Date.now() < this.#restartAtMs) throw new ExchangeUnavailable('the exchange process is down');
+    const { exchanges, requestTimeoutMs, maxAnswerBytes, paceMs } = this.#options;
+    // Compiled or not, as this file is; Node itself takes the types out.
+    const program = new URL(`./exchange-child${extname(import.meta.filename)}`, import.meta.url);
+    const child = fork(program, {
+      env: {},
+      execArgv: [`--max-old-space-size=${memoryMb}`, '--disable-warning=ExperimentalWarning'],
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    });
+    this.#child = child;
+    child.on('message', (reply: Reply) => this.#take(reply));
+    child.on('error', () => this.#gone(child, 'error'));
+    child.on('exit', (code, signal) => this.#gone(child, signal ?? `exit ${code}`));
+    // It keeps nobody alive but those who wait for its answer, and ends with the channel.
+    child.unref();
+    child.channel?.unref();
+    child.send({ exchanges, requestTimeoutMs, maxAnswerBytes, paceMs } satisfies Introduction, () => {});
+    return child;
+  }
+
+  #take(reply: Reply): void {
+    this.#failures = 0;
+    if ('result' in reply) this.#end(reply.id, null, reply.result);
+    else if ('refusal' in reply && refusalCodes.includes(reply.refusal)) {
+      this.#end(reply.id, new ExchangeRefusal(reply.refusal, reply.message));
+    } else if ('failure' in reply) {
+      this.#end(reply.id, new ExchangeUnavailable(`the exchange gave no sound answer: ${reply.failure}`));
+    }
+  }
+
+  #end(id: number, error: Error | null, result?: unknown): void {
+    const pending = this.#pending.get(id);
+    if (!pending) return;
+    this.#pending.delete(id);
+    clearTimeout(pending.timer);
+    if (this.#pending.size === 0) this.#child?.channel?.unref();
+    if (error) pending.reject(error);
+    else pending.resolve(result);
+  }
+
+  #gone(child: ChildProcess, how: string): void {
+    if (this.#child !== child) return;
+    this.#child = null;
+    const backoff = Math.min(2 ** this.#failures, largestBackoff);
+    this.#failures += 1;
+    this.#restartAtMs = Date.now() + this.#options.restartMs * backoff;
+    if (!this.#closed) {
+      this.#options.log.warn({ event: 'exchange_process_ended', code: how }, 'the exchange process ended');
+    }
+    for (const id of [...this.#pending.keys()]) this.#end(id, new ExchangeUnavailable('the exchange process ended'));
+  }
+}

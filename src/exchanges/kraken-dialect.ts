@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type CcxtExchange, type CcxtMarket, memberOf, textOf } from './ccxt-exchange.ts';
+import type { Dialect } from './dialect.ts';
+import type { OrderRecord } from './exchange.ts';
+
+/** Looks at an order that was just taken until it is over; it is over at once, or as soon as Kraken notes it. */
+const looks = 4;
+const lookMs = 200;
+
+/**
+ * Kraken, by https://docs.kraken.com/api/docs/rest-api/add-order and the pages next to it. Fees are asked for in the
+ * quote coin (`fciq`), so that what is bought arrives whole.
+ */
+export const krakenDialect: Dialect = {
+  options: {},
+  // Errors come with status 200, as 'ECategory:Text'. A service error leaves open whether the order got through.
+  refusalOf: (status, parsed) => {
+    if (status >= 500) return null;
+    const errors = memberOf(parsed, 'error');
+    const message = Array.isArray(errors) ? String(errors[0] ?? '') : '';
+    if (/^EOrder:Insufficient (funds|balance)/.test(message)) return { code: 'no_inventory', message };
+    if (/^E(API|Order|General):.*(limit exceeded|lockout)/i.test(message)) return { code: 'rate_limited', message };
+    if (/^E(Service|Order|General):.*deadline/i.test(message)) return { code: 'too_late', message };
+    // An order of ours is open under that id: not this attempt's failure, but its success.
+    if (/duplicate|already in use|cl_?ord_?id/i.test(message)) return null;
+    if (/^(EOrder|EAPI|EQuery|EGeneral:(Invalid|Permission|Unknown method))/.test(message)) {
+      return { code: 'refused', message };
+    }
+    return null;
+  },
+  takesTurns: true,
+  tops: (ccxt, symbols) => ccxt.fetchTickers(symbols),
+  tick: ({ info }) => textOf(info, 'tick_size') || undefined,
+  place: async (ccxt, market, order) => {
+    const answer = await ask(ccxt, 'AddOrder', {
+      pair: market.id,
+      type: order.side,
+      ordertype: 'limit',
+      price: order.limit,
+      volume: order.amount,
+      timeinforce: 'IOC',
+      oflags: 'fciq',
+      cl_ord_id: order.clientId,
+      deadline: new Date(order.notAfterMs).toISOString(),
+    });
+    const ids = memberOf(memberOf(answer, 'result'), 'txid');
+    const id = Array.isArray(ids) ? String(ids[0] ?? '') : '';
+    if (id === '') throw new Error('Kraken took an order and gave no id');
+    for (let look = 1; look <= looks; look++) {
+      const found = await ask(ccxt, 'QueryOrders', { txid: id }).catch(() => null);
+      const record = memberOf(memberOf(found, 'result'), id);
+      if (record && !isOpen(record)) return recordOf(record, market);
+      await sleep(lookMs);
+    }
+    // It was taken, whatever a question about it was answered with.
+    return { isOpen: true, filled: '0', cost: '0', fees: [] };
+  },
+  find: async (ccxt, market, clientId) => {
+    // Open orders first: one that ends in between is seen twice then, and never not at all.
+    const open = await listOf(ccxt, 'OpenOrders', 'open', clientId);
+    const closed = await listOf(ccxt, 'ClosedOrders', 'closed', clientId);
+    return [...new Map([...open, ...closed]).values()].map((order) => recordOf(order, market));
+  },
+};
+
+function ask(ccxt: CcxtExchange, path: string, params: Record<string, string>): Promise<unknown> {
+  return ccxt.request(path, 'private', 'POST', params);
+}
+
+async function listOf(
+  ccxt: CcxtExchange,
+  path: string,
+  member: string,
+  clientId: string,
+): Promise<[string, unknown][]> {
+  const answer = await ask(ccxt, path, { cl_ord_id: clientId });
+  const list = memberOf(memberOf(answer, 'result'), member);
+  if (typeof list !== 'object' || list === null) throw new Error(`Kraken's ${path} gave no list`);
+  const orders = Object.entries(list);
+  // Orders of others mean that the filter was not heeded, and then ours may be on another page: that is no 'none'.
+  if (orders.some(([, order]) => textOf(order, 'cl_ord_id') !== clientId)) {
+    throw new Error(`Kraken's ${path} gave orders that were not asked for`);
+  }
+  return orders;
+}
+
+function isOpen(order: unknown): boolean {
+  return !['closed', 'canceled', 'expired'].includes(textOf(order, 'status'));
+}
+
+function recordOf(order: unknown, { base, quote }: CcxtMarket): OrderRecord {
+  const fee = textOf(order, 'fee');
+  const inBase = textOf(order, 'oflags').split(',').includes('fcib');
+  return {
+    isOpen: isOpen(order),
+    filled: textOf(order, 'vol_exec'),
+    cost: textOf(order, 'cost'),
+    fees: fee === '' ? [] : [{ coin: inBase ? base : quote, amount: fee }],
+  };
+}

@@ -1,0 +1,75 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { type LiveLimits, liveLimits } from './chains/live-limits.ts';
+import { LiveNetworks } from './chains/live-networks.ts';
+import { liveTransactions } from './chains/live-transactions.ts';
+import { loadNetworks, type NetworkFile, NetworkFileError } from './chains/network-file.ts';
+import { useUtxoNets } from './chains/utxo/utxo-nets.ts';
+import { type Config, ConfigError } from './config.ts';
+import { chainCoins } from './currencies/chain-coins.ts';
+
+const usualFile = 'networks.yaml';
+
+/**
+ * The networks of the settings. Decides the form of addresses for the whole process.
+ *
+ * @throws ConfigError with every fault of the file.
+ */
+export function openNetworks({ NETWORKS_FILE }: Pick<Config, 'NETWORKS_FILE'>): LiveNetworks {
+  const path = NETWORKS_FILE ?? (existsSync(usualFile) ? resolve(usualFile) : null);
+  const networks = new LiveNetworks(path === null ? null : load(path));
+  const nets = [...networks.live.values()].filter((network) => network.kind === 'utxo');
+  useUtxoNets(new Map(nets.map(({ chain, net }) => [chain, net])));
+  return networks;
+}
+
+function load(path: string): NetworkFile {
+  try {
+    return loadNetworks(path, chainCoins);
+  } catch (error) {
+    if (error instanceof NetworkFileError) throw new ConfigError(error.problems);
+    throw error;
+  }
+}
+
+/** What a signer needs of the live networks: how their transactions are signed, and what may leave them. */
+export async function liveSigning({ live }: LiveNetworks): Promise<{
+  readonly live: Awaited<ReturnType<typeof liveTransactions>>;
+  readonly limits: ReadonlyMap<string, LiveLimits>;
+}> {
+  const networks = [...live.values()];
+  const limits = networks.map((network) => [network.chain, liveLimits(network, chainCoins(network.chain))] as const);
+  return { live: await liveTransactions(networks), limits: new Map(limits) };
+}
+
+/**
+ * What of the other settings does not go together with these networks: keys of real coins stay in a process of their
+ * own, and real coins are changed at real prices. Empty when nothing is wrong.
+ */
+export function unsafeSettings(settings: Readonly<Record<string, unknown>>, networks: LiveNetworks): string[] {
+  const faults: string[] = [];
+  const live = [...networks.live.keys()].join(', ');
+  if (live !== '' && settings.ROLE !== 'api' && isUnset(settings.SIGNER_SOCKET)) {
+    faults.push(
+      `SIGNER_SOCKET is not set, and live networks (${live}) need a signer process (npm run signer); a good value: /run/gateway/signer.sock`,
+    );
+  }
+  if (!networks.areOfValue) return faults;
+  const why = `and the networks are of value (${live})`;
+  if (isUnset(settings.PRICE_SOURCES)) {
+    faults.push(`PRICE_SOURCES is not set, so that prices would be invented, ${why}; a good value: kraken,binance`);
+  }
+  if (isUnset(settings.VENUE)) {
+    faults.push(
+      `VENUE is not set, so that exchanges would be made with the sandbox, ${why}; a good value: kraken, or inventory to exchange from your own wallets`,
+    );
+  }
+  if (settings.REQUIRE_DURABLE_COMMITS === false) {
+    faults.push(`REQUIRE_DURABLE_COMMITS=false may lose orders, ${why}; a good value: true`);
+  }
+  return faults;
+}
+
+function isUnset(value: unknown): boolean {
+  return value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0);
+}

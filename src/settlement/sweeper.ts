@@ -1,0 +1,230 @@
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import { v7 as uuidv7 } from 'uuid';
+import { type ChainAdapter, ChainError } from '../chains/chain-adapter.ts';
+import type { Clock } from '../clock.ts';
+import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
+import { Big, formatDecimal, fromUnits, toUnits } from '../money.ts';
+import { type ChainLease, guardLease } from './chain-lease.ts';
+import type { ChainTask } from './chain-task.ts';
+import { Payment, type PaymentKind } from './payment.entity.ts';
+
+/** The least worth sweeping, by coin, in the coin's units. What is not named is not swept. */
+export type SweepFrom = ReadonlyMap<string, string>;
+
+export interface SweeperOptions {
+  readonly orm: MikroORM;
+  readonly clock: Clock;
+  readonly catalogue: CurrencyCatalogue;
+  /** By chain. */
+  readonly sweepFrom: ReadonlyMap<string, SweepFrom>;
+}
+
+/** Addresses that one look brings up. */
+const maxAddresses = 50;
+/**
+ * Outputs that one transaction takes. Their names are a row of the index that lets each be swept once at a time, and a
+ * row of an index has at most 2,704 bytes, which 35 of them fill.
+ */
+const maxOutputs = 32;
+/** What an address is given for gas, over what it lacks now, as fees may rise until it is swept. */
+const gasMargin = 2n;
+
+/** Credited coins of one asset, on one address or, on a chain of outputs, on all. */
+interface Candidate {
+  readonly address: string | null;
+  readonly coin: string;
+  readonly network: string;
+  readonly contract: string | null;
+}
+
+/**
+ * Brings what orders left on deposit addresses to the hot wallet, as payments that settle no deposit. What is not worth
+ * its fee stays. Only credited deposits are taken, and only what is there in a final block.
+ */
+export class Sweeper implements ChainTask {
+  readonly everySec = 30;
+  readonly #options: SweeperOptions;
+
+  constructor(options: SweeperOptions) {
+    this.#options = options;
+  }
+
+  /** Decides the sweeps of a chain; the payment worker makes them. */
+  async run(adapter: ChainAdapter, lease: ChainLease): Promise<void> {
+    const from = this.#options.sweepFrom.get(adapter.chain);
+    if (from === undefined) return;
+    if (adapter.model === 'outputs') await this.#sweepOutputs(adapter, lease, from);
+    else await this.#sweepAccounts(adapter, lease, from);
+  }
+
+  /** One output that vanished would keep the whole transaction, and all it takes, from ever confirming. */
+  async #sweepOutputs(adapter: ChainAdapter, lease: ChainLease, from: SweepFrom): Promise<void> {
+    const { orm, catalogue } = this.#options;
+    const gas = catalogue.gasCoin(adapter.chain);
+    const least = from.get(gas.coin);
+    if (least === undefined) return;
+    const rows = await orm.em.fork().execute<{ id: string; key: string; amount: string }[]>(
+      `select d.id, d.key, o.amount::text as amount
+         from deposit d
+         join own_output o on o.chain = d.chain and o.key = d.key and o.spent_txid is null
+         join chain_state s on s.chain = d.chain and s.height - o.height + 1 >= ?
+        where d.chain = ? and d.state = 'credited' and d.swept_by is null and d.purpose = 'order'
+        order by o.amount desc limit ?`,
+      [adapter.finalityDepth, adapter.chain, maxOutputs],
+    );
+    const amount = rows.reduce((sum, row) => sum + BigInt(row.amount), 0n);
+    if (amount === 0n || amount < toUnits(least, gas.decimals)) return;
+    const { address } = await adapter.hotWallet();
+    await this.#decide(lease, {
+      kind: 'sweep',
+      asset: { coin: gas.coin, network: gas.network, contract: null },
+      address,
+      sources: rows.map(({ key }) => key).sort(),
+      amount: fromUnits(amount, gas.decimals),
+      deposits: rows.map(({ id }) => id),
+    });
+  }
+
+  async #sweepAccounts(adapter: ChainAdapter, lease: ChainLease, from: SweepFrom): Promise<void> {
+    for (const candidate of await this.#candidates(adapter.chain, from)) {
+      try {
+        await this.#sweepAddress(adapter, lease, candidate, from);
+      } catch (error) {
+        // One address that cannot be swept now keeps the others waiting for nothing.
+        if (!(error instanceof ChainError) || error.code === 'unreachable') throw error;
+      }
+    }
+  }
+
+  /** Addresses with enough credited coins, and with nothing on its way in or out. Tokens come before what pays for them. */
+  #candidates(chain: string, from: SweepFrom): Promise<(Candidate & { readonly address: string })[]> {
+    return this.#options.orm.em.fork().execute(
+      `select d.address, d.coin, d.network, d.contract
+         from deposit d join jsonb_each_text(?::jsonb) as least (coin, amount) on least.coin = d.coin
+        where d.chain = ? and d.state = 'credited' and d.swept_by is null and d.purpose = 'order' and d.tag is null
+          and not exists (select 1 from deposit m where m.chain = d.chain and m.address = d.address and m.state = 'mined')
+          and not exists (select 1 from payment p
+                           where p.chain = d.chain and p.state not in ('confirmed', 'dead')
+                             and (p.sources @> array[d.address] or (p.kind = 'gas' and p.address = d.address)))
+        group by d.address, d.coin, d.network, d.contract, least.amount
+       having sum(d.amount) >= least.amount::numeric
+        order by d.contract is null, min(d.credited_at) limit ?`,
+      [JSON.stringify(Object.fromEntries(from)), chain, maxAddresses],
+    );
+  }
+
+  async #sweepAddress(
+    adapter: ChainAdapter,
+    lease: ChainLease,
+    asset: Candidate & { readonly address: string },
+    from: SweepFrom,
+  ): Promise<void> {
+    const { orm, catalogue } = this.#options;
+    const { address, contract, coin, network } = asset;
+    const gas = catalogue.gasCoin(adapter.chain);
+    const decimals = contract === null ? gas.decimals : catalogue.find(coin, network)?.decimals;
+    if (decimals === undefined || !adapter.finalBalances) return;
+    const { block, amounts } = await adapter.finalBalances([address], contract);
+    const amount = amounts[0] ?? 0n;
+    if (amount < toUnits(from.get(coin) ?? '0', decimals) || amount === 0n) return;
+    const hot = await adapter.hotWallet();
+    const rows = await orm.em.fork().execute<{ id: string; amount: string }[]>(
+      `select id, amount::text as amount from deposit where chain = ? and address = ? and contract is not distinct from ?
+          and state = 'credited' and swept_by is null and height <= ?`,
+      [adapter.chain, address, contract, block.height],
+    );
+    const credited = rows.reduce((sum, row) => sum + toUnits(row.amount, decimals), 0n);
+    // Comparing balances will find the rest, but not once it was swept.
+    const isCompared = contract === null && adapter.missesInternalTransfers === true;
+    if (isCompared && amount !== credited && !(await this.#hasMoved(adapter.chain, address))) return;
+    const id = uuidv7();
+    const intent = { id, attempt: 1, from: [address], contract, to: hot.address, tag: null, amount };
+    const lacking = contract === null ? 0n : ((await adapter.missingGas?.(intent)) ?? 0n);
+    if (lacking > 0n) {
+      await this.#decide(lease, {
+        kind: 'gas',
+        asset: { coin: gas.coin, network: gas.network, contract: null },
+        address,
+        sources: null,
+        amount: fromUnits(lacking * gasMargin, gas.decimals),
+        deposits: [],
+      });
+      return;
+    }
+    await this.#decide(lease, {
+      kind: 'sweep',
+      asset,
+      address: hot.address,
+      sources: [address],
+      amount: fromUnits(amount, decimals),
+      deposits: rows.map((row) => row.id),
+    });
+  }
+
+  /** Whether an address was swept or given gas before, so that it holds other coins than deposits. */
+  async #hasMoved(chain: string, address: string): Promise<boolean> {
+    const rows = await this.#options.orm.em.fork().execute<unknown[]>(
+      `select 1 from payment
+        where chain = ? and kind in ('sweep', 'gas') and (sources @> array[?] or address = ?) limit 1`,
+      [chain, address, address],
+    );
+    return rows.length > 0;
+  }
+
+  /** Writes a movement between our own addresses. */
+  async #decide(lease: ChainLease, movement: Movement): Promise<void> {
+    const { orm, clock } = this.#options;
+    await orm.em.fork().transactional(async (em) => {
+      await guardLease(em, lease);
+      const payment = createMovement(em, lease.chain, movement, clock.now());
+      await em.flush();
+      const { deposits } = movement;
+      if (deposits.length === 0) return;
+      await em.execute(
+        `update deposit set swept_by = ?
+          where id in (select jsonb_array_elements_text(?::jsonb)::uuid) and state = 'credited' and swept_by is null`,
+        [payment.id, JSON.stringify(deposits)],
+      );
+    });
+  }
+}
+
+interface Movement {
+  readonly kind: Extract<PaymentKind, 'sweep' | 'gas'>;
+  readonly asset: Omit<Candidate, 'address'>;
+  readonly address: string;
+  readonly sources: readonly string[] | null;
+  /** Decimal text in the coin's units. */
+  readonly amount: string;
+  readonly deposits: readonly string[];
+}
+
+function createMovement(em: EntityManager, chain: string, movement: Movement, now: Date): Payment {
+  const { kind, asset, address, sources, amount } = movement;
+  const payment = em.create(Payment, {
+    id: uuidv7(),
+    kind,
+    orderId: null,
+    depositId: null,
+    sources: sources === null ? null : [...sources],
+    leg: 'main',
+    chain,
+    coin: asset.coin,
+    network: asset.network,
+    contract: asset.contract,
+    address,
+    tag: null,
+    amount: formatDecimal(new Big(amount)),
+    feeCharged: '0',
+    state: 'ready',
+    attempt: 0,
+    problem: null,
+    problemSince: null,
+    nextActionAt: now,
+    createdAt: now,
+    sentAt: null,
+    endedAt: null,
+  });
+  em.persist(payment);
+  return payment;
+}

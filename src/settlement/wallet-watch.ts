@@ -1,0 +1,76 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
+import type { ChainAdapter } from '../chains/chain-adapter.ts';
+import type { WalletLevels } from '../chains/network-config.ts';
+import { ownOutputs } from '../chains/own-rows.ts';
+import type { Clock } from '../clock.ts';
+import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
+import type { Log } from '../log.ts';
+import { Big, formatDecimal, fromUnits } from '../money.ts';
+import type { ChainLease } from './chain-lease.ts';
+import type { ChainTask } from './chain-task.ts';
+
+export interface WalletWatchOptions {
+  readonly orm: MikroORM;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly catalogue: CurrencyCatalogue;
+  /** By chain, then by coin. */
+  readonly levels: ReadonlyMap<string, ReadonlyMap<string, WalletLevels>>;
+}
+
+/** Notes what the hot wallets hold, so that staff are told before payments have to wait. */
+export class WalletWatch implements ChainTask {
+  readonly everySec = 60;
+  readonly #options: WalletWatchOptions;
+
+  constructor(options: WalletWatchOptions) {
+    this.#options = options;
+  }
+
+  async run(adapter: ChainAdapter, _lease: ChainLease): Promise<void> {
+    const { catalogue, levels } = this.#options;
+    const { chain } = adapter;
+    const bounds = levels.get(chain);
+    if (!bounds) return;
+    for (const asset of catalogue.assetsOf(chain)) {
+      const units = await this.#balance(adapter, asset.contract);
+      await this.#note(chain, asset, new Big(fromUnits(units, asset.decimals)), bounds.get(asset.coin));
+    }
+  }
+
+  /** On a chain of outputs, as the scanner has them: a node would read the outputs of the whole chain for it. */
+  async #balance(adapter: ChainAdapter, contract: string | null): Promise<bigint> {
+    if (adapter.model === 'outputs') {
+      const outputs = await ownOutputs(this.#options.orm).hot(adapter.chain);
+      return outputs.reduce((sum, { amount }) => sum + amount, 0n);
+    }
+    const [units = 0n] = await adapter.balances([await adapter.hotWallet()], contract);
+    return units;
+  }
+
+  async #note(
+    chain: string,
+    { coin, network }: { coin: string; network: string },
+    balance: Big,
+    bounds: WalletLevels | undefined,
+  ): Promise<void> {
+    const { orm, clock, log } = this.#options;
+    const low = bounds?.low ?? null;
+    const high = bounds?.high ?? null;
+    const isOutside = (low !== null && balance.lt(low)) || (high !== null && balance.gt(high));
+    const now = clock.now();
+    const [row] = await orm.em.fork().execute<{ is_news: boolean }[]>(
+      `insert into wallet_level as w (chain, coin, network, balance, low, high, outside_since, seen_at)
+       values (?, ?, ?, ?, ?, ?, ?, ?)
+       on conflict (chain, coin, network) do update
+          set balance = excluded.balance, low = excluded.low, high = excluded.high, seen_at = excluded.seen_at,
+              outside_since = case when excluded.outside_since is not null
+                                   then coalesce(w.outside_since, excluded.outside_since) end
+       returning outside_since = seen_at as is_news`,
+      [chain, coin, network, formatDecimal(balance), low, high, isOutside ? now : null, now],
+    );
+    if (row?.is_news) {
+      log.warn({ event: 'wallet_outside_its_levels', code: chain, coin }, 'a hot wallet holds too little or too much');
+    }
+  }
+}

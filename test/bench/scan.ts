@@ -1,0 +1,222 @@
+// What it costs to follow real chains: blocks of transactions that are nobody's, and blocks of deposits, on anvil and on
+// litecoind, with many orders waiting. Usage: npm run bench:scan [-- --addresses 20000 --blocks 5 --per-block 200 --trace]
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { bech32 } from '@scure/base';
+import { toChecksumAddress } from '../../src/chains/addresses/evm.ts';
+import type { ChainAdapter } from '../../src/chains/chain-adapter.ts';
+import { networkOfChain } from '../../src/chains/networks.ts';
+import { startEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
+import { JobQueue } from '../../src/jobs/job-queue.ts';
+import { createLog } from '../../src/log.ts';
+import { type ChainLease, ChainLeases } from '../../src/settlement/chain-lease.ts';
+import { ChainScanner } from '../../src/settlement/chain-scanner.ts';
+import { call, quantity } from '../support/anvil.ts';
+import { query } from '../support/database.ts';
+import { findLitecoind } from '../support/litecoind.ts';
+import { type RealChain, type RealCoin, startRealGateway } from '../support/real-gateway.ts';
+
+const { values } = parseArgs({
+  options: {
+    addresses: { type: 'string', default: '20000' },
+    blocks: { type: 'string', default: '5' },
+    'per-block': { type: 'string', default: '200' },
+    trace: { type: 'boolean', default: false },
+  },
+});
+const addressCount = wholeNumber('addresses');
+const blockCount = wholeNumber('blocks');
+const perBlock = wholeNumber('per-block');
+/** Index of the first address, far above those that the gateway gives out. */
+const firstIndex = 1_000_000;
+
+function wholeNumber(name: 'addresses' | 'blocks' | 'per-block'): number {
+  const number = Number.parseInt(values[name], 10);
+  if (!(number > 0)) throw new Error(`--${name} ${values[name]} is not a number from 1`);
+  return number;
+}
+
+const newAddress: Readonly<Record<RealChain, () => string>> = {
+  ethereum: () => toChecksumAddress(randomBytes(20).toString('hex')),
+  litecoin: () => bech32.encode('rltc', [0, ...bech32.toWords(randomBytes(20))]),
+};
+
+if (findLitecoind() === null) throw new Error('litecoind is needed; on Debian: apt-get install litecoind');
+const dataDir = await mkdtemp(join(tmpdir(), 'gateway-bench-'));
+const postgres = await startEmbeddedPostgres({ dataDir, database: 'template_gateway' });
+process.env.TEST_POSTGRES_URL = postgres.url;
+let statements = 0;
+const gateway = await startRealGateway({
+  isFunded: false,
+  networks: () => ({ ethereum: { internal_transfers: values.trace ? 'trace' : 'balances' } }),
+  surroundings: {
+    onStatement: () => {
+      statements += 1;
+    },
+  },
+});
+const { anvil, litecoind, token } = gateway.chains;
+const log = createLog('warn');
+const jobs = new JobQueue(gateway.databaseUrl, log);
+await jobs.start();
+// This process reads the chains by itself from here on.
+await gateway.settlement.worker.stop();
+const { orm } = gateway.app;
+const { tools } = gateway.settlement.settler;
+const scanner = new ChainScanner({ orm, clock: gateway.clock, log, tools, jobs, onBoundary: () => {} });
+const leases = await openLeases();
+
+async function openLeases(): Promise<ReadonlyMap<string, ChainLease>> {
+  const all = new ChainLeases(orm, 'b0000000-0000-4000-8000-000000000000', 3_600_000, ['ethereum', 'litecoin']);
+  return new Map((await all.renew()).map((lease) => [lease.chain, lease]));
+}
+
+/** Orders that wait, each for its own address. They never have their confirmations: nobody settles them here. */
+async function insertOrders(
+  chain: RealChain,
+  from: RealCoin,
+  to: RealCoin,
+  count: number,
+  first: number,
+): Promise<string[]> {
+  const addresses = Array.from({ length: count }, newAddress[chain]);
+  const network = networkOfChain(chain);
+  const [networkFrom, networkTo] = [from, to].map((coin) => (coin === 'USDT' ? 'ERC20' : coin));
+  await query(
+    gateway.databaseUrl,
+    `with given as materialized (
+       select gen_random_uuid() as id, gen_random_uuid() as address_id, address, n, now() as at
+         from jsonb_array_elements_text($1::jsonb) with ordinality as a (address, n)
+     ), leased as (
+       insert into deposit_address (id, keychain, index, address, created_at, leased_at)
+       select address_id, $2, $3::bigint + n, address, at, at from given
+     ), made as (
+       insert into exchange_order (id, short_id, partner_id, status, created_at, expires_at, updated_at, next_action_at,
+         coin_from, network_from, coin_to, network_to, amount_from_expected, amount_to_expected, rate_type, rate_quoted,
+         fee_rate, service_fee_quoted, network_fee_quoted, deposit_address_id, recipient_address,
+         deposit_confirmations_required, event_seq)
+       select id, 'EX-' || upper(lpad(to_hex($3::bigint + n), 6, '0')), (select id from partner limit 1), 'waiting_deposit', at,
+              at + interval '1 year', at, at + interval '1 year', $4, $5, $6, $7, 1, 1, 'float', 1, 0.01, 0, 0,
+              address_id, 'a recipient', 1000, 1 from given
+     )
+     insert into order_event (order_id, seq, at, to_status, cause, actor)
+     select id, 1, at, 'waiting_deposit', 'created', 'system' from given`,
+    [JSON.stringify(addresses), network?.keychain, first, from, networkFrom, to, networkTo],
+  );
+  return addresses;
+}
+
+/** A block of payments; on anvil each is a transaction of its own. */
+const fill: Readonly<Record<string, (to: readonly string[]) => Promise<void>>> = {
+  ETH: async (to) => {
+    const [from] = anvil.accounts;
+    await sendAll(to.map((address) => ({ from, to: address, value: quantity(10n ** 16n), gas: quantity(21_000) })));
+    await anvil.mine();
+  },
+  USDT: async (to) => {
+    const [from] = anvil.accounts;
+    const data = to.map((address) => call('transfer', address, 50_000_000n));
+    await sendAll(data.map((each) => ({ from, to: token, data: each, gas: quantity(100_000) })));
+    await anvil.mine();
+  },
+  LTC: async (to) => {
+    // Several payments each, as exchanges do: a chain of transactions that wait has at most 25.
+    for (let start = 0; start < to.length; start += 10) {
+      await litecoind.payMany(to.slice(start, start + 10).map((address) => [address, 30_000_000n]));
+    }
+    await litecoind.mine(1);
+  },
+};
+
+async function sendAll(transactions: readonly object[]): Promise<void> {
+  const used = Number(await anvil.rpc<string>('eth_getTransactionCount', anvil.accounts[0], 'pending'));
+  for (const [index, tx] of transactions.entries()) {
+    await anvil.rpc('eth_sendTransaction', { ...tx, nonce: quantity(used + index) });
+  }
+}
+
+/** Follows a chain to its head. */
+async function read(chain: RealChain): Promise<void> {
+  const adapter = gateway.settlement.adapters.get(chain) as ChainAdapter;
+  const lease = leases.get(chain);
+  if (!lease) throw new Error(`somebody else works on ${chain}`);
+  while ((await scanner.scan(adapter, lease)) === 'more');
+}
+
+async function depositCount(): Promise<number> {
+  const [row] = await query<{ count: number }>(gateway.databaseUrl, 'select count(*)::int as count from deposit');
+  return row?.count ?? 0;
+}
+
+interface Cost {
+  readonly deposits: number;
+  readonly seconds: number;
+  readonly cpuMs: number;
+  readonly statements: number;
+}
+
+/** Reads blocks one by one, as they come. */
+async function measure(chain: RealChain, coin: string, recipients: () => string[]): Promise<Cost> {
+  const total = { deposits: 0, seconds: 0, cpuMs: 0, statements: 0 };
+  for (let block = 0; block < blockCount; block += 1) {
+    await fill[coin]?.(recipients());
+    const known = await depositCount();
+    statements = 0;
+    const cpu = process.cpuUsage();
+    const began = performance.now();
+    await read(chain);
+    total.seconds += (performance.now() - began) / 1_000;
+    const { user, system } = process.cpuUsage(cpu);
+    total.cpuMs += (user + system) / 1_000;
+    total.statements += statements;
+    total.deposits += (await depositCount()) - known;
+  }
+  return total;
+}
+
+function tell(what: string, { deposits, seconds, cpuMs, statements: made }: Cost): void {
+  const each = (value: number): string => (value / blockCount).toFixed(value / blockCount < 10 ? 1 : 0);
+  const rate = deposits === 0 ? '' : `, ${Math.round(deposits / seconds)} deposits detected and stored a second`;
+  process.stdout.write(
+    `${what}: ${each(cpuMs)} ms CPU, ${each(seconds * 1_000)} ms and ${each(made)} statements a block${rate}\n`,
+  );
+}
+
+try {
+  process.stderr.write(`inserting ${addressCount} orders that wait ...\n`);
+  const third = Math.floor(addressCount / 3);
+  if (third < blockCount * perBlock) throw new Error('too few --addresses for so many deposits');
+  const waiting = {
+    ETH: await insertOrders('ethereum', 'ETH', 'LTC', third, firstIndex),
+    USDT: await insertOrders('ethereum', 'USDT', 'LTC', third, firstIndex + third),
+    LTC: await insertOrders('litecoin', 'LTC', 'ETH', addressCount - 2 * third, firstIndex + 2 * third),
+  };
+  await query(gateway.databaseUrl, 'analyze');
+  await read('ethereum');
+  await read('litecoin');
+  const cases = [
+    ['anvil', 'ethereum', 'ETH'],
+    ['anvil, a token', 'ethereum', 'USDT'],
+    ['litecoind', 'litecoin', 'LTC'],
+  ] as const;
+  process.stdout.write(
+    `${addressCount} leased addresses, each of a waiting order; blocks of ${perBlock} payments, ${blockCount} of a kind\n`,
+  );
+  for (const [name, chain, coin] of cases) {
+    const strangers = await measure(chain, coin, () => Array.from({ length: perBlock }, newAddress[chain]));
+    if (strangers.deposits > 0) throw new Error('a payment to a stranger counted as a deposit');
+    tell(`${name}, nobody's payments`, strangers);
+    const own = await measure(chain, coin, () => waiting[coin].splice(0, perBlock));
+    if (own.deposits !== blockCount * perBlock) throw new Error(`${own.deposits} deposits were found`);
+    tell(`${name}, deposits`, own);
+  }
+} finally {
+  await jobs.stop();
+  await gateway.stop();
+  await postgres.stop();
+  await rm(dataDir, { recursive: true, force: true });
+}
+process.exit(0);

@@ -1,0 +1,256 @@
+// One exchange between two real chains, on nodes, a signer and a gateway of its own that leave nothing behind.
+// Usage: npm run demo:evm | npm run demo:utxo
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { randomAddress } from '../support/anvil.ts';
+import { findLitecoind } from '../support/litecoind.ts';
+import { RealChains } from '../support/real-chains.ts';
+
+const help = `Usage: npm run demo:evm [-- --help]     an order from ETH on an Ethereum node to LTC on a Litecoin node
+       npm run demo:utxo [-- --help]    an order from LTC to USDT, a token on the Ethereum node
+
+Starts anvil and litecoind with chains of their own, a signer and a gateway in a temporary folder; creates an order over
+REST, pays it with a real transaction, makes blocks, tells each change until the payout, and reads the payout back from
+the other node. Needs litecoind (Debian: apt-get install litecoind). Exit code: 0 when the recipient was paid.
+`;
+
+interface Direction {
+  readonly title: string;
+  readonly order: Readonly<Record<string, unknown>>;
+  recipient(chains: RealChains): Promise<string> | string;
+  pay(chains: RealChains, to: string, amount: string): Promise<string>;
+  /** What the recipient has on the chain, in smallest units. */
+  paid(chains: RealChains, recipient: string): Promise<bigint>;
+  readonly decimals: number;
+  /** The payout as its node tells it. */
+  read(chains: RealChains, txid: string): Promise<string>;
+}
+
+const directions: Readonly<Record<string, Direction>> = {
+  evm: {
+    title: 'ETH on anvil to LTC on litecoind',
+    order: { coin_from: 'ETH', network_from: 'ETH', coin_to: 'LTC', network_to: 'LTC', amount_from: 0.5 },
+    recipient: ({ litecoind }) => litecoind.newAddress(),
+    pay: ({ anvil }, to, amount) => anvil.send(to, units(amount, 18)),
+    paid: ({ litecoind }, recipient) => litecoind.balance(recipient),
+    decimals: 8,
+    read: async ({ litecoind }, txid) => {
+      const hash = await litecoind.rpc<string>('getbestblockhash');
+      for (let block = hash; ; ) {
+        const { tx, height, previousblockhash } = await litecoind.rpc<{
+          tx: { txid: string; vout: { value: string; scriptPubKey: { addresses?: string[] } }[] }[];
+          height: string;
+          previousblockhash: string;
+        }>('getblock', block, 2);
+        const found = tx.find((one) => one.txid === txid);
+        if (!found) {
+          block = previousblockhash;
+          continue;
+        }
+        const outputs = found.vout.map(({ value, scriptPubKey }) => `${value} LTC to ${scriptPubKey.addresses?.[0]}`);
+        return `in block ${height}: ${outputs.join(', ')}`;
+      }
+    },
+  },
+  utxo: {
+    title: 'LTC on litecoind to USDT, a token on anvil',
+    order: { coin_from: 'LTC', network_from: 'LTC', coin_to: 'USDT', network_to: 'ERC20', amount_from: 2 },
+    recipient: () => randomAddress(),
+    pay: ({ litecoind }, to, amount) => litecoind.pay(to, units(amount, 8)),
+    paid: ({ anvil, token }, recipient) => anvil.balance(recipient, token),
+    decimals: 6,
+    read: async ({ anvil }, txid) => {
+      const receipt = await anvil.rpc<{
+        blockNumber: string;
+        status: string;
+        logs: { data: string; topics: string[] }[];
+      }>('eth_getTransactionReceipt', txid);
+      const [log] = receipt.logs;
+      const to = `0x${log?.topics[2]?.slice(26)}`;
+      return `in block ${Number(receipt.blockNumber)}, status ${receipt.status}: ${BigInt(log?.data ?? '0x0')} units to ${to}`;
+    },
+  },
+};
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const startTimeoutMs = 60_000;
+const orderTimeoutMs = 60_000;
+const blockMs = 150;
+const ends = ['completed', 'expired', 'refunded', 'failed'];
+const began = performance.now();
+const children: { child: ChildProcess; output: string }[] = [];
+
+function tell(what: string, ...details: readonly string[]): void {
+  const seconds = ((performance.now() - began) / 1000).toFixed(1);
+  process.stdout.write(`${seconds.padStart(6)} s  ${what}\n${details.map((line) => `          ${line}\n`).join('')}`);
+}
+
+function units(amount: string, decimals: number): bigint {
+  const [whole = '0', fraction = ''] = amount.split('.');
+  return BigInt(whole + fraction.padEnd(decimals, '0'));
+}
+
+/** A program of ours until it says that it is ready; what it said there. */
+async function start(
+  script: string,
+  args: readonly string[],
+  ready: RegExp,
+  env: Record<string, string>,
+): Promise<string[]> {
+  const child = spawn(process.execPath, ['--enable-source-maps', join(root, 'dist', script), ...args], {
+    cwd: env.DATA_DIR,
+    env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', NODE_ENV: 'production', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const running = { child, output: '' };
+  children.push(running);
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (data) => {
+      running.output += data;
+    });
+  }
+  for (const deadline = Date.now() + startTimeoutMs; Date.now() < deadline; await sleep(25)) {
+    const found = ready.exec(running.output);
+    if (found) return [running.output, ...found.slice(1)];
+    if (child.exitCode !== null) break;
+  }
+  throw new Error(`${script} did not start:\n${running.output}`);
+}
+
+/** What a command of ours prints. */
+async function command(args: readonly string[], env: Record<string, string>, good = [0]): Promise<string> {
+  const child = spawn(process.execPath, [join(root, 'dist/cli/main.js'), ...args], {
+    cwd: env.DATA_DIR,
+    env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', NODE_ENV: 'production', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  let errors = '';
+  child.stdout.on('data', (data) => {
+    output += data;
+  });
+  child.stderr.on('data', (data) => {
+    errors += data;
+  });
+  await once(child, 'close');
+  if (!good.includes(child.exitCode ?? -1))
+    throw new Error(`${args.join(' ')} ended with ${child.exitCode}: ${errors}${output}`);
+  return output;
+}
+
+interface Order {
+  readonly id: string;
+  readonly short_id: string;
+  readonly status: string;
+  readonly deposit_address: string;
+  readonly amount_from_expected: number;
+  readonly amount_to_expected: number;
+  readonly deposit_confirmations: number | null;
+  readonly deposit_confirmations_required: number;
+  readonly payout_txid: string | null;
+}
+
+async function demo(direction: Direction, chains: RealChains): Promise<void> {
+  const env = {
+    ...chains.environment,
+    DATA_DIR: chains.folder,
+    PORT: '0',
+    INTERNAL_PORT: '0',
+    LOG_LEVEL: 'warn',
+    DRAIN_GRACE_MS: '0',
+    SIGNER_PASSPHRASE: 'a demo needs no secret',
+  };
+  tell('two nodes with chains of their own', `anvil ${chains.anvil.url}, litecoind ${chains.litecoind.config.url}`);
+  await start('signer-main.js', ['init'], /\n/, env);
+  await start('signer-main.js', [], /^signer ready (.*)$/m, env);
+  tell('the signer holds the keys, sealed with a passphrase, in a process of its own');
+  const [printed = '', rest = ''] = await start('main.js', [], /^ready rest=(\S+) internal=\S+$/m, env);
+  const key = /^demo partner key, shown this once: (\S+)$/m.exec(printed)?.[1] ?? '';
+  tell(`the gateway is ready at ${rest}`);
+
+  const { wallets } = JSON.parse(await command(['network', 'check', '--json'], env, [0, 1]));
+  const walletOf = (chain: string): string =>
+    wallets.find((row: { chain: string; wallet: string }) => row.chain === chain)?.wallet ?? '';
+  const hot = { ethereum: walletOf('ethereum'), litecoin: walletOf('litecoin') };
+  await chains.fund(hot);
+  tell('the hot wallets were funded by ordinary transactions', ...Object.values(hot));
+
+  const mining = new AbortController();
+  const miner = (async () => {
+    while (!mining.signal.aborted) {
+      // Enough for the confirmations that a fresh installation asks for, 64 on Ethereum.
+      await chains.anvil.mine(4);
+      await chains.litecoind.mine(1);
+      await sleep(blockMs);
+    }
+  })();
+  try {
+    await exchange(direction, chains, rest, key);
+  } finally {
+    mining.abort();
+    await miner;
+  }
+  tell('the book and both chains', (await command(['ledger', 'reconcile'], env)).trim().split('\n').at(-1) ?? '');
+}
+
+async function exchange(direction: Direction, chains: RealChains, rest: string, key: string): Promise<void> {
+  const recipient = await direction.recipient(chains);
+  const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
+  const body = JSON.stringify({ ...direction.order, rate_type: 'float', recipient_address: recipient });
+  const answer = await fetch(`${rest}/partner/orders`, { method: 'POST', headers, body });
+  let order = (await answer.json()) as Order;
+  if (answer.status !== 201) throw new Error(`the order was refused: ${JSON.stringify(order)}`);
+  tell(`order ${order.short_id}: ${direction.title}`, `pay to ${order.deposit_address}`, `receive at ${recipient}`);
+  const paidAt = performance.now();
+  const deposit = await direction.pay(chains, order.deposit_address, String(order.amount_from_expected));
+  tell(`paid ${order.amount_from_expected} with a real transaction`, deposit);
+  let shown = '';
+  for (const deadline = Date.now() + orderTimeoutMs; !ends.includes(order.status); await sleep(100)) {
+    if (Date.now() > deadline) throw new Error(`the order was ${order.status} for too long`);
+    const reply = await fetch(`${rest}/partner/orders/${order.id}`, { headers });
+    if (!reply.ok) continue;
+    order = (await reply.json()) as Order;
+    if (order.status !== shown) tell(order.status);
+    shown = order.status;
+  }
+  if (order.status !== 'completed' || order.payout_txid === null) throw new Error(`the order ended as ${order.status}`);
+  const paid = await direction.paid(chains, recipient);
+  tell(`payout ${order.payout_txid}`, await direction.read(chains, order.payout_txid));
+  if (paid === 0n) throw new Error('the recipient has nothing');
+  tell(
+    `the other node says that the recipient has ${paid} of the smallest unit`,
+    `${((performance.now() - paidAt) / 1000).toFixed(1)} s after the payment`,
+  );
+}
+
+async function main(): Promise<void> {
+  const direction = directions[process.argv[2] ?? ''];
+  if (!direction || process.argv.includes('--help')) {
+    process.stdout.write(help);
+    process.exitCode = direction ? 0 : 1;
+    return;
+  }
+  if (findLitecoind() === null) throw new Error('litecoind is needed; on Debian: apt-get install litecoind');
+  const chains = await RealChains.start();
+  try {
+    await demo(direction, chains);
+  } finally {
+    for (const { child } of children.reverse()) {
+      if (child.exitCode !== null || child.signalCode !== null) continue;
+      const ended = once(child, 'exit');
+      child.kill('SIGTERM');
+      await ended;
+    }
+    await chains.stop();
+  }
+}
+
+try {
+  await main();
+} catch (error) {
+  process.exitCode = 1;
+  process.stderr.write(`the demo failed: ${error instanceof Error ? error.message : String(error)}\n`);
+}

@@ -1,0 +1,74 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '../../../src/clock.ts';
+import { query } from '../../support/database.ts';
+import { LoopbackBinance } from '../../support/loopback-binance.ts';
+import { LoopbackKraken } from '../../support/loopback-kraken.ts';
+import { type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
+
+/** A whole gateway with prices and liquidity of exchanges; its chains stay those of the sandbox. */
+describe('a gateway at exchanges', () => {
+  const kraken = new LoopbackKraken();
+  const binance = new LoopbackBinance();
+  let gateway: SettledGateway;
+
+  beforeAll(async () => {
+    await Promise.all([kraken.start(), binance.start()]);
+    kraken.reset(
+      { USD: '1000000', BTC: '10', LTC: '1000' },
+      {
+        'BTC/USD': { bid: '63995', ask: '64005', depth: null },
+        'LTC/USD': { bid: '79.99', ask: '80.01', depth: null },
+        'USDT/USD': { bid: '0.99', ask: '1.00', depth: null },
+      },
+    );
+    binance.reset(
+      {},
+      {
+        'BTC/USDT': { bid: '64300', ask: '64310', depth: null },
+        'LTC/USDT': { bid: '80.4', ask: '80.41', depth: null },
+      },
+    );
+    gateway = await startSettledGateway({
+      // The exchanges go by real time, and so does this gateway, by itself.
+      surroundings: { clock: systemClock, background: true },
+      settings: {
+        PRICE_SOURCES: `kraken=${kraken.origin},binance=${binance.origin}`,
+        VENUE: `kraken=${kraken.origin}`,
+        VENUE_KEY: kraken.key,
+        VENUE_SECRET: kraken.secret,
+        SANDBOX_BLOCK_MS: '50',
+      },
+    });
+  });
+  afterAll(async () => {
+    await gateway?.stop();
+    await Promise.all([kraken.stop(), binance.stop()]);
+  });
+
+  it('pays an order out of what it bought at the venue', async () => {
+    const order = await gateway.order({
+      coin_from: 'LTC',
+      network_from: 'LTC',
+      coin_to: 'BTC',
+      network_to: 'BTC',
+      amount_from: 8,
+      recipient_address: 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq',
+    });
+    await gateway.deposit(order);
+    for (const deadline = Date.now() + 100_000; Date.now() < deadline; await sleep(500)) {
+      if ((await gateway.show(order)).status === 'completed') break;
+    }
+    expect((await gateway.show(order)).status).toBe('completed');
+    const [trade] = await query<{ venue: string; bought: string; least: string }>(
+      gateway.databaseUrl,
+      `select venue, trim_scale(bought)::text as bought, trim_scale(min_bought)::text as least from trade where order_id = $1`,
+      [order.id],
+    );
+    const bought = kraken.orders.filter(({ side }) => side === 'buy').map(({ filled }) => filled.toFixed());
+    expect(trade?.venue).toBe('kraken');
+    expect(bought).toEqual([trade?.bought]);
+    for (const deadline = Date.now() + 60_000; Date.now() < deadline && kraken.balance('LTC') !== '992'; )
+      await sleep(200);
+    expect(kraken.balance('LTC')).toBe('992');
+  }, 120_000);
+});

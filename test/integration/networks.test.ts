@@ -1,0 +1,427 @@
+import { execFile } from 'node:child_process';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { getAddress } from 'viem/utils';
+import { stringify } from 'yaml';
+import { addressExample } from '../../src/chains/address.ts';
+import { LiveNetworks } from '../../src/chains/live-networks.ts';
+import { readNetworks } from '../../src/chains/network-file.ts';
+import { ConfigError } from '../../src/config.ts';
+import { chainCoins } from '../../src/currencies/chain-coins.ts';
+import { createOrm } from '../../src/db/orm.ts';
+import { writeTokenContracts } from '../../src/settlement/token-contracts.ts';
+import { type Anvil, startAnvil } from '../support/anvil.ts';
+import { createDatabase, query, type TestDatabase } from '../support/database.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { SignerProcess } from '../support/signer-process.ts';
+
+// All of a process has one form of addresses, and so all of this file has litecoin on regtest.
+
+let folder: string;
+let anvil: Anvil;
+let usdt: string;
+let signer: SignerProcess;
+let database: TestDatabase;
+let settings: Record<'DATA_DIR' | 'SIGNER_SOCKET' | 'NETWORKS_FILE', string>;
+
+/** Of every coin. */
+const limits = { per_payment: '100', per_day: '1000' };
+
+function ethereum(changes: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    kind: 'evm',
+    chain_id: 31337,
+    nodes: [{ url: anvil.url }],
+    start_height: 0,
+    finality: 2,
+    max_fee_per_gas_gwei: '100',
+    tokens: { USDT: usdt },
+    wallet_levels: { ETH: { low: '1' } },
+    limits: { ETH: limits, USDT: limits },
+    ...changes,
+  };
+}
+
+/** Its node is down. */
+const litecoin = {
+  kind: 'utxo',
+  net: 'regtest',
+  nodes: [{ url: 'http://127.0.0.1:1/' }],
+  start_height: 0,
+  fee_ceiling: '0.01',
+  limits: { LTC: limits },
+};
+
+async function networksFile(networks: Record<string, unknown>): Promise<string> {
+  const path = join(folder, `${randomUUID()}.yaml`);
+  await writeFile(path, stringify({ networks }));
+  return path;
+}
+
+interface Start {
+  readonly networks?: Record<string, unknown>;
+  readonly databaseUrl?: string;
+  readonly settings?: Record<string, string>;
+}
+
+async function start(options: Start = {}): Promise<TestGateway & { readonly told: string[] }> {
+  const told: string[] = [];
+  const networks = options.networks ?? { ethereum: ethereum(), litecoin };
+  const gateway = await startGateway({
+    databaseUrl: options.databaseUrl ?? database.url,
+    settings: { ...settings, NETWORKS_FILE: await networksFile(networks), ...options.settings },
+    surroundings: { background: false, onProgress: (line) => told.push(line) },
+  });
+  return { ...gateway, told };
+}
+
+async function refusal(options: Start): Promise<string> {
+  try {
+    const gateway = await start(options);
+    await gateway.stop();
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems.join('\n');
+    if (error instanceof Error) return error.message;
+  }
+  return 'it started';
+}
+
+function cli(...args: string[]): Promise<{ code: number; output: string; errors: string }> {
+  const { PATH = '', HOME = '' } = process.env;
+  return new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      ['--import', 'tsx', 'src/cli/main.ts', ...args],
+      { env: { PATH, HOME, DATABASE_URL: database.url, ...settings } },
+      (error, output, errors) => resolve({ code: error ? Number(error.code) : 0, output, errors }),
+    );
+  });
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'networks-'));
+  await writeFile(join(folder, 'signer-seed'), `${randomBytes(32).toString('hex')}\n`, { mode: 0o600 });
+  anvil = await startAnvil();
+  usdt = getAddress(await anvil.deployToken(6));
+  await anvil.mine(3);
+  settings = {
+    DATA_DIR: folder,
+    SIGNER_SOCKET: join(folder, 'signer.sock'),
+    NETWORKS_FILE: await networksFile({ ethereum: ethereum(), litecoin }),
+  };
+  signer = new SignerProcess(settings);
+  await signer.ready();
+  database = await createDatabase('empty');
+}, 120_000);
+
+afterAll(async () => {
+  await signer?.stop();
+  await anvil?.stop();
+  await database?.drop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe('a first start on real networks', () => {
+  it('is refused without a signer process, before anything is done', async () => {
+    expect(await refusal({ settings: { SIGNER_SOCKET: '' } })).toMatch(
+      /^SIGNER_SOCKET is not set, and live networks \(ethereum, litecoin\) need a signer process.*a good value: /,
+    );
+    expect(await query(database.url, `select 1 from pg_tables where tablename = 'currency'`)).toEqual([]);
+  });
+
+  it('is refused with every fault that no waiting mends, of all nodes at once', async () => {
+    const odd = await anvil.deployToken(9);
+    const other = await startAnvil({ chainId: 1337 });
+    try {
+      const networks = {
+        ethereum: ethereum({
+          nodes: [{ url: anvil.url }, { url: other.url }],
+          tokens: { USDT: odd, USDC: addressExample('ETH') },
+          limits: { ETH: limits, USDT: limits, USDC: limits },
+        }),
+        litecoin,
+      };
+      const [first, second, third, ...rest] = (await refusal({ networks })).split('\n');
+      expect(first).toContain("has a token of 9 decimals at tokens.USDT, and the catalogue's USDT has 6");
+      expect(second).toContain(`${anvil.url} has no contract at tokens.USDC`);
+      expect(third).toBe(
+        `networks.ethereum: the node at ${other.url} is a node of chain 1337, and the settings say 31337`,
+      );
+      expect(rest).toEqual([]);
+    } finally {
+      await other.stop();
+    }
+  });
+
+  it('is refused while no node tells which EVM chain it is', async () => {
+    const networks = { ethereum: ethereum({ nodes: [{ url: 'http://127.0.0.1:1/' }] }), litecoin };
+    expect(await refusal({ networks })).toContain(
+      'networks.ethereum starts for the first time, for which one of its nodes must answer',
+    );
+    expect(await query(database.url, 'select chain from chain_state')).toEqual([]);
+  });
+
+  it('is refused on a database that ran on the sandbox', async () => {
+    const sandbox = await createDatabase();
+    // It belongs to another signer, which an api process does not ask.
+    const DATA_DIR = process.env.TEST_DATA_DIR ?? '';
+    const told = await refusal({ databaseUrl: sandbox.url, settings: { ROLE: 'api', DATA_DIR } });
+    expect(told).toContain('ethereum is the sandbox in this database, and evm:31337 by the settings');
+    expect(told).toContain('litecoin is the sandbox in this database, and utxo:530827f38f93b43e');
+    expect(told).toContain('set DATABASE_URL to an empty database');
+    await sandbox.drop();
+  });
+});
+
+describe('a gateway on real networks', () => {
+  let gateway: Awaited<ReturnType<typeof start>>;
+  beforeAll(async () => {
+    gateway = await start();
+  }, 60_000);
+  afterAll(() => gateway?.stop());
+
+  it('tells which node it waits for, and starts', () => {
+    expect(gateway.told.filter((line) => line.includes('may have to wait'))).toEqual([
+      'litecoin may have to wait: the node at http://127.0.0.1:1 does not answer',
+    ]);
+    expect([...(gateway.app.settlement?.adapters.keys() ?? [])].sort()).toEqual(['ethereum', 'litecoin']);
+  });
+
+  it('offers what its networks carry, and leaves the rows of the rest alone', async () => {
+    const { json } = await gateway.call('GET', '/currencies');
+    expect(json.map((row: { coin: string; network: string }) => `${row.coin}/${row.network}`).sort()).toEqual([
+      'ETH/ETH',
+      'LTC/LTC',
+      'USDT/ERC20',
+    ]);
+    const [row] = await query(
+      gateway.databaseUrl,
+      `select count(*) filter (where is_active)::int as active, count(*)::int as all,
+              max(contract) filter (where coin = 'USDT' and network = 'ERC20') as usdt from currency`,
+    );
+    expect(row).toEqual({ active: expect.any(Number), all: expect.any(Number), usdt });
+    expect((row as { active: number }).active).toBe((row as { all: number }).all);
+  });
+
+  it('counts no deposit before its network is final, whatever the row of its currency says', async () => {
+    const confirmations = async () => {
+      await gateway.app.catalogue.refresh();
+      const { json } = await gateway.call('GET', '/currencies');
+      return json.find((row: { coin: string }) => row.coin === 'ETH').min_confirmations;
+    };
+    await query(
+      gateway.databaseUrl,
+      `update currency set min_confirmations = 1 where coin = 'ETH' and network = 'ETH'`,
+    );
+    expect(await confirmations()).toBe(2);
+    await query(
+      gateway.databaseUrl,
+      `update currency set min_confirmations = 64 where coin = 'ETH' and network = 'ETH'`,
+    );
+    expect(await confirmations()).toBe(64);
+  });
+
+  it('quotes nothing that is off', async () => {
+    const ask = (from: string, to: string) => {
+      const [coinFrom, networkFrom] = from.split('/');
+      const [coinTo, networkTo] = to.split('/');
+      return gateway.call(
+        'GET',
+        `/partner/rates?coin_from=${coinFrom}&network_from=${networkFrom}&coin_to=${coinTo}&network_to=${networkTo}&amount_from=1&rate_type=float`,
+      );
+    };
+    expect((await ask('LTC/LTC', 'ETH/ETH')).status).toBe(200);
+    for (const [from, to] of [
+      ['BTC/BTC', 'ETH/ETH'],
+      ['LTC/LTC', 'USDC/ERC20'],
+      ['LTC/LTC', 'USDT/TRC20'],
+    ]) {
+      const { status, json } = await ask(from ?? '', to ?? '');
+      expect([status, json.code]).toEqual([422, 'currency_inactive']);
+    }
+  });
+
+  it('makes orders with addresses of its networks only', async () => {
+    const { key } = await gateway.partner();
+    const body = {
+      coin_from: 'LTC',
+      network_from: 'LTC',
+      coin_to: 'ETH',
+      network_to: 'ETH',
+      amount_from: 1,
+      rate_type: 'float',
+      recipient_address: addressExample('ETH'),
+      refund_address: 'rltc1qjmxnz78nmc8nq77wuxh25n2es7rzm5c23g5xdr',
+    };
+    const made = await gateway.call('POST', '/partner/orders', { key, body });
+    expect([made.status, made.json.deposit_address]).toEqual([201, expect.stringMatching(/^rltc1q/)]);
+    const main = await gateway.call('POST', '/partner/orders', {
+      key,
+      body: { ...body, refund_address: 'ltc1qjmxnz78nmc8nq77wuxh25n2es7rzm5c2rkk4wh' },
+    });
+    expect([main.status, main.json.code]).toEqual([422, 'wrong_network_address']);
+    const off = await gateway.call('POST', '/partner/orders', {
+      key,
+      body: { ...body, coin_to: 'BTC', network_to: 'BTC', recipient_address: addressExample('BTC') },
+    });
+    expect([off.status, off.json.code]).toEqual([422, 'currency_inactive']);
+  });
+
+  it('writes what each chain is, and where it pays from', async () => {
+    expect(await query(gateway.databaseUrl, 'select chain, identity from chain_state order by chain')).toEqual([
+      { chain: 'ethereum', identity: expect.stringMatching(/^evm:31337:0x[0-9a-f]{64}$/) },
+      { chain: 'litecoin', identity: 'utxo:530827f38f93b43ed12af0b3ad25a288dc02ed74d6d7857862df51fc56c416f9' },
+    ]);
+    expect(
+      await query(gateway.databaseUrl, `select name, value from setting where name like 'hot_wallet:%' order by name`),
+    ).toEqual([
+      { name: 'hot_wallet:ethereum', value: expect.stringMatching(/^0x[0-9A-Fa-f]{40}$/) },
+      { name: 'hot_wallet:litecoin', value: expect.stringMatching(/^rltc1q/) },
+    ]);
+    expect(await query(gateway.databaseUrl, 'select 1 from sandbox_chain')).toEqual([]);
+    expect(await query(gateway.databaseUrl, 'select 1 from ledger_line')).toEqual([]);
+  });
+
+  it('takes leases of its own chains only', async () => {
+    await query(gateway.databaseUrl, `insert into chain_state (chain, identity) values ('bsc', 'evm:97:0x')`);
+    await gateway.app.settlement?.worker.tick();
+    expect(
+      await query(gateway.databaseUrl, 'select chain from chain_state where lease_owner is not null order by chain'),
+    ).toEqual([{ chain: 'ethereum' }, { chain: 'litecoin' }]);
+    await query(gateway.databaseUrl, `delete from chain_state where chain = 'bsc'`);
+  });
+
+  it('shows its networks on the command line, and 1 when one is not well', async () => {
+    const listed = JSON.parse((await cli('network', 'list', '--json')).output).networks;
+    expect(listed.slice(0, 3).map((row: { chain: string; state: string }) => [row.chain, row.state])).toEqual([
+      ['litecoin', 'live'],
+      ['ethereum', 'live'],
+      ['bitcoin', 'off'],
+    ]);
+
+    const [{ value: wallet } = { value: '' }] = await query<{ value: string }>(
+      gateway.databaseUrl,
+      `select value from setting where name = 'hot_wallet:ethereum'`,
+    );
+    const empty = await cli('network', 'check', '--chain', 'ethereum', '--json');
+    expect([empty.code, JSON.parse(empty.output).wallets[0]]).toEqual([
+      1,
+      { chain: 'ethereum', wallet, coin: 'ETH', balance: '0', level: 'low', fee: null, problem: null },
+    ]);
+
+    await anvil.rpc('anvil_setBalance', wallet, '0x8ac7230489e80000');
+    await anvil.mine();
+    const full = await cli('network', 'check', '--chain', 'ethereum', '--json');
+    const { good, nodes, wallets } = JSON.parse(full.output);
+    expect(nodes).toEqual([
+      {
+        chain: 'ethereum',
+        node: anvil.url,
+        head: expect.any(Number),
+        lag_sec: expect.any(Number),
+        syncing: false,
+        problem: null,
+      },
+    ]);
+    expect(
+      wallets.map((row: { coin: string; balance: string; level: string }) => [row.coin, row.balance, row.level]),
+    ).toEqual([
+      ['ETH', '10', 'ok'],
+      ['USDT', '0', 'ok'],
+    ]);
+    expect(wallets[0].fee).toMatch(/^0\.0\d+ ETH$/);
+    expect([full.code, good]).toEqual([0, true]);
+
+    const down = await cli('network', 'check', '--chain', 'litecoin');
+    expect([down.code, down.output]).toEqual([1, expect.stringContaining('does not answer')]);
+    const unknown = await cli('network', 'check', '--chain', 'tron');
+    expect([unknown.code, unknown.errors]).toEqual([1, 'tron is no live network; these are: ethereum, litecoin\n']);
+  }, 180_000);
+
+  it('keeps the hands of the sandbox off real chains', async () => {
+    const [order] = await query<{ id: string }>(gateway.databaseUrl, 'select id from exchange_order');
+    const paid = await cli('sandbox', 'deposit', '--order', order?.id ?? '');
+    expect([paid.code, paid.errors]).toEqual([
+      1,
+      "litecoin is a real network here, and the sandbox's commands work on its own chains only\n",
+    ]);
+    const mined = await cli('sandbox', 'mine', '--network', 'BTC');
+    expect([mined.code, mined.errors]).toEqual([1, expect.stringMatching(/^bitcoin is off here/)]);
+  }, 120_000);
+});
+
+describe('a later start', () => {
+  it('needs no node that answers', async () => {
+    const networks = { ethereum: ethereum({ nodes: [{ url: 'http://127.0.0.1:1/' }] }), litecoin };
+    const gateway = await start({ networks });
+    expect(gateway.told.filter((line) => line.includes('may have to wait'))).toHaveLength(2);
+    await gateway.stop();
+  });
+
+  it('is refused with the nodes of another chain that has the same id', async () => {
+    const other = await startAnvil({ arguments: ['--timestamp', '1700000000'] });
+    try {
+      const networks = {
+        ethereum: ethereum({ nodes: [{ url: other.url }], tokens: {}, limits: { ETH: limits } }),
+        litecoin,
+      };
+      expect(await refusal({ networks })).toMatch(
+        /^ethereum is evm:31337:0x[0-9a-f]{64} in this database, and evm:31337:0x[0-9a-f]{64} by the settings; a database never/,
+      );
+    } finally {
+      await other.stop();
+    }
+  });
+
+  it('is refused with another network, with the sandbox, and in an api process as well', async () => {
+    const networks = { ethereum: ethereum({ chain_id: 11155111 }), litecoin };
+    const told = await refusal({ networks, settings: { ROLE: 'api' } });
+    expect(told).toMatch(/^ethereum is evm:31337:0x\w+ in this database, and evm:11155111 by the settings/);
+  });
+
+  it('is refused when its signer pays from another wallet', async () => {
+    await query(database.url, `update setting set value = $1 where name = 'hot_wallet:ethereum'`, [
+      addressExample('ETH'),
+    ]);
+    expect(await refusal({})).toMatch(
+      /the signer's hot wallet of ethereum is 0x\w{40}, and this database pays from 0x9858EfFD232B4033E47d90003D41EC34EcaEda94/,
+    );
+  });
+});
+
+describe('writeTokenContracts', () => {
+  it('takes another contract only while nothing was deposited under the old one', async () => {
+    const own = await createDatabase();
+    const orm = await createOrm({ url: own.url, poolSize: 2 });
+    const contracts = async (contract: string): Promise<string[]> => {
+      const text = stringify({ networks: { ethereum: ethereum({ tokens: { USDT: contract } }) } });
+      const networks = new LiveNetworks(readNetworks(text, 'x', chainCoins));
+      const em = orm.em.fork();
+      const faults = await writeTokenContracts(em, networks, new Date());
+      if (faults.length === 0) await em.flush();
+      return faults;
+    };
+    const stored = () =>
+      query<{ contract: string }>(own.url, `select contract from currency where coin = 'USDT' and network = 'ERC20'`);
+    try {
+      expect(await contracts(usdt)).toEqual([]);
+      expect(await stored()).toEqual([{ contract: usdt }]);
+      await query(
+        own.url,
+        `insert into deposit (id, chain, key, txid, address, contract, coin, network, amount, state, confirmations_required, seen_at)
+         values ($1, 'ethereum', 'a:0', 'a', 'b', $2, 'USDT', 'ERC20', 1, 'mempool', 1, now())`,
+        [randomUUID(), usdt],
+      );
+      expect(await contracts(usdt)).toEqual([]);
+      expect(await contracts(addressExample('ETH'))).toEqual([
+        expect.stringMatching(/tokens\.USDT is 0x9858.* and this database holds deposits of USDT on ERC20 under 0x/),
+      ]);
+      expect(await stored()).toEqual([{ contract: usdt }]);
+    } finally {
+      await orm.close(true);
+      await own.drop();
+    }
+  });
+});

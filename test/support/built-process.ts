@@ -1,0 +1,94 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface BuiltProcessOptions {
+  /** Under dist, such as 'main.js'. */
+  readonly script: string;
+  /** Of its log in the folder. */
+  readonly name: string;
+  readonly folder: string;
+  readonly settings: Readonly<Record<string, string>>;
+  /** What it prints when it is ready. */
+  readonly ready: RegExp;
+  /** Told of what it prints. */
+  readonly onOutput?: (text: string) => void;
+}
+
+const startTimeoutMs = 120_000;
+
+function environment(settings: Readonly<Record<string, string>>): Record<string, string> {
+  const { PATH = '', HOME = '' } = process.env;
+  return { PATH, HOME, NODE_ENV: 'production', ...settings };
+}
+
+/** A program of ours from dist, as an operator runs it, with its log in a folder. It ends with this process. */
+export class BuiltProcess {
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<unknown>;
+  readonly #options: BuiltProcessOptions;
+  #output = '';
+  isReady = false;
+
+  constructor(options: BuiltProcessOptions) {
+    const { script, name, folder, settings, ready, onOutput = () => {} } = options;
+    this.#options = options;
+    this.#child = spawn(process.execPath, ['--enable-source-maps', resolve('dist', script)], {
+      cwd: folder,
+      env: environment(settings),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const kill = (): void => void this.#child.kill('SIGKILL');
+    process.once('exit', kill);
+    const log = createWriteStream(join(folder, `${name}.log`), { flags: 'a' });
+    const hear = (data: Buffer): void => {
+      log.write(data);
+      if (!this.isReady) this.#output += data;
+      this.isReady ||= ready.test(this.#output);
+      onOutput(String(data));
+    };
+    this.#child.stdout?.on('data', hear);
+    this.#child.stderr?.on('data', hear);
+    this.#ended = once(this.#child, 'close').then(() => {
+      process.off('exit', kill);
+      log.end();
+    });
+  }
+
+  get isRunning(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** By itself, and not by a signal; null for one that runs or was ended. */
+  get exitCode(): number | null {
+    return this.#child.exitCode;
+  }
+
+  /** Waits until it is ready. Returns what it printed until then. */
+  async ready(): Promise<string> {
+    for (const deadline = Date.now() + startTimeoutMs; Date.now() < deadline && this.isRunning; await sleep(25)) {
+      if (this.isReady) return this.#output;
+    }
+    throw new Error(`${this.#options.name} did not start:\n${this.#output}`);
+  }
+
+  async end(signal: NodeJS.Signals): Promise<void> {
+    if (this.isRunning) this.#child.kill(signal);
+    await this.#ended;
+  }
+}
+
+/** Runs a command of the gateway's command line from dist. */
+export function runBuiltCommand(
+  args: readonly string[],
+  { folder, settings }: Pick<BuiltProcessOptions, 'folder' | 'settings'>,
+): Promise<{ code: number; output: string; errors: string }> {
+  const options = { cwd: folder, env: environment(settings), maxBuffer: 64 * 1024 * 1024 };
+  return new Promise((done) => {
+    execFile(process.execPath, [resolve('dist/cli/main.js'), ...args], options, (error, output, errors) =>
+      done({ code: error === null ? 0 : Number(error.code ?? 1), output, errors }),
+    );
+  });
+}

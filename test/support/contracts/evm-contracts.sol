@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: UNLICENSED
+pragma solidity 0.8.37;
+
+// Contracts that tests put on a chain of their own. Compiled to evm-contracts.json beside this file by solc 0.8.37,
+// optimized, 200 runs, for the Paris rules.
+
+contract Token {
+    event Transfer(address indexed from, address indexed to, uint256 value);
+    uint8 public immutable decimals;
+    mapping(address => uint256) public balanceOf;
+
+    constructor(uint8 places) { decimals = places; }
+
+    function mint(address to, uint256 value) external {
+        balanceOf[to] += value;
+        emit Transfer(address(0), to, value);
+    }
+
+    function transfer(address to, uint256 value) public virtual returns (bool) {
+        move(msg.sender, to, value);
+        return true;
+    }
+
+    /// Two transfers of one transaction, with an event of no transfer before each.
+    event Note(uint256 number);
+    function transferTwice(address a, address b, uint256 value) external {
+        emit Note(1);
+        move(msg.sender, a, value);
+        emit Note(2);
+        move(msg.sender, b, value + 1);
+    }
+
+    function move(address from, address to, uint256 value) internal {
+        require(balanceOf[from] >= value, "not enough");
+        balanceOf[from] -= value;
+        balanceOf[to] += value;
+        emit Transfer(from, to, value);
+    }
+}
+
+/// Keeps a tenth of what is sent.
+contract FeeToken is Token {
+    constructor() Token(18) {}
+    function transfer(address to, uint256 value) public override returns (bool) {
+        move(msg.sender, to, value - value / 10);
+        move(msg.sender, address(this), value / 10);
+        return true;
+    }
+}
+
+/// Says no instead of undoing the call, as some old tokens do.
+contract FalseToken is Token {
+    constructor() Token(18) {}
+    function transfer(address, uint256) public pure override returns (bool) { return false; }
+}
+
+/// Writes what it likes.
+contract Liar {
+    event Transfer(address indexed from, address indexed to, uint256 value);
+    function claim(address to, uint256 value) external { emit Transfer(msg.sender, to, value); }
+}
+
+/// A token that is no coin: its Transfer has four topics.
+contract Picture {
+    event Transfer(address indexed from, address indexed to, uint256 indexed id);
+    function mint(address to, uint256 id) external { emit Transfer(address(0), to, id); }
+}
+
+contract Heir {
+    constructor(address payable to) payable { selfdestruct(to); }
+}
+
+contract Keeper {
+    constructor() payable {}
+}
+
+/// Sends coins on, in all the ways there are.
+contract Forwarder {
+    receive() external payable {}
+
+    function forward(address to) external payable { send(to, msg.value); }
+
+    function forwardEach(address[] calldata to, uint256 value) external payable {
+        for (uint256 i = 0; i < to.length; i++) send(to[i], value);
+    }
+
+    /// Sends, and undoes it in an inner call; the outer one goes on.
+    function forwardAndRepent(address to) external payable {
+        (bool sent, ) = address(this).call{value: msg.value}(abi.encodeCall(this.forwardAndFail, (to)));
+        require(!sent);
+    }
+
+    function forwardAndFail(address to) external payable {
+        send(to, msg.value);
+        revert("no");
+    }
+
+    /// Through a contract that is made and at once destroyed.
+    function bequeath(address payable to) external payable { new Heir{value: msg.value}(to); }
+
+    function keep() external payable returns (address) { return address(new Keeper{value: msg.value}()); }
+
+    function send(address to, uint256 value) internal {
+        (bool sent, ) = to.call{value: value}("");
+        require(sent);
+    }
+}
+
+/// Takes nothing.
+contract Refuser {
+    receive() external payable { revert("no"); }
+}

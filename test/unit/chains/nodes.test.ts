@@ -1,0 +1,122 @@
+import { ChainError } from '../../../src/chains/chain-adapter.ts';
+import { JsonRpcNode, RpcError } from '../../../src/chains/json-rpc.ts';
+import { Nodes } from '../../../src/chains/nodes.ts';
+
+const [a, b, c] = ['a', 'b', 'c'].map(
+  (name) => new JsonRpcNode({ url: `http://${name}.test`, user: null, password: null, headers: {} }),
+) as [JsonRpcNode, JsonRpcNode, JsonRpcNode];
+const letter = ({ name }: JsonRpcNode): string => name.slice('http://'.length, -'.test'.length);
+const away = (): never => {
+  throw new ChainError('unreachable', 'away');
+};
+
+describe('Nodes', () => {
+  let asked: string[];
+  let verified: string[];
+  let bad: Set<string>;
+  const open = (changes: { verifyEveryMs?: number; restMs?: number } = {}): Nodes =>
+    new Nodes({
+      chain: 'test',
+      nodes: [a, b, c],
+      verify: async (node) => {
+        verified.push(letter(node));
+        if (bad.has(letter(node))) away();
+      },
+      ...changes,
+    });
+  /** The letter of the node that answers; those of `failing` do not. */
+  const ask = (nodes: Nodes, failing = '', fail: () => never = away): Promise<string> =>
+    nodes.ask(async (node) => {
+      asked.push(letter(node));
+      return failing.includes(letter(node)) ? fail() : letter(node);
+    });
+  beforeEach(() => {
+    asked = [];
+    verified = [];
+    bad = new Set();
+  });
+
+  it('puts a question to the first, and verifies it once', async () => {
+    const nodes = open();
+    expect([await ask(nodes), await ask(nodes)]).toEqual(['a', 'a']);
+    expect([asked, verified]).toEqual([['a', 'a'], ['a']]);
+  });
+
+  it('verifies again when some time has passed', async () => {
+    const nodes = open({ verifyEveryMs: 0 });
+    await ask(nodes);
+    await ask(nodes);
+    expect(verified).toEqual(['a', 'a']);
+  });
+
+  it('puts the whole question to the next when one fails, and lets that one rest', async () => {
+    const nodes = open();
+    expect(await ask(nodes, 'ab')).toBe('c');
+    expect(asked).toEqual(['a', 'b', 'c']);
+    expect(await ask(nodes)).toBe('c');
+    expect(asked).toEqual(['a', 'b', 'c', 'c']);
+  });
+
+  it('comes back to the first when it has rested, and verifies it again', async () => {
+    const nodes = open({ restMs: 0 });
+    expect(await ask(nodes, 'a')).toBe('b');
+    expect(await ask(nodes)).toBe('a');
+    expect(verified).toEqual(['a', 'b', 'a']);
+  });
+
+  it('asks no node that is not what it should be', async () => {
+    bad = new Set(['a', 'b']);
+    expect(await ask(open())).toBe('c');
+    expect([asked, verified]).toEqual([['c'], ['a', 'b', 'c']]);
+  });
+
+  it('takes a node that refuses to say what it is for one that fails', async () => {
+    const nodes = new Nodes({
+      chain: 'test',
+      nodes: [a],
+      verify: async () => {
+        throw new RpcError(-32601, 'no such method');
+      },
+    });
+    await expect(ask(nodes)).rejects.toMatchObject({ name: 'ChainError', code: 'unsound_answer' });
+  });
+
+  it('tells what the last failed with when none can answer, and asks them all again the next time', async () => {
+    const nodes = open();
+    await expect(ask(nodes, 'abc')).rejects.toMatchObject({ code: 'unreachable' });
+    expect(await ask(nodes, 'ac')).toBe('b');
+  });
+
+  it('asks no other about a fact of the chain, a refusal, or a fault of the question', async () => {
+    for (const error of [
+      new ChainError('no_gas', 'none', { isOfChain: true }),
+      new RpcError(3, 'reverted'),
+      new TypeError('a bug'),
+    ]) {
+      asked = [];
+      const nodes = open();
+      await expect(
+        ask(nodes, 'a', () => {
+          throw error;
+        }),
+      ).rejects.toBe(error);
+      expect(asked).toEqual(['a']);
+      expect(await ask(nodes)).toBe('a');
+    }
+  });
+
+  it('reports of each, also of those that do not answer', async () => {
+    const good = { head: 7, lagSec: 1, isSyncing: false, problems: [] };
+    const reports = await open().report(async (node) => (node === b ? away() : good));
+    expect(reports).toEqual([
+      { node: 'http://a.test', ...good },
+      { node: 'http://b.test', head: null, lagSec: null, isSyncing: false, problems: ['away'] },
+      { node: 'http://c.test', ...good },
+    ]);
+  });
+
+  it('says so when a chain has no node', async () => {
+    const nodes = new Nodes({ chain: 'test', nodes: [], verify: async () => {} });
+    await expect(ask(nodes)).rejects.toMatchObject({ code: 'no_node', retryable: false });
+  });
+});

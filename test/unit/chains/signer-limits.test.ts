@@ -1,0 +1,239 @@
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { PaymentIntent, PreparedTx } from '../../../src/chains/chain-adapter.ts';
+import type { SigningLimits } from '../../../src/chains/signer-limits.ts';
+import { type LocalSigner, openLocalSigner } from '../../../src/chains/signer-local.ts';
+import type { TransactionSigner } from '../../../src/chains/transaction-signer.ts';
+import { TestClock } from '../../support/clock.ts';
+
+/** A kind of transactions that believes everything, so that only the limits say no. */
+const anything: TransactionSigner = {
+  hotWallet: () => 'Home',
+  open: (_chain, intent, tx) => ({
+    faults: [],
+    sign: () => ({ txid: `${intent.id}-${tx.payload}`, raw: `signed ${tx.payload}` }),
+  }),
+};
+
+const limits: SigningLimits = new Map([
+  [
+    'ethereum',
+    {
+      maxFee: 10n,
+      feesPerDay: 1_000n,
+      assets: new Map([
+        ['', { perPayment: 100n, perDay: 250n }],
+        ['0xtoken', { perPayment: 5n, perDay: 8n }],
+      ]),
+    },
+  ],
+  ['litecoin', { maxFee: 10n, feesPerDay: 30n, assets: new Map([['', { perPayment: 100n, perDay: 100n }]]) }],
+]);
+
+let dir: string;
+let clock: TestClock;
+let signer: LocalSigner;
+
+const open = () =>
+  openLocalSigner({
+    entropy: new Uint8Array(32).fill(7),
+    dataDir: dir,
+    live: () => new Map(['ethereum', 'litecoin', 'dogecoin'].map((chain) => [chain, anything])),
+    limits,
+    clock,
+  });
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'signer-limits-'));
+  clock = new TestClock(new Date('2026-01-31T12:00:00Z'));
+  signer = await open();
+});
+
+afterEach(async () => {
+  await signer.close();
+  await rm(dir, { recursive: true, force: true });
+});
+
+async function restart(): Promise<void> {
+  await signer.close();
+  signer = await open();
+}
+
+interface Changes extends Partial<Omit<PaymentIntent, 'id' | 'amount'>> {
+  readonly chain?: string;
+  readonly fee?: bigint;
+  readonly spends?: string;
+}
+
+/** What a gateway would know of its payments. */
+const known = new Map<string, string[]>();
+
+async function sign(id: string, amount: bigint, changes: Changes = {}) {
+  const { chain = 'ethereum', fee = 1n, spends = id, ...intent } = changes;
+  const tx: PreparedTx = { payload: `${id} ${intent.attempt} ${fee}`, reserves: [spends], fee, expiresAt: null };
+  const signed = await signer.sign(
+    chain,
+    { id, attempt: 1, from: null, contract: null, to: 'somebody', tag: null, amount, ...intent },
+    tx,
+    known.get(id),
+  );
+  known.set(id, [...(known.get(id) ?? []), signed.txid]);
+  return signed;
+}
+
+const refused = { name: 'SignerError', code: 'refused' };
+const dayFile = (date = '2026-01-31') => join(dir, 'signer-spending', `${date}.jsonl`);
+
+async function expectRefused(signing: Promise<unknown>, reason: string): Promise<void> {
+  await expect(signing).rejects.toMatchObject(refused);
+  await expect(signing).rejects.toThrow(reason);
+}
+
+describe('limits of a signer', () => {
+  it('let a payment through that is exactly as large as one may be, and none above', async () => {
+    await sign('a', 100n);
+    await expectRefused(sign('b', 101n), 'limit of one payment (per_payment) of the own coin of ethereum');
+    await sign('c', 5n, { contract: '0xtoken' });
+    await expectRefused(sign('d', 6n, { contract: '0xtoken' }), '(per_payment) of token 0xtoken of ethereum');
+  });
+
+  it('let as much through as a day allows, also over a restart, and again on the next day of UTC', async () => {
+    await sign('a', 100n);
+    await sign('b', 100n);
+    await expectRefused(sign('c', 51n), 'limit of the day (per_day) of the own coin of ethereum');
+    await restart();
+    await expectRefused(sign('c', 51n), 'until 00:00 UTC');
+    await sign('d', 50n);
+    await expectRefused(sign('e', 1n), 'per_day');
+    // Another asset has its own.
+    await sign('f', 5n, { contract: '0xtoken' });
+    clock.advance(12 * 3_600_000 - 1);
+    await expectRefused(sign('c', 51n), 'per_day');
+    clock.advance(1);
+    await sign('c', 51n);
+    expect(await readFile(dayFile('2026-02-01'), 'utf8')).toContain('"amount":"51"');
+  });
+
+  it('tell no amounts', async () => {
+    await sign('a', 77n);
+    await sign('b', 99n);
+    const signing = sign('c', 98n);
+    await expectRefused(signing, 'per_day');
+    await expect(signing).rejects.not.toThrow(/\b(77|99|98|176|250)\b/);
+  });
+
+  it('give the same bytes for what was signed, whatever the day has seen since', async () => {
+    const first = await sign('a', 100n);
+    await sign('b', 100n);
+    await sign('c', 50n);
+    expect(await sign('a', 100n)).toEqual(first);
+    clock.advance(86_400_000 * 3);
+    await restart();
+    expect(await sign('a', 100n)).toEqual(first);
+    await expect(stat(dayFile('2026-02-03'))).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  it('count a payment once while its transactions exclude each other, and again when they do not', async () => {
+    await sign('a', 100n, { spends: 'nonce:1' });
+    await sign('a', 100n, { attempt: 2, spends: 'nonce:1', fee: 2n });
+    await sign('b', 100n, { spends: 'nonce:2' });
+    await sign('b', 100n, { attempt: 2, spends: 'nonce:2', fee: 2n });
+    await sign('c', 50n, { spends: 'nonce:3' });
+    // The day is full, and a replacement goes out.
+    await sign('c', 50n, { attempt: 2, spends: 'nonce:3', fee: 2n });
+    await expectRefused(sign('c', 50n, { attempt: 3, spends: 'nonce:4' }), 'per_day');
+  });
+
+  it('take the rest of a replacement of the day before for no new payment', async () => {
+    await sign('a', 100n, { spends: 'nonce:1', fee: 4n });
+    clock.advance(86_400_000);
+    await restart();
+    await sign('a', 100n, { attempt: 2, spends: 'nonce:1', fee: 9n });
+    expect(JSON.parse(await readFile(dayFile('2026-02-01'), 'utf8'))).toMatchObject({ amount: '0', fee: '5' });
+  });
+
+  it('bound the fee of each transaction, and those of a day', async () => {
+    await sign('a', 1n, { chain: 'litecoin', fee: 10n });
+    await expectRefused(sign('b', 1n, { chain: 'litecoin', fee: 11n }), 'limit of one fee (max_fee) of litecoin');
+    await sign('c', 1n, { chain: 'litecoin', fee: 10n });
+    await sign('d', 1n, { chain: 'litecoin', from: ['txid:0'], to: 'Home', fee: 9n });
+    await expectRefused(sign('e', 1n, { chain: 'litecoin', fee: 2n }), 'for fees (fees_per_day) of litecoin');
+    await sign('f', 1n, { chain: 'litecoin', fee: 1n });
+    await sign('g', 1n, { fee: 10n });
+  });
+
+  it('count only the fee of a sweep, which goes to the hot wallet and nowhere else', async () => {
+    await sign('a', 1_000_000n, { from: ['one'], to: 'Home' });
+    await sign('b', 1_000_000n, { from: ['two'], to: 'home', contract: '0xunlisted' });
+    await sign('c', 100n);
+    await sign('d', 100n);
+    await expectRefused(sign('e', 1n, { from: ['three'], to: 'somebody' }), 'a sweep goes to the hot wallet only');
+    await expectRefused(sign('f', 1n, { from: ['four'], to: 'Home', fee: 11n }), 'max_fee');
+    // Said to be a sweep once, a payment stays one.
+    await expectRefused(sign('c', 100n, { attempt: 2, from: [], to: 'Home' }), 'signed before as something else');
+  });
+
+  it('refuse a coin and a chain without limits, and name the setting', async () => {
+    await expectRefused(sign('a', 1n, { contract: '0xother' }), 'name its coin under limits of ethereum');
+    await expectRefused(sign('b', 1n, { contract: '0xTOKEN' }), 'token 0xTOKEN of ethereum has no limits');
+    await expectRefused(
+      sign('c', 1n, { chain: 'dogecoin' }),
+      'dogecoin has no limits: name them in the file of networks',
+    );
+    expect(await readdir(join(dir, 'signer-spending'))).toEqual(['lock']);
+  });
+
+  it('let those through together that fit together', async () => {
+    const results = await Promise.allSettled(Array.from({ length: 20 }, (_, index) => sign(`p${index}`, 30n)));
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(8);
+    expect((await readFile(dayFile(), 'utf8')).trim().split('\n')).toHaveLength(8);
+  });
+
+  it('belong to one process at a time', async () => {
+    await expect(open()).rejects.toThrow('another process signs for live chains');
+    await restart();
+  });
+
+  it('count nothing twice that was counted and not signed before a crash', async () => {
+    await sign('a', 100n);
+    await rm(join(dir, 'signer-journal'), { recursive: true });
+    await restart();
+    await sign('a', 100n);
+    await sign('b', 100n);
+    await sign('c', 50n);
+    await expectRefused(sign('d', 1n), 'per_day');
+  });
+
+  it('take a line that a crash cut for a payment as large as may be, of every asset', async () => {
+    await sign('a', 50n);
+    await appendFile(dayFile(), '{"key":"b","chain":"ethe');
+    await restart();
+    await expectRefused(sign('c', 100n, { chain: 'litecoin' }), 'per_day');
+    await sign('d', 100n);
+    await expectRefused(sign('e', 1n), 'per_day');
+    // What came after it is whole.
+    await restart();
+    await expectRefused(sign('e', 1n), 'per_day');
+    expect((await readFile(dayFile(), 'utf8')).split('\n')).toHaveLength(4);
+    clock.advance(86_400_000);
+    await sign('e', 100n);
+  });
+
+  it('give no bytes where the spending cannot be written', async () => {
+    await mkdir(dayFile());
+    const signing = sign('a', 1n);
+    await expect(signing).rejects.toMatchObject({ name: 'SignerError', code: 'unavailable' });
+    expect(await readdir(join(dir, 'signer-journal'))).toEqual([]);
+  });
+
+  it('are kept for their owner alone', async () => {
+    await sign('a', 1n);
+    const modes = [dayFile(), join(dir, 'signer-spending')].map(async (path) => (await stat(path)).mode & 0o777);
+    expect(await Promise.all(modes)).toEqual([0o600, 0o700]);
+  });
+
+  it('hold nothing on chains of the sandbox', async () => {
+    await expectRefused(sign('a', 1n, { chain: 'bitcoin' }), 'the payload is no sandbox transaction');
+  });
+});

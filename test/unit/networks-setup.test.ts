@@ -1,0 +1,101 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { LiveNetworks } from '../../src/chains/live-networks.ts';
+import { readNetworks } from '../../src/chains/network-file.ts';
+import { ConfigError } from '../../src/config.ts';
+import { chainCoins } from '../../src/currencies/chain-coins.ts';
+import { openNetworks, unsafeSettings } from '../../src/networks-setup.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'networks-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function text(chainId: number): string {
+  const limits = { ETH: { per_payment: '1', per_day: '10' } };
+  const nodes = [{ url: 'http://127.0.0.1:1/' }];
+  const ethereum = { kind: 'evm', chain_id: chainId, nodes, start_height: 1, max_fee_per_gas_gwei: '9', limits };
+  return stringify({ networks: { ethereum } });
+}
+
+const networksOf = (chainId: number): LiveNetworks => new LiveNetworks(readNetworks(text(chainId), 'x', chainCoins));
+const names = (faults: readonly string[]): string[] => faults.map((fault) => fault.split(/[ =]/)[0] ?? '');
+
+/** Everything that a network of value needs. */
+const safe = {
+  ROLE: 'all',
+  SIGNER_SOCKET: '/s',
+  PRICE_SOURCES: 'kraken',
+  VENUE: 'inventory',
+  REQUIRE_DURABLE_COMMITS: true,
+};
+
+describe('unsafeSettings', () => {
+  it('asks for nothing on the sandbox', () => {
+    expect(unsafeSettings({}, new LiveNetworks(null))).toEqual([]);
+  });
+
+  it('asks whoever signs on a live network for a signer process', () => {
+    expect(names(unsafeSettings({ ROLE: 'worker', SIGNER_SOCKET: null }, networksOf(31337)))).toEqual([
+      'SIGNER_SOCKET',
+    ]);
+    expect(unsafeSettings({ ROLE: 'api', SIGNER_SOCKET: null }, networksOf(31337))).toEqual([]);
+    expect(unsafeSettings({ ROLE: 'all', SIGNER_SOCKET: '/s' }, networksOf(31337))).toEqual([]);
+  });
+
+  it('asks for real prices, a venue and commits that last where coins are money', () => {
+    expect(unsafeSettings(safe, networksOf(1))).toEqual([]);
+    expect(unsafeSettings({ ...safe, PRICE_SOURCES: ['kraken'] }, networksOf(1))).toEqual([]);
+    for (const nothing of [undefined, null, '', []]) {
+      const settings = { ...safe, PRICE_SOURCES: nothing, VENUE: nothing, REQUIRE_DURABLE_COMMITS: false };
+      const faults = unsafeSettings(settings, networksOf(1));
+      expect(names(faults)).toEqual(['PRICE_SOURCES', 'VENUE', 'REQUIRE_DURABLE_COMMITS']);
+      for (const fault of faults) expect(fault).toContain('a good value: ');
+    }
+  });
+});
+
+describe('openNetworks', () => {
+  it('names the file and each of its faults', () => {
+    const path = join(folder, 'bad.yaml');
+    writeFileSync(path, text(5));
+    expect(() => openNetworks({ NETWORKS_FILE: path })).toThrow(ConfigError);
+    try {
+      openNetworks({ NETWORKS_FILE: path });
+    } catch (error) {
+      expect(error instanceof ConfigError && error.problems).toEqual([
+        expect.stringMatching(`^${path}: networks.ethereum.chain_id must be one that is known for ethereum`),
+      ]);
+    }
+    expect(() => openNetworks({ NETWORKS_FILE: join(folder, 'nowhere') })).toThrow(ConfigError);
+  });
+
+  it('ends the start of a gateway and of a signer with what is wrong', async () => {
+    const path = join(folder, 'main.yaml');
+    writeFileSync(path, text(1));
+    const environment = { NETWORKS_FILE: path, DATA_DIR: folder, DATABASE_URL: 'postgres://127.0.0.1:1/x' };
+    const ended = await run('src/main.ts', environment);
+    expect(ended.code).toBe(1);
+    for (const name of ['SIGNER_SOCKET', 'PRICE_SOURCES', 'VENUE'])
+      expect(ended.errors).toContain(`  - ${name} is not set`);
+    writeFileSync(join(folder, 'signer-seed'), `${'5'.repeat(64)}\n`, { mode: 0o600 });
+    const signer = await run('src/signer-main.ts', { ...environment, NETWORKS_FILE: join(folder, 'nowhere') });
+    expect([signer.code, signer.errors]).toEqual([1, expect.stringContaining('nowhere: the file cannot be read')]);
+  });
+});
+
+async function run(script: string, environment: Record<string, string>): Promise<{ code: unknown; errors: string }> {
+  const { PATH = '', HOME = '' } = process.env;
+  const child = spawn(process.execPath, ['--import', 'tsx', script], {
+    env: { PATH, HOME, ...environment },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let errors = '';
+  child.stderr.on('data', (data) => {
+    errors += data;
+  });
+  const [code] = await once(child, 'close');
+  return { code, errors };
+}
