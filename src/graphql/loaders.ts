@@ -64,11 +64,11 @@ export function createLoaders(em: EntityManager, usageOf: UsageOf) {
       ({ orderId }) => orderId,
     ),
     payments: many(
-      (ids) => em.find(Payment, { orderId: { $in: ids } }, { orderBy: { createdAt: 'asc', id: 'asc' } }),
+      (ids) => em.find(Payment, { orderId: { $in: ids } }, { orderBy: { number: 'asc' } }),
       ({ orderId }) => orderId,
     ),
     strangerPayments: many(
-      (ids) => em.find(Payment, { depositId: { $in: ids } }, { orderBy: { createdAt: 'asc', id: 'asc' } }),
+      (ids) => em.find(Payment, { depositId: { $in: ids } }, { orderBy: { number: 'asc' } }),
       ({ depositId }) => depositId,
     ),
     attempts: many(

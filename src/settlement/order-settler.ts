@@ -149,7 +149,7 @@ export class OrderSettler {
     const order = await em.findOne(Order, { id: orderId }, { lockMode: LockMode.PESSIMISTIC_WRITE });
     if (!order) return null;
     const deposits = await em.find(Deposit, { orderId }, { orderBy: { seenAt: 'asc', id: 'asc' } });
-    const payments = await em.find(Payment, { orderId }, { orderBy: { createdAt: 'asc', id: 'asc' } });
+    const payments = await em.find(Payment, { orderId }, { orderBy: { number: 'asc' } });
     const heights = deposits.length === 0 ? new Map<string, number>() : await scannedHeights(em);
     return { em, tools, now: clock.now(), order, deposits, payments, heights };
   }

@@ -1,4 +1,5 @@
 import { Entity, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
+import type { Opt } from '@mikro-orm/postgresql';
 
 /**
  * ready: decided. prepared: its transaction is built and what it spends is reserved. signed: the bytes are stored.
@@ -17,6 +18,10 @@ export type PaymentKind = 'payout' | 'refund' | 'sweep' | 'gas';
 export class Payment {
   @PrimaryKey({ type: 'uuid' })
   id!: string;
+
+  /** Given by the database: payments in the order in which they were decided. */
+  @Property({ type: 'bigint', generated: 'identity' })
+  number!: string & Opt;
 
   @Property({ type: 'text' })
   kind!: PaymentKind;

@@ -292,7 +292,7 @@ function handle(parts: Parts): Omit<RealGateway, 'signer'> {
     payments: (order) =>
       rows<PaymentRow>(
         `select id, kind, state, coin, trim_scale(amount)::text as amount, address, problem
-           from payment where order_id is not distinct from $1 order by created_at, id`,
+           from payment where order_id is not distinct from $1 order by number`,
         [order?.id ?? null],
       ),
     attempts: (paymentId) =>

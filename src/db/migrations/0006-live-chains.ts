@@ -43,6 +43,14 @@ export class Migration0006LiveChains extends Migration {
       create index deposit_swept on deposit (swept_by) where swept_by is not null;
       create index deposit_address_of_chain on deposit (chain, address);
 
+      -- Ids follow from what is paid, so they say nothing of what came first.
+      alter table payment add number bigint;
+      update payment set number = counted.number
+        from (select id, row_number() over (order by created_at, id) as number from payment) counted
+       where counted.id = payment.id;
+      alter table payment alter number set not null, alter number add generated always as identity;
+      select setval(pg_get_serial_sequence('payment', 'number'), (select count(*) + 1 from payment), false);
+
       -- A sweep brings what 'sources' names to the hot wallet; gas brings the hot wallet's coins to an address that needs
       -- them for its fee. Neither settles a deposit.
       alter table payment drop constraint payment_kind_check, drop constraint payment_check;

@@ -26,7 +26,7 @@ withRealChains(() => {
   async function movements(): Promise<SweepRow[]> {
     const rows = await gateway.query<SweepRow>(
       `select id, kind, coin, state, trim_scale(amount)::text as amount, sources
-         from payment where order_id is null and kind in ('sweep', 'gas') order by created_at, id`,
+         from payment where order_id is null and kind in ('sweep', 'gas') order by number`,
     );
     const fresh = rows.filter(({ id }) => !known.has(id));
     for (const { id, state } of fresh) if (state === 'confirmed' || state === 'dead') known.add(id);

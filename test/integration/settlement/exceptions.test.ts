@@ -50,7 +50,7 @@ interface PaymentRow {
 function payments({ id }: MadeOrder): Promise<PaymentRow[]> {
   return gateway.query<PaymentRow>(
     `select id, kind, leg, state, trim_scale(amount)::text as amount, address, problem
-       from payment where order_id = $1 order by created_at, kind, id`,
+       from payment where order_id = $1 order by number`,
     [id],
   );
 }
