@@ -446,7 +446,7 @@ describe('a chain that changes its mind', () => {
     await gateway.query("update deposit set state = 'mined', height = 1 where txid = $1", [first]);
     await gateway.settle(order);
     expect(await gateway.show(order)).toMatchObject({ status: 'completed', deposit_txid: first });
-    expect((await payments(order)).map(({ kind }) => kind)).toEqual(['payout', 'refund']);
+    expect((await payments(order)).map(({ kind }) => kind)).toEqual(['refund', 'payout']);
     expect(await owed(order)).toEqual({});
   });
 
