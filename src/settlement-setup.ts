@@ -17,7 +17,10 @@ import type { ChainTask } from './settlement/chain-task.ts';
 import { InternalTransfers } from './settlement/internal-transfers.ts';
 import { OrderExpiry } from './settlement/order-expiry.ts';
 import { OrderSettler } from './settlement/order-settler.ts';
+import { PaymentFollower } from './settlement/payment-follower.ts';
+import { PaymentTransactions } from './settlement/payment-transactions.ts';
 import { PaymentWorker } from './settlement/payment-worker.ts';
+import { PaymentWriter } from './settlement/payment-writer.ts';
 import { SettlementWorker } from './settlement/settlement-worker.ts';
 import type { SettlementTools } from './settlement/settling.ts';
 import { StaffActions } from './settlement/staff-actions.ts';
@@ -106,22 +109,23 @@ export async function openSettlement(options: SettlementOptions): Promise<Settle
   await jobs.start();
   const settler = new OrderSettler({ orm, clock, log, tools, onBoundary });
   const scanner = new ChainScanner({ orm, clock, log, tools, jobs, onBoundary });
+  const transactions = new PaymentTransactions({
+    orm,
+    clock,
+    log,
+    catalogue,
+    signer: signer ?? unavailable,
+    maxFeeFactor: config.MAX_FEE_FACTOR,
+  });
+  const writer = new PaymentWriter(orm, clock);
+  const follower = new PaymentFollower({ orm, clock, log, catalogue, jobs, onBoundary, transactions, writer });
   const worker = new SettlementWorker({
     orm,
     clock,
     log,
     adapters,
     scanner,
-    payments: new PaymentWorker({
-      orm,
-      clock,
-      log,
-      catalogue,
-      signer: signer ?? unavailable,
-      jobs,
-      onBoundary,
-      maxFeeFactor: config.MAX_FEE_FACTOR,
-    }),
+    payments: new PaymentWorker({ orm, clock, log, onBoundary, transactions, writer, follower }),
     settler,
     tasks: chainTasks(options, scanner),
     venue: tools.venue,
@@ -166,10 +170,8 @@ function chainTasks(
 }
 
 /** A worker without keys has no chains, so nothing is ever asked of this. */
-const unavailable: Signer = {
-  sign: () => Promise.reject(new StartError('this process has no signer')),
-  hotWallet: () => Promise.reject(new StartError('this process has no signer')),
-};
+const noSigner = (): Promise<never> => Promise.reject(new StartError('this process has no signer'));
+const unavailable: Signer = { sign: noSigner, withdraw: noSigner, hotWallet: noSigner };
 
 async function openAdapters(
   options: SettlementOptions,

@@ -36,13 +36,13 @@ export class SocketSigner implements Signer, DepositKeys {
   }
 
   async sign(chain: string, intent: PaymentIntent, tx: PreparedTx, earlier: readonly string[] = []): Promise<SignedTx> {
-    const body = JSON.stringify({ chain, intent, tx, earlier }, (_name, value: unknown) =>
-      typeof value === 'bigint' ? value.toString() : value,
-    );
-    const signed = await this.#ask('POST', '/sign', body);
-    if (!isSignedTx(signed)) throw unavailable('its answer is no signed transaction');
-    const { txid, raw, reserves, expiresAt } = signed;
-    return { txid, raw, reserves, expiresAt };
+    return signedTx(await this.#ask('POST', '/sign', bodyOf({ chain, intent, tx, earlier })));
+  }
+
+  async withdraw(chain: string, intent: PaymentIntent, tx: PreparedTx): Promise<SignedTx | null> {
+    const answer = await this.#ask('POST', '/withdraw', bodyOf({ chain, intent, tx }));
+    const signed = isObject(answer) ? answer.signed : undefined;
+    return signed === null ? null : signedTx(signed);
   }
 
   hotWallet(chain: string): Promise<string> {
@@ -132,6 +132,17 @@ export class SocketSigner implements Signer, DepositKeys {
       clearTimeout(deadline);
     }
   }
+}
+
+/** Whole numbers of coins as decimal strings. */
+function bodyOf(asked: object): string {
+  return JSON.stringify(asked, (_name, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
+}
+
+function signedTx(answer: unknown): SignedTx {
+  if (!isSignedTx(answer)) throw unavailable('its answer is no signed transaction');
+  const { txid, raw, reserves, expiresAt } = answer;
+  return { txid, raw, reserves, expiresAt };
 }
 
 function unavailable(why: string, cause?: unknown): SignerError {

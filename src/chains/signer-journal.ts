@@ -53,31 +53,41 @@ export class SignerJournal {
    * Records what is signed for an attempt, or finds that the very same was recorded before. Either way the entry is on
    * disk for good when this returns.
    *
-   * @throws SignerError `refused` when the attempt has an entry with other contents.
+   * @throws SignerError `refused` when the attempt has an entry with other contents, or was withdrawn.
    */
   async record(paymentId: string, attempt: number, contents: SignedContents): Promise<'recorded' | 'same'> {
     const { chain, intentDigest, payloadDigest, txid, reserves, fee } = contents;
     // Members in one order, so that equal contents are equal text; a damaged entry equals none and refuses too.
     const early = { paymentId, attempt, chain, intentDigest, payloadDigest, txid };
     const text = lineOf({ ...early, reserves, fee: fee.toString() });
-    const { shard, folder, name } = this.#placeOf(paymentId);
-
-    const earlyFile = join(shard, `${name}-${attempt}.json`);
-    const earlyText = await readFile(earlyFile, 'utf8').catch(ignoreMissing);
-    const file = join(folder, `${name}-${attempt}.json`);
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    const isNew = earlyText === undefined && (await createWhole(file, text));
-    const isSame =
-      isNew || (earlyText === undefined ? (await readFile(file, 'utf8')) === text : earlyText === lineOf(early));
-    // Also for an entry of another process, which may not have come so far yet.
-    for (const dir of [folder, shard, this.#dir]) await syncDirectory(dir);
-    if (!isSame) {
-      throw new SignerError(
-        'refused',
-        `attempt ${attempt} of payment ${paymentId} was signed before as something else`,
-      );
+    const { isNew, found } = await this.#enter(paymentId, attempt, text);
+    if (found !== text && found !== lineOf(early)) {
+      const was = found === withdrawnLine(paymentId, attempt) ? 'withdrawn' : 'signed before as something else';
+      throw new SignerError('refused', `attempt ${attempt} of payment ${paymentId} was ${was}`);
     }
     return isNew ? 'recorded' : 'same';
+  }
+
+  /**
+   * Has an attempt never recorded, for good; false when it was recorded before.
+   */
+  async withdraw(paymentId: string, attempt: number): Promise<boolean> {
+    const text = withdrawnLine(paymentId, attempt);
+    const { found } = await this.#enter(paymentId, attempt, text);
+    return found === text;
+  }
+
+  /** Makes the entry of an attempt unless it has one. What it has then is on disk for good. */
+  async #enter(paymentId: string, attempt: number, text: string): Promise<{ isNew: boolean; found: string }> {
+    const { shard, folder, name } = this.#placeOf(paymentId);
+    const early = await readFile(join(shard, `${name}-${attempt}.json`), 'utf8').catch(ignoreMissing);
+    const file = join(folder, `${name}-${attempt}.json`);
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const isNew = early === undefined && (await createWhole(file, text));
+    const found = isNew ? text : (early ?? (await readFile(file, 'utf8')));
+    // Also for an entry of another process, which may not have come so far yet.
+    for (const dir of [folder, shard, this.#dir]) await syncDirectory(dir);
+    return { isNew, found };
   }
 
   /**
@@ -100,7 +110,7 @@ export class SignerJournal {
   }
 
   /**
-   * What was signed for a payment so far, in no order.
+   * What was signed for a payment so far, in no order. Attempts that were withdrawn are left out.
    *
    * @throws SignerError `refused` when an entry is damaged, so that nobody knows what it stands for.
    */
@@ -114,7 +124,7 @@ export class SignerJournal {
         .map((found) => join(folder, found)),
     ];
     const texts = await Promise.all(files.map((file) => readFile(file, 'utf8').catch(ignoreMissing)));
-    return texts.filter((text) => text !== undefined).map((text) => parseEntry(text, paymentId));
+    return texts.filter((text) => text !== undefined).flatMap((text) => parseEntry(text, paymentId));
   }
 
   /** Two levels of folders keep each of them small; entries of the first format lie in the upper one. */
@@ -129,15 +139,21 @@ function lineOf(entry: object): string {
   return `${JSON.stringify(entry)}\n`;
 }
 
-function parseEntry(text: string, paymentId: string): JournalEntry {
+function withdrawnLine(paymentId: string, attempt: number): string {
+  return lineOf({ paymentId, attempt, withdrawn: true });
+}
+
+/** None where the attempt was withdrawn. */
+function parseEntry(text: string, paymentId: string): JournalEntry[] {
   try {
-    const { attempt, intentDigest, txid, reserves = null, fee = '0' } = JSON.parse(text);
+    const { withdrawn, attempt, intentDigest, txid, reserves = null, fee = '0' } = JSON.parse(text);
     const isWhole =
       Number.isSafeInteger(attempt) &&
       typeof intentDigest === 'string' &&
       typeof txid === 'string' &&
       (reserves === null || (Array.isArray(reserves) && reserves.every((item) => typeof item === 'string')));
-    if (isWhole) return { attempt, intentDigest, txid, reserves, fee: BigInt(fee) };
+    if (isWhole) return [{ attempt, intentDigest, txid, reserves, fee: BigInt(fee) }];
+    if (withdrawn === true && text === withdrawnLine(paymentId, attempt)) return [];
   } catch {
     // Told below.
   }

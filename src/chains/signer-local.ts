@@ -65,6 +65,14 @@ export class LocalSigner implements Signer, DepositKeys {
     return { txid, raw, reserves: [...tx.reserves], expiresAt: tx.expiresAt };
   }
 
+  async withdraw(chain: string, intent: PaymentIntent, tx: PreparedTx): Promise<SignedTx | null> {
+    const faults = intentFaults(intent);
+    if (faults.length > 0) throw new SignerError('refused', faults.join('; '));
+    const { id, attempt } = intent;
+    const isWithdrawn = await this.#inTurn(id, () => this.#onDisk(() => this.#journal.withdraw(id, attempt)));
+    return isWithdrawn ? null : this.sign(chain, intent, tx);
+  }
+
   async hotWallet(chain: string): Promise<string> {
     return this.#kind(chain).hotWallet(chain);
   }

@@ -39,6 +39,7 @@ const drainMs = 3_000;
  * Serves a signer over HTTP on a unix socket:
  *
  * - `POST /sign` with `{chain, intent, tx, earlier}`, whole numbers of coins as decimal strings, answers the signed transaction;
+ * - `POST /withdraw` with `{chain, intent, tx}` answers `{signed}`: null, or the signed transaction where it is too late;
  * - `GET /hot-wallet?chain=` answers `{address}`;
  * - `GET /fingerprint` answers `{fingerprint}`, `GET /account-xpub?network=` `{xpub}`, `GET /shared-address?network=`
  *   `{address}`, and `GET /pool-addresses?network=&first=&last=` `{addresses}`, at most 500.
@@ -206,8 +207,13 @@ async function route(signer: Signer & DepositKeys, { method, path, body }: Asked
   };
   switch (`${method} ${pathname}`) {
     case 'POST /sign': {
-      const { chain, intent, tx, earlier } = parseSignRequest(body.toString('utf8'));
-      return signer.sign(chain, intent, tx, earlier);
+      const asked = new Members('the body', parseJson(body.toString('utf8')));
+      const { chain, intent, tx } = transactionOf(asked);
+      return signer.sign(chain, intent, tx, asked.texts('earlier'));
+    }
+    case 'POST /withdraw': {
+      const { chain, intent, tx } = transactionOf(new Members('the body', parseJson(body.toString('utf8'))));
+      return { signed: await signer.withdraw(chain, intent, tx) };
     }
     case 'GET /hot-wallet':
       return { address: await signer.hotWallet(parameter('chain')) };
@@ -252,20 +258,12 @@ async function readBody(req: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-interface SignRequest {
-  readonly chain: string;
-  readonly intent: PaymentIntent;
-  readonly tx: PreparedTx;
-  readonly earlier: readonly string[];
-}
-
-function parseSignRequest(text: string): SignRequest {
-  const body = new Members('the body', parseJson(text));
+/** The transaction that a request is about. */
+function transactionOf(body: Members): { chain: string; intent: PaymentIntent; tx: PreparedTx } {
   const intent = new Members('intent', body.value('intent'));
   const tx = new Members('tx', body.value('tx'));
   return {
     chain: body.text('chain'),
-    earlier: body.texts('earlier'),
     intent: {
       id: intent.text('id'),
       attempt: intent.integer('attempt'),

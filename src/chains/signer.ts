@@ -15,6 +15,13 @@ export interface Signer {
    *   `unavailable` when the signer cannot be reached, which says nothing about whether it signed.
    */
   sign(chain: string, intent: PaymentIntent, tx: PreparedTx, earlier?: readonly string[]): Promise<SignedTx>;
+  /**
+   * Has the attempt never signed from now on. Answers the signed transaction instead when it was signed before: somebody
+   * may have seen it.
+   *
+   * @throws SignerError as `sign` does.
+   */
+  withdraw(chain: string, intent: PaymentIntent, tx: PreparedTx): Promise<SignedTx | null>;
   /** Address of the wallet that pays on a chain. */
   hotWallet(chain: string): Promise<string>;
 }

@@ -31,6 +31,8 @@ const mostItems = 1_000;
 const failingMs = 60_000;
 /** By then the venue has been asked for the last word. */
 const undecidedMs = 300_000;
+/** A transaction that no block has taken by then is too cheap, or behind a gap of nonces. */
+const waitingMs = 3_600_000;
 /** The sale is tried again every few seconds. */
 const unsoldMs = 600_000;
 
@@ -48,6 +50,11 @@ const sources = [
   `select case problem when 'unknown' then 'payment_unknown' else 'payment_problem' end, order_id, id::text,
           coalesce(problem_since, created_at), problem
      from payment where problem is not null and ended_at is null order by problem_since, payment.id limit ?`,
+  `select 'payment_problem', order_id, id::text, sent_at, 'not_in_a_block'
+     from payment where state = 'sent' and sent_at < ? and problem is null
+      and not exists (select from payment_attempt a
+                       where a.payment_id = payment.id and a.dead_at is null and a.mined_height is not null)
+    order by sent_at, payment.id limit ?`,
   `select 'trade_stuck', o.id, o.id::text, o.exchange_deadline, coalesce(t.problem, t.state)
      from exchange_order o join trade t on t.order_id = o.id and t.state = 'intended'
     where o.status = 'exchanging' and o.exchange_deadline < ? order by o.exchange_deadline, o.id limit ?`,
@@ -72,13 +79,33 @@ export async function attention(em: EntityManager, limit: number, now = new Date
   const overdue = new Date(now.getTime() - overdueMs);
   const failing = new Date(now.getTime() - failingMs);
   const undecided = new Date(now.getTime() - undecidedMs);
+  const waiting = new Date(now.getTime() - waitingMs);
   const unsold = new Date(now.getTime() - unsoldMs);
   const rows = await em.execute<(Omit<AttentionItem, 'id' | 'since'> & { ms: string | number })[]>(
     `select kind, order_id as "orderId", subject_id as "subjectId", floor(extract(epoch from since) * 1000)::bigint as ms,
             detail
        from (${sources.map((source) => `(${source})`).join('\nunion all\n')}) as item
       order by since, kind, subject_id limit ?`,
-    [most, most, overdue, most, most, most, undecided, most, unsold, most, most, now, failing, most, most, most],
+    [
+      most,
+      most,
+      overdue,
+      most,
+      most,
+      most,
+      waiting,
+      most,
+      undecided,
+      most,
+      unsold,
+      most,
+      most,
+      now,
+      failing,
+      most,
+      most,
+      most,
+    ],
   );
   return rows.map(({ ms, ...item }) => {
     return { id: `${item.kind}:${item.subjectId}`, ...item, since: new Date(Number.parseInt(String(ms), 10)) };

@@ -11,7 +11,6 @@ import { moveOrder } from '../orders/order-moves.ts';
 import { Deposit } from './deposit.entity.ts';
 import type { OrderSettler } from './order-settler.ts';
 import { Payment } from './payment.entity.ts';
-import { PaymentAttempt } from './payment-attempt.entity.ts';
 import { createPayment, type Recipient, refundLeg } from './payments.ts';
 import type { Settling } from './settling.ts';
 import { StaffAction, type StaffActionName } from './staff-action.entity.ts';
@@ -349,23 +348,17 @@ async function markFailed(settling: Settling, details: Details): Promise<void> {
   }
   for (const payment of payments.filter(({ leg, state }) => leg === 'main' && state !== 'dead')) {
     await em.refresh(payment, { lockMode: LockMode.PESSIMISTIC_WRITE });
-    if (payment.state !== 'ready' && payment.state !== 'prepared') {
-      throw notPossible(`its ${payment.kind} is ${payment.state} and may still arrive`);
+    if (payment.state === 'prepared') {
+      throw notPossible(
+        `its ${payment.kind} is at the signer, which may have signed it; hold the order, and try again when the payment is ready`,
+      );
     }
-    const attempt = await em.findOne(PaymentAttempt, { paymentId: payment.id, attempt: payment.attempt });
-    if (attempt && attempt.deadAt === null) {
-      attempt.deadAt = now;
-      attempt.deadWhy = 'never_signed';
-    }
+    if (payment.state !== 'ready') throw notPossible(`its ${payment.kind} is ${payment.state} and may still arrive`);
     payment.state = 'dead';
     payment.problem = 'marked_failed';
     payment.problemSince = now;
     payment.endedAt = now;
     payment.nextActionAt = null;
-    await em.execute('update payment_reservation set released_at = ? where payment_id = ? and released_at is null', [
-      now,
-      payment.id,
-    ]);
   }
   moveOrder(em, order, order.status === 'sending' ? 'staff_stopped' : 'staff_failed', details);
 }

@@ -52,6 +52,7 @@ async function serve(signer: Partial<Signer> = {}, options: Partial<SignerServer
   };
   const whole = {
     sign: (...args: Parameters<Signer['sign']>) => local.sign(...args),
+    withdraw: (...args: Parameters<Signer['withdraw']>) => local.withdraw(...args),
     hotWallet: (chain: string) => local.hotWallet(chain),
     ...publicSide,
     ...signer,
@@ -134,6 +135,15 @@ describe('a signer behind a socket', () => {
     expect(signed).toEqual(await local.sign('bitcoin', intent, txOf()));
     expect(openSandboxTx(signed.raw).payload).toMatchObject({ to: intent.to, amount: `${2n ** 200n}` });
     expect(await client.hotWallet('bitcoin')).toBe(from);
+  });
+
+  it('withdraws what was not signed, and answers what was', async () => {
+    await serve();
+    expect(await client.withdraw('bitcoin', intent, txOf())).toBeNull();
+    await expect(client.sign('bitcoin', intent, txOf())).rejects.toThrow('was withdrawn');
+    const next = { ...intent, attempt: 2 };
+    const signed = await client.sign('bitcoin', next, txOf());
+    expect(await client.withdraw('bitcoin', next, txOf())).toEqual(signed);
   });
 
   it('serves many at once', async () => {

@@ -13,8 +13,8 @@ export class Faults {
   stuck: { readonly chain: string; readonly transfer: Transfer } | null = null;
   feeFactor = 1n;
   signerAway = false;
-  /** Happens while the signer is asked. */
-  signing: (() => Promise<void>) | null = null;
+  /** Stands between the worker and the signer. */
+  signing: ((sign: () => Promise<SignedTx>) => Promise<SignedTx>) | null = null;
   venue: ((trade: () => Promise<VenueAnswer>) => Promise<VenueAnswer>) | null = null;
   /** Bytes that were handed to a node, by txid. */
   readonly sent = new Map<string, Set<string>>();
@@ -26,8 +26,11 @@ export class Faults {
         hotWallet: (chain) => signer.hotWallet(chain),
         sign: async (...args) => {
           if (this.signerAway) throw new SignerError('unavailable', 'the signer is away');
-          await this.signing?.();
-          return signer.sign(...args);
+          return this.signing ? this.signing(() => signer.sign(...args)) : signer.sign(...args);
+        },
+        withdraw: async (...args) => {
+          if (this.signerAway) throw new SignerError('unavailable', 'the signer is away');
+          return signer.withdraw(...args);
         },
       }),
       venue: (venue) => ({

@@ -5,7 +5,7 @@ import { addressExample } from '../../src/chains/address.ts';
 import { type ChainAdapter, ChainError, type SignedTx, type Transfer } from '../../src/chains/chain-adapter.ts';
 import { hotWalletSetting } from '../../src/chains/hot-wallet.ts';
 import { networkById } from '../../src/chains/networks.ts';
-import { type Signer, SignerError } from '../../src/chains/signer.ts';
+import { SignerError } from '../../src/chains/signer.ts';
 import { AppError } from '../../src/errors.ts';
 import { reconcile } from '../../src/ledger/reconcile.ts';
 import { Big, floorTo, formatDecimal, toUnits } from '../../src/money.ts';
@@ -775,15 +775,16 @@ export class World {
       venue: (venue) => this.#venueOf(venue, alive),
       signer: (signer) => ({
         hotWallet: (chain) => signer.hotWallet(chain),
-        sign: (...args) => alive(() => this.#sign(signer, args)),
+        sign: (...args) => alive(() => this.#ask(() => signer.sign(...args))),
+        withdraw: (...args) => alive(() => this.#ask(() => signer.withdraw(...args))),
       }),
     };
   }
 
-  async #sign(signer: Signer, args: Parameters<Signer['sign']>): Promise<SignedTx> {
+  async #ask<T>(signer: () => Promise<T>): Promise<T> {
     if (this.#signer === 'away') throw new SignerError('unavailable', 'away');
-    const signed = await signer.sign(...args);
-    if (this.#signer !== 'silent') return signed;
+    const answer = await signer();
+    if (this.#signer !== 'silent') return answer;
     this.#signer = 'here';
     throw new SignerError('unavailable', 'silent');
   }

@@ -166,6 +166,7 @@ async function open({ databaseUrl, settings, clock: startsAt, ...start }: Settli
         say({ signed: bytesOf(signed) });
         return signed;
       },
+      withdraw: (...args) => signer.withdraw(...args),
     }),
     chain: listenTo,
   };

@@ -82,6 +82,8 @@ export class Migration0006LiveChains extends Migration {
         return new;
       end $$;
 
+      create index payment_sent on payment (sent_at, id) where state = 'sent';
+
       -- A payment may have several transactions alive, of which at most one can confirm: each spends all that the ones
       -- before it spend.
       drop index payment_attempt_alive;

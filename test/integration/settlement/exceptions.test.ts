@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { addressExample } from '../../../src/chains/address.ts';
+import { SignerError } from '../../../src/chains/signer.ts';
 import { reconcile } from '../../../src/ledger/reconcile.ts';
 import { Big } from '../../../src/money.ts';
+import { attention } from '../../../src/reports/attention.ts';
 import { Faults } from '../../support/ports.ts';
 import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
 
@@ -741,6 +743,10 @@ describe('a payment', () => {
     await confirm(orders[1]);
     await gateway.mine('TRC20', 3);
     expect(await status(orders[1])).toBe('sending');
+    const anHourLater = new Date(gateway.clock.now().getTime() + 3_601_000);
+    expect(await attention(gateway.app.orm.em.fork(), 100, anHourLater)).toContainEqual(
+      expect.objectContaining({ kind: 'payment_problem', orderId: orders[1].id, detail: 'not_in_a_block' }),
+    );
     gateway.clock.advance(6_000);
     for (const order of orders) await gateway.settle(order);
     expect(await status(orders[0])).toBe('completed');
@@ -763,22 +769,48 @@ describe('a payment', () => {
 });
 
 describe('staff', () => {
-  it('hold a payout at the very moment when it is being signed, and it does not go out', async () => {
+  it('hold a payout that waits for the signer, and it is withdrawn until they release it', async () => {
     const order = await gateway.order();
     const { staffActions } = gateway.settlement;
-    faults.signing = async () => {
-      faults.signing = null;
-      await staffActions.propose({ action: 'hold', staffId: first, orderId: order.id, reason: 'stop' });
-    };
+    faults.signerAway = true;
     await confirm(order);
-    await gateway.mine('TRC20', 3);
-    await gateway.tick();
     expect(await payments(order)).toMatchObject([{ state: 'prepared' }]);
+    await staffActions.propose({ action: 'hold', staffId: first, orderId: order.id, reason: 'stop' });
+    gateway.clock.advance(60_000);
+    await gateway.tick();
+    expect(await payments(order)).toMatchObject([{ state: 'prepared', problem: 'signer_unavailable' }]);
+    faults.signerAway = false;
+    gateway.clock.advance(60_000);
+    await gateway.tick();
+    expect(await payments(order)).toMatchObject([{ state: 'ready', problem: null }]);
     const asked = { action: 'release', staffId: first, orderId: order.id, reason: 'go on' } as const;
     await staffActions.approve((await staffActions.propose(asked)).id, second);
-    gateway.clock.advance(60_000);
     await gateway.settle(order);
     expect(await status(order)).toBe('completed');
+  });
+
+  it('hold a payout too late once the signer has signed it, and it goes out once', async () => {
+    const order = await gateway.order();
+    const { staffActions } = gateway.settlement;
+    // As a worker leaves it that dies before it hears the answer.
+    faults.signing = async (sign) => {
+      await sign();
+      throw new SignerError('unavailable', 'no answer');
+    };
+    await confirm(order);
+    expect(await payments(order)).toMatchObject([{ state: 'prepared' }]);
+    await staffActions.propose({ action: 'hold', staffId: first, orderId: order.id, reason: 'stop' });
+    const stop = { action: 'mark_failed', staffId: first, orderId: order.id, reason: 'stop' } as const;
+    await expect(staffActions.propose(stop)).rejects.toThrow('may have signed it');
+    faults.signing = null;
+    gateway.clock.advance(60_000);
+    await gateway.tick();
+    expect(await payments(order)).toMatchObject([{ state: 'sent', problem: null }]);
+    const asked = { action: 'release', staffId: first, orderId: order.id, reason: 'go on' } as const;
+    await staffActions.approve((await staffActions.propose(asked)).id, second);
+    await gateway.settle(order);
+    expect(await status(order)).toBe('completed');
+    expect(await payments(order)).toHaveLength(1);
   });
 
   it('hold an order, and a second member releases it', async () => {
@@ -797,13 +829,13 @@ describe('staff', () => {
   });
 
   it('mark a payout as failed that was never signed, and refund is refused after the exchange', async () => {
-    faults.signerAway = true;
+    faults.signing = () => Promise.reject(new SignerError('refused', 'above a limit'));
     const order = await gateway.order();
     await confirm(order);
     const { staffActions } = gateway.settlement;
     await staffActions.propose({ action: 'mark_failed', staffId: first, orderId: order.id, reason: 'stop' });
     expect(await status(order)).toBe('failed');
-    faults.signerAway = false;
+    faults.signing = null;
     const asked = { action: 'retry_payout', staffId: first, orderId: order.id, reason: 'go' } as const;
     await staffActions.approve((await staffActions.propose(asked)).id, second);
     await gateway.settle(order);

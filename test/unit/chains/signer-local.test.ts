@@ -107,6 +107,31 @@ describe('a local signer', () => {
     expect(await filesOf(dir)).toHaveLength(1);
   });
 
+  it('never signs an attempt that was withdrawn, and gives the bytes of one that was signed', async () => {
+    expect(await signer.withdraw('ethereum', intent, txOf())).toBeNull();
+    expect(await signer.withdraw('ethereum', intent, txOf())).toBeNull();
+    const restarted = new LocalSigner({ keys, journal: new SignerJournal(dir) });
+    await expect(restarted.sign('ethereum', intent, txOf())).rejects.toMatchObject({ code: 'refused' });
+
+    const second = { ...intent, attempt: 2 };
+    const signed = await signer.sign('ethereum', second, txOf());
+    expect(await signer.withdraw('ethereum', second, txOf())).toEqual(signed);
+    const third = restarted.withdraw('ethereum', { ...intent, attempt: 0 }, txOf());
+    await expect(third).rejects.toMatchObject({ code: 'refused' });
+  });
+
+  it('signs or withdraws an attempt that both are asked of at once, and never both', async () => {
+    for (let attempt = 1; attempt <= 20; attempt++) {
+      const asked = { ...intent, id: `raced-${attempt}` };
+      const others = new LocalSigner({ keys, journal: new SignerJournal(dir) });
+      const [signed, withdrawn] = await Promise.all([
+        signer.sign('ethereum', asked, txOf()).catch(() => null),
+        others.withdraw('ethereum', asked, txOf()),
+      ]);
+      expect(withdrawn).toEqual(signed);
+    }
+  });
+
   it('signs tokens and payments without a tag', async () => {
     const token = { ...intent, contract: '0xdac17f958d2ee523a2206206994597c13d831ec7', tag: null };
     const signed = await signer.sign('ethereum', token, txOf({ contract: token.contract, tag: null }));

@@ -1,0 +1,160 @@
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import type { ChainAdapter, PaymentIntent, PreparedTx, SignedTx } from '../chains/chain-adapter.ts';
+import { type Signer, SignerError } from '../chains/signer.ts';
+import type { Clock } from '../clock.ts';
+import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
+import { errorMembers, type Log } from '../log.ts';
+import { Big, fromUnits, toUnits } from '../money.ts';
+import type { Payment } from './payment.entity.ts';
+import { PaymentAttempt } from './payment-attempt.entity.ts';
+
+export interface PaymentTransactionsOptions {
+  readonly orm: MikroORM;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly catalogue: CurrencyCatalogue;
+  readonly signer: Signer;
+  /** A transaction whose fee is above so many times the chain's usual one waits. */
+  readonly maxFeeFactor: number;
+}
+
+/** The transactions of payments: what they are asked to do, stored before they are signed, signed, and shown to a node. */
+export class PaymentTransactions {
+  readonly #options: PaymentTransactionsOptions;
+
+  constructor(options: PaymentTransactionsOptions) {
+    this.#options = options;
+  }
+
+  /** What an attempt of a payment is to do, in the smallest unit of its currency. */
+  intent(payment: Payment, attempt: number): PaymentIntent {
+    const { id, contract, address, tag, amount, chain, sources } = payment;
+    const { catalogue } = this.#options;
+    const asset = contract === null ? catalogue.gasCoin(chain) : catalogue.asset(chain, contract);
+    if (!asset) throw new Error(`payment ${id} is in a currency that is gone`);
+    return { id, attempt, from: sources, contract, to: address, tag, amount: toUnits(amount, asset.decimals) };
+  }
+
+  /** The unsigned transaction of an attempt as its adapter built it. */
+  prepared({ payload, reserves, fee, chain, expiresAtHeight }: PaymentAttempt): PreparedTx {
+    const { decimals } = this.#options.catalogue.gasCoin(chain);
+    return { payload, reserves, fee: toUnits(fee, decimals), expiresAt: expiresAtHeight };
+  }
+
+  /** Whether the fee of a transaction is so high that it waits for a cheaper hour. */
+  isTooDear(chain: string, { fee }: PreparedTx): boolean {
+    const gas = this.#options.catalogue.gasCoin(chain);
+    const most = new Big(gas.networkFee).times(String(this.#options.maxFeeFactor));
+    return new Big(fromUnits(fee, gas.decimals)).gt(most);
+  }
+
+  /** Stores a transaction of a payment with what it reserves beyond the ones before it. */
+  async store(em: EntityManager, payment: Payment, number: number, tx: PreparedTx): Promise<PaymentAttempt> {
+    const { catalogue, clock } = this.#options;
+    const attempt = em.create(PaymentAttempt, {
+      paymentId: payment.id,
+      attempt: number,
+      chain: payment.chain,
+      payload: tx.payload,
+      reserves: [...tx.reserves],
+      fee: new Big(fromUnits(tx.fee, catalogue.gasCoin(payment.chain).decimals)).toFixed(),
+      expiresAtHeight: tx.expiresAt,
+      txid: null,
+      raw: null,
+      minedHeight: null,
+      preparedAt: clock.now(),
+      signedAt: null,
+      sentAt: null,
+      deadAt: null,
+      deadWhy: null,
+    });
+    em.persist(attempt);
+    payment.attempt = number;
+    await em.flush();
+    await em.execute(
+      `insert into payment_reservation (chain, resource, payment_id, attempt)
+       select ?, r.resource, ?, ? from jsonb_array_elements_text(?::jsonb) as r (resource)
+        where not exists (select 1 from payment_reservation h
+                           where h.payment_id = ? and h.resource = r.resource and h.released_at is null)`,
+      [payment.chain, payment.id, number, JSON.stringify(tx.reserves), payment.id],
+    );
+    return attempt;
+  }
+
+  /** Has a stored transaction signed. The signer gives the same bytes however often it is asked. */
+  async sign(payment: Payment, attempt: PaymentAttempt): Promise<SignedTx | SignerError['code']> {
+    const { orm, signer } = this.#options;
+    const others = await orm.em
+      .fork()
+      .execute<{ txid: string }[]>(
+        'select txid from payment_attempt where payment_id = ? and attempt <> ? and txid is not null',
+        [payment.id, attempt.attempt],
+      );
+    const earlier = others.map(({ txid }) => txid);
+    const intent = this.intent(payment, attempt.attempt);
+    return this.#ask(payment, () => signer.sign(payment.chain, intent, this.prepared(attempt), earlier));
+  }
+
+  /** Has a stored transaction never signed; null when so it will be, the signed one when it was signed before. */
+  withdraw(payment: Payment, attempt: PaymentAttempt): Promise<SignedTx | null | SignerError['code']> {
+    const intent = this.intent(payment, attempt.attempt);
+    return this.#ask(payment, () => this.#options.signer.withdraw(payment.chain, intent, this.prepared(attempt)));
+  }
+
+  async #ask<T>({ id, orderId }: Payment, question: () => Promise<T>): Promise<T | SignerError['code']> {
+    try {
+      return await question();
+    } catch (error) {
+      if (!(error instanceof SignerError)) throw error;
+      const members = { event: 'signer_failed', code: error.code, detail: error.message, payment_id: id };
+      this.#options.log.error({ ...members, order_id: orderId }, 'a payment was not signed');
+      return error.code;
+    }
+  }
+
+  /** Stores the bytes, which may be shown to anybody from then on. */
+  async storeSignature(em: EntityManager, attempt: PaymentAttempt, { raw, txid }: SignedTx): Promise<PaymentAttempt> {
+    const stored = await storedAttempt(em, attempt);
+    stored.raw = raw;
+    stored.txid = txid;
+    stored.signedAt = this.#options.clock.now();
+    return stored;
+  }
+
+  /** What the node says is not believed, and what it throws changes nothing: the chain is asked next. */
+  async broadcast(adapter: ChainAdapter, attempt: PaymentAttempt): Promise<void> {
+    const { log } = this.#options;
+    try {
+      const { outcome, code } = await adapter.broadcast(signedTx(attempt));
+      if (outcome === 'rejected' || outcome === 'uncertain') {
+        log.warn({ event: 'broadcast_refused', code }, 'a node did not take a transaction');
+      }
+    } catch (error) {
+      log.warn({ event: 'broadcast_failed', ...errorMembers(error) }, 'a node gave no answer to a broadcast');
+    }
+  }
+
+  /** Ends a transaction whose bytes were never stored, and so were never shown to anybody. */
+  async neverSigned(em: EntityManager, { paymentId, attempt }: PaymentAttempt): Promise<void> {
+    await em.execute(
+      `update payment_attempt set dead_at = ?, dead_why = 'never_signed' where payment_id = ? and attempt = ?`,
+      [this.#options.clock.now(), paymentId, attempt],
+    );
+  }
+}
+
+/** An attempt in another unit of work. */
+export function storedAttempt(em: EntityManager, { paymentId, attempt }: PaymentAttempt): Promise<PaymentAttempt> {
+  return em.findOneOrFail(PaymentAttempt, { paymentId, attempt });
+}
+
+export function newestOf(alive: readonly PaymentAttempt[]): PaymentAttempt {
+  const attempt = alive.at(-1);
+  if (!attempt) throw new Error('the payment has no attempt');
+  return attempt;
+}
+
+export function signedTx({ txid, raw, reserves, expiresAtHeight }: PaymentAttempt): SignedTx {
+  if (txid === null || raw === null) throw new Error('the attempt is not signed');
+  return { txid, raw, reserves, expiresAt: expiresAtHeight };
+}
