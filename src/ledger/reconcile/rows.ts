@@ -1,0 +1,159 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { assetName } from './assets.ts';
+import type { Tally } from './report.ts';
+import { countRows } from './snapshot.ts';
+import { exchangeTrades } from './venue.ts';
+
+/**
+ * What was exchanged of no deposit and was too small to send back. That it was given up is only in the book; how much
+ * it must have been is in the rows.
+ */
+const unclaimedSql = `
+  select d.order_id, d.id as deposit_id, d.coin, d.network,
+         case when o.deposit_id = d.id then 'excess' else 'main' end as leg,
+         d.amount - coalesce(case when o.deposit_id = d.id and t.state = 'filled' then t.amount_from end, 0) as amount
+    from ledger_transaction x
+    join deposit d on d.id::text = x.reference
+    left join exchange_order o on o.id = d.order_id
+    left join trade t on t.order_id = d.order_id
+   where x.kind = 'unclaimed'`;
+
+/** What the book says of each user. */
+const clientSql = `
+  select x.order_id, l.coin, l.network, l.amount
+    from ledger_line l join ledger_transaction x on x.id = l.transaction_id where l.account = 'client'`;
+
+const endedSql = `status in ('completed', 'refunded')`;
+
+interface TotalRow {
+  readonly coin: string;
+  readonly network: string;
+  readonly expected: string;
+  readonly actual: string;
+}
+
+/** What each user is owed. */
+export async function checkClients(em: EntityManager, tally: Tally): Promise<void> {
+  const rows = await em.execute<(TotalRow & { order_name: string | null; balances: number })[]>(
+    `with change as (
+       select order_id, coin, network, -amount as expected, 0::numeric as actual
+         from deposit where state = 'credited' and order_id is not null
+       union all
+       select order_id, coin_from, network_from, amount_from, 0 from trade where state = 'filled'
+       union all
+       select order_id, coin_to, network_to, -amount_to, 0 from trade where state = 'filled'
+       union all
+       select order_id, coin, network, amount + case when kind = 'refund' then fee_charged else 0 end, 0
+         from payment where state = 'confirmed' and order_id is not null
+       union all
+       select order_id, coin, network, amount, 0 from (${unclaimedSql}) as unclaimed
+       union all
+       select order_id, coin, network, 0, amount from (${clientSql}) as booked
+     ), owed as materialized (
+       select order_id, coin, network, sum(expected) as expected, sum(actual) as actual
+         from change group by order_id, coin, network
+     )
+     select null as order_name, coin, network, sum(expected)::text as expected, sum(actual)::text as actual,
+            count(*)::int as balances
+       from owed group by coin, network
+     union all
+     select coalesce(o.short_id, owed.order_id::text, 'no order'), owed.coin, owed.network, owed.expected::text,
+            owed.actual::text, 0
+       from owed left join exchange_order o on o.id = owed.order_id where owed.expected <> owed.actual
+     order by order_name nulls first, coin, network`,
+  );
+  for (const { order_name: order, balances, expected, actual, ...asset } of rows) {
+    tally.count('clients', balances);
+    const subject = order === null ? assetName(asset) : `${order}, ${assetName(asset)}`;
+    tally.amounts('clients', subject, expected, actual);
+  }
+}
+
+/**
+ * Orders that have ended owe nothing but what waits to be sent back beside them: extra deposits, and remainders whose
+ * refund is under way or which staff decide about. A deposit that was used and then reorganised away is owed to us, for
+ * good if it never returns: a loss that the deposit itself shows, and no difference.
+ */
+export async function checkRest(em: EntityManager, tally: Tally): Promise<void> {
+  tally.count('rest', await countRows(em, `exchange_order where ${endedSql}`));
+  const rows = await em.execute<(TotalRow & { order_name: string })[]>(
+    `with ended as materialized (
+       select id, short_id, deposit_id from exchange_order where ${endedSql}
+     ), settled as materialized (
+       select deposit_id, leg from payment where state = 'confirmed' and deposit_id is not null
+       union all
+       select deposit_id, leg from (${unclaimedSql}) as unclaimed
+     ), change as (
+       select order_id, coin, network, 0::numeric as expected, amount as actual from (${clientSql}) as booked
+       union all
+       select d.order_id, d.coin, d.network, -d.amount, 0
+         from deposit d join ended o on o.id = d.order_id and o.deposit_id is distinct from d.id
+        where d.state = 'credited'
+          and not exists (select 1 from settled s where s.deposit_id = d.id and s.leg = 'main')
+       union all
+       select d.order_id, d.coin, d.network, t.amount_from - d.amount, 0
+         from ended o
+         join deposit d on d.id = o.deposit_id and d.state = 'credited'
+         join trade t on t.order_id = o.id and t.state in ('filled', 'unwound') and t.amount_from < d.amount
+        where not exists (select 1 from settled s where s.deposit_id = d.id and s.leg = 'excess')
+          and (d.problem is not null
+               or exists (select 1 from payment p where p.deposit_id = d.id and p.leg = 'excess'))
+       union all
+       select d.order_id, d.coin, d.network,
+              case when t.amount_from < d.amount
+                        and not exists (select 1 from settled s where s.deposit_id = d.id and s.leg = 'excess')
+                   then t.amount_from else d.amount end, 0
+         from ended o join deposit d on d.order_id = o.id
+         left join trade t on t.order_id = o.id and o.deposit_id = d.id and t.state in ('filled', 'unwound')
+        where d.state <> 'credited' and d.credited_at is not null
+          and exists (select 1 from settled s where s.deposit_id = d.id and s.leg = 'main')
+     )
+     select o.short_id as order_name, c.coin, c.network, sum(c.expected)::text as expected,
+            sum(c.actual)::text as actual
+       from change c join ended o on o.id = c.order_id
+      group by o.short_id, c.coin, c.network having sum(c.expected) <> sum(c.actual)
+      order by o.short_id, c.coin, c.network`,
+  );
+  for (const { order_name: order, expected, actual, ...asset } of rows) {
+    tally.amounts('rest', `${order}, ${assetName(asset)}`, expected, actual);
+  }
+}
+
+/** The accounts that follow from rows alone. */
+export async function checkAccounts(em: EntityManager, tally: Tally): Promise<void> {
+  const rows = await em.execute<(TotalRow & { account: string })[]>(
+    `with ${exchangeTrades}, change as (
+       select 'suspense' as account, coin, network, -amount as expected, 0::numeric as actual
+         from deposit where state = 'credited' and order_id is null and purpose = 'order'
+       union all
+       select 'suspense', coin, network, amount + fee_charged, 0
+         from payment where state = 'confirmed' and order_id is null and kind = 'refund'
+       union all
+       select 'service_fee', coin_to, network_to, -service_fee, 0 from trade where state = 'filled'
+       union all
+       select 'network_fee', coin_to, network_to, -network_fee, 0 from trade where state = 'filled'
+       union all
+       select 'network_fee', coin, network, -fee_charged, 0 from payment where state = 'confirmed' and kind = 'refund'
+       union all
+       select 'trading', coin_to, network_to, amount_to + service_fee + network_fee - bought, 0
+         from trade where state = 'filled'
+       union all
+       select 'trading', coin_to, network_to, -bought, 0 from trade where state = 'unwound'
+       union all
+       select 'trading', coin_from, network_from, amount_from, 0 from trade where state = 'unwound'
+       union all
+       select 'trading', coin, network, -amount, 0 from exchange_cash
+       union all
+       select 'unclaimed', coin, network, -amount, 0 from (${unclaimedSql}) as unclaimed
+       union all
+       select account, coin, network, 0, amount from ledger_line
+        where account in ('suspense', 'service_fee', 'network_fee', 'trading', 'unclaimed')
+     )
+     select account, coin, network, sum(expected)::text as expected, sum(actual)::text as actual
+       from change group by account, coin, network order by account, coin, network`,
+  );
+  tally.count('accounts', rows.length);
+  for (const { account, expected, actual, ...asset } of rows) {
+    tally.amounts('accounts', `${account}, ${assetName(asset)}`, expected, actual);
+  }
+}

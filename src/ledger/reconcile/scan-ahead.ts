@@ -1,0 +1,47 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { BlockRef, ChainAdapter, Cursor, Transfer } from '../../chains/chain-adapter.ts';
+
+/** Blocks that one scan reads. */
+const maxBlocks = 10_000;
+
+/** What the scanner stored of a chain. */
+export interface ScannerState {
+  readonly version: string;
+  readonly height: number;
+  readonly cursor_blocks: BlockRef[];
+}
+
+/** Undefined where nothing was stored yet. */
+export async function readScannerState(em: EntityManager, chain: string): Promise<ScannerState | undefined> {
+  const [state] = await em.execute<ScannerState[]>(
+    'select version::text as version, height::int as height, cursor_blocks from chain_state where chain = ?',
+    [chain],
+  );
+  return state;
+}
+
+/** What is on a chain above the scanner's cursor, up to the chain's head. */
+export interface Ahead {
+  readonly orphaned: ReadonlySet<string>;
+  readonly transfers: readonly Transfer[];
+  readonly head: string;
+}
+
+/** Reads a chain from the scanner's cursor on, or from where the scanner would begin. Throws ChainError. */
+export async function scanAhead(adapter: ChainAdapter, state: ScannerState | undefined): Promise<Ahead> {
+  const orphaned = new Set<string>();
+  const blocks = new Map<string, readonly Transfer[]>();
+  const isBegun = state !== undefined && state.cursor_blocks.length > 0;
+  let cursor: Cursor = isBegun ? { window: state.cursor_blocks } : await adapter.start(adapter.startHeight);
+  for (;;) {
+    const result = await adapter.scan(cursor, maxBlocks);
+    // A block of an earlier turn may be gone in a later one.
+    for (const { hash } of result.orphaned) if (!blocks.delete(hash)) orphaned.add(hash);
+    for (const { ref, transfers } of result.blocks) blocks.set(ref.hash, transfers);
+    cursor = result.cursor;
+    const top = cursor.window.at(-1);
+    if (!top || top.height >= result.head || result.blocks.length === 0) {
+      return { orphaned, transfers: [...blocks.values()].flat(), head: top?.hash ?? '' };
+    }
+  }
+}

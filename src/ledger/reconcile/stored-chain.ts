@@ -1,0 +1,122 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { allNetworks } from '../../chains/networks.ts';
+import { Big } from '../../money.ts';
+import { assetName, type ChainAsset } from './assets.ts';
+import { type Ahead, readScannerState } from './scan-ahead.ts';
+
+/** A deposit that waits for confirmations, or that the blocks ahead may change. */
+export interface DepositRow {
+  readonly key: string;
+  readonly purpose: 'order' | 'funding';
+  readonly coin: string | null;
+  readonly network: string | null;
+  readonly amount: string;
+  readonly state: 'mempool' | 'mined' | 'credited' | 'orphaned';
+  readonly height: number | null;
+  readonly block_hash: string | null;
+  readonly required: number;
+}
+
+/** An attempt of a payment under way, whose fee is not booked. */
+export interface AttemptRow {
+  readonly payment: string;
+  readonly kind: 'payout' | 'refund' | 'sweep' | 'gas';
+  /** What the transaction states, in the chain's own coin. */
+  readonly fee: string;
+  readonly coin: string;
+  readonly network: string;
+  readonly amount: string;
+  readonly txid: string;
+  readonly raw: string;
+  readonly reserves: string[];
+  readonly expires_at: number | null;
+}
+
+/** What the database knows of a chain, at one moment. */
+export interface Stored {
+  readonly version: string | undefined;
+  readonly height: number;
+  readonly addresses: ReadonlySet<string>;
+  readonly deposits: readonly DepositRow[];
+  readonly attempts: readonly AttemptRow[];
+  /** Transactions of our own among those above the cursor: they bring nothing from outside. */
+  readonly ownTxids: ReadonlySet<string>;
+  balance(account: 'deposits' | 'hot', asset: ChainAsset): Big;
+}
+
+/** Reads it for what lies ahead of the scanner. Belongs in a snapshot. */
+export async function readStored(
+  em: EntityManager,
+  chain: string,
+  ahead: Ahead,
+  assets: readonly ChainAsset[],
+): Promise<Stored> {
+  const networks = allNetworks().filter((network) => network.chain === chain);
+  const keychains = JSON.stringify([...new Set(networks.map(({ keychain }) => keychain))]);
+  const state = await readScannerState(em, chain);
+  const addresses = await em.execute<{ address: string }[]>(
+    `select address from deposit_address
+      where leased_at is not null and keychain in (select jsonb_array_elements_text(?::jsonb))
+     union
+     select shared_address from deposit_account
+      where shared_address is not null and keychain in (select jsonb_array_elements_text(?::jsonb))`,
+    [keychains, keychains],
+  );
+  const deposits = await em.execute<DepositRow[]>(
+    `select key, purpose, coin, network, amount::text as amount, state, height::int as height, block_hash,
+            confirmations_required as required
+       from deposit
+      where chain = ? and (state = 'mined'
+         or key in (select jsonb_array_elements_text(?::jsonb))
+         or block_hash in (select jsonb_array_elements_text(?::jsonb)))`,
+    [chain, JSON.stringify(ahead.transfers.map(({ key }) => key)), JSON.stringify([...ahead.orphaned])],
+  );
+  const attempts = await em.execute<AttemptRow[]>(
+    `select p.id as payment, p.kind, a.fee::text as fee, p.coin, p.network, p.amount::text as amount, a.txid, a.raw,
+            to_jsonb(a.reserves) as reserves, a.expires_at_height::int as expires_at
+       from payment p join payment_attempt a on a.payment_id = p.id
+      where p.chain = ? and p.state not in ('confirmed', 'dead') and a.raw is not null
+        and not exists (select 1 from ledger_transaction x
+                         where x.kind = 'payment_fee' and x.reference = p.id || ':' || a.attempt)
+      order by p.id, a.attempt`,
+    [chain],
+  );
+  const held = await heldByBook(
+    em,
+    networks.map(({ id }) => id),
+  );
+  const txids = await em.execute<{ txid: string }[]>(
+    'select txid from payment_attempt where chain = ? and txid in (select jsonb_array_elements_text(?::jsonb))',
+    [chain, JSON.stringify([...new Set(ahead.transfers.map(({ txid }) => txid))])],
+  );
+  const own = new Set(assets.flatMap(({ currencies }) => [...currencies]));
+  return {
+    version: state?.version,
+    height: state?.height ?? 0,
+    addresses: new Set(addresses.map(({ address }) => address)),
+    deposits: deposits.filter((deposit) => own.has(assetName(deposit))),
+    attempts,
+    ownTxids: new Set(txids.map(({ txid }) => txid)),
+    balance: (account, { currencies }) =>
+      held
+        .filter((row) => row.account === account && currencies.has(assetName(row)))
+        .reduce((total, { amount }) => total.plus(amount), new Big('0')),
+  };
+}
+
+interface HeldRow {
+  readonly account: 'deposits' | 'hot';
+  readonly coin: string;
+  readonly network: string;
+  readonly amount: string;
+}
+
+/** What the book says that is held on chains: on all networks, or on some. */
+export function heldByBook(em: EntityManager, networks?: readonly string[]): Promise<HeldRow[]> {
+  return em.execute<HeldRow[]>(
+    `select account, coin, network, sum(amount)::text as amount from ledger_line
+      where account in ('deposits', 'hot') ${networks ? 'and network in (select jsonb_array_elements_text(?::jsonb))' : ''}
+      group by account, coin, network having sum(amount) <> 0`,
+    networks ? [JSON.stringify(networks)] : [],
+  );
+}
