@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../../clock.ts';
 import {
@@ -9,8 +8,9 @@ import {
   type ScannedBlock,
   type Transfer,
 } from '../chain-adapter.ts';
-import { type BlockTx, fillBlock, SandboxAccounts, type WaitingTx } from './fill-block.ts';
+import { appendBlock, blockHash, makeBlock, openAccount, salt, undoAbove } from './sandbox-blocks.ts';
 import { openSandboxTx, type SandboxPayload } from './sandbox-tx.ts';
+import { takeTx } from './take-tx.ts';
 
 export interface SandboxChainOptions {
   readonly orm: MikroORM;
@@ -57,8 +57,6 @@ export interface SandboxTxFacts {
 
 /** How old the knowledge may be that a chain is quiet. Changes that this process makes itself show at once. */
 const quietMs = 50;
-/** What one block takes at most. */
-const blockSize = 2_000;
 const noParent = '0'.repeat(64);
 
 /**
@@ -112,49 +110,14 @@ export class SandboxChain {
    */
   async submit(raw: string, busyBlocks: number): Promise<Broadcast> {
     const opened = openOrNull(raw);
-    if (opened === null) return rejected('bad_signature');
-    const { payload, txid } = opened;
-    return this.#onChain(payload.chain, async (em) => {
-      const facts = await submission(em, payload, txid);
-      if (facts.state === 'mempool' || facts.state === 'mined') return { outcome: 'known', code: null };
-      const fault = faultOf(payload, facts);
-      if (fault !== null) return rejected(fault);
-      await em.execute(
-        `with replaced as (
-           update sandbox_tx set state = 'dropped' where chain = ? and txid = ?
-         ), taken as (
-           insert into sandbox_tx
-             (chain, txid, sender, nonce, recipient, tag, contract, amount, fee, raw, state, seen_at)
-           values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'mempool', ?)
-           on conflict (chain, txid) do update set state = 'mempool'
-         )
-         update sandbox_chain set busy_until = greatest(busy_until, height + ?) where chain = ?`,
-        [
-          payload.chain,
-          facts.rivalTxid,
-          payload.chain,
-          txid,
-          payload.from,
-          payload.nonce,
-          payload.to,
-          payload.tag,
-          payload.contract,
-          payload.amount,
-          payload.fee,
-          raw,
-          this.#clock.now(),
-          busyBlocks,
-          payload.chain,
-        ],
-      );
-      return { outcome: 'accepted', code: null };
-    });
+    if (opened === null) return { outcome: 'rejected', code: 'bad_signature' };
+    return this.#onChain(opened.payload.chain, (em) => takeTx(em, opened, raw, busyBlocks, this.#clock.now()));
   }
 
   /** Makes blocks of what waits, each in a transaction of its own. */
   async mine(chain: string, blocks = 1): Promise<void> {
     for (let made = 0; made < blocks; made += 1) {
-      await this.#onChain(chain, (em, height) => this.#makeBlock(em, chain, height));
+      await this.#onChain(chain, (em, height) => makeBlock(em, chain, height, this.#clock.now()));
     }
   }
 
@@ -180,7 +143,7 @@ export class SandboxChain {
           [chain, limit],
         );
         if (row === undefined) return;
-        await this.#makeBlock(em, chain, row.height);
+        await makeBlock(em, chain, row.height, this.#clock.now());
         mined.push(chain);
       });
     }
@@ -199,7 +162,7 @@ export class SandboxChain {
       await em.execute('delete from sandbox_block where chain = ? and height > ?', [chain, left]);
       await em.execute('update sandbox_chain set height = ? where chain = ?', [left, chain]);
       for (let made = 0; made < blocks; made += 1) {
-        await this.#append(em, chain, left + made, [], new SandboxAccounts());
+        await appendBlock(em, chain, left + made, [], this.#clock.now());
       }
     });
   }
@@ -248,8 +211,7 @@ export class SandboxChain {
         [chain, txid, address, contract, amount.toString(), this.#clock.now()],
       );
       const gift = { txid, account: null, recipient: address, contract, amount, fee: 0n, refused: false };
-      const accounts = await readAccounts(em, chain, [gift]);
-      await this.#append(em, chain, height, fillBlock([gift], accounts), accounts);
+      await appendBlock(em, chain, height, [gift], this.#clock.now());
     };
     await (joined ? this.#locked(joined, chain, work) : this.#onChain(chain, work));
   }
@@ -395,67 +357,6 @@ export class SandboxChain {
     return rows.map(({ amount }) => BigInt(amount));
   }
 
-  async #makeBlock(em: EntityManager, chain: string, height: number): Promise<void> {
-    const waiting = await readWaiting(em, chain);
-    const accounts = await readAccounts(em, chain, waiting);
-    await this.#append(em, chain, height, fillBlock(waiting, accounts), accounts);
-  }
-
-  /** Writes the block above `height`, and what it did, in one statement. */
-  async #append(
-    em: EntityManager,
-    chain: string,
-    height: number,
-    taken: readonly BlockTx[],
-    accounts: SandboxAccounts,
-  ): Promise<void> {
-    const now = this.#clock.now();
-    await em.execute(
-      `with block as (
-         insert into sandbox_block (chain, height, hash, parent, mined_at)
-         select chain, height + 1, ${blockHash('chain', 'height + 1', 'hash')}, hash, ?
-           from sandbox_block where chain = ? and height = ?
-       ), taken as (
-         update sandbox_tx t set state = 'mined', height = ?, success = m.success
-           from jsonb_to_recordset(?::jsonb) as m (txid text, success boolean)
-          where t.chain = ? and t.txid = m.txid
-       ), nonces as (
-         update sandbox_account a set nonce = n.nonce
-           from jsonb_to_recordset(?::jsonb) as n (address text, nonce bigint)
-          where a.chain = ? and a.address = n.address
-       ), balances as (
-         insert into sandbox_balance (chain, address, contract, amount)
-         select ?, b.address, b.contract, b.amount
-           from jsonb_to_recordset(?::jsonb) as b (address text, contract text, amount numeric(78,0))
-         on conflict (chain, address, contract) do update set amount = excluded.amount
-       )
-       update sandbox_chain
-          -- While something waits, the blocks that were promised after it are still to come.
-          set height = ?, mined_at = ?, busy_until = case when exists (
-                select 1 from sandbox_tx where chain = ? and state = 'mempool' offset ?
-              ) then greatest(busy_until, height) + 1 else busy_until end
-        where chain = ?`,
-      [
-        salt(),
-        now,
-        chain,
-        height,
-        height + 1,
-        JSON.stringify(taken),
-        chain,
-        JSON.stringify(accounts.changedNonces()),
-        chain,
-        chain,
-        JSON.stringify(accounts.changedBalances()),
-        height + 1,
-        now,
-        chain,
-        taken.length,
-        chain,
-      ],
-    );
-  }
-
   /** Runs a transaction under the chain's lock, and tells it the height. */
   async #onChain<T>(chain: string, work: (em: EntityManager, height: number) => Promise<T>): Promise<T> {
     try {
@@ -498,30 +399,8 @@ interface RangeRow extends TransferRow {
   readonly parent: string | null;
 }
 
-interface Submission {
-  readonly state: 'mempool' | 'mined' | 'dropped' | null;
-  readonly nextNonce: bigint;
-  readonly native: bigint;
-  readonly asset: bigint;
-  readonly rivalTxid: string | null;
-  readonly rivalFee: bigint;
-}
-
-/** The SQL of a block's hash. Its salt makes a branch differ from the one it replaces; its '?' stands for that. */
-function blockHash(chain: string, height: string, parent: string): string {
-  return `encode(sha256(convert_to(concat_ws('|', ${chain}, ${height}, ${parent}, ?::text), 'utf8')), 'hex')`;
-}
-
-function salt(bytes = 16): string {
-  return randomBytes(bytes).toString('hex');
-}
-
 function unknownChain(chain: string): ChainError {
   return new ChainError('unknown_chain', `there is no sandbox chain ${chain}`, { retryable: false });
-}
-
-function rejected(code: string): Broadcast {
-  return { outcome: 'rejected', code };
 }
 
 function openOrNull(raw: string): { payload: SandboxPayload; txid: string } | null {
@@ -541,150 +420,4 @@ function transferOf({ txid, recipient, tag, contract, amount }: TransferRow): Tr
     contract,
     amount: BigInt(amount ?? '0'),
   };
-}
-
-/** What the chain has that decides about a transaction. */
-async function submission(em: EntityManager, payload: SandboxPayload, txid: string): Promise<Submission> {
-  const { chain, from, nonce, contract } = payload;
-  const balance = `(select amount::text from sandbox_balance where chain = ? and address = ? and contract = ?)`;
-  const rows = await em.execute<Record<string, string | null>[]>(
-    `select (select state from sandbox_tx where chain = ? and txid = ?) as state,
-            (select nonce::text from sandbox_account where chain = ? and address = ?) as next_nonce,
-            ${balance} as native, ${balance} as asset, r.txid as rival_txid, r.fee::text as rival_fee
-       from (select 1) one
-       left join sandbox_tx r
-         on r.chain = ? and r.sender = ? and r.nonce = ? and r.state = 'mempool' and r.txid <> ?`,
-    [chain, txid, chain, from, chain, from, '', chain, from, contract ?? '', chain, from, nonce, txid],
-  );
-  const row = rows[0] ?? {};
-  return {
-    state: (row.state ?? null) as Submission['state'],
-    nextNonce: BigInt(row.next_nonce ?? '0'),
-    native: BigInt(row.native ?? '0'),
-    asset: BigInt(row.asset ?? '0'),
-    rivalTxid: row.rival_txid ?? null,
-    rivalFee: BigInt(row.rival_fee ?? '0'),
-  };
-}
-
-/** Why a node does not take a transaction, or null. What else waits for a block does not count. */
-function faultOf(
-  payload: SandboxPayload,
-  { nextNonce, native, asset, rivalTxid, rivalFee }: Submission,
-): string | null {
-  const amount = BigInt(payload.amount);
-  const fee = BigInt(payload.fee);
-  if (amount === 0n || payload.contract === '') return 'malformed';
-  if (BigInt(payload.nonce) < nextNonce) return 'nonce_too_low';
-  if (rivalTxid !== null && fee <= rivalFee) return 'underpriced';
-  const fromNative = payload.contract === null ? fee + amount : fee;
-  return native < fromNative || asset < amount ? 'insufficient_funds' : null;
-}
-
-/** What could go in the next block, in order. Leaves out what stands behind a gap in its account's nonces. */
-async function readWaiting(em: EntityManager, chain: string): Promise<WaitingTx[]> {
-  const rows = await em.execute<
-    {
-      txid: string;
-      sender: string | null;
-      nonce: string | null;
-      recipient: string;
-      contract: string | null;
-      amount: string;
-      fee: string;
-      refused: boolean;
-    }[]
-  >(
-    // The place in the account's line is what the nonce is above the account's, unless there is a gap.
-    `select * from (
-       select t.seq, t.txid, t.sender, t.nonce::text as nonce, t.recipient, t.contract, t.amount::text as amount,
-              t.fee::text as fee, r.address is not null as refused
-         from (select w.*, case when w.sender is null then 1
-                                else row_number() over (partition by w.sender order by w.nonce) end as place
-                 from sandbox_tx w where w.chain = ? and w.state = 'mempool') t
-         left join sandbox_account a on a.chain = t.chain and a.address = t.sender
-         left join sandbox_refusing r on r.chain = t.chain and r.address = t.recipient
-        where t.sender is null or t.nonce < a.nonce + t.place
-        order by t.place, t.seq
-        limit ?
-     ) ready order by seq`,
-    [chain, blockSize],
-  );
-  return rows.map(({ txid, sender, nonce, recipient, contract, amount, fee, refused }) => ({
-    txid,
-    account: sender === null || nonce === null ? null : { address: sender, nonce: BigInt(nonce) },
-    recipient,
-    contract,
-    amount: BigInt(amount),
-    fee: BigInt(fee),
-    refused,
-  }));
-}
-
-/** The accounts among senders and recipients, with all their balances. */
-async function readAccounts(em: EntityManager, chain: string, waiting: readonly WaitingTx[]): Promise<SandboxAccounts> {
-  const accounts = new SandboxAccounts();
-  if (waiting.length === 0) return accounts;
-  const addresses = new Set(
-    waiting.flatMap((tx) => [tx.recipient, ...(tx.account === null ? [] : [tx.account.address])]),
-  );
-  const rows = await em.execute<{ address: string; nonce: string; contract: string | null; amount: string | null }[]>(
-    `select a.address, a.nonce::text as nonce, b.contract, b.amount::text as amount
-       from sandbox_account a
-       left join sandbox_balance b on b.chain = a.chain and b.address = a.address
-      where a.chain = ? and a.address in (select jsonb_array_elements_text(?::jsonb))`,
-    [chain, JSON.stringify([...addresses])],
-  );
-  for (const { address, nonce, contract, amount } of rows) {
-    accounts.open(address, BigInt(nonce));
-    if (contract !== null && amount !== null) accounts.hold(address, contract, BigInt(amount));
-  }
-  return accounts;
-}
-
-/** Makes an address an account, with what it has received so far. */
-async function openAccount(em: EntityManager, chain: string, address: string): Promise<void> {
-  const opened = await em.execute<unknown[]>(
-    'insert into sandbox_account (chain, address) values (?, ?) on conflict do nothing returning address',
-    [chain, address],
-  );
-  if (opened.length === 0) return;
-  await em.execute(
-    `insert into sandbox_balance (chain, address, contract, amount)
-     select chain, recipient, coalesce(contract, ''), sum(amount) from sandbox_tx
-      where chain = ? and recipient = ? and state = 'mined' and success
-      group by chain, recipient, contract`,
-    [chain, address],
-  );
-}
-
-/** Takes back what the blocks above a height did, as if they had never been. */
-async function undoAbove(
-  em: EntityManager,
-  chain: string,
-  height: number,
-  state: 'mempool' | 'dropped',
-): Promise<void> {
-  await em.execute(
-    `with gone as materialized (
-       select * from sandbox_tx where chain = ? and state = 'mined' and height > ?
-     ), nonces as (
-       update sandbox_account a set nonce = a.nonce - s.used
-         from (select sender, count(*) as used from gone where sender is not null group by sender) s
-        where a.chain = ? and a.address = s.sender
-     ), moved as (
-       select sender as address, '' as contract, fee as amount from gone where sender is not null
-       union all
-       select sender, coalesce(contract, ''), amount from gone where sender is not null and success
-       union all
-       select recipient, coalesce(contract, ''), -amount from gone where success
-     ), balances as (
-       update sandbox_balance b set amount = b.amount + m.amount
-         from (select address, contract, sum(amount) as amount from moved group by address, contract) m
-        where b.chain = ? and b.address = m.address and b.contract = m.contract
-     )
-     update sandbox_tx t set state = ?, height = null, success = null
-       from gone where t.chain = gone.chain and t.txid = gone.txid`,
-    [chain, height, chain, chain, state],
-  );
 }

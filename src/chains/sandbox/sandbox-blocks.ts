@@ -1,0 +1,187 @@
+import { randomBytes } from 'node:crypto';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { fillBlock, SandboxAccounts, type WaitingTx } from './fill-block.ts';
+
+// What blocks do to the rows of a chain. Whoever calls these holds the lock of the chain's row.
+
+/** What one block takes at most. */
+const blockSize = 2_000;
+
+/** Makes a block of what waits, above `height`. */
+export async function makeBlock(em: EntityManager, chain: string, height: number, now: Date): Promise<void> {
+  await appendBlock(em, chain, height, await readWaiting(em, chain), now);
+}
+
+/** Writes the block above `height`, which takes what it can of the transactions, and what it did, in one statement. */
+export async function appendBlock(
+  em: EntityManager,
+  chain: string,
+  height: number,
+  waiting: readonly WaitingTx[],
+  now: Date,
+): Promise<void> {
+  const accounts = await readAccounts(em, chain, waiting);
+  const taken = fillBlock(waiting, accounts);
+  await em.execute(
+    `with block as (
+       insert into sandbox_block (chain, height, hash, parent, mined_at)
+       select chain, height + 1, ${blockHash('chain', 'height + 1', 'hash')}, hash, ?
+         from sandbox_block where chain = ? and height = ?
+     ), taken as (
+       update sandbox_tx t set state = 'mined', height = ?, success = m.success
+         from jsonb_to_recordset(?::jsonb) as m (txid text, success boolean)
+        where t.chain = ? and t.txid = m.txid
+     ), nonces as (
+       update sandbox_account a set nonce = n.nonce
+         from jsonb_to_recordset(?::jsonb) as n (address text, nonce bigint)
+        where a.chain = ? and a.address = n.address
+     ), balances as (
+       insert into sandbox_balance (chain, address, contract, amount)
+       select ?, b.address, b.contract, b.amount
+         from jsonb_to_recordset(?::jsonb) as b (address text, contract text, amount numeric(78,0))
+       on conflict (chain, address, contract) do update set amount = excluded.amount
+     )
+     update sandbox_chain
+        -- While something waits, the blocks that were promised after it are still to come.
+        set height = ?, mined_at = ?, busy_until = case when exists (
+              select 1 from sandbox_tx where chain = ? and state = 'mempool' offset ?
+            ) then greatest(busy_until, height) + 1 else busy_until end
+      where chain = ?`,
+    [
+      salt(),
+      now,
+      chain,
+      height,
+      height + 1,
+      JSON.stringify(taken),
+      chain,
+      JSON.stringify(accounts.changedNonces()),
+      chain,
+      chain,
+      JSON.stringify(accounts.changedBalances()),
+      height + 1,
+      now,
+      chain,
+      taken.length,
+      chain,
+    ],
+  );
+}
+
+/** Takes back what the blocks above a height did, as if they had never been. */
+export async function undoAbove(
+  em: EntityManager,
+  chain: string,
+  height: number,
+  state: 'mempool' | 'dropped',
+): Promise<void> {
+  await em.execute(
+    `with gone as materialized (
+       select * from sandbox_tx where chain = ? and state = 'mined' and height > ?
+     ), nonces as (
+       update sandbox_account a set nonce = a.nonce - s.used
+         from (select sender, count(*) as used from gone where sender is not null group by sender) s
+        where a.chain = ? and a.address = s.sender
+     ), moved as (
+       select sender as address, '' as contract, fee as amount from gone where sender is not null
+       union all
+       select sender, coalesce(contract, ''), amount from gone where sender is not null and success
+       union all
+       select recipient, coalesce(contract, ''), -amount from gone where success
+     ), balances as (
+       update sandbox_balance b set amount = b.amount + m.amount
+         from (select address, contract, sum(amount) as amount from moved group by address, contract) m
+        where b.chain = ? and b.address = m.address and b.contract = m.contract
+     )
+     update sandbox_tx t set state = ?, height = null, success = null
+       from gone where t.chain = gone.chain and t.txid = gone.txid`,
+    [chain, height, chain, chain, state],
+  );
+}
+
+/** Makes an address an account, with what it has received so far. */
+export async function openAccount(em: EntityManager, chain: string, address: string): Promise<void> {
+  const opened = await em.execute<unknown[]>(
+    'insert into sandbox_account (chain, address) values (?, ?) on conflict do nothing returning address',
+    [chain, address],
+  );
+  if (opened.length === 0) return;
+  await em.execute(
+    `insert into sandbox_balance (chain, address, contract, amount)
+     select chain, recipient, coalesce(contract, ''), sum(amount) from sandbox_tx
+      where chain = ? and recipient = ? and state = 'mined' and success
+      group by chain, recipient, contract`,
+    [chain, address],
+  );
+}
+
+/** What could go in the next block, in order. Leaves out what stands behind a gap in its account's nonces. */
+async function readWaiting(em: EntityManager, chain: string): Promise<WaitingTx[]> {
+  const rows = await em.execute<
+    {
+      txid: string;
+      sender: string | null;
+      nonce: string | null;
+      recipient: string;
+      contract: string | null;
+      amount: string;
+      fee: string;
+      refused: boolean;
+    }[]
+  >(
+    // The place in the account's line is what the nonce is above the account's, unless there is a gap.
+    `select * from (
+       select t.seq, t.txid, t.sender, t.nonce::text as nonce, t.recipient, t.contract, t.amount::text as amount,
+              t.fee::text as fee, r.address is not null as refused
+         from (select w.*, case when w.sender is null then 1
+                                else row_number() over (partition by w.sender order by w.nonce) end as place
+                 from sandbox_tx w where w.chain = ? and w.state = 'mempool') t
+         left join sandbox_account a on a.chain = t.chain and a.address = t.sender
+         left join sandbox_refusing r on r.chain = t.chain and r.address = t.recipient
+        where t.sender is null or t.nonce < a.nonce + t.place
+        order by t.place, t.seq
+        limit ?
+     ) ready order by seq`,
+    [chain, blockSize],
+  );
+  return rows.map(({ txid, sender, nonce, recipient, contract, amount, fee, refused }) => ({
+    txid,
+    account: sender === null || nonce === null ? null : { address: sender, nonce: BigInt(nonce) },
+    recipient,
+    contract,
+    amount: BigInt(amount),
+    fee: BigInt(fee),
+    refused,
+  }));
+}
+
+/** The accounts among senders and recipients, with all their balances. */
+async function readAccounts(em: EntityManager, chain: string, waiting: readonly WaitingTx[]): Promise<SandboxAccounts> {
+  const accounts = new SandboxAccounts();
+  if (waiting.length === 0) return accounts;
+  const addresses = new Set(
+    waiting.flatMap((tx) => [tx.recipient, ...(tx.account === null ? [] : [tx.account.address])]),
+  );
+  const rows = await em.execute<{ address: string; nonce: string; contract: string | null; amount: string | null }[]>(
+    `select a.address, a.nonce::text as nonce, b.contract, b.amount::text as amount
+       from sandbox_account a
+       left join sandbox_balance b on b.chain = a.chain and b.address = a.address
+      where a.chain = ? and a.address in (select jsonb_array_elements_text(?::jsonb))`,
+    [chain, JSON.stringify([...addresses])],
+  );
+  for (const { address, nonce, contract, amount } of rows) {
+    accounts.open(address, BigInt(nonce));
+    if (contract !== null && amount !== null) accounts.hold(address, contract, BigInt(amount));
+  }
+  return accounts;
+}
+
+/** The SQL of a block's hash. Its salt makes a branch differ from the one it replaces; its '?' stands for that. */
+export function blockHash(chain: string, height: string, parent: string): string {
+  return `encode(sha256(convert_to(concat_ws('|', ${chain}, ${height}, ${parent}, ?::text), 'utf8')), 'hex')`;
+}
+
+/** Random bytes, as hexadecimal digits. */
+export function salt(bytes = 16): string {
+  return randomBytes(bytes).toString('hex');
+}
