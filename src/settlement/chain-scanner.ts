@@ -1,28 +1,25 @@
 import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgresql';
-import { v7 as uuidv7 } from 'uuid';
 import {
   type BlockRef,
   type ChainAdapter,
-  ChainError,
   type Cursor,
   ReorgTooDeep,
   type ScannedBlock,
   type ScanResult,
   type Transfer,
 } from '../chains/chain-adapter.ts';
-import { networkById } from '../chains/networks.ts';
 import { type FoundOutput, forgetOutputs, forgetOutputsAbove, recordOutputs } from '../chains/own-rows.ts';
 import type { Clock } from '../clock.ts';
 import type { JobQueue } from '../jobs/job-queue.ts';
-import { book, line, minus } from '../ledger/ledger.ts';
 import type { Log } from '../log.ts';
-import { fromUnits, toUnits } from '../money.ts';
 import { Order } from '../orders/order.entity.ts';
+import { type Arrival, findArrivals, type OwnSighting, ownSightings } from './arrivals.ts';
 import type { OnBoundary } from './boundary.ts';
 import { type ChainLease, LeaseLost } from './chain-lease.ts';
-import { Deposit, type DepositPurpose } from './deposit.entity.ts';
+import { Deposit } from './deposit.entity.ts';
+import { creditStrangers, dropDeposits, orphanDeposits, storeArrival } from './deposit-changes.ts';
 import type { SettlementTools } from './settling.ts';
-import { depositGone, depositReference, isRipe, markCredited } from './steps/credit.ts';
+import { isRipe } from './steps/credit.ts';
 import { noticeDeposits } from './steps/notice.ts';
 
 export interface ChainScannerOptions {
@@ -56,37 +53,6 @@ interface ScanState {
   /** A command asks to read everything above this height again. */
   readonly rescanFrom: number | null;
 }
-
-/** A transfer, in the block that holds it; null while it is in none. */
-interface Sighting {
-  readonly transfer: Transfer;
-  readonly block: BlockRef | null;
-}
-
-/** Whose an address of ours is. */
-interface Target {
-  readonly purpose: DepositPurpose;
-  readonly orderId: string | null;
-  /** Index of a deposit address; null for the hot wallet and for shared addresses. */
-  readonly index: number | null;
-  /** Confirmations that the order asks for on its own chain. */
-  readonly required: number | null;
-  readonly orderNetwork: string | null;
-}
-
-/** A transfer to one of our addresses. */
-interface OwnSighting extends Sighting {
-  readonly target: Target;
-}
-
-/** One that brings coins from outside. */
-interface Arrival extends OwnSighting {
-  readonly asset: { readonly coin: string; readonly network: string; readonly decimals: number };
-  readonly confirmationsRequired: number;
-}
-
-/** Addresses that one statement looks up. */
-const lookUpBatch = 10_000;
 
 /**
  * Watches chains: one scanner for every kind. What a scan found, the moves that follow at once (an order stops waiting,
@@ -232,7 +198,7 @@ export class ChainScanner {
     { orphaned, blocks, cursor, head }: ScanResult,
     pending: readonly Transfer[],
   ): Promise<void> {
-    const { clock, jobs } = this.#options;
+    const { clock, jobs, tools } = this.#options;
     const { chain } = adapter;
     const now = clock.now();
     const height = cursor.window.at(-1)?.height ?? 0;
@@ -248,7 +214,7 @@ export class ChainScanner {
     const isAtHead = height >= head;
 
     await countConfirmations(em, chain, height);
-    const own = await this.#own(em, adapter, blocks, pending);
+    const own = await ownSightings(em, adapter, blocks, pending);
     if (adapter.model === 'outputs') {
       await forgetOutputs(
         em,
@@ -257,7 +223,7 @@ export class ChainScanner {
       );
       await recordOutputs(em, chain, outputsOf(own), spendsOf(blocks));
     }
-    const arrivals = await this.#arrivals(em, chain, own);
+    const arrivals = await findArrivals(em, tools.catalogue, chain, own);
     const known = await this.#known(em, chain, orphaned, arrivals, height);
     const orderIds = new Set(
       [...arrivals.map(({ target }) => target), ...known].map(({ orderId }) => orderId).filter((id) => id !== null),
@@ -265,16 +231,16 @@ export class ChainScanner {
     const orders = orderIds.size === 0 ? [] : await lockOrders(em, [...orderIds]);
     const deposits = await this.#deposits(em, orders, known);
 
-    await this.#orphan(em, deposits, orders, orphaned, now);
-    for (const arrival of arrivals) this.#arrive(em, deposits, chain, arrival, now);
-    if (isAtHead && state.pending) this.#drop(deposits, chain, new Set([...keysOf(pending), ...state.pending]));
-    await this.#creditStrangers(em, deposits, chain, height, now);
+    await orphanDeposits(em, deposits, orders, orphaned, now);
+    for (const arrival of arrivals) storeArrival(em, deposits, chain, arrival, now);
+    if (isAtHead && state.pending) dropDeposits(deposits, chain, new Set([...keysOf(pending), ...state.pending]));
+    await creditStrangers(em, deposits, chain, height, now);
     await em.flush();
 
     const heights = new Map([[chain, height]]);
     for (const order of orders) {
       const its = deposits.filter(({ orderId }) => orderId === order.id);
-      noticeDeposits({ em, tools: this.#options.tools, now, order, deposits: its, payments: [], heights });
+      noticeDeposits({ em, tools, now, order, deposits: its, payments: [], heights });
     }
     const ripe = deposits.filter((deposit) => deposit.chain === chain && isRipe(deposit, height));
     const due = orders.filter(({ id }) => ripe.some(({ orderId }) => orderId === id));
@@ -284,63 +250,6 @@ export class ChainScanner {
       em,
       due.map(({ id }) => id),
     );
-  }
-
-  /** The transfers to addresses that are ours, with the order that each address was given to. */
-  async #own(
-    em: EntityManager,
-    adapter: ChainAdapter,
-    blocks: ScanResult['blocks'],
-    pending: readonly Transfer[],
-  ): Promise<OwnSighting[]> {
-    const seen: Sighting[] = [
-      ...blocks.flatMap(({ ref, transfers }) => transfers.map((transfer) => ({ transfer, block: ref }))),
-      ...pending.map((transfer) => ({ transfer, block: null })),
-    ].filter(({ transfer }) => transfer.amount > 0n);
-    if (seen.length === 0) return [];
-    const targets = new Map<string, Target>();
-    for (let start = 0; start < seen.length; start += lookUpBatch) {
-      const batch = seen.slice(start, start + lookUpBatch).map(({ transfer }) => transfer);
-      for (const [name, target] of await lookUp(em, batch)) targets.set(name, target);
-    }
-    const hot = await adapter.hotWallet();
-    targets.set(`${hot.address} ${hot.tag ?? ''}`, {
-      purpose: 'funding',
-      orderId: null,
-      index: null,
-      required: null,
-      orderNetwork: null,
-    });
-    return seen.flatMap(({ transfer, block }) => {
-      const { address, tag } = transfer;
-      // An address of its own takes a transfer whatever its tag; a shared one without a known tag is nobody's.
-      const target = targets.get(`${address} ${tag ?? ''}`) ?? targets.get(`${address} `);
-      return target ? [{ transfer, block, target }] : [];
-    });
-  }
-
-  /** Those in assets we know that bring coins from outside, and not what we moved ourselves: change, sweeps, gas. */
-  async #arrivals(em: EntityManager, chain: string, own: readonly OwnSighting[]): Promise<Arrival[]> {
-    if (own.length === 0) return [];
-    const { catalogue } = this.#options.tools;
-    const rows = await em.execute<{ txid: string }[]>(
-      'select txid from payment_attempt where chain = ? and txid in (select jsonb_array_elements_text(?::jsonb))',
-      [chain, JSON.stringify([...new Set(own.map(({ transfer }) => transfer.txid))])],
-    );
-    const ours = new Set(rows.map(({ txid }) => txid));
-    return own.flatMap((sighting) => {
-      const { transfer, target } = sighting;
-      if (ours.has(transfer.txid)) return [];
-      const currency = catalogue.asset(chain, transfer.contract);
-      // Coins for fees are ours to book even where they are no currency of the catalogue.
-      const gas = target.purpose === 'funding' && transfer.contract === null ? catalogue.gasCoin(chain) : undefined;
-      const asset = currency ?? gas;
-      if (!asset) return [];
-      // What the order asks for is meant for its own chain, and addresses of several chains are the same.
-      const isOfChain = networkById(target.orderNetwork ?? '')?.chain === chain;
-      const confirmationsRequired = (isOfChain ? target.required : null) ?? currency?.minConfirmations ?? 1;
-      return [{ ...sighting, asset, confirmationsRequired }];
-    });
   }
 
   /** Deposits that this scan touches: of the arrivals, of orphaned blocks, of the mempool, and those that ripen now. */
@@ -373,163 +282,6 @@ export class ChainScanner {
       { orderBy: { seenAt: 'asc', id: 'asc' }, refresh: true },
     );
   }
-
-  /** Takes back what orphaned blocks held. What was credited is booked back, and an order that used it is held. */
-  async #orphan(
-    em: EntityManager,
-    deposits: readonly Deposit[],
-    orders: readonly Order[],
-    orphaned: readonly BlockRef[],
-    now: Date,
-  ): Promise<void> {
-    const hashes = new Set(orphaned.map(({ hash }) => hash));
-    for (const deposit of deposits) {
-      if (deposit.blockHash === null || !hashes.has(deposit.blockHash)) continue;
-      if (deposit.state === 'credited') {
-        const isFunding = deposit.purpose === 'funding';
-        const owed = deposit.orderId === null ? 'suspense' : 'client';
-        await book(em, {
-          kind: isFunding ? 'funding_reversal' : 'deposit_reversal',
-          reference: depositReference(deposit),
-          orderId: deposit.orderId,
-          at: now,
-          lines: isFunding
-            ? [line('hot', deposit, minus(deposit.amount)), line('opening', deposit, deposit.amount)]
-            : [line('deposits', deposit, minus(deposit.amount)), line(owed, deposit, deposit.amount)],
-        });
-        holdOrder(
-          orders.find(({ id }) => id === deposit.orderId),
-          deposit,
-          now,
-        );
-      }
-      deposit.state = 'orphaned';
-      deposit.height = null;
-      deposit.blockHash = null;
-    }
-  }
-
-  #arrive(em: EntityManager, deposits: Deposit[], chain: string, arrival: Arrival, now: Date): void {
-    const { transfer, block, asset, target, confirmationsRequired } = arrival;
-    const { orderId, purpose } = target;
-    const known = deposits.find((deposit) => deposit.chain === chain && deposit.key === transfer.key);
-    if (known && !isSame(known, transfer, asset.decimals)) {
-      throw new ChainError('changed_transfer', `${transfer.key} of ${chain} is not what it was before`, {
-        isOfChain: true,
-      });
-    }
-    if (known && block === null) {
-      if (known.state === 'orphaned') known.state = 'mempool';
-      return;
-    }
-    const place = {
-      state: block === null ? ('mempool' as const) : ('mined' as const),
-      height: block?.height ?? null,
-      blockHash: block?.hash ?? null,
-    };
-    if (known) {
-      // A credited deposit stays credited: a scan that repeats a block finds nothing new in it.
-      if (known.state !== 'credited') Object.assign(known, place, { minedAt: known.minedAt ?? now });
-      return;
-    }
-    const deposit = em.create(Deposit, {
-      id: uuidv7(),
-      chain,
-      key: transfer.key,
-      orderId,
-      purpose,
-      sweptBy: null,
-      txid: transfer.txid,
-      address: transfer.address,
-      tag: transfer.tag,
-      contract: transfer.contract,
-      coin: asset.coin,
-      network: asset.network,
-      amount: fromUnits(transfer.amount, asset.decimals),
-      ...place,
-      confirmationsRequired,
-      seenAt: now,
-      minedAt: block === null ? null : now,
-      creditedAt: null,
-      credits: 0,
-      problem: orderId === null && purpose === 'order' ? 'unknown_tag' : null,
-    });
-    em.persist(deposit);
-    deposits.push(deposit);
-  }
-
-  /** A transfer that is in neither the mempool nor a block any more. */
-  #drop(deposits: readonly Deposit[], chain: string, waiting: ReadonlySet<string>): void {
-    for (const deposit of deposits) {
-      if (deposit.chain === chain && deposit.state === 'mempool' && !waiting.has(deposit.key)) {
-        deposit.state = 'orphaned';
-      }
-    }
-  }
-
-  /** Deposits that are nobody's are credited here, since no order will do it. */
-  async #creditStrangers(
-    em: EntityManager,
-    deposits: readonly Deposit[],
-    chain: string,
-    height: number,
-    now: Date,
-  ): Promise<void> {
-    for (const deposit of deposits) {
-      if (deposit.orderId !== null || deposit.chain !== chain || !isRipe(deposit, height)) continue;
-      markCredited(deposit, now);
-      const isFunding = deposit.purpose === 'funding';
-      await book(em, {
-        kind: isFunding ? 'funding' : 'deposit',
-        reference: depositReference(deposit),
-        orderId: null,
-        at: now,
-        lines: [
-          line(isFunding ? 'hot' : 'deposits', deposit, deposit.amount),
-          line(isFunding ? 'opening' : 'suspense', deposit, minus(deposit.amount)),
-        ],
-      });
-    }
-  }
-}
-
-/** Whether a transfer moved what a deposit says. A key that stood for two movements would credit one for the other. */
-function isSame(deposit: Deposit, { address, contract, amount }: Transfer, decimals: number): boolean {
-  const isOfAsset = deposit.address === address && deposit.contract === contract;
-  return isOfAsset && toUnits(deposit.amount, decimals) === amount;
-}
-
-/** Which of the transfers go to addresses that were given out, by address and tag. */
-async function lookUp(em: EntityManager, transfers: readonly Transfer[]): Promise<[string, Target][]> {
-  const rows = await em.execute<
-    {
-      address: string;
-      tag: string | null;
-      order_id: string | null;
-      index: number | null;
-      required: number | null;
-      network: string | null;
-    }[]
-  >(
-    `with seen as (select jsonb_array_elements_text(?::jsonb) as address)
-     select a.address, a.tag, o.id as order_id, a.index::int as index, o.deposit_confirmations_required as required,
-            o.network_from as network
-       from seen join deposit_address a on a.address = seen.address and a.leased_at is not null
-       left join exchange_order o on o.deposit_address_id = a.id
-      where a.tag is null
-         or a.tag in (select jsonb_array_elements_text(?::jsonb))
-     union all
-     select s.shared_address, null, null, null, null, null
-       from seen join deposit_account s on s.shared_address = seen.address`,
-    [
-      JSON.stringify([...new Set(transfers.map(({ address }) => address))]),
-      JSON.stringify([...new Set(transfers.map(({ tag }) => tag ?? ''))]),
-    ],
-  );
-  return rows.map(({ address, tag, order_id: orderId, index, required, network }) => [
-    `${address} ${tag ?? ''}`,
-    { purpose: 'order', orderId, index, required, orderNetwork: network },
-  ]);
 }
 
 function outputsOf(own: readonly OwnSighting[]): FoundOutput[] {
@@ -566,13 +318,4 @@ async function countConfirmations(em: EntityManager, chain: string, height: numb
         and o.status = 'confirming' and o.deposit_confirmations is distinct from ? - d.height + 1`,
     [height, chain, height, height],
   );
-}
-
-/** The order's own deposit is gone after it was used: it must not pay out before somebody looked, or it comes back. */
-function holdOrder(order: Order | undefined, deposit: Deposit, now: Date): void {
-  if (order?.depositId !== deposit.id || order.heldAt !== null) return;
-  if (order.status !== 'exchanging' && order.status !== 'sending' && order.status !== 'refunding') return;
-  order.heldAt = now;
-  order.holdReason = depositGone;
-  order.updatedAt = now;
 }
