@@ -175,7 +175,7 @@ async function openSocketSigning(options: BootstrapOptions, socketPath: string):
     await pool.provision();
   } catch (error) {
     if (!(error instanceof SignerError)) throw error;
-    throw new StartError(`${error.message}; start the signer of SIGNER_SOCKET first, with: npm run signer`);
+    throw new StartError(error.message);
   }
   return { signer, pool, close: async () => {} };
 }

@@ -72,8 +72,8 @@ export class DepositPool {
       const isAway = error instanceof SignerError && error.code === 'unavailable';
       if (!isAway || (await orm.em.fork().count(DepositAccount)) === 0) throw error;
       log.warn(
-        { event: 'signer_away', ...errorMembers(error) },
-        'the signer does not answer; payments and new addresses wait for it',
+        { event: 'signer_away', detail: error.message, ...errorMembers(error) },
+        'the signer gives no usable answer; payments and new addresses wait for it',
       );
     }
   }
@@ -140,7 +140,8 @@ export class DepositPool {
       this.#failures = 0;
     } catch (error) {
       if (this.#failures++ % quietFailures === 0) {
-        log.error({ event: 'address_pool_failed', ...errorMembers(error) }, 'could not fill the address pools');
+        const detail = error instanceof SignerError ? error.message : undefined;
+        log.error({ event: 'address_pool_failed', detail, ...errorMembers(error) }, 'could not fill the address pools');
       }
     }
   }

@@ -275,7 +275,10 @@ export class PaymentWorker {
       return await signer.sign(lease.chain, this.#intent(payment, attempt.attempt), this.#prepared(attempt), earlier);
     } catch (error) {
       if (!(error instanceof SignerError)) throw error;
-      log.error({ event: 'signer_failed', code: error.code, order_id: payment.orderId }, 'a payment was not signed');
+      log.error(
+        { event: 'signer_failed', code: error.code, detail: error.message, order_id: payment.orderId },
+        'a payment was not signed',
+      );
       return error.code;
     }
   }

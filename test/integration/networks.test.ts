@@ -1,6 +1,9 @@
 import { execFile } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getAddress } from 'viem/utils';
@@ -88,13 +91,21 @@ async function refusal(options: Start): Promise<string> {
   return 'it started';
 }
 
-function cli(...args: string[]): Promise<{ code: number; output: string; errors: string }> {
+interface Ended {
+  readonly code: number;
+  readonly output: string;
+  readonly errors: string;
+}
+
+const cli = (...args: string[]): Promise<Ended> => cliWith({}, ...args);
+
+function cliWith(changes: Record<string, string>, ...args: string[]): Promise<Ended> {
   const { PATH = '', HOME = '' } = process.env;
   return new Promise((resolve) => {
     execFile(
       process.execPath,
       ['--import', 'tsx', 'src/cli/main.ts', ...args],
-      { env: { PATH, HOME, DATABASE_URL: database.url, ...settings } },
+      { env: { PATH, HOME, DATABASE_URL: database.url, ...settings, ...changes } },
       (error, output, errors) => resolve({ code: error ? Number(error.code) : 0, output, errors }),
     );
   });
@@ -121,6 +132,20 @@ afterAll(async () => {
   await anvil?.stop();
   await database?.drop();
   await rm(folder, { recursive: true, force: true });
+});
+
+describe('a check before the first start', () => {
+  it('asks the signer and the nodes, and says why there are no wallets', async () => {
+    const checked = await cli('network', 'check', '--chain', 'ethereum');
+    expect(checked.output).toMatch(
+      /^signer +\S+signer.sock\nfingerprint +[0-9a-f]{16}\nsigns_for +ethereum\nproblem +-\n/,
+    );
+    expect(checked.output).toContain('no wallets: the first start of a worker writes them');
+    expect(checked.errors).toMatch(
+      /^asking the signer and the nodes of ethereum; one that hangs is given up after 5 s\n$/,
+    );
+    expect(checked.code).toBe(0);
+  }, 60_000);
 });
 
 describe('a first start on real networks', () => {
@@ -308,13 +333,20 @@ describe('a gateway on real networks', () => {
     const empty = await cli('network', 'check', '--chain', 'ethereum', '--json');
     expect([empty.code, JSON.parse(empty.output).wallets[0]]).toEqual([
       1,
-      { chain: 'ethereum', wallet, coin: 'ETH', balance: '0', level: 'low', fee: null, problem: null },
+      { chain: 'ethereum', wallet, coin: 'ETH', balance: '0', booked: '0', level: 'low', fee: null, problem: null },
     ]);
 
     await anvil.rpc('anvil_setBalance', wallet, '0x8ac7230489e80000');
     await anvil.mine();
     const full = await cli('network', 'check', '--chain', 'ethereum', '--json');
-    const { good, nodes, wallets } = JSON.parse(full.output);
+    const { good, signer: told, nodes, wallets } = JSON.parse(full.output);
+    expect(told).toEqual({
+      signer: settings.SIGNER_SOCKET,
+      fingerprint: expect.stringMatching(/^[0-9a-f]{16}$/),
+      signs_for: ['ethereum'],
+      problem: null,
+    });
+    expect(full.errors).toBe('');
     expect(nodes).toEqual([
       {
         chain: 'ethereum',
@@ -328,7 +360,8 @@ describe('a gateway on real networks', () => {
     expect(
       wallets.map((row: { coin: string; balance: string; level: string }) => [row.coin, row.balance, row.level]),
     ).toEqual([
-      ['ETH', '10', 'ok'],
+      // Nothing of it is in the book yet.
+      ['ETH', '10', 'waits'],
       ['USDT', '0', 'ok'],
     ]);
     expect(wallets[0].fee).toMatch(/^0\.0\d+ ETH$/);
@@ -339,6 +372,61 @@ describe('a gateway on real networks', () => {
     const unknown = await cli('network', 'check', '--chain', 'tron');
     expect([unknown.code, unknown.errors]).toEqual([1, 'tron is no live network; these are: ethereum, litecoin\n']);
   }, 180_000);
+
+  it('is told what is wrong with the signer', async () => {
+    const problem = async (changes: Record<string, string>) => {
+      const { code, output } = await cliWith(changes, 'network', 'check', '--chain', 'ethereum', '--json');
+      return [code, JSON.parse(output).signer?.problem ?? null];
+    };
+    expect(await problem({ ROLE: 'api', SIGNER_SOCKET: '' })).toEqual([0, null]);
+    expect(await problem({ SIGNER_SOCKET: '' })).toEqual([
+      1,
+      expect.stringMatching(/^SIGNER_SOCKET is not set; a good/),
+    ]);
+    expect(await problem({ SIGNER_SECRET: 'ab'.repeat(32) })).toEqual([
+      1,
+      expect.stringContaining('its secret is not the one of SIGNER_SECRET; signer and gateways need the same'),
+    ]);
+    expect(await problem({ SIGNER_SOCKET: join(folder, 'nobody.sock') })).toEqual([
+      1,
+      expect.stringContaining('nobody.sock (ENOENT); start the signer'),
+    ]);
+    const narrow = { ETH: { per_payment: '99', per_day: '1000' }, USDT: limits };
+    const NETWORKS_FILE = await networksFile({ ethereum: ethereum({ limits: narrow }), litecoin });
+    expect(await problem({ NETWORKS_FILE })).toEqual([
+      1,
+      'its limits of ethereum are not those of NETWORKS_FILE here: give both the same file and restart it',
+    ]);
+    const dogecoin = { ...litecoin, limits: { DOGE: limits } };
+    const more = await networksFile({ ethereum: ethereum(), dogecoin });
+    const { output } = await cliWith({ NETWORKS_FILE: more }, 'network', 'check', '--chain', 'dogecoin', '--json');
+    expect(JSON.parse(output).signer).toMatchObject({
+      signs_for: [],
+      problem: 'it does not sign for dogecoin: start it with the same NETWORKS_FILE',
+    });
+  }, 180_000);
+
+  it('is told once about a node of another chain, and does not wait long for one that hangs', async () => {
+    const other = await startAnvil({ chainId: 1337 });
+    const hung = createServer(() => {}).listen(0, '127.0.0.1');
+    await once(hung, 'listening');
+    const { port } = hung.address() as AddressInfo;
+    try {
+      const NETWORKS_FILE = await networksFile({
+        ethereum: ethereum({ nodes: [{ url: other.url }, { url: `http://127.0.0.1:${port}/` }] }),
+        litecoin,
+      });
+      const { output } = await cliWith({ NETWORKS_FILE }, 'network', 'check', '--chain', 'ethereum', '--json');
+      expect(JSON.parse(output).nodes.map((row: { problem: string }) => row.problem)).toEqual([
+        'is a node of chain 1337, and the settings say 31337',
+        `the node at http://127.0.0.1:${port} does not answer`,
+      ]);
+    } finally {
+      hung.closeAllConnections();
+      hung.close();
+      await other.stop();
+    }
+  }, 120_000);
 
   it('keeps the hands of the sandbox off real chains', async () => {
     const [order] = await query<{ id: string }>(gateway.databaseUrl, 'select id from exchange_order');

@@ -1,13 +1,19 @@
 import { attention } from '../../../src/reports/attention.ts';
+import { LogSink } from '../../support/log-sink.ts';
 import { type RealGateway, startRealGateway, withRealChains } from '../../support/real-gateway.ts';
 
 let gateway: RealGateway;
+const log = new LogSink();
 const wide = { per_payment: '1000000', per_day: '100000000' };
 const narrow = { ETH: { per_payment: '0.2', per_day: '0.2' }, USDT: wide };
 
 withRealChains(() => {
   beforeAll(async () => {
-    gateway = await startRealGateway({ isFunded: false, networks: () => ({ ethereum: { limits: narrow } }) });
+    gateway = await startRealGateway({
+      isFunded: false,
+      networks: () => ({ ethereum: { limits: narrow } }),
+      surroundings: { logStream: log },
+    });
   }, 120_000);
   afterAll(() => gateway?.stop());
   afterEach(async () => {
@@ -74,6 +80,17 @@ withRealChains(() => {
       expect(await gateway.payments(second)).toMatchObject([{ state: 'ready', problem: 'signer_refused' }]);
       expect(await gateway.show(second)).toMatchObject({ status: 'sending', payout_txid: null });
       expect(await needs()).toContain('payment_problem: signer_refused');
+      const failed = log
+        .lines()
+        .map((line) => JSON.parse(line))
+        .filter(({ event }) => event === 'signer_failed');
+      expect(failed).toMatchObject([
+        {
+          code: 'refused',
+          detail: 'the limit of the day (per_day) of the own coin of ethereum is reached until 00:00 UTC',
+          order_id: second.id,
+        },
+      ]);
       const held = await gateway.query(
         `select 1 from payment_reservation where chain = 'ethereum' and released_at is null`,
       );
