@@ -7,13 +7,14 @@ import { openLiveAdapter } from '../chains/live-adapters.ts';
 import type { LiveNetworks } from '../chains/live-networks.ts';
 import type { NetworkConfig } from '../chains/network-config.ts';
 import type { ChainCoin } from '../chains/network-file.ts';
-import { allNetworks, networkOfChain } from '../chains/networks.ts';
+import { allNetworks, networkById, networkOfChain } from '../chains/networks.ts';
 import { askNodeFacts } from '../chains/node-facts.ts';
 import { loadConfig } from '../config.ts';
 import { chainCoins } from '../currencies/chain-coins.ts';
+import { Currency } from '../currencies/currency.entity.ts';
 import { schemaState } from '../db/database.ts';
 import { AppError } from '../errors.ts';
-import { Big, fromUnits, toUnits } from '../money.ts';
+import { Big, formatDecimal, fromUnits, toUnits } from '../money.ts';
 import { openNetworks } from '../networks-setup.ts';
 import { withDatabase } from './context.ts';
 import { type Fields, print } from './output.ts';
@@ -175,6 +176,7 @@ async function checkWallet(
   return Promise.all(
     coins.map(async (coin): Promise<Fields> => {
       const contract = coin.isToken && network.kind === 'evm' ? (network.tokens.get(coin.coin) ?? null) : null;
+      const unpayable = await unpayableProblem(orm, network, coin.coin);
       const booked = await bookedOf(orm, network.chain, coin.coin);
       const row = { chain: network.chain, wallet: wallet.address, coin: coin.coin, balance: null, booked };
       if (adapter === null) return { ...row, level: null, fee: null, problem: 'no node answers' };
@@ -182,13 +184,25 @@ async function checkWallet(
         const [units = 0n] = await adapter.balances([wallet], contract);
         const fee = await feeNow(adapter, network, coin, contract, units);
         const balance = fromUnits(units, coin.decimals);
-        return { ...row, balance, level: level(network, coin.coin, balance, booked), ...fee };
+        const problem = [fee.problem, unpayable].filter((each) => each !== null).join('; ') || null;
+        return { ...row, balance, level: level(network, coin.coin, balance, booked), ...fee, problem };
       } catch (error) {
         if (!(error instanceof ChainError)) throw error;
         return { ...row, level: null, fee: null, problem: error.message };
       }
     }),
   );
+}
+
+/** Currencies begin with limits of their own, which know nothing of the signer's. */
+async function unpayableProblem(orm: MikroORM, { chain, limits }: NetworkConfig, coin: string): Promise<string | null> {
+  const limit = limits.get(coin)?.perPayment;
+  const rows = await orm.em.fork().find(Currency, { coin, isActive: true });
+  const found = rows.find(({ network, maxAmount }) => {
+    return networkById(network)?.chain === chain && limit !== undefined && new Big(maxAmount).gt(limit);
+  });
+  if (!found) return null;
+  return `orders may be of ${formatDecimal(found.maxAmount)}, and the signer signs up to ${limit} (per_payment): lower it with currency set --max`;
 }
 
 /** What the book has in a hot wallet, as decimal text. */

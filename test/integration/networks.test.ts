@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -214,6 +214,13 @@ describe('a gateway on real networks', () => {
     expect([...(gateway.app.settlement?.adapters.keys() ?? [])].sort()).toEqual(['ethereum', 'litecoin']);
   });
 
+  it('makes no pools of addresses for networks that are off', async () => {
+    expect(gateway.told.filter((line) => line.includes('deposit addresses'))).toEqual([]);
+    expect(await query(gateway.databaseUrl, 'select 1 from deposit_address where leased_at is null limit 1')).toEqual(
+      [],
+    );
+  });
+
   it('offers what its networks carry, and leaves the rows of the rest alone', async () => {
     const { json } = await gateway.call('GET', '/currencies');
     expect(json.map((row: { coin: string; network: string }) => `${row.coin}/${row.network}`).sort()).toEqual([
@@ -338,6 +345,17 @@ describe('a gateway on real networks', () => {
 
     await anvil.rpc('anvil_setBalance', wallet, '0x8ac7230489e80000');
     await anvil.mine();
+    const tooMuch =
+      'orders may be of 200000, and the signer signs up to 100 (per_payment): lower it with currency set --max';
+    const wide = await cli('network', 'check', '--chain', 'ethereum', '--json');
+    expect([wide.code, JSON.parse(wide.output).wallets[1].problem]).toEqual([1, tooMuch]);
+    const set = (max: string) => cli('currency', 'set', '--coin', 'USDT', '--network', 'ERC20', '--max', max);
+    const above = await set('100.01');
+    expect([above.code, above.errors]).toEqual([
+      1,
+      'a maximum of 100.01 USDT on ERC20 is above what the signer signs for one payment, 100 (limits.USDT.per_payment of NETWORKS_FILE); set it to 100 or less, or raise that limit first\n',
+    ]);
+    expect((await set('100')).code).toBe(0);
     const full = await cli('network', 'check', '--chain', 'ethereum', '--json');
     const { good, signer: told, nodes, wallets } = JSON.parse(full.output);
     expect(told).toEqual({
@@ -437,7 +455,63 @@ describe('a gateway on real networks', () => {
     ]);
     const mined = await cli('sandbox', 'mine', '--network', 'BTC');
     expect([mined.code, mined.errors]).toEqual([1, expect.stringMatching(/^bitcoin is off here/)]);
+    const all = await cli('sandbox', 'mine');
+    expect([all.code, all.errors]).toEqual([
+      1,
+      'no chain here is of the sandbox: ethereum, litecoin are real, and all others are off\n',
+    ]);
+    const priced = await cliWith(
+      { PRICE_SOURCES: 'kraken,binance' },
+      'sandbox',
+      'price',
+      '--coin',
+      'LTC',
+      '--price',
+      '1',
+    );
+    expect([priced.code, priced.errors]).toEqual([
+      1,
+      'prices come from PRICE_SOURCES, and the sandbox makes none up\n',
+    ]);
+    const limited = await cliWith({ VENUE: 'inventory' }, 'sandbox', 'inventory', '--coin', 'LTC', '--amount', '1');
+    expect([limited.code, limited.errors]).toEqual([1, 'exchanges are made at VENUE, and the sandbox makes none\n']);
   }, 120_000);
+});
+
+describe('the program', () => {
+  it('prints an example that fits the networks, and sends no coins to addresses of nobody', async () => {
+    const own = await createDatabase('empty');
+    const { PATH = '', HOME = '' } = process.env;
+    const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
+      env: {
+        PATH,
+        HOME,
+        ...settings,
+        DATABASE_URL: own.url,
+        PORT: '0',
+        INTERNAL_PORT: '0',
+        LOG_LEVEL: 'silent',
+        REQUIRE_DURABLE_COMMITS: 'false',
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const ended = once(child, 'close');
+    let output = '';
+    child.stdout.on('data', (data) => {
+      output += data;
+    });
+    try {
+      while (!output.includes('ready rest=')) await once(child.stdout, 'data');
+      const [, line = ''] = /^ask for a rate:\ncurl -sS '(\S+)' -H 'Authorization: Bearer \S+'$/m.exec(output) ?? [];
+      expect(output).not.toContain('create an order');
+      const answer = await fetch(line);
+      expect([answer.status, await answer.json()]).toEqual([200, expect.objectContaining({ coin_from: 'ETH' })]);
+    } finally {
+      child.kill('SIGTERM');
+      await ended;
+      await own.drop();
+    }
+  }, 60_000);
 });
 
 describe('a later start', () => {
