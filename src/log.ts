@@ -17,6 +17,7 @@ const allowedMembers = new Set([
   'ip_prefix',
   'order_id',
   'code',
+  'detail',
   'constraint',
   'error',
   'stack',

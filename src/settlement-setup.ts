@@ -161,11 +161,10 @@ function chainTasks(
   const live = [...networks.live];
   if (live.length === 0) return [];
   const sweepFrom = new Map(live.map(([chain, network]) => [chain, network.sweepFrom]));
-  const levels = new Map(live.map(([chain, network]) => [chain, network.levels]));
   return [
     new InternalTransfers({ orm, clock, catalogue, scanner, watchSec: compareWindows * config.DEPOSIT_WINDOW_SEC }),
     new Sweeper({ orm, clock, catalogue, sweepFrom }),
-    new WalletWatch({ orm, clock, log, catalogue, levels }),
+    new WalletWatch({ orm, clock, log, catalogue, networks: networks.live }),
   ];
 }
 

@@ -153,7 +153,11 @@ export async function startRealGateway(options: RealGatewayOptions = {}): Promis
     const clock = new TestClock();
     const gateway = await startGateway({
       databaseUrl: database.url,
-      settings: { ...settings, PRICE_MAX_AGE_SEC: '86400' },
+      settings: {
+        ...settings,
+        PRICE_MAX_AGE_SEC: '86400',
+        ...(options.surroundings?.logStream ? { LOG_LEVEL: 'warn' } : {}),
+      },
       surroundings: { ...options.surroundings, clock, background: false },
     });
     closing.push(() => gateway.stop());

@@ -16,7 +16,7 @@ import {
   type TxStatus,
 } from '../chain-adapter.ts';
 import { finalityDepth } from '../finality.ts';
-import { JsonRpcNode, RpcError } from '../json-rpc.ts';
+import { JsonRpcNode, type JsonRpcOptions, RpcError } from '../json-rpc.ts';
 import type { EvmNetwork } from '../network-config.ts';
 import { Nodes } from '../nodes.ts';
 import type { OwnAddresses } from '../own-addresses.ts';
@@ -37,6 +37,8 @@ export interface EvmAdapterOptions {
   readonly addresses: OwnAddresses;
   /** Hash of block 0. Several chains may have one id; null or absent while nobody knows which one it is. */
   readonly genesis?: string | null;
+  /** Changes how nodes are asked. */
+  readonly rpc?: Pick<JsonRpcOptions, 'timeoutMs'>;
 }
 
 /** The port to one chain of the Ethereum kind. */
@@ -57,7 +59,7 @@ export class EvmAdapter implements ChainAdapter {
   readonly #evmNodes: ReadonlyMap<JsonRpcNode, EvmNode>;
   readonly #preparation: EvmPreparation;
 
-  constructor({ network, hotWallet, addresses, genesis = null }: EvmAdapterOptions) {
+  constructor({ network, hotWallet, addresses, genesis = null, rpc = {} }: EvmAdapterOptions) {
     const { chain, nodes, tokens } = network;
     this.chain = chain;
     // Only for display: what is final is asked of the chain.
@@ -71,7 +73,7 @@ export class EvmAdapter implements ChainAdapter {
     this.#hotWallet = toChecksumAddress(hotWallet.slice(2));
     this.#genesis = genesis;
     this.#tokens = new Map([...tokens.values()].map((contract) => [contract.toLowerCase(), contract]));
-    const rpcNodes = nodes.map((node) => new JsonRpcNode(node));
+    const rpcNodes = nodes.map((node) => new JsonRpcNode(node, rpc));
     this.#evmNodes = new Map(rpcNodes.map((node) => [node, new EvmNode(node)]));
     this.#nodes = new Nodes({ chain, nodes: rpcNodes, verify: (node) => this.#verify(this.#evmNode(node)) });
     this.#preparation = new EvmPreparation({ network, hotWallet: this.#hotWallet, addresses });

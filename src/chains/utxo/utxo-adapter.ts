@@ -15,7 +15,7 @@ import {
   type Transfer,
   type TxStatus,
 } from '../chain-adapter.ts';
-import { JsonRpcNode, RpcError } from '../json-rpc.ts';
+import { JsonRpcNode, type JsonRpcOptions, RpcError } from '../json-rpc.ts';
 import type { UtxoNetwork } from '../network-config.ts';
 import { Nodes } from '../nodes.ts';
 import type { OwnOutput, OwnOutputs } from '../own-addresses.ts';
@@ -34,6 +34,8 @@ export interface UtxoAdapterOptions {
   /** Address of the wallet that payments are made from. */
   readonly hotWallet: string;
   readonly outputs: OwnOutputs;
+  /** Changes how nodes are asked, but not for how long they may read all unspent outputs. */
+  readonly rpc?: Pick<JsonRpcOptions, 'timeoutMs'>;
 }
 
 /** The node reads all unspent outputs of the chain meanwhile. */
@@ -65,7 +67,7 @@ export class UtxoAdapter implements ChainAdapter {
   /** A node does one scan of its outputs at a time. */
   #lastScan: Promise<unknown> = Promise.resolve();
 
-  constructor({ network, hotWallet, outputs }: UtxoAdapterOptions) {
+  constructor({ network, hotWallet, outputs, rpc = {} }: UtxoAdapterOptions) {
     this.chain = network.chain;
     this.finalityDepth = network.finality;
     this.reorgWindow = network.reorgWindow;
@@ -78,7 +80,7 @@ export class UtxoAdapter implements ChainAdapter {
     this.#params = utxoParams(network.chain, network.net);
     this.#builder = new UtxoBuilder({ network, hotWallet, outputs });
     const nodes = network.nodes.map((config) => {
-      const node = new JsonRpcNode(config, { numbersAsText: true });
+      const node = new JsonRpcNode(config, { ...rpc, numbersAsText: true });
       this.#typed.set(
         node,
         new UtxoNode(node, new JsonRpcNode(config, { numbersAsText: true, timeoutMs: scanTimeoutMs })),
