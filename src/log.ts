@@ -16,6 +16,7 @@ const allowedMembers = new Set([
   'staff_id',
   'ip_prefix',
   'order_id',
+  'payment_id',
   'code',
   'detail',
   'constraint',
