@@ -11,7 +11,8 @@ import { encodeP2wpkh } from '../../src/chains/addresses/bitcoin-like.ts';
 import { ChainError } from '../../src/chains/chain-adapter.ts';
 import { JsonRpcNode, RpcError } from '../../src/chains/json-rpc.ts';
 import type { NodeConfig } from '../../src/chains/network-config.ts';
-import { formatCoins, parseCoins } from '../../src/chains/utxo/utxo-amount.ts';
+import { parseCoins } from '../../src/chains/utxo/utxo-amount.ts';
+import { fromUnits } from '../../src/money.ts';
 
 /** Where litecoind is, or null. Debian's /usr/bin/litecoind is a script that writes to the home folder. */
 export function findLitecoind(): string | null {
@@ -155,12 +156,12 @@ export class Litecoind {
 
   /** Pays from the wallet, in the smallest unit. Returns the txid. */
   pay(to: string, amount: bigint): Promise<string> {
-    return this.rpc('sendtoaddress', to, formatCoins(amount));
+    return this.rpc('sendtoaddress', to, fromUnits(amount, 8));
   }
 
   /** Pays several amounts in one transaction. */
   payMany(amounts: readonly (readonly [address: string, amount: bigint])[]): Promise<string> {
-    return this.rpc('sendmany', '', Object.fromEntries(amounts.map(([to, amount]) => [to, formatCoins(amount)])));
+    return this.rpc('sendmany', '', Object.fromEntries(amounts.map(([to, amount]) => [to, fromUnits(amount, 8)])));
   }
 
   /** Replaces the newest blocks by empty ones; what they held waits again. */
@@ -183,7 +184,7 @@ export class Litecoind {
     }>('decoderawtransaction', hex);
     const total = vout.reduce((sum, { value }) => sum + (parseCoins(value) ?? 0n), 0n);
     const inputs = vin.map((input) => ({ txid: input.txid, vout: Number.parseInt(input.vout, 10) }));
-    const outputs = { [await this.newAddress()]: formatCoins(total - 100_000n) };
+    const outputs = { [await this.newAddress()]: fromUnits(total - 100_000n, 8) };
     const unsigned = await this.rpc<string>('createrawtransaction', inputs, outputs);
     const signed = await this.rpc<{ hex: string; complete: boolean }>('signrawtransactionwithwallet', unsigned);
     if (!signed.complete) throw new Error('the wallet cannot sign');
