@@ -98,14 +98,15 @@ export class BuiltProcess {
   }
 }
 
-/** Runs a command of the gateway's command line from dist. */
-export function runBuiltCommand(
+/** Runs a program of ours from dist to its end. */
+export function runBuilt(
+  script: string,
   args: readonly string[],
   { folder, settings }: Pick<BuiltProcessOptions, 'folder' | 'settings'>,
 ): Promise<{ code: number; output: string; errors: string }> {
   const options = { cwd: folder, env: environment(settings), maxBuffer: 64 * 1024 * 1024 };
   return new Promise((done) => {
-    execFile(process.execPath, [resolve('dist/cli/main.js'), ...args], options, (error, output, errors) =>
+    execFile(process.execPath, [resolve('dist', script), ...args], options, (error, output, errors) =>
       done({ code: error === null ? 0 : Number(error.code ?? 1), output, errors }),
     );
   });

@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,6 +12,7 @@ import { JsonRpcNode, RpcError } from '../../src/chains/json-rpc.ts';
 import type { NodeConfig } from '../../src/chains/network-config.ts';
 import { parseCoins } from '../../src/chains/utxo/utxo-amount.ts';
 import { fromUnits } from '../../src/money.ts';
+import { freePort } from './local-server.ts';
 
 /** Where litecoind is, or null. Debian's /usr/bin/litecoind is a script that writes to the home folder. */
 export function findLitecoind(): string | null {
@@ -49,10 +49,6 @@ export class Litecoind {
     this.#options = options;
     this.config = { url: `http://127.0.0.1:${port}/`, user: 'test', password: 'test', headers: {} };
     this.#rpc = new JsonRpcNode(this.config, { numbersAsText: true, timeoutMs: 60_000 });
-  }
-
-  get pid(): number | undefined {
-    return this.#child?.pid;
   }
 
   /** Numbers of the answer come as text. */
@@ -236,14 +232,4 @@ export async function startLitecoind(options: LitecoindOptions = {}): Promise<Li
     throw error;
   }
   return node;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }

@@ -8,8 +8,9 @@ import { type App, startApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
 import { startEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
 import { Big, formatDecimal } from '../../src/money.ts';
-import { BuiltProcess, runBuiltCommand } from './built-process.ts';
+import { BuiltProcess, runBuilt } from './built-process.ts';
 import { Dice } from './dice.ts';
+import { testSettings } from './settings.ts';
 
 /**
  * Reads a command line of whole numbers, --seed (a random one unless given) and --keep. Where --help is asked for it prints
@@ -171,10 +172,7 @@ export class Torture<Order extends TortureOrder> {
     this.settings = {
       DATA_DIR: folder,
       DATABASE_URL: postgres.url,
-      REQUIRE_DURABLE_COMMITS: 'false',
-      PORT: '0',
-      INTERNAL_PORT: '0',
-      DRAIN_GRACE_MS: '0',
+      ...testSettings,
       CHAIN_LEASE_MS: '1500',
       RATE_LIMIT_PUBLIC_PER_MIN: '1000000',
       RATE_LIMIT_PARTNER_PER_MIN: '1000000',
@@ -410,7 +408,7 @@ export class Torture<Order extends TortureOrder> {
 
   /** The gateway's own verdict, as an operator asks for it. */
   async #reconcile(): Promise<{ differences: number; lines: string[] }> {
-    const { code, output, errors } = await runBuiltCommand(['ledger', 'reconcile', '--json'], this);
+    const { code, output, errors } = await runBuilt('cli/main.js', ['ledger', 'reconcile', '--json'], this);
     const ended = `reconcile ended with ${code}: ${errors}`;
     if (!output.startsWith('{')) return { differences: Number.NaN, lines: [ended] };
     const report = JSON.parse(output) as { differences: number; rows: Record<string, string>[] };

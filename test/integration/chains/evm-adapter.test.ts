@@ -14,7 +14,8 @@ import type { EvmNetwork, NodeConfig } from '../../../src/chains/network-config.
 import { type Anvil, call, quantity, randomAddress, startAnvil } from '../../support/anvil.ts';
 import { describeChainAdapter } from '../../support/chain-conformance.ts';
 import { type EvmHarness, ether, evmHarness, payFrom } from '../../support/evm-harness.ts';
-import { EvmLiar, Refusal } from '../../support/evm-liar.ts';
+import { EvmLiar } from '../../support/evm-liar.ts';
+import { Refusal } from '../../support/refusal.ts';
 
 const gwei = 10n ** 9n;
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { addressExample } from '../../../src/chains/address.ts';
 import { reconcile } from '../../../src/ledger/reconcile.ts';
 import { Big } from '../../../src/money.ts';
-import { Faults } from '../../support/ports.ts';
+import { Faults } from '../../support/faults.ts';
 import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
 
 const faults = new Faults();
