@@ -10,7 +10,7 @@ import { Big, formatDecimal, fromUnits } from '../money.ts';
  * left at an exchange. `book`: the book with zero.
  * `histories`, `addresses`, `payments`: what must hold for every order and every payment.
  */
-export const reconcileChecks = [
+const reconcileChecks = [
   'chain',
   'deposits',
   'hot',

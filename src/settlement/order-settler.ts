@@ -156,7 +156,7 @@ export class OrderSettler {
 }
 
 /** The height up to which each chain was read. */
-export async function scannedHeights(em: EntityManager): Promise<Map<string, number>> {
+async function scannedHeights(em: EntityManager): Promise<Map<string, number>> {
   const rows = await em.execute<{ chain: string; height: number }[]>(
     'select chain, height::int as height from chain_state',
   );

@@ -6,7 +6,8 @@ import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
 import { Big, formatDecimal, fromUnits, toUnits } from '../money.ts';
 import { type ChainLease, guardLease } from './chain-lease.ts';
 import type { ChainTask } from './chain-task.ts';
-import { Payment, type PaymentKind } from './payment.entity.ts';
+import type { Payment, PaymentKind } from './payment.entity.ts';
+import { persistPayment } from './payments.ts';
 
 /** The least worth sweeping, by coin, in the coin's units. What is not named is not swept. */
 export type SweepFrom = ReadonlyMap<string, string>;
@@ -201,13 +202,13 @@ interface Movement {
 
 function createMovement(em: EntityManager, chain: string, movement: Movement, now: Date): Payment {
   const { kind, asset, address, sources, amount } = movement;
-  const payment = em.create(Payment, {
+  const decided = {
     id: uuidv7(),
     kind,
     orderId: null,
     depositId: null,
     sources: sources === null ? null : [...sources],
-    leg: 'main',
+    leg: 'main' as const,
     chain,
     coin: asset.coin,
     network: asset.network,
@@ -216,15 +217,6 @@ function createMovement(em: EntityManager, chain: string, movement: Movement, no
     tag: null,
     amount: formatDecimal(new Big(amount)),
     feeCharged: '0',
-    state: 'ready',
-    attempt: 0,
-    problem: null,
-    problemSince: null,
-    nextActionAt: now,
-    createdAt: now,
-    sentAt: null,
-    endedAt: null,
-  });
-  em.persist(payment);
-  return payment;
+  };
+  return persistPayment(em, decided, now);
 }

@@ -47,7 +47,7 @@ export interface EvmHarness extends ChainHarness {
   readonly token: string;
 }
 
-export function evmNetwork(nodes: readonly NodeConfig[], changes: Partial<EvmNetwork> = {}): EvmNetwork {
+function evmNetwork(nodes: readonly NodeConfig[], changes: Partial<EvmNetwork> = {}): EvmNetwork {
   return {
     kind: 'evm',
     chain: 'ethereum',

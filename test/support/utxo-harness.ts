@@ -13,7 +13,7 @@ import type { ChainHarness } from './chain-conformance.ts';
 import type { Litecoind } from './litecoind.ts';
 import { ScannedOutputs } from './utxo-outputs.ts';
 
-export function litecoinNetwork(node: Litecoind, changes: Partial<UtxoNetwork> = {}): UtxoNetwork {
+function litecoinNetwork(node: Litecoind, changes: Partial<UtxoNetwork> = {}): UtxoNetwork {
   return {
     kind: 'utxo',
     chain: 'litecoin',

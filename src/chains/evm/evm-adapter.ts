@@ -21,7 +21,7 @@ import type { EvmNetwork } from '../network-config.ts';
 import { Nodes } from '../nodes.ts';
 import type { OwnAddresses } from '../own-addresses.ts';
 import { scanBlocks } from '../scan-blocks.ts';
-import { balanceCall, decimalsCall, readUint } from './erc20.ts';
+import { balanceCall, readUint } from './erc20.ts';
 import { unsound } from './evm-answer.ts';
 import { EvmBlockSource } from './evm-block-source.ts';
 import { EvmNode } from './evm-node.ts';
@@ -193,23 +193,6 @@ export class EvmAdapter implements ChainAdapter {
     if (opened.txid !== txid) throw new Error(`the bytes of ${txid} are those of ${opened.txid}`);
     const sent = { txid, sender: opened.sender, nonce: BigInt(opened.tx.nonce) };
     return this.#ask((node) => evmStatus(node, sent, this.#network.finality));
-  }
-
-  /**
-   * Decimal places of a token, as its contract says.
-   *
-   * @throws ChainError `no_token_contract` when there is no such contract.
-   */
-  tokenDecimals(contract: string): Promise<number> {
-    return this.#ask(async (node) => {
-      if (!(await node.hasCode(contract))) {
-        throw new ChainError('no_token_contract', `there is no contract at ${contract}`, { isOfChain: true });
-      }
-      const [answer] = await node.callAll([{ to: contract, data: decimalsCall }], 'latest');
-      const decimals = readUint(answer, 'decimal places');
-      if (decimals > 255n) throw unsound(`${decimals} decimal places of a token`);
-      return Number(decimals);
-    });
   }
 
   check(): Promise<readonly NodeReport[]> {
