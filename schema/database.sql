@@ -55,6 +55,7 @@ create table chain_state (
   identity text,
   failing_since timestamp with time zone,
   failure text,
+  final_height bigint,
   constraint chain_state_pkey PRIMARY KEY (chain)
 );
 
@@ -415,6 +416,7 @@ create table payment (
   created_at timestamp with time zone not null,
   sent_at timestamp with time zone,
   ended_at timestamp with time zone,
+  number bigint not null,
   sources text[],
   constraint payment_pkey PRIMARY KEY (id),
   constraint payment_amount_check CHECK ((amount > (0)::numeric)),
@@ -797,6 +799,8 @@ create table worker (
 );
 
 create sequence deposit_index_block as bigint start 50 increment 50 minvalue 50 maxvalue 2147483600;
+
+create sequence payment_number_seq as bigint start 1 increment 1 minvalue 1 maxvalue 9223372036854775807;
 
 create sequence sandbox_tx_seq_seq as bigint start 1 increment 1 minvalue 1 maxvalue 9223372036854775807;
 

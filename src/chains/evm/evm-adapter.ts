@@ -60,7 +60,7 @@ export class EvmAdapter implements ChainAdapter {
   constructor({ network, hotWallet, addresses, genesis = null }: EvmAdapterOptions) {
     const { chain, nodes, tokens } = network;
     this.chain = chain;
-    // Only for display: what is final is asked of the chain.
+    // The least that a deposit waits, and what is shown: what is final is asked of the chain.
     this.finalityDepth = finalityDepth(network);
     this.reorgWindow = network.reorgWindow;
     this.startHeight = network.startHeight;
@@ -92,8 +92,11 @@ export class EvmAdapter implements ChainAdapter {
   scan(cursor: Cursor, maxBlocks: number): Promise<ScanResult> {
     return this.#ask(async (node) => {
       const head = await node.latest();
+      const { finality } = this.#network;
+      // Before the blocks, which are then of no older chain than it.
+      const final = typeof finality === 'number' ? {} : { final: (await finalBlock(node, finality, head)).ref.height };
       const top = cursor.window.at(-1);
-      if (top?.hash === head.ref.hash) return { orphaned: [], blocks: [], cursor, head: head.ref.height };
+      if (top?.hash === head.ref.hash) return { orphaned: [], blocks: [], cursor, head: head.ref.height, ...final };
       const source = new EvmBlockSource({
         node,
         head,
@@ -101,7 +104,8 @@ export class EvmAdapter implements ChainAdapter {
         isTraced: this.#network.internalTransfers === 'trace',
         maxHeight: (top?.height ?? 0) + maxBlocks,
       });
-      return scanBlocks(this.chain, source, cursor, { maxBlocks, reorgWindow: this.reorgWindow });
+      const limits = { maxBlocks, reorgWindow: this.reorgWindow };
+      return { ...(await scanBlocks(this.chain, source, cursor, limits)), ...final };
     });
   }
 
@@ -230,6 +234,10 @@ export class EvmAdapter implements ChainAdapter {
       }
       if (this.#network.internalTransfers === 'trace' && !(await this.#traces(node, ref))) {
         problems.push("it does not serve debug_traceBlockByHash: allow it, or set internalTransfers to 'balances'");
+      }
+      const { finality } = this.#network;
+      if (typeof finality === 'string' && !(await node.hasBlock(finality))) {
+        problems.push(`it knows no ${finality} block: set finality to a number of confirmations`);
       }
       if (baseFee === null) problems.push('its blocks have no base fee: the chain takes no payments of EIP-1559');
       else if (baseFee > this.#network.maxFeePerGas) {

@@ -9,6 +9,8 @@ export class Migration0006LiveChains extends Migration {
       alter table chain_state add identity text;
       -- Since when, and why, its node gives no answer.
       alter table chain_state add failing_since timestamptz, add failure text;
+      -- The height up to which the chain itself called its blocks final; null where confirmations alone decide.
+      alter table chain_state add final_height bigint;
       update chain_state set identity = 'sandbox';
 
       -- Outputs to our addresses that are in a block, on chains of outputs. Who spent them stays, for the search of what

@@ -344,7 +344,23 @@ describe('EvmAdapter', () => {
         await anvil.mine();
       }
       expect(await chain.adapter.status(tx)).toMatchObject({ final: true });
+      const cursor = await chain.adapter.start(height);
+      expect(await chain.adapter.scan(cursor, 100)).toMatchObject({ final: await finalHeight() });
+      const atHead = await chain.adapter.start((await chain.adapter.head()).height);
+      expect(await chain.adapter.scan(atHead, 100)).toMatchObject({ final: await finalHeight() });
+      expect(await again(chain, { finality: 3 }).scan(cursor, 100)).not.toHaveProperty('final');
       expect(chain.adapter.finalityDepth).toBe(finality === 'safe' ? 64 : 96);
+    });
+  });
+
+  it('a node that knows no final block has a problem, and no scan believes it', async () => {
+    const chain = await open({ finality: 'finalized' }, [liar.node]);
+    expect((await chain.adapter.check())[0]?.problems).toEqual([]);
+    liar.lie = (method, result, params) =>
+      method === 'eth_getBlockByNumber' && params[0] === 'finalized' ? null : result;
+    expect((await chain.adapter.check())[0]?.problems).toEqual([expect.stringContaining('finality')]);
+    await expect(chain.adapter.scan(await chain.adapter.start(0), 1)).rejects.toMatchObject({
+      code: 'unsound_answer',
     });
   });
 
