@@ -165,8 +165,8 @@ export interface ChainAdapter {
   /**
    * A transaction for the same payment, at a fee that others are willing to pay now, to take the place of one that waits
    * too long. It spends all that the old one spends, so that at most one of the two can confirm. Null when the old
-   * one's fee is good enough, or when the chain or the settings allow no replacement or no higher fee. Absent on chains
-   * that replace nothing.
+   * one's fee is good enough, or when the chain, the settings or the sender's coins allow no replacement or no higher
+   * fee. Absent on chains that replace nothing.
    */
   replace?(intent: PaymentIntent, old: PreparedTx): Promise<PreparedTx | null>;
   /** How long a transaction waits for a block before it is replaced. */

@@ -477,6 +477,45 @@ describe('EvmAdapter', () => {
       expect(await chain.adapter.replace(payment, old)).not.toBeNull();
     });
 
+    it('asks no more of an address whose tokens are swept than it was given for gas', async () => {
+      const chain = await open();
+      const from = chain.wallet.deposit(12);
+      await anvil.sendToken(chain.token, from, 500n);
+      await anvil.mine();
+      await raiseMarket(anvil, gwei);
+      const payment = intent({ from: [from], to: chain.hot, contract: chain.token, amount: 500n });
+      const given = await chain.adapter.missingGas(payment);
+      await anvil.fund(from, given);
+      const old = await chain.adapter.prepare(payment, new Set());
+      await raiseMarket(anvil, 40n * gwei);
+      expect(await chain.adapter.replace(payment, old)).toBeNull();
+
+      const { gas, maxFeePerGas } = decodePayload(old.payload).tx;
+      // Enough for the market, and not for what a payment offers where it has plenty.
+      const most = 45n * gwei;
+      await anvil.fund(from, gas * most + 1n);
+      const next = await chain.adapter.replace(payment, old);
+      if (!next) throw new Error('nothing to replace it with');
+      expect(decodePayload(next.payload).tx.maxFeePerGas).toBe(most);
+      expect(most).toBeGreaterThan(maxFeePerGas);
+      const tx = await chain.sign(payment, next);
+      expect(await chain.adapter.broadcast(tx)).toEqual({ outcome: 'accepted', code: null });
+      await anvil.mine();
+      expect(await chain.adapter.status(tx)).toMatchObject({ state: 'mined', success: true });
+    });
+
+    it('asks no more of the wallet that pays than it has', async () => {
+      const chain = await open();
+      await raiseMarket(anvil, gwei);
+      const payment = intent();
+      const old = await chain.adapter.prepare(payment, new Set());
+      await raiseMarket(anvil, 40n * gwei);
+      await anvil.fund(chain.hot, payment.amount + old.fee);
+      expect(await chain.adapter.replace(payment, old)).toBeNull();
+      await anvil.fund(chain.hot, 100n * ether);
+      expect(await chain.adapter.replace(payment, old)).not.toBeNull();
+    });
+
     it('leaves nothing behind of a sweep either', async () => {
       const chain = await open();
       const from = chain.wallet.deposit(11);
