@@ -36,6 +36,8 @@ interface LiveNetwork {
   readonly pollMs: number;
   /** How many blocks a scan's cursor keeps: the deepest reorganisation that is followed without people. */
   readonly reorgWindow: number;
+  /** A newest block that is so old means that the node, or the chain, stands still; 0 for never. */
+  readonly stalledAfterSec: number;
   /** A payment that waits so long for a block is tried again at a higher fee. */
   readonly replaceAfterSec: number;
   /** Limits of the signer, by coin. Coins without one are not signed for. */

@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 import { LineCounter, parseDocument } from 'yaml';
 import { fromUnits, toUnits } from '../money.ts';
 import { checkAddress } from './address.ts';
-import { chainIdsOf, evmChains, isMainChainId } from './evm-chain-ids.ts';
+import { chainIdsOf, evmChains, isMainChainId, usualStallSec } from './evm-chain-ids.ts';
 import {
   BadValue,
   decimalText,
@@ -166,6 +166,7 @@ function readEvm(section: FileSection, chain: string, coins: readonly ChainCoin[
   const common = readCommon(section, coins, tokens, {
     pollMs: 3_000,
     reorgWindow: 128,
+    stalledAfterSec: usualStallSec(chain, chainId),
     replaceAfterSec: 180,
     maxFee: maxFeePerGas * dearestGas,
   });
@@ -252,6 +253,8 @@ function contractReader(chain: string): Reader<string> {
 /** Figures of a Bitcoin-like coin that are safe where the file says nothing. */
 interface UtxoDefaults {
   readonly finality: number;
+  /** Some 18 usual intervals or more: blocks come by chance, and their times are not exact. */
+  readonly stalledAfterSec: number;
   /** In the coin for 1,000 virtual bytes. */
   readonly feeFloor: string;
   readonly feeCeiling: string;
@@ -263,9 +266,9 @@ interface UtxoDefaults {
  * less than ten times. Only Bitcoin's nodes take a replacement as a matter of course.
  */
 const utxoDefaults: Readonly<Record<string, UtxoDefaults>> = {
-  bitcoin: { finality: 6, feeFloor: '0.00001', feeCeiling: '0.002', replaceable: true },
-  litecoin: { finality: 6, feeFloor: '0.00001', feeCeiling: '0.002', replaceable: false },
-  dogecoin: { finality: 40, feeFloor: '0.01', feeCeiling: '1', replaceable: false },
+  bitcoin: { finality: 6, stalledAfterSec: 10_800, feeFloor: '0.00001', feeCeiling: '0.002', replaceable: true },
+  litecoin: { finality: 6, stalledAfterSec: 5_400, feeFloor: '0.00001', feeCeiling: '0.002', replaceable: false },
+  dogecoin: { finality: 40, stalledAfterSec: 3_600, feeFloor: '0.01', feeCeiling: '1', replaceable: false },
 };
 
 /** Satoshis of all Bitcoin-like coins. */
@@ -284,6 +287,7 @@ function readUtxo(section: FileSection, chain: string, coins: readonly ChainCoin
   const common = readCommon(section, coins, new Map(), {
     pollMs: 10_000,
     reorgWindow: 100,
+    stalledAfterSec: net === 'regtest' ? 0 : defaults.stalledAfterSec,
     replaceAfterSec: 1800,
     maxFee: ceiling * longestTransaction,
   });
@@ -311,7 +315,9 @@ function readCommon(
   section: FileSection,
   coins: readonly ChainCoin[],
   tokens: ReadonlyMap<string, string>,
-  defaults: Pick<Common, 'pollMs' | 'reorgWindow' | 'replaceAfterSec'> & { readonly maxFee: bigint },
+  defaults: Pick<Common, 'pollMs' | 'reorgWindow' | 'stalledAfterSec' | 'replaceAfterSec'> & {
+    readonly maxFee: bigint;
+  },
 ): Common {
   const moved = coins.filter(({ coin, isToken }) => !isToken || tokens.has(coin));
   const nodes = section.list('nodes');
@@ -321,6 +327,11 @@ function readCommon(
     startHeight: section.required('start_height', wholeNumber(0, 4_000_000_000, 21_500_000)),
     pollMs: section.optional('poll_ms', wholeNumber(50, 600_000, defaults.pollMs), defaults.pollMs),
     reorgWindow: section.optional('reorg_window', wholeNumber(10, 20_000, defaults.reorgWindow), defaults.reorgWindow),
+    stalledAfterSec: section.optional(
+      'stalled_after_sec',
+      wholeNumber(0, 604_800, defaults.stalledAfterSec),
+      defaults.stalledAfterSec,
+    ),
     replaceAfterSec: section.optional(
       'replace_after_sec',
       wholeNumber(10, 604_800, defaults.replaceAfterSec),

@@ -21,6 +21,7 @@ import type { EvmNetwork } from '../network-config.ts';
 import { Nodes } from '../nodes.ts';
 import type { OwnAddresses } from '../own-addresses.ts';
 import { scanBlocks } from '../scan-blocks.ts';
+import { ageSec, refuseStalled, stallProblems } from '../stalled.ts';
 import { balanceCall, decimalsCall, readUint } from './erc20.ts';
 import { unsound } from './evm-answer.ts';
 import { EvmBlockSource } from './evm-block-source.ts';
@@ -73,7 +74,12 @@ export class EvmAdapter implements ChainAdapter {
     this.#tokens = new Map([...tokens.values()].map((contract) => [contract.toLowerCase(), contract]));
     const rpcNodes = nodes.map((node) => new JsonRpcNode(node));
     this.#evmNodes = new Map(rpcNodes.map((node) => [node, new EvmNode(node)]));
-    this.#nodes = new Nodes({ chain, nodes: rpcNodes, verify: (node) => this.#verify(this.#evmNode(node)) });
+    this.#nodes = new Nodes({
+      chain,
+      nodes: rpcNodes,
+      verify: (node) => this.#verify(this.#evmNode(node)),
+      height: async (node) => (await this.#evmNode(node).latest()).ref.height,
+    });
     this.#preparation = new EvmPreparation({ network, hotWallet: this.#hotWallet, addresses });
   }
 
@@ -92,6 +98,7 @@ export class EvmAdapter implements ChainAdapter {
   scan(cursor: Cursor, maxBlocks: number): Promise<ScanResult> {
     return this.#ask(async (node) => {
       const head = await node.latest();
+      refuseStalled(this.#network, head.timestamp);
       const { finality } = this.#network;
       // Before the blocks, which are then of no older chain than it.
       const final = typeof finality === 'number' ? {} : { final: (await finalBlock(node, finality, head)).ref.height };
@@ -243,8 +250,8 @@ export class EvmAdapter implements ChainAdapter {
       else if (baseFee > this.#network.maxFeePerGas) {
         problems.push(`gas costs ${baseFee} wei, more than maxFeePerGas allows: payments wait`);
       }
-      const lagSec = Math.max(0, Math.floor(Date.now() / 1000) - timestamp);
-      return { head: ref.height, lagSec, isSyncing, problems };
+      problems.push(...stallProblems(this.#network, timestamp));
+      return { head: ref.height, lagSec: ageSec(timestamp), isSyncing, problems };
     });
   }
 

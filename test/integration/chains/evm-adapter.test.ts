@@ -353,6 +353,44 @@ describe('EvmAdapter', () => {
     });
   });
 
+  describe('a chain whose newest block is old', () => {
+    const old = (method: string, result: unknown, params: readonly unknown[]): unknown =>
+      method === 'eth_getBlockByNumber' && params[0] === 'latest'
+        ? { ...(result as object), timestamp: quantity(Math.floor(Date.now() / 1_000) - 3_601) }
+        : result;
+
+    it('is not scanned: not even what did not change counts as seen', async () => {
+      const chain = await open({ stalledAfterSec: 3_600 }, [liar.node]);
+      await anvil.mine();
+      const cursor = await here(chain);
+      expect(await chain.adapter.scan(cursor, 1)).toMatchObject({ blocks: [] });
+      liar.lie = old;
+      await expect(chain.adapter.scan(cursor, 1)).rejects.toMatchObject({ code: 'chain_stalled', retryable: true });
+      expect((await chain.adapter.check())[0]?.problems).toEqual([expect.stringContaining('newest block')]);
+      liar.lie = (_method, result) => result;
+      expect(await chain.adapter.scan(cursor, 1)).toMatchObject({ blocks: [] });
+    });
+
+    it('is read from the next node', async () => {
+      const chain = await open({ stalledAfterSec: 3_600 }, [liar.node, anvil.node]);
+      await anvil.mine();
+      const cursor = await here(chain);
+      liar.lie = old;
+      const to = address();
+      await anvil.send(to, 5n);
+      await anvil.mine();
+      expect(transfersOf(await chain.adapter.scan(cursor, 10))).toMatchObject([{ address: to }]);
+    });
+
+    it('may be one of your own', async () => {
+      const chain = await open({ stalledAfterSec: 0 }, [liar.node]);
+      await anvil.mine();
+      liar.lie = old;
+      expect(await chain.adapter.scan(await here(chain), 1)).toMatchObject({ blocks: [] });
+      expect((await chain.adapter.check())[0]?.problems).toEqual([]);
+    });
+  });
+
   it('a node that knows no final block has a problem, and no scan believes it', async () => {
     const chain = await open({ finality: 'finalized' }, [liar.node]);
     expect((await chain.adapter.check())[0]?.problems).toEqual([]);
