@@ -25,8 +25,16 @@ export interface WalletLevels {
   readonly high: string | null;
 }
 
+/** A coin of a chain as the catalogue has it. */
+export interface ChainCoin {
+  readonly coin: string;
+  readonly decimals: number;
+  /** False for the chain's own coin, which pays its fees. */
+  readonly isToken: boolean;
+}
+
 /** What all live networks have. Each is a chain of the table of networks. */
-interface LiveNetwork {
+export interface LiveNetwork {
   readonly chain: string;
   /** Asked in this order; the next when one fails. */
   readonly nodes: readonly NodeConfig[];
