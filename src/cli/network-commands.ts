@@ -5,8 +5,7 @@ import { type ChainAdapter, ChainError, type Holding } from '../chains/chain-ada
 import { knownHotWallet } from '../chains/hot-wallet.ts';
 import { openLiveAdapter } from '../chains/live-adapters.ts';
 import type { LiveNetworks } from '../chains/live-networks.ts';
-import type { NetworkConfig } from '../chains/network-config.ts';
-import type { ChainCoin } from '../chains/network-file.ts';
+import type { ChainCoin, NetworkConfig } from '../chains/network-config.ts';
 import { allNetworks, networkById, networkOfChain } from '../chains/networks.ts';
 import { askNodeFacts } from '../chains/node-facts.ts';
 import { loadConfig } from '../config.ts';

@@ -55,6 +55,7 @@ function evmNetwork(nodes: readonly NodeConfig[], changes: Partial<EvmNetwork> =
     startHeight: 0,
     pollMs: 0,
     reorgWindow: 8,
+    stalledAfterSec: 0,
     replaceAfterSec: 60,
     limits: new Map(),
     levels: new Map(),

@@ -23,6 +23,7 @@ function litecoinNetwork(node: Litecoind, changes: Partial<UtxoNetwork> = {}): U
     pollMs: 0,
     reorgWindow: 20,
     finality: 3,
+    stalledAfterSec: 0,
     replaceAfterSec: 60,
     feeFloor: 2_000n,
     feeCeiling: 1_000_000n,

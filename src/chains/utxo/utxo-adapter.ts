@@ -20,6 +20,7 @@ import type { UtxoNetwork } from '../network-config.ts';
 import { Nodes } from '../nodes.ts';
 import type { OwnOutput, OwnOutputs } from '../own-addresses.ts';
 import { scanBlocks, startCursor } from '../scan-blocks.ts';
+import { ageSec, refuseStalled, stallProblems } from '../stalled.ts';
 import { type Outpoint, outpointKey, parseOutpointKey } from './outpoint.ts';
 import { UtxoBuilder } from './utxo-builder.ts';
 import { rpcCode, UtxoNode } from './utxo-node.ts';
@@ -87,7 +88,12 @@ export class UtxoAdapter implements ChainAdapter {
       );
       return node;
     });
-    this.#nodes = new Nodes({ chain: network.chain, nodes, verify: (node) => this.#verify(this.#of(node)) });
+    this.#nodes = new Nodes({
+      chain: network.chain,
+      nodes,
+      verify: (node) => this.#verify(this.#of(node)),
+      height: (node) => this.#of(node).headHeight(),
+    });
   }
 
   async head(): Promise<BlockRef> {
@@ -100,9 +106,11 @@ export class UtxoAdapter implements ChainAdapter {
   }
 
   scan(cursor: Cursor, maxBlocks: number): Promise<ScanResult> {
-    return this.#ask((node) =>
-      scanBlocks(this.chain, new UtxoSource(node, maxBlocks), cursor, { maxBlocks, reorgWindow: this.reorgWindow }),
-    );
+    return this.#ask(async (node) => {
+      if (this.#network.stalledAfterSec > 0) refuseStalled(this.#network, (await node.head()).time);
+      const source = new UtxoSource(node, maxBlocks);
+      return scanBlocks(this.chain, source, cursor, { maxBlocks, reorgWindow: this.reorgWindow });
+    });
   }
 
   async pending(): Promise<readonly Transfer[]> {
@@ -169,8 +177,8 @@ export class UtxoAdapter implements ChainAdapter {
       const { least } = await node.feeTerms(this.#network.feeTarget);
       const dear =
         least > this.#network.feeCeiling ? ['it asks for a higher fee than the ceiling: raise feeCeiling'] : [];
-      const lagSec = Math.max(0, Math.floor(Date.now() / 1_000) - head.time);
-      return { head: head.height, lagSec, isSyncing, problems: [...problems, ...dear] };
+      const stalled = stallProblems(this.#network, head.time);
+      return { head: head.height, lagSec: ageSec(head.time), isSyncing, problems: [...problems, ...dear, ...stalled] };
     });
   }
 

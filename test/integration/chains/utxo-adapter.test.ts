@@ -403,6 +403,19 @@ if (findLitecoind() === null) {
       expect(report?.problems).toHaveLength(1);
       expect(report?.head).toBe(await node.height());
     });
+
+    it('is not scanned while its newest block is old', async () => {
+      const adapter = wallet.adapterWith({ stalledAfterSec: 3_600 });
+      const cursor = await adapter.start(await node.height());
+      expect(await adapter.scan(cursor, 1)).toMatchObject({ blocks: [] });
+      proxy.falsify = (method, _params, header) =>
+        method === 'getblockheader'
+          ? { ...(header as object), time: Math.floor(Date.now() / 1_000) - 3_601 }
+          : undefined;
+      await expect(adapter.scan(cursor, 1)).rejects.toMatchObject({ code: 'chain_stalled' });
+      expect((await adapter.check())[0]?.problems).toEqual([expect.stringContaining('newest block')]);
+      expect(await wallet.adapter.scan(cursor, 1)).toMatchObject({ blocks: [] });
+    });
   });
 
   // No Dogecoin node can be had here. Its scripts are those of Litecoin's old addresses, so that a Litecoin node tells
