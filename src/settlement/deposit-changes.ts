@@ -6,6 +6,7 @@ import { fromUnits, toUnits } from '../money.ts';
 import type { Order } from '../orders/order.entity.ts';
 import type { Arrival } from './arrivals.ts';
 import { Deposit } from './deposit.entity.ts';
+import type { ScannedTo } from './settling.ts';
 import { depositGone, depositReference, isRipe, markCredited } from './steps/credit.ts';
 
 // What a scan changes in deposits. Whoever calls these has locked the orders of the deposits.
@@ -113,11 +114,11 @@ export async function creditStrangers(
   em: EntityManager,
   deposits: readonly Deposit[],
   chain: string,
-  height: number,
+  to: ScannedTo,
   now: Date,
 ): Promise<void> {
   for (const deposit of deposits) {
-    if (deposit.orderId !== null || deposit.chain !== chain || !isRipe(deposit, height)) continue;
+    if (deposit.orderId !== null || deposit.chain !== chain || !isRipe(deposit, to)) continue;
     markCredited(deposit, now);
     const isFunding = deposit.purpose === 'funding';
     await book(em, {

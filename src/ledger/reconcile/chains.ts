@@ -93,7 +93,7 @@ async function heldByAddresses(
  * the scanner's height, because no deposit ripens before the scanner has seen it do so.
  */
 function notCreditedYet(
-  { deposits, ownTxids, height }: Stored,
+  { deposits, ownTxids, height, final }: Stored,
   ahead: Ahead,
   asset: ChainAsset,
   purpose: DepositRow['purpose'],
@@ -106,7 +106,8 @@ function notCreditedYet(
     if (!isGone(deposit) && (deposit.state === 'mined' || deposit.state === 'credited')) known.add(deposit.key);
     if (deposit.purpose !== purpose || !asset.currencies.has(assetName(deposit))) continue;
     if (deposit.state === 'credited' && isGone(deposit)) amounts.push(zero.minus(deposit.amount));
-    const isUnripe = height - (deposit.height ?? 0) + 1 < deposit.required;
+    const minedAt = deposit.height ?? 0;
+    const isUnripe = height - minedAt + 1 < deposit.required || (final !== null && minedAt > final);
     if (deposit.state === 'mined' && !isGone(deposit) && isUnripe) amounts.push(new Big(deposit.amount));
   }
   for (const { key, txid, address, contract, amount } of ahead.transfers) {

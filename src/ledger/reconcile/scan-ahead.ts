@@ -8,13 +8,16 @@ const maxBlocks = 10_000;
 export interface ScannerState {
   readonly version: string;
   readonly height: number;
+  /** Null where the chain itself does not say what is final. */
+  readonly final: number | null;
   readonly cursor_blocks: BlockRef[];
 }
 
 /** Undefined where nothing was stored yet. */
 export async function readScannerState(em: EntityManager, chain: string): Promise<ScannerState | undefined> {
   const [state] = await em.execute<ScannerState[]>(
-    'select version::text as version, height::int as height, cursor_blocks from chain_state where chain = ?',
+    `select version::text as version, height::int as height, final_height::int as final, cursor_blocks
+       from chain_state where chain = ?`,
     [chain],
   );
   return state;

@@ -36,6 +36,7 @@ export interface AttemptRow {
 export interface Stored {
   readonly version: string | undefined;
   readonly height: number;
+  readonly final: number | null;
   readonly addresses: ReadonlySet<string>;
   readonly deposits: readonly DepositRow[];
   readonly attempts: readonly AttemptRow[];
@@ -93,6 +94,7 @@ export async function readStored(
   return {
     version: state?.version,
     height: state?.height ?? 0,
+    final: state?.final ?? null,
     addresses: new Set(addresses.map(({ address }) => address)),
     deposits: deposits.filter((deposit) => own.has(assetName(deposit))),
     attempts,
