@@ -169,7 +169,6 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
         log,
         catalogue,
         prices,
-        priceSource,
         networks,
         signer: signing?.signer ?? null,
         surroundings,
@@ -221,7 +220,7 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
         authenticator: staffAuthenticator,
         overrides,
         rates,
-        actions: settlement?.staffActions ?? staffActionsWithoutWorker({ ...parts, priceSource, surroundings }),
+        actions: settlement?.staffActions ?? staffActionsWithoutWorker({ ...parts, surroundings }),
       });
     }
 

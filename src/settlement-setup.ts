@@ -11,7 +11,6 @@ import type { CurrencyCatalogue } from './currencies/currency-catalogue.ts';
 import { JobQueue } from './jobs/job-queue.ts';
 import { errorMembers, type Log } from './log.ts';
 import type { PriceBook } from './rates/price-book.ts';
-import type { PriceSource } from './rates/price-source.ts';
 import { ChainScanner } from './settlement/chain-scanner.ts';
 import type { ChainTask } from './settlement/chain-task.ts';
 import { InternalTransfers } from './settlement/internal-transfers.ts';
@@ -48,7 +47,6 @@ export interface SettlementOptions {
   readonly log: Log;
   readonly catalogue: CurrencyCatalogue;
   readonly prices: PriceBook;
-  readonly priceSource: PriceSource;
   readonly networks: LiveNetworks;
   readonly signer: Signer | null;
   readonly surroundings: Surroundings;
@@ -67,13 +65,12 @@ function settlementTools({
   log,
   catalogue,
   prices,
-  priceSource,
   surroundings,
 }: Pick<
   SettlementOptions,
-  'config' | 'orm' | 'clock' | 'log' | 'catalogue' | 'prices' | 'priceSource' | 'surroundings'
+  'config' | 'orm' | 'clock' | 'log' | 'catalogue' | 'prices' | 'surroundings'
 >): SettlementTools {
-  const venue = openVenue({ config, orm, clock, log, priceSource });
+  const venue = openVenue({ config, orm, clock, log, prices });
   return {
     catalogue,
     prices,

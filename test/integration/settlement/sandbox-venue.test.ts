@@ -3,12 +3,14 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import fc from 'fast-check';
 import { createOrm } from '../../../src/db/orm.ts';
 import { Big } from '../../../src/money.ts';
+import type { PriceSource } from '../../../src/rates/price-source.ts';
 import { sandboxPriceOverrides } from '../../../src/rates/sources/sandbox-price-overrides.ts';
 import { SandboxPriceSource } from '../../../src/rates/sources/sandbox-price-source.ts';
 import type { VenueOrder } from '../../../src/settlement/liquidity-venue.ts';
 import { SandboxVenue } from '../../../src/settlement/sandbox-venue.ts';
 import { TestClock } from '../../support/clock.ts';
 import { createDatabase, query } from '../../support/database.ts';
+import { startSettledGateway } from '../../support/settled-gateway.ts';
 
 const clock = new TestClock();
 const prices: Record<string, string> = { BTC: '64000', USDT: '1', XRP: '0.3', ETH: '3000' };
@@ -22,11 +24,7 @@ beforeAll(async () => {
   venue = new SandboxVenue({
     orm,
     clock,
-    prices: {
-      name: 'test',
-      fetch: async (coins) =>
-        new Map(coins.flatMap((coin) => (prices[coin] ? [[coin, { price: prices[coin], at: clock.now() }]] : []))),
-    },
+    prices: { live: (coin) => (prices[coin] ? new Big(prices[coin]) : null) },
   });
 });
 afterAll(async () => {
@@ -58,7 +56,7 @@ async function inventory(): Promise<Record<string, string>> {
 }
 
 describe('SandboxVenue', () => {
-  it('trades at the prices of its source, rounded down to what the database holds', async () => {
+  it("trades at the market's prices, rounded down to what the database holds", async () => {
     expect(await venue.trade(order())).toEqual({ outcome: 'filled', bought: '32000' });
     const odd = order({ sellCoin: 'USDT', sellAmount: '1', buyCoin: 'XRP', minBuyAmount: '3' });
     expect(await venue.trade(odd)).toEqual({ outcome: 'filled', bought: '3.333333333333333333' });
@@ -143,6 +141,49 @@ describe('SandboxVenue', () => {
       }),
       { numRuns: 10 },
     );
+  });
+});
+
+describe('a gateway that trades from its inventory', () => {
+  it('goes by its price book, and leaves the source to it', async () => {
+    const asked: (readonly string[])[] = [];
+    const paused = new Set<string>();
+    const fixed = new SandboxPriceSource(clock, 'seed');
+    const priceSource: PriceSource = {
+      name: 'test',
+      fetch: async (coins) => {
+        asked.push(coins);
+        return fixed.fetch(coins.filter((coin) => !paused.has(coin)));
+      },
+      paused: () => paused,
+    };
+    const gateway = await startSettledGateway({ clock, surroundings: { priceSource } });
+    try {
+      const all = gateway.app.catalogue.coins();
+      const trade = async (): Promise<unknown> =>
+        (await gateway.query('select state, problem from trade where order_id = $1', [order.id]))[0];
+      const again = async (): Promise<void> => {
+        await gateway.settlement.settler.tools.prices.refresh(all);
+        clock.advance(6_000);
+        await gateway.tick();
+      };
+      await gateway.query(`insert into sandbox_inventory (coin, amount) values ('USDT', 0)`);
+      const order = await gateway.order();
+      await gateway.deposit(order);
+      await gateway.mine(order.networkFrom, 3);
+      await gateway.tick();
+      expect(await trade()).toEqual({ state: 'intended', problem: 'no_inventory' });
+      await gateway.query('delete from sandbox_inventory');
+      paused.add('BTC');
+      await again();
+      expect(await trade()).toEqual({ state: 'intended', problem: 'no_price' });
+      paused.clear();
+      await again();
+      expect(await trade()).toEqual({ state: 'filled', problem: null });
+      expect(asked.filter((coins) => coins.length !== all.length)).toEqual([]);
+    } finally {
+      await gateway.stop();
+    }
   });
 });
 
