@@ -26,7 +26,7 @@ import { StaffActions } from './settlement/staff-actions.ts';
 import { Sweeper } from './settlement/sweeper.ts';
 import { WalletWatch } from './settlement/wallet-watch.ts';
 import type { Surroundings } from './surroundings.ts';
-import { openVenue } from './venue-setup.ts';
+import { openVenue, refuseOtherVenue } from './venue-setup.ts';
 
 /** The running half of the gateway that moves orders and money. */
 export interface Settlement {
@@ -100,8 +100,9 @@ export async function openSettlement(options: SettlementOptions): Promise<Settle
   const { onBoundary = () => {}, background = true } = surroundings;
   const sandbox = new SandboxChain({ orm, clock });
   const signer = options.signer && (surroundings.signer?.(options.signer) ?? options.signer);
-  const adapters = signer ? await openAdapters(options, sandbox, signer) : new Map<string, ChainAdapter>();
   const tools = settlementTools(options);
+  await refuseOtherVenue(orm, tools.venue);
+  const adapters = signer ? await openAdapters(options, sandbox, signer) : new Map<string, ChainAdapter>();
   const jobs = new JobQueue(databaseUrl, log);
   await jobs.start();
   const settler = new OrderSettler({ orm, clock, log, tools, onBoundary });
