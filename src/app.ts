@@ -220,7 +220,7 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
         authenticator: staffAuthenticator,
         overrides,
         rates,
-        actions: settlement?.staffActions ?? staffActionsWithoutWorker({ ...parts, surroundings }),
+        actions: settlement?.staffActions ?? staffActionsWithoutWorker(parts),
       });
     }
 

@@ -14,6 +14,7 @@ import type { PriceBook } from './rates/price-book.ts';
 import { ChainScanner } from './settlement/chain-scanner.ts';
 import type { ChainTask } from './settlement/chain-task.ts';
 import { InternalTransfers } from './settlement/internal-transfers.ts';
+import type { LiquidityVenue } from './settlement/liquidity-venue.ts';
 import { OrderExpiry } from './settlement/order-expiry.ts';
 import { OrderSettler } from './settlement/order-settler.ts';
 import { PaymentFollower } from './settlement/payment-follower.ts';
@@ -58,23 +59,14 @@ const compareWindows = 48;
 const looksPerBlock = 4;
 
 /** What the steps of an order need, in whichever process they are taken. */
-function settlementTools({
-  config,
-  orm,
-  clock,
-  log,
-  catalogue,
-  prices,
-  surroundings,
-}: Pick<
-  SettlementOptions,
-  'config' | 'orm' | 'clock' | 'log' | 'catalogue' | 'prices' | 'surroundings'
->): SettlementTools {
-  const venue = openVenue({ config, orm, clock, log, prices });
+function settlementTools(
+  { config, catalogue, prices }: Pick<SettlementOptions, 'config' | 'catalogue' | 'prices'>,
+  venue: LiquidityVenue,
+): SettlementTools {
   return {
     catalogue,
     prices,
-    venue: surroundings.venue?.(venue) ?? venue,
+    venue,
     rules: {
       maxSlippage: config.MAX_SLIPPAGE,
       exchangeDeadlineSec: config.EXCHANGE_DEADLINE_SEC,
@@ -88,9 +80,12 @@ function settlementTools({
  * What staff can do to orders, in a process that settles none: the order's row says that something is due, and the next
  * sweep of a worker takes it up.
  */
-export function staffActionsWithoutWorker(options: Parameters<typeof settlementTools>[0]): StaffActions {
+export function staffActionsWithoutWorker(
+  options: Pick<SettlementOptions, 'config' | 'orm' | 'clock' | 'log' | 'catalogue' | 'prices'>,
+): StaffActions {
   const { orm, clock, log } = options;
-  const settler = new OrderSettler({ orm, clock, log, tools: settlementTools(options), onBoundary: () => {} });
+  const tools = settlementTools(options, noVenue);
+  const settler = new OrderSettler({ orm, clock, log, tools, onBoundary: () => {} });
   return new StaffActions({ orm, clock, settler, jobs: { wake: async () => {} } });
 }
 
@@ -100,8 +95,10 @@ export async function openSettlement(options: SettlementOptions): Promise<Settle
   const { onBoundary = () => {}, background = true } = surroundings;
   const sandbox = new SandboxChain({ orm, clock });
   const signer = options.signer && (surroundings.signer?.(options.signer) ?? options.signer);
-  const tools = settlementTools(options);
-  await refuseOtherVenue(orm, tools.venue);
+  const opened = openVenue(options);
+  const venue = surroundings.venue?.(opened) ?? opened;
+  await refuseOtherVenue(orm, venue);
+  const tools = settlementTools(options, venue);
   const adapters = signer ? await openAdapters(options, sandbox, signer) : new Map<string, ChainAdapter>();
   const jobs = new JobQueue(databaseUrl, log);
   await jobs.start();
@@ -126,7 +123,7 @@ export async function openSettlement(options: SettlementOptions): Promise<Settle
     payments: new PaymentWorker({ orm, clock, log, onBoundary, transactions, writer, follower }),
     settler,
     tasks: chainTasks(options, scanner),
-    venue: tools.venue,
+    venue,
     expiry: new OrderExpiry(orm, clock, config.DEPOSIT_WINDOW_SEC),
     jobs,
     pollMs: config.CHAIN_POLL_MS,
@@ -146,7 +143,7 @@ export async function openSettlement(options: SettlementOptions): Promise<Settle
       await stopMining();
       await worker.stop();
       await jobs.stop();
-      await tools.venue.close?.();
+      await venue.close?.();
     },
   };
 }
@@ -170,6 +167,10 @@ function chainTasks(
 /** A worker without keys has no chains, so nothing is ever asked of this. */
 const noSigner = (): Promise<never> => Promise.reject(new StartError('this process has no signer'));
 const unavailable: Signer = { sign: noSigner, withdraw: noSigner, hotWallet: noSigner };
+
+/** A process that settles nothing has no account to trade with, so nothing is ever asked of this. */
+const notTrading = (): Promise<never> => Promise.reject(new StartError('this process has no venue'));
+const noVenue: LiquidityVenue = { name: 'none', trade: notTrading, find: notTrading };
 
 async function openAdapters(
   options: SettlementOptions,

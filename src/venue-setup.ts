@@ -7,8 +7,8 @@ import { TradingAccount } from './exchanges/trading-account.ts';
 import type { Log } from './log.ts';
 import type { PriceBook } from './rates/price-book.ts';
 import { ExchangeVenue } from './settlement/exchange-venue.ts';
+import { InventoryVenue, inventoryName } from './settlement/inventory-venue.ts';
 import type { LiquidityVenue } from './settlement/liquidity-venue.ts';
-import { SandboxVenue } from './settlement/sandbox-venue.ts';
 
 export interface VenueSetup {
   readonly config: Config;
@@ -22,7 +22,7 @@ export interface VenueSetup {
 export function openVenue({ config, clock, log, orm, prices }: VenueSetup): LiquidityVenue {
   const { VENUE: address, VENUE_KEY: key, VENUE_SECRET: secret, VENUE_CASH: cash } = config;
   if (address === null || address === 'inventory' || key === null || secret === null)
-    return new SandboxVenue({ orm, clock, prices });
+    return new InventoryVenue({ orm, clock, prices });
   const process = new ExchangeProcess({ exchanges: [{ ...address, key, secret }], log });
   return new ExchangeVenue({ orm, clock, log, account: new TradingAccount(address.name, process), process, cash });
 }
@@ -44,7 +44,7 @@ export async function refuseOtherVenue(orm: MikroORM, { name }: LiquidityVenue):
   );
   if (open.length === 0 || open.some(({ venue }) => venue === name)) return;
   const faults = open.map(({ venue, trades }) => {
-    const setting = venue === 'sandbox' ? 'inventory' : venue;
+    const setting = venue === inventoryName ? 'inventory' : venue;
     return `${trades} ${trades === 1 ? 'trade is' : 'trades are'} open at ${venue}, where nobody else can end them; start with VENUE=${setting} until they are over`;
   });
   throw new StartError(faults.join('\n'));

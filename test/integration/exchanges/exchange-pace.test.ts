@@ -1,8 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { binanceDialect } from '../../../src/exchanges/binance-dialect.ts';
 import { loadCcxt } from '../../../src/exchanges/ccxt-exchange.ts';
 import { krakenDialect } from '../../../src/exchanges/kraken-dialect.ts';
+import type { VenueOrder } from '../../../src/settlement/liquidity-venue.ts';
+import { query } from '../../support/database.ts';
 import { LoopbackBinance } from '../../support/loopback-binance.ts';
 import { LoopbackKraken } from '../../support/loopback-kraken.ts';
+import { VenueHarness } from '../../support/venue-harness.ts';
 
 describe.each([
   // Looking up: open, closed. Placing: AddOrder, QueryOrders.
@@ -44,4 +48,35 @@ describe.each([
     expect(await dialect.find(ccxt, market, clientId)).toHaveLength(1);
     expect(costs).toEqual(find);
   });
+});
+
+describe("trades at Kraken's pace", () => {
+  const harness = new VenueHarness({ name: 'kraken', cash: 'USD', isPaced: true });
+  beforeAll(async () => {
+    await harness.start();
+    harness.reset();
+  });
+  afterAll(() => harness.stop());
+
+  it('let no order grow too old in a queue of ours, however many there are at once', async () => {
+    const venue = harness.openVenue({ orderValidMs: 15_000, recordLagMs: 10_000 });
+    const order = (): VenueOrder =>
+      harness.order({
+        sellCoin: 'USD',
+        sellAmount: '6400',
+        minBuyAmount: '0.098',
+        validUntil: new Date(Date.now() + 900_000),
+      });
+    const fill = async (one: VenueOrder): Promise<unknown> => {
+      for (;;) {
+        const answer = await venue.trade(one).catch(() => null);
+        if (answer?.outcome === 'filled') return answer;
+        await sleep(500);
+      }
+    };
+    const answers = await Promise.all([order(), order(), order(), order()].map(fill));
+    expect(answers).toEqual(answers.map(() => ({ outcome: 'filled', bought: '0.0999' })));
+    expect(harness.buys()).toEqual(answers.map(() => '0.0999'));
+    expect(await query(harness.databaseUrl, `select id from venue_order where state = 'void'`)).toEqual([]);
+  }, 120_000);
 });

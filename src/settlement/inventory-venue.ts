@@ -4,23 +4,26 @@ import { Big, floorTo, formatDecimal, storedDecimals } from '../money.ts';
 import type { PriceBook } from '../rates/price-book.ts';
 import type { LiquidityVenue, VenueAnswer, VenueOrder } from './liquidity-venue.ts';
 
-export interface SandboxVenueOptions {
+export interface InventoryVenueOptions {
   readonly orm: MikroORM;
   readonly clock: Clock;
   readonly prices: Pick<PriceBook, 'live'>;
 }
 
+/** The name under which trades and fills are stored, since the inventory was the sandbox's alone. */
+export const inventoryName = 'sandbox';
+
 /**
- * A venue that lives in the database and trades at the market's prices, without a spread. It has plenty of every coin but
- * those that have an inventory.
+ * Liquidity of our own: an exchange is a row in the database, at the market's prices and without a spread, and the coins
+ * are those of our wallets. It has plenty of every coin but those that have an inventory.
  */
-export class SandboxVenue implements LiquidityVenue {
-  readonly name = 'sandbox';
+export class InventoryVenue implements LiquidityVenue {
+  readonly name = inventoryName;
   readonly #orm: MikroORM;
   readonly #clock: Clock;
-  readonly #prices: SandboxVenueOptions['prices'];
+  readonly #prices: InventoryVenueOptions['prices'];
 
-  constructor({ orm, clock, prices }: SandboxVenueOptions) {
+  constructor({ orm, clock, prices }: InventoryVenueOptions) {
     this.#orm = orm;
     this.#clock = clock;
     this.#prices = prices;
