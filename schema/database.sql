@@ -773,6 +773,7 @@ create table venue_trade (
   created_at timestamp with time zone not null,
   decided_at timestamp with time zone,
   squared_at timestamp with time zone,
+  sale_tried_at timestamp with time zone,
   constraint venue_trade_pkey PRIMARY KEY (client_id),
   constraint venue_trade_bought_check CHECK ((bought > (0)::numeric)),
   constraint venue_trade_buy_amount_check CHECK ((buy_amount > (0)::numeric)),

@@ -172,7 +172,6 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
         log,
         catalogue,
         prices,
-        priceSource,
         networks,
         signer: signing?.signer ?? null,
         surroundings,
@@ -225,7 +224,7 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
         authenticator: staffAuthenticator,
         overrides,
         rates,
-        actions: settlement?.staffActions ?? staffActionsWithoutWorker({ ...parts, priceSource, surroundings }),
+        actions: settlement?.staffActions ?? staffActionsWithoutWorker(parts),
       });
     }
 

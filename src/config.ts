@@ -44,9 +44,11 @@ interface Setting<T> {
   /** How the default reads in .env.example; empty when there is none. */
   readonly shown: string;
   readonly good: string;
+  /**
+   * Never shown, and removed from the environment once it is read, so that no child process inherits it and no error report
+   * or `process.env` shows it. The system keeps what the process was started with (/proc/<pid>/environ): a file is safer.
+   */
   readonly secret?: true;
-  /** Removed from the environment once it is read, so that no child process and no dump of variables has it. */
-  readonly once?: true;
   readonly why: string;
 }
 
@@ -352,7 +354,7 @@ export const settings = {
     shown: '',
     good: '<the API key that VENUE shows>, which may trade and look orders up and never withdraw',
     secret: true,
-    why: 'API key of the account at VENUE; each worker needs its own, as Kraken counts the requests of a key',
+    why: 'API key of the account at VENUE; each worker needs its own and an api process none, as Kraken counts the requests of a key',
   }),
   VENUE_SECRET: setting<string | null>({
     parse: (text: string) => text,
@@ -417,7 +419,6 @@ export const settings = {
     shown: '',
     good: '<64 random hexadecimal digits>, made by: openssl rand -hex 32',
     secret: true,
-    once: true,
     why: 'what a signer process and its gateways know each other by, the same for all; absent, signer-secret in DATA_DIR, which the first of them makes',
   }),
   SIGNER_SECRET_FILE: setting<string | null>({
@@ -433,7 +434,6 @@ export const settings = {
     shown: '',
     good: '<the 64 hexadecimal digits of a signer-seed>',
     secret: true,
-    once: true,
     why: 'the seed of all keys, for whoever signs; absent, signer-seed in DATA_DIR; a gateway with SIGNER_SOCKET must not have it',
   }),
   SIGNER_PASSPHRASE: setting<string | null>({
@@ -442,7 +442,6 @@ export const settings = {
     shown: '',
     good: '<the passphrase that signer-seed was sealed with>',
     secret: true,
-    once: true,
     why: 'opens a sealed signer-seed; a file is better, as others may see variables; absent, it is asked for at the terminal',
   }),
   SIGNER_PASSPHRASE_FILE: setting<string | null>({
@@ -567,7 +566,8 @@ function unsafeCombinations(config: Config): string[] {
   if (!isExchange && (VENUE_KEY !== null || VENUE_SECRET !== null)) {
     problems.push(`VENUE_KEY and VENUE_SECRET need VENUE (for example ${settings.VENUE.good}); or unset both`);
   }
-  if (isExchange) {
+  // An api process trades nothing.
+  if (isExchange && config.ROLE !== 'api') {
     const missing = Object.entries({ VENUE_KEY, VENUE_SECRET }).filter(([, value]) => value === null);
     if (missing.length > 0) {
       const advice = missing
@@ -591,8 +591,8 @@ function unsafeCombinations(config: Config): string[] {
 }
 
 /**
- * Reads all settings from the environment. Empty counts as absent. The result is frozen. Secrets that only a start needs
- * are removed from the process's own environment.
+ * Reads all settings from the environment. Empty counts as absent. The result is frozen. Secrets are removed from
+ * the process's own environment, so this reads it once.
  *
  * @throws ConfigError naming every wrong setting at once, each with a good value; secrets are never echoed.
  */
@@ -619,7 +619,7 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
 
 function forgetSecrets(): void {
   for (const [name, row] of Object.entries(settings) as [string, Setting<unknown>][]) {
-    if (row.once) delete process.env[name];
+    if (row.secret) delete process.env[name];
   }
 }
 

@@ -64,7 +64,7 @@ export function unsafeSettings(settings: Readonly<Record<string, unknown>>, netw
   if (isUnset(settings.PRICE_SOURCES)) {
     faults.push(`PRICE_SOURCES is not set, so that prices would be invented, ${why}; a good value: kraken,binance`);
   }
-  if (isUnset(settings.VENUE)) {
+  if (settings.ROLE !== 'api' && isUnset(settings.VENUE)) {
     faults.push(
       `VENUE is not set, so that exchanges would be made with the sandbox, ${why}; a good value: kraken, or inventory to exchange from your own wallets`,
     );

@@ -11,10 +11,10 @@ import type { CurrencyCatalogue } from './currencies/currency-catalogue.ts';
 import { JobQueue } from './jobs/job-queue.ts';
 import { errorMembers, type Log } from './log.ts';
 import type { PriceBook } from './rates/price-book.ts';
-import type { PriceSource } from './rates/price-source.ts';
 import { ChainScanner } from './settlement/chain-scanner.ts';
 import type { ChainTask } from './settlement/chain-task.ts';
 import { InternalTransfers } from './settlement/internal-transfers.ts';
+import type { LiquidityVenue } from './settlement/liquidity-venue.ts';
 import { OrderExpiry } from './settlement/order-expiry.ts';
 import { OrderSettler } from './settlement/order-settler.ts';
 import { PaymentFollower } from './settlement/payment-follower.ts';
@@ -27,7 +27,7 @@ import { StaffActions } from './settlement/staff-actions.ts';
 import { Sweeper } from './settlement/sweeper.ts';
 import { WalletWatch } from './settlement/wallet-watch.ts';
 import type { Surroundings } from './surroundings.ts';
-import { openVenue } from './venue-setup.ts';
+import { openVenue, refuseOtherVenue } from './venue-setup.ts';
 
 /** The running half of the gateway that moves orders and money. */
 export interface Settlement {
@@ -48,7 +48,6 @@ export interface SettlementOptions {
   readonly log: Log;
   readonly catalogue: CurrencyCatalogue;
   readonly prices: PriceBook;
-  readonly priceSource: PriceSource;
   readonly networks: LiveNetworks;
   readonly signer: Signer | null;
   readonly surroundings: Surroundings;
@@ -60,24 +59,14 @@ const compareWindows = 48;
 const looksPerBlock = 4;
 
 /** What the steps of an order need, in whichever process they are taken. */
-function settlementTools({
-  config,
-  orm,
-  clock,
-  log,
-  catalogue,
-  prices,
-  priceSource,
-  surroundings,
-}: Pick<
-  SettlementOptions,
-  'config' | 'orm' | 'clock' | 'log' | 'catalogue' | 'prices' | 'priceSource' | 'surroundings'
->): SettlementTools {
-  const venue = openVenue({ config, orm, clock, log, priceSource });
+function settlementTools(
+  { config, catalogue, prices }: Pick<SettlementOptions, 'config' | 'catalogue' | 'prices'>,
+  venue: LiquidityVenue,
+): SettlementTools {
   return {
     catalogue,
     prices,
-    venue: surroundings.venue?.(venue) ?? venue,
+    venue,
     rules: {
       maxSlippage: config.MAX_SLIPPAGE,
       exchangeDeadlineSec: config.EXCHANGE_DEADLINE_SEC,
@@ -91,9 +80,12 @@ function settlementTools({
  * What staff can do to orders, in a process that settles none: the order's row says that something is due, and the next
  * sweep of a worker takes it up.
  */
-export function staffActionsWithoutWorker(options: Parameters<typeof settlementTools>[0]): StaffActions {
+export function staffActionsWithoutWorker(
+  options: Pick<SettlementOptions, 'config' | 'orm' | 'clock' | 'log' | 'catalogue' | 'prices'>,
+): StaffActions {
   const { orm, clock, log } = options;
-  const settler = new OrderSettler({ orm, clock, log, tools: settlementTools(options), onBoundary: () => {} });
+  const tools = settlementTools(options, noVenue);
+  const settler = new OrderSettler({ orm, clock, log, tools, onBoundary: () => {} });
   return new StaffActions({ orm, clock, settler, jobs: { wake: async () => {} } });
 }
 
@@ -103,8 +95,11 @@ export async function openSettlement(options: SettlementOptions): Promise<Settle
   const { onBoundary = () => {}, background = true } = surroundings;
   const sandbox = new SandboxChain({ orm, clock });
   const signer = options.signer && (surroundings.signer?.(options.signer) ?? options.signer);
+  const opened = openVenue(options);
+  const venue = surroundings.venue?.(opened) ?? opened;
+  await refuseOtherVenue(orm, venue);
+  const tools = settlementTools(options, venue);
   const adapters = signer ? await openAdapters(options, sandbox, signer) : new Map<string, ChainAdapter>();
-  const tools = settlementTools(options);
   const jobs = new JobQueue(databaseUrl, log);
   await jobs.start();
   const settler = new OrderSettler({ orm, clock, log, tools, onBoundary });
@@ -128,7 +123,7 @@ export async function openSettlement(options: SettlementOptions): Promise<Settle
     payments: new PaymentWorker({ orm, clock, log, onBoundary, transactions, writer, follower }),
     settler,
     tasks: chainTasks(options, scanner),
-    venue: tools.venue,
+    venue,
     expiry: new OrderExpiry(orm, clock, config.DEPOSIT_WINDOW_SEC),
     jobs,
     pollMs: config.CHAIN_POLL_MS,
@@ -148,7 +143,7 @@ export async function openSettlement(options: SettlementOptions): Promise<Settle
       await stopMining();
       await worker.stop();
       await jobs.stop();
-      await tools.venue.close?.();
+      await venue.close?.();
     },
   };
 }
@@ -173,6 +168,10 @@ function chainTasks(
 /** A worker without keys has no chains, so nothing is ever asked of this. */
 const noSigner = (): Promise<never> => Promise.reject(new StartError('this process has no signer'));
 const unavailable: Signer = { sign: noSigner, withdraw: noSigner, hotWallet: noSigner };
+
+/** A process that settles nothing has no account to trade with, so nothing is ever asked of this. */
+const notTrading = (): Promise<never> => Promise.reject(new StartError('this process has no venue'));
+const noVenue: LiquidityVenue = { name: 'none', trade: notTrading, find: notTrading };
 
 async function openAdapters(
   options: SettlementOptions,

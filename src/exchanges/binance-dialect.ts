@@ -1,7 +1,13 @@
 import { Big } from '../money.ts';
-import { type CcxtExchange, type CcxtMarket, memberOf, textOf } from './ccxt-exchange.ts';
+import { type CcxtCall, type CcxtExchange, type CcxtMarket, memberOf, textOf } from './ccxt-exchange.ts';
 import type { Dialect } from './dialect.ts';
 import { ExchangeRefusal, type OrderFee, type OrderRecord } from './exchange.ts';
+
+interface Binance extends CcxtExchange {
+  readonly privatePostOrder: CcxtCall;
+  readonly privateGetOrder: CcxtCall;
+  readonly privateGetMyTrades: CcxtCall;
+}
 
 /** https://developers.binance.com/docs/binance-spot-api-docs/errors: what certainly changed nothing. */
 const refusals: Readonly<Record<string, 'too_late' | 'rate_limited' | 'refused'>> = {
@@ -43,12 +49,12 @@ export const binanceDialect: Dialect = {
   },
   takesTurns: false,
   tops: (ccxt, symbols) => ccxt.fetchBidsAsks(symbols),
-  place: async (ccxt, market, order) => {
+  place: async (ccxt: Binance, market, order) => {
     // Both ends of the validity are stated here, so that nothing that delays the request prolongs it.
     const timestamp = Date.now();
     const recvWindow = Math.min(order.notAfterMs - timestamp, longestWindowMs);
     if (recvWindow <= 0) throw new ExchangeRefusal('too_late', 'its validity was over before it was sent');
-    const answer = await ccxt.request('order', 'private', 'POST', {
+    const answer = await ccxt.privatePostOrder({
       symbol: market.id,
       side: order.side.toUpperCase(),
       type: 'LIMIT',
@@ -62,10 +68,10 @@ export const binanceDialect: Dialect = {
     });
     return recordOf(answer, memberOf(answer, 'fills'));
   },
-  find: async (ccxt, market, clientId) => {
+  find: async (ccxt: Binance, market, clientId) => {
     const order = await look(ccxt, market, clientId);
     if (order === null) return [];
-    const trades = await ccxt.request('myTrades', 'private', 'GET', {
+    const trades = await ccxt.privateGetMyTrades({
       symbol: market.id,
       orderId: textOf(order, 'orderId'),
     });
@@ -73,9 +79,9 @@ export const binanceDialect: Dialect = {
   },
 };
 
-async function look(ccxt: CcxtExchange, market: CcxtMarket, clientId: string): Promise<unknown> {
+async function look(ccxt: Binance, market: CcxtMarket, clientId: string): Promise<unknown> {
   try {
-    return await ccxt.request('order', 'private', 'GET', { symbol: market.id, origClientOrderId: clientId });
+    return await ccxt.privateGetOrder({ symbol: market.id, origClientOrderId: clientId });
   } catch (error) {
     if (error instanceof ExchangeRefusal && error.message.startsWith(noSuchOrder)) return null;
     throw error;

@@ -20,9 +20,10 @@ export interface CcxtExchange {
   fetchTickers(symbols: readonly string[]): Promise<Record<string, CcxtTicker>>;
   fetchBidsAsks(symbols: readonly string[]): Promise<Record<string, CcxtTicker>>;
   fetchTime(): Promise<unknown>;
-  /** Calls a path of the exchange's own API, signed when it is a private one. */
-  request(path: string, api: string, method: string, params: Record<string, string | number>): Promise<unknown>;
 }
+
+/** ccxt's method for a path of an exchange's own API: signed when the path is private, and paced by what it costs there. */
+export type CcxtCall = (params: Record<string, string | number>) => Promise<unknown>;
 
 export interface CcxtMarket {
   readonly id: string;

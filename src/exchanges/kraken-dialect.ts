@@ -1,7 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type CcxtExchange, type CcxtMarket, memberOf, textOf } from './ccxt-exchange.ts';
+import { type CcxtCall, type CcxtExchange, type CcxtMarket, memberOf, textOf } from './ccxt-exchange.ts';
 import type { Dialect } from './dialect.ts';
 import type { OrderRecord } from './exchange.ts';
+
+interface Kraken extends CcxtExchange {
+  readonly privatePostAddOrder: CcxtCall;
+  readonly privatePostQueryOrders: CcxtCall;
+  readonly privatePostOpenOrders: CcxtCall;
+  readonly privatePostClosedOrders: CcxtCall;
+}
 
 /** Looks at an order that was just taken until it is over; it is over at once, or as soon as Kraken notes it. */
 const looks = 4;
@@ -31,8 +38,8 @@ export const krakenDialect: Dialect = {
   takesTurns: true,
   tops: (ccxt, symbols) => ccxt.fetchTickers(symbols),
   tick: ({ info }) => textOf(info, 'tick_size') || undefined,
-  place: async (ccxt, market, order) => {
-    const answer = await ask(ccxt, 'AddOrder', {
+  place: async (ccxt: Kraken, market, order) => {
+    const answer = await ccxt.privatePostAddOrder({
       pair: market.id,
       type: order.side,
       ordertype: 'limit',
@@ -47,7 +54,7 @@ export const krakenDialect: Dialect = {
     const id = Array.isArray(ids) ? String(ids[0] ?? '') : '';
     if (id === '') throw new Error('Kraken took an order and gave no id');
     for (let look = 1; look <= looks; look++) {
-      const found = await ask(ccxt, 'QueryOrders', { txid: id }).catch(() => null);
+      const found = await ccxt.privatePostQueryOrders({ txid: id }).catch(() => null);
       const record = memberOf(memberOf(found, 'result'), id);
       if (record && !isOpen(record)) return recordOf(record, market);
       await sleep(lookMs);
@@ -55,31 +62,22 @@ export const krakenDialect: Dialect = {
     // It was taken, whatever a question about it was answered with.
     return { isOpen: true, filled: '0', cost: '0', fees: [] };
   },
-  find: async (ccxt, market, clientId) => {
+  find: async (ccxt: Kraken, market, clientId) => {
     // Open orders first: one that ends in between is seen twice then, and never not at all.
-    const open = await listOf(ccxt, 'OpenOrders', 'open', clientId);
-    const closed = await listOf(ccxt, 'ClosedOrders', 'closed', clientId);
+    const asked = { cl_ord_id: clientId };
+    const open = listOf(await ccxt.privatePostOpenOrders(asked), 'open', clientId);
+    const closed = listOf(await ccxt.privatePostClosedOrders(asked), 'closed', clientId);
     return [...new Map([...open, ...closed]).values()].map((order) => recordOf(order, market));
   },
 };
 
-function ask(ccxt: CcxtExchange, path: string, params: Record<string, string>): Promise<unknown> {
-  return ccxt.request(path, 'private', 'POST', params);
-}
-
-async function listOf(
-  ccxt: CcxtExchange,
-  path: string,
-  member: string,
-  clientId: string,
-): Promise<[string, unknown][]> {
-  const answer = await ask(ccxt, path, { cl_ord_id: clientId });
+function listOf(answer: unknown, member: 'open' | 'closed', clientId: string): [string, unknown][] {
   const list = memberOf(memberOf(answer, 'result'), member);
-  if (typeof list !== 'object' || list === null) throw new Error(`Kraken's ${path} gave no list`);
+  if (typeof list !== 'object' || list === null) throw new Error(`Kraken gave no list of ${member} orders`);
   const orders = Object.entries(list);
   // Orders of others mean that the filter was not heeded, and then ours may be on another page: that is no 'none'.
   if (orders.some(([, order]) => textOf(order, 'cl_ord_id') !== clientId)) {
-    throw new Error(`Kraken's ${path} gave orders that were not asked for`);
+    throw new Error(`Kraken gave ${member} orders that were not asked for`);
   }
   return orders;
 }

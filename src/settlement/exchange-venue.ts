@@ -43,8 +43,6 @@ const shortestValidMs = 1_000;
 /** Clocks farther apart make the validity of orders mean nothing. */
 const largestSkewMs = 2_000;
 const skewEveryMs = 600_000;
-/** Trades that one sweep squares. */
-const sweepSize = 20;
 
 /**
  * Liquidity of an exchange. Selling A for B is two legs through cash: B is bought first, at once or not at all and no
@@ -60,6 +58,8 @@ export class ExchangeVenue implements LiquidityVenue {
   readonly #options: Required<ExchangeVenueOptions>;
   readonly #journal: VenueJournal;
   #skewCheckedMs: number | null = null;
+  /** Whether a trade is at the exchange. */
+  #isTaken = false;
 
   constructor(options: ExchangeVenueOptions) {
     this.#options = { orderValidMs: 15_000, recordLagMs: 10_000, ...options };
@@ -68,36 +68,39 @@ export class ExchangeVenue implements LiquidityVenue {
   }
 
   async trade(order: VenueOrder): Promise<VenueAnswer> {
-    let trade = await this.#journal.open(order, this.#now());
-    if (trade.outcome === null) {
-      const { decided, code } = await this.#fill(trade);
-      if (!decided) return { outcome: 'rejected', code };
-      trade = decided;
-    }
+    const trade = await this.#journal.open(order, this.#now());
+    if (trade.outcome === 'filled') return filled(trade);
     if (trade.outcome === 'rejected') return { outcome: 'rejected', code: 'too_late' };
-    await this.#square(trade).catch((error) => this.#noteUnsquared(error));
-    return filled(trade);
+    return this.#inTurn(async () => {
+      const { decided, code } = await this.#fill(trade);
+      if (decided?.outcome !== 'filled') return { outcome: 'rejected', code };
+      await this.#sell(decided);
+      return filled(decided);
+    });
   }
 
   async find(clientId: string): Promise<VenueAnswer | null> {
     const trade = await this.#journal.find(clientId);
     if (!trade || trade.outcome === 'rejected') return null;
     if (trade.outcome === 'filled') return filled(trade);
-    const orders = await this.#settled(trade, 'main');
-    const decided = await this.#decideFilled(trade);
-    if (decided?.outcome === 'filled') return filled(decided);
-    if (this.#isPast(trade)) await this.#giveUp(trade);
-    else if (orders.some((order) => order.filled.gt(none))) throw new VenueUndecided('a trade is partly filled');
-    else await this.#refuse(trade, orders);
-    return null;
+    return this.#inTurn(async () => {
+      const orders = await this.#settled(trade, 'main');
+      const decided = await this.#decideFilled(trade);
+      if (decided?.outcome === 'filled') return filled(decided);
+      if (this.#isPast(trade)) await this.#giveUp(trade);
+      else if (orders.some((order) => order.filled.gt(none))) throw new VenueUndecided('a trade is partly filled');
+      else await this.#refuse(trade, orders);
+      return null;
+    });
   }
 
-  /** Sells what filled trades have left to sell. */
+  /** Sells what the filled trade that waited longest has left to sell, unless a trade is at the exchange. */
   async settleCash(): Promise<void> {
-    for (const clientId of await this.#journal.unsquared(sweepSize)) {
-      const trade = await this.#journal.find(clientId);
-      if (trade?.outcome === 'filled') await this.#square(trade).catch((error) => this.#noteUnsquared(error));
-    }
+    if (this.#isTaken) return;
+    await this.#inTurn(async () => {
+      const trade = await this.#journal.nextUnsquared(this.#now());
+      if (trade) await this.#sell(trade);
+    });
   }
 
   async close(): Promise<void> {
@@ -108,8 +111,28 @@ export class ExchangeVenue implements LiquidityVenue {
     return this.#options.clock.now();
   }
 
-  #noteUnsquared(error: unknown): void {
-    this.#options.log.warn({ event: 'venue_sale_failed', ...errorMembers(error) }, 'a coin is still to be sold');
+  /**
+   * One trade at a time has the exchange to itself: beside others, its orders would grow too old while they wait for the
+   * pace that the exchange allows. Whoever finds it taken comes again.
+   *
+   * @throws VenueUndecided when it is taken.
+   */
+  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#isTaken) throw new VenueUndecided('another trade is at the exchange');
+    this.#isTaken = true;
+    try {
+      return await work();
+    } finally {
+      this.#isTaken = false;
+    }
+  }
+
+  /** Sells what a filled trade has left to sell, now or later. */
+  async #sell(trade: JournalTrade): Promise<void> {
+    await this.#square(trade).catch((error) => {
+      const { log } = this.#options;
+      log.warn({ event: 'venue_sale_failed', ...errorMembers(error) }, 'a coin is still to be sold');
+    });
   }
 
   #isPast({ validUntil }: JournalTrade): boolean {
@@ -197,7 +220,7 @@ export class ExchangeVenue implements LiquidityVenue {
     return closing(market, held);
   }
 
-  /** Sells what a filled trade has left to sell. */
+  /** Sells until nothing is left that the market takes. */
   async #square(trade: JournalTrade): Promise<void> {
     if (trade.isSquared) return;
     const { cash, account } = this.#options;

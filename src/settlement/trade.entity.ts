@@ -12,6 +12,7 @@ export class Trade {
   @PrimaryKey({ type: 'uuid' })
   orderId!: string;
 
+  /** The venue that is asked, and no other. */
   @Property({ type: 'text' })
   venue!: string;
 

@@ -74,14 +74,17 @@ export class VenueJournal {
     return this.#trade(this.#orm.em.fork(), clientId, '');
   }
 
-  /** The trades whose sale is not done, oldest first. */
-  async unsquared(limit: number): Promise<string[]> {
-    const rows = await this.#orm.em.fork().execute<{ client_id: string }[]>(
-      `select client_id from venue_trade
-        where outcome = 'filled' and squared_at is null and venue = ? order by decided_at limit ?`,
-      [this.#venue, limit],
+  /** The trade whose sale is not done and waited longest since it was last given here, or decided; null for none. */
+  async nextUnsquared(now: Date): Promise<JournalTrade | null> {
+    const [row] = await this.#orm.em.fork().execute<{ client_id: string }[]>(
+      `update venue_trade set sale_tried_at = ?
+        where client_id = (select client_id from venue_trade
+                            where outcome = 'filled' and squared_at is null and venue = ?
+                            order by coalesce(sale_tried_at, decided_at), client_id limit 1 for update skip locked)
+        returning client_id`,
+      [now, this.#venue],
     );
-    return rows.map(({ client_id }) => client_id);
+    return row ? this.find(row.client_id) : null;
   }
 
   async orders(clientId: string, em: EntityManager = this.#orm.em.fork()): Promise<JournalOrder[]> {

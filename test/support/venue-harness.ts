@@ -32,13 +32,16 @@ export class VenueHarness {
   readonly exchange: LoopbackExchange & { readonly key: string; readonly secret: string };
   /** Real time, and what a test adds to it. Orders of times too far ahead are refused by Kraken: within a minute. */
   readonly clock = new RunningClock();
+  readonly #isPaced: boolean;
   #database: TestDatabase | null = null;
   #orm: MikroORM | null = null;
   #process: ExchangeProcess | null = null;
 
-  constructor({ name, cash }: { readonly name: VenueHarness['name']; readonly cash: string }) {
+  /** Unless `isPaced`, requests follow each other as fast as they can. */
+  constructor({ name, cash, isPaced = false }: Pick<VenueHarness, 'name' | 'cash'> & { readonly isPaced?: boolean }) {
     this.name = name;
     this.cash = cash;
+    this.#isPaced = isPaced;
     this.exchange = name === 'kraken' ? new LoopbackKraken() : new LoopbackBinance();
   }
 
@@ -64,7 +67,7 @@ export class VenueHarness {
     this.#process = new ExchangeProcess({
       exchanges: [{ name: this.name, origin, key, secret }],
       log: createLog('info', new LogSink()),
-      paceMs: 0,
+      ...(this.#isPaced ? {} : { paceMs: 0 }),
       restartMs: 1,
       requestTimeoutMs: 2_000,
     });

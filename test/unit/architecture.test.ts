@@ -153,7 +153,7 @@ const mayImport: Record<string, readonly string[]> = {
     'signer-seed.ts',
   ],
   'price-setup.ts': ['clock.ts', 'config.ts', 'exchanges', 'log.ts', 'rates', 'surroundings.ts'],
-  'venue-setup.ts': ['clock.ts', 'config.ts', 'exchanges', 'log.ts', 'rates', 'settlement'],
+  'venue-setup.ts': ['bootstrap.ts', 'clock.ts', 'config.ts', 'exchanges', 'log.ts', 'rates', 'settlement'],
   'app.ts': [
     'bootstrap.ts',
     'chains',

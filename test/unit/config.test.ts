@@ -78,20 +78,30 @@ describe('loadConfig', () => {
     expect(problemsOf({ KEY_PEPPER: `1:${'a'.repeat(32)},1:${'b'.repeat(32)}` })).toHaveLength(1);
   });
 
-  it('removes the secrets of a start from the environment of the process, and from no other', () => {
-    const other = { SIGNER_SEED: 'ab'.repeat(32) };
-    process.env.SIGNER_SEED = other.SIGNER_SEED;
-    process.env.SIGNER_SECRET = 'cd'.repeat(32);
-    process.env.SIGNER_PASSPHRASE = 'correct horse battery';
-    expect(loadConfig()).toMatchObject({
-      SIGNER_SEED: other.SIGNER_SEED,
+  it('removes secrets from the environment of the process, and from no other', () => {
+    const secrets = {
+      SIGNER_SEED: 'ab'.repeat(32),
       SIGNER_SECRET: 'cd'.repeat(32),
       SIGNER_PASSPHRASE: 'correct horse battery',
-    });
-    for (const name of ['SIGNER_SEED', 'SIGNER_SECRET', 'SIGNER_PASSPHRASE'])
-      expect(process.env).not.toHaveProperty(name);
-    loadConfig(other);
-    expect(other).toHaveProperty('SIGNER_SEED');
+      PRICE_SOURCES: 'kraken,binance',
+      VENUE: 'kraken',
+      VENUE_KEY: 'key',
+      VENUE_SECRET: 'secret',
+      DATABASE_URL: 'postgres://db/x',
+      REDIS_URL: 'redis://r',
+    };
+    const before = { ...process.env };
+    try {
+      Object.assign(process.env, secrets, { KEY_PEPPER: `1:${'a'.repeat(32)}` });
+      const { VENUE: _, PRICE_SOURCES: __, ...texts } = secrets;
+      expect(loadConfig()).toMatchObject({ ...texts, KEY_PEPPER: [{ version: 1, secret: 'a'.repeat(32) }] });
+      for (const name of [...Object.keys(texts), 'KEY_PEPPER']) expect(process.env).not.toHaveProperty(name);
+    } finally {
+      for (const name of Object.keys(secrets)) delete process.env[name];
+      Object.assign(process.env, before);
+    }
+    loadConfig(secrets);
+    expect(secrets).toHaveProperty('SIGNER_SEED');
   });
 
   it('refuses a secret of the signer and a file of it at once, and shows neither', () => {
@@ -124,6 +134,12 @@ describe('settings of exchanges', () => {
     ]);
     const elsewhere = loadConfig({ ...venue, VENUE: 'kraken=http://127.0.0.1:1234' });
     expect(elsewhere.VENUE).toEqual({ name: 'kraken', origin: 'http://127.0.0.1:1234' });
+  });
+
+  it('ask a process that trades nothing for no key', () => {
+    const api = { ROLE: 'api', DATABASE_URL: 'postgres://db/x', VENUE: 'kraken' };
+    expect(problemsOf(api)).toEqual([]);
+    expect(problemsOf({ ...live, ...api, ROLE: 'worker' })).toHaveLength(1);
   });
 
   it.each([

@@ -57,6 +57,13 @@ describe('unsafeSettings', () => {
   });
 });
 
+describe('unsafeSettings of an api process', () => {
+  it('ask for prices, and for no venue', () => {
+    const api = { ...safe, ROLE: 'api', VENUE: null, PRICE_SOURCES: [], SIGNER_SOCKET: null };
+    expect(names(unsafeSettings(api, networksOf(1)))).toEqual(['PRICE_SOURCES']);
+  });
+});
+
 describe('openNetworks', () => {
   it('names the file and each of its faults', () => {
     const path = join(folder, 'bad.yaml');

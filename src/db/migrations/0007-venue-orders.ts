@@ -21,6 +21,8 @@ export class Migration0007VenueOrders extends Migration {
         decided_at timestamptz,
         -- When what was sold had been turned into cash, but for what is too little to be sold.
         squared_at timestamptz,
+        -- When it was last taken up to be sold, after the trade itself had tried.
+        sale_tried_at timestamptz,
         check ((outcome is null) = (decided_at is null)),
         check ((bought is not null) = (outcome is not distinct from 'filled'))
       );

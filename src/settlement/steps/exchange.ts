@@ -14,8 +14,13 @@ const graceSec = 30;
 
 /** exchanging: decide the terms once, then ask the venue until it fills them or the deadline passes. */
 export async function exchange(settling: Settling): Promise<StepResult> {
-  const { em, order, now } = settling;
+  const { em, order, now, tools } = settling;
   const trade = await em.findOne(Trade, { orderId: order.id });
+  if (trade && trade.venue !== tools.venue.name) {
+    // Only the venue that was asked knows what it did.
+    trade.problem = 'other_venue';
+    return rest(secondsAfter(now, retrySec));
+  }
   if (trade) return { outcome: 'trade' };
   const decided = decideTrade(settling);
   if (decided) {

@@ -1,4 +1,5 @@
 import { addressExample } from '../../../src/chains/address.ts';
+import { SignerError } from '../../../src/chains/signer.ts';
 import { type ReconcileRow, reconcile } from '../../../src/ledger/reconcile.ts';
 import { Big } from '../../../src/money.ts';
 import type { PriceSource } from '../../../src/rates/price-source.ts';
@@ -46,7 +47,7 @@ describe.each(loopbackVenues)('the book of a gateway at $name', ({ name, cash, p
   });
   beforeEach(() => reset());
   afterEach(() => {
-    faults.signerAway = false;
+    faults.signing = null;
     expect(wrong.splice(0)).toEqual([]);
   });
 
@@ -219,7 +220,7 @@ describe.each(loopbackVenues)('the book of a gateway at $name', ({ name, cash, p
   });
 
   it('keeps the venue apart when an exchange is taken into our own book', async () => {
-    faults.signerAway = true;
+    faults.signing = () => Promise.reject(new SignerError('refused', 'above a limit'));
     const order = await traded();
     const [first, second] = await Promise.all(
       ['first', 'second'].map(async (who) => (await gateway.staff.create(`${who}@example.com`, 'operator')).member.id),

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Big } from '../../../src/money.ts';
 import type { ExchangeVenue } from '../../../src/settlement/exchange-venue.ts';
@@ -216,6 +217,33 @@ describe.each(loopbackVenues)('ExchangeVenue at $name', ({ name, cash, place }) 
     expect(await harness.openVenue().trade(one)).toEqual(answer);
     expect(harness.buys()).toEqual(['0.0999']);
     expect(harness.gained('ETH')).toBe('-2');
+  });
+
+  it('sells the others, however many cannot be sold', async () => {
+    const stuck = Array.from({ length: 25 }, () => randomUUID());
+    for (const clientId of stuck) {
+      await query(
+        harness.databaseUrl,
+        `insert into venue_trade (client_id, venue, sell_coin, sell_amount, buy_coin, buy_amount, min_buy_amount,
+                                  valid_until, created_at, outcome, bought, decided_at)
+         values ($1, $2, 'XMR', 1, 'BTC', 1, 1, now(), now(), 'filled', 1, now() - interval '1 day')`,
+        [clientId, name],
+      );
+    }
+    let placed = 0;
+    exchange.onRequest = () => {
+      const asked = exchange.asked.at(-1) ?? '';
+      if (asked.startsWith('POST') && asked.endsWith(`/${place}`)) placed += 1;
+      if (placed === 1) exchange.balances.set('ETH', new Big('0'));
+    };
+    const one = harness.order();
+    expect(await venue.trade(one)).toMatchObject({ outcome: 'filled' });
+    exchange.onRequest = null;
+    exchange.balances.set('ETH', new Big('100'));
+    expect(harness.gained('ETH')).toBe('0');
+    for (let sweep = 0; sweep <= stuck.length; sweep++) await venue.settleCash();
+    expect(harness.gained('ETH')).toBe('-2');
+    await query(harness.databaseUrl, 'delete from venue_trade where client_id = any($1)', [stuck]);
   });
 
   it('sells nothing more once what the trade left is booked', async () => {

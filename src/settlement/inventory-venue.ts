@@ -1,26 +1,29 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../clock.ts';
 import { Big, floorTo, formatDecimal, storedDecimals } from '../money.ts';
-import type { PriceSource } from '../rates/price-source.ts';
+import type { PriceBook } from '../rates/price-book.ts';
 import type { LiquidityVenue, VenueAnswer, VenueOrder } from './liquidity-venue.ts';
 
-export interface SandboxVenueOptions {
+export interface InventoryVenueOptions {
   readonly orm: MikroORM;
   readonly clock: Clock;
-  readonly prices: PriceSource;
+  readonly prices: Pick<PriceBook, 'live'>;
 }
 
+/** The name under which trades and fills are stored, since the inventory was the sandbox's alone. */
+export const inventoryName = 'sandbox';
+
 /**
- * A venue that lives in the database and trades at the prices of a source, without a spread. It has plenty of every coin
- * but those that have an inventory.
+ * Liquidity of our own: an exchange is a row in the database, at the market's prices and without a spread, and the coins
+ * are those of our wallets. It has plenty of every coin but those that have an inventory.
  */
-export class SandboxVenue implements LiquidityVenue {
-  readonly name = 'sandbox';
+export class InventoryVenue implements LiquidityVenue {
+  readonly name = inventoryName;
   readonly #orm: MikroORM;
   readonly #clock: Clock;
-  readonly #prices: PriceSource;
+  readonly #prices: InventoryVenueOptions['prices'];
 
-  constructor({ orm, clock, prices }: SandboxVenueOptions) {
+  constructor({ orm, clock, prices }: InventoryVenueOptions) {
     this.#orm = orm;
     this.#clock = clock;
     this.#prices = prices;
@@ -29,7 +32,7 @@ export class SandboxVenue implements LiquidityVenue {
   async trade(order: VenueOrder): Promise<VenueAnswer> {
     const before = await storedFill(this.#orm.em.fork(), order.clientId);
     if (before !== null) return before;
-    const bought = await this.#worth(order);
+    const bought = this.#worth(order);
     if (bought === null) return { outcome: 'rejected', code: 'no_price' };
     if (bought.lt(order.minBuyAmount)) return { outcome: 'rejected', code: 'slippage' };
     return this.#alone(order.clientId, (em) => this.#fill(em, order, bought));
@@ -47,13 +50,11 @@ export class SandboxVenue implements LiquidityVenue {
     });
   }
 
-  /** What the sold amount buys at this moment, or null when a price is missing. */
-  async #worth({ sellCoin, sellAmount, buyCoin }: VenueOrder): Promise<Big | null> {
-    const prices = await this.#prices.fetch([sellCoin, buyCoin]);
-    const sell = prices.get(sellCoin);
-    const buy = prices.get(buyCoin);
-    if (sell === undefined || buy === undefined) return null;
-    return floorTo(new Big(sellAmount).times(sell.price).div(buy.price), storedDecimals);
+  /** What the sold amount buys at this moment, or null while a price is missing, too old or paused. */
+  #worth({ sellCoin, sellAmount, buyCoin }: VenueOrder): Big | null {
+    const sell = this.#prices.live(sellCoin);
+    const buy = this.#prices.live(buyCoin);
+    return sell && buy && floorTo(new Big(sellAmount).times(sell).div(buy), storedDecimals);
   }
 
   async #fill(em: EntityManager, order: VenueOrder, bought: Big): Promise<VenueAnswer> {

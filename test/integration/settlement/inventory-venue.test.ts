@@ -3,30 +3,29 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import fc from 'fast-check';
 import { createOrm } from '../../../src/db/orm.ts';
 import { Big } from '../../../src/money.ts';
+import type { PriceSource } from '../../../src/rates/price-source.ts';
 import { sandboxPriceOverrides } from '../../../src/rates/sources/sandbox-price-overrides.ts';
 import { SandboxPriceSource } from '../../../src/rates/sources/sandbox-price-source.ts';
+import { attention } from '../../../src/reports/attention.ts';
+import { InventoryVenue } from '../../../src/settlement/inventory-venue.ts';
 import type { VenueOrder } from '../../../src/settlement/liquidity-venue.ts';
-import { SandboxVenue } from '../../../src/settlement/sandbox-venue.ts';
 import { TestClock } from '../../support/clock.ts';
 import { createDatabase, query } from '../../support/database.ts';
+import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
 
 const clock = new TestClock();
 const prices: Record<string, string> = { BTC: '64000', USDT: '1', XRP: '0.3', ETH: '3000' };
 let database: { url: string; drop(): Promise<void> };
 let orm: MikroORM;
-let venue: SandboxVenue;
+let venue: InventoryVenue;
 
 beforeAll(async () => {
   database = await createDatabase();
   orm = await createOrm({ url: database.url, poolSize: 10 });
-  venue = new SandboxVenue({
+  venue = new InventoryVenue({
     orm,
     clock,
-    prices: {
-      name: 'test',
-      fetch: async (coins) =>
-        new Map(coins.flatMap((coin) => (prices[coin] ? [[coin, { price: prices[coin], at: clock.now() }]] : []))),
-    },
+    prices: { live: (coin) => (prices[coin] ? new Big(prices[coin]) : null) },
   });
 });
 afterAll(async () => {
@@ -57,8 +56,8 @@ async function inventory(): Promise<Record<string, string>> {
   return Object.fromEntries(rows.map(({ coin, amount }) => [coin, amount]));
 }
 
-describe('SandboxVenue', () => {
-  it('trades at the prices of its source, rounded down to what the database holds', async () => {
+describe('InventoryVenue', () => {
+  it("trades at the market's prices, rounded down to what the database holds", async () => {
     expect(await venue.trade(order())).toEqual({ outcome: 'filled', bought: '32000' });
     const odd = order({ sellCoin: 'USDT', sellAmount: '1', buyCoin: 'XRP', minBuyAmount: '3' });
     expect(await venue.trade(odd)).toEqual({ outcome: 'filled', bought: '3.333333333333333333' });
@@ -143,6 +142,89 @@ describe('SandboxVenue', () => {
       }),
       { numRuns: 10 },
     );
+  });
+});
+
+describe('a gateway that trades from its inventory', () => {
+  const asked: (readonly string[])[] = [];
+  const paused = new Set<string>();
+  const fixed = new SandboxPriceSource(clock, 'seed');
+  const priceSource: PriceSource = {
+    name: 'test',
+    fetch: async (coins) => {
+      asked.push(coins);
+      return fixed.fetch(coins.filter((coin) => !paused.has(coin)));
+    },
+    paused: () => paused,
+  };
+  let gateway: SettledGateway;
+
+  beforeAll(async () => {
+    gateway = await startSettledGateway({ clock, surroundings: { priceSource } });
+  });
+  afterAll(() => gateway?.stop());
+
+  /** An order whose trade is decided, and found no inventory at first. */
+  async function undecided(): Promise<MadeOrder> {
+    await gateway.query(`insert into sandbox_inventory (coin, amount) values ('USDT', 0)`);
+    const order = await gateway.order();
+    await gateway.deposit(order);
+    await gateway.mine(order.networkFrom, 3);
+    await gateway.tick();
+    expect(await trade(order)).toEqual({ state: 'intended', problem: 'no_inventory' });
+    await gateway.query('delete from sandbox_inventory');
+    return order;
+  }
+
+  async function trade({ id }: MadeOrder): Promise<unknown> {
+    return (await gateway.query('select state, problem from trade where order_id = $1', [id]))[0];
+  }
+
+  async function later(seconds = 6): Promise<void> {
+    clock.advance(seconds * 1000);
+    await gateway.settlement.settler.tools.prices.refresh(gateway.app.catalogue.coins());
+    await gateway.tick();
+  }
+
+  it('goes by its price book, and leaves the source to it', async () => {
+    const order = await undecided();
+    paused.add('BTC');
+    await later();
+    expect(await trade(order)).toEqual({ state: 'intended', problem: 'no_price' });
+    paused.clear();
+    await later();
+    expect(await trade(order)).toEqual({ state: 'filled', problem: null });
+    const all = gateway.app.catalogue.coins().length;
+    expect(asked.filter((coins) => coins.length !== all)).toEqual([]);
+  });
+
+  it('asks nothing about a trade of another venue, and does not start beside one', async () => {
+    const order = await undecided();
+    await gateway.query(`update trade set venue = 'kraken' where order_id = $1`, [order.id]);
+    // Past the deadline and long after it.
+    await later(86_400);
+    await later();
+    expect(await trade(order)).toEqual({ state: 'intended', problem: 'other_venue' });
+    expect(await gateway.query('select from sandbox_fill where client_id = $1', [order.id])).toEqual([]);
+    expect(await attention(gateway.app.orm.em.fork(), 10, clock.now())).toContainEqual(
+      expect.objectContaining({ kind: 'trade_stuck', orderId: order.id, detail: 'other_venue' }),
+    );
+    const start = (): Promise<unknown> => startSettledGateway({ clock, databaseUrl: gateway.databaseUrl });
+    await expect(start()).rejects.toThrow(/^1 trade is open at kraken.*VENUE=kraken/);
+    await gateway.query(`update trade set venue = 'sandbox' where order_id = $1`, [order.id]);
+    await gateway.query(
+      `insert into venue_trade (client_id, venue, sell_coin, sell_amount, buy_coin, buy_amount, min_buy_amount, valid_until,
+                                created_at, outcome, bought, decided_at)
+       values ($1, 'binance', 'BTC', 1, 'USDT', 1, 1, now(), now(), 'filled', 1, now())`,
+      [order.id],
+    );
+    const other = { VENUE: 'kraken=http://127.0.0.1:1', VENUE_KEY: 'key', VENUE_SECRET: 'secret' };
+    const live = { ...other, PRICE_SOURCES: 'kraken=http://127.0.0.1:1', PRICE_MIN_SOURCES: '1' };
+    const started = startSettledGateway({ clock, databaseUrl: gateway.databaseUrl, settings: live });
+    await expect(started).rejects.toThrow(/VENUE=binance.*VENUE=inventory/s);
+    // Trades at both can be finished.
+    const worker = { clock, databaseUrl: gateway.databaseUrl, key: 'none', settings: { ROLE: 'worker' } };
+    await (await startSettledGateway(worker)).stop();
   });
 });
 
