@@ -415,6 +415,7 @@ create table payment (
   created_at timestamp with time zone not null,
   sent_at timestamp with time zone,
   ended_at timestamp with time zone,
+  number bigint not null,
   sources text[],
   constraint payment_pkey PRIMARY KEY (id),
   constraint payment_amount_check CHECK ((amount > (0)::numeric)),
@@ -442,6 +443,7 @@ CREATE UNIQUE INDEX payment_once ON public.payment USING btree (deposit_id, leg)
 CREATE INDEX payment_order ON public.payment USING btree (order_id);
 CREATE UNIQUE INDEX payment_payout_once ON public.payment USING btree (order_id) WHERE ((kind = 'payout'::text) AND (state <> 'dead'::text));
 CREATE INDEX payment_problem ON public.payment USING btree (problem_since) WHERE ((problem IS NOT NULL) AND (ended_at IS NULL));
+CREATE INDEX payment_sent ON public.payment USING btree (sent_at, id) WHERE (state = 'sent'::text);
 CREATE UNIQUE INDEX payment_sweep_once ON public.payment USING btree (chain, sources, COALESCE(contract, ''::text)) WHERE ((kind = 'sweep'::text) AND (state <> ALL (ARRAY['confirmed'::text, 'dead'::text])));
 CREATE TRIGGER payment_kept BEFORE UPDATE ON public.payment FOR EACH ROW EXECUTE FUNCTION keep_payment();
 CREATE TRIGGER payment_not_removed BEFORE DELETE OR TRUNCATE ON public.payment FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
@@ -505,6 +507,14 @@ create table price_override (
   constraint price_override_staff_id_fkey FOREIGN KEY (staff_id) REFERENCES staff_member(id)
 );
 CREATE UNIQUE INDEX price_override_live ON public.price_override USING btree (coin_from, coin_to) WHERE (ended_at IS NULL);
+
+create table price_window (
+  starts_at timestamp with time zone not null,
+  fixed jsonb not null,
+  reference jsonb not null,
+  overrides jsonb not null,
+  constraint price_window_pkey PRIMARY KEY (starts_at)
+);
 
 create table sandbox_account (
   chain text not null,
@@ -797,6 +807,8 @@ create table worker (
 );
 
 create sequence deposit_index_block as bigint start 50 increment 50 minvalue 50 maxvalue 2147483600;
+
+create sequence payment_number_seq as bigint start 1 increment 1 minvalue 1 maxvalue 9223372036854775807;
 
 create sequence sandbox_tx_seq_seq as bigint start 1 increment 1 minvalue 1 maxvalue 9223372036854775807;
 

@@ -18,6 +18,7 @@ import { Authenticator } from './partners/authenticator.ts';
 import { openPriceSource } from './price-setup.ts';
 import { PriceBook } from './rates/price-book.ts';
 import { PriceOverrideService } from './rates/price-override-service.ts';
+import { SharedPriceWindows } from './rates/price-windows.ts';
 import { RateService } from './rates/rate-service.ts';
 import { OrderStats } from './reports/order-stats.ts';
 import { createRestApp } from './rest/server.ts';
@@ -125,6 +126,7 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
       log,
       source: priceSource,
       overrides: () => overrides.live(),
+      windows: new SharedPriceWindows(orm),
       refreshSec: config.PRICE_REFRESH_SEC,
       maxAgeSec: config.PRICE_MAX_AGE_SEC,
       fixedHoldSec: config.FIXED_RATE_HOLD_SEC,

@@ -4,6 +4,7 @@ import { PriceBook } from '../../../src/rates/price-book.ts';
 import { ExchangePriceSource } from '../../../src/rates/sources/exchange-price-source.ts';
 import { TestClock } from '../../support/clock.ts';
 import { LogSink } from '../../support/log-sink.ts';
+import { PriceWindowsInMemory } from '../../support/price-windows.ts';
 
 /** What each exchange answers; a function may throw or never end. */
 type Answers = Partial<Record<ExchangeName, unknown>>;
@@ -153,6 +154,7 @@ describe('ExchangePriceSource', () => {
       clock,
       log: createLog('silent'),
       source,
+      windows: new PriceWindowsInMemory(),
       refreshSec: 5,
       maxAgeSec: 60,
       fixedHoldSec: 60,
