@@ -87,7 +87,7 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
 
   try {
     const networks = openNetworks(config);
-    const unsafe = unsafeSettings({ ...config }, networks);
+    const unsafe = unsafeSettings(config, networks);
     if (unsafe.length > 0) throw new ConfigError(unsafe);
     const orm = await createOrm({
       url: databaseUrl,
