@@ -55,6 +55,8 @@ create table chain_state (
   identity text,
   failing_since timestamp with time zone,
   failure text,
+  final_height bigint,
+  compared_index bigint not null default '-1'::integer,
   constraint chain_state_pkey PRIMARY KEY (chain)
 );
 
@@ -438,12 +440,14 @@ END),
 );
 CREATE INDEX payment_address ON public.payment USING btree (lower(address) text_pattern_ops);
 CREATE INDEX payment_due ON public.payment USING btree (chain, next_action_at) WHERE (next_action_at IS NOT NULL);
+CREATE INDEX payment_gas_of ON public.payment USING btree (chain, address) WHERE (kind = 'gas'::text);
 CREATE UNIQUE INDEX payment_gas_once ON public.payment USING btree (chain, address) WHERE ((kind = 'gas'::text) AND (state <> ALL (ARRAY['confirmed'::text, 'dead'::text])));
 CREATE UNIQUE INDEX payment_once ON public.payment USING btree (deposit_id, leg) WHERE (state <> 'dead'::text);
 CREATE INDEX payment_order ON public.payment USING btree (order_id);
 CREATE UNIQUE INDEX payment_payout_once ON public.payment USING btree (order_id) WHERE ((kind = 'payout'::text) AND (state <> 'dead'::text));
 CREATE INDEX payment_problem ON public.payment USING btree (problem_since) WHERE ((problem IS NOT NULL) AND (ended_at IS NULL));
 CREATE INDEX payment_sent ON public.payment USING btree (sent_at, id) WHERE (state = 'sent'::text);
+CREATE INDEX payment_sweep_of ON public.payment USING btree (chain, sources) WHERE (kind = 'sweep'::text);
 CREATE UNIQUE INDEX payment_sweep_once ON public.payment USING btree (chain, sources, COALESCE(contract, ''::text)) WHERE ((kind = 'sweep'::text) AND (state <> ALL (ARRAY['confirmed'::text, 'dead'::text])));
 CREATE TRIGGER payment_kept BEFORE UPDATE ON public.payment FOR EACH ROW EXECUTE FUNCTION keep_payment();
 CREATE TRIGGER payment_not_removed BEFORE DELETE OR TRUNCATE ON public.payment FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();

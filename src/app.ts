@@ -1,6 +1,7 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { bootstrap, createDemoAccess, type DemoAccess, StartError } from './bootstrap.ts';
 import { DepositAddresses } from './chains/deposit-addresses.ts';
+import type { LiveNetworks } from './chains/live-networks.ts';
 import { refuseOtherChains } from './chains-setup.ts';
 import { systemClock } from './clock.ts';
 import { type Config, ConfigError } from './config.ts';
@@ -48,6 +49,7 @@ export interface App {
   readonly orders: OrderService;
   /** Null in an api process. */
   readonly settlement: Settlement | null;
+  readonly networks: LiveNetworks;
   /** Makes changes of the catalogue visible at once instead of within seconds. */
   readonly catalogue: CurrencyCatalogue;
   /**
@@ -99,6 +101,7 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
       config,
       orm,
       url: databaseUrl,
+      networks,
       embedded,
       clock,
       log,
@@ -220,6 +223,7 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
         ...parts,
         hasher,
         limiter,
+        networks,
         authenticator: staffAuthenticator,
         overrides,
         rates,
@@ -270,6 +274,7 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
       limiter,
       orders,
       settlement,
+      networks,
       catalogue,
       stop: () => {
         stopped ??= drain();

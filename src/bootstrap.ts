@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { DepositAccount } from './chains/deposit-account.entity.ts';
+import type { LiveNetworks } from './chains/live-networks.ts';
 import { type Signer, SignerError } from './chains/signer.ts';
 import { SocketSigner } from './chains/signer-client.ts';
 import { openLocalSigner } from './chains/signer-local.ts';
@@ -30,6 +31,7 @@ export interface BootstrapOptions {
   readonly config: Config;
   readonly orm: MikroORM;
   readonly url: string;
+  readonly networks: LiveNetworks;
   /** The database is our own embedded one, so that migrating it needs no command. */
   readonly embedded: boolean;
   readonly clock: Clock;
@@ -153,29 +155,43 @@ async function filePepper(config: Config, needed: boolean): Promise<Pepper> {
  * when neither is there, so that this process leaves chains and pools to others.
  */
 async function openSigning(options: BootstrapOptions, stored: Buffer | null): Promise<Signing | null> {
-  const { config, orm, url, clock, log } = options;
+  const { config, orm, url, networks, clock, log } = options;
   if (config.SIGNER_SOCKET !== null) return openSocketSigning(options, config.SIGNER_SOCKET);
   const seed = stored ?? (await firstSeed(options));
   if (seed === null) return null;
   const signer = await openLocalSigner({ entropy: seed, dataDir: config.DATA_DIR });
   seed.fill(0);
-  const pool = new DepositPool({ orm, url, keys: signer, clock, log });
+  const pool = new DepositPool({
+    orm,
+    url,
+    keys: signer,
+    clock,
+    log,
+    isServed: (chain) => networks.state(chain) !== 'off',
+  });
   await pool.provision();
   return { signer, pool, close: () => signer.close() };
 }
 
 async function openSocketSigning(options: BootstrapOptions, socketPath: string): Promise<Signing> {
-  const { config, orm, url, clock, log } = options;
+  const { config, orm, url, networks, clock, log } = options;
   if (config.SIGNER_SEED !== null) {
     throw new StartError('a gateway with SIGNER_SOCKET holds no keys: give SIGNER_SEED to the signer only');
   }
   const signer = new SocketSigner({ socketPath, secret: signerSecret(config) });
-  const pool = new DepositPool({ orm, url, keys: signer, clock, log });
+  const pool = new DepositPool({
+    orm,
+    url,
+    keys: signer,
+    clock,
+    log,
+    isServed: (chain) => networks.state(chain) !== 'off',
+  });
   try {
     await pool.provision();
   } catch (error) {
     if (!(error instanceof SignerError)) throw error;
-    throw new StartError(`${error.message}; start the signer of SIGNER_SOCKET first, with: npm run signer`);
+    throw new StartError(error.message);
   }
   return { signer, pool, close: async () => {} };
 }

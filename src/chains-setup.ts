@@ -147,7 +147,7 @@ async function firstStarts(
   const faults = new Set<string>();
   for (const { network } of live) {
     const wallet = await rememberHotWallet(orm.em.fork(), signer, network.chain, (address) =>
-      isAddress(network, address),
+      isAddressOf(network, address),
     );
     if ('fault' in wallet) faults.add(wallet.fault);
     else wallets.set(network, wallet.address);
@@ -175,7 +175,8 @@ async function claimLive(
   return `networks.${chain} starts for the first time, for which one of its nodes must answer (${troubles})`;
 }
 
-function isAddress({ chain }: NetworkConfig, address: string): boolean {
+/** Whether it is an address of the network, written as addresses are kept. */
+export function isAddressOf({ chain }: NetworkConfig, address: string): boolean {
   const check = checkAddress(networkOfChain(chain)?.id ?? '', address, null);
   return check.ok && check.address === address;
 }

@@ -76,19 +76,24 @@ async function main(): Promise<void> {
 }
 
 /** What a person needs after a start; the last line is for programs too. */
-function announce({ restUrl, internalUrl, demo, catalogue }: App): void {
+function announce({ restUrl, internalUrl, demo, catalogue, networks }: App): void {
   if (demo && restUrl) {
     print('');
     print(`demo partner key, shown this once: ${demo.partnerKey}`);
     print(`staff token of ${demo.staffEmail} (admin), shown this once: ${demo.staffToken}`);
     print(`staff sign in at ${internalUrl}/sign-in`);
     print('');
-    const order = exampleOrder(catalogue);
+    const order = networks.live.size === 0 ? exampleOrder(catalogue) : null;
+    const quote = exampleQuote(catalogue);
     if (order) {
       print('create an order:');
       print(
         `curl -sS -X POST ${restUrl}/api/v1/partner/orders -H 'Authorization: Bearer ${demo.partnerKey}' -H 'Content-Type: application/json' -d '${JSON.stringify(order)}'`,
       );
+      print('');
+    } else if (quote) {
+      print('ask for a rate:');
+      print(`curl -sS '${restUrl}/api/v1/partner/rates?${quote}' -H 'Authorization: Bearer ${demo.partnerKey}'`);
       print('');
     }
   }
@@ -96,7 +101,7 @@ function announce({ restUrl, internalUrl, demo, catalogue }: App): void {
   print(`ready rest=${restUrl === null ? 'none' : `${restUrl}/api/v1`} internal=${internalUrl}`);
 }
 
-/** BTC to USDT where they are offered. None on real networks of which the example's addresses belong to everybody. */
+/** BTC to USDT where they are offered: for the sandbox only, as the example's addresses are nobody's on real networks. */
 function exampleOrder(catalogue: App['catalogue']): Record<string, unknown> | null {
   const from = catalogue.find('BTC', 'BTC');
   const to = catalogue.find('USDT', 'TRC20');
@@ -111,6 +116,20 @@ function exampleOrder(catalogue: App['catalogue']): Record<string, unknown> | nu
     recipient_address: addressExample(to.network),
     refund_address: addressExample(from.network),
   };
+}
+
+/** The first two coins that are offered. */
+function exampleQuote(catalogue: App['catalogue']): URLSearchParams | null {
+  const offered = catalogue.rows.filter(({ isActive }) => isActive);
+  const [from] = offered;
+  const to = offered.find(({ coin }) => coin !== from?.coin);
+  if (!from || !to) return null;
+  return new URLSearchParams({
+    coin_from: from.coin,
+    network_from: from.network,
+    coin_to: to.coin,
+    network_to: to.network,
+  });
 }
 
 main().catch((error: unknown) => {

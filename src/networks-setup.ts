@@ -24,6 +24,11 @@ export function openNetworks({ NETWORKS_FILE }: Pick<Config, 'NETWORKS_FILE'>): 
 }
 
 function load(path: string): NetworkFile {
+  if (!existsSync(path)) {
+    throw new ConfigError([
+      `NETWORKS_FILE names ${path}, which is not there; a good value: networks.yaml (copy networks.example.yaml), or leave it out, and every chain is the sandbox`,
+    ]);
+  }
   try {
     return loadNetworks(path, chainCoins);
   } catch (error) {

@@ -54,7 +54,7 @@ export interface SettlementOptions {
   readonly surroundings: Surroundings;
 }
 
-/** So many deposit windows after an order was made, coins that only its balance shows are still found. */
+/** So many deposit windows after an order was made, coins that only its balance shows are looked for first. */
 const compareWindows = 48;
 /** How often the sandbox looks whether a block is due, for each block interval. */
 const looksPerBlock = 4;
@@ -161,11 +161,12 @@ function chainTasks(
   const live = [...networks.live];
   if (live.length === 0) return [];
   const sweepFrom = new Map(live.map(([chain, network]) => [chain, network.sweepFrom]));
-  const levels = new Map(live.map(([chain, network]) => [chain, network.levels]));
+  const watchSec = compareWindows * config.DEPOSIT_WINDOW_SEC;
+  const transfers = new InternalTransfers({ orm, clock, catalogue, scanner, watchSec });
   return [
-    new InternalTransfers({ orm, clock, catalogue, scanner, watchSec: compareWindows * config.DEPOSIT_WINDOW_SEC }),
-    new Sweeper({ orm, clock, catalogue, sweepFrom }),
-    new WalletWatch({ orm, clock, log, catalogue, levels }),
+    transfers,
+    new Sweeper({ orm, clock, catalogue, transfers, sweepFrom }),
+    new WalletWatch({ orm, clock, log, catalogue, networks: networks.live }),
   ];
 }
 

@@ -4,22 +4,36 @@ import { SharedSecret } from './chains/signer-proof.ts';
 import type { Config } from './config.ts';
 import { createSecretFile, readSecretFile } from './secret-file.ts';
 
+type SecretSettings = Pick<Config, 'SIGNER_SECRET' | 'SIGNER_SECRET_FILE' | 'DATA_DIR'>;
+
 /**
  * The secret that a signer and its gateways share: SIGNER_SECRET, or the file that SIGNER_SECRET_FILE names, or
  * signer-secret in DATA_DIR, which whoever starts first makes.
  */
-export function signerSecret({
-  SIGNER_SECRET,
-  SIGNER_SECRET_FILE,
-  DATA_DIR,
-}: Pick<Config, 'SIGNER_SECRET' | 'SIGNER_SECRET_FILE' | 'DATA_DIR'>): SharedSecret {
-  const own = join(DATA_DIR, 'signer-secret');
-  const digits = SIGNER_SECRET ?? named(SIGNER_SECRET_FILE) ?? readSecretFile(own) ?? createSecretFile(own);
-  return new SharedSecret(Buffer.from(digits, 'hex'));
+export function signerSecret(config: SecretSettings): SharedSecret {
+  return knownSignerSecret(config) ?? sharedSecret(createSecretFile(ownFile(config)), ownFile(config));
 }
 
-function named(path: string | null): string | null {
-  if (path === null) return null;
+/** The same for who only looks: null where there is none yet. */
+export function knownSignerSecret(config: SecretSettings): SharedSecret | null {
+  const { SIGNER_SECRET, SIGNER_SECRET_FILE } = config;
+  if (SIGNER_SECRET !== null) return sharedSecret(SIGNER_SECRET, 'SIGNER_SECRET');
+  if (SIGNER_SECRET_FILE !== null) {
+    return sharedSecret(named(SIGNER_SECRET_FILE), `${SIGNER_SECRET_FILE} (SIGNER_SECRET_FILE)`);
+  }
+  const digits = readSecretFile(ownFile(config));
+  return digits === null ? null : sharedSecret(digits, ownFile(config));
+}
+
+function sharedSecret(digits: string, origin: string): SharedSecret {
+  return new SharedSecret(Buffer.from(digits, 'hex'), origin);
+}
+
+function ownFile({ DATA_DIR }: SecretSettings): string {
+  return join(DATA_DIR, 'signer-secret');
+}
+
+function named(path: string): string {
   const text = readFileSync(path, 'utf8').trim();
   if (!/^[0-9a-f]{64}$/.test(text)) throw new Error(`${path} (SIGNER_SECRET_FILE) must hold 64 hexadecimal digits`);
   return text;

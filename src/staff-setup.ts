@@ -3,7 +3,7 @@ import { AuditLog } from './audit/audit-log.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { CurrencyCatalogue } from './currencies/currency-catalogue.ts';
-import { CurrencyService } from './currencies/currency-service.ts';
+import { CurrencyService, type PaymentLimits } from './currencies/currency-service.ts';
 import { ActionResolver } from './graphql/actions.ts';
 import { AttentionResolver } from './graphql/attention.ts';
 import { CurrencyResolver } from './graphql/currencies.ts';
@@ -39,6 +39,7 @@ export interface StaffSetup {
   readonly limiter: Limiter;
   readonly authenticator: StaffAuthenticator;
   readonly catalogue: CurrencyCatalogue;
+  readonly networks: PaymentLimits;
   readonly prices: PriceBook;
   readonly overrides: PriceOverrideService;
   readonly rates: RateService;
@@ -47,7 +48,8 @@ export interface StaffSetup {
 
 /** Builds the staff API from plain constructors: the same services that partners and settlement use. */
 export async function openStaffApi(setup: StaffSetup): Promise<StaffApi> {
-  const { config, orm, clock, log, hasher, limiter, authenticator, catalogue, prices, overrides, rates } = setup;
+  const { config, orm, clock, log, hasher, limiter, authenticator, catalogue, networks, prices, overrides, rates } =
+    setup;
   const audit = new AuditLog(orm, clock);
   const stats = new OrderStats(orm);
   const partners = new PartnerService(orm, hasher, clock);
@@ -55,7 +57,7 @@ export async function openStaffApi(setup: StaffSetup): Promise<StaffApi> {
     new OrderResolver(clock, audit, setup.actions),
     new ActionResolver(audit, setup.actions),
     new PartnerResolver(audit, partners, rates),
-    new CurrencyResolver(audit, new CurrencyService(orm, clock), catalogue),
+    new CurrencyResolver(audit, new CurrencyService(orm, clock, networks), catalogue),
     new RateResolver(audit, rates, partners, overrides, prices, () => prices.refresh(catalogue.coins())),
     new StatsResolver(stats),
     new AttentionResolver(clock),

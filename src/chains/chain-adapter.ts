@@ -44,6 +44,8 @@ export interface ScanResult {
   readonly cursor: Cursor;
   /** Height of the chain's newest block. */
   readonly head: number;
+  /** Height of the newest block that the chain itself calls final; null or absent where confirmations alone decide. */
+  readonly final?: number | null;
 }
 
 /** What a payment spends so that no other can confirm beside it: 'nonce:<account>:7', 'outpoint:<txid>:1'. */
@@ -135,7 +137,7 @@ export interface ChainAdapter {
   readonly chain: string;
   /** Whether an address has a balance, or outputs that are spent whole. Decides what a sweep takes. */
   readonly model: 'accounts' | 'outputs';
-  /** So many confirmations make a payment final. */
+  /** So many confirmations make a payment final; where the chain itself says what is final, they usually do. */
   readonly finalityDepth: number;
   /** How many blocks a cursor keeps, and so the deepest reorganisation that a scan follows by itself. */
   readonly reorgWindow: number;
@@ -163,8 +165,8 @@ export interface ChainAdapter {
   /**
    * A transaction for the same payment, at a fee that others are willing to pay now, to take the place of one that waits
    * too long. It spends all that the old one spends, so that at most one of the two can confirm. Null when the old
-   * one's fee is good enough, or when the chain or the settings allow no replacement or no higher fee. Absent on chains
-   * that replace nothing.
+   * one's fee is good enough, or when the chain, the settings or the sender's coins allow no replacement or no higher
+   * fee. Absent on chains that replace nothing.
    */
   replace?(intent: PaymentIntent, old: PreparedTx): Promise<PreparedTx | null>;
   /** How long a transaction waits for a block before it is replaced. */

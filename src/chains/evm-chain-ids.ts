@@ -1,19 +1,21 @@
-/** Ids of the networks that a chain of the table has: the one of value, and public test networks. */
+/** The networks that a chain of the table has: the one of value, and public test networks. */
 interface ChainIds {
   readonly main: number;
   readonly test: readonly number[];
+  /** A newest block so old is no chance: 25 usual intervals or more. */
+  readonly stalledAfterSec: number;
 }
 
 /** https://github.com/ethereum-lists/chains */
 const ids: Readonly<Record<string, ChainIds>> = {
-  ethereum: { main: 1, test: [11_155_111, 17_000, 560_048] },
-  'ethereum-classic': { main: 61, test: [63] },
-  bsc: { main: 56, test: [97] },
-  polygon: { main: 137, test: [80_002] },
-  arbitrum: { main: 42_161, test: [421_614] },
-  optimism: { main: 10, test: [11_155_420] },
-  base: { main: 8453, test: [84_532] },
-  avalanche: { main: 43_114, test: [43_113] },
+  ethereum: { main: 1, test: [11_155_111, 17_000, 560_048], stalledAfterSec: 300 },
+  'ethereum-classic': { main: 61, test: [63], stalledAfterSec: 900 },
+  bsc: { main: 56, test: [97], stalledAfterSec: 300 },
+  polygon: { main: 137, test: [80_002], stalledAfterSec: 300 },
+  arbitrum: { main: 42_161, test: [421_614], stalledAfterSec: 300 },
+  optimism: { main: 10, test: [11_155_420], stalledAfterSec: 300 },
+  base: { main: 8453, test: [84_532], stalledAfterSec: 300 },
+  avalanche: { main: 43_114, test: [43_113], stalledAfterSec: 300 },
 };
 
 /** What Geth and Anvil call a chain of one's own. */
@@ -26,6 +28,11 @@ export const evmChains: readonly string[] = Object.keys(ids);
 export function chainIdsOf(chain: string): readonly number[] {
   const found = ids[chain];
   return found ? [found.main, ...found.test, ...ownChains] : [];
+}
+
+/** How old the newest block of a network may be before it stands still; 0, never, for a chain of one's own. */
+export function usualStallSec(chain: string, chainId: number): number {
+  return ownChains.includes(chainId) ? 0 : (ids[chain]?.stalledAfterSec ?? 0);
 }
 
 /** Whether coins on the network are money. */

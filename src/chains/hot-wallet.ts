@@ -26,11 +26,15 @@ export async function rememberHotWallet(
   place: string,
   isAddress: (address: string) => boolean = () => true,
 ): Promise<{ readonly address: string } | { readonly fault: string }> {
-  const address = await signer.hotWallet(place).catch(() => null);
-  const known = await knownHotWallet(em, place);
-  if (address === null && known === null) {
-    return { fault: 'the signer at SIGNER_SOCKET does not answer; start it first with: npm run signer' };
+  let address: string | null = null;
+  let failure = '';
+  try {
+    address = await signer.hotWallet(place);
+  } catch (error) {
+    failure = error instanceof Error ? error.message : 'it failed';
   }
+  const known = await knownHotWallet(em, place);
+  if (address === null && known === null) return { fault: `the hot wallet of ${place} is not known: ${failure}` };
   if (address !== null && !isAddress(address)) {
     return {
       fault: `the signer's hot wallet of ${place} is ${address.slice(0, 100)}, which is no address there; start the signer with the same NETWORKS_FILE`,

@@ -1,6 +1,5 @@
 import { toUnits } from '../money.ts';
-import type { NetworkConfig } from './network-config.ts';
-import type { ChainCoin } from './network-file.ts';
+import type { ChainCoin, NetworkConfig } from './network-config.ts';
 
 /** What may leave the wallets of a live network, in smallest units, as the signer counts it. */
 export interface LiveLimits {

@@ -45,6 +45,12 @@ export class LiveNetworks {
     return config ? finalityDepth(config) : 0;
   }
 
+  /** The most that the signer signs for one payment, decimal text in the coin's units; null where nothing limits it. */
+  paymentLimit(coin: string, networkId: string): string | null {
+    const config = this.live.get(networkById(networkId)?.chain ?? '');
+    return config?.limits.get(coin)?.perPayment ?? null;
+  }
+
   /** Whether orders can be made in a currency: its chain is followed, and a token is one that the settings name. */
   offers({ coin, network, contract }: Asset): boolean {
     const chain = networkById(network)?.chain ?? '';

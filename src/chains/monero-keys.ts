@@ -37,11 +37,6 @@ export function moneroKeys(secret: Uint8Array): MoneroKeys {
   return moneroKeysOfSpend(hashToScalar(secret));
 }
 
-/** The address with which the wallet starts, account 0 and index 0. */
-export function moneroPrimaryAddress({ spend, view }: MoneroKeys): string {
-  return encodeMonero(18, Point.BASE.multiply(spend).toBytes(), Point.BASE.multiply(view).toBytes());
-}
-
 /**
  * A subaddress of the wallet. https://docs.getmonero.org/public-address/subaddress/
  *

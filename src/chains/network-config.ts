@@ -25,8 +25,16 @@ export interface WalletLevels {
   readonly high: string | null;
 }
 
+/** A coin of a chain as the catalogue has it. */
+export interface ChainCoin {
+  readonly coin: string;
+  readonly decimals: number;
+  /** False for the chain's own coin, which pays its fees. */
+  readonly isToken: boolean;
+}
+
 /** What all live networks have. Each is a chain of the table of networks. */
-interface LiveNetwork {
+export interface LiveNetwork {
   readonly chain: string;
   /** Asked in this order; the next when one fails. */
   readonly nodes: readonly NodeConfig[];
@@ -36,6 +44,8 @@ interface LiveNetwork {
   readonly pollMs: number;
   /** How many blocks a scan's cursor keeps: the deepest reorganisation that is followed without people. */
   readonly reorgWindow: number;
+  /** A newest block that is so old means that the node, or the chain, stands still; 0 for never. */
+  readonly stalledAfterSec: number;
   /** A payment that waits so long for a block is tried again at a higher fee. */
   readonly replaceAfterSec: number;
   /** Limits of the signer, by coin. Coins without one are not signed for. */

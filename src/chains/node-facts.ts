@@ -1,7 +1,6 @@
 import { ChainError } from './chain-adapter.ts';
 import { JsonRpcNode, RpcError } from './json-rpc.ts';
-import type { EvmNetwork, NetworkConfig } from './network-config.ts';
-import type { ChainCoin } from './network-file.ts';
+import type { ChainCoin, EvmNetwork, NetworkConfig } from './network-config.ts';
 import { utxoParams } from './utxo/utxo-params.ts';
 
 /** What of a node never changes by itself. */

@@ -14,12 +14,22 @@ export interface NodesOptions {
   readonly verifyEveryMs?: number;
   /** For how long a node that failed is passed over. */
   readonly restMs?: number;
+  /** Height of a node's newest block. With it, nodes are compared: one that stands still while others go on is passed over. */
+  readonly height?: (node: JsonRpcNode) => Promise<number>;
+  readonly compareEveryMs?: number;
 }
+
+/** How far ahead another node must be: neighbours differ by a block now and then. */
+const clearLead = 2;
 
 interface Seat {
   readonly node: JsonRpcNode;
   verifiedAt: number;
   restsUntil: number;
+  /** At the last comparison; null before the first, and where it gave none. */
+  height: number | null;
+  /** The last comparison found the same newest block as the one before, and another node ahead. */
+  isStill: boolean;
 }
 
 /**
@@ -27,17 +37,20 @@ interface Seat {
  * on the newest blocks; when that node fails, the whole question is put to the next.
  */
 export class Nodes {
-  readonly #options: Required<NodesOptions>;
+  readonly #options: NodesOptions & Required<Pick<NodesOptions, 'verifyEveryMs' | 'restMs' | 'compareEveryMs'>>;
   readonly #seats: Seat[];
   /** The one that answered last. */
   #last: Seat | undefined;
+  #comparedAt = performance.now();
 
   constructor(options: NodesOptions) {
-    this.#options = { verifyEveryMs: 600_000, restMs: 10_000, ...options };
+    this.#options = { verifyEveryMs: 600_000, restMs: 10_000, compareEveryMs: 60_000, ...options };
     this.#seats = options.nodes.map((node) => ({
       node,
       verifiedAt: Number.NEGATIVE_INFINITY,
       restsUntil: Number.NEGATIVE_INFINITY,
+      height: null,
+      isStill: false,
     }));
   }
 
@@ -48,6 +61,8 @@ export class Nodes {
    * @throws ChainError what the last node failed with, when none can answer.
    */
   async ask<T>(question: (node: JsonRpcNode) => Promise<T>): Promise<T> {
+    // Beside the question, which waits for no other node.
+    void this.#compare();
     let failure: unknown;
     for (const seat of this.#inOrder()) {
       try {
@@ -81,13 +96,26 @@ export class Nodes {
     );
   }
 
-  /** Those that rest come last, rather than never. */
+  /** Once a while, finds the nodes whose newest block stayed the same while another went on. */
+  async #compare(): Promise<void> {
+    const { height, compareEveryMs } = this.#options;
+    const now = performance.now();
+    if (!height || this.#seats.length < 2 || now - this.#comparedAt < compareEveryMs) return;
+    this.#comparedAt = now;
+    const heights = await Promise.all(this.#seats.map(({ node }) => height(node).catch(() => null)));
+    const highest = Math.max(...heights.map((each) => each ?? 0));
+    for (const [index, seat] of this.#seats.entries()) {
+      const found = heights[index] ?? null;
+      seat.isStill = found !== null && found === seat.height && highest >= found + clearLead;
+      seat.height = found;
+    }
+  }
+
+  /** Those that rest or stand still come last, rather than never. */
   #inOrder(): Seat[] {
     const now = performance.now();
-    const [rested, resting] = [true, false].map((isRested) =>
-      this.#seats.filter(({ restsUntil }) => restsUntil <= now === isRested),
-    );
-    return [...(rested ?? []), ...(resting ?? [])];
+    const isLast = ({ restsUntil, isStill }: Seat): boolean => restsUntil > now || isStill;
+    return [...this.#seats.filter((seat) => !isLast(seat)), ...this.#seats.filter(isLast)];
   }
 
   async #verify(seat: Seat): Promise<void> {

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
+import { errorCode } from '../db/error-code.ts';
 import type { PaymentIntent, PreparedTx, SignedTx } from './chain-adapter.ts';
 import type { DepositKeys } from './deposit-keys.ts';
 import { type Signer, SignerError } from './signer.ts';
+import type { TellsLimits } from './signer-limits.ts';
 import { isSameProof, proofHeaders, type SharedSecret } from './signer-proof.ts';
 
 export interface SocketSignerOptions {
@@ -24,7 +26,7 @@ interface Answer {
  * A signer in another process, asked over its unix socket. Whatever keeps a sound answer from arriving is
  * `unavailable`, also an answer of somebody who does not know the secret; only the signer's own word is `refused`.
  */
-export class SocketSigner implements Signer, DepositKeys {
+export class SocketSigner implements Signer, DepositKeys, TellsLimits {
   readonly #socketPath: string;
   readonly #secret: SharedSecret;
   readonly #timeoutMs: number;
@@ -70,6 +72,13 @@ export class SocketSigner implements Signer, DepositKeys {
     return addresses;
   }
 
+  async limitsDigest(chain: string): Promise<string | null> {
+    const found = await this.#ask('GET', `/limits?${new URLSearchParams({ chain })}`);
+    const digest = isObject(found) ? found.digest : undefined;
+    if (digest !== null && !isName(digest)) throw unavailable('its answer has no digest');
+    return digest;
+  }
+
   /** The one member of an answer. */
   async #name(path: string, query: Record<string, string>, member: string): Promise<string> {
     const found = await this.#ask('GET', `${path}?${new URLSearchParams(query)}`);
@@ -110,9 +119,7 @@ export class SocketSigner implements Signer, DepositKeys {
             .then((body) => {
               const status = res.statusCode ?? 0;
               if (!isSameProof(res.headers[proofHeaders.proof], this.#secret.ofAnswer({ nonce, status, body }))) {
-                throw new Error(
-                  `it does not prove that it knows the secret (it answered ${status}); signer and gateways need the same signer-secret`,
-                );
+                throw new Error(unproven(status, this.#secret.origin));
               }
               resolve({ status, body: JSON.parse(body.toString('utf8')) });
             })
@@ -127,7 +134,7 @@ export class SocketSigner implements Signer, DepositKeys {
         req.end(bytes);
       });
     } catch (error) {
-      throw unavailable(error instanceof Error ? error.message : 'the connection failed', error);
+      throw unavailable(connectionFault(error, this.#socketPath), error);
     } finally {
       clearTimeout(deadline);
     }
@@ -143,6 +150,26 @@ function signedTx(answer: unknown): SignedTx {
   if (!isSignedTx(answer)) throw unavailable('its answer is no signed transaction');
   const { txid, raw, reserves, expiresAt } = answer;
   return { txid, raw, reserves, expiresAt };
+}
+
+/** Who answers 401 without a proof did not find its own secret in the request. */
+function unproven(status: number, origin: string): string {
+  const what =
+    status === 401
+      ? `its secret is not the one of ${origin}`
+      : `what answers there does not prove that it knows the secret of ${origin} (it answered ${status})`;
+  return `${what}; signer and gateways need the same SIGNER_SECRET, SIGNER_SECRET_FILE or signer-secret in DATA_DIR`;
+}
+
+function connectionFault(error: unknown, path: string): string {
+  const code = errorCode(error);
+  if (code === 'ENOENT' || code === 'ECONNREFUSED') {
+    return `nothing listens at ${path} (${code}); start the signer of SIGNER_SOCKET first, with: npm run signer`;
+  }
+  if (code === 'EACCES' || code === 'EPERM') {
+    return `${path} may not be opened (${code}); see SIGNER_SOCKET_OPENS_FOR of the signer`;
+  }
+  return error instanceof Error ? error.message : 'the connection failed';
 }
 
 function unavailable(why: string, cause?: unknown): SignerError {

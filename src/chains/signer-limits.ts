@@ -1,4 +1,6 @@
 import { join } from 'node:path';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Clock } from '../clock.ts';
 import { type DataDirLock, takeDataDirLock } from '../db/data-dir-lock.ts';
 import { SignerError } from './signer.ts';
@@ -23,6 +25,19 @@ export interface ChainLimits {
 
 /** By chain. */
 export type SigningLimits = ReadonlyMap<string, ChainLimits>;
+
+/** What a signer tells of its limits, so that others can compare theirs. */
+export interface TellsLimits {
+  /** As `limitsDigest` of the limits that a live chain has; null where it is not signed for. */
+  limitsDigest(chain: string): Promise<string | null>;
+}
+
+/** Names limits in 16 hex digits: equal limits have equal ones. */
+export function limitsDigest({ maxFee, feesPerDay, assets }: ChainLimits): string {
+  const rows = [...assets].map(([asset, { perPayment, perDay }]) => [asset, `${perPayment}`, `${perDay}`]);
+  rows.sort(([a = ''], [b = '']) => (a < b ? -1 : 1));
+  return bytesToHex(sha256(utf8ToBytes(JSON.stringify([`${maxFee}`, `${feesPerDay}`, rows])))).slice(0, 16);
+}
 
 /** What somebody wants to have signed. */
 export interface LimitedSpending extends Spending {
@@ -78,6 +93,11 @@ export class SignerLimits {
     const turn = this.#last.then(() => this.#claim(spending));
     this.#last = turn.catch(() => {});
     return turn;
+  }
+
+  /** The limits of a chain; undefined where it has none. */
+  of(chain: string): ChainLimits | undefined {
+    return this.#limits.get(chain);
   }
 
   async close(): Promise<void> {

@@ -10,7 +10,7 @@ import { type Signer, SignerError } from './signer.ts';
 import { type AddedSpending, addedSpending, exclusiveGroups } from './signer-attempts.ts';
 import { type SignedContents, SignerJournal } from './signer-journal.ts';
 import { SignerKeys } from './signer-keys.ts';
-import { SignerLimits, type SigningLimits } from './signer-limits.ts';
+import { limitsDigest, SignerLimits, type SigningLimits, type TellsLimits } from './signer-limits.ts';
 import type { Secp256k1Keys, TransactionSigner } from './transaction-signer.ts';
 
 export interface LocalSignerOptions {
@@ -29,7 +29,7 @@ export interface LocalSignerOptions {
 const maxFurther = 3;
 
 /** A signer that holds the keys in this process. */
-export class LocalSigner implements Signer, DepositKeys {
+export class LocalSigner implements Signer, DepositKeys, TellsLimits {
   readonly #keys: SignerKeys;
   readonly #journal: SignerJournal;
   readonly #live: ReadonlyMap<string, TransactionSigner>;
@@ -75,6 +75,11 @@ export class LocalSigner implements Signer, DepositKeys {
 
   async hotWallet(chain: string): Promise<string> {
     return this.#kind(chain).hotWallet(chain);
+  }
+
+  async limitsDigest(chain: string): Promise<string | null> {
+    const limits = this.#live.has(chain) ? this.#limits?.of(chain) : undefined;
+    return limits === undefined ? null : limitsDigest(limits);
   }
 
   async fingerprint(): Promise<string> {

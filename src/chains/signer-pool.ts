@@ -14,6 +14,8 @@ export interface DepositPoolOptions {
   readonly keys: DepositKeys;
   readonly clock: Clock;
   readonly log: Log;
+  /** Whether a chain is served; the pools of others stay as they are. All are unless given. */
+  readonly isServed?: (chain: string) => boolean;
   /** How many free addresses each pool holds. */
   readonly target?: number;
   /** How many addresses one statement writes. */
@@ -35,13 +37,11 @@ const keychains: ReadonlyMap<string, Network> = new Map(
     .toReversed()
     .map((network) => [network.keychain, network]),
 );
-const pools: readonly string[] = [...keychains.values()]
-  .filter(({ deposit }) => deposit === 'pool')
-  .map(({ keychain }) => keychain);
 
 /** The signer's side of deposits: makes the public accounts and keeps the address pools filled. */
 export class DepositPool {
   readonly #options: DepositPoolOptions;
+  readonly #pools: readonly string[];
   readonly #target: number;
   readonly #batch: number;
   #timer: NodeJS.Timeout | undefined;
@@ -53,6 +53,9 @@ export class DepositPool {
 
   constructor(options: DepositPoolOptions) {
     this.#options = options;
+    const { isServed = () => true } = options;
+    const served = allNetworks().filter(({ deposit, chain }) => deposit === 'pool' && isServed(chain));
+    this.#pools = [...new Set(served.map(({ keychain }) => keychain))];
     this.#target = options.target ?? 300;
     this.#batch = options.batch ?? 50;
   }
@@ -72,8 +75,8 @@ export class DepositPool {
       const isAway = error instanceof SignerError && error.code === 'unavailable';
       if (!isAway || (await orm.em.fork().count(DepositAccount)) === 0) throw error;
       log.warn(
-        { event: 'signer_away', ...errorMembers(error) },
-        'the signer does not answer; payments and new addresses wait for it',
+        { event: 'signer_away', detail: error.message, ...errorMembers(error) },
+        'the signer gives no usable answer; payments and new addresses wait for it',
       );
     }
   }
@@ -140,14 +143,16 @@ export class DepositPool {
       this.#failures = 0;
     } catch (error) {
       if (this.#failures++ % quietFailures === 0) {
-        log.error({ event: 'address_pool_failed', ...errorMembers(error) }, 'could not fill the address pools');
+        const detail = error instanceof SignerError ? error.message : undefined;
+        log.error({ event: 'address_pool_failed', detail, ...errorMembers(error) }, 'could not fill the address pools');
       }
     }
   }
 
   /** The pools below their target. Both subqueries read as many index entries as a pool has free addresses. */
   async #low(): Promise<Level[]> {
-    if (this.#signer === undefined) return [];
+    const pools = this.#pools;
+    if (this.#signer === undefined || pools.length === 0) return [];
     const { orm } = this.#options;
     const rows = await orm.em.fork().execute<{ keychain: string; free: number; last: string }[]>(
       `select keychain,

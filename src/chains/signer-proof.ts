@@ -27,9 +27,12 @@ export interface ProvenAnswer {
  * says, so that nobody who got at the socket can speak for either.
  */
 export class SharedSecret {
+  /** Where this side has it from, for people who look for the other one. */
+  readonly origin: string;
   readonly #secret: Uint8Array;
 
-  constructor(secret: Uint8Array) {
+  constructor(secret: Uint8Array, origin = 'this process') {
+    this.origin = origin;
     if (secret.length !== 32) throw new Error(`the secret of a signer has 32 bytes, not ${secret.length}`);
     this.#secret = secret;
   }

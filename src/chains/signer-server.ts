@@ -1,6 +1,7 @@
-import { lstat, unlink } from 'node:fs/promises';
+import { access, constants, lstat, unlink } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
+import { dirname } from 'node:path';
 import { type Clock, systemClock } from '../clock.ts';
 import { takeDataDirLock } from '../db/data-dir-lock.ts';
 import { errorCode, ignoreMissing } from '../db/error-code.ts';
@@ -10,10 +11,11 @@ import type { DepositKeys } from './deposit-keys.ts';
 import { type DepositMode, networkById } from './networks.ts';
 import { type Signer, SignerError } from './signer.ts';
 import { SignerGuard } from './signer-guard.ts';
+import type { TellsLimits } from './signer-limits.ts';
 import { proofHeaders, type SharedSecret } from './signer-proof.ts';
 
 export interface SignerServerOptions {
-  readonly signer: Signer & DepositKeys;
+  readonly signer: Signer & DepositKeys & TellsLimits;
   readonly socketPath: string;
   /** The one that the gateways have too: only their requests are answered. */
   readonly secret: SharedSecret;
@@ -42,7 +44,8 @@ const drainMs = 3_000;
  * - `POST /withdraw` with `{chain, intent, tx}` answers `{signed}`: null, or the signed transaction where it is too late;
  * - `GET /hot-wallet?chain=` answers `{address}`;
  * - `GET /fingerprint` answers `{fingerprint}`, `GET /account-xpub?network=` `{xpub}`, `GET /shared-address?network=`
- *   `{address}`, and `GET /pool-addresses?network=&first=&last=` `{addresses}`, at most 500.
+ *   `{address}`, and `GET /pool-addresses?network=&first=&last=` `{addresses}`, at most 500;
+ * - `GET /limits?chain=` answers `{digest}`, null for a chain that is not signed for as live.
  *
  * A request proves that it knows the secret, and is answered with a proof of the same; without one it gets 401. A
  * refusal is answered with 409 and `{code: 'refused', detail}`, a request that makes no sense with 400.
@@ -65,6 +68,7 @@ export async function serveSigner({
     { requestTimeout: 10_000, headersTimeout: 5_000, connectionsCheckingInterval: 1_000 },
     (req, res) => void answer(serving, req, res),
   );
+  await refuseMissingFolder(socketPath);
   // Two that start at once would each find the old socket dead, and one would remove the other's new one.
   const lock = await takeDataDirLock(`${socketPath}.lock`, `another signer is just starting on ${socketPath}`);
   try {
@@ -74,6 +78,18 @@ export async function serveSigner({
     await lock.release();
   }
   return { close: () => drain(server) };
+}
+
+async function refuseMissingFolder(socketPath: string): Promise<void> {
+  const folder = dirname(socketPath);
+  try {
+    await access(folder, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const what = errorCode(error) === 'ENOENT' ? `there is no folder ${folder}` : `${folder} may not be written to`;
+    throw new Error(
+      `${what}, where SIGNER_SOCKET has its socket: make it for the signer's user, or set SIGNER_SOCKET to another path; a good value: /run/gateway/signer.sock`,
+    );
+  }
 }
 
 async function removeStaleSocket(path: string): Promise<void> {
@@ -191,7 +207,7 @@ interface Asked {
   readonly body: Buffer;
 }
 
-async function route(signer: Signer & DepositKeys, { method, path, body }: Asked): Promise<unknown> {
+async function route(signer: Signer & DepositKeys & TellsLimits, { method, path, body }: Asked): Promise<unknown> {
   const { pathname, searchParams } = new URL(path, 'http://signer');
   const parameter = (name: string): string => {
     const value = searchParams.get(name);
@@ -217,6 +233,8 @@ async function route(signer: Signer & DepositKeys, { method, path, body }: Asked
     }
     case 'GET /hot-wallet':
       return { address: await signer.hotWallet(parameter('chain')) };
+    case 'GET /limits':
+      return { digest: await signer.limitsDigest(parameter('chain')) };
     case 'GET /fingerprint':
       return { fingerprint: await signer.fingerprint() };
     case 'GET /account-xpub':

@@ -1,4 +1,6 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { type Command, InvalidArgumentError } from 'commander';
+import type { LiveNetworks } from '../chains/live-networks.ts';
 import { AppError } from '../errors.ts';
 import { withDatabase } from './context.ts';
 import { type Fields, print } from './output.ts';
@@ -21,7 +23,8 @@ export function chainCommands(program: Command): void {
           `select chain, height::int as height, head::int as head, (head - height)::int as behind,
                   to_char(scanned_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as scanned_at,
                   case when lease_until >= now() then lease_owner::text end as worker,
-                  coalesce(problem, failure) as problem
+                  coalesce(problem, failure) as problem,
+                  to_char(failing_since at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since
              from chain_state order by chain`,
         ),
       );
@@ -29,21 +32,37 @@ export function chainCommands(program: Command): void {
     });
   chain
     .command('rescan')
-    .description('read a chain again above a height; deposits that are still there are credited again')
+    .description('read a chain again above a height that was read; deposits that are still there are credited again')
     .requiredOption('--chain <chain>', 'name of the chain, as in chain list')
     .requiredOption('--from <height>', 'the last block that is surely right', height)
     .option('--json', 'print one JSON object and nothing else')
     .action(async ({ chain: name, from, json }) => {
-      const rows = await withDatabase(({ orm }) =>
-        // A new fence makes whoever works on the chain read its row again.
-        orm.em.fork().execute<unknown[]>(
-          `update chain_state set rescan_from = ?, fence = fence + 1, lease_owner = null, lease_until = null
-            where chain = ? returning chain`,
-          [from, name],
-        ),
+      const rescanFrom = await withDatabase(({ orm, networks }) =>
+        orm.em.fork().transactional((em) => askRescan(em, networks, name, from)),
       );
-      if (rows.length === 0)
-        throw new AppError('invalid_value', `there is no chain ${name.slice(0, 30)}; see chain list`);
-      print({ chain: name, rescan_from: from }, json);
+      print({ chain: name, rescan_from: rescanFrom }, json);
     });
+}
+
+/** Where the chain will be read from: of several wishes that no worker has taken up yet, the lowest. */
+async function askRescan(em: EntityManager, networks: LiveNetworks, chain: string, from: number): Promise<number> {
+  const [state] = await em.execute<{ height: number }[]>(
+    'select height::int as height from chain_state where chain = ? for update',
+    [chain],
+  );
+  if (!state) throw new AppError('invalid_value', `there is no chain ${chain.slice(0, 30)}; see chain list`);
+  const start = networks.live.get(chain)?.startHeight ?? 0;
+  if (from < start || from > state.height) {
+    throw new AppError(
+      'invalid_value',
+      `${chain} begins at block ${start} and was read up to ${state.height}; a rescan is from one of these`,
+    );
+  }
+  // A new fence makes whoever works on the chain read its row again.
+  const [row] = await em.execute<{ rescan_from: number }[]>(
+    `update chain_state set rescan_from = least(rescan_from, ?), fence = fence + 1, lease_owner = null, lease_until = null
+      where chain = ? returning rescan_from::int as rescan_from`,
+    [from, chain],
+  );
+  return row?.rescan_from ?? from;
 }

@@ -64,7 +64,7 @@ export async function withServices<T>(command: (context: CommandContext) => Prom
       ...context,
       partners: new PartnerService(orm, hasher, systemClock),
       staff: new StaffService(orm, hasher, systemClock),
-      currencies: new CurrencyService(orm, systemClock),
+      currencies: new CurrencyService(orm, systemClock, context.networks),
     });
   });
 }

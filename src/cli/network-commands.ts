@@ -5,18 +5,22 @@ import { type ChainAdapter, ChainError, type Holding } from '../chains/chain-ada
 import { knownHotWallet } from '../chains/hot-wallet.ts';
 import { openLiveAdapter } from '../chains/live-adapters.ts';
 import type { LiveNetworks } from '../chains/live-networks.ts';
-import type { NetworkConfig } from '../chains/network-config.ts';
-import type { ChainCoin } from '../chains/network-file.ts';
-import { networkOfChain } from '../chains/networks.ts';
+import type { ChainCoin, NetworkConfig } from '../chains/network-config.ts';
+import { allNetworks, networkById, networkOfChain } from '../chains/networks.ts';
 import { askNodeFacts } from '../chains/node-facts.ts';
 import { loadConfig } from '../config.ts';
 import { chainCoins } from '../currencies/chain-coins.ts';
+import { Currency } from '../currencies/currency.entity.ts';
 import { schemaState } from '../db/database.ts';
 import { AppError } from '../errors.ts';
-import { Big, fromUnits, toUnits } from '../money.ts';
+import { Big, formatDecimal, fromUnits, toUnits } from '../money.ts';
 import { openNetworks } from '../networks-setup.ts';
 import { withDatabase } from './context.ts';
 import { type Fields, print } from './output.ts';
+import { checkSigner } from './signer-check.ts';
+
+/** A worker is more patient. */
+const nodeTimeoutMs = 5_000;
 
 interface CheckOptions {
   readonly chain?: string;
@@ -46,20 +50,41 @@ export function networkCommands(program: Command): void {
     .option('--chain <chain>', 'only this one')
     .option('--json', 'print one JSON object and nothing else')
     .action(async ({ chain, json }: CheckOptions) => {
-      const checks = await withDatabase(({ orm, networks }) =>
-        Promise.all(chosen(networks, chain).map((each) => checkNetwork(orm, each))),
-      );
+      const { signer, checks } = await withDatabase(async ({ config, orm, networks }) => {
+        const asked = chosen(networks, chain);
+        if (!json) tellWait(asked);
+        const [signer, checks] = await Promise.all([
+          checkSigner(config, orm, asked),
+          Promise.all(asked.map((each) => checkNetwork(orm, each))),
+        ]);
+        return { signer, checks };
+      });
       const nodes = checks.flatMap((check) => check.nodes);
       const wallets = checks.flatMap((check) => check.wallets);
-      const isGood = checks.every((check) => check.isGood);
-      if (json) process.stdout.write(`${JSON.stringify({ good: isGood, nodes, wallets })}\n`);
+      const isGood = checks.every((check) => check.isGood) && (signer?.problem ?? null) === null;
+      if (json) process.stdout.write(`${JSON.stringify({ good: isGood, signer, nodes, wallets })}\n`);
       else {
+        if (signer) print(signer, false);
+        else process.stdout.write('signer  not asked: a process of ROLE=api has none\n');
+        process.stdout.write('\n');
         print({ nodes }, false);
         process.stdout.write('\n');
-        print({ wallets }, false);
+        if (wallets.length > 0) print({ wallets }, false);
+        else process.stdout.write('no wallets: the first start of a worker writes them into the database\n');
       }
       if (!isGood) process.exitCode = 1;
     });
+}
+
+/** Some answers take a while, and silence looks like a fault. */
+function tellWait(networks: readonly NetworkConfig[]): void {
+  const chains = networks.map(({ chain }) => chain).join(', ');
+  const isLong = networks.some(({ kind }) => kind === 'utxo');
+  process.stderr.write(
+    `asking the signer and the nodes of ${chains}; one that hangs is given up after ${nodeTimeoutMs / 1000} s${
+      isLong ? '; Bitcoin-like nodes look through all unspent outputs, which can take minutes' : ''
+    }\n`,
+  );
 }
 
 function chosen(networks: LiveNetworks, chain: string | undefined): NetworkConfig[] {
@@ -94,13 +119,23 @@ async function checkNetwork(orm: MikroORM, network: NetworkConfig): Promise<Netw
   const isEmpty = (await schemaState(orm)) === 'empty';
   const hotWallet = isEmpty ? null : await knownHotWallet(orm.em.fork(), chain);
   // Nodes can be checked before a first start, when there is no wallet to look at.
-  const adapter = await openLiveAdapter(network, hotWallet ?? addressExample(networkOfChain(chain)?.id ?? ''), orm);
+  const wallet = hotWallet ?? addressExample(networkOfChain(chain)?.id ?? '');
+  const adapter = await openLiveAdapter(network, wallet, orm, {
+    rpc: { timeoutMs: nodeTimeoutMs },
+    isMigrated: !isEmpty,
+  });
   const nodes = await checkNodes(adapter, network);
-  const wallets = hotWallet === null ? [] : await checkWallet(adapter, network, { address: hotWallet, tag: null });
+  const isThere = nodes.some(({ head }) => head !== null);
+  const wallets =
+    hotWallet === null
+      ? []
+      : await checkWallet(orm, isThere ? adapter : null, network, { address: hotWallet, tag: null });
   return {
     nodes,
     wallets,
-    isGood: [...nodes, ...wallets].every(({ problem, level }) => problem === null && (level ?? 'ok') === 'ok'),
+    isGood: [...nodes, ...wallets].every(
+      ({ problem, level }) => problem === null && level !== 'low' && level !== 'high',
+    ),
   };
 }
 
@@ -109,9 +144,11 @@ async function checkNodes(adapter: ChainAdapter, network: NetworkConfig): Promis
     askNodeFacts(network, chainCoins(network.chain)),
     adapter.check?.() ?? Promise.resolve([]),
   ]);
-  return facts.map(({ node, faults, troubles }, index): Fields => {
+  return facts.map(({ node, genesis, faults, troubles }, index): Fields => {
     const report = reports[index];
-    const problems = [...new Set([...faults, ...(report?.problems ?? troubles)])];
+    // What else a node of another chain says is of no use.
+    const isOther = genesis === null && faults.length > 0;
+    const problems = isOther ? faults : [...new Set([...faults, ...(report?.problems ?? troubles)])];
     return {
       chain: network.chain,
       node,
@@ -123,31 +160,68 @@ async function checkNodes(adapter: ChainAdapter, network: NetworkConfig): Promis
   });
 }
 
-/** A row for each coin, and the fee that a payment would cost now. */
-async function checkWallet(adapter: ChainAdapter, network: NetworkConfig, wallet: Holding): Promise<Fields[]> {
+/**
+ * A row for each coin: what the wallet holds by its chain, what of it is in the book, and what a payment would cost now.
+ *
+ * @param adapter Null when no node answers.
+ */
+async function checkWallet(
+  orm: MikroORM,
+  adapter: ChainAdapter | null,
+  network: NetworkConfig,
+  wallet: Holding,
+): Promise<Fields[]> {
   const coins = chainCoins(network.chain).filter(({ coin }) => network.limits.has(coin));
   return Promise.all(
     coins.map(async (coin): Promise<Fields> => {
       const contract = coin.isToken && network.kind === 'evm' ? (network.tokens.get(coin.coin) ?? null) : null;
-      const row = { chain: network.chain, wallet: wallet.address, coin: coin.coin };
+      const unpayable = await unpayableProblem(orm, network, coin.coin);
+      const booked = await bookedOf(orm, network.chain, coin.coin);
+      const row = { chain: network.chain, wallet: wallet.address, coin: coin.coin, balance: null, booked };
+      if (adapter === null) return { ...row, level: null, fee: null, problem: 'no node answers' };
       try {
         const [units = 0n] = await adapter.balances([wallet], contract);
         const fee = await feeNow(adapter, network, coin, contract, units);
-        return { ...row, balance: fromUnits(units, coin.decimals), level: level(network, coin, units), ...fee };
+        const balance = fromUnits(units, coin.decimals);
+        const problem = [fee.problem, unpayable].filter((each) => each !== null).join('; ') || null;
+        return { ...row, balance, level: level(network, coin.coin, balance, booked), ...fee, problem };
       } catch (error) {
         if (!(error instanceof ChainError)) throw error;
-        return { ...row, balance: null, level: null, fee: null, problem: error.message };
+        return { ...row, level: null, fee: null, problem: error.message };
       }
     }),
   );
 }
 
-function level(network: NetworkConfig, { coin, decimals }: ChainCoin, units: bigint): 'ok' | 'low' | 'high' {
+/** Currencies begin with limits of their own, which know nothing of the signer's. */
+async function unpayableProblem(orm: MikroORM, { chain, limits }: NetworkConfig, coin: string): Promise<string | null> {
+  const limit = limits.get(coin)?.perPayment;
+  const rows = await orm.em.fork().find(Currency, { coin, isActive: true });
+  const found = rows.find(({ network, maxAmount }) => {
+    return networkById(network)?.chain === chain && limit !== undefined && new Big(maxAmount).gt(limit);
+  });
+  if (!found) return null;
+  return `orders may be of ${formatDecimal(found.maxAmount)}, and the signer signs up to ${limit} (per_payment): lower it with currency set --max`;
+}
+
+/** What the book has in a hot wallet, as decimal text. */
+async function bookedOf(orm: MikroORM, chain: string, coin: string): Promise<string> {
+  const networks = allNetworks().filter((network) => network.chain === chain);
+  const [row] = await orm.em.fork().execute<{ amount: string }[]>(
+    `select trim_scale(coalesce(sum(amount), 0))::text as amount from ledger_line
+      where account = 'hot' and coin = ? and network in (${networks.map(() => '?').join(', ')})`,
+    [coin, ...networks.map(({ id }) => id)],
+  );
+  return row?.amount ?? '0';
+}
+
+/** `waits` when there is enough, but the book has too little of it: funding that waits for its confirmations. */
+function level(network: NetworkConfig, coin: string, balance: string, booked: string): 'ok' | 'low' | 'high' | 'waits' {
   const levels = network.levels.get(coin);
   if (!levels) return 'ok';
-  const held = new Big(fromUnits(units, decimals));
-  if (held.lt(levels.low)) return 'low';
-  return levels.high !== null && held.gt(levels.high) ? 'high' : 'ok';
+  if (new Big(balance).lt(levels.low)) return 'low';
+  if (levels.high !== null && new Big(balance).gt(levels.high)) return 'high';
+  return new Big(booked).lt(levels.low) ? 'waits' : 'ok';
 }
 
 /** Of a payment of a thousandth of what is there, which is never signed. Null where nothing can be paid. */

@@ -5,6 +5,7 @@ import { allNetworks, networkById } from '../chains/networks.ts';
 import { busyBlocks } from '../chains/sandbox/sandbox-adapters.ts';
 import { SandboxChain } from '../chains/sandbox/sandbox-chain.ts';
 import { systemClock } from '../clock.ts';
+import type { Config } from '../config.ts';
 import { CurrencyService } from '../currencies/currency-service.ts';
 import { AppError } from '../errors.ts';
 import { formatDecimal, fractionDigits, isStorable, parseDecimal, toUnits } from '../money.ts';
@@ -14,6 +15,7 @@ import { withDatabase } from './context.ts';
 import { type Fields, print } from './output.ts';
 
 interface SandboxContext {
+  readonly config: Config;
   readonly orm: MikroORM;
   readonly sandbox: SandboxChain;
   readonly networks: LiveNetworks;
@@ -26,8 +28,8 @@ function blocks(text: string): number {
 }
 
 function withSandbox<T>(command: (context: SandboxContext) => Promise<T>): Promise<T> {
-  return withDatabase(({ orm, networks }) =>
-    command({ orm, networks, sandbox: new SandboxChain({ orm, clock: systemClock }) }),
+  return withDatabase(({ config, orm, networks }) =>
+    command({ config, orm, networks, sandbox: new SandboxChain({ orm, clock: systemClock }) }),
   );
 }
 
@@ -75,9 +77,11 @@ export function sandboxCommands(program: Command): void {
     .requiredOption('--coin <coin>', 'ticker')
     .requiredOption('--price <usd>', "price of one unit in US dollars, or 'auto'")
     .action(async ({ coin, price, json }) => {
-      const fixed = await withSandbox(({ orm, networks }) => {
+      const fixed = await withSandbox(({ config, orm, networks }) => {
         if (networks.areOfValue)
           throw new AppError('invalid_value', 'these networks are of value, and so no price is made up');
+        if (config.PRICE_SOURCES.length > 0)
+          throw new AppError('invalid_value', 'prices come from PRICE_SOURCES, and the sandbox makes none up');
         return setPrice(orm, coin, price);
       });
       print(fixed, json);
@@ -86,7 +90,12 @@ export function sandboxCommands(program: Command): void {
     .requiredOption('--coin <coin>', 'ticker')
     .requiredOption('--amount <amount>', "in the coin's units, or 'plenty'")
     .action(async ({ coin, amount, json }) => {
-      print(await withSandbox(({ orm }) => setInventory(orm, coin, amount)), json);
+      const limited = await withSandbox(({ config, orm, networks }) => {
+        if (networks.areOfValue || config.VENUE !== null)
+          throw new AppError('invalid_value', 'exchanges are made at VENUE, and the sandbox makes none');
+        return setInventory(orm, coin, amount);
+      });
+      print(limited, json);
     });
   verb('refuse', 'make payments to an address fail on its chain, or work again')
     .requiredOption('--network <network>', 'a network of the chain')
@@ -168,6 +177,10 @@ function chainOf(networks: LiveNetworks, network: string): string {
 /** The chain of a network, or those with something to do, or all. */
 async function chainsOf({ orm, networks }: SandboxContext, network: string | undefined): Promise<string[]> {
   if (network !== undefined) return [chainOf(networks, network)];
+  if (networks.chains('sandbox').length === 0) {
+    const live = [...networks.live.keys()].join(', ');
+    throw new AppError('invalid_value', `no chain here is of the sandbox: ${live} are real, and all others are off`);
+  }
   const rows = await orm.em.fork().execute<{ chain: string; busy: boolean }[]>(
     `select chain, height < busy_until
             or exists (select 1 from sandbox_tx t where t.chain = c.chain and t.state = 'mempool') as busy

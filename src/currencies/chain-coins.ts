@@ -1,4 +1,4 @@
-import type { ChainCoin } from '../chains/network-file.ts';
+import type { ChainCoin } from '../chains/network-config.ts';
 import { foreignGasCoins, networkById } from '../chains/networks.ts';
 import { currencySeed } from './seed.ts';
 

@@ -17,14 +17,24 @@ export interface CurrencyChanges {
   readonly minConfirmations?: number;
 }
 
+/** What networks let a payment be. */
+export interface PaymentLimits {
+  /** The most that is signed for one payment, decimal text in the coin's units; null where nothing limits it. */
+  paymentLimit(coin: string, network: string): string | null;
+}
+
+const noLimits: PaymentLimits = { paymentLimit: () => null };
+
 /** The catalogue of currencies as staff change it. */
 export class CurrencyService {
   readonly #orm: MikroORM;
   readonly #clock: Clock;
+  readonly #limits: PaymentLimits;
 
-  constructor(orm: MikroORM, clock: Clock) {
+  constructor(orm: MikroORM, clock: Clock, limits: PaymentLimits = noLimits) {
     this.#orm = orm;
     this.#clock = clock;
+    this.#limits = limits;
   }
 
   /** Adds the currencies of the seed that are missing; what exists stays as it is. Returns how many were added. */
@@ -83,6 +93,7 @@ export class CurrencyService {
         }
         row.minConfirmations = changes.minConfirmations;
       }
+      if (changes.maxAmount !== undefined) this.#refuseUnpayable(row);
       const min = parseDecimal(formatDecimal(row.minAmount));
       if (!min || min.gt(formatDecimal(row.maxAmount))) {
         throw new AppError('invalid_value', `the minimum of ${coin} on ${network} would be above its maximum`);
@@ -90,6 +101,16 @@ export class CurrencyService {
       row.updatedAt = this.#clock.now();
       return row;
     });
+  }
+
+  /** What nobody would sign must not be ordered. */
+  #refuseUnpayable({ coin, network, maxAmount }: Currency): void {
+    const limit = this.#limits.paymentLimit(coin, network);
+    if (limit === null || !parseDecimal(formatDecimal(maxAmount))?.gt(limit)) return;
+    throw new AppError(
+      'invalid_value',
+      `a maximum of ${formatDecimal(maxAmount)} ${coin} on ${network} is above what the signer signs for one payment, ${limit} (limits.${coin}.per_payment of NETWORKS_FILE); set it to ${limit} or less, or raise that limit first`,
+    );
   }
 }
 

@@ -11,7 +11,7 @@ import { Permit } from './permit.ts';
 import { DateTime } from './scalars.ts';
 import { DepositType } from './settlement.ts';
 
-export const AttentionKindEnum = enumOf<AttentionKind>('AttentionKind', 'Why staff must look at something.', {
+const AttentionKindEnum = enumOf<AttentionKind>('AttentionKind', 'Why staff must look at something.', {
   held_order: 'An order is held.',
   failed_order: 'An order failed, and staff decide what becomes of it.',
   overdue_order: 'An order should have gone on long ago.',

@@ -2,7 +2,7 @@ import { ArgsType, Field, Int, ObjectType } from 'type-graphql';
 import { AppError } from '../errors.ts';
 
 export const defaultPage = 20;
-export const largestPage = 100;
+const largestPage = 100;
 
 /** https://relay.dev/graphql/connections.htm */
 @ObjectType('PageInfo', { description: 'Where a page lies in its list.' })

@@ -239,14 +239,14 @@ export class OrderFilterInput {
 }
 
 /** How a list of orders is sorted. */
-export const OrderSort = { CREATED_AT: 'created', UPDATED_AT: 'updated' } as const;
+const OrderSort = { CREATED_AT: 'created', UPDATED_AT: 'updated' } as const;
 registerEnumType(OrderSort, {
   name: 'OrderSort',
   description: 'What a list of orders is sorted by.',
   valuesConfig: { CREATED_AT: { description: 'When created.' }, UPDATED_AT: { description: 'When changed last.' } },
 });
 
-export const SortDirection = { ASC: 'asc', DESC: 'desc' } as const;
+const SortDirection = { ASC: 'asc', DESC: 'desc' } as const;
 registerEnumType(SortDirection, {
   name: 'SortDirection',
   description: 'Which end comes first.',

@@ -25,7 +25,7 @@ import { OrderCauseEnum, OrderStatusEnum } from './enumerations.ts';
 import { Permit } from './permit.ts';
 import { DateTime, Decimal } from './scalars.ts';
 
-export const StatsIntervalEnum = { HOUR: 'hour', DAY: 'day', MONTH: 'month' } as const;
+const StatsIntervalEnum = { HOUR: 'hour', DAY: 'day', MONTH: 'month' } as const;
 registerEnumType(StatsIntervalEnum, {
   name: 'StatsInterval',
   description: 'How long a bucket is. Buckets begin in UTC.',
@@ -36,7 +36,7 @@ registerEnumType(StatsIntervalEnum, {
   },
 });
 
-export const StatsDimensionEnum = { PARTNER: 'partner', PAIR: 'pair' } as const;
+const StatsDimensionEnum = { PARTNER: 'partner', PAIR: 'pair' } as const;
 registerEnumType(StatsDimensionEnum, {
   name: 'StatsDimension',
   description: 'What statistics are told apart by.',

@@ -10,7 +10,7 @@ import { Big, formatDecimal, fromUnits } from '../money.ts';
  * left at an exchange. `book`: the book with zero.
  * `histories`, `addresses`, `payments`: what must hold for every order and every payment.
  */
-export const reconcileChecks = [
+const reconcileChecks = [
   'chain',
   'deposits',
   'hot',
@@ -301,11 +301,13 @@ async function reconcileChain(
 interface ScannerState {
   readonly version: string;
   readonly height: number;
+  /** Null where the chain itself does not say what is final. */
+  readonly final: number | null;
   readonly cursor_blocks: BlockRef[];
 }
 
-const stateSql =
-  'select version::text as version, height::int as height, cursor_blocks from chain_state where chain = ?';
+const stateSql = `select version::text as version, height::int as height, final_height::int as final, cursor_blocks
+    from chain_state where chain = ?`;
 
 /** What is on a chain above the scanner's cursor, up to the chain's head. */
 interface Ahead {
@@ -394,6 +396,7 @@ async function readChain(
 interface Stored {
   readonly version: string | undefined;
   readonly height: number;
+  readonly final: number | null;
   readonly addresses: ReadonlySet<string>;
   readonly deposits: readonly DepositRow[];
   readonly attempts: readonly AttemptRow[];
@@ -452,6 +455,7 @@ async function readStored(
   return {
     version: state?.version,
     height: state?.height ?? 0,
+    final: state?.final ?? null,
     addresses: new Set(addresses.map(({ address }) => address)),
     deposits: deposits.filter(({ coin, network }) => own.has(`${coin} on ${network}`)),
     attempts,
@@ -486,7 +490,7 @@ async function heldByAddresses(
  * the scanner's height, because no deposit ripens before the scanner has seen it do so.
  */
 function notCreditedYet(
-  { deposits, ownTxids, height }: Stored,
+  { deposits, ownTxids, height, final }: Stored,
   ahead: Ahead,
   asset: ChainAsset,
   purpose: DepositRow['purpose'],
@@ -499,7 +503,8 @@ function notCreditedYet(
     if (!isGone(deposit) && (deposit.state === 'mined' || deposit.state === 'credited')) known.add(deposit.key);
     if (deposit.purpose !== purpose || !asset.currencies.has(`${deposit.coin} on ${deposit.network}`)) continue;
     if (deposit.state === 'credited' && isGone(deposit)) amounts.push(zero.minus(deposit.amount));
-    const isUnripe = height - (deposit.height ?? 0) + 1 < deposit.required;
+    const minedAt = deposit.height ?? 0;
+    const isUnripe = height - minedAt + 1 < deposit.required || (final !== null && minedAt > final);
     if (deposit.state === 'mined' && !isGone(deposit) && isUnripe) amounts.push(new Big(deposit.amount));
   }
   for (const { key, txid, address, contract, amount } of ahead.transfers) {

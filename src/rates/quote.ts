@@ -1,7 +1,6 @@
 import { Big, ceilTo, floorTo, maxOf, minOf, roundToSignificant, storedDecimals } from '../money.ts';
 
-export const rateTypes = ['float', 'fixed'] as const;
-export type RateType = (typeof rateTypes)[number];
+export type RateType = 'float' | 'fixed';
 
 /** What a quote needs to know of a currency. Amounts are decimal strings in the coin's units. */
 export interface QuotedCurrency {

@@ -30,7 +30,7 @@ export function toAppError(thrown: unknown): AppError {
 }
 
 /** The error body of the contract, as JSON text. */
-export function errorBody(error: AppError, requestId: string): string {
+function errorBody(error: AppError, requestId: string): string {
   const { faults, limits } = error.extras;
   return JSON.stringify({
     detail: error.detail,

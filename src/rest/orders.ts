@@ -38,7 +38,7 @@ export function getOrderHandler(orders: OrderService): Handler<'getOrder'> {
 }
 
 /** The Order of the contract, exactly its fields. */
-export function orderJson(order: Order): Json<OrderBody> {
+function orderJson(order: Order): Json<OrderBody> {
   return toJson<OrderBody>({
     id: order.id,
     short_id: order.shortId,

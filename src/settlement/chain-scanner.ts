@@ -21,7 +21,7 @@ import { Order } from '../orders/order.entity.ts';
 import type { OnBoundary } from './boundary.ts';
 import { type ChainLease, LeaseLost } from './chain-lease.ts';
 import { Deposit, type DepositPurpose } from './deposit.entity.ts';
-import type { SettlementTools } from './settling.ts';
+import type { ScannedTo, SettlementTools } from './settling.ts';
 import { depositGone, depositReference, isRipe, markCredited } from './steps/credit.ts';
 import { noticeDeposits } from './steps/notice.ts';
 
@@ -48,6 +48,7 @@ interface ScanState {
   readonly fence: string;
   readonly version: bigint;
   readonly cursor: Cursor;
+  readonly final: number | null;
   /** Pending transfers that were looked at, so that an unchanged mempool costs nothing; null before the first look. */
   readonly pending: ReadonlySet<string> | null;
   /** Something left the mempool at the last look: a second look must find it nowhere before it counts as gone. */
@@ -126,8 +127,13 @@ export class ChainScanner {
       this.forget(chain);
       return 'stopped';
     }
+    const final = result.final ?? null;
     const isNews =
-      result.blocks.length > 0 || result.orphaned.length > 0 || hasChanged(state.pending, pending) || state.hasLeft;
+      result.blocks.length > 0 ||
+      result.orphaned.length > 0 ||
+      final !== state.final ||
+      hasChanged(state.pending, pending) ||
+      state.hasLeft;
     if (!isNews) return 'unchanged';
     await onBoundary('deposit.scanned');
     try {
@@ -140,6 +146,7 @@ export class ChainScanner {
       fence: lease.fence,
       version: state.version + 1n,
       cursor: result.cursor,
+      final,
       pending: keysOf(pending),
       hasLeft: state.pending === null || [...state.pending].some((key) => !keysOf(pending).has(key)),
       problem: null,
@@ -159,7 +166,7 @@ export class ChainScanner {
     const state = await this.#state(adapter, lease);
     const height = state.cursor.window.at(-1)?.height ?? 0;
     if (state.problem !== null || state.rescanFrom !== null || height < block.ref.height) return;
-    const found = { orphaned: [], blocks: [block], cursor: state.cursor, head: height };
+    const found = { orphaned: [], blocks: [block], cursor: state.cursor, head: height, final: state.final };
     await this.#options.orm.em.fork().transactional((em) => this.#record(em, adapter, lease, state, found, []));
     this.forget(adapter.chain);
   }
@@ -173,19 +180,27 @@ export class ChainScanner {
   async #state(adapter: ChainAdapter, { chain, fence }: ChainLease): Promise<ScanState> {
     const known = this.#states.get(chain);
     if (known?.fence === fence && known.problem === null) return known;
-    const [row] = await this.#options.orm.em
-      .fork()
-      .execute<{ version: string; cursor_blocks: BlockRef[]; problem: string | null; rescan_from: number | null }[]>(
-        `select version::text as version, cursor_blocks, problem, rescan_from::int as rescan_from
+    const [row] = await this.#options.orm.em.fork().execute<
+      {
+        version: string;
+        cursor_blocks: BlockRef[];
+        final: number | null;
+        problem: string | null;
+        rescan_from: number | null;
+      }[]
+    >(
+      `select version::text as version, cursor_blocks, final_height::int as final, problem,
+                rescan_from::int as rescan_from
            from chain_state where chain = ?`,
-        [chain],
-      );
+      [chain],
+    );
     if (!row) throw new Error(`the chain ${chain} has no row in chain_state`);
     const isFirst = row.cursor_blocks.length === 0;
     const state: ScanState = {
       fence,
       version: BigInt(row.version),
       cursor: isFirst ? await adapter.start(adapter.startHeight) : { window: row.cursor_blocks },
+      final: row.final,
       pending: null,
       hasLeft: false,
       problem: row.problem,
@@ -212,7 +227,8 @@ export class ChainScanner {
         [chain, from],
       );
       if (adapter.model === 'outputs') await forgetOutputsAbove(em, chain, from);
-      await this.#record(em, adapter, lease, state, { orphaned, blocks: [], cursor, head }, []);
+      const nothing = { orphaned, blocks: [], cursor, head, final: state.final };
+      await this.#record(em, adapter, lease, state, nothing, []);
     });
     this.forget(chain);
     log.warn({ event: 'rescan', code: chain, count: head - from }, 'a chain is read again');
@@ -229,7 +245,7 @@ export class ChainScanner {
     adapter: ChainAdapter,
     { fence }: ChainLease,
     state: ScanState,
-    { orphaned, blocks, cursor, head }: ScanResult,
+    { orphaned, blocks, cursor, head, final = null }: ScanResult,
     pending: readonly Transfer[],
   ): Promise<void> {
     const { clock, jobs } = this.#options;
@@ -239,13 +255,14 @@ export class ChainScanner {
     // The fence against a process that slept past its lease, the version against a scan that overlapped with this one.
     const held = await em.execute<{ chain: string }[]>(
       `update chain_state
-          set version = version + 1, cursor_blocks = ?::jsonb, height = ?, head = ?, scanned_at = ?,
+          set version = version + 1, cursor_blocks = ?::jsonb, height = ?, head = ?, final_height = ?, scanned_at = ?,
                 rescan_from = null, problem = null
         where chain = ? and fence = ? and version = ? returning chain`,
-      [JSON.stringify(cursor.window), height, head, now, chain, fence, state.version.toString()],
+      [JSON.stringify(cursor.window), height, head, final, now, chain, fence, state.version.toString()],
     );
     if (held.length === 0) throw new LeaseLost(`another process works on ${chain}`);
     const isAtHead = height >= head;
+    const to: ScannedTo = { height, final };
 
     await countConfirmations(em, chain, height);
     const own = await this.#own(em, adapter, blocks, pending);
@@ -258,7 +275,7 @@ export class ChainScanner {
       await recordOutputs(em, chain, outputsOf(own), spendsOf(blocks));
     }
     const arrivals = await this.#arrivals(em, chain, own);
-    const known = await this.#known(em, chain, orphaned, arrivals, height);
+    const known = await this.#known(em, chain, orphaned, arrivals, to);
     const orderIds = new Set(
       [...arrivals.map(({ target }) => target), ...known].map(({ orderId }) => orderId).filter((id) => id !== null),
     );
@@ -268,15 +285,15 @@ export class ChainScanner {
     await this.#orphan(em, deposits, orders, orphaned, now);
     for (const arrival of arrivals) this.#arrive(em, deposits, chain, arrival, now);
     if (isAtHead && state.pending) this.#drop(deposits, chain, new Set([...keysOf(pending), ...state.pending]));
-    await this.#creditStrangers(em, deposits, chain, height, now);
+    await this.#creditStrangers(em, deposits, chain, to, now);
     await em.flush();
 
-    const heights = new Map([[chain, height]]);
+    const scanned = new Map([[chain, to]]);
     for (const order of orders) {
       const its = deposits.filter(({ orderId }) => orderId === order.id);
-      noticeDeposits({ em, tools: this.#options.tools, now, order, deposits: its, payments: [], heights });
+      noticeDeposits({ em, tools: this.#options.tools, now, order, deposits: its, payments: [], scanned });
     }
-    const ripe = deposits.filter((deposit) => deposit.chain === chain && isRipe(deposit, height));
+    const ripe = deposits.filter((deposit) => deposit.chain === chain && isRipe(deposit, to));
     const due = orders.filter(({ id }) => ripe.some(({ orderId }) => orderId === id));
     for (const order of due) order.nextActionAt = now;
     await em.flush();
@@ -349,7 +366,7 @@ export class ChainScanner {
     chain: string,
     orphaned: readonly BlockRef[],
     arrivals: readonly Arrival[],
-    height: number,
+    { height, final }: ScannedTo,
   ): Promise<Deposit[]> {
     const keys = arrivals.map(({ transfer }) => transfer.key);
     const hashes = orphaned.map(({ hash }) => hash);
@@ -359,7 +376,16 @@ export class ChainScanner {
        union select id from deposit where chain = ? and state = 'mempool'
        union select id from deposit
               where chain = ? and state = 'mined' and height <= ? and height + confirmations_required - 1 <= ?`,
-      [chain, JSON.stringify(keys), chain, JSON.stringify(hashes), chain, chain, height, height],
+      [
+        chain,
+        JSON.stringify(keys),
+        chain,
+        JSON.stringify(hashes),
+        chain,
+        chain,
+        Math.min(height, final ?? height),
+        height,
+      ],
     );
     return rows.length === 0 ? [] : em.find(Deposit, { id: { $in: rows.map(({ id }) => id) } });
   }
@@ -472,11 +498,11 @@ export class ChainScanner {
     em: EntityManager,
     deposits: readonly Deposit[],
     chain: string,
-    height: number,
+    to: ScannedTo,
     now: Date,
   ): Promise<void> {
     for (const deposit of deposits) {
-      if (deposit.orderId !== null || deposit.chain !== chain || !isRipe(deposit, height)) continue;
+      if (deposit.orderId !== null || deposit.chain !== chain || !isRipe(deposit, to)) continue;
       markCredited(deposit, now);
       const isFunding = deposit.purpose === 'funding';
       await book(em, {

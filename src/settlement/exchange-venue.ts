@@ -25,7 +25,7 @@ export interface ExchangeVenueOptions {
 }
 
 /** The fate of an order is unknown, or a trade is half done: ask again. */
-export class VenueUndecided extends Error {
+class VenueUndecided extends Error {
   override readonly name = 'VenueUndecided';
 }
 

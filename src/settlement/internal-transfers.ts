@@ -1,5 +1,5 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
-import type { ChainAdapter, Transfer } from '../chains/chain-adapter.ts';
+import type { BlockRef, ChainAdapter, Transfer } from '../chains/chain-adapter.ts';
 import { networkOfChain } from '../chains/networks.ts';
 import type { Clock } from '../clock.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
@@ -14,49 +14,82 @@ export interface InternalTransfersOptions {
   readonly clock: Clock;
   readonly catalogue: CurrencyCatalogue;
   readonly scanner: Pick<ChainScanner, 'recordFound'>;
-  /** How long after an order was made its address is compared. */
+  /** How long after an order was made its address is among those that are compared first. */
   readonly watchSec: number;
 }
 
-/** Addresses of one comparison. */
-const maxAddresses = 1_000;
+/** Addresses of late orders, and of all orders there ever were, that one look compares. */
+const maxAddresses = { late: 1_000, all: 100 } as const;
+
+/** What a balance is of an address, in a block that is final. In smallest units of the chain's own coin. */
+export interface FinalBalances {
+  readonly block: BlockRef;
+  readonly addresses: readonly string[];
+  /** In the order of the addresses. */
+  readonly amounts: readonly bigint[];
+}
+
+/** What is known of an address up to a height, in smallest units. */
+interface Known {
+  /** What deposits brought. */
+  readonly brought: bigint;
+  /** What should be there, after what our own sweeps and gas moved. */
+  readonly held: bigint;
+  /** Deposits that a balance showed and that a reading anew took back. */
+  readonly lost: readonly { readonly key: string; readonly amount: bigint }[];
+}
 
 /**
- * Finds coins that a contract sent on to an order's address, where the node cannot trace them: what an address holds in
- * a final block, over what its transactions account for.
+ * Finds coins that a contract sent on to a deposit address, where the node cannot trace them: what an address holds in
+ * a final block, over what is known to have come and gone.
  */
 export class InternalTransfers implements ChainTask {
   readonly everySec = 30;
   readonly #options: InternalTransfersOptions;
-  /** By chain: the order that the last comparison ended with, null at the end. */
+  /** By chain: the order that the last look at late orders ended with, null at the end. */
   readonly #last = new Map<string, string | null>();
 
   constructor(options: InternalTransfersOptions) {
     this.#options = options;
   }
 
-  /** Compares addresses of orders that were made lately, so many at a time. */
+  /** Compares addresses of orders that were made lately, and some of all others, so many at a time. */
   async run(adapter: ChainAdapter, lease: ChainLease): Promise<void> {
-    const { chain } = adapter;
-    if (adapter.missesInternalTransfers !== true || !adapter.finalBalances) return;
-    const addresses = await this.#nextAddresses(chain);
+    if (!this.#isNeeded(adapter) || !adapter.finalBalances) return;
+    const next = [...(await this.#lateAddresses(adapter.chain)), ...(await this.#nextAddresses(lease))];
+    const addresses = [...new Set(next)];
     if (addresses.length === 0) return;
-    const { block, amounts } = await adapter.finalBalances(addresses, null);
-    const known = await this.#known(chain, addresses, block.height);
-    const transfers = addresses.flatMap((address, index): Transfer[] => {
-      const amount = (amounts[index] ?? 0n) - (known.get(address) ?? 0n);
-      // No transaction names it: the address and what was known there before do.
-      const key = `balance:${address}:${known.get(address) ?? 0n}:${amount}`;
-      return amount > 0n ? [{ key, txid: key, address, tag: null, contract: null, amount }] : [];
-    });
-    if (transfers.length > 0) await this.#options.scanner.recordFound(adapter, lease, { ref: block, transfers });
+    await this.compare(adapter, lease, { addresses, ...(await adapter.finalBalances(addresses, null)) });
   }
 
   /**
-   * Addresses of orders of the last while, whatever became of them, that were never swept and never given gas, so that
-   * all that came is still there. Each look takes the ones after those of the look before, and begins anew at the end.
+   * Makes deposits of what addresses hold of the chain's own coin beyond what is known. Addresses that a sweep or gas is
+   * under way for are left to a later look. Does nothing on a chain that shows such coins by itself.
+   *
+   * @returns whether there was anything.
    */
-  async #nextAddresses(chain: string): Promise<string[]> {
+  async compare(adapter: ChainAdapter, lease: ChainLease, balances: FinalBalances): Promise<boolean> {
+    if (!this.#isNeeded(adapter)) return false;
+    const { block, addresses, amounts } = balances;
+    const known = await this.#known(adapter.chain, addresses, block.height);
+    const transfers = addresses.flatMap((address, index) => {
+      const its = known.get(address);
+      return its === undefined ? [] : unknownTransfers(address, amounts[index] ?? 0n, its);
+    });
+    if (transfers.length > 0) await this.#options.scanner.recordFound(adapter, lease, { ref: block, transfers });
+    return transfers.length > 0;
+  }
+
+  /** Where the own coin is not exchanged, it is on deposit addresses for fees only. */
+  #isNeeded({ chain, missesInternalTransfers }: ChainAdapter): boolean {
+    return missesInternalTransfers === true && this.#options.catalogue.asset(chain, null) !== undefined;
+  }
+
+  /**
+   * Addresses of orders of the last while in the own coin, whatever became of them. Each look takes the ones after those
+   * of the look before, and begins anew at the end.
+   */
+  async #lateAddresses(chain: string): Promise<string[]> {
     const { orm, clock, catalogue, watchSec } = this.#options;
     const { coin, network } = catalogue.gasCoin(chain);
     const last = this.#last.get(chain) ?? null;
@@ -65,11 +98,6 @@ export class InternalTransfers implements ChainTask {
          from exchange_order o join deposit_address a on a.id = o.deposit_address_id
         where o.created_at > ? and o.coin_from = ? and o.network_from = ? and a.keychain = ?
           and (?::uuid is null or (o.created_at, o.id) > (select l.created_at, l.id from exchange_order l where l.id = ?))
-          and not exists (select 1 from deposit d
-                           where d.chain = ? and d.address = a.address
-                             and (d.swept_by is not null
-                                  or d.contract is not null
-                                     and exists (select 1 from payment p where p.chain = d.chain and p.address = d.address)))
         order by o.created_at, o.id limit ?`,
       [
         secondsAfter(clock.now(), -watchSec),
@@ -78,24 +106,95 @@ export class InternalTransfers implements ChainTask {
         networkOfChain(chain)?.keychain ?? '',
         last,
         last,
-        chain,
-        maxAddresses,
+        maxAddresses.late,
       ],
     );
-    this.#last.set(chain, rows.length < maxAddresses ? null : (rows.at(-1)?.id ?? null));
+    this.#last.set(chain, rows.length < maxAddresses.late ? null : (rows.at(-1)?.id ?? null));
     return rows.map(({ address }) => address);
   }
 
-  /** What transactions up to a height brought to each address, in smallest units. */
-  async #known(chain: string, addresses: readonly string[], height: number): Promise<Map<string, bigint>> {
-    const { orm, catalogue } = this.#options;
-    const { decimals } = catalogue.gasCoin(chain);
-    const rows = await orm.em.fork().execute<{ address: string; amount: string }[]>(
-      `select address, trim_scale(sum(amount))::text as amount from deposit
-        where chain = ? and contract is null and state in ('mined', 'credited') and height <= ?
-          and address in (select jsonb_array_elements_text(?::jsonb)) group by address`,
-      [chain, height, JSON.stringify(addresses)],
+  /** The next of all addresses that were ever given out, in turn; the chain's row tells where the last look ended. */
+  async #nextAddresses({ chain, fence }: ChainLease): Promise<string[]> {
+    const rows = await this.#options.orm.em.fork().execute<{ address: string }[]>(
+      `with next as (
+         select a.index, a.address from chain_state s, deposit_address a
+          where s.chain = ? and a.keychain = ? and a.leased_at is not null and a.index > s.compared_index
+          order by a.index limit ?
+       ), noted as (
+         update chain_state set compared_index = case when n.count < ? then -1 else n.last end
+           from (select count(*) as count, max(index) as last from next) as n
+          where chain = ? and fence = ?
+       )
+       select address from next`,
+      [chain, networkOfChain(chain)?.keychain ?? '', maxAddresses.all, maxAddresses.all, chain, fence],
     );
-    return new Map(rows.map(({ address, amount }) => [address, toUnits(amount, decimals)]));
+    return rows.map(({ address }) => address);
   }
+
+  /** By address, without those that a payment of ours is moving coins to or from. */
+  async #known(chain: string, addresses: readonly string[], height: number): Promise<Map<string, Known>> {
+    const { orm, catalogue } = this.#options;
+    const { coin, network, decimals } = catalogue.gasCoin(chain);
+    // What a balance showed came before the block in which it was seen.
+    const rows = await orm.em.fork().execute<
+      {
+        address: string;
+        brought: string;
+        moved: string;
+        lost: { key: string; amount: string }[];
+      }[]
+    >(
+      `with asked as (select jsonb_array_elements_text(?::jsonb) as address),
+            own as (
+         select p.id, p.state, asked.address from asked join payment p
+             on p.chain = ? and p.kind = 'sweep' and p.sources = array[asked.address]
+          union all
+         select p.id, p.state, asked.address from asked join payment p
+             on p.chain = ? and p.kind = 'gas' and p.address = asked.address)
+       select asked.address, trim_scale(d.brought)::text as brought, trim_scale(m.moved)::text as moved, d.lost
+         from asked
+        cross join lateral (
+          select coalesce(sum(amount) filter (where state in ('mined', 'credited')
+                                                and (height <= ? or key like 'balance:%')), 0) as brought,
+                 coalesce(jsonb_agg(jsonb_build_object('key', key, 'amount', trim_scale(amount)::text) order by seen_at, id)
+                            filter (where state = 'orphaned' and key like 'balance:%'), '[]') as lost
+            from deposit where chain = ? and address = asked.address and contract is null) as d
+        cross join lateral (
+          select coalesce(sum(l.amount), 0) as moved
+            from own join payment_attempt t on t.payment_id = own.id and t.mined_height <= ?
+            join ledger_transaction x on x.kind in ('sweep', 'gas', 'payment_fee')
+                                     and x.reference in (own.id::text, own.id || ':' || t.attempt)
+            join ledger_line l on l.transaction_id = x.id and l.account = 'deposits' and l.coin = ? and l.network = ?
+           where own.address = asked.address) as m
+        where not exists (select 1 from own where own.address = asked.address and own.state not in ('confirmed', 'dead'))`,
+      [JSON.stringify(addresses), chain, chain, height, chain, height, coin, network],
+    );
+    return new Map(
+      rows.map((row) => {
+        const brought = toUnits(row.brought, decimals);
+        const moved = row.moved.startsWith('-') ? -toUnits(row.moved.slice(1), decimals) : toUnits(row.moved, decimals);
+        const lost = row.lost.map(({ key, amount }) => ({ key, amount: toUnits(amount, decimals) }));
+        return [row.address, { brought, held: brought + moved, lost }];
+      }),
+    );
+  }
+}
+
+/**
+ * What an address holds beyond what is known. No transaction names it: the address and what was known to have come there
+ * do. What was found before and taken back comes again under its own name, so that it is never a second deposit.
+ */
+function unknownTransfers(address: string, amount: bigint, { brought, held, lost }: Known): Transfer[] {
+  const transfers: Transfer[] = [];
+  const add = (key: string, found: bigint): void => {
+    transfers.push({ key, txid: key, address, tag: null, contract: null, amount: found });
+  };
+  let rest = amount - held;
+  for (const each of lost) {
+    if (each.amount > rest) continue;
+    add(each.key, each.amount);
+    rest -= each.amount;
+  }
+  if (rest > 0n) add(`balance:${address}:${brought + amount - held - rest}:${rest}`, rest);
+  return transfers;
 }

@@ -7,7 +7,15 @@ import type { OnBoundary } from './boundary.ts';
 import { Deposit } from './deposit.entity.ts';
 import type { VenueAnswer } from './liquidity-venue.ts';
 import { Payment } from './payment.entity.ts';
-import { moved, rest, type SettlementTools, type Settling, type StepResult, secondsAfter } from './settling.ts';
+import {
+  moved,
+  rest,
+  type ScannedTo,
+  type SettlementTools,
+  type Settling,
+  type StepResult,
+  secondsAfter,
+} from './settling.ts';
 import { confirmDeposit, takeLateDeposit } from './steps/confirm.ts';
 import { creditDeposits } from './steps/credit.ts';
 import { exchange, isPastTrading, recordAnswer, venueOrder } from './steps/exchange.ts';
@@ -150,15 +158,14 @@ export class OrderSettler {
     if (!order) return null;
     const deposits = await em.find(Deposit, { orderId }, { orderBy: { seenAt: 'asc', id: 'asc' } });
     const payments = await em.find(Payment, { orderId }, { orderBy: { number: 'asc' } });
-    const heights = deposits.length === 0 ? new Map<string, number>() : await scannedHeights(em);
-    return { em, tools, now: clock.now(), order, deposits, payments, heights };
+    const scanned = deposits.length === 0 ? new Map<string, ScannedTo>() : await readScanned(em);
+    return { em, tools, now: clock.now(), order, deposits, payments, scanned };
   }
 }
 
-/** The height up to which each chain was read. */
-export async function scannedHeights(em: EntityManager): Promise<Map<string, number>> {
-  const rows = await em.execute<{ chain: string; height: number }[]>(
-    'select chain, height::int as height from chain_state',
+async function readScanned(em: EntityManager): Promise<Map<string, ScannedTo>> {
+  const rows = await em.execute<(ScannedTo & { chain: string })[]>(
+    'select chain, height::int as height, final_height::int as final from chain_state',
   );
-  return new Map(rows.map(({ chain, height }) => [chain, height]));
+  return new Map(rows.map(({ chain, height, final }) => [chain, { height, final }]));
 }

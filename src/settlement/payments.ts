@@ -1,3 +1,4 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { v5 as uuidv5 } from 'uuid';
 import { networkById } from '../chains/networks.ts';
 import type { Currency } from '../currencies/currency.entity.ts';
@@ -20,6 +21,42 @@ interface NewPayment {
   readonly recipient: Recipient;
   readonly amount: Big;
   readonly feeCharged: Big;
+}
+
+/** What of a payment is decided once and never changes. */
+type DecidedPayment = Pick<
+  Payment,
+  | 'id'
+  | 'kind'
+  | 'orderId'
+  | 'depositId'
+  | 'sources'
+  | 'leg'
+  | 'chain'
+  | 'coin'
+  | 'network'
+  | 'contract'
+  | 'address'
+  | 'tag'
+  | 'amount'
+  | 'feeCharged'
+>;
+
+/** Writes a payment that nothing has been done for. */
+export function persistPayment(em: EntityManager, decided: DecidedPayment, now: Date): Payment {
+  const payment = em.create(Payment, {
+    ...decided,
+    state: 'ready',
+    attempt: 0,
+    problem: null,
+    problemSince: null,
+    nextActionAt: now,
+    createdAt: now,
+    sentAt: null,
+    endedAt: null,
+  });
+  em.persist(payment);
+  return payment;
 }
 
 /** Of the names of payments; chosen at random once. */
@@ -45,7 +82,7 @@ export function createPayment(
   { em, now, order, payments }: Pick<Settling, 'em' | 'now' | 'payments'> & { order: { id: string } | null },
   { kind, leg, deposit, currency, recipient, amount, feeCharged }: NewPayment,
 ): Payment {
-  const payment = em.create(Payment, {
+  const decided: DecidedPayment = {
     id: paymentId(kind, leg, deposit, payments),
     kind,
     orderId: order?.id ?? null,
@@ -60,16 +97,8 @@ export function createPayment(
     tag: recipient.tag,
     amount: formatDecimal(amount),
     feeCharged: formatDecimal(feeCharged),
-    state: 'ready',
-    attempt: 0,
-    problem: null,
-    problemSince: null,
-    nextActionAt: now,
-    createdAt: now,
-    sentAt: null,
-    endedAt: null,
-  });
-  em.persist(payment);
+  };
+  const payment = persistPayment(em, decided, now);
   payments.push(payment);
   return payment;
 }

@@ -28,6 +28,13 @@ export interface SettlementTools {
   readonly rules: SettlementRules;
 }
 
+/** How far a chain was read. */
+export interface ScannedTo {
+  readonly height: number;
+  /** The height up to which the chain itself called its blocks final; null where confirmations alone decide. */
+  readonly final: number | null;
+}
+
 /** One order under its row lock, with everything that decides its next move, inside one transaction. */
 export interface Settling {
   readonly em: EntityManager;
@@ -37,8 +44,8 @@ export interface Settling {
   /** Every deposit to the order's address, in the order they were seen. */
   readonly deposits: readonly Deposit[];
   readonly payments: Payment[];
-  /** Scanned height of each chain. */
-  readonly heights: ReadonlyMap<string, number>;
+  /** How far each chain was read. */
+  readonly scanned: ReadonlyMap<string, ScannedTo>;
 }
 
 /** What a step came to: the order moved and the next step may follow, or it rests until a time or an event. */

@@ -6,7 +6,9 @@ import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
 import { Big, formatDecimal, fromUnits, toUnits } from '../money.ts';
 import { type ChainLease, guardLease } from './chain-lease.ts';
 import type { ChainTask } from './chain-task.ts';
-import { Payment, type PaymentKind } from './payment.entity.ts';
+import type { InternalTransfers } from './internal-transfers.ts';
+import type { Payment, PaymentKind } from './payment.entity.ts';
+import { persistPayment } from './payments.ts';
 
 /** The least worth sweeping, by coin, in the coin's units. What is not named is not swept. */
 export type SweepFrom = ReadonlyMap<string, string>;
@@ -15,6 +17,8 @@ export interface SweeperOptions {
   readonly orm: MikroORM;
   readonly clock: Clock;
   readonly catalogue: CurrencyCatalogue;
+  /** Finds what of an address nobody knows yet. */
+  readonly transfers: Pick<InternalTransfers, 'compare'>;
   /** By chain. */
   readonly sweepFrom: ReadonlyMap<string, SweepFrom>;
 }
@@ -119,7 +123,7 @@ export class Sweeper implements ChainTask {
     asset: Candidate & { readonly address: string },
     from: SweepFrom,
   ): Promise<void> {
-    const { orm, catalogue } = this.#options;
+    const { orm, catalogue, transfers } = this.#options;
     const { address, contract, coin, network } = asset;
     const gas = catalogue.gasCoin(adapter.chain);
     const decimals = contract === null ? gas.decimals : catalogue.find(coin, network)?.decimals;
@@ -128,15 +132,14 @@ export class Sweeper implements ChainTask {
     const amount = amounts[0] ?? 0n;
     if (amount < toUnits(from.get(coin) ?? '0', decimals) || amount === 0n) return;
     const hot = await adapter.hotWallet();
-    const rows = await orm.em.fork().execute<{ id: string; amount: string }[]>(
-      `select id, amount::text as amount from deposit where chain = ? and address = ? and contract is not distinct from ?
+    const rows = await orm.em.fork().execute<{ id: string }[]>(
+      `select id from deposit where chain = ? and address = ? and contract is not distinct from ?
           and state = 'credited' and swept_by is null and height <= ?`,
       [adapter.chain, address, contract, block.height],
     );
-    const credited = rows.reduce((sum, row) => sum + toUnits(row.amount, decimals), 0n);
-    // Comparing balances will find the rest, but not once it was swept.
-    const isCompared = contract === null && adapter.missesInternalTransfers === true;
-    if (isCompared && amount !== credited && !(await this.#hasMoved(adapter.chain, address))) return;
+    // What nobody knows of becomes a deposit first, so that the book has all that is swept.
+    if (contract === null && (await transfers.compare(adapter, lease, { block, addresses: [address], amounts })))
+      return;
     const id = uuidv7();
     const intent = { id, attempt: 1, from: [address], contract, to: hot.address, tag: null, amount };
     const lacking = contract === null ? 0n : ((await adapter.missingGas?.(intent)) ?? 0n);
@@ -159,16 +162,6 @@ export class Sweeper implements ChainTask {
       amount: fromUnits(amount, decimals),
       deposits: rows.map((row) => row.id),
     });
-  }
-
-  /** Whether an address was swept or given gas before, so that it holds other coins than deposits. */
-  async #hasMoved(chain: string, address: string): Promise<boolean> {
-    const rows = await this.#options.orm.em.fork().execute<unknown[]>(
-      `select 1 from payment
-        where chain = ? and kind in ('sweep', 'gas') and (sources @> array[?] or address = ?) limit 1`,
-      [chain, address, address],
-    );
-    return rows.length > 0;
   }
 
   /** Writes a movement between our own addresses. */
@@ -201,13 +194,13 @@ interface Movement {
 
 function createMovement(em: EntityManager, chain: string, movement: Movement, now: Date): Payment {
   const { kind, asset, address, sources, amount } = movement;
-  const payment = em.create(Payment, {
+  const decided = {
     id: uuidv7(),
     kind,
     orderId: null,
     depositId: null,
     sources: sources === null ? null : [...sources],
-    leg: 'main',
+    leg: 'main' as const,
     chain,
     coin: asset.coin,
     network: asset.network,
@@ -216,15 +209,6 @@ function createMovement(em: EntityManager, chain: string, movement: Movement, no
     tag: null,
     amount: formatDecimal(new Big(amount)),
     feeCharged: '0',
-    state: 'ready',
-    attempt: 0,
-    problem: null,
-    problemSince: null,
-    nextActionAt: now,
-    createdAt: now,
-    sentAt: null,
-    endedAt: null,
-  });
-  em.persist(payment);
-  return payment;
+  };
+  return persistPayment(em, decided, now);
 }

@@ -1,6 +1,6 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { ChainAdapter } from '../chains/chain-adapter.ts';
-import type { WalletLevels } from '../chains/network-config.ts';
+import type { NetworkConfig, WalletLevels } from '../chains/network-config.ts';
 import { ownOutputs } from '../chains/own-rows.ts';
 import type { Clock } from '../clock.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
@@ -14,8 +14,7 @@ export interface WalletWatchOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly catalogue: CurrencyCatalogue;
-  /** By chain, then by coin. */
-  readonly levels: ReadonlyMap<string, ReadonlyMap<string, WalletLevels>>;
+  readonly networks: ReadonlyMap<string, Pick<NetworkConfig, 'levels' | 'limits'>>;
 }
 
 /** Notes what the hot wallets hold, so that staff are told before payments have to wait. */
@@ -28,14 +27,18 @@ export class WalletWatch implements ChainTask {
   }
 
   async run(adapter: ChainAdapter, _lease: ChainLease): Promise<void> {
-    const { catalogue, levels } = this.#options;
+    const { orm, clock, catalogue, networks } = this.#options;
     const { chain } = adapter;
-    const bounds = levels.get(chain);
-    if (!bounds) return;
+    const network = networks.get(chain);
+    if (!network) return;
+    const now = clock.now();
     for (const asset of catalogue.assetsOf(chain)) {
+      // Tokens of the catalogue that the settings do not name.
+      if (asset.contract !== null && !network.limits.has(asset.coin)) continue;
       const units = await this.#balance(adapter, asset.contract);
-      await this.#note(chain, asset, new Big(fromUnits(units, asset.decimals)), bounds.get(asset.coin));
+      await this.#note(chain, asset, new Big(fromUnits(units, asset.decimals)), network.levels.get(asset.coin), now);
     }
+    await orm.em.fork().execute('delete from wallet_level where chain = ? and seen_at < ?', [chain, now]);
   }
 
   /** On a chain of outputs, as the scanner has them: a node would read the outputs of the whole chain for it. */
@@ -53,12 +56,12 @@ export class WalletWatch implements ChainTask {
     { coin, network }: { coin: string; network: string },
     balance: Big,
     bounds: WalletLevels | undefined,
+    now: Date,
   ): Promise<void> {
-    const { orm, clock, log } = this.#options;
+    const { orm, log } = this.#options;
     const low = bounds?.low ?? null;
     const high = bounds?.high ?? null;
     const isOutside = (low !== null && balance.lt(low)) || (high !== null && balance.gt(high));
-    const now = clock.now();
     const [row] = await orm.em.fork().execute<{ is_news: boolean }[]>(
       `insert into wallet_level as w (chain, coin, network, balance, low, high, outside_since, seen_at)
        values (?, ?, ?, ?, ?, ?, ?, ?)

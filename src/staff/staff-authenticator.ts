@@ -6,7 +6,7 @@ import { StaffMember, type StaffRole } from './staff-member.entity.ts';
 import { StaffSession } from './staff-session.entity.ts';
 
 /** A session ends when nothing was done with it for so long. */
-export const idleMs = 30 * 60_000;
+const idleMs = 30 * 60_000;
 /** When a session was last used is written at most this often, so that reading requests seldom write. */
 const seenEveryMs = 60_000;
 

@@ -71,11 +71,6 @@ export class StaffSessions {
     ]);
   }
 
-  /** Ends all sessions of a member. */
-  async endAll(staffId: string): Promise<void> {
-    await endSessions(this.#orm.em.fork(), staffId, this.#clock.now());
-  }
-
   /** Remembers a sign-in that goes to the identity provider. Returns what the browser must bring back, in a cookie. */
   async begin(checks: SignInChecks): Promise<string> {
     const secret = randomBytes(32).toString('base64url');

@@ -2,7 +2,7 @@ import { WebSocket } from 'ws';
 import { addressExample } from '../../src/chains/address.ts';
 import type { StaffRole } from '../../src/staff/staff-member.entity.ts';
 import { LogSink } from '../support/log-sink.ts';
-import { type MadeOrder, type SettledGateway, startSettledGateway } from '../support/settled-gateway.ts';
+import { failedOrder, type MadeOrder, type SettledGateway, startSettledGateway } from '../support/settled-gateway.ts';
 import { StaffBrowser } from '../support/staff-browser.ts';
 import { newMember, type StaffReply, staffClient } from '../support/staff-client.ts';
 
@@ -51,14 +51,6 @@ async function counts(): Promise<unknown> {
     (select count(*)::int from price_override) as overrides, (select count(*)::int from payment) as payments,
     (select max(updated_at)::text from partner) as partner_at, (select max(updated_at)::text from currency) as currency_at`);
   return row;
-}
-
-async function failedOrder(): Promise<MadeOrder> {
-  const order = await gateway.order({ refund_address: undefined });
-  await gateway.deposit(order, { amount: '0.0002' });
-  await gateway.settle(order);
-  expect((await gateway.show(order)).status).toBe('failed');
-  return order;
 }
 
 const refund =
@@ -191,7 +183,7 @@ async function refused(socket: WebSocket, query: string, variables = {}): Promis
 
 describe('a proposal', () => {
   it('is approved by nobody who made it, in whatever session, and in no spelling of its id', async () => {
-    const order = await failedOrder();
+    const order = await failedOrder(gateway);
     const id = await proposeRefund(operator, order);
     const browser = new StaffBrowser(gateway.app.internalUrl);
     await browser.post('/sign-in', { token: operator.token });
@@ -207,7 +199,7 @@ describe('a proposal', () => {
   });
 
   it('is carried out once, however many approve it at once', async () => {
-    const order = await failedOrder();
+    const order = await failedOrder(gateway);
     const id = await proposeRefund(operator, order);
     const third = await newMember(gateway, 'admin');
     const replies = await Promise.all([second, second, third, third, operator].map((one) => one.ask(approve, { id })));
@@ -223,7 +215,7 @@ describe('a proposal', () => {
   });
 
   it('is there once, however many propose at once, and pays once, however many approve', async () => {
-    const order = await failedOrder();
+    const order = await failedOrder(gateway);
     const input = { orderId: order.id, address: addressExample('BTC') };
     const propose = 'mutation ($input: RefundInput!) { orderRefund(input: $input, reason: "x") { id } }';
     const proposals = await Promise.all(Array.from({ length: 4 }, () => operator.ask(propose, { input })));
@@ -239,7 +231,7 @@ describe('a proposal', () => {
   });
 
   it('is either approved or rejected, and stays so', async () => {
-    const order = await failedOrder();
+    const order = await failedOrder(gateway);
     const id = await proposeRefund(operator, order);
     const reject = 'mutation ($id: ID!) { actionReject(id: $id, reason: "x") { state } }';
     const replies = await Promise.all([second.ask(approve, { id }), admin.ask(reject, { id })]);

@@ -2,7 +2,6 @@
 // one machine, and the SQL statements and Redis commands of one request. Usage: npm run bench [-- seconds]
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import autocannon from 'autocannon';
@@ -13,6 +12,7 @@ import { systemClock } from '../../src/clock.ts';
 import { loadConfig } from '../../src/config.ts';
 import { startEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
 import { PartnerService } from '../../src/partners/partner-service.ts';
+import { listen } from '../support/local-server.ts';
 import { orderBody } from '../support/orders.ts';
 import { startRedis } from '../support/redis.ts';
 
@@ -107,7 +107,7 @@ const bare = createServer((_req, res) => {
   res.setHeader('Content-Type', 'application/json');
   res.end('{"status":"ok"}');
 });
-await new Promise<void>((resolve) => bare.listen(0, '127.0.0.1', resolve));
+const barePort = await listen(bare);
 
 interface Row {
   readonly name: string;
@@ -132,7 +132,7 @@ async function load(name: string, url: string, method: 'GET' | 'POST', keyed: bo
   return { name, perSecond: result.requests.average, p99: result.latency.p99 };
 }
 
-const floor = await load('bare node:http', `http://127.0.0.1:${(bare.address() as AddressInfo).port}/`, 'GET', false);
+const floor = await load('bare node:http', `http://127.0.0.1:${barePort}/`, 'GET', false);
 const rows: Row[] = [];
 for (const { name, method, path, keyed } of endpoints)
   rows.push(await load(name, `${app.restUrl}/api/v1${path}`, method, keyed));

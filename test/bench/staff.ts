@@ -12,6 +12,7 @@ import { OrderStats } from '../../src/reports/order-stats.ts';
 import { StaffService } from '../../src/staff/staff-service.ts';
 import { openBenchDatabase } from '../support/bench-database.ts';
 import { seedOrders } from '../support/seed-orders.ts';
+import { testSettings } from '../support/settings.ts';
 import { type StaffClient, staffClient } from '../support/staff-client.ts';
 
 const { values: options } = parseArgs({
@@ -35,11 +36,8 @@ const config = loadConfig({
   DATABASE_URL: database.url,
   // The seeded deposit addresses are nobody's keys.
   ROLE: 'api',
-  PORT: '0',
-  INTERNAL_PORT: '0',
+  ...testSettings,
   LOG_LEVEL: 'warn',
-  REQUIRE_DURABLE_COMMITS: 'false',
-  DRAIN_GRACE_MS: '0',
   RATE_LIMIT_STAFF_PER_MIN: '1000000',
 });
 const app = await startApp({

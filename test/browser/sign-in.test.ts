@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core';
 import { describeInBrowser, launchChromium } from '../support/chromium.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { startIdentityProvider, type TestIdentityProvider } from '../support/identity-provider.ts';
-import { freePort } from '../support/redis.ts';
+import { freePort } from '../support/local-server.ts';
 
 describeInBrowser('signing in at an identity provider of another site', () => {
   let gateway: TestGateway;

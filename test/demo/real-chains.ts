@@ -1,11 +1,9 @@
 // One exchange between two real chains, on nodes, a signer and a gateway of its own that leave nothing behind.
 // Usage: npm run demo:evm | npm run demo:utxo
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
+import { toUnits } from '../../src/money.ts';
 import { randomAddress } from '../support/anvil.ts';
+import { BuiltProcess, runBuilt } from '../support/built-process.ts';
 import { findLitecoind } from '../support/litecoind.ts';
 import { RealChains } from '../support/real-chains.ts';
 
@@ -34,7 +32,7 @@ const directions: Readonly<Record<string, Direction>> = {
     title: 'ETH on anvil to LTC on litecoind',
     order: { coin_from: 'ETH', network_from: 'ETH', coin_to: 'LTC', network_to: 'LTC', amount_from: 0.5 },
     recipient: ({ litecoind }) => litecoind.newAddress(),
-    pay: ({ anvil }, to, amount) => anvil.send(to, units(amount, 18)),
+    pay: ({ anvil }, to, amount) => anvil.send(to, toUnits(amount, 18)),
     paid: ({ litecoind }, recipient) => litecoind.balance(recipient),
     decimals: 8,
     read: async ({ litecoind }, txid) => {
@@ -59,7 +57,7 @@ const directions: Readonly<Record<string, Direction>> = {
     title: 'LTC on litecoind to USDT, a token on anvil',
     order: { coin_from: 'LTC', network_from: 'LTC', coin_to: 'USDT', network_to: 'ERC20', amount_from: 2 },
     recipient: () => randomAddress(),
-    pay: ({ litecoind }, to, amount) => litecoind.pay(to, units(amount, 8)),
+    pay: ({ litecoind }, to, amount) => litecoind.pay(to, toUnits(amount, 8)),
     paid: ({ anvil, token }, recipient) => anvil.balance(recipient, token),
     decimals: 6,
     read: async ({ anvil }, txid) => {
@@ -75,69 +73,30 @@ const directions: Readonly<Record<string, Direction>> = {
   },
 };
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const startTimeoutMs = 60_000;
 const orderTimeoutMs = 60_000;
 const blockMs = 150;
 const ends = ['completed', 'expired', 'refunded', 'failed'];
 const began = performance.now();
-const children: { child: ChildProcess; output: string }[] = [];
+const programs: BuiltProcess[] = [];
+
+type Settings = Readonly<Record<string, string>> & { readonly DATA_DIR: string };
 
 function tell(what: string, ...details: readonly string[]): void {
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
   process.stdout.write(`${seconds.padStart(6)} s  ${what}\n${details.map((line) => `          ${line}\n`).join('')}`);
 }
 
-function units(amount: string, decimals: number): bigint {
-  const [whole = '0', fraction = ''] = amount.split('.');
-  return BigInt(whole + fraction.padEnd(decimals, '0'));
+/** Starts a program of ours, and waits until it is ready. Returns what it printed. */
+async function start(script: string, ready: RegExp, settings: Settings): Promise<string> {
+  const program = new BuiltProcess({ script, name: script, folder: settings.DATA_DIR, settings, ready });
+  programs.push(program);
+  return program.ready();
 }
 
-/** A program of ours until it says that it is ready; what it said there. */
-async function start(
-  script: string,
-  args: readonly string[],
-  ready: RegExp,
-  env: Record<string, string>,
-): Promise<string[]> {
-  const child = spawn(process.execPath, ['--enable-source-maps', join(root, 'dist', script), ...args], {
-    cwd: env.DATA_DIR,
-    env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', NODE_ENV: 'production', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const running = { child, output: '' };
-  children.push(running);
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.on('data', (data) => {
-      running.output += data;
-    });
-  }
-  for (const deadline = Date.now() + startTimeoutMs; Date.now() < deadline; await sleep(25)) {
-    const found = ready.exec(running.output);
-    if (found) return [running.output, ...found.slice(1)];
-    if (child.exitCode !== null) break;
-  }
-  throw new Error(`${script} did not start:\n${running.output}`);
-}
-
-/** What a command of ours prints. */
-async function command(args: readonly string[], env: Record<string, string>, good = [0]): Promise<string> {
-  const child = spawn(process.execPath, [join(root, 'dist/cli/main.js'), ...args], {
-    cwd: env.DATA_DIR,
-    env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', NODE_ENV: 'production', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let output = '';
-  let errors = '';
-  child.stdout.on('data', (data) => {
-    output += data;
-  });
-  child.stderr.on('data', (data) => {
-    errors += data;
-  });
-  await once(child, 'close');
-  if (!good.includes(child.exitCode ?? -1))
-    throw new Error(`${args.join(' ')} ended with ${child.exitCode}: ${errors}${output}`);
+/** What a program of ours prints until its end. */
+async function run(script: string, args: readonly string[], settings: Settings, good = [0]): Promise<string> {
+  const { code, output, errors } = await runBuilt(script, args, { folder: settings.DATA_DIR, settings });
+  if (!good.includes(code)) throw new Error(`${script} ${args.join(' ')} ended with ${code}: ${errors}${output}`);
   return output;
 }
 
@@ -154,7 +113,7 @@ interface Order {
 }
 
 async function demo(direction: Direction, chains: RealChains): Promise<void> {
-  const env = {
+  const settings = {
     ...chains.environment,
     DATA_DIR: chains.folder,
     PORT: '0',
@@ -164,14 +123,15 @@ async function demo(direction: Direction, chains: RealChains): Promise<void> {
     SIGNER_PASSPHRASE: 'a demo needs no secret',
   };
   tell('two nodes with chains of their own', `anvil ${chains.anvil.url}, litecoind ${chains.litecoind.config.url}`);
-  await start('signer-main.js', ['init'], /\n/, env);
-  await start('signer-main.js', [], /^signer ready (.*)$/m, env);
+  await run('signer-main.js', ['init'], settings);
+  await start('signer-main.js', /^signer ready .*$/m, settings);
   tell('the signer holds the keys, sealed with a passphrase, in a process of its own');
-  const [printed = '', rest = ''] = await start('main.js', [], /^ready rest=(\S+) internal=\S+$/m, env);
+  const printed = await start('main.js', /^ready rest=\S+ internal=\S+$/m, settings);
+  const rest = /^ready rest=(\S+)/m.exec(printed)?.[1] ?? '';
   const key = /^demo partner key, shown this once: (\S+)$/m.exec(printed)?.[1] ?? '';
   tell(`the gateway is ready at ${rest}`);
 
-  const { wallets } = JSON.parse(await command(['network', 'check', '--json'], env, [0, 1]));
+  const { wallets } = JSON.parse(await run('cli/main.js', ['network', 'check', '--json'], settings, [0, 1]));
   const walletOf = (chain: string): string =>
     wallets.find((row: { chain: string; wallet: string }) => row.chain === chain)?.wallet ?? '';
   const hot = { ethereum: walletOf('ethereum'), litecoin: walletOf('litecoin') };
@@ -193,7 +153,10 @@ async function demo(direction: Direction, chains: RealChains): Promise<void> {
     mining.abort();
     await miner;
   }
-  tell('the book and both chains', (await command(['ledger', 'reconcile'], env)).trim().split('\n').at(-1) ?? '');
+  tell(
+    'the book and both chains',
+    (await run('cli/main.js', ['ledger', 'reconcile'], settings)).trim().split('\n').at(-1) ?? '',
+  );
 }
 
 async function exchange(direction: Direction, chains: RealChains, rest: string, key: string): Promise<void> {
@@ -238,12 +201,7 @@ async function main(): Promise<void> {
   try {
     await demo(direction, chains);
   } finally {
-    for (const { child } of children.reverse()) {
-      if (child.exitCode !== null || child.signalCode !== null) continue;
-      const ended = once(child, 'exit');
-      child.kill('SIGTERM');
-      await ended;
-    }
+    for (const program of programs.reverse()) await program.end('SIGTERM');
     await chains.stop();
   }
 }

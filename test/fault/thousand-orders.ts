@@ -1,16 +1,6 @@
 // Orders in every shape while workers are killed and chains reorganise; then whether each order ended, nobody was paid
 // twice, and the book agrees with the chains. Usage: npm run torture -- --help
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { ed25519 } from '@noble/curves/ed25519.js';
-import { Pool } from 'pg';
-import { startApp } from '../../src/app.ts';
 import { addressExample, checkAddress } from '../../src/chains/address.ts';
 import { encodeBase58check } from '../../src/chains/addresses/base58check.ts';
 import { encodeP2wpkh } from '../../src/chains/addresses/bitcoin-like.ts';
@@ -19,13 +9,12 @@ import { networkById } from '../../src/chains/networks.ts';
 import { busyBlocks } from '../../src/chains/sandbox/sandbox-adapters.ts';
 import { SandboxChain } from '../../src/chains/sandbox/sandbox-chain.ts';
 import { systemClock } from '../../src/clock.ts';
-import { loadConfig } from '../../src/config.ts';
 import type { Currency } from '../../src/currencies/currency.entity.ts';
 import { CurrencyService } from '../../src/currencies/currency-service.ts';
-import { startEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
 import { createOrm } from '../../src/db/orm.ts';
 import { Big, floorTo, formatDecimal, toUnits } from '../../src/money.ts';
 import { Dice } from '../support/dice.ts';
+import { readArguments, Torture, type TortureOrder, type Verdict } from '../support/torture.ts';
 
 const help = `Usage: npm run torture -- [options]
 
@@ -36,42 +25,23 @@ const help = `Usage: npm run torture -- [options]
   --keep               keep the folder with the database and the workers' logs
 `;
 
-const { values: options } = parseArgs({
-  options: {
-    orders: { type: 'string', default: '1000' },
-    workers: { type: 'string', default: '2' },
-    seed: { type: 'string', default: String(Math.floor(Math.random() * 1e9)) },
-    'kill-every-ms': { type: 'string', default: '2500' },
-    keep: { type: 'boolean', default: false },
-    help: { type: 'boolean', short: 'h', default: false },
-  },
-});
-if (options.help) {
-  process.stdout.write(help);
-  process.exit(0);
-}
-const orderCount = wholeNumber(options.orders);
-const workerCount = wholeNumber(options.workers);
-const seed = wholeNumber(options.seed);
-const killEveryMs = wholeNumber(options['kill-every-ms']);
+const {
+  orders: orderCount,
+  workers: workerCount,
+  seed,
+  keep,
+  'kill-every-ms': killEveryMs,
+} = readArguments(help, { orders: 1_000, workers: 2, 'kill-every-ms': 2_500 });
 
 const windowSec = 20;
 const createEveryMs = 75;
 const minCreateMs = 10_000;
 const reorgEveryMs = 600;
-const progressEveryMs = 3_000;
 /** After the last deposit, before the workers are left in peace. */
-const killOnMs = 5_000;
+const afterDepositsMs = 5_000;
 const quietTimeoutMs = 120_000;
-/** So long nothing may have been left to do. */
-const quietMs = 4_000;
 /** The venue has none of it, so that exchanges into it run into their deadline. */
 const soldOut = 'LINK';
-
-function wholeNumber(text: string): number {
-  if (!/^\d{1,10}$/.test(text)) throw new Error(`'${text}' is not a whole number; see npm run torture -- --help`);
-  return Number.parseInt(text, 10);
-}
 
 /** What users do with their deposit. */
 const behaviours = {
@@ -143,9 +113,7 @@ function newRecipient(network: string, dice: Dice): Recipient {
   return { address: check.address, tag };
 }
 
-/** A made order, with what is done to it. */
-interface Made {
-  readonly id: string;
+interface Made extends TortureOrder {
   readonly behaviour: Behaviour;
   readonly recipient: Recipient;
 }
@@ -157,122 +125,27 @@ interface Sent {
   readonly txid: string;
 }
 
-const began = performance.now();
-const dataDir = await mkdtemp(join(tmpdir(), 'gateway-torture-'));
-// Root's PostgreSQL runs as another user, who must get through.
-await chmod(dataDir, 0o711);
-const children = new Set<ChildProcess>();
-process.on('exit', () => {
-  for (const child of children) child.kill('SIGKILL');
+const counts = { kills: 0, reorgs: 0 };
+const torture = await Torture.open<Made>({
+  name: 'torture',
+  seed,
+  keep,
+  counts,
+  settings: {
+    DEPOSIT_WINDOW_SEC: String(windowSec),
+    EXCHANGE_DEADLINE_SEC: '10',
+    SANDBOX_BLOCK_MS: '50',
+    CHAIN_POLL_MS: '50',
+  },
 });
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1));
+const { made, workers } = torture;
+torture.say(`seed ${seed}, ${orderCount} orders, ${workerCount} workers, in ${torture.folder}`);
+await torture.prepare(() => {});
 
-function say(line: string): void {
-  process.stderr.write(`${((performance.now() - began) / 1000).toFixed(0).padStart(4)} s  ${line}\n`);
-}
-
-say(`seed ${seed}, ${orderCount} orders, ${workerCount} workers, in ${dataDir}`);
-const postgres = await startEmbeddedPostgres({ dataDir, ephemeral: true, maxConnections: 200 });
-if (decodeURIComponent(postgres.url).includes('@/proc/'))
-  throw new Error('the temporary folder is too deep to share a socket: set TMPDIR');
-const settings = {
-  DATA_DIR: dataDir,
-  DATABASE_URL: postgres.url,
-  REQUIRE_DURABLE_COMMITS: 'false',
-  PORT: '0',
-  INTERNAL_PORT: '0',
-  DRAIN_GRACE_MS: '0',
-  DEPOSIT_WINDOW_SEC: String(windowSec),
-  EXCHANGE_DEADLINE_SEC: '10',
-  SANDBOX_BLOCK_MS: '50',
-  CHAIN_POLL_MS: '50',
-  CHAIN_LEASE_MS: '1500',
-  RATE_LIMIT_PUBLIC_PER_MIN: '1000000',
-  RATE_LIMIT_PARTNER_PER_MIN: '1000000',
-  RATE_LIMIT_ORDERS_PER_MIN: '1000000',
-};
-
-/** A gateway process from dist, with its log in the folder. */
-class Gateway {
-  readonly child: ChildProcess;
-  readonly #role: string;
-  #output = '';
-  isReady = false;
-
-  constructor(role: 'api' | 'worker', number: number) {
-    this.#role = `${role} ${number}`;
-    this.child = spawn(process.execPath, ['--enable-source-maps', 'dist/main.js'], {
-      env: {
-        PATH: process.env.PATH ?? '',
-        HOME: process.env.HOME ?? '',
-        NODE_ENV: 'production',
-        ...settings,
-        ROLE: role,
-        LOG_LEVEL: role === 'worker' ? 'info' : 'warn',
-      },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    children.add(this.child);
-    const log = createWriteStream(join(dataDir, `${role}-${number}.log`), { flags: 'a' });
-    const read = (data: Buffer): void => {
-      log.write(data);
-      if (!this.isReady) this.#output += data;
-      this.isReady ||= /^ready /m.test(this.#output);
-      countEvents(String(data));
-    };
-    this.child.stdout?.on('data', read);
-    this.child.stderr?.on('data', read);
-    this.child.once('close', () => {
-      children.delete(this.child);
-      log.end();
-    });
-  }
-
-  get isRunning(): boolean {
-    return this.child.exitCode === null && this.child.signalCode === null;
-  }
-
-  async ready(): Promise<string> {
-    for (const deadline = Date.now() + 60_000; Date.now() < deadline && this.isRunning; await sleep(50)) {
-      if (this.isReady) return /^ready rest=(\S+)/m.exec(this.#output)?.[1] ?? '';
-    }
-    throw new Error(`the ${this.#role} did not start:\n${this.#output}`);
-  }
-
-  async end(signal: NodeJS.Signals): Promise<void> {
-    if (!this.isRunning) return;
-    const closed = once(this.child, 'close');
-    this.child.kill(signal);
-    await closed;
-  }
-}
-
-/** Lines of the gateways' logs by what they say. */
-const events = new Map<string, number>();
-function countEvents(text: string): void {
-  for (const [, event] of text.matchAll(/"event":"(\w+)"/g)) {
-    if (event !== undefined) events.set(event, (events.get(event) ?? 0) + 1);
-  }
-}
-
-const first = await startApp({
-  config: loadConfig({ ...settings, LOG_LEVEL: 'error' }),
-  databaseUrl: postgres.url,
-  embedded: true,
-  surroundings: { background: false },
-});
-const key = first.demo?.partnerKey ?? '';
-await first.stop();
-
-const orm = await createOrm({ url: postgres.url, poolSize: 10 });
-const pool = new Pool({ connectionString: postgres.url, max: 3 });
+const orm = await createOrm({ url: torture.databaseUrl, poolSize: 10 });
 const sandbox = new SandboxChain({ orm, clock: systemClock });
 const currencies = await new CurrencyService(orm, systemClock).list();
-await pool.query('insert into sandbox_inventory (coin, amount) values ($1, 0)', [soldOut]);
-
-async function rows<Row extends object>(sql: string, values: unknown[] = []): Promise<Row[]> {
-  return (await pool.query<Row>(sql, values)).rows;
-}
+await torture.rows('insert into sandbox_inventory (coin, amount) values ($1, 0)', [soldOut]);
 
 // Reorganisations must not take what the hot wallet began with.
 for (const chain of (await sandbox.heads()).keys()) await sandbox.mine(chain, 3);
@@ -287,72 +160,38 @@ function chainOf(network: string): string {
   return networkById(network)?.chain ?? '';
 }
 
-const api = new Gateway('api', 1);
-const rest = await api.ready();
-const workers = Array.from({ length: workerCount }, (_, index) => new Gateway('worker', index + 1));
-await Promise.all(workers.map((worker) => worker.ready()));
-say('the gateway is ready');
+await torture.start(workerCount);
 
 // --- orders and deposits
 
-const made: Made[] = [];
 const sent: Sent[] = [];
-const injections: Promise<void>[] = [];
-let waitingInjections = 0;
-const faults: string[] = [];
-
-interface Limits {
-  readonly min: Big;
-  readonly max: Big | null;
-}
-const limits = new Map<string, Promise<Limits>>();
-
-function limitsOf(from: Place, to: Place, rateType: string): Promise<Limits> {
-  const name = [...from, ...to, rateType].join(' ');
-  const known = limits.get(name);
-  if (known) return known;
-  const amount = formatDecimal(new Big(currencyOf(from).minAmount).times('3'));
-  const query = new URLSearchParams({
-    coin_from: from[0],
-    network_from: from[1],
-    coin_to: to[0],
-    network_to: to[1],
-    amount,
-    rate_type: rateType,
-  });
-  const asked = fetch(`${rest}/partner/rates?${query}`).then(async (reply) => {
-    const { min_amount: min, max_amount: max, detail } = (await reply.json()) as Record<string, unknown>;
-    if (typeof min !== 'number') throw new Error(`no rate of ${name}: ${reply.status} ${detail}`);
-    return { min: new Big(String(min)), max: typeof max === 'number' ? new Big(String(max)) : null };
-  });
-  limits.set(name, asked);
-  return asked;
-}
 
 /** Creates an order and plans its deposits. */
 async function createOrder(dice: Dice): Promise<void> {
-  const from = dice.pick(sources);
-  const to = dice.pick(destinations.filter(([coin]) => coin !== from[0]));
+  const from = currencyOf(dice.pick(sources));
+  const to = currencyOf(dice.pick(destinations.filter(([coin]) => coin !== from.coin)));
   const rateType = dice.chance(0.4) ? 'fixed' : 'float';
   const hasRefund = dice.chance(0.8);
   const refusesPayout = dice.chance(0.03);
   const refusesRefund = dice.chance(0.03);
-  const recipient = newRecipient(to[1], dice);
-  const refund = newRecipient(from[1], dice);
+  const recipient = newRecipient(to.network, dice);
+  const refund = newRecipient(from.network, dice);
   const behaviour = dice.weighted(behaviours);
   const factor = dice.between(2, 6);
   const moments = [dice.between(0, 6_000), dice.between(500, 15_000), dice.next()] as const;
   const parts = dice.between(0.6, 0.95);
 
-  const { min, max } = await limitsOf(from, to, rateType);
-  const amount = floorTo(min.times(factor.toFixed(3)), Math.min(6, currencyOf(from).decimals));
-  if (refusesPayout && networkById(to[1])?.memo === null) await sandbox.refuse(chainOf(to[1]), recipient.address);
-  if (refusesRefund && networkById(from[1])?.memo === null) await sandbox.refuse(chainOf(from[1]), refund.address);
+  const { min, max } = await torture.limitsOf(from, to, rateType);
+  const amount = floorTo(min.times(factor.toFixed(3)), Math.min(6, from.decimals));
+  if (refusesPayout && networkById(to.network)?.memo === null)
+    await sandbox.refuse(chainOf(to.network), recipient.address);
+  if (refusesRefund && networkById(from.network)?.memo === null)
+    await sandbox.refuse(chainOf(from.network), refund.address);
   const body = {
-    coin_from: from[0],
-    network_from: from[1],
-    coin_to: to[0],
-    network_to: to[1],
+    coin_from: from.coin,
+    network_from: from.network,
+    coin_to: to.coin,
+    network_to: to.network,
     amount_from: Number(formatDecimal(amount)),
     rate_type: rateType,
     recipient_address: recipient.address,
@@ -360,11 +199,11 @@ async function createOrder(dice: Dice): Promise<void> {
     ...(hasRefund ? { refund_address: refund.address } : {}),
     ...(hasRefund && refund.tag !== null ? { refund_address_tag: refund.tag } : {}),
   };
-  const reply = await postOrder(body);
+  const reply = await torture.postOrder(body);
   const order: Made = { id: reply.id, behaviour, recipient };
   made.push(order);
 
-  const expected = new Big(String(reply.amount_from_expected));
+  const expected = new Big(reply.amount_from_expected);
   const target = { from, to: reply.deposit_address, tag: reply.deposit_address_tag };
   const [early, later, place] = moments;
   const part = (share: string | number): Big => expected.times(String(share));
@@ -378,7 +217,7 @@ async function createOrder(dice: Dice): Promise<void> {
     case 'below minimum':
       return plan(early, min.times('0.5'));
     case 'dust':
-      return plan(early, new Big(currencyOf(from).networkFee).times('0.5'));
+      return plan(early, new Big(from.networkFee).times('0.5'));
     case 'over':
       return plan(early, part((1 + parts).toFixed(2)));
     case 'above maximum':
@@ -391,10 +230,12 @@ async function createOrder(dice: Dice): Promise<void> {
       if (target.tag !== null) return plan(early, expected, { tag: place < 0.5 ? null : '4294967295' });
       return plan(early, expected, { tag: '7' });
     case 'wrong coin': {
-      const other = currencies.filter(({ network, coin }) => chainOf(network) === chainOf(from[1]) && coin !== from[0]);
+      const other = currencies.filter(
+        ({ network, coin }) => chainOf(network) === chainOf(from.network) && coin !== from.coin,
+      );
       if (other.length === 0) return plan(early, expected);
       const currency = dice.pick(other);
-      return plan(early, new Big(currency.minAmount), { from: [currency.coin, currency.network] });
+      return plan(early, new Big(currency.minAmount), { from: currency });
     }
     case 'near expiry':
       return plan(windowSec * 1000 - 1500 + place * 2500, expected);
@@ -408,31 +249,8 @@ async function createOrder(dice: Dice): Promise<void> {
   }
 }
 
-interface OrderReply {
-  readonly id: string;
-  readonly deposit_address: string;
-  readonly deposit_address_tag: string | null;
-  readonly amount_from_expected: number;
-}
-
-/** Creates an order exactly once, whatever the first answer is. */
-async function postOrder(body: object): Promise<OrderReply> {
-  const headers = {
-    Authorization: `Bearer ${key}`,
-    'Content-Type': 'application/json',
-    'Idempotency-Key': crypto.randomUUID(),
-  };
-  for (let tries = 1; ; tries++) {
-    const reply = await fetch(`${rest}/partner/orders`, { method: 'POST', headers, body: JSON.stringify(body) });
-    const text = await reply.text();
-    if (reply.status === 201) return JSON.parse(text) as OrderReply;
-    if (reply.status < 500 || tries === 10) throw new Error(`an order was refused: ${reply.status} ${text}`);
-    await sleep(tries * 200);
-  }
-}
-
 interface Injection {
-  readonly from: Place;
+  readonly from: Currency;
   readonly to: string;
   readonly tag: string | null;
   readonly amount: Big;
@@ -442,10 +260,9 @@ interface Injection {
 }
 
 function inject(order: Made, { from, to, tag, amount, afterMs, isDropped }: Injection): void {
-  const { contract, decimals, network } = currencyOf(from);
+  const { contract, decimals, network } = from;
   const chain = chainOf(network);
-  const send = async (): Promise<void> => {
-    await sleep(afterMs);
+  torture.payLater(afterMs, async () => {
     const txid = await sandbox.pay(chain, {
       to,
       tag,
@@ -455,55 +272,23 @@ function inject(order: Made, { from, to, tag, amount, afterMs, isDropped }: Inje
     });
     sent.push({ order, chain, txid });
     if (isDropped) await sandbox.drop(chain, txid);
-  };
-  waitingInjections += 1;
-  injections.push(
-    send()
-      .catch((error: Error) => void faults.push(`a deposit could not be made: ${error.message}`))
-      .finally(() => {
-        waitingInjections -= 1;
-      }),
-  );
-}
-
-async function createOrders(): Promise<void> {
-  const dice = new Dice(seed);
-  const everyMs = Math.max(createEveryMs, minCreateMs / orderCount);
-  const start = performance.now();
-  const left = Array.from({ length: orderCount }, (_, index) => ({
-    index,
-    dice: new Dice(Math.floor(dice.next() * 2 ** 32)),
-  })).values();
-  const lane = async (): Promise<void> => {
-    for (const order of left) {
-      await sleep(Math.max(0, start + order.index * everyMs - performance.now()));
-      await createOrder(order.dice).catch((error: Error) => void faults.push(error.message));
-    }
-  };
-  await Promise.all(Array.from({ length: 6 }, lane));
+  });
 }
 
 // --- what goes wrong meanwhile
 
-let kills = 0;
-let reorgs = 0;
-let isPeaceful = false;
-
 async function killWorkers(): Promise<void> {
   if (killEveryMs === 0) return;
   const dice = new Dice(seed + 1);
-  while (!isPeaceful) {
-    await sleep(killEveryMs * dice.between(0.5, 1.5));
-    if (isPeaceful) return;
+  await torture.often(killEveryMs, dice, async () => {
     // Mostly one that works, so that there is something to interrupt; at times one that starts.
     const candidates = workers.filter(({ isReady, isRunning }) => isRunning && (isReady || dice.chance(0.15)));
-    if (candidates.length === 0) continue;
+    if (candidates.length === 0) return;
     const victim = dice.pick(candidates);
-    const index = workers.indexOf(victim);
     await victim.end('SIGKILL');
-    kills += 1;
-    workers[index] = new Gateway('worker', index + 1);
-  }
+    counts.kills += 1;
+    victim.start();
+  });
 }
 
 /**
@@ -517,72 +302,13 @@ async function reorganise(): Promise<void> {
     currencies.every(({ network, minConfirmations }) => chainOf(network) !== chain || minConfirmations > 1),
   );
   const lossy = new Set(careful.filter((_, index) => index % 2 === 0));
-  while (!isPeaceful) {
-    await sleep(reorgEveryMs * dice.between(0.5, 1.5));
-    if (isPeaceful) return;
+  await torture.often(reorgEveryMs, dice, async () => {
     const chain = dice.pick(chains);
     const isLossy = lossy.has(chain);
     const depth = isLossy || dice.chance(0.5) ? 1 : 2;
     await sandbox.reorg(chain, depth, { keep: !(isLossy && dice.chance(0.1)) });
-    reorgs += 1;
-  }
-}
-
-// --- watching
-
-interface Overview {
-  readonly orders: Record<string, number>;
-  /** Orders, deposits and payments that have something to do. */
-  readonly open: number;
-}
-
-async function overview(): Promise<Overview> {
-  const orders = await rows<{ name: string; count: number }>(
-    `select case when held_at is null then status else 'held' end as name, count(*)::int as count
-       from exchange_order group by 1 order by 1`,
-  );
-  const [open] = await rows<{ count: number }>(
-    `select ((select count(*) from exchange_order
-               where held_at is null and status in ('waiting_deposit', 'confirming', 'exchanging', 'sending', 'refunding'))
-           + (select count(*) from deposit where state in ('mempool', 'mined'))
-           + (select count(*) from payment p left join exchange_order o on o.id = p.order_id
-               where p.state in ('signed', 'sent') or (p.state in ('ready', 'prepared') and o.held_at is null))
-           + (select count(*) from sandbox_tx where state = 'mempool'))::int as count`,
-  );
-  return { orders: Object.fromEntries(orders.map(({ name, count }) => [name, count])), open: open?.count ?? 0 };
-}
-
-function shown(counts: Record<string, number>): string {
-  return Object.entries(counts)
-    .map(([name, count]) => `${name} ${count}`)
-    .join(', ');
-}
-
-let isWatching = true;
-async function watch(): Promise<void> {
-  while (isWatching) {
-    await sleep(progressEveryMs);
-    if (!isWatching) return;
-    const { orders, open } = await overview();
-    const running = workers.filter(({ isReady, isRunning }) => isReady && isRunning).length;
-    say(
-      `${shown(orders)}; open ${open}, deposits to come ${waitingInjections}, workers ${running}, kills ${kills}, reorgs ${reorgs}`,
-    );
-    for (const worker of workers) {
-      if (!worker.isRunning && worker.child.exitCode !== null)
-        faults.push(`a worker ended with ${worker.child.exitCode}`);
-    }
-  }
-}
-
-async function waitUntilQuiet(): Promise<boolean> {
-  let quietSince: number | null = null;
-  for (const deadline = Date.now() + quietTimeoutMs; Date.now() < deadline; await sleep(250)) {
-    const { open } = await overview();
-    quietSince = open === 0 ? (quietSince ?? Date.now()) : null;
-    if (quietSince !== null && Date.now() - quietSince >= quietMs) return true;
-  }
-  return false;
+    counts.reorgs += 1;
+  });
 }
 
 // --- what must hold at the end
@@ -590,27 +316,27 @@ async function waitUntilQuiet(): Promise<boolean> {
 /** Each line is an order, or a deposit of one, that came to no end. */
 async function findLost(): Promise<string[]> {
   const lost: string[] = [];
-  const stored = new Set((await rows<{ id: string }>('select id from exchange_order')).map(({ id }) => id));
+  const stored = new Set((await torture.rows<{ id: string }>('select id from exchange_order')).map(({ id }) => id));
   for (const { id } of made) if (!stored.has(id)) lost.push(`order ${id} was answered with 201 and is not there`);
   if (stored.size !== made.length) lost.push(`${stored.size} orders are there, and ${made.length} were made`);
-  const stuck = await rows<{ id: string; status: string }>(
+  const stuck = await torture.rows<{ id: string; status: string }>(
     `select id, status from exchange_order
       where held_at is null and status not in ('completed', 'refunded', 'expired', 'failed') order by id`,
   );
   for (const { id, status } of stuck) lost.push(`order ${id} stays ${status}`);
-  const held = await rows<{ id: string; hold_reason: string }>(
+  const held = await torture.rows<{ id: string; hold_reason: string }>(
     `select o.id, o.hold_reason from exchange_order o join deposit d on d.id = o.deposit_id
       where o.held_at is not null and d.state = 'credited'`,
   );
   for (const { id, hold_reason } of held) lost.push(`order ${id} is held (${hold_reason}) and its deposit is there`);
-  const payments = await rows<{ id: string; state: string; problem: string | null }>(
+  const payments = await torture.rows<{ id: string; state: string; problem: string | null }>(
     `select p.id, p.state, p.problem from payment p left join exchange_order o on o.id = p.order_id
       where p.state not in ('confirmed', 'dead') and (o.held_at is null or p.state in ('signed', 'sent'))
         and o.status is distinct from 'failed'`,
   );
   for (const { id, state, problem } of payments) lost.push(`payment ${id} stays ${state} (${problem})`);
   // From the chain: what users sent, and what became of it.
-  const deposits = await rows<{ txid: string; fault: string }>(
+  const deposits = await torture.rows<{ txid: string; fault: string }>(
     `select t.txid, case when d.id is null then 'was never seen'
                          when d.state <> 'credited' then 'is in a block and stays ' || d.state
                          when d.problem = 'reversed' then 'is back and still counts as reversed'
@@ -639,11 +365,11 @@ async function findLost(): Promise<string[]> {
 }
 
 /** Reads from the chains what the hot wallet paid, and to whom. */
-async function findPaidWrongly(): Promise<{ twice: string[]; wrong: string[] }> {
+async function findPaidWrongly(): Promise<Omit<Verdict, 'lost'>> {
   const paid = `select t.chain, t.txid, t.recipient, t.tag, t.contract, t.amount, a.payment_id
       from sandbox_tx t left join payment_attempt a on a.chain = t.chain and a.txid = t.txid
      where t.sender is not null and t.state = 'mined' and t.success`;
-  const twice = await rows<{ what: string }>(
+  const twice = await torture.rows<{ what: string }>(
     `with paid as (${paid})
      select 'payment ' || payment_id || ' succeeded ' || count(*) || ' times' as what
        from paid group by payment_id having count(*) > 1
@@ -657,7 +383,7 @@ async function findPaidWrongly(): Promise<{ twice: string[]; wrong: string[] }> 
       group by s.id, s.address, s.tag having count(*) > 1`,
     [JSON.stringify(made.map(({ id, recipient }) => ({ id, ...recipient })))],
   );
-  const wrong = await rows<{ what: string }>(
+  const wrong = await torture.rows<{ what: string }>(
     `with paid as (${paid})
      select 'transaction ' || txid || ' belongs to no payment' as what from paid where payment_id is null
      union all
@@ -688,96 +414,22 @@ async function findPaidWrongly(): Promise<{ twice: string[]; wrong: string[] }> 
         and not exists (select 1 from payment p where p.order_id = o.id and p.state = 'dead')
       group by o.id, l.coin, l.network having sum(l.amount) <> 0`,
   );
-  return { twice: twice.map(({ what }) => what), wrong: wrong.map(({ what }) => what) };
+  return { paidTwice: twice.map(({ what }) => what), wrong: wrong.map(({ what }) => what) };
 }
 
-/** The gateway's own verdict, as an operator asks for it. Null when this version has no such command. */
-async function reconcile(): Promise<{ differences: number; lines: string[] } | null> {
-  const args = ['run', '-s', 'cli', '--', 'ledger', 'reconcile', '--json'];
-  const env = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...settings };
-  const { code, output, errors } = await new Promise<{ code: number; output: string; errors: string }>((resolve) => {
-    execFile('npm', args, { env, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) =>
-      resolve({ code: error === null ? 0 : Number(error.code ?? 1), output: stdout, errors: stderr }),
-    );
-  });
-  if (/unknown command/.test(errors)) return null;
-  if (!output.startsWith('{')) return { differences: Number.NaN, lines: [`reconcile ended with ${code}: ${errors}`] };
-  const report = JSON.parse(output) as { differences: number; rows: Record<string, string>[] };
-  const lines = report.rows.filter(({ difference }) => difference !== '0').map((row) => Object.values(row).join(' | '));
-  if (code !== 0 && report.differences === 0) lines.push(`reconcile ended with ${code} and no difference: ${errors}`);
-  return { differences: report.differences, lines };
-}
-
-/** How many orders of each behaviour ended how. */
-async function outcomes(): Promise<string[]> {
-  const ended = await rows<{ id: string; name: string }>(
-    `select id, case when held_at is null then status else 'held' end as name from exchange_order`,
-  );
-  const nameOf = new Map(ended.map(({ id, name }) => [id, name]));
-  return Object.keys(behaviours).map((behaviour) => {
-    const counts: Record<string, number> = {};
-    for (const order of made.filter((each) => each.behaviour === behaviour)) {
-      const name = nameOf.get(order.id) ?? 'gone';
-      counts[name] = (counts[name] ?? 0) + 1;
-    }
-    return `${behaviour.padEnd(14)} ${shown(counts)}`;
-  });
-}
-
-const watching = watch();
-const trouble = [killWorkers(), reorganise()];
-await createOrders();
-say(`${made.length} orders are made`);
-for (let known = -1; known !== injections.length; await Promise.all(injections)) known = injections.length;
-say(`${sent.length} deposits are made`);
-await sleep(killOnMs);
-isPeaceful = true;
-await Promise.all(trouble);
-say('no more kills and reorganisations');
-await Promise.all(workers.map((worker) => worker.ready()));
-const isQuiet = await waitUntilQuiet();
-isWatching = false;
-await watching;
-await Promise.all([...workers, api].map((each) => each.end('SIGTERM')));
-
-const { orders: counts } = await overview();
-const lost = await findLost();
-const { twice, wrong } = await findPaidWrongly();
-const verdict = await reconcile();
-for (const line of await outcomes()) process.stderr.write(`  ${line}\n`);
-if (events.size > 0) process.stderr.write(`  in the logs: ${shown(Object.fromEntries([...events].sort()))}\n`);
-if (!isQuiet) faults.push(`the gateway did not come to rest within ${quietTimeoutMs / 1000} s`);
-const problems = [...faults, ...lost, ...twice, ...wrong, ...(verdict?.lines ?? [])];
-const listed = 40;
-for (const problem of problems.slice(0, listed)) process.stderr.write(`  WRONG: ${problem}\n`);
-if (problems.length > listed) process.stderr.write(`  and ${problems.length - listed} more\n`);
-
-const isRight = problems.length === 0;
-if (verdict === null) process.stdout.write('reconcile: not available\n');
-const figures = {
-  orders: made.length,
-  ...Object.fromEntries(
-    ['completed', 'refunded', 'expired', 'failed', 'held'].map((name) => [name, counts[name] ?? 0]),
-  ),
-  lost: lost.length,
-  paid_twice: twice.length,
-  wrong: wrong.length + faults.length,
-  kills,
-  reorgs,
-  reconcile_differences: verdict?.differences ?? 'none asked',
-  seconds: Math.round((performance.now() - began) / 1000),
-  seed,
-};
-process.stdout.write(
-  `${Object.entries(figures)
-    .map(([name, value]) => `${name}=${value}`)
-    .join(' ')}\n`,
-);
-
-await pool.end();
+await torture.run({
+  orders: orderCount,
+  createEveryMs: Math.max(createEveryMs, minCreateMs / orderCount),
+  createOrder: (_index, dice) => createOrder(dice),
+  troubles: [killWorkers, reorganise],
+  afterDepositsMs,
+  quietTimeoutMs,
+});
+const verdict = { lost: await findLost(), ...(await findPaidWrongly()) };
+await torture.report({
+  verdict,
+  statuses: ['completed', 'refunded', 'expired', 'failed', 'held'],
+  behaviours: Object.keys(behaviours),
+});
 await orm.close(true);
-await postgres.stop();
-if (options.keep || !isRight)
-  process.stderr.write(`seed ${seed}; the workers' logs and the database stay in ${dataDir}\n`);
-else await rm(dataDir, { recursive: true, force: true });
-process.exit(isRight ? 0 : 1);
+await torture.end();

@@ -1,6 +1,9 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getAddress } from 'viem/utils';
@@ -88,13 +91,21 @@ async function refusal(options: Start): Promise<string> {
   return 'it started';
 }
 
-function cli(...args: string[]): Promise<{ code: number; output: string; errors: string }> {
+interface Ended {
+  readonly code: number;
+  readonly output: string;
+  readonly errors: string;
+}
+
+const cli = (...args: string[]): Promise<Ended> => cliWith({}, ...args);
+
+function cliWith(changes: Record<string, string>, ...args: string[]): Promise<Ended> {
   const { PATH = '', HOME = '' } = process.env;
   return new Promise((resolve) => {
     execFile(
       process.execPath,
       ['--import', 'tsx', 'src/cli/main.ts', ...args],
-      { env: { PATH, HOME, DATABASE_URL: database.url, ...settings } },
+      { env: { PATH, HOME, DATABASE_URL: database.url, ...settings, ...changes } },
       (error, output, errors) => resolve({ code: error ? Number(error.code) : 0, output, errors }),
     );
   });
@@ -121,6 +132,20 @@ afterAll(async () => {
   await anvil?.stop();
   await database?.drop();
   await rm(folder, { recursive: true, force: true });
+});
+
+describe('a check before the first start', () => {
+  it('asks the signer and the nodes, and says why there are no wallets', async () => {
+    const checked = await cli('network', 'check', '--chain', 'ethereum');
+    expect(checked.output).toMatch(
+      /^signer +\S+signer.sock\nfingerprint +[0-9a-f]{16}\nsigns_for +ethereum\nproblem +-\n/,
+    );
+    expect(checked.output).toContain('no wallets: the first start of a worker writes them');
+    expect(checked.errors).toMatch(
+      /^asking the signer and the nodes of ethereum; one that hangs is given up after 5 s\n$/,
+    );
+    expect(checked.code).toBe(0);
+  }, 60_000);
 });
 
 describe('a first start on real networks', () => {
@@ -187,6 +212,13 @@ describe('a gateway on real networks', () => {
       'litecoin may have to wait: the node at http://127.0.0.1:1 does not answer',
     ]);
     expect([...(gateway.app.settlement?.adapters.keys() ?? [])].sort()).toEqual(['ethereum', 'litecoin']);
+  });
+
+  it('makes no pools of addresses for networks that are off', async () => {
+    expect(gateway.told.filter((line) => line.includes('deposit addresses'))).toEqual([]);
+    expect(await query(gateway.databaseUrl, 'select 1 from deposit_address where leased_at is null limit 1')).toEqual(
+      [],
+    );
   });
 
   it('offers what its networks carry, and leaves the rows of the rest alone', async () => {
@@ -308,13 +340,31 @@ describe('a gateway on real networks', () => {
     const empty = await cli('network', 'check', '--chain', 'ethereum', '--json');
     expect([empty.code, JSON.parse(empty.output).wallets[0]]).toEqual([
       1,
-      { chain: 'ethereum', wallet, coin: 'ETH', balance: '0', level: 'low', fee: null, problem: null },
+      { chain: 'ethereum', wallet, coin: 'ETH', balance: '0', booked: '0', level: 'low', fee: null, problem: null },
     ]);
 
     await anvil.rpc('anvil_setBalance', wallet, '0x8ac7230489e80000');
     await anvil.mine();
+    const tooMuch =
+      'orders may be of 200000, and the signer signs up to 100 (per_payment): lower it with currency set --max';
+    const wide = await cli('network', 'check', '--chain', 'ethereum', '--json');
+    expect([wide.code, JSON.parse(wide.output).wallets[1].problem]).toEqual([1, tooMuch]);
+    const set = (max: string) => cli('currency', 'set', '--coin', 'USDT', '--network', 'ERC20', '--max', max);
+    const above = await set('100.01');
+    expect([above.code, above.errors]).toEqual([
+      1,
+      'a maximum of 100.01 USDT on ERC20 is above what the signer signs for one payment, 100 (limits.USDT.per_payment of NETWORKS_FILE); set it to 100 or less, or raise that limit first\n',
+    ]);
+    expect((await set('100')).code).toBe(0);
     const full = await cli('network', 'check', '--chain', 'ethereum', '--json');
-    const { good, nodes, wallets } = JSON.parse(full.output);
+    const { good, signer: told, nodes, wallets } = JSON.parse(full.output);
+    expect(told).toEqual({
+      signer: settings.SIGNER_SOCKET,
+      fingerprint: expect.stringMatching(/^[0-9a-f]{16}$/),
+      signs_for: ['ethereum'],
+      problem: null,
+    });
+    expect(full.errors).toBe('');
     expect(nodes).toEqual([
       {
         chain: 'ethereum',
@@ -328,7 +378,8 @@ describe('a gateway on real networks', () => {
     expect(
       wallets.map((row: { coin: string; balance: string; level: string }) => [row.coin, row.balance, row.level]),
     ).toEqual([
-      ['ETH', '10', 'ok'],
+      // Nothing of it is in the book yet.
+      ['ETH', '10', 'waits'],
       ['USDT', '0', 'ok'],
     ]);
     expect(wallets[0].fee).toMatch(/^0\.0\d+ ETH$/);
@@ -340,6 +391,61 @@ describe('a gateway on real networks', () => {
     expect([unknown.code, unknown.errors]).toEqual([1, 'tron is no live network; these are: ethereum, litecoin\n']);
   }, 180_000);
 
+  it('is told what is wrong with the signer', async () => {
+    const problem = async (changes: Record<string, string>) => {
+      const { code, output } = await cliWith(changes, 'network', 'check', '--chain', 'ethereum', '--json');
+      return [code, JSON.parse(output).signer?.problem ?? null];
+    };
+    expect(await problem({ ROLE: 'api', SIGNER_SOCKET: '' })).toEqual([0, null]);
+    expect(await problem({ SIGNER_SOCKET: '' })).toEqual([
+      1,
+      expect.stringMatching(/^SIGNER_SOCKET is not set; a good/),
+    ]);
+    expect(await problem({ SIGNER_SECRET: 'ab'.repeat(32) })).toEqual([
+      1,
+      expect.stringContaining('its secret is not the one of SIGNER_SECRET; signer and gateways need the same'),
+    ]);
+    expect(await problem({ SIGNER_SOCKET: join(folder, 'nobody.sock') })).toEqual([
+      1,
+      expect.stringContaining('nobody.sock (ENOENT); start the signer'),
+    ]);
+    const narrow = { ETH: { per_payment: '99', per_day: '1000' }, USDT: limits };
+    const NETWORKS_FILE = await networksFile({ ethereum: ethereum({ limits: narrow }), litecoin });
+    expect(await problem({ NETWORKS_FILE })).toEqual([
+      1,
+      'its limits of ethereum are not those of NETWORKS_FILE here: give both the same file and restart it',
+    ]);
+    const dogecoin = { ...litecoin, limits: { DOGE: limits } };
+    const more = await networksFile({ ethereum: ethereum(), dogecoin });
+    const { output } = await cliWith({ NETWORKS_FILE: more }, 'network', 'check', '--chain', 'dogecoin', '--json');
+    expect(JSON.parse(output).signer).toMatchObject({
+      signs_for: [],
+      problem: 'it does not sign for dogecoin: start it with the same NETWORKS_FILE',
+    });
+  }, 180_000);
+
+  it('is told once about a node of another chain, and does not wait long for one that hangs', async () => {
+    const other = await startAnvil({ chainId: 1337 });
+    const hung = createServer(() => {}).listen(0, '127.0.0.1');
+    await once(hung, 'listening');
+    const { port } = hung.address() as AddressInfo;
+    try {
+      const NETWORKS_FILE = await networksFile({
+        ethereum: ethereum({ nodes: [{ url: other.url }, { url: `http://127.0.0.1:${port}/` }] }),
+        litecoin,
+      });
+      const { output } = await cliWith({ NETWORKS_FILE }, 'network', 'check', '--chain', 'ethereum', '--json');
+      expect(JSON.parse(output).nodes.map((row: { problem: string }) => row.problem)).toEqual([
+        'is a node of chain 1337, and the settings say 31337',
+        `the node at http://127.0.0.1:${port} does not answer`,
+      ]);
+    } finally {
+      hung.closeAllConnections();
+      hung.close();
+      await other.stop();
+    }
+  }, 120_000);
+
   it('keeps the hands of the sandbox off real chains', async () => {
     const [order] = await query<{ id: string }>(gateway.databaseUrl, 'select id from exchange_order');
     const paid = await cli('sandbox', 'deposit', '--order', order?.id ?? '');
@@ -349,7 +455,63 @@ describe('a gateway on real networks', () => {
     ]);
     const mined = await cli('sandbox', 'mine', '--network', 'BTC');
     expect([mined.code, mined.errors]).toEqual([1, expect.stringMatching(/^bitcoin is off here/)]);
+    const all = await cli('sandbox', 'mine');
+    expect([all.code, all.errors]).toEqual([
+      1,
+      'no chain here is of the sandbox: ethereum, litecoin are real, and all others are off\n',
+    ]);
+    const priced = await cliWith(
+      { PRICE_SOURCES: 'kraken,binance' },
+      'sandbox',
+      'price',
+      '--coin',
+      'LTC',
+      '--price',
+      '1',
+    );
+    expect([priced.code, priced.errors]).toEqual([
+      1,
+      'prices come from PRICE_SOURCES, and the sandbox makes none up\n',
+    ]);
+    const limited = await cliWith({ VENUE: 'inventory' }, 'sandbox', 'inventory', '--coin', 'LTC', '--amount', '1');
+    expect([limited.code, limited.errors]).toEqual([1, 'exchanges are made at VENUE, and the sandbox makes none\n']);
   }, 120_000);
+});
+
+describe('the program', () => {
+  it('prints an example that fits the networks, and sends no coins to addresses of nobody', async () => {
+    const own = await createDatabase('empty');
+    const { PATH = '', HOME = '' } = process.env;
+    const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
+      env: {
+        PATH,
+        HOME,
+        ...settings,
+        DATABASE_URL: own.url,
+        PORT: '0',
+        INTERNAL_PORT: '0',
+        LOG_LEVEL: 'silent',
+        REQUIRE_DURABLE_COMMITS: 'false',
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const ended = once(child, 'close');
+    let output = '';
+    child.stdout.on('data', (data) => {
+      output += data;
+    });
+    try {
+      while (!output.includes('ready rest=')) await once(child.stdout, 'data');
+      const [, line = ''] = /^ask for a rate:\ncurl -sS '(\S+)' -H 'Authorization: Bearer \S+'$/m.exec(output) ?? [];
+      expect(output).not.toContain('create an order');
+      const answer = await fetch(line);
+      expect([answer.status, await answer.json()]).toEqual([200, expect.objectContaining({ coin_from: 'ETH' })]);
+    } finally {
+      child.kill('SIGTERM');
+      await ended;
+      await own.drop();
+    }
+  }, 60_000);
 });
 
 describe('a later start', () => {

@@ -7,7 +7,7 @@ import {
   startIdentityProvider,
   type TestIdentityProvider,
 } from '../support/identity-provider.ts';
-import { freePort } from '../support/redis.ts';
+import { freePort } from '../support/local-server.ts';
 import { alertOf, StaffBrowser } from '../support/staff-browser.ts';
 
 const clock = new TestClock(new Date());

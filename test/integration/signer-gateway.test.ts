@@ -7,8 +7,10 @@ import { loadConfig, type SettingName } from '../../src/config.ts';
 import { createLog } from '../../src/log.ts';
 import { signerSecret } from '../../src/signer-secret.ts';
 import { createSealedSeed } from '../../src/signer-seed.ts';
+import type { Surroundings } from '../../src/surroundings.ts';
 import { createDatabase, query, type TestDatabase } from '../support/database.ts';
 import { startGateway } from '../support/gateway.ts';
+import { LogSink } from '../support/log-sink.ts';
 
 const entropy = new Uint8Array(32).fill(5);
 const passphrase = 'a passphrase of some words';
@@ -29,17 +31,21 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-async function signer(seed: Uint8Array = entropy): Promise<SignerServer> {
+async function signer(seed: Uint8Array = entropy, secretDir = 'gateway'): Promise<SignerServer> {
   const local = await openLocalSigner({ entropy: seed, dataDir: join(dir, 'signer') });
-  const secret = signerSecret(loadConfig({ DATA_DIR: join(dir, 'gateway') }));
+  const secret = signerSecret(loadConfig({ DATA_DIR: join(dir, secretDir) }));
   const server = await serveSigner({ signer: local, socketPath: join(dir, 'sock'), secret, log: createLog('silent') });
   closing.push(() => server.close());
   return server;
 }
 
-const start = (settings: Partial<Record<SettingName, string>> = { SIGNER_SOCKET: join(dir, 'sock') }) =>
+const start = (
+  settings: Partial<Record<SettingName, string>> = { SIGNER_SOCKET: join(dir, 'sock') },
+  surroundings: Surroundings = {},
+) =>
   startGateway({
     databaseUrl: database.url,
+    surroundings,
     settings: { DATA_DIR: join(dir, 'gateway'), KEY_PEPPER: 'p'.repeat(32), ...settings },
   });
 
@@ -70,6 +76,29 @@ describe('a gateway whose signer is a process of its own', () => {
     await (await start()).stop();
     await signer(new Uint8Array(32).fill(6));
     await expect(start()).rejects.toThrow("the signer's seed does not belong to this database");
+  });
+
+  it('says that its secret is not that of the signer, and where it has it from', async () => {
+    await signer(entropy, 'other');
+    const told = `its secret is not the one of ${join(dir, 'gateway', 'signer-secret')}; signer and gateways need the same SIGNER_SECRET, SIGNER_SECRET_FILE or signer-secret in DATA_DIR`;
+    await expect(start()).rejects.toThrow(told);
+    const settings = { SIGNER_SOCKET: join(dir, 'sock'), SIGNER_SECRET: 'ab'.repeat(32) };
+    await expect(start(settings)).rejects.toThrow('its secret is not the one of SIGNER_SECRET; ');
+  });
+
+  it('logs that the secret is another one when the signer came back with it', async () => {
+    const server = await signer();
+    await (await start()).stop();
+    await server.close();
+    await signer(entropy, 'other');
+    const log = new LogSink();
+    const settings = { SIGNER_SOCKET: join(dir, 'sock'), LOG_LEVEL: 'warn' };
+    await (await start(settings, { logStream: log })).stop();
+    const away = log
+      .lines()
+      .map((line) => JSON.parse(line))
+      .find(({ event }) => event === 'signer_away');
+    expect(away.detail).toContain('its secret is not the one of');
   });
 
   it('refuses a seed of its own', async () => {

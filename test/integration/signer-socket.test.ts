@@ -11,6 +11,7 @@ import { encodePayload, openSandboxTx } from '../../src/chains/sandbox/sandbox-t
 import type { Signer } from '../../src/chains/signer.ts';
 import { SocketSigner } from '../../src/chains/signer-client.ts';
 import { SignerKeys } from '../../src/chains/signer-keys.ts';
+import type { TellsLimits } from '../../src/chains/signer-limits.ts';
 import { type LocalSigner, openLocalSigner } from '../../src/chains/signer-local.ts';
 import { proofHeaders, SharedSecret } from '../../src/chains/signer-proof.ts';
 import { type SignerServer, type SignerServerOptions, serveSigner } from '../../src/chains/signer-server.ts';
@@ -43,7 +44,10 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-async function serve(signer: Partial<Signer> = {}, options: Partial<SignerServerOptions> = {}): Promise<SignerServer> {
+async function serve(
+  signer: Partial<Signer & TellsLimits> = {},
+  options: Partial<SignerServerOptions> = {},
+): Promise<SignerServer> {
   const publicSide = {
     fingerprint: () => local.fingerprint(),
     accountXpub: (network: string) => local.accountXpub(network),
@@ -54,6 +58,7 @@ async function serve(signer: Partial<Signer> = {}, options: Partial<SignerServer
     sign: (...args: Parameters<Signer['sign']>) => local.sign(...args),
     withdraw: (...args: Parameters<Signer['withdraw']>) => local.withdraw(...args),
     hotWallet: (chain: string) => local.hotWallet(chain),
+    limitsDigest: (chain: string) => local.limitsDigest(chain),
     ...publicSide,
     ...signer,
   };
@@ -144,6 +149,14 @@ describe('a signer behind a socket', () => {
     const next = { ...intent, attempt: 2 };
     const signed = await client.sign('bitcoin', next, txOf());
     expect(await client.withdraw('bitcoin', next, txOf())).toEqual(signed);
+  });
+
+  it('tells the digest of limits, and null where it signs for no live chain', async () => {
+    const server = await serve();
+    expect(await client.limitsDigest('bitcoin')).toBe(null);
+    await server.close();
+    await serve({ limitsDigest: async (chain: string) => `of ${chain}` });
+    expect(await client.limitsDigest('ethereum')).toBe('of ethereum');
   });
 
   it('serves many at once', async () => {
@@ -306,7 +319,7 @@ describe('the public side behind a socket', () => {
 });
 
 describe('who speaks on the socket', () => {
-  const stranger = new SharedSecret(new Uint8Array(32).fill(10));
+  const stranger = new SharedSecret(new Uint8Array(32).fill(10), 'the file of the test');
   const unavailable = { name: 'SignerError', code: 'unavailable' };
 
   it("believes no stranger's server, whatever it answers and proves", async () => {
@@ -369,7 +382,9 @@ describe('who speaks on the socket', () => {
       expect(answer.headers).not.toHaveProperty(proofHeaders.proof);
     }
     const other = new SocketSigner({ socketPath, secret: stranger });
-    await expect(other.sign('bitcoin', intent, txOf())).rejects.toMatchObject(unavailable);
+    const asked = other.sign('bitcoin', intent, txOf());
+    await expect(asked).rejects.toMatchObject(unavailable);
+    await expect(asked).rejects.toThrow('its secret is not the one of the file of the test; signer and gateways need');
     expect(signed).toBe(0);
     expect((await send('POST', '/sign', body, proofOf('POST', '/sign', body))).status).toBe(200);
     expect(signed).toBe(1);
@@ -558,6 +573,16 @@ describe('the program signer', () => {
       /^cannot start: there is no signer seed at .*signer-seed; make one with npm run signer -- init/,
     );
     await expect(stat(join(dir, 'signer-seed'))).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  it('says that the folder of its socket is missing, and how to choose another', async () => {
+    await writeFile(join(dir, 'signer-seed'), `${Buffer.from(entropy).toString('hex')}\n`);
+    socketPath = join(dir, 'nowhere', 'signer.sock');
+    const program = run();
+    expect(await program.ended).toBe(1);
+    expect(program.output()).toMatch(
+      /^cannot start: there is no folder \S+nowhere, where SIGNER_SOCKET has .*; a good value: \/run\/gateway\/signer.sock\n$/,
+    );
   });
 
   it('explains itself', async () => {

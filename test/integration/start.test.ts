@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { currencySeed } from '../../src/currencies/seed.ts';
 import { createDatabase, query } from '../support/database.ts';
 import { startGateway } from '../support/gateway.ts';
+import { listen } from '../support/local-server.ts';
 
 /** The program as an operator starts it, from its sources. */
 class Program {
@@ -177,9 +178,7 @@ describe('a start that cannot go on', () => {
 
   it('says what to do when a port is taken, the folder is in use, or PostgreSQL is away', async () => {
     const taken = createServer();
-    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
-    const address = taken.address();
-    const PORT = String(typeof address === 'object' && address ? address.port : 0);
+    const PORT = String(await listen(taken));
     const halfStarted = await folder();
     const blocked = gateway({ DATA_DIR: halfStarted, PORT });
     expect(await blocked.ended).toBe(1);

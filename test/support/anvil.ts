@@ -3,16 +3,16 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { createServer } from 'node:net';
 import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { encodeAbiParameters, encodeFunctionData, parseAbi } from 'viem/utils';
 import type { NodeConfig } from '../../src/chains/network-config.ts';
+import { freePort } from './local-server.ts';
 
 type Hex = `0x${string}`;
 
 /** Contracts of contracts/evm-contracts.sol. */
-export type ContractName = 'Token' | 'FeeToken' | 'FalseToken' | 'Liar' | 'Picture' | 'Forwarder' | 'Refuser';
+type ContractName = 'Token' | 'FeeToken' | 'FalseToken' | 'Liar' | 'Picture' | 'Forwarder' | 'Refuser';
 
 /** What they and tokens in general can be told to do. */
 const abi = parseAbi([
@@ -61,15 +61,6 @@ function anvilBinary(): string {
   }
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
 /** As the node tells of it, with its bytes. */
 interface SentTransaction {
   readonly hash: string;
@@ -106,10 +97,6 @@ export class Anvil {
     process.once('exit', this.#orphaned);
     this.url = url;
     this.chainId = chainId;
-  }
-
-  get pid(): number | undefined {
-    return this.#child.pid;
   }
 
   /** As settings name it. */

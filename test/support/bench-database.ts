@@ -6,6 +6,7 @@ import { loadConfig } from '../../src/config.ts';
 import { schemaState } from '../../src/db/database.ts';
 import { startEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
 import { createOrm } from '../../src/db/orm.ts';
+import { testSettings } from './settings.ts';
 
 /** A migrated database with currencies. */
 export interface BenchDatabase {
@@ -32,11 +33,8 @@ export async function openBenchDatabase(): Promise<BenchDatabase> {
     const config = loadConfig({
       DATA_DIR: dataDir,
       DATABASE_URL: url,
-      PORT: '0',
-      INTERNAL_PORT: '0',
+      ...testSettings,
       LOG_LEVEL: 'warn',
-      REQUIRE_DURABLE_COMMITS: 'false',
-      DRAIN_GRACE_MS: '0',
     });
     const app = await startApp({ config, databaseUrl: url, embedded: true, surroundings: { background: false } });
     await app.stop();

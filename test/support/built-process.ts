@@ -26,39 +26,57 @@ function environment(settings: Readonly<Record<string, string>>): Record<string,
 
 /** A program of ours from dist, as an operator runs it, with its log in a folder. It ends with this process. */
 export class BuiltProcess {
-  readonly #child: ChildProcess;
-  readonly #ended: Promise<unknown>;
   readonly #options: BuiltProcessOptions;
+  #child: ChildProcess;
+  #ended: Promise<unknown> = Promise.resolve();
   #output = '';
-  isReady = false;
+  #isReady = false;
 
   constructor(options: BuiltProcessOptions) {
-    const { script, name, folder, settings, ready, onOutput = () => {} } = options;
     this.#options = options;
-    this.#child = spawn(process.execPath, ['--enable-source-maps', resolve('dist', script)], {
+    this.#child = this.#spawn();
+  }
+
+  /** Starts it again, once it has ended. */
+  start(): void {
+    if (this.isRunning) throw new Error(`${this.#options.name} is running`);
+    this.#child = this.#spawn();
+  }
+
+  #spawn(): ChildProcess {
+    const { script, name, folder, settings, ready, onOutput = () => {} } = this.#options;
+    const child = spawn(process.execPath, ['--enable-source-maps', resolve('dist', script)], {
       cwd: folder,
       env: environment(settings),
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    const kill = (): void => void this.#child.kill('SIGKILL');
+    this.#output = '';
+    this.#isReady = false;
+    const kill = (): void => void child.kill('SIGKILL');
     process.once('exit', kill);
     const log = createWriteStream(join(folder, `${name}.log`), { flags: 'a' });
     const hear = (data: Buffer): void => {
       log.write(data);
-      if (!this.isReady) this.#output += data;
-      this.isReady ||= ready.test(this.#output);
+      if (!this.#isReady) this.#output += data;
+      this.#isReady ||= ready.test(this.#output);
       onOutput(String(data));
     };
-    this.#child.stdout?.on('data', hear);
-    this.#child.stderr?.on('data', hear);
-    this.#ended = once(this.#child, 'close').then(() => {
+    child.stdout?.on('data', hear);
+    child.stderr?.on('data', hear);
+    this.#ended = once(child, 'close').then(() => {
       process.off('exit', kill);
       log.end();
     });
+    return child;
   }
 
   get isRunning(): boolean {
     return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** Whether it is at work: it runs, and has said that it is ready. */
+  get isReady(): boolean {
+    return this.isRunning && this.#isReady;
   }
 
   /** By itself, and not by a signal; null for one that runs or was ended. */
@@ -69,7 +87,7 @@ export class BuiltProcess {
   /** Waits until it is ready. Returns what it printed until then. */
   async ready(): Promise<string> {
     for (const deadline = Date.now() + startTimeoutMs; Date.now() < deadline && this.isRunning; await sleep(25)) {
-      if (this.isReady) return this.#output;
+      if (this.#isReady) return this.#output;
     }
     throw new Error(`${this.#options.name} did not start:\n${this.#output}`);
   }
@@ -80,14 +98,15 @@ export class BuiltProcess {
   }
 }
 
-/** Runs a command of the gateway's command line from dist. */
-export function runBuiltCommand(
+/** Runs a program of ours from dist to its end. */
+export function runBuilt(
+  script: string,
   args: readonly string[],
   { folder, settings }: Pick<BuiltProcessOptions, 'folder' | 'settings'>,
 ): Promise<{ code: number; output: string; errors: string }> {
   const options = { cwd: folder, env: environment(settings), maxBuffer: 64 * 1024 * 1024 };
   return new Promise((done) => {
-    execFile(process.execPath, [resolve('dist/cli/main.js'), ...args], options, (error, output, errors) =>
+    execFile(process.execPath, [resolve('dist', script), ...args], options, (error, output, errors) =>
       done({ code: error === null ? 0 : Number(error.code ?? 1), output, errors }),
     );
   });

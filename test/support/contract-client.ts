@@ -60,7 +60,7 @@ function pointer(...parts: string[]): string {
 }
 
 /** The path template of the contract that an address belongs to. */
-export function templateOf(path: string): string | null {
+function templateOf(path: string): string | null {
   const parts =
     path
       .split('?')[0]
@@ -75,11 +75,7 @@ export function templateOf(path: string): string | null {
 }
 
 /** Throws when a reply, exactly as it was sent, is not what the contract documents. */
-export function checkReply(
-  method: string,
-  path: string,
-  reply: { status: number; headers: Headers; text: string },
-): void {
+function checkReply(method: string, path: string, reply: { status: number; headers: Headers; text: string }): void {
   const template = templateOf(path);
   const operation = template === null ? null : document.paths[template][method.toLowerCase()];
   const fail = (why: string): never => {

@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline';
 import { startEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
 
-// A gateway reduced to its PostgreSQL, for tests that end it in every way. Its arguments are a folder and perhaps 'durable'; it writes one
-// JSON object a line, and stops when its standard input says 'stop'.
+// A gateway reduced to its PostgreSQL, for tests that end it in every way. Its arguments are a folder and perhaps
+// 'durable'; it writes one JSON object a line, and stops when its standard input says 'stop'.
 
 function say(message: object): void {
   process.stdout.write(`${JSON.stringify(message)}\n`);

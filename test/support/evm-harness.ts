@@ -47,7 +47,7 @@ export interface EvmHarness extends ChainHarness {
   readonly token: string;
 }
 
-export function evmNetwork(nodes: readonly NodeConfig[], changes: Partial<EvmNetwork> = {}): EvmNetwork {
+function evmNetwork(nodes: readonly NodeConfig[], changes: Partial<EvmNetwork> = {}): EvmNetwork {
   return {
     kind: 'evm',
     chain: 'ethereum',
@@ -55,6 +55,7 @@ export function evmNetwork(nodes: readonly NodeConfig[], changes: Partial<EvmNet
     startHeight: 0,
     pollMs: 0,
     reorgWindow: 8,
+    stalledAfterSec: 0,
     replaceAfterSec: 60,
     limits: new Map(),
     levels: new Map(),

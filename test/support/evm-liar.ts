@@ -1,6 +1,7 @@
-import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { NodeConfig } from '../../src/chains/network-config.ts';
+import { close, listen } from './local-server.ts';
+import { Refusal } from './refusal.ts';
 
 interface Request {
   readonly id: number;
@@ -13,17 +14,6 @@ interface Answer {
   readonly id: number;
   readonly result?: unknown;
   readonly error?: { readonly code: number; readonly message: string };
-}
-
-/** Refuses a call as a node does. */
-export class Refusal {
-  readonly code: number;
-  readonly message: string;
-
-  constructor(code: number, message = 'refused') {
-    this.code = code;
-    this.message = message;
-  }
 }
 
 /** Stands before a real node and changes what it says. */
@@ -56,16 +46,12 @@ export class EvmLiar {
   }
 
   async start(): Promise<this> {
-    this.#server.listen(0, '127.0.0.1');
-    await once(this.#server, 'listening');
-    this.#url = `http://127.0.0.1:${(this.#server.address() as { port: number }).port}`;
+    this.#url = `http://127.0.0.1:${await listen(this.#server)}`;
     return this;
   }
 
-  async stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    this.#server.close();
-    await once(this.#server, 'close');
+  stop(): Promise<void> {
+    return close(this.#server);
   }
 
   async #answer(body: Request | Request[]): Promise<Answer | Answer[]> {
@@ -82,7 +68,7 @@ export class EvmLiar {
   async #change({ method, params }: Request, { id, result, error }: Answer): Promise<Answer> {
     this.calls.push(method);
     const said = await this.lie(method, result, params);
-    if (said instanceof Refusal) return { jsonrpc: '2.0', id, error: { code: said.code, message: said.message } };
+    if (said instanceof Refusal) return { jsonrpc: '2.0', id, error: said };
     if (said === result && error) return { jsonrpc: '2.0', id, error };
     return { jsonrpc: '2.0', id, result: said };
   }

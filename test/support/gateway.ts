@@ -7,6 +7,7 @@ import { StaffService } from '../../src/staff/staff-service.ts';
 import type { Surroundings } from '../../src/surroundings.ts';
 import { type Call, contractClient } from './contract-client.ts';
 import { createDatabase } from './database.ts';
+import { testSettings } from './settings.ts';
 
 export interface TestGateway {
   readonly app: App;
@@ -47,11 +48,8 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
   const config = loadConfig({
     DATA_DIR: process.env.TEST_DATA_DIR,
     DATABASE_URL: databaseUrl,
-    PORT: '0',
-    INTERNAL_PORT: '0',
+    ...testSettings,
     LOG_LEVEL: 'silent',
-    REQUIRE_DURABLE_COMMITS: 'false',
-    DRAIN_GRACE_MS: '0',
     ...wideLimits,
     ...options.settings,
   });

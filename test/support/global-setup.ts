@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { startApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
 import { startEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
+import { testSettings } from './settings.ts';
 
 /** The one PostgreSQL of a test run, and a database in it that is migrated and seeded, from which tests clone theirs. */
 export default async function setup(): Promise<void> {
@@ -18,11 +19,8 @@ export default async function setup(): Promise<void> {
   const config = loadConfig({
     DATA_DIR: dataDir,
     DATABASE_URL: postgres.url,
-    PORT: '0',
-    INTERNAL_PORT: '0',
+    ...testSettings,
     LOG_LEVEL: 'error',
-    REQUIRE_DURABLE_COMMITS: 'false',
-    DRAIN_GRACE_MS: '0',
   });
   const app = await startApp({ config, databaseUrl: postgres.url, embedded: true });
   await app.stop();

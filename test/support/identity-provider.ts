@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type Configuration, Provider } from 'oidc-provider';
+import { close, listen } from './local-server.ts';
 
 /** A person as the identity provider knows them; the login is the address. */
 export interface Person {
@@ -40,8 +40,7 @@ export async function startIdentityProvider(options: IdentityProviderOptions): P
   const people = new Map<string, Person>();
   const tokenRequests: TestIdentityProvider['tokenRequests'] = [];
   const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const issuer = `http://${options.host ?? '127.0.0.1'}:${(server.address() as AddressInfo).port}`;
+  const issuer = `http://${options.host ?? '127.0.0.1'}:${await listen(server)}`;
   const provider = quietProvider(issuer, {
     clients: [
       {
@@ -102,11 +101,7 @@ export async function startIdentityProvider(options: IdentityProviderOptions): P
       }
       throw new Error('the identity provider leads in circles');
     },
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    stop: () => close(server),
   };
   provider.use(async (ctx, next) => {
     await next();

@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,7 +10,9 @@ import { encodeP2wpkh } from '../../src/chains/addresses/bitcoin-like.ts';
 import { ChainError } from '../../src/chains/chain-adapter.ts';
 import { JsonRpcNode, RpcError } from '../../src/chains/json-rpc.ts';
 import type { NodeConfig } from '../../src/chains/network-config.ts';
-import { formatCoins, parseCoins } from '../../src/chains/utxo/utxo-amount.ts';
+import { parseCoins } from '../../src/chains/utxo/utxo-amount.ts';
+import { fromUnits } from '../../src/money.ts';
+import { freePort } from './local-server.ts';
 
 /** Where litecoind is, or null. Debian's /usr/bin/litecoind is a script that writes to the home folder. */
 export function findLitecoind(): string | null {
@@ -48,10 +49,6 @@ export class Litecoind {
     this.#options = options;
     this.config = { url: `http://127.0.0.1:${port}/`, user: 'test', password: 'test', headers: {} };
     this.#rpc = new JsonRpcNode(this.config, { numbersAsText: true, timeoutMs: 60_000 });
-  }
-
-  get pid(): number | undefined {
-    return this.#child?.pid;
   }
 
   /** Numbers of the answer come as text. */
@@ -155,12 +152,12 @@ export class Litecoind {
 
   /** Pays from the wallet, in the smallest unit. Returns the txid. */
   pay(to: string, amount: bigint): Promise<string> {
-    return this.rpc('sendtoaddress', to, formatCoins(amount));
+    return this.rpc('sendtoaddress', to, fromUnits(amount, 8));
   }
 
   /** Pays several amounts in one transaction. */
   payMany(amounts: readonly (readonly [address: string, amount: bigint])[]): Promise<string> {
-    return this.rpc('sendmany', '', Object.fromEntries(amounts.map(([to, amount]) => [to, formatCoins(amount)])));
+    return this.rpc('sendmany', '', Object.fromEntries(amounts.map(([to, amount]) => [to, fromUnits(amount, 8)])));
   }
 
   /** Replaces the newest blocks by empty ones; what they held waits again. */
@@ -183,7 +180,7 @@ export class Litecoind {
     }>('decoderawtransaction', hex);
     const total = vout.reduce((sum, { value }) => sum + (parseCoins(value) ?? 0n), 0n);
     const inputs = vin.map((input) => ({ txid: input.txid, vout: Number.parseInt(input.vout, 10) }));
-    const outputs = { [await this.newAddress()]: formatCoins(total - 100_000n) };
+    const outputs = { [await this.newAddress()]: fromUnits(total - 100_000n, 8) };
     const unsigned = await this.rpc<string>('createrawtransaction', inputs, outputs);
     const signed = await this.rpc<{ hex: string; complete: boolean }>('signrawtransactionwithwallet', unsigned);
     if (!signed.complete) throw new Error('the wallet cannot sign');
@@ -235,14 +232,4 @@ export async function startLitecoind(options: LitecoindOptions = {}): Promise<Li
     throw error;
   }
   return node;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Big, floorTo } from '../../src/money.ts';
+import { close, listen } from './local-server.ts';
 
 /** The top of a book, and how much of the base coin stands there on either side; null is any amount. */
 export interface LoopbackBook {
@@ -74,15 +74,13 @@ export abstract class LoopbackExchange {
   }
 
   async start(): Promise<this> {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
-    this.origin = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    this.origin = `http://127.0.0.1:${await listen(this.#server)}`;
     return this;
   }
 
   async stop(): Promise<void> {
     for (const timer of this.#late) clearTimeout(timer);
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+    await close(this.#server);
   }
 
   /** A fresh account, without a past. */

@@ -1,6 +1,6 @@
-import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { NodeConfig } from '../../src/chains/network-config.ts';
+import { close, listen } from './local-server.ts';
 
 /** Stands before a node, and may be shut, or lead to another one. */
 export class NodeGate {
@@ -31,11 +31,7 @@ export class NodeGate {
   }
 
   async start(): Promise<this> {
-    this.#server.listen(0, '127.0.0.1');
-    await once(this.#server, 'listening');
-    const address = this.#server.address();
-    if (address === null || typeof address === 'string') throw new Error('no port');
-    this.#port = address.port;
+    this.#port = await listen(this.#server);
     return this;
   }
 
@@ -55,9 +51,7 @@ export class NodeGate {
     this.#target = node;
   }
 
-  async stop(): Promise<void> {
-    this.#server.close();
-    this.#server.closeAllConnections();
-    await once(this.#server, 'close');
+  stop(): Promise<void> {
+    return close(this.#server);
   }
 }

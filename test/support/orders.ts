@@ -19,3 +19,24 @@ export function orderBodyWithout(member: string): Record<string, unknown> {
   const { [member]: _left, ...rest } = orderBody();
   return rest;
 }
+
+/** Rows of one statement. */
+export type Rows = <Row extends object>(sql: string, values?: unknown[]) => Promise<Row[]>;
+
+/** Whether nothing is left to do for an order unless somebody pays into it. */
+export async function isAtRest(rows: Rows, orderId: string): Promise<boolean> {
+  const [row] = await rows<{ status: string; open: number }>(
+    `select status, (select count(*)::int from payment where order_id = $1 and state not in ('confirmed', 'dead'))
+       as open from exchange_order where id = $1`,
+    [orderId],
+  );
+  return row?.open === 0 && ['completed', 'refunded', 'failed', 'waiting_deposit', 'expired'].includes(row.status);
+}
+
+/** Causes of an order's moves, in order. */
+export async function causesOf(rows: Rows, orderId: string): Promise<string[]> {
+  const moves = await rows<{ cause: string }>('select cause from order_event where order_id = $1 order by seq', [
+    orderId,
+  ]);
+  return moves.map(({ cause }) => cause);
+}

@@ -15,6 +15,7 @@ import type { Reply } from './contract-client.ts';
 import { createDatabase, query } from './database.ts';
 import { startGateway, type TestGateway } from './gateway.ts';
 import { findLitecoind } from './litecoind.ts';
+import { causesOf, isAtRest, type Rows } from './orders.ts';
 import { RealChains, type RealChainsOptions } from './real-chains.ts';
 
 /** The currencies of the chains of a test, as tests name them. */
@@ -135,7 +136,7 @@ export interface RealGateway extends TestGateway {
   booked(account: string, coin: RealCoin): Promise<string>;
   /** What of book and chains differs. */
   differences(): Promise<readonly ReconcileRow[]>;
-  query<Row extends object>(sql: string, values?: unknown[]): Promise<Row[]>;
+  readonly query: Rows;
 }
 
 export async function startRealGateway(options: RealGatewayOptions = {}): Promise<RealGateway> {
@@ -153,7 +154,11 @@ export async function startRealGateway(options: RealGatewayOptions = {}): Promis
     const clock = new TestClock();
     const gateway = await startGateway({
       databaseUrl: database.url,
-      settings: { ...settings, PRICE_MAX_AGE_SEC: '86400' },
+      settings: {
+        ...settings,
+        PRICE_MAX_AGE_SEC: '86400',
+        ...(options.surroundings?.logStream ? { LOG_LEVEL: 'warn' } : {}),
+      },
       surroundings: { ...options.surroundings, clock, background: false },
     });
     closing.push(() => gateway.stop());
@@ -193,8 +198,7 @@ interface Parts {
 
 function handle(parts: Parts): Omit<RealGateway, 'signer'> {
   const { gateway, chains, clock, settlement, key, databaseUrl } = parts;
-  const rows = <Row extends object>(sql: string, values: unknown[] = []): Promise<Row[]> =>
-    query<Row>(databaseUrl, sql, values);
+  const rows: Rows = (sql, values) => query(databaseUrl, sql, values);
   const tick = (): Promise<void> => settlement.worker.tick();
   const mine = async (chain: RealChain, blocks = 1): Promise<void> => {
     if (chain === 'ethereum') await chains.anvil.mine(blocks);
@@ -271,24 +275,11 @@ function handle(parts: Parts): Omit<RealGateway, 'signer'> {
       clock.advance(seconds * 1_000);
       await tick();
     },
-    settle: ({ id }) =>
-      goOn(async () => {
-        const [row] = await rows<{ status: string; open: number }>(
-          `select status, (select count(*)::int from payment where order_id = $1 and state not in ('confirmed', 'dead'))
-             as open from exchange_order where id = $1`,
-          [id],
-        );
-        return (
-          row?.open === 0 && ['completed', 'refunded', 'failed', 'waiting_deposit', 'expired'].includes(row.status)
-        );
-      }),
+    settle: ({ id }) => goOn(() => isAtRest(rows, id)),
     settleAll: () =>
       goOn(async () => (await rows(`select 1 from payment where state not in ('confirmed', 'dead')`)).length === 0),
     show: async ({ id }) => (await gateway.call('GET', `/partner/orders/${id}`, { key })).json,
-    history: async ({ id }) =>
-      (await rows<{ cause: string }>('select cause from order_event where order_id = $1 order by seq', [id])).map(
-        ({ cause }) => cause,
-      ),
+    history: ({ id }) => causesOf(rows, id),
     payments: (order) =>
       rows<PaymentRow>(
         `select id, kind, state, coin, trim_scale(amount)::text as amount, address, problem

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createServer } from 'node:net';
 import { Redis } from 'ioredis';
+import { freePort } from './local-server.ts';
 
 /** Whether this machine has a redis-server to test with. */
-export const hasRedis = process.env.TEST_HAS_REDIS === 'yes';
+const hasRedis = process.env.TEST_HAS_REDIS === 'yes';
 
 /** `describe` where there is a redis-server; elsewhere the tests are reported as skipped, and the run says why. */
 export const describeWithRedis = hasRedis ? globalThis.describe : globalThis.describe?.skip; // no redis-server on this machine
@@ -16,17 +16,6 @@ export interface TestRedis {
   kill(): Promise<void>;
   restart(): Promise<void>;
   stop(): Promise<void>;
-}
-
-export async function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
 }
 
 /** A redis-server of one's own, in memory only. */

@@ -24,7 +24,7 @@ const scalarExamples: Readonly<Record<string, string>> = {
 };
 
 /** A literal that fits a type. */
-export function exampleOf(type: GraphQLInputType): string {
+function exampleOf(type: GraphQLInputType): string {
   if (isNonNullType(type)) return exampleOf(type.ofType);
   if (isListType(type)) return `[${exampleOf(type.ofType)}]`;
   if (isEnumType(type)) return type.getValues()[0]?.name ?? '';

@@ -7,7 +7,7 @@ import { TestClock } from './clock.ts';
 import type { Reply } from './contract-client.ts';
 import { query } from './database.ts';
 import { startGateway, type TestGateway, type TestGatewayOptions } from './gateway.ts';
-import { orderBody } from './orders.ts';
+import { causesOf, isAtRest, orderBody, type Rows } from './orders.ts';
 
 /** What a test knows of an order it made. */
 export interface MadeOrder {
@@ -41,7 +41,7 @@ export interface SettledGateway extends TestGateway {
   show(order: MadeOrder): Promise<Reply['json']>;
   /** Causes of the order's moves, in order. */
   history(order: MadeOrder): Promise<string[]>;
-  query<Row extends object>(sql: string, values?: unknown[]): Promise<Row[]>;
+  readonly query: Rows;
 }
 
 export async function startSettledGateway(
@@ -58,8 +58,7 @@ export async function startSettledGateway(
   if (!settlement) throw new Error('this gateway does not settle');
   const key = options.key ?? (await gateway.partner()).key;
   const chainOf = (network: string): string => networkById(network)?.chain ?? '';
-  const rows = <Row extends object>(sql: string, values: unknown[] = []): Promise<Row[]> =>
-    query<Row>(gateway.databaseUrl, sql, values);
+  const rows: Rows = (sql, values) => query(gateway.databaseUrl, sql, values);
   const tick = (): Promise<void> => settlement.worker.tick();
   const mine = (network: string, blocks = 1): Promise<void> => settlement.sandbox.mine(chainOf(network), blocks);
   return {
@@ -107,21 +106,22 @@ export async function startSettledGateway(
     settle: async (order) => {
       for (let round = 0; round < 40; round++) {
         await tick();
-        const [row] = await rows<{ status: string; open: number }>(
-          `select status, (select count(*)::int from payment where order_id = $1 and state not in ('confirmed', 'dead'))
-             as open from exchange_order where id = $1`,
-          [order.id],
-        );
-        if (row?.open === 0 && ['completed', 'refunded', 'failed', 'waiting_deposit', 'expired'].includes(row.status))
-          return;
+        if (await isAtRest(rows, order.id)) return;
         for (const network of new Set([order.networkFrom, order.networkTo])) await mine(network);
         clock.advance(1000);
       }
     },
     show: async (order) => (await gateway.call('GET', `/partner/orders/${order.id}`, { key })).json,
-    history: async (order) =>
-      (await rows<{ cause: string }>('select cause from order_event where order_id = $1 order by seq', [order.id])).map(
-        ({ cause }) => cause,
-      ),
+    history: (order) => causesOf(rows, order.id),
   };
+}
+
+/** Makes an order that has failed, as it has no refund address. */
+export async function failedOrder(gateway: SettledGateway): Promise<MadeOrder> {
+  const order = await gateway.order({ refund_address: undefined });
+  await gateway.deposit(order, { amount: '0.0002' });
+  await gateway.settle(order);
+  const { status } = await gateway.show(order);
+  if (status !== 'failed') throw new Error(`the order is ${status}`);
+  return order;
 }

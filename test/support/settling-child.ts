@@ -11,6 +11,7 @@ import type { BoundaryName } from '../../src/settlement/boundary.ts';
 import type { Surroundings } from '../../src/surroundings.ts';
 import { TestClock } from './clock.ts';
 import { TalkingProcess } from './processes.ts';
+import { testSettings } from './settings.ts';
 
 // A gateway process that settles, for tests that end it in every way: the parent's handle on it, and the child itself. The child's one
 // argument is a SettlingStart as JSON. It writes one JSON object a line, and obeys the lines of its standard input in turn:
@@ -136,11 +137,9 @@ async function open({ databaseUrl, settings, clock: startsAt, ...start }: Settli
   const clock = startsAt === undefined ? null : new TestClock(new Date(startsAt));
   const config = loadConfig({
     DATABASE_URL: databaseUrl,
+    ...testSettings,
     ROLE: 'worker',
-    INTERNAL_PORT: '0',
     LOG_LEVEL: 'info',
-    REQUIRE_DURABLE_COMMITS: 'false',
-    DRAIN_GRACE_MS: '0',
     CHAIN_LEASE_MS: '500',
     PRICE_MAX_AGE_SEC: '86400',
     ...settings,

@@ -13,7 +13,7 @@ import type { ChainHarness } from './chain-conformance.ts';
 import type { Litecoind } from './litecoind.ts';
 import { ScannedOutputs } from './utxo-outputs.ts';
 
-export function litecoinNetwork(node: Litecoind, changes: Partial<UtxoNetwork> = {}): UtxoNetwork {
+function litecoinNetwork(node: Litecoind, changes: Partial<UtxoNetwork> = {}): UtxoNetwork {
   return {
     kind: 'utxo',
     chain: 'litecoin',
@@ -23,6 +23,7 @@ export function litecoinNetwork(node: Litecoind, changes: Partial<UtxoNetwork> =
     pollMs: 0,
     reorgWindow: 20,
     finality: 3,
+    stalledAfterSec: 0,
     replaceAfterSec: 60,
     feeFloor: 2_000n,
     feeCeiling: 1_000_000n,

@@ -1,6 +1,7 @@
-import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { NodeConfig } from '../../src/chains/network-config.ts';
+import { close, listen } from './local-server.ts';
+import { Refusal } from './refusal.ts';
 
 interface Call {
   readonly id: unknown;
@@ -10,15 +11,6 @@ interface Call {
 
 /** What is answered instead of what the node says, or a promise of it; undefined for the node's own answer. */
 export type Falsify = (method: string, params: readonly unknown[], result: unknown) => unknown;
-
-/** Answered with an error of the node. */
-export class Refusal {
-  readonly code: number;
-
-  constructor(code: number) {
-    this.code = code;
-  }
-}
 
 /** Stands before a node and changes what it answers. Amounts are passed on as they are written. */
 export class UtxoProxy {
@@ -42,17 +34,11 @@ export class UtxoProxy {
   }
 
   async start(): Promise<NodeConfig> {
-    this.#server.listen(0, '127.0.0.1');
-    await once(this.#server, 'listening');
-    const address = this.#server.address();
-    if (address === null || typeof address === 'string') throw new Error('no port');
-    return { ...this.#node, url: `http://127.0.0.1:${address.port}/` };
+    return { ...this.#node, url: `http://127.0.0.1:${await listen(this.#server)}/` };
   }
 
-  async stop(): Promise<void> {
-    this.#server.close();
-    this.#server.closeAllConnections();
-    await once(this.#server, 'close');
+  stop(): Promise<void> {
+    return close(this.#server);
   }
 
   async #answer(call: Call): Promise<string> {
@@ -62,7 +48,7 @@ export class UtxoProxy {
     const changed = await this.falsify(call.method, call.params, JSON.parse(text).result);
     if (changed === undefined) return text.trim();
     if (changed instanceof Refusal) {
-      return JSON.stringify({ id: call.id, result: null, error: { code: changed.code, message: 'refused' } });
+      return JSON.stringify({ id: call.id, result: null, error: changed });
     }
     return JSON.stringify({ id: call.id, result: changed, error: null });
   }

@@ -91,6 +91,7 @@ const mayImport: Record<string, readonly string[]> = {
     'bootstrap.ts',
     'chains-setup.ts',
     'networks-setup.ts',
+    'signer-secret.ts',
     'clock.ts',
     'config.ts',
     'errors.ts',

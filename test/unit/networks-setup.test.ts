@@ -81,7 +81,10 @@ describe('openNetworks', () => {
       expect(ended.errors).toContain(`  - ${name} is not set`);
     writeFileSync(join(folder, 'signer-seed'), `${'5'.repeat(64)}\n`, { mode: 0o600 });
     const signer = await run('src/signer-main.ts', { ...environment, NETWORKS_FILE: join(folder, 'nowhere') });
-    expect([signer.code, signer.errors]).toEqual([1, expect.stringContaining('nowhere: the file cannot be read')]);
+    expect([signer.code, signer.errors]).toEqual([
+      1,
+      expect.stringMatching(/NETWORKS_FILE names \S+nowhere, which is not there; a good value: networks.yaml/),
+    ]);
   });
 });
 

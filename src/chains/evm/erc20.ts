@@ -22,7 +22,6 @@ const abi = [
     inputs: [{ name: 'owner', type: 'address' }],
     outputs: [{ type: 'uint256' }],
   },
-  { type: 'function', name: 'decimals', stateMutability: 'view', inputs: [], outputs: [{ type: 'uint8' }] },
 ] as const;
 
 type Hex = `0x${string}`;
@@ -35,8 +34,6 @@ export function transferCall(to: string, amount: bigint): Hex {
 export function balanceCall(owner: string): Hex {
   return encodeFunctionData({ abi, functionName: 'balanceOf', args: [owner.toLowerCase() as Hex] });
 }
-
-export const decimalsCall: Hex = encodeFunctionData({ abi, functionName: 'decimals' });
 
 /** One number, as a contract returns it. */
 export function readUint(answer: unknown, what: string): bigint {

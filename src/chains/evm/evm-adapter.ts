@@ -16,12 +16,13 @@ import {
   type TxStatus,
 } from '../chain-adapter.ts';
 import { finalityDepth } from '../finality.ts';
-import { JsonRpcNode, RpcError } from '../json-rpc.ts';
+import { JsonRpcNode, type JsonRpcOptions, RpcError } from '../json-rpc.ts';
 import type { EvmNetwork } from '../network-config.ts';
 import { Nodes } from '../nodes.ts';
 import type { OwnAddresses } from '../own-addresses.ts';
 import { scanBlocks } from '../scan-blocks.ts';
-import { balanceCall, decimalsCall, readUint } from './erc20.ts';
+import { ageSec, refuseStalled, stallProblems } from '../stalled.ts';
+import { balanceCall, readUint } from './erc20.ts';
 import { unsound } from './evm-answer.ts';
 import { EvmBlockSource } from './evm-block-source.ts';
 import { EvmNode } from './evm-node.ts';
@@ -37,6 +38,8 @@ export interface EvmAdapterOptions {
   readonly addresses: OwnAddresses;
   /** Hash of block 0. Several chains may have one id; null or absent while nobody knows which one it is. */
   readonly genesis?: string | null;
+  /** Changes how nodes are asked. */
+  readonly rpc?: Pick<JsonRpcOptions, 'timeoutMs'>;
 }
 
 /** The port to one chain of the Ethereum kind. */
@@ -57,10 +60,10 @@ export class EvmAdapter implements ChainAdapter {
   readonly #evmNodes: ReadonlyMap<JsonRpcNode, EvmNode>;
   readonly #preparation: EvmPreparation;
 
-  constructor({ network, hotWallet, addresses, genesis = null }: EvmAdapterOptions) {
+  constructor({ network, hotWallet, addresses, genesis = null, rpc = {} }: EvmAdapterOptions) {
     const { chain, nodes, tokens } = network;
     this.chain = chain;
-    // Only for display: what is final is asked of the chain.
+    // The least that a deposit waits, and what is shown: what is final is asked of the chain.
     this.finalityDepth = finalityDepth(network);
     this.reorgWindow = network.reorgWindow;
     this.startHeight = network.startHeight;
@@ -71,9 +74,14 @@ export class EvmAdapter implements ChainAdapter {
     this.#hotWallet = toChecksumAddress(hotWallet.slice(2));
     this.#genesis = genesis;
     this.#tokens = new Map([...tokens.values()].map((contract) => [contract.toLowerCase(), contract]));
-    const rpcNodes = nodes.map((node) => new JsonRpcNode(node));
+    const rpcNodes = nodes.map((node) => new JsonRpcNode(node, rpc));
     this.#evmNodes = new Map(rpcNodes.map((node) => [node, new EvmNode(node)]));
-    this.#nodes = new Nodes({ chain, nodes: rpcNodes, verify: (node) => this.#verify(this.#evmNode(node)) });
+    this.#nodes = new Nodes({
+      chain,
+      nodes: rpcNodes,
+      verify: (node) => this.#verify(this.#evmNode(node)),
+      height: async (node) => (await this.#evmNode(node).latest()).ref.height,
+    });
     this.#preparation = new EvmPreparation({ network, hotWallet: this.#hotWallet, addresses });
   }
 
@@ -92,8 +100,12 @@ export class EvmAdapter implements ChainAdapter {
   scan(cursor: Cursor, maxBlocks: number): Promise<ScanResult> {
     return this.#ask(async (node) => {
       const head = await node.latest();
+      refuseStalled(this.#network, head.timestamp);
+      const { finality } = this.#network;
+      // Before the blocks, which are then of no older chain than it.
+      const final = typeof finality === 'number' ? {} : { final: (await finalBlock(node, finality, head)).ref.height };
       const top = cursor.window.at(-1);
-      if (top?.hash === head.ref.hash) return { orphaned: [], blocks: [], cursor, head: head.ref.height };
+      if (top?.hash === head.ref.hash) return { orphaned: [], blocks: [], cursor, head: head.ref.height, ...final };
       const source = new EvmBlockSource({
         node,
         head,
@@ -101,7 +113,8 @@ export class EvmAdapter implements ChainAdapter {
         isTraced: this.#network.internalTransfers === 'trace',
         maxHeight: (top?.height ?? 0) + maxBlocks,
       });
-      return scanBlocks(this.chain, source, cursor, { maxBlocks, reorgWindow: this.reorgWindow });
+      const limits = { maxBlocks, reorgWindow: this.reorgWindow };
+      return { ...(await scanBlocks(this.chain, source, cursor, limits)), ...final };
     });
   }
 
@@ -193,23 +206,6 @@ export class EvmAdapter implements ChainAdapter {
     return this.#ask((node) => evmStatus(node, sent, this.#network.finality));
   }
 
-  /**
-   * Decimal places of a token, as its contract says.
-   *
-   * @throws ChainError `no_token_contract` when there is no such contract.
-   */
-  tokenDecimals(contract: string): Promise<number> {
-    return this.#ask(async (node) => {
-      if (!(await node.hasCode(contract))) {
-        throw new ChainError('no_token_contract', `there is no contract at ${contract}`, { isOfChain: true });
-      }
-      const [answer] = await node.callAll([{ to: contract, data: decimalsCall }], 'latest');
-      const decimals = readUint(answer, 'decimal places');
-      if (decimals > 255n) throw unsound(`${decimals} decimal places of a token`);
-      return Number(decimals);
-    });
-  }
-
   check(): Promise<readonly NodeReport[]> {
     return this.#nodes.report(async (rpcNode) => {
       const node = this.#evmNode(rpcNode);
@@ -231,12 +227,16 @@ export class EvmAdapter implements ChainAdapter {
       if (this.#network.internalTransfers === 'trace' && !(await this.#traces(node, ref))) {
         problems.push("it does not serve debug_traceBlockByHash: allow it, or set internalTransfers to 'balances'");
       }
+      const { finality } = this.#network;
+      if (typeof finality === 'string' && !(await node.hasBlock(finality))) {
+        problems.push(`it knows no ${finality} block: set finality to a number of confirmations`);
+      }
       if (baseFee === null) problems.push('its blocks have no base fee: the chain takes no payments of EIP-1559');
       else if (baseFee > this.#network.maxFeePerGas) {
         problems.push(`gas costs ${baseFee} wei, more than maxFeePerGas allows: payments wait`);
       }
-      const lagSec = Math.max(0, Math.floor(Date.now() / 1000) - timestamp);
-      return { head: ref.height, lagSec, isSyncing, problems };
+      problems.push(...stallProblems(this.#network, timestamp));
+      return { head: ref.height, lagSec: ageSec(timestamp), isSyncing, problems };
     });
   }
 

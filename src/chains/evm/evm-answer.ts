@@ -71,7 +71,7 @@ export function asQuantity(value: unknown, what: string): bigint {
 }
 
 /** A number that counts or measures time, and never an amount. */
-export function asCount(value: unknown, what: string): number {
+function asCount(value: unknown, what: string): number {
   const count = asQuantity(value, what);
   if (count > BigInt(Number.MAX_SAFE_INTEGER)) throw unsound(`a ${what} beyond all measure`);
   return Number(count);

@@ -242,6 +242,16 @@ export class EvmNode {
     return this.#serves('eth_getBlockReceipts', [hash]);
   }
 
+  /** Whether the node knows a block by a name. */
+  async hasBlock(tag: BlockTag): Promise<boolean> {
+    try {
+      return (await this.#node.call('eth_getBlockByNumber', [tagText(tag), false])) !== null;
+    } catch (error) {
+      if (error instanceof RpcError) return false;
+      throw error;
+    }
+  }
+
   async hasTraces(hash: string): Promise<boolean> {
     return this.#serves('debug_traceBlockByHash', [hash, { tracer: 'callTracer' }]);
   }

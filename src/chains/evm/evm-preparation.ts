@@ -79,12 +79,18 @@ export class EvmPreparation {
     if (sender.path !== path || old.reserves[0] !== reservation(sender.address, tx.nonce)) {
       throw new Error('the transaction to replace is not one of this payment');
     }
-    const { network } = this.#options;
-    const prices = raisedPrices(tx, await this.#market(node), network.maxFeePerGas);
+    const isOwnSweep = isSweepOfCoins(intent);
+    let ceiling = this.#options.network.maxFeePerGas;
+    if (!isOwnSweep) {
+      // A sweep of coins takes its fee out of what it brings; any other payment needs it beside.
+      const [coins = 0n] = await node.balances([sender.address], 'latest');
+      const affordable = tx.maxFeePerGas + (coins - tx.value - old.fee) / tx.gas;
+      if (affordable < ceiling) ceiling = affordable;
+    }
+    const prices = raisedPrices(tx, await this.#market(node), ceiling);
     if (prices === null) return null;
     // What is not for gas stays as it was.
     const fee = old.fee + tx.gas * (prices.maxFeePerGas - tx.maxFeePerGas);
-    const isOwnSweep = isSweepOfCoins(intent);
     if (isOwnSweep && intent.amount <= fee) return null;
     return this.#prepared(sender, fee, { ...tx, ...prices, value: paidValue(intent, isOwnSweep, fee) });
   }

@@ -15,11 +15,12 @@ import {
   type Transfer,
   type TxStatus,
 } from '../chain-adapter.ts';
-import { JsonRpcNode, RpcError } from '../json-rpc.ts';
+import { JsonRpcNode, type JsonRpcOptions, RpcError } from '../json-rpc.ts';
 import type { UtxoNetwork } from '../network-config.ts';
 import { Nodes } from '../nodes.ts';
 import type { OwnOutput, OwnOutputs } from '../own-addresses.ts';
 import { scanBlocks, startCursor } from '../scan-blocks.ts';
+import { ageSec, refuseStalled, stallProblems } from '../stalled.ts';
 import { type Outpoint, outpointKey, parseOutpointKey } from './outpoint.ts';
 import { UtxoBuilder } from './utxo-builder.ts';
 import { rpcCode, UtxoNode } from './utxo-node.ts';
@@ -34,6 +35,8 @@ export interface UtxoAdapterOptions {
   /** Address of the wallet that payments are made from. */
   readonly hotWallet: string;
   readonly outputs: OwnOutputs;
+  /** Changes how nodes are asked, but not for how long they may read all unspent outputs. */
+  readonly rpc?: Pick<JsonRpcOptions, 'timeoutMs'>;
 }
 
 /** The node reads all unspent outputs of the chain meanwhile. */
@@ -65,7 +68,7 @@ export class UtxoAdapter implements ChainAdapter {
   /** A node does one scan of its outputs at a time. */
   #lastScan: Promise<unknown> = Promise.resolve();
 
-  constructor({ network, hotWallet, outputs }: UtxoAdapterOptions) {
+  constructor({ network, hotWallet, outputs, rpc = {} }: UtxoAdapterOptions) {
     this.chain = network.chain;
     this.finalityDepth = network.finality;
     this.reorgWindow = network.reorgWindow;
@@ -78,14 +81,19 @@ export class UtxoAdapter implements ChainAdapter {
     this.#params = utxoParams(network.chain, network.net);
     this.#builder = new UtxoBuilder({ network, hotWallet, outputs });
     const nodes = network.nodes.map((config) => {
-      const node = new JsonRpcNode(config, { numbersAsText: true });
+      const node = new JsonRpcNode(config, { ...rpc, numbersAsText: true });
       this.#typed.set(
         node,
         new UtxoNode(node, new JsonRpcNode(config, { numbersAsText: true, timeoutMs: scanTimeoutMs })),
       );
       return node;
     });
-    this.#nodes = new Nodes({ chain: network.chain, nodes, verify: (node) => this.#verify(this.#of(node)) });
+    this.#nodes = new Nodes({
+      chain: network.chain,
+      nodes,
+      verify: (node) => this.#verify(this.#of(node)),
+      height: (node) => this.#of(node).headHeight(),
+    });
   }
 
   async head(): Promise<BlockRef> {
@@ -98,9 +106,11 @@ export class UtxoAdapter implements ChainAdapter {
   }
 
   scan(cursor: Cursor, maxBlocks: number): Promise<ScanResult> {
-    return this.#ask((node) =>
-      scanBlocks(this.chain, new UtxoSource(node, maxBlocks), cursor, { maxBlocks, reorgWindow: this.reorgWindow }),
-    );
+    return this.#ask(async (node) => {
+      if (this.#network.stalledAfterSec > 0) refuseStalled(this.#network, (await node.head()).time);
+      const source = new UtxoSource(node, maxBlocks);
+      return scanBlocks(this.chain, source, cursor, { maxBlocks, reorgWindow: this.reorgWindow });
+    });
   }
 
   async pending(): Promise<readonly Transfer[]> {
@@ -167,8 +177,8 @@ export class UtxoAdapter implements ChainAdapter {
       const { least } = await node.feeTerms(this.#network.feeTarget);
       const dear =
         least > this.#network.feeCeiling ? ['it asks for a higher fee than the ceiling: raise feeCeiling'] : [];
-      const lagSec = Math.max(0, Math.floor(Date.now() / 1_000) - head.time);
-      return { head: head.height, lagSec, isSyncing, problems: [...problems, ...dear] };
+      const stalled = stallProblems(this.#network, head.time);
+      return { head: head.height, lagSec: ageSec(head.time), isSyncing, problems: [...problems, ...dear, ...stalled] };
     });
   }
 

@@ -6,9 +6,3 @@ export function parseCoins(text: unknown): bigint | null {
   const match = typeof text === 'string' ? /^(\d{1,12})(?:\.(\d{1,8}))?$/.exec(text) : null;
   return match ? BigInt(`${match[1]}${(match[2] ?? '').padEnd(8, '0')}`) : null;
 }
-
-/** The opposite: 8 decimals, as nodes write them. */
-export function formatCoins(amount: bigint): string {
-  const digits = amount.toString().padStart(9, '0');
-  return `${digits.slice(0, -8)}.${digits.slice(-8)}`;
-}

@@ -41,7 +41,7 @@ function isVersion(opcode: number): boolean {
 }
 
 /** Bytes of an output with a script of less than 253 bytes. */
-export function outputBytes(script: Uint8Array): number {
+function outputBytes(script: Uint8Array): number {
   return 9 + script.length;
 }
 

@@ -12,6 +12,10 @@ export class Migration0006LiveChains extends Migration {
       alter table chain_state add identity text;
       -- Since when, and why, its node gives no answer.
       alter table chain_state add failing_since timestamptz, add failure text;
+      -- The height up to which the chain itself called its blocks final; null where confirmations alone decide.
+      alter table chain_state add final_height bigint;
+      -- Index of the deposit address whose balance was compared last, of all that were given out; -1 begins anew.
+      alter table chain_state add compared_index bigint not null default -1;
       update chain_state set identity = 'sandbox';
 
       -- Outputs to our addresses that are in a block, on chains of outputs. Who spent them stays, for the search of what
@@ -71,6 +75,10 @@ export class Migration0006LiveChains extends Migration {
         where kind = 'sweep' and state not in ('confirmed', 'dead');
       create unique index payment_gas_once on payment (chain, address)
         where kind = 'gas' and state not in ('confirmed', 'dead');
+
+      -- What ever moved coins of an address.
+      create index payment_sweep_of on payment (chain, sources) where kind = 'sweep';
+      create index payment_gas_of on payment (chain, address) where kind = 'gas';
 
       create or replace function keep_payment() returns trigger language plpgsql as $$
       begin

@@ -1,6 +1,6 @@
 import { book, line, minus } from '../../ledger/ledger.ts';
 import type { Deposit } from '../deposit.entity.ts';
-import type { Settling } from '../settling.ts';
+import type { ScannedTo, Settling } from '../settling.ts';
 import { mainDeposit } from './notice.ts';
 
 /** What a booking of a deposit is known by: one that is reorganised away and comes back is booked anew. */
@@ -14,18 +14,21 @@ export function markCredited(deposit: Deposit, now: Date): void {
   deposit.credits += 1;
 }
 
-/** Whether a deposit in a block has the confirmations that it needs, at a scanned height. */
-export function isRipe(deposit: Deposit, height: number): boolean {
-  return (
-    deposit.state === 'mined' && deposit.height !== null && height - deposit.height + 1 >= deposit.confirmationsRequired
-  );
+/**
+ * Whether a deposit in a block counts, as far as its chain was read: it has the confirmations that it needs, and its
+ * block is final where the chain itself says what is.
+ */
+export function isRipe(deposit: Deposit, { height, final }: ScannedTo): boolean {
+  if (deposit.state !== 'mined' || deposit.height === null) return false;
+  return height - deposit.height + 1 >= deposit.confirmationsRequired && deposit.height <= (final ?? height);
 }
 
-/** Credits each deposit that has its confirmations, and lets an order go on whose deposit came back. */
+/** Credits each deposit that counts by now, and lets an order go on whose deposit came back. */
 export async function creditDeposits(settling: Settling): Promise<void> {
-  const { em, order, deposits, heights, now } = settling;
+  const { em, order, deposits, scanned, now } = settling;
   for (const deposit of deposits) {
-    if (!isRipe(deposit, heights.get(deposit.chain) ?? 0)) continue;
+    const to = scanned.get(deposit.chain);
+    if (!to || !isRipe(deposit, to)) continue;
     markCredited(deposit, now);
     await book(em, {
       kind: 'deposit',

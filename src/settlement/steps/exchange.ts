@@ -1,4 +1,4 @@
-import { book, line, minus } from '../../ledger/ledger.ts';
+import { book, type LedgerAsset, line, minus } from '../../ledger/ledger.ts';
 import { Big, formatDecimal } from '../../money.ts';
 import type { VenueAnswer, VenueOrder } from '../liquidity-venue.ts';
 import { createPayment, keepUnclaimed, refundLeg } from '../payments.ts';
@@ -97,6 +97,15 @@ export async function recordAnswer(
   return move(settling, 'exchange_deadline', answer.code);
 }
 
+/** The two sides of an exchange, and what the user's payout and both fees are together. */
+function agreement(trade: Trade): { from: LedgerAsset; to: LedgerAsset; agreed: Big } {
+  return {
+    from: { coin: trade.coinFrom, network: trade.networkFrom },
+    to: { coin: trade.coinTo, network: trade.networkTo },
+    agreed: new Big(trade.amountTo).plus(trade.serviceFee).plus(trade.networkFee),
+  };
+}
+
 async function recordFill(settling: Settling, trade: Trade, bought: Big): Promise<StepResult> {
   const { em, order, now, tools } = settling;
   const deposit = mainDeposit(settling);
@@ -106,9 +115,7 @@ async function recordFill(settling: Settling, trade: Trade, bought: Big): Promis
   trade.bought = formatDecimal(bought);
   trade.problem = null;
   trade.settledAt = now;
-  const from = { coin: trade.coinFrom, network: trade.networkFrom };
-  const to = { coin: trade.coinTo, network: trade.networkTo };
-  const agreed = new Big(trade.amountTo).plus(trade.serviceFee).plus(trade.networkFee);
+  const { from, to, agreed } = agreement(trade);
   await book(em, {
     kind: 'trade',
     reference: order.id,
@@ -152,9 +159,7 @@ export async function unwindTrade({ em, order, now }: Settling, trade: Trade): P
   trade.state = 'unwound';
   order.amountFromActual = null;
   order.amountToActual = null;
-  const from = { coin: trade.coinFrom, network: trade.networkFrom };
-  const to = { coin: trade.coinTo, network: trade.networkTo };
-  const agreed = new Big(trade.amountTo).plus(trade.serviceFee).plus(trade.networkFee);
+  const { from, to, agreed } = agreement(trade);
   await book(em, {
     kind: 'trade_unwound',
     reference: order.id,

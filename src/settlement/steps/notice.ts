@@ -52,8 +52,8 @@ function isStale({ order, now, tools }: Settling, deposit: Deposit): boolean {
   return deposit.state === 'mempool' && now > secondsAfter(order.expiresAt, tools.rules.depositGraceSec);
 }
 
-function setMain({ order, heights, now }: Settling, deposit: Deposit | null): void {
-  const height = deposit ? heights.get(deposit.chain) : undefined;
+function setMain({ order, scanned, now }: Settling, deposit: Deposit | null): void {
+  const height = deposit ? scanned.get(deposit.chain)?.height : undefined;
   const confirmations =
     deposit === null ? null : deposit.height === null ? 0 : Math.max(0, (height ?? 0) - deposit.height + 1);
   if (order.depositId === (deposit?.id ?? null) && order.depositConfirmations === confirmations) return;

@@ -14,7 +14,8 @@ import type { EvmNetwork, NodeConfig } from '../../../src/chains/network-config.
 import { type Anvil, call, quantity, randomAddress, startAnvil } from '../../support/anvil.ts';
 import { describeChainAdapter } from '../../support/chain-conformance.ts';
 import { type EvmHarness, ether, evmHarness, payFrom } from '../../support/evm-harness.ts';
-import { EvmLiar, Refusal } from '../../support/evm-liar.ts';
+import { EvmLiar } from '../../support/evm-liar.ts';
+import { Refusal } from '../../support/refusal.ts';
 
 const gwei = 10n ** 9n;
 
@@ -344,7 +345,61 @@ describe('EvmAdapter', () => {
         await anvil.mine();
       }
       expect(await chain.adapter.status(tx)).toMatchObject({ final: true });
+      const cursor = await chain.adapter.start(height);
+      expect(await chain.adapter.scan(cursor, 100)).toMatchObject({ final: await finalHeight() });
+      const atHead = await chain.adapter.start((await chain.adapter.head()).height);
+      expect(await chain.adapter.scan(atHead, 100)).toMatchObject({ final: await finalHeight() });
+      expect(await again(chain, { finality: 3 }).scan(cursor, 100)).not.toHaveProperty('final');
       expect(chain.adapter.finalityDepth).toBe(finality === 'safe' ? 64 : 96);
+    });
+  });
+
+  describe('a chain whose newest block is old', () => {
+    const old = (method: string, result: unknown, params: readonly unknown[]): unknown =>
+      method === 'eth_getBlockByNumber' && params[0] === 'latest'
+        ? { ...(result as object), timestamp: quantity(Math.floor(Date.now() / 1_000) - 3_601) }
+        : result;
+
+    it('is not scanned: not even what did not change counts as seen', async () => {
+      const chain = await open({ stalledAfterSec: 3_600 }, [liar.node]);
+      await anvil.mine();
+      const cursor = await here(chain);
+      expect(await chain.adapter.scan(cursor, 1)).toMatchObject({ blocks: [] });
+      liar.lie = old;
+      await expect(chain.adapter.scan(cursor, 1)).rejects.toMatchObject({ code: 'chain_stalled', retryable: true });
+      expect((await chain.adapter.check())[0]?.problems).toEqual([expect.stringContaining('newest block')]);
+      liar.lie = (_method, result) => result;
+      expect(await chain.adapter.scan(cursor, 1)).toMatchObject({ blocks: [] });
+    });
+
+    it('is read from the next node', async () => {
+      const chain = await open({ stalledAfterSec: 3_600 }, [liar.node, anvil.node]);
+      await anvil.mine();
+      const cursor = await here(chain);
+      liar.lie = old;
+      const to = address();
+      await anvil.send(to, 5n);
+      await anvil.mine();
+      expect(transfersOf(await chain.adapter.scan(cursor, 10))).toMatchObject([{ address: to }]);
+    });
+
+    it('may be one of your own', async () => {
+      const chain = await open({ stalledAfterSec: 0 }, [liar.node]);
+      await anvil.mine();
+      liar.lie = old;
+      expect(await chain.adapter.scan(await here(chain), 1)).toMatchObject({ blocks: [] });
+      expect((await chain.adapter.check())[0]?.problems).toEqual([]);
+    });
+  });
+
+  it('a node that knows no final block has a problem, and no scan believes it', async () => {
+    const chain = await open({ finality: 'finalized' }, [liar.node]);
+    expect((await chain.adapter.check())[0]?.problems).toEqual([]);
+    liar.lie = (method, result, params) =>
+      method === 'eth_getBlockByNumber' && params[0] === 'finalized' ? null : result;
+    expect((await chain.adapter.check())[0]?.problems).toEqual([expect.stringContaining('finality')]);
+    await expect(chain.adapter.scan(await chain.adapter.start(0), 1)).rejects.toMatchObject({
+      code: 'unsound_answer',
     });
   });
 
@@ -458,6 +513,45 @@ describe('EvmAdapter', () => {
       await raiseMarket(anvil, 40n * gwei);
       const bounded = again(chain, { maxFeePerGas: (maxFeePerGas * 9n) / 8n });
       expect(await bounded.replace(payment, old)).toBeNull();
+      expect(await chain.adapter.replace(payment, old)).not.toBeNull();
+    });
+
+    it('asks no more of an address whose tokens are swept than it was given for gas', async () => {
+      const chain = await open();
+      const from = chain.wallet.deposit(12);
+      await anvil.sendToken(chain.token, from, 500n);
+      await anvil.mine();
+      await raiseMarket(anvil, gwei);
+      const payment = intent({ from: [from], to: chain.hot, contract: chain.token, amount: 500n });
+      const given = await chain.adapter.missingGas(payment);
+      await anvil.fund(from, given);
+      const old = await chain.adapter.prepare(payment, new Set());
+      await raiseMarket(anvil, 40n * gwei);
+      expect(await chain.adapter.replace(payment, old)).toBeNull();
+
+      const { gas, maxFeePerGas } = decodePayload(old.payload).tx;
+      // Enough for the market, and not for what a payment offers where it has plenty.
+      const most = 45n * gwei;
+      await anvil.fund(from, gas * most + 1n);
+      const next = await chain.adapter.replace(payment, old);
+      if (!next) throw new Error('nothing to replace it with');
+      expect(decodePayload(next.payload).tx.maxFeePerGas).toBe(most);
+      expect(most).toBeGreaterThan(maxFeePerGas);
+      const tx = await chain.sign(payment, next);
+      expect(await chain.adapter.broadcast(tx)).toEqual({ outcome: 'accepted', code: null });
+      await anvil.mine();
+      expect(await chain.adapter.status(tx)).toMatchObject({ state: 'mined', success: true });
+    });
+
+    it('asks no more of the wallet that pays than it has', async () => {
+      const chain = await open();
+      await raiseMarket(anvil, gwei);
+      const payment = intent();
+      const old = await chain.adapter.prepare(payment, new Set());
+      await raiseMarket(anvil, 40n * gwei);
+      await anvil.fund(chain.hot, payment.amount + old.fee);
+      expect(await chain.adapter.replace(payment, old)).toBeNull();
+      await anvil.fund(chain.hot, 100n * ether);
       expect(await chain.adapter.replace(payment, old)).not.toBeNull();
     });
 
@@ -683,12 +777,8 @@ describe('EvmAdapter', () => {
       await expect(chain.adapter.scan(next, 10)).rejects.toMatchObject({ code: 'node_behind', retryable: true });
     });
 
-    it('know a token by its contract', async () => {
+    it('find nothing of a token where there is no contract', async () => {
       const chain = await open();
-      const usd = await anvil.deployToken(6);
-      expect(await chain.adapter.tokenDecimals(usd)).toBe(6);
-      expect(await chain.adapter.tokenDecimals(chain.token)).toBe(18);
-      await expect(chain.adapter.tokenDecimals(address())).rejects.toMatchObject({ code: 'no_token_contract' });
       expect(await chain.adapter.balances([{ address: address(), tag: null }], address())).toEqual([0n]);
     });
 

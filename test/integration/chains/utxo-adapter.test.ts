@@ -4,8 +4,9 @@ import { UtxoAdapter } from '../../../src/chains/utxo/utxo-adapter.ts';
 import { utxoParams } from '../../../src/chains/utxo/utxo-params.ts';
 import { describeChainAdapter } from '../../support/chain-conformance.ts';
 import { findLitecoind, type Litecoind, startLitecoind } from '../../support/litecoind.ts';
+import { Refusal } from '../../support/refusal.ts';
 import { UtxoHarness } from '../../support/utxo-harness.ts';
-import { Refusal, UtxoProxy } from '../../support/utxo-proxy.ts';
+import { UtxoProxy } from '../../support/utxo-proxy.ts';
 
 const coin = 100_000_000n;
 const none: ReadonlySet<string> = new Set();
@@ -232,7 +233,9 @@ if (findLitecoind() === null) {
       const total = (await wallet.outputs.hot()).reduce((sum, { amount }) => sum + amount, 0n);
       await paid(intent(wallet.hotAddress, total, { from: change }));
       const vout = [...Array(20).keys()];
-      const unspent = await Promise.all(vout.map((n) => node.rpc<unknown>('gettxout', tx.txid, n)));
+      const unspent: unknown[] = [];
+      // One after the other: a node refuses more than 16 questions at once.
+      for (const n of vout) unspent.push(await node.rpc('gettxout', tx.txid, n));
       const place = unspent.findIndex((output) => output !== null);
       const raw = await node.rpc<string>('createrawtransaction', [{ txid: tx.txid, vout: place }], {
         [wallet.address()]: '0.899',
@@ -399,6 +402,19 @@ if (findLitecoind() === null) {
       const [report] = await wallet.adapterWith({}).check();
       expect(report?.problems).toHaveLength(1);
       expect(report?.head).toBe(await node.height());
+    });
+
+    it('is not scanned while its newest block is old', async () => {
+      const adapter = wallet.adapterWith({ stalledAfterSec: 3_600 });
+      const cursor = await adapter.start(await node.height());
+      expect(await adapter.scan(cursor, 1)).toMatchObject({ blocks: [] });
+      proxy.falsify = (method, _params, header) =>
+        method === 'getblockheader'
+          ? { ...(header as object), time: Math.floor(Date.now() / 1_000) - 3_601 }
+          : undefined;
+      await expect(adapter.scan(cursor, 1)).rejects.toMatchObject({ code: 'chain_stalled' });
+      expect((await adapter.check())[0]?.problems).toEqual([expect.stringContaining('newest block')]);
+      expect(await wallet.adapter.scan(cursor, 1)).toMatchObject({ blocks: [] });
     });
   });
 

@@ -4,8 +4,8 @@ import { Big } from '../../../src/money.ts';
 import type { PriceSource } from '../../../src/rates/price-source.ts';
 import type { BoundaryName } from '../../../src/settlement/boundary.ts';
 import type { ExchangeVenue } from '../../../src/settlement/exchange-venue.ts';
+import { Faults } from '../../support/faults.ts';
 import type { LoopbackBook } from '../../support/loopback-exchange.ts';
-import { Faults } from '../../support/ports.ts';
 import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
 import { loopbackVenues, VenueHarness } from '../../support/venue-harness.ts';
 

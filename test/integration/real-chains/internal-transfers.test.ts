@@ -17,6 +17,20 @@ withRealChains(() => {
       return gateway.chains.anvil.send(forwarder, amount, { data: call('forward', depositAddress), gas: 200_000 });
     }
 
+    /** Makes an order older than those whose addresses are compared at each look. */
+    async function age({ id }: RealOrder): Promise<void> {
+      await gateway.query(`update exchange_order set created_at = created_at - interval '3 days' where id = $1`, [id]);
+    }
+
+    /** Everything that is worth it is brought to the hot wallet. */
+    async function swept(): Promise<void> {
+      for (let turn = 0; turn < 3; turn += 1) {
+        await gateway.mine('ethereum', 4);
+        await gateway.wait(31);
+        await gateway.settleAll();
+      }
+    }
+
     /** What is found is the deposit once, whatever is looked at afterwards. */
     async function isFoundOnce(order: RealOrder, amounts: readonly string[]): Promise<void> {
       for (let round = 0; round < 3; round += 1) {
@@ -90,6 +104,85 @@ withRealChains(() => {
       expect(await gateway.show(order)).toMatchObject({ status: 'refunded' });
       expect(await gateway.balance('ETH', order.refundTo)).toBe('0.0995');
       await isFoundOnce(order, ['0.1']);
+    });
+
+    it('long after the order was made are refunded as well', async () => {
+      const order = await gateway.order('ETH', 'LTC', 0.5);
+      await gateway.wait(1_801);
+      await age(order);
+      await forward(order, ether / 10n);
+      await gateway.mine('ethereum', 4);
+      await gateway.wait(31);
+      await gateway.settle(order);
+      expect(await gateway.show(order)).toMatchObject({ status: 'refunded' });
+      expect(await gateway.balance('ETH', order.refundTo)).toBe('0.0995');
+      await isFoundOnce(order, ['0.1']);
+    });
+
+    it('to an address that was swept are found, and only they', async () => {
+      const orders = [await gateway.order('ETH', 'LTC', 0.5), await gateway.order('USDT', 'LTC', 100)];
+      for (const order of orders) await gateway.confirm(order);
+      for (const order of orders) await gateway.settle(order);
+      await swept();
+      for (const order of orders) await age(order);
+      for (const [index, order] of orders.entries()) {
+        const isToken = order.from === 'USDT';
+        expect(await gateway.balance(order.from, order.depositAddress)).toBe('0');
+        const left = await gateway.balance('ETH', order.depositAddress);
+        expect(left === '0').toBe(!isToken);
+        await isFoundOnce(order, [order.amountFrom]);
+        await forward(order, ether / 4n + BigInt(index));
+        await gateway.mine('ethereum', 4);
+        await gateway.wait(31);
+        await gateway.mine('ethereum', 4);
+        await gateway.wait(31);
+        await isFoundOnce(order, [order.amountFrom, isToken ? '0.250000000000000001' : '0.25']);
+      }
+      await gateway.settleAll();
+      await swept();
+      for (const { depositAddress } of orders) expect(await gateway.balance('ETH', depositAddress)).toBe('0');
+      for (const order of orders) {
+        await isFoundOnce(order, [order.amountFrom, order.from === 'USDT' ? '0.250000000000000001' : '0.25']);
+      }
+    });
+
+    it('in dust keep nobody from sweeping the address', async () => {
+      const order = await gateway.order('ETH', 'LTC', 0.5);
+      await gateway.confirm(order);
+      await age(order);
+      await forward(order, 1n);
+      await gateway.settle(order);
+      await swept();
+      expect(await gateway.balance('ETH', order.depositAddress)).toBe('0');
+      await isFoundOnce(order, ['0.5', '0.000000000000000001']);
+    });
+
+    it('are not found anew when the chain is read again after they were swept', async () => {
+      const order = await gateway.order('ETH', 'LTC', 0.5);
+      await forward(order, ether / 2n);
+      await gateway.mine('ethereum', 4);
+      await gateway.wait(31);
+      const [found] = await gateway.query<{ height: string }>('select height from deposit where order_id = $1', [
+        order.id,
+      ]);
+      await gateway.mine('ethereum', 2);
+      await gateway.wait(31);
+      await gateway.pay(order, { amount: '0.2' });
+      await gateway.mine('ethereum', 4);
+      await gateway.settle(order);
+      await swept();
+      expect(await gateway.balance('ETH', order.depositAddress)).toBe('0');
+      await gateway.query(
+        `update chain_state set rescan_from = $1, fence = fence + 1, lease_owner = null, lease_until = null
+          where chain = 'ethereum'`,
+        [Number(found?.height) - 6],
+      );
+      await gateway.wait(31);
+      await gateway.wait(31);
+      await isFoundOnce(order, ['0.5', '0.2']);
+      await gateway.settle(order);
+      expect(await gateway.show(order)).toMatchObject({ status: 'completed' });
+      expect(await gateway.payments(order)).toHaveLength(2);
     });
 
     if (way === 'trace') {

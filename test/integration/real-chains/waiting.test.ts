@@ -1,13 +1,19 @@
 import { attention } from '../../../src/reports/attention.ts';
+import { LogSink } from '../../support/log-sink.ts';
 import { type RealGateway, startRealGateway, withRealChains } from '../../support/real-gateway.ts';
 
 let gateway: RealGateway;
+const log = new LogSink();
 const wide = { per_payment: '1000000', per_day: '100000000' };
 const narrow = { ETH: { per_payment: '0.2', per_day: '0.2' }, USDT: wide };
 
 withRealChains(() => {
   beforeAll(async () => {
-    gateway = await startRealGateway({ isFunded: false, networks: () => ({ ethereum: { limits: narrow } }) });
+    gateway = await startRealGateway({
+      isFunded: false,
+      networks: () => ({ ethereum: { limits: narrow } }),
+      surroundings: { logStream: log },
+    });
   }, 120_000);
   afterAll(() => gateway?.stop());
   afterEach(async () => {
@@ -21,7 +27,17 @@ withRealChains(() => {
 
   describe('a hot wallet that holds too little', () => {
     it('is told to staff, and lets payments wait until it is funded', async () => {
+      await gateway.query(
+        `insert into wallet_level (chain, coin, network, balance, low, outside_since, seen_at)
+         values ('ethereum', 'USDC', 'ERC20', 0, 1, '2020-01-01', '2020-01-01')`,
+      );
       await gateway.wait(61);
+      // And nothing about tokens that the networks do not name, or do not name any more.
+      expect(await gateway.query('select coin from wallet_level order by coin')).toEqual([
+        { coin: 'ETH' },
+        { coin: 'LTC' },
+        { coin: 'USDT' },
+      ]);
       expect((await needs()).sort()).toEqual([
         'wallet_level: low: ETH on ETH',
         'wallet_level: low: LTC on LTC',
@@ -74,6 +90,17 @@ withRealChains(() => {
       expect(await gateway.payments(second)).toMatchObject([{ state: 'ready', problem: 'signer_refused' }]);
       expect(await gateway.show(second)).toMatchObject({ status: 'sending', payout_txid: null });
       expect(await needs()).toContain('payment_problem: signer_refused');
+      const failed = log
+        .lines()
+        .map((line) => JSON.parse(line))
+        .filter(({ event }) => event === 'signer_failed');
+      expect(failed).toMatchObject([
+        {
+          code: 'refused',
+          detail: 'the limit of the day (per_day) of the own coin of ethereum is reached until 00:00 UTC',
+          order_id: second.id,
+        },
+      ]);
       const held = await gateway.query(
         `select 1 from payment_reservation where chain = 'ethereum' and released_at is null`,
       );

@@ -121,15 +121,26 @@ describe('the commands of the sandbox', () => {
 
 describe('the commands of the chains', () => {
   it('show them, and read one again', async () => {
-    const { chains } = await json('chain', 'list');
-    expect(chains.find(({ chain }: { chain: string }) => chain === 'bitcoin')).toMatchObject({
-      behind: 0,
-      problem: null,
-    });
-    expect(await json('chain', 'rescan', '--chain', 'bitcoin', '--from', '0')).toEqual({
-      chain: 'bitcoin',
-      rescan_from: 0,
-    });
+    const bitcoin = async () => {
+      const { chains } = await json('chain', 'list');
+      return chains.find(({ chain }: { chain: string }) => chain === 'bitcoin');
+    };
+    const { height, ...rest } = await bitcoin();
+    expect(rest).toMatchObject({ behind: 0, problem: null, since: null });
+    await gateway.query(
+      `update chain_state set failure = 'unreachable', failing_since = '2026-01-31T12:00:00Z' where chain = 'bitcoin'`,
+    );
+    expect(await bitcoin()).toMatchObject({ problem: 'unreachable', since: '2026-01-31T12:00:00Z' });
+
+    const above = await cli('chain', 'rescan', '--chain', 'bitcoin', '--from', String(height + 1));
+    expect([above.code, above.errors]).toEqual([
+      1,
+      `bitcoin begins at block 0 and was read up to ${height}; a rescan is from one of these\n`,
+    ]);
+    const rescan = (from: number) => json('chain', 'rescan', '--chain', 'bitcoin', '--from', String(from));
+    expect(await rescan(0)).toEqual({ chain: 'bitcoin', rescan_from: 0 });
+    // No worker has taken the first up yet, and it goes deeper.
+    expect(await rescan(1)).toEqual({ chain: 'bitcoin', rescan_from: 0 });
     await gateway.tick();
     await gateway.tick();
     const [deposit] = await gateway.query(`select state, credits from deposit where chain = 'bitcoin'`);

@@ -4,7 +4,7 @@ import { SignerError } from '../../../src/chains/signer.ts';
 import { reconcile } from '../../../src/ledger/reconcile.ts';
 import { Big } from '../../../src/money.ts';
 import { attention } from '../../../src/reports/attention.ts';
-import { Faults } from '../../support/ports.ts';
+import { Faults } from '../../support/faults.ts';
 import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
 
 const faults = new Faults();

@@ -44,7 +44,8 @@ describe('sweeps of a chain of outputs', () => {
     } as unknown as ChainAdapter;
     const { orm, catalogue } = gateway.app;
     const sweepFrom = new Map([['litecoin', new Map([['LTC', '1']])]]);
-    const sweeper = new Sweeper({ orm, catalogue, clock: gateway.clock, sweepFrom });
+    const transfers = { compare: async () => false };
+    const sweeper = new Sweeper({ orm, catalogue, clock: gateway.clock, transfers, sweepFrom });
     for (let turn = 0; turn < 10 && lease; turn += 1) await sweeper.run(adapter, lease);
     const [swept] = await gateway.query<{ amount: string; outputs: number; deposits: number }>(
       `select trim_scale(sum(amount))::text as amount, sum(cardinality(sources))::int as outputs,

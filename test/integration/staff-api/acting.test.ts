@@ -1,6 +1,6 @@
 import { addressExample } from '../../../src/chains/address.ts';
 import { Big, floorTo } from '../../../src/money.ts';
-import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
+import { failedOrder, type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
 import { newMember } from '../../support/staff-client.ts';
 
 type Member = Awaited<ReturnType<typeof newMember>>;
@@ -40,22 +40,13 @@ function countAudit(): Promise<number> {
     .then(([row]) => row?.count ?? 0);
 }
 
-/** An order that failed because it has no refund address. */
-async function failedOrder(): Promise<MadeOrder> {
-  const order = await gateway.order({ refund_address: undefined });
-  await gateway.deposit(order, { amount: '0.0002' });
-  await gateway.settle(order);
-  expect((await gateway.show(order)).status).toBe('failed');
-  return order;
-}
-
 const refund = `mutation ($input: RefundInput!, $reason: String!) { orderRefund(input: $input, reason: $reason) {
   id action state address tag reason proposedBy { email } decidedBy { email } order { id status } } }`;
 const approve = `mutation ($id: ID!) { actionApprove(id: $id, reason: "checked") { id state decidedBy { email } order { status } } }`;
 
 describe('orders', () => {
   it('are refunded to an address once a second member approves', async () => {
-    const order = await failedOrder();
+    const order = await failedOrder(gateway);
     const input = { orderId: order.id, address: addressExample('BTC') };
     const { orderRefund } = await operator.data(refund, { input, reason: 'the user asked' });
     expect(orderRefund).toMatchObject({
@@ -89,7 +80,7 @@ describe('orders', () => {
   });
 
   it('keep their state when a proposal is turned down, or was impossible', async () => {
-    const order = await failedOrder();
+    const order = await failedOrder(gateway);
     const before = await countAudit();
     const wrong = await operator.ask(refund, { input: { orderId: order.id, address: 'nonsense' }, reason: 'x' });
     expect(wrong.errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT', kind: 'invalid_address' } }]);
@@ -166,7 +157,7 @@ describe('orders', () => {
   });
 
   it('are never refunded to an address of our own', async () => {
-    const order = await failedOrder();
+    const order = await failedOrder(gateway);
     const other = await gateway.order();
     const input = { orderId: order.id, address: other.depositAddress };
     const { errors } = await operator.ask(refund, { input, reason: 'x' });

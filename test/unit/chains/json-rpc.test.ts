@@ -1,8 +1,8 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { ChainError } from '../../../src/chains/chain-adapter.ts';
 import { JsonRpcNode, type JsonRpcOptions, RpcError } from '../../../src/chains/json-rpc.ts';
 import type { NodeConfig } from '../../../src/chains/network-config.ts';
+import { close, listen } from '../../support/local-server.ts';
 
 interface Call {
   readonly id: number;
@@ -27,15 +27,10 @@ beforeAll(async () => {
     response.statusCode = said[0];
     if (said[0] === 302) response.setHeader('Location', 'http://127.0.0.1:9/');
     response.end(said[1]);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  url = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
+  });
+  url = `http://127.0.0.1:${await listen(server)}`;
 });
-afterAll(async () => {
-  server.closeAllConnections();
-  server.close();
-  await once(server, 'close');
-});
+afterAll(() => close(server));
 
 const node = (options: JsonRpcOptions = {}, changes: Partial<NodeConfig> = {}): JsonRpcNode =>
   new JsonRpcNode({ url, user: null, password: null, headers: {}, ...changes }, options);

@@ -126,6 +126,7 @@ describe('a file that says only what it must', () => {
       pollMs: 3000,
       reorgWindow: 128,
       internalTransfers: 'balances',
+      stalledAfterSec: 300,
       replaceAfterSec: 180,
       feeLimits: { perTransaction: '0.1', perDay: '5' },
     });
@@ -138,6 +139,17 @@ describe('a file that says only what it must', () => {
       mempool: true,
       feeLimits: { perTransaction: '1', perDay: '50' },
     });
+  });
+
+  it('expects blocks of networks that others use, and none of a chain of one’s own', () => {
+    const stalledAfterSec = (place: string, value: unknown, chain: string): number | undefined =>
+      readNetworks(changed(place, value), 'x', chainCoins).networks.find((each) => each.chain === chain)
+        ?.stalledAfterSec;
+    expect(stalledAfterSec('networks.ethereum.chain_id', 11155111, 'ethereum')).toBe(300);
+    expect(stalledAfterSec('networks.ethereum.chain_id', 31337, 'ethereum')).toBe(0);
+    expect(stalledAfterSec('networks.ethereum.stalled_after_sec', 60, 'ethereum')).toBe(60);
+    expect(stalledAfterSec('networks.litecoin.net', 'test', 'litecoin')).toBe(5_400);
+    expect(stalledAfterSec('networks.litecoin.net', 'regtest', 'litecoin')).toBe(0);
   });
 
   it('may keep every secret in a file of its own', () => {

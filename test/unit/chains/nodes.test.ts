@@ -1,6 +1,7 @@
+import { setImmediate } from 'node:timers/promises';
 import { ChainError } from '../../../src/chains/chain-adapter.ts';
 import { JsonRpcNode, RpcError } from '../../../src/chains/json-rpc.ts';
-import { Nodes } from '../../../src/chains/nodes.ts';
+import { Nodes, type NodesOptions } from '../../../src/chains/nodes.ts';
 
 const [a, b, c] = ['a', 'b', 'c'].map(
   (name) => new JsonRpcNode({ url: `http://${name}.test`, user: null, password: null, headers: {} }),
@@ -14,7 +15,7 @@ describe('Nodes', () => {
   let asked: string[];
   let verified: string[];
   let bad: Set<string>;
-  const open = (changes: { verifyEveryMs?: number; restMs?: number } = {}): Nodes =>
+  const open = (changes: Partial<NodesOptions> = {}): Nodes =>
     new Nodes({
       chain: 'test',
       nodes: [a, b, c],
@@ -113,6 +114,56 @@ describe('Nodes', () => {
       { node: 'http://b.test', head: null, lagSec: null, isSyncing: false, problems: ['away'] },
       { node: 'http://c.test', ...good },
     ]);
+  });
+
+  describe('a node whose newest block stays the same', () => {
+    let heights: Record<string, number | null>;
+    const following = (): Nodes =>
+      open({
+        restMs: 0,
+        compareEveryMs: 0,
+        height: async (node) => heights[letter(node)] ?? away(),
+      });
+    /** The answering node, once the look that the question began is over. */
+    const look = async (nodes: Nodes): Promise<string> => {
+      const answer = await ask(nodes);
+      await setImmediate();
+      return answer;
+    };
+    beforeEach(() => {
+      heights = { a: 7, b: 7, c: 7 };
+    });
+
+    it('is passed over while another goes on, and asked again once it does too', async () => {
+      const nodes = following();
+      await look(nodes);
+      heights = { a: 7, b: 7, c: 9 };
+      expect([await look(nodes), await look(nodes)]).toEqual(['a', 'c']);
+      heights = { a: 8, b: 7, c: 20 };
+      expect([await look(nodes), await look(nodes)]).toEqual(['c', 'a']);
+    });
+
+    it('is asked while nobody is far ahead, and where there is no other', async () => {
+      const nodes = following();
+      for (const next of [
+        { a: 7, b: 8, c: 7 },
+        { a: 7, b: 7, c: 7 },
+        { a: 7, b: null, c: null },
+      ]) {
+        await look(nodes);
+        heights = next;
+        expect([await look(nodes), await look(nodes)]).toEqual(['a', 'a']);
+      }
+    });
+
+    it('is asked when the ones ahead fail', async () => {
+      const nodes = following();
+      await look(nodes);
+      heights = { a: 7, b: 12, c: 12 };
+      await look(nodes);
+      await setImmediate();
+      expect(await ask(nodes, 'bc')).toBe('a');
+    });
   });
 
   it('says so when a chain has no node', async () => {

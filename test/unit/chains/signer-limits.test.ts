@@ -2,7 +2,7 @@ import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PaymentIntent, PreparedTx } from '../../../src/chains/chain-adapter.ts';
-import type { SigningLimits } from '../../../src/chains/signer-limits.ts';
+import { type ChainLimits, limitsDigest, type SigningLimits } from '../../../src/chains/signer-limits.ts';
 import { type LocalSigner, openLocalSigner } from '../../../src/chains/signer-local.ts';
 import type { TransactionSigner } from '../../../src/chains/transaction-signer.ts';
 import { TestClock } from '../../support/clock.ts';
@@ -89,6 +89,24 @@ async function expectRefused(signing: Promise<unknown>, reason: string): Promise
   await expect(signing).rejects.toMatchObject(refused);
   await expect(signing).rejects.toThrow(reason);
 }
+
+describe('the digest of limits', () => {
+  it('is told for chains that are signed for, equal for equal limits and another for others', async () => {
+    const ethereum = limits.get('ethereum') as ChainLimits;
+    const told = await signer.limitsDigest('ethereum');
+    expect(told).toMatch(/^[0-9a-f]{16}$/);
+    expect(told).toBe(limitsDigest({ ...ethereum, assets: new Map([...ethereum.assets].toReversed()) }));
+    const others: ChainLimits[] = [
+      { ...ethereum, maxFee: 11n },
+      { ...ethereum, feesPerDay: 999n },
+      { ...ethereum, assets: new Map() },
+      { ...ethereum, assets: new Map([...ethereum.assets, ['', { perPayment: 100n, perDay: 251n }]]) },
+    ];
+    for (const other of others) expect(limitsDigest(other)).not.toBe(told);
+    expect(await signer.limitsDigest('dogecoin')).toBe(null);
+    expect(await signer.limitsDigest('bitcoin')).toBe(null);
+  });
+});
 
 describe('limits of a signer', () => {
   it('let a payment through that is exactly as large as one may be, and none above', async () => {

@@ -1,6 +1,7 @@
 import { NodeAnswers } from '../../../src/chains/utxo/node-answers.ts';
-import { formatCoins, parseCoins } from '../../../src/chains/utxo/utxo-amount.ts';
+import { parseCoins } from '../../../src/chains/utxo/utxo-amount.ts';
 import { readBlock } from '../../../src/chains/utxo/utxo-block.ts';
+import { fromUnits } from '../../../src/money.ts';
 
 const answers = new NodeAnswers('http://node');
 const hash = (digit: string): string => digit.repeat(64);
@@ -103,7 +104,7 @@ describe('amounts of nodes', () => {
       expect(parseCoins(text)).toBeNull();
     }
     for (const amount of [0n, 1n, 99_999_999n, 100_000_000n, 9_223_372_036_854_775_807n]) {
-      expect(parseCoins(formatCoins(amount))).toBe(amount);
+      expect(parseCoins(fromUnits(amount, 8))).toBe(amount);
     }
   });
 });
