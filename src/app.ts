@@ -106,8 +106,8 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
       clock,
       log,
       onProgress,
+      refuseOthers: () => refuseOtherChains(orm, networks),
     });
-    await refuseOtherChains(orm, networks);
     if (signing) {
       const { pool, close } = signing;
       closing.push(() => close());
