@@ -158,7 +158,7 @@ const troubles: readonly Trouble[] = [
     order: null,
     subject: 'chain',
     since: 'outside_since',
-    detail: `case when balance < low then 'low' else 'high' end || ': ' || coin || ' on ' || network`,
+    detail: `level || ': ' || coin || ' on ' || network`,
     rows: 'wallet_level where outside_since is not null',
     sorting: 'outside_since, chain',
   },

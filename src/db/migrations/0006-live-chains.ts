@@ -121,10 +121,12 @@ export class Migration0006LiveChains extends Migration {
         balance numeric(38,18) not null,
         low numeric(38,18),
         high numeric(38,18),
+        level text not null check (level in ('ok', 'low', 'high')),
         -- Since when it has been outside its bounds.
         outside_since timestamptz,
         seen_at timestamptz not null,
-        primary key (chain, coin, network)
+        primary key (chain, coin, network),
+        check ((level = 'ok') = (outside_since is null))
       );
 
       -- What all processes quote alike during one window of fixed rates: {"<coin>": "<US dollars>"}, and what staff had
