@@ -512,6 +512,14 @@ create table price_override (
 );
 CREATE UNIQUE INDEX price_override_live ON public.price_override USING btree (coin_from, coin_to) WHERE (ended_at IS NULL);
 
+create table price_window (
+  starts_at timestamp with time zone not null,
+  fixed jsonb not null,
+  reference jsonb not null,
+  overrides jsonb not null,
+  constraint price_window_pkey PRIMARY KEY (starts_at)
+);
+
 create table sandbox_account (
   chain text not null,
   address text not null,
@@ -792,9 +800,12 @@ create table wallet_level (
   balance numeric(38,18) not null,
   low numeric(38,18),
   high numeric(38,18),
+  level text not null,
   outside_since timestamp with time zone,
   seen_at timestamp with time zone not null,
-  constraint wallet_level_pkey PRIMARY KEY (chain, coin, network)
+  constraint wallet_level_pkey PRIMARY KEY (chain, coin, network),
+  constraint wallet_level_check CHECK (((level = 'ok'::text) = (outside_since IS NULL))),
+  constraint wallet_level_level_check CHECK ((level = ANY (ARRAY['ok'::text, 'low'::text, 'high'::text])))
 );
 
 create table worker (

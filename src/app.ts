@@ -19,6 +19,7 @@ import { Authenticator } from './partners/authenticator.ts';
 import { openPriceSource } from './price-setup.ts';
 import { PriceBook } from './rates/price-book.ts';
 import { PriceOverrideService } from './rates/price-override-service.ts';
+import { SharedPriceWindows } from './rates/price-windows.ts';
 import { RateService } from './rates/rate-service.ts';
 import { OrderStats } from './reports/order-stats.ts';
 import { createRestApp } from './rest/server.ts';
@@ -88,7 +89,7 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
 
   try {
     const networks = openNetworks(config);
-    const unsafe = unsafeSettings({ ...config }, networks);
+    const unsafe = unsafeSettings(config, networks);
     if (unsafe.length > 0) throw new ConfigError(unsafe);
     const orm = await createOrm({
       url: databaseUrl,
@@ -105,8 +106,8 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
       clock,
       log,
       onProgress,
+      refuseOthers: () => refuseOtherChains(orm, networks),
     });
-    await refuseOtherChains(orm, networks);
     if (signing) {
       const { pool, close } = signing;
       closing.push(() => close());
@@ -128,6 +129,7 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
       log,
       source: priceSource,
       overrides: () => overrides.live(),
+      windows: new SharedPriceWindows(orm),
       refreshSec: config.PRICE_REFRESH_SEC,
       maxAgeSec: config.PRICE_MAX_AGE_SEC,
       fixedHoldSec: config.FIXED_RATE_HOLD_SEC,

@@ -37,6 +37,8 @@ export interface BootstrapOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly onProgress: (line: string) => void;
+  /** Throws when the database is not one for these settings. Asked once it has its tables, before anything is in them. */
+  readonly refuseOthers: () => Promise<void>;
 }
 
 /** What a very first start made, to be shown once. */
@@ -83,6 +85,7 @@ export async function bootstrap(options: BootstrapOptions): Promise<Bootstrapped
       const applied = await migrate(orm, url);
       onProgress(`migrated the database: ${applied.join(', ')}`);
     }
+    await options.refuseOthers();
     const hasher = await openHasher(config, orm);
     const em = orm.em.fork();
     if (await isFeedStalled(em)) {

@@ -35,7 +35,8 @@ export interface ChainsOptions {
 }
 
 /**
- * Refuses a database that belongs to other networks than the settings name, before anything is done on it.
+ * Refuses a database that belongs to other networks than the settings name. Asked before anything but migrations is done
+ * on it.
  *
  * @throws StartError
  */

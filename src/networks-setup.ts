@@ -47,34 +47,41 @@ export async function liveSigning({ live }: LiveNetworks): Promise<{
   return { live: await liveTransactions(networks), limits: new Map(limits) };
 }
 
+/** Settings whose good values depend on the networks. */
+export type TiedSettings = Pick<
+  Config,
+  'ROLE' | 'SIGNER_SOCKET' | 'PRICE_SOURCES' | 'PRICE_MIN_SOURCES' | 'VENUE' | 'REQUIRE_DURABLE_COMMITS'
+>;
+
 /**
  * What of the other settings does not go together with these networks: keys of real coins stay in a process of their
- * own, and real coins are changed at real prices. Empty when nothing is wrong.
+ * own, and real coins are changed at prices that are real and that no single exchange tells. Empty when nothing is wrong.
  */
-export function unsafeSettings(settings: Readonly<Record<string, unknown>>, networks: LiveNetworks): string[] {
+export function unsafeSettings(settings: TiedSettings, networks: LiveNetworks): string[] {
   const faults: string[] = [];
   const live = [...networks.live.keys()].join(', ');
-  if (live !== '' && settings.ROLE !== 'api' && isUnset(settings.SIGNER_SOCKET)) {
+  if (live !== '' && settings.ROLE !== 'api' && settings.SIGNER_SOCKET === null) {
     faults.push(
       `SIGNER_SOCKET is not set, and live networks (${live}) need a signer process (npm run signer); a good value: /run/gateway/signer.sock`,
     );
   }
   if (!networks.areOfValue) return faults;
   const why = `and the networks are of value (${live})`;
-  if (isUnset(settings.PRICE_SOURCES)) {
+  if (settings.PRICE_SOURCES.length === 0) {
     faults.push(`PRICE_SOURCES is not set, so that prices would be invented, ${why}; a good value: kraken,binance`);
   }
-  if (settings.ROLE !== 'api' && isUnset(settings.VENUE)) {
+  if (settings.PRICE_MIN_SOURCES < 2) {
+    faults.push(
+      `PRICE_MIN_SOURCES=${settings.PRICE_MIN_SOURCES} takes the word of one exchange for the price, ${why}; a good value: 2`,
+    );
+  }
+  if (settings.ROLE !== 'api' && settings.VENUE === null) {
     faults.push(
       `VENUE is not set, so that exchanges would be made with the sandbox, ${why}; a good value: kraken, or inventory to exchange from your own wallets`,
     );
   }
-  if (settings.REQUIRE_DURABLE_COMMITS === false) {
+  if (!settings.REQUIRE_DURABLE_COMMITS) {
     faults.push(`REQUIRE_DURABLE_COMMITS=false may lose orders, ${why}; a good value: true`);
   }
   return faults;
-}
-
-function isUnset(value: unknown): boolean {
-  return value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0);
 }

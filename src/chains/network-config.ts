@@ -1,3 +1,4 @@
+import type { Big } from '../money.ts';
 import type { UtxoNet } from './utxo/utxo-params.ts';
 
 /** A node as the file of networks names it. */
@@ -23,6 +24,15 @@ export interface WalletLevels {
   readonly low: string;
   /** Above it staff are told to move coins to cold storage; null for never. */
   readonly high: string | null;
+}
+
+export type WalletLevel = 'ok' | 'low' | 'high';
+
+/** What a balance, in the coin's units, is by the levels of its wallet; a wallet without any is always well filled. */
+export function levelOf(levels: WalletLevels | undefined, balance: Big): WalletLevel {
+  if (!levels) return 'ok';
+  if (balance.lt(levels.low)) return 'low';
+  return levels.high !== null && balance.gt(levels.high) ? 'high' : 'ok';
 }
 
 /** A coin of a chain as the catalogue has it. */

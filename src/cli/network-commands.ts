@@ -5,7 +5,7 @@ import { type ChainAdapter, ChainError, type Holding } from '../chains/chain-ada
 import { knownHotWallet } from '../chains/hot-wallet.ts';
 import { openLiveAdapter } from '../chains/live-adapters.ts';
 import type { LiveNetworks } from '../chains/live-networks.ts';
-import type { ChainCoin, NetworkConfig } from '../chains/network-config.ts';
+import { type ChainCoin, levelOf, type NetworkConfig, type WalletLevel } from '../chains/network-config.ts';
 import { allNetworks, networkById, networkOfChain } from '../chains/networks.ts';
 import { askNodeFacts } from '../chains/node-facts.ts';
 import { loadConfig } from '../config.ts';
@@ -216,12 +216,10 @@ async function bookedOf(orm: MikroORM, chain: string, coin: string): Promise<str
 }
 
 /** `waits` when there is enough, but the book has too little of it: funding that waits for its confirmations. */
-function level(network: NetworkConfig, coin: string, balance: string, booked: string): 'ok' | 'low' | 'high' | 'waits' {
+function level(network: NetworkConfig, coin: string, balance: string, booked: string): WalletLevel | 'waits' {
   const levels = network.levels.get(coin);
-  if (!levels) return 'ok';
-  if (new Big(balance).lt(levels.low)) return 'low';
-  if (levels.high !== null && new Big(balance).gt(levels.high)) return 'high';
-  return new Big(booked).lt(levels.low) ? 'waits' : 'ok';
+  const level = levelOf(levels, new Big(balance));
+  return level === 'ok' && levelOf(levels, new Big(booked)) === 'low' ? 'waits' : level;
 }
 
 /** Of a payment of a thousandth of what is there, which is never signed. Null where nothing can be paid. */

@@ -22,7 +22,7 @@ export interface ExchangeProcessOptions {
   readonly maxAnswerBytes?: number;
   /** Between two requests to one exchange. Absent, as ccxt has it; 0, none. */
   readonly paceMs?: number;
-  /** Between an end and the next start, at first; it doubles up to a hundred times that. */
+  /** Between an end and the next start; it doubles up to a hundred times that, until a child lived so long. */
   readonly restartMs?: number;
 }
 
@@ -47,6 +47,7 @@ export class ExchangeProcess {
   #child: ChildProcess | null = null;
   #lastId = 0;
   #failures = 0;
+  #startedAtMs = 0;
   #restartAtMs = 0;
   #closed = false;
 
@@ -116,6 +117,7 @@ export class ExchangeProcess {
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
     this.#child = child;
+    this.#startedAtMs = Date.now();
     child.on('message', (reply: Reply) => this.#take(reply));
     child.on('error', () => this.#gone(child, 'error'));
     child.on('exit', (code, signal) => this.#gone(child, signal ?? `exit ${code}`));
@@ -127,7 +129,6 @@ export class ExchangeProcess {
   }
 
   #take(reply: Reply): void {
-    this.#failures = 0;
     if ('result' in reply) this.#end(reply.id, null, reply.result);
     else if ('refusal' in reply && refusalCodes.includes(reply.refusal)) {
       this.#end(reply.id, new ExchangeRefusal(reply.refusal, reply.message));
@@ -149,6 +150,8 @@ export class ExchangeProcess {
   #gone(child: ChildProcess, how: string): void {
     if (this.#child !== child) return;
     this.#child = null;
+    // An answer alone is no sign of health: some die of every second one.
+    if (Date.now() - this.#startedAtMs >= this.#options.restartMs * largestBackoff) this.#failures = 0;
     const backoff = Math.min(2 ** this.#failures, largestBackoff);
     this.#failures += 1;
     this.#restartAtMs = Date.now() + this.#options.restartMs * backoff;

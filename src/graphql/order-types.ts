@@ -224,7 +224,7 @@ export class OrderFilterInput {
 
   @Field(() => Boolean, {
     nullable: true,
-    description: 'Held, failed, overdue, or with a deposit or payment that has a problem.',
+    description: 'Those that `attention` has an item about.',
   })
   needsAttention?: boolean | null;
 

@@ -209,7 +209,7 @@ export class RateResolver {
   @Permit('prices:override')
   @Mutation(() => PriceOverrideType, {
     description:
-      'Sets the price of a pair, in this direction, by hand until a time, at most a quarter away from the market. Float quotes follow at once, fixed ones with their next window; other processes within seconds.',
+      'Sets the price of a pair, in this direction, by hand until a time, at most a quarter away from the market. Float quotes follow at once, fixed ones within two windows; other processes within seconds.',
   })
   async priceOverride(
     @Arg('input', () => PriceOverrideInput, { description: 'The price.' }) input: PriceOverrideInput,

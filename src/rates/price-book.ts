@@ -3,11 +3,20 @@ import { errorMembers, type Log } from '../log.ts';
 import { Big, formatDecimal, parseDecimal, roundToSignificant } from '../money.ts';
 import type { PriceOverride } from './price-override.entity.ts';
 import type { PriceSource } from './price-source.ts';
+import type { PriceWindows, WindowPrices } from './price-windows.ts';
 import type { PricePair } from './quote.ts';
 
 interface BookedPrice {
   readonly price: Big;
   readonly at: Date;
+}
+
+/** The prices of a hold window, as all processes have them. */
+interface HoldWindow {
+  readonly startsAtMs: number;
+  readonly fixed: ReadonlyMap<string, Big>;
+  readonly reference: ReadonlyMap<string, Big>;
+  readonly overrides: ReadonlyMap<string, string>;
 }
 
 /** For float quotes, for fixed ones, and for limits. */
@@ -24,6 +33,7 @@ export interface PriceBookOptions {
   readonly source: PriceSource;
   /** Prices of pairs that staff set by hand, and that go before the market's. */
   readonly overrides?: () => Promise<readonly PriceOverride[]>;
+  readonly windows: PriceWindows;
   readonly refreshSec: number;
   readonly maxAgeSec: number;
   readonly fixedHoldSec: number;
@@ -31,18 +41,17 @@ export interface PriceBookOptions {
 
 /**
  * The newest believable price of each coin, in memory, so that a quote costs no I/O. Three views: `live` for float
- * quotes; `fixed`, which stands still during each hold window; `reference`, for limits, which moves in steps only,
- * so that a minimum that a partner has just read still holds when it creates the order.
+ * quotes, of this process alone; `fixed`, which stands still during each hold window; `reference`, for limits, which
+ * moves in steps between windows only, so that a minimum that a partner has just read still holds when it creates the
+ * order. The latter two are the same in all processes.
  */
 export class PriceBook {
   readonly #options: PriceBookOptions;
   readonly #live = new Map<string, BookedPrice>();
-  readonly #reference = new Map<string, Big>();
   #paused: ReadonlySet<string> = new Set();
-  #fixed = new Map<string, BookedPrice>();
-  #fixedWindow = -1;
   #overrides = new Map<string, PriceOverride>();
-  #fixedOverrides = new Map<string, PriceOverride>();
+  /** The present one and, shortly before it begins, the next. */
+  #windows: readonly HoldWindow[] = [];
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
 
@@ -55,7 +64,7 @@ export class PriceBook {
     await this.refresh(coins());
     const schedule = (): void => {
       if (this.#stopped) return;
-      // On whole multiples of the interval by the wall clock, so that all processes fix the same prices for a window.
+      // On whole multiples of the interval by the wall clock, so that all processes know the prices of a moment.
       const refreshMs = this.#options.refreshSec * 1000;
       const delayMs = refreshMs - (this.#options.clock.now().getTime() % refreshMs);
       this.#timer = setTimeout(() => void this.refresh(coins()).then(schedule), delayMs).unref();
@@ -79,7 +88,11 @@ export class PriceBook {
     } catch (error) {
       log.warn({ event: 'price_refresh_failed', ...errorMembers(error) }, 'prices could not be refreshed');
     }
-    this.#rollFixedWindow();
+    try {
+      await this.#decideWindows();
+    } catch (error) {
+      log.warn({ event: 'price_window_failed', ...errorMembers(error) }, 'the prices of a window could not be shared');
+    }
   }
 
   /** The live price, or null when there is none young enough or the source says that nobody knows it. */
@@ -87,14 +100,18 @@ export class PriceBook {
     return this.#paused.has(coin) ? null : this.#fresh(this.#live.get(coin));
   }
 
-  /** The price at the start of the current hold window, or null when the source has no price young enough now. */
+  /** The price of the hold window, or null when there is none young enough, in the window or live. */
   fixed(coin: string): Big | null {
-    return this.live(coin) && (this.#fixed.get(coin)?.price ?? null);
+    const { clock, fixedHoldSec, maxAgeSec } = this.#options;
+    const held = this.#held();
+    if (!held || !this.live(coin)) return null;
+    const ageMs = clock.now().getTime() - held.startsAtMs;
+    return ageMs <= (fixedHoldSec + maxAgeSec) * 1000 ? (held.fixed.get(coin) ?? null) : null;
   }
 
   /** The slow price that limits are computed from, or null when the coin was never priced. */
   reference(coin: string): Big | null {
-    return this.#reference.get(coin) ?? null;
+    return this.#held()?.reference.get(coin) ?? null;
   }
 
   /** Both prices of a pair in one view, with what staff set by hand; null when one is missing. */
@@ -107,7 +124,7 @@ export class PriceBook {
 
   #override(coinFrom: string, coinTo: string, view: PriceView): string | null {
     const key = pairKey(coinFrom, coinTo);
-    if (view === 'fixed') return this.#fixedOverrides.get(key)?.price ?? null;
+    if (view !== 'live') return this.#held()?.overrides.get(key) ?? null;
     const override = this.#overrides.get(key);
     return override && override.endsAt > this.#options.clock.now() ? override.price : null;
   }
@@ -127,10 +144,12 @@ export class PriceBook {
     });
   }
 
-  /** Whole seconds for which fixed quotes keep their rate. */
+  /** Whole seconds for which fixed quotes keep their rate; 0 while this process does not know the present window. */
   fixedForSec(): number {
-    const nowSec = this.#options.clock.now().getTime() / 1000;
-    return Math.floor((this.#window(nowSec) + 1) * this.#options.fixedHoldSec - nowSec);
+    const held = this.#held();
+    if (!held) return 0;
+    const leftMs = held.startsAtMs + this.#options.fixedHoldSec * 1000 - this.#options.clock.now().getTime();
+    return Math.max(0, Math.floor(leftMs / 1000));
   }
 
   #book(coin: string, text: string, at: Date): void {
@@ -144,10 +163,6 @@ export class PriceBook {
     }
     if (known && known.at > at) return;
     this.#live.set(coin, { price, at });
-    const reference = this.#reference.get(coin);
-    if (!reference || price.minus(reference).abs().gt(reference.times(referenceBand))) {
-      this.#reference.set(coin, roundToSignificant(price, 2));
-    }
   }
 
   #fresh(booked: BookedPrice | undefined): Big | null {
@@ -156,22 +171,57 @@ export class PriceBook {
     return ageMs <= this.#options.maxAgeSec * 1000 ? booked.price : null;
   }
 
-  #window(nowSec: number): number {
-    return Math.floor(nowSec / this.#options.fixedHoldSec);
+  /** The newest window that has begun. One that could not be shared leaves the one before. */
+  #held(): HoldWindow | null {
+    const nowMs = this.#options.clock.now().getTime();
+    return this.#windows.findLast(({ startsAtMs }) => startsAtMs <= nowMs) ?? null;
   }
 
-  /** Fixes the live prices of this moment for a window that has begun, and those that came later in it. */
-  #rollFixedWindow(): void {
-    const window = this.#window(this.#options.clock.now().getTime() / 1000);
-    if (window !== this.#fixedWindow) {
-      this.#fixed = new Map();
-      this.#fixedOverrides = this.#overrides;
-    }
-    this.#fixedWindow = window;
-    for (const [coin, booked] of this.#live) {
-      if (!this.#fixed.has(coin) && !this.#paused.has(coin) && this.#fresh(booked)) this.#fixed.set(coin, booked);
+  /** The present window, and the next one when it begins before the next refresh: nobody waits for its prices. */
+  async #decideWindows(): Promise<void> {
+    const { clock, fixedHoldSec, refreshSec, windows } = this.#options;
+    const prices = this.#quotable();
+    if (prices.size === 0) return;
+    const nowMs = clock.now().getTime();
+    const presentMs = nowMs - (nowMs % (fixedHoldSec * 1000));
+    const nextMs = presentMs + fixedHoldSec * 1000;
+    for (const startsAtMs of nextMs - nowMs <= refreshSec * 1000 ? [presentMs, nextMs] : [presentMs]) {
+      const known = this.#windows.find((window) => window.startsAtMs === startsAtMs);
+      if (known && [...prices.keys()].every((coin) => known.fixed.has(coin))) continue;
+      const decided = await windows.decide(new Date(startsAtMs), (last) => this.#propose(prices, last));
+      const others = this.#windows.filter((one) => one.startsAtMs >= presentMs && one.startsAtMs !== startsAtMs);
+      this.#windows = [...others, toHoldWindow(startsAtMs, decided)].sort((a, b) => a.startsAtMs - b.startsAtMs);
     }
   }
+
+  /** The live prices of this moment, by coin. */
+  #quotable(): Map<string, Big> {
+    const found = [...this.#live.keys()].flatMap((coin): [string, Big][] => {
+      const price = this.live(coin);
+      return price ? [[coin, price]] : [];
+    });
+    return new Map(found);
+  }
+
+  #propose(prices: ReadonlyMap<string, Big>, last: WindowPrices | null): WindowPrices {
+    const reference = { ...last?.reference };
+    for (const [coin, price] of prices) {
+      const before = reference[coin];
+      const hasMoved = before === undefined || price.minus(before).abs().gt(new Big(before).times(referenceBand));
+      if (hasMoved) reference[coin] = formatDecimal(roundToSignificant(price, 2));
+    }
+    return {
+      fixed: Object.fromEntries([...prices].map(([coin, price]) => [coin, formatDecimal(price)])),
+      reference,
+      overrides: Object.fromEntries([...this.#overrides].map(([pair, { price }]) => [pair, price])),
+    };
+  }
+}
+
+function toHoldWindow(startsAtMs: number, { fixed, reference, overrides }: WindowPrices): HoldWindow {
+  const bigs = (prices: Readonly<Record<string, string>>): Map<string, Big> =>
+    new Map(Object.entries(prices).map(([coin, price]) => [coin, new Big(price)]));
+  return { startsAtMs, fixed: bigs(fixed), reference: bigs(reference), overrides: new Map(Object.entries(overrides)) };
 }
 
 function isWithin(ratio: Big, factor: Big): boolean {

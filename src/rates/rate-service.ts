@@ -88,6 +88,8 @@ export class RateService {
   quotePair({ from, to }: Pair, rateType: RateType, amount: Big | null, pricing: Pricing, amountField: string): Quote {
     const feeRateText = pricing[rateType];
     const feeRate = new Big(feeRateText);
+    // Asked before the price, lest a price at the end of its window is said to hold for the next one.
+    const expiresIn = rateType === 'fixed' ? this.#prices.fixedForSec() : null;
     const prices = this.#prices.pair(from.coin, to.coin, rateType === 'fixed' ? 'fixed' : 'live');
     const reference = this.#prices.pair(from.coin, to.coin, 'reference');
     const limits = prices && reference && pairLimits(from, to, reference, feeRate);
@@ -96,7 +98,6 @@ export class RateService {
     refuseUnfitAmount(amountFrom, from, limits, amountField);
     const terms = quoteTerms(amountFrom, prices, to, feeRate);
     if (terms.amountTo.lte('0') || !isStorable(terms.rate) || !isStorable(terms.amountTo)) throw unavailable(from, to);
-    const expiresIn = rateType === 'fixed' ? this.#prices.fixedForSec() : null;
     return { from, to, rateType, amountFrom, feeRate: feeRateText, expiresIn, ...limits, ...terms };
   }
 

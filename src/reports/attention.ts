@@ -1,5 +1,4 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { overdueMs } from './order-search.ts';
 
 export type AttentionKind =
   | 'held_order'
@@ -27,6 +26,8 @@ export interface AttentionItem {
 }
 
 const mostItems = 1_000;
+/** An order that was due this long ago has been left lying. */
+export const overdueMs = 600_000;
 /** A node that is away for a moment mends by itself. */
 const failingMs = 60_000;
 /** By then the venue has been asked for the last word. */
@@ -36,78 +37,166 @@ const waitingMs = 3_600_000;
 /** The sale is tried again every few seconds. */
 const unsoldMs = 600_000;
 
-/** Each takes its oldest from an index of its own, so that the whole costs the same however many orders there are. */
-const sources = [
-  `select 'held_order' as kind, id as order_id, id::text as subject_id, held_at as since, hold_reason as detail
-     from exchange_order where held_at is not null order by held_at, exchange_order.id limit ?`,
-  `select 'failed_order', o.id, o.id::text, o.updated_at, e.cause
-     from (select id, event_seq, updated_at from exchange_order where status = 'failed' order by updated_at, id limit ?) as o
-     join order_event e on e.order_id = o.id and e.seq = o.event_seq`,
-  `select 'overdue_order', id, id::text, next_action_at, status
-     from exchange_order where next_action_at < ? and held_at is null order by next_action_at, exchange_order.id limit ?`,
-  `select 'deposit_problem', order_id, id::text, seen_at, problem
-     from deposit where problem is not null order by seen_at, deposit.id limit ?`,
-  `select case problem when 'unknown' then 'payment_unknown' else 'payment_problem' end, order_id, id::text,
-          coalesce(problem_since, created_at), problem
-     from payment where problem is not null and ended_at is null order by problem_since, payment.id limit ?`,
-  `select 'payment_problem', order_id, id::text, sent_at, 'not_in_a_block'
-     from payment where state = 'sent' and sent_at < ? and problem is null
+/** One thing that may be wrong, in SQL: each takes its oldest from an index of its own. */
+interface Trouble {
+  readonly kind: string;
+  /** Id of the order that it is about; null when it is about none. */
+  readonly order: string | null;
+  readonly subject: string;
+  readonly since: string;
+  readonly detail: string;
+  readonly rows: string;
+  /** How long ago a bound moment of `rows` is. */
+  readonly agoMs?: number;
+  readonly sorting: string;
+}
+
+const troubles: readonly Trouble[] = [
+  {
+    kind: `'held_order'`,
+    order: 'id',
+    subject: 'id::text',
+    since: 'held_at',
+    detail: 'hold_reason',
+    rows: 'exchange_order where held_at is not null',
+    sorting: 'held_at, exchange_order.id',
+  },
+  {
+    kind: `'failed_order'`,
+    order: 'id',
+    subject: 'id::text',
+    since: 'updated_at',
+    detail: '(select e.cause from order_event e where e.order_id = exchange_order.id and e.seq = event_seq)',
+    rows: `exchange_order where status = 'failed'`,
+    sorting: 'updated_at, exchange_order.id',
+  },
+  {
+    kind: `'overdue_order'`,
+    order: 'id',
+    subject: 'id::text',
+    since: 'next_action_at',
+    detail: 'status',
+    rows: 'exchange_order where next_action_at < ? and held_at is null',
+    agoMs: overdueMs,
+    sorting: 'next_action_at, exchange_order.id',
+  },
+  {
+    kind: `'deposit_problem'`,
+    order: 'order_id',
+    subject: 'id::text',
+    since: 'seen_at',
+    detail: 'problem',
+    rows: 'deposit where problem is not null',
+    sorting: 'seen_at, deposit.id',
+  },
+  {
+    kind: `case problem when 'unknown' then 'payment_unknown' else 'payment_problem' end`,
+    order: 'order_id',
+    subject: 'id::text',
+    since: 'coalesce(problem_since, created_at)',
+    detail: 'problem',
+    rows: 'payment where problem is not null and ended_at is null',
+    sorting: 'problem_since, payment.id',
+  },
+  {
+    kind: `'payment_problem'`,
+    order: 'order_id',
+    subject: 'id::text',
+    since: 'sent_at',
+    detail: `'not_in_a_block'`,
+    rows: `payment where state = 'sent' and sent_at < ? and problem is null
       and not exists (select from payment_attempt a
-                       where a.payment_id = payment.id and a.dead_at is null and a.mined_height is not null)
-    order by sent_at, payment.id limit ?`,
-  `select 'trade_stuck', o.id, o.id::text, o.exchange_deadline, coalesce(t.problem, t.state)
-     from exchange_order o join trade t on t.order_id = o.id and t.state = 'intended'
-    where o.status = 'exchanging' and o.exchange_deadline < ? order by o.exchange_deadline, o.id limit ?`,
-  // One that waits for its answer as well is above, once.
-  `select 'trade_stuck', o.id, v.client_id::text, v.decided_at, 'not_sold'
-     from venue_trade v left join exchange_order o on o.id = v.client_id
+                       where a.payment_id = payment.id and a.dead_at is null and a.mined_height is not null)`,
+    agoMs: waitingMs,
+    sorting: 'sent_at, payment.id',
+  },
+  {
+    kind: `'trade_stuck'`,
+    order: 'o.id',
+    subject: 'o.id::text',
+    since: 'o.exchange_deadline',
+    detail: 'coalesce(t.problem, t.state)',
+    rows: `exchange_order o join trade t on t.order_id = o.id and t.state = 'intended'
+    where o.status = 'exchanging' and o.exchange_deadline < ?`,
+    agoMs: undecidedMs,
+    sorting: 'o.exchange_deadline, o.id',
+  },
+  {
+    kind: `'trade_stuck'`,
+    order: 'o.id',
+    subject: 'v.client_id::text',
+    since: 'v.decided_at',
+    detail: `'not_sold'`,
+    // One that waits for its answer as well is above, once.
+    rows: `venue_trade v left join exchange_order o on o.id = v.client_id
     where v.outcome = 'filled' and v.squared_at is null and v.decided_at < ?
-      and not exists (select from trade t where t.order_id = v.client_id and t.state = 'intended')
-    order by v.decided_at, v.client_id limit ?`,
-  `select 'proposal_open', order_id, id::text, proposed_at, action
-     from staff_action where state = 'proposed' order by proposed_at, staff_action.id limit ?`,
-  `select 'chain_problem', null::uuid, chain, coalesce(failing_since, scanned_at, ?), coalesce(problem, failure)
-     from chain_state where problem is not null or failing_since < ? order by 4, chain limit ?`,
-  `select 'wallet_level', null::uuid, chain, outside_since,
-          case when balance < low then 'low' else 'high' end || ': ' || coin || ' on ' || network
-     from wallet_level where outside_since is not null order by outside_since, chain limit ?`,
+      and not exists (select from trade t where t.order_id = v.client_id and t.state = 'intended')`,
+    agoMs: unsoldMs,
+    sorting: 'v.decided_at, v.client_id',
+  },
+  {
+    kind: `'proposal_open'`,
+    order: 'order_id',
+    subject: 'id::text',
+    since: 'proposed_at',
+    detail: 'action',
+    rows: `staff_action where state = 'proposed'`,
+    sorting: 'proposed_at, staff_action.id',
+  },
+  {
+    kind: `'chain_problem'`,
+    order: null,
+    subject: 'chain',
+    since: `coalesce(failing_since, scanned_at, now())`,
+    detail: 'coalesce(problem, failure)',
+    rows: 'chain_state where (problem is not null or failing_since < ?)',
+    agoMs: failingMs,
+    sorting: '4, chain',
+  },
+  {
+    kind: `'wallet_level'`,
+    order: null,
+    subject: 'chain',
+    since: 'outside_since',
+    detail: `level || ': ' || coin || ' on ' || network`,
+    rows: 'wallet_level where outside_since is not null',
+    sorting: 'outside_since, chain',
+  },
 ];
+
+function bound({ agoMs }: Trouble, now: Date): Date[] {
+  return agoMs === undefined ? [] : [new Date(now.getTime() - agoMs)];
+}
 
 /** Everything that staff must look at, oldest first: up to so many items, 1,000 at most. One statement. */
 export async function attention(em: EntityManager, limit: number, now = new Date()): Promise<AttentionItem[]> {
   const most = Math.max(0, Math.min(limit, mostItems));
-  const overdue = new Date(now.getTime() - overdueMs);
-  const failing = new Date(now.getTime() - failingMs);
-  const undecided = new Date(now.getTime() - undecidedMs);
-  const waiting = new Date(now.getTime() - waitingMs);
-  const unsold = new Date(now.getTime() - unsoldMs);
-  const rows = await em.execute<(Omit<AttentionItem, 'id' | 'since'> & { ms: string | number })[]>(
+  const items = troubles.map(
+    ({ kind, order, subject, since, detail, rows, sorting }) =>
+      `(select ${kind} as kind, ${order ?? 'null::uuid'} as order_id, ${subject} as subject_id, ${since} as since,
+               ${detail} as detail
+          from ${rows} order by ${sorting} limit ?)`,
+  );
+  const found = await em.execute<(Omit<AttentionItem, 'id' | 'since'> & { ms: string | number })[]>(
     `select kind, order_id as "orderId", subject_id as "subjectId", floor(extract(epoch from since) * 1000)::bigint as ms,
             detail
-       from (${sources.map((source) => `(${source})`).join('\nunion all\n')}) as item
+       from (${items.join('\nunion all\n')}) as item
       order by since, kind, subject_id limit ?`,
-    [
-      most,
-      most,
-      overdue,
-      most,
-      most,
-      most,
-      waiting,
-      most,
-      undecided,
-      most,
-      unsold,
-      most,
-      most,
-      now,
-      failing,
-      most,
-      most,
-      most,
-    ],
+    [...troubles.flatMap((trouble) => [...bound(trouble, now), most]), most],
   );
-  return rows.map(({ ms, ...item }) => {
+  return found.map(({ ms, ...item }) => {
     return { id: `${item.kind}:${item.subjectId}`, ...item, since: new Date(Number.parseInt(String(ms), 10)) };
   });
+}
+
+/**
+ * The ids of all orders that `attention` has an item about, as a select and what it binds. Together they are few beside
+ * all orders.
+ */
+export function ordersThatNeedAttention(now: Date): { readonly sql: string; readonly values: readonly unknown[] } {
+  const about = troubles.filter(({ order }) => order !== null);
+  return {
+    sql: about.map(({ order, rows }) => `select ${order} from ${rows} and ${order} is not null`).join('\nunion\n'),
+    values: about.flatMap((trouble) => bound(trouble, now)),
+  };
 }

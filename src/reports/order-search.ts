@@ -3,6 +3,7 @@ import { validate as isUuid } from 'uuid';
 import { AppError } from '../errors.ts';
 import { Order } from '../orders/order.entity.ts';
 import type { OrderStatus } from '../orders/order-status.ts';
+import { ordersThatNeedAttention } from './attention.ts';
 import { searchCondition } from './search-text.ts';
 
 /** Which orders. What is left out does not matter; everything that is given must hold. */
@@ -23,7 +24,7 @@ export interface OrderFilter {
   /** Of amount_from_expected, both included, as decimal strings in units of coin_from, which must be given as well. */
   readonly minAmount?: string;
   readonly maxAmount?: string;
-  /** Held, failed, overdue for more than 10 minutes, or with a problem of a deposit or payment. */
+  /** Those that `attention` has an item about. */
   readonly needsAttention?: boolean;
   readonly heldOnly?: boolean;
   /**
@@ -64,8 +65,6 @@ export interface OrderPage {
 
 /** Orders of one page. */
 const mostOrders = 200;
-/** An order that was due this long ago has been left lying. */
-export const overdueMs = 600_000;
 
 /**
  * A page of orders, in two statements however many there are. The place is a moment and an id, not a count, so that an
@@ -143,14 +142,6 @@ function all(conditions: readonly string[]): string {
   return conditions.length === 0 ? 'true' : conditions.join('\n   and ');
 }
 
-/** Each of the sets has its own index, and together they are few beside all orders. */
-const needsAttention = `o.id in (
-  select id from exchange_order where held_at is not null
-  union select id from exchange_order where status = 'failed'
-  union select id from exchange_order where next_action_at < ?
-  union select order_id from deposit where problem is not null and order_id is not null
-  union select order_id from payment where problem is not null and ended_at is null and order_id is not null)`;
-
 /** The conditions of a filter on `o`, an exchange_order. Only constants become SQL; what was asked is bound. */
 function filterConditions(filter: OrderFilter, now: Date): { where: string[]; values: unknown[] } {
   const where: string[] = [];
@@ -182,7 +173,10 @@ function filterConditions(filter: OrderFilter, now: Date): { where: string[]; va
   }
   if (minAmount !== undefined) add('o.amount_from_expected >= ?::numeric', amount(minAmount));
   if (maxAmount !== undefined) add('o.amount_from_expected <= ?::numeric', amount(maxAmount));
-  if (filter.needsAttention) add(needsAttention, new Date(now.getTime() - overdueMs));
+  if (filter.needsAttention) {
+    const { sql, values: moments } = ordersThatNeedAttention(now);
+    add(`o.id in (${sql})`, ...moments);
+  }
   if (filter.heldOnly) add('o.held_at is not null');
   if (filter.search !== undefined) {
     const { sql, bound } = searchCondition(filter.search);

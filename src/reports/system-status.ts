@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { overdueMs } from './order-search.ts';
+import { overdueMs } from './attention.ts';
 
 /** A chain as its scanner last saw it. */
 export interface ChainStatus {

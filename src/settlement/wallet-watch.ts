@@ -1,6 +1,6 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { ChainAdapter } from '../chains/chain-adapter.ts';
-import type { NetworkConfig, WalletLevels } from '../chains/network-config.ts';
+import { levelOf, type NetworkConfig, type WalletLevels } from '../chains/network-config.ts';
 import { ownOutputs } from '../chains/own-rows.ts';
 import type { Clock } from '../clock.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
@@ -59,18 +59,27 @@ export class WalletWatch implements ChainTask {
     now: Date,
   ): Promise<void> {
     const { orm, log } = this.#options;
-    const low = bounds?.low ?? null;
-    const high = bounds?.high ?? null;
-    const isOutside = (low !== null && balance.lt(low)) || (high !== null && balance.gt(high));
+    const level = levelOf(bounds, balance);
     const [row] = await orm.em.fork().execute<{ is_news: boolean }[]>(
-      `insert into wallet_level as w (chain, coin, network, balance, low, high, outside_since, seen_at)
-       values (?, ?, ?, ?, ?, ?, ?, ?)
+      `insert into wallet_level as w (chain, coin, network, balance, low, high, level, outside_since, seen_at)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?)
        on conflict (chain, coin, network) do update
-          set balance = excluded.balance, low = excluded.low, high = excluded.high, seen_at = excluded.seen_at,
+          set balance = excluded.balance, low = excluded.low, high = excluded.high, level = excluded.level,
+              seen_at = excluded.seen_at,
               outside_since = case when excluded.outside_since is not null
                                    then coalesce(w.outside_since, excluded.outside_since) end
        returning outside_since = seen_at as is_news`,
-      [chain, coin, network, formatDecimal(balance), low, high, isOutside ? now : null, now],
+      [
+        chain,
+        coin,
+        network,
+        formatDecimal(balance),
+        bounds?.low ?? null,
+        bounds?.high ?? null,
+        level,
+        level === 'ok' ? null : now,
+        now,
+      ],
     );
     if (row?.is_news) {
       log.warn({ event: 'wallet_outside_its_levels', code: chain, coin }, 'a hot wallet holds too little or too much');

@@ -188,11 +188,18 @@ describe('a first start on real networks', () => {
     expect(await query(database.url, 'select chain from chain_state')).toEqual([]);
   });
 
-  it('is refused on a database that ran on the sandbox', async () => {
+  it('is refused on a database that ran on the sandbox, before anything is done on it', async () => {
     const sandbox = await createDatabase();
-    // It belongs to another signer, which an api process does not ask.
-    const DATA_DIR = process.env.TEST_DATA_DIR ?? '';
-    const told = await refusal({ databaseUrl: sandbox.url, settings: { ROLE: 'api', DATA_DIR } });
+    const done = () =>
+      query(
+        sandbox.url,
+        `select (select json_agg(s order by name) from setting s) as settings,
+                (select json_agg(to_json(a)::text order by to_json(a)::text) from deposit_account a) as accounts,
+                (select count(*)::int from deposit_address) as addresses`,
+      );
+    const before = await done();
+    const told = await refusal({ databaseUrl: sandbox.url });
+    expect(await done()).toEqual(before);
     expect(told).toContain('ethereum is the sandbox in this database, and evm:31337 by the settings');
     expect(told).toContain('litecoin is the sandbox in this database, and utxo:530827f38f93b43e');
     expect(told).toContain('set DATABASE_URL to an empty database');

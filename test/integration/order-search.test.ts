@@ -309,6 +309,10 @@ describe('what staff look at', () => {
                 as overdue_order,
               (select count(*)::int from deposit where problem is not null) as deposit_problem,
               (select count(*)::int from payment where problem = 'unknown' and ended_at is null) as payment_unknown,
+              (select count(*)::int from payment p where ended_at is null
+                and (problem <> 'unknown' or (problem is null and state = 'sent' and sent_at < $1::timestamptz - interval '1 hour'
+                      and not exists (select from payment_attempt a where a.payment_id = p.id and a.mined_height is not null))))
+                as payment_problem,
               3 as trade_stuck,
               1 as chain_problem`,
       [now],
@@ -380,6 +384,39 @@ describe('what staff look at', () => {
       [stuck[1], stuck[1], 'not_sold'],
       [stuck[2], stuck[2], 'intended'],
     ]);
+  });
+
+  it('is what the list of orders calls needing attention', async () => {
+    const now = new Date('2027-06-01T00:00:00Z');
+    // A payment that no block has taken for more than an hour, of an order with which nothing else is wrong.
+    await gateway.query(
+      `set session_replication_role = replica;
+       update payment set state = 'sent', ended_at = null, next_action_at = now(), sent_at = '2027-05-31T22:59:00Z'
+        where id in (select p.id from payment p join exchange_order o on o.id = p.order_id
+                      where p.problem is null and o.status in ('completed', 'refunded') and o.held_at is null
+                        and not exists (select from venue_trade v where v.client_id = o.id) order by p.id limit 1);
+       update payment_attempt set mined_height = null
+        where payment_id in (select id from payment where sent_at = '2027-05-31T22:59:00Z')`,
+    );
+    const [waiting] = await gateway.query<{ order_id: string }>(
+      `select order_id from payment where sent_at = '2027-05-31T22:59:00Z'`,
+    );
+    const items = await attention(em, 1000, now);
+    const about = new Set(items.flatMap(({ orderId }) => orderId ?? []));
+    for (const id of [...stuck, waiting?.order_id]) expect(about).toContain(id);
+    const listed: string[] = [];
+    for (let after: string | null = null; ; ) {
+      const page: OrderPage = await searchOrders(em, {
+        filter: { needsAttention: true },
+        orderBy: newestFirst,
+        page: { first: 200, after },
+        now,
+      });
+      listed.push(...page.orders.map(({ id }) => id));
+      after = page.cursors.at(-1) ?? null;
+      if (!page.hasNext) break;
+    }
+    expect(listed.sort()).toEqual([...about].sort());
   });
 
   it('is how the machinery is doing', async () => {

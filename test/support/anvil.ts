@@ -111,7 +111,8 @@ export class Anvil {
 
   async ready(): Promise<void> {
     while (this.#accounts.length === 0) {
-      if (this.#child.exitCode !== null) throw new Error(`anvil ended with ${this.#child.exitCode}`);
+      const ended = this.#child.exitCode ?? this.#child.signalCode;
+      if (ended !== null) throw new Error(`anvil ended with ${ended}`);
       this.#accounts = await this.rpc<string[]>('eth_accounts').catch(() => []);
       if (this.#accounts.length === 0) await sleep(10);
     }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { LiveNetworks } from '../../src/chains/live-networks.ts';
 import { readNetworks } from '../../src/chains/network-file.ts';
-import { ConfigError } from '../../src/config.ts';
+import { ConfigError, loadConfig } from '../../src/config.ts';
 import { chainCoins } from '../../src/currencies/chain-coins.ts';
 import { openNetworks, unsafeSettings } from '../../src/networks-setup.ts';
 
@@ -23,43 +23,42 @@ function text(chainId: number): string {
 const networksOf = (chainId: number): LiveNetworks => new LiveNetworks(readNetworks(text(chainId), 'x', chainCoins));
 const names = (faults: readonly string[]): string[] => faults.map((fault) => fault.split(/[ =]/)[0] ?? '');
 
+/** What is there without any setting. */
+const none = { ...loadConfig({}) };
 /** Everything that a network of value needs. */
-const safe = {
-  ROLE: 'all',
-  SIGNER_SOCKET: '/s',
-  PRICE_SOURCES: 'kraken',
-  VENUE: 'inventory',
-  REQUIRE_DURABLE_COMMITS: true,
-};
+const safe = { ...loadConfig({ SIGNER_SOCKET: '/s', PRICE_SOURCES: 'kraken,binance', VENUE: 'inventory' }) };
 
 describe('unsafeSettings', () => {
   it('asks for nothing on the sandbox', () => {
-    expect(unsafeSettings({}, new LiveNetworks(null))).toEqual([]);
+    expect(unsafeSettings(none, new LiveNetworks(null))).toEqual([]);
   });
 
   it('asks whoever signs on a live network for a signer process', () => {
-    expect(names(unsafeSettings({ ROLE: 'worker', SIGNER_SOCKET: null }, networksOf(31337)))).toEqual([
-      'SIGNER_SOCKET',
-    ]);
-    expect(unsafeSettings({ ROLE: 'api', SIGNER_SOCKET: null }, networksOf(31337))).toEqual([]);
-    expect(unsafeSettings({ ROLE: 'all', SIGNER_SOCKET: '/s' }, networksOf(31337))).toEqual([]);
+    for (const ROLE of ['all', 'worker'] as const) {
+      expect(names(unsafeSettings({ ...none, ROLE }, networksOf(31337)))).toEqual(['SIGNER_SOCKET']);
+    }
+    expect(unsafeSettings({ ...none, ROLE: 'api' }, networksOf(31337))).toEqual([]);
+    expect(unsafeSettings({ ...none, SIGNER_SOCKET: '/s' }, networksOf(31337))).toEqual([]);
   });
 
   it('asks for real prices, a venue and commits that last where coins are money', () => {
     expect(unsafeSettings(safe, networksOf(1))).toEqual([]);
-    expect(unsafeSettings({ ...safe, PRICE_SOURCES: ['kraken'] }, networksOf(1))).toEqual([]);
-    for (const nothing of [undefined, null, '', []]) {
-      const settings = { ...safe, PRICE_SOURCES: nothing, VENUE: nothing, REQUIRE_DURABLE_COMMITS: false };
-      const faults = unsafeSettings(settings, networksOf(1));
-      expect(names(faults)).toEqual(['PRICE_SOURCES', 'VENUE', 'REQUIRE_DURABLE_COMMITS']);
-      for (const fault of faults) expect(fault).toContain('a good value: ');
-    }
+    const faults = unsafeSettings({ ...none, SIGNER_SOCKET: '/s', REQUIRE_DURABLE_COMMITS: false }, networksOf(1));
+    expect(names(faults)).toEqual(['PRICE_SOURCES', 'VENUE', 'REQUIRE_DURABLE_COMMITS']);
+    for (const fault of faults) expect(fault).toContain('a good value: ');
+  });
+
+  it('takes no price on the word of one exchange where coins are money', () => {
+    const faults = unsafeSettings({ ...safe, PRICE_MIN_SOURCES: 1 }, networksOf(1));
+    expect(names(faults)).toEqual(['PRICE_MIN_SOURCES']);
+    expect(faults[0]).toContain('a good value: 2');
+    expect(unsafeSettings({ ...safe, PRICE_MIN_SOURCES: 1 }, networksOf(31337))).toEqual([]);
   });
 });
 
 describe('unsafeSettings of an api process', () => {
   it('ask for prices, and for no venue', () => {
-    const api = { ...safe, ROLE: 'api', VENUE: null, PRICE_SOURCES: [], SIGNER_SOCKET: null };
+    const api = { ...safe, ROLE: 'api' as const, VENUE: null, PRICE_SOURCES: [], SIGNER_SOCKET: null };
     expect(names(unsafeSettings(api, networksOf(1)))).toEqual(['PRICE_SOURCES']);
   });
 });

@@ -3,10 +3,11 @@ import type { SourcePrice } from '../../src/rates/price-source.ts';
 import { SandboxPriceSource } from '../../src/rates/sources/sandbox-price-source.ts';
 import { sandboxPrices } from '../../src/rates/sources/sandbox-prices.ts';
 import { TestClock } from '../support/clock.ts';
+import { PriceWindowsInMemory } from '../support/price-windows.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
-function book(clock: TestClock, prices: Record<string, string>) {
+function book(clock: TestClock, prices: Record<string, string>, windows = new PriceWindowsInMemory()) {
   const source = {
     name: 'test',
     failing: false,
@@ -17,7 +18,8 @@ function book(clock: TestClock, prices: Record<string, string>) {
   };
   return {
     source,
-    book: new PriceBook({ clock, log: silent, source, refreshSec: 5, maxAgeSec: 60, fixedHoldSec: 60 }),
+    windows,
+    book: new PriceBook({ clock, log: silent, source, windows, refreshSec: 5, maxAgeSec: 60, fixedHoldSec: 60 }),
   };
 }
 
@@ -90,17 +92,63 @@ describe('PriceBook', () => {
     expect(prices.fixed('ETH')?.toFixed()).toBe('3200');
   });
 
-  it('moves the reference of limits only when the market has left it by a tenth', async () => {
+  it('knows the prices of a window from its first moment on', async () => {
+    const clock = new TestClock(new Date('2026-01-01T00:00:10Z'));
+    const table: Record<string, string> = { BTC: '64000' };
+    const { book: prices } = book(clock, table);
+    await prices.refresh(['BTC']);
+    clock.advance(45_000);
+    table.BTC = '65000';
+    await prices.refresh(['BTC']);
+    expect([prices.fixed('BTC')?.toFixed(), prices.fixedForSec()]).toEqual(['64000', 5]);
+    clock.advance(5_000);
+    expect([prices.fixed('BTC')?.toFixed(), prices.fixedForSec()]).toEqual(['65000', 60]);
+  });
+
+  it('keeps a window that it cannot follow by another, promises nothing, and sells nothing by it when it is old', async () => {
+    const clock = new TestClock();
+    const { book: prices, windows } = book(clock, { BTC: '64000' });
+    await prices.refresh(['BTC']);
+    windows.isAway = true;
+    clock.advance(60_000);
+    await prices.refresh(['BTC']);
+    expect([prices.fixed('BTC')?.toFixed(), prices.fixedForSec()]).toEqual(['64000', 0]);
+    clock.advance(60_001);
+    await prices.refresh(['BTC']);
+    expect([prices.fixed('BTC'), prices.reference('BTC')?.toFixed()]).toEqual([null, '64000']);
+    windows.isAway = false;
+    await prices.refresh(['BTC']);
+    expect([prices.fixed('BTC')?.toFixed(), prices.fixedForSec()]).toEqual(['64000', 59]);
+  });
+
+  it('has the same fixed and reference prices as the others, whoever knew a coin first', async () => {
+    const clock = new TestClock();
+    const { book: one, windows } = book(clock, { BTC: '64000' });
+    const { book: two } = book(clock, { BTC: '65600', ETH: '3200' }, windows);
+    await one.refresh(['BTC']);
+    await two.refresh(['BTC', 'ETH']);
+    for (const prices of [one, two]) {
+      expect([prices.fixed('BTC')?.toFixed(), prices.reference('BTC')?.toFixed()]).toEqual(['64000', '64000']);
+    }
+    expect([two.live('BTC')?.toFixed(), two.fixed('ETH')?.toFixed()]).toEqual(['65600', '3200']);
+  });
+
+  it('moves the reference of limits only between windows, when the market has left it by a tenth', async () => {
+    const clock = new TestClock();
     const table: Record<string, string> = { BTC: '64120' };
-    const { book: prices } = book(new TestClock(), table);
-    await prices.refresh(['BTC']);
-    expect(prices.reference('BTC')?.toFixed()).toBe('64000');
+    const { book: prices } = book(clock, table);
+    const reference = async (): Promise<string | undefined> => {
+      await prices.refresh(['BTC']);
+      return prices.reference('BTC')?.toFixed();
+    };
+    expect(await reference()).toBe('64000');
+    clock.advance(60_000);
     table.BTC = '70000';
-    await prices.refresh(['BTC']);
-    expect(prices.reference('BTC')?.toFixed()).toBe('64000');
+    expect(await reference()).toBe('64000');
     table.BTC = '71000';
-    await prices.refresh(['BTC']);
-    expect(prices.reference('BTC')?.toFixed()).toBe('71000');
+    expect(await reference()).toBe('64000');
+    clock.advance(60_000);
+    expect(await reference()).toBe('71000');
   });
 });
 

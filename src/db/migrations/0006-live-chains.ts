@@ -1,6 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Real chains: what a chain is, our outputs, coins from outside, sweeps, and transactions that replace one another. */
+/**
+ * Real chains: what a chain is, our outputs, coins from outside, sweeps, and transactions that replace one another; and
+ * prices that processes share.
+ */
 export class Migration0006LiveChains extends Migration {
   override up(): void {
     this.addSql(`
@@ -118,10 +121,21 @@ export class Migration0006LiveChains extends Migration {
         balance numeric(38,18) not null,
         low numeric(38,18),
         high numeric(38,18),
+        level text not null check (level in ('ok', 'low', 'high')),
         -- Since when it has been outside its bounds.
         outside_since timestamptz,
         seen_at timestamptz not null,
-        primary key (chain, coin, network)
+        primary key (chain, coin, network),
+        check ((level = 'ok') = (outside_since is null))
+      );
+
+      -- What all processes quote alike during one window of fixed rates: {"<coin>": "<US dollars>"}, and what staff had
+      -- set by hand, {"<coin>-<coin>": "<units of the second>"}. Old ones are deleted.
+      create table price_window (
+        starts_at timestamptz primary key,
+        fixed jsonb not null,
+        reference jsonb not null,
+        overrides jsonb not null
       );
     `);
   }

@@ -4,7 +4,7 @@ import { dollarCoins, type ExchangeName, type Ticker } from '../../exchanges/exc
 import type { ExchangeProcess } from '../../exchanges/exchange-process.ts';
 import { errorMembers, type Log } from '../../log.ts';
 import { Big, floorTo, formatDecimal, parseDecimal, storedDecimals } from '../../money.ts';
-import { type MedianRules, median, medianPrice, type PriceOpinion } from '../price-median.ts';
+import { type MedianRules, medianPrice, type PriceOpinion } from '../price-median.ts';
 import type { PriceSource, SourcePrice } from '../price-source.ts';
 
 export interface ExchangePriceSourceOptions {
@@ -99,14 +99,23 @@ export class ExchangePriceSource implements PriceSource {
   #prices(coins: readonly string[]): Map<string, SourcePrice> {
     const { rules, log } = this.#options;
     const books = this.#freshBooks();
-    const dollars = dollarPrices([...books.values()]);
-    const prices = new Map<string, SourcePrice>();
-    const paused = new Set<string>();
-    for (const coin of coins) {
-      const opinions: (PriceOpinion & DatedPrice)[] = [...books].flatMap(([source, book]) => {
+    const direct = dollarPrices([...books.values()], rules);
+    const opinionsOf = (coin: string, dollars: ReadonlyMap<string, DatedPrice>): (PriceOpinion & DatedPrice)[] =>
+      [...books].flatMap(([source, book]) => {
         const price = priceAt(coin, book, dollars);
         return price ? [{ source, ...price }] : [];
       });
+    // One about which the exchanges contradict each other says nothing of what others cost.
+    const dollars = new Map(
+      [...direct].filter(([coin]) => {
+        const { outcome } = medianPrice(opinionsOf(coin, direct), rules);
+        return outcome === 'price' || (outcome === 'too_few' && !this.#paused.has(coin));
+      }),
+    );
+    const prices = new Map<string, SourcePrice>();
+    const paused = new Set<string>();
+    for (const coin of coins) {
+      const opinions = opinionsOf(coin, direct.has(coin) ? direct : dollars);
       const verdict = medianPrice(opinions, rules);
       if (verdict.outcome !== 'too_few') this.#noteOutliers(coin, verdict.dropped);
       if (verdict.outcome === 'disagreement') {
@@ -164,18 +173,19 @@ function middle({ bid, ask, at }: Top): DatedPrice {
 }
 
 /**
- * What the coins that stand for dollars cost in dollars: the median of the exchanges that trade them for dollars; one that
- * has no such market anywhere has no price.
+ * What the coins that stand for dollars cost in dollars, by the exchanges that trade them for dollars, be it only one; one
+ * that has no such market anywhere, or about which they contradict each other, has no price.
  */
-function dollarPrices(books: readonly Book[]): ReadonlyMap<string, DatedPrice> {
+function dollarPrices(books: readonly Book[], rules: MedianRules): ReadonlyMap<string, DatedPrice> {
   const prices = new Map<string, DatedPrice>();
   for (const coin of dollarCoins) {
-    const tops = books.flatMap((book) => book.get(`${coin}/USD`) ?? []);
-    if (tops.length === 0) continue;
-    prices.set(coin, {
-      price: median(tops.map((top) => middle(top).price)),
-      at: new Date(Math.min(...tops.map(({ at }) => at.getTime()))),
+    const opinions = books.flatMap((book, index) => {
+      const top = book.get(`${coin}/USD`);
+      return top ? [{ source: String(index), ...middle(top) }] : [];
     });
+    const verdict = medianPrice(opinions, { ...rules, minSources: 1 });
+    if (verdict.outcome !== 'price') continue;
+    prices.set(coin, { price: verdict.price, at: new Date(Math.min(...opinions.map(({ at }) => at.getTime()))) });
   }
   return prices;
 }

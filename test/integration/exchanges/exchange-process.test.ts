@@ -140,15 +140,30 @@ describe('ExchangeProcess', () => {
     expect(process.pid).not.toBe(before);
   });
 
-  it('waits longer after each death', async () => {
-    const own = open({ restartMs: 60_000 });
+  it('waits longer after each death, though it answered in between, and no longer once it has lived', async () => {
+    const restartMs = 60_000;
+    const own = open({ restartMs });
+    const { now } = Date;
+    let nowMs = now();
+    Date.now = () => nowMs;
     try {
-      await own.ask('kraken', 'clockSkew');
-      if (own.pid) globalThis.process.kill(own.pid, 'SIGKILL');
-      await expect(own.ask('kraken', 'clockSkew')).rejects.toMatchObject({ name: 'ExchangeUnavailable' });
-      await expect(own.ask('kraken', 'clockSkew')).rejects.toThrow('is down');
-      expect(own.pid).toBeNull();
+      for (const { waits, livedMs } of [
+        { waits: 1, livedMs: 0 },
+        { waits: 2, livedMs: 0 },
+        { waits: 4, livedMs: 0 },
+        { waits: 1, livedMs: 100 * restartMs },
+      ]) {
+        expect(typeof (await own.ask('kraken', 'clockSkew'))).toBe('number');
+        nowMs += livedMs;
+        if (own.pid) globalThis.process.kill(own.pid, 'SIGKILL');
+        await expect(own.ask('kraken', 'clockSkew')).rejects.toThrow('ended');
+        nowMs += waits * restartMs - 1;
+        await expect(own.ask('kraken', 'clockSkew')).rejects.toThrow('is down');
+        expect(own.pid).toBeNull();
+        nowMs += 1;
+      }
     } finally {
+      Date.now = now;
       await own.close();
     }
   });

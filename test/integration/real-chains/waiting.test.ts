@@ -28,8 +28,8 @@ withRealChains(() => {
   describe('a hot wallet that holds too little', () => {
     it('is told to staff, and lets payments wait until it is funded', async () => {
       await gateway.query(
-        `insert into wallet_level (chain, coin, network, balance, low, outside_since, seen_at)
-         values ('ethereum', 'USDC', 'ERC20', 0, 1, '2020-01-01', '2020-01-01')`,
+        `insert into wallet_level (chain, coin, network, balance, low, level, outside_since, seen_at)
+         values ('ethereum', 'USDC', 'ERC20', 0, 1, 'low', '2020-01-01', '2020-01-01')`,
       );
       await gateway.wait(61);
       // And nothing about tokens that the networks do not name, or do not name any more.

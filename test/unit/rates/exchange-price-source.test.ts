@@ -4,6 +4,7 @@ import { PriceBook } from '../../../src/rates/price-book.ts';
 import { ExchangePriceSource } from '../../../src/rates/sources/exchange-price-source.ts';
 import { TestClock } from '../../support/clock.ts';
 import { LogSink } from '../../support/log-sink.ts';
+import { PriceWindowsInMemory } from '../../support/price-windows.ts';
 
 /** What each exchange answers; a function may throw or never end. */
 type Answers = Partial<Record<ExchangeName, unknown>>;
@@ -73,6 +74,33 @@ describe('ExchangePriceSource', () => {
     };
     const { USDT } = await prices('USDT');
     expect(USDT?.slice(0, 8)).toBe('0.998001');
+  });
+
+  it('has no price by way of a stablecoin about which the exchanges contradict each other, until they agree', async () => {
+    // USDT against dollars at one, against another such coin at the other; Bitcoin would come out a tenth too low.
+    answers = {
+      kraken: [ticker('BTC/USD', '90'), ticker('USDT/USD', '0.9'), ticker('USDC/USD', '1')],
+      binance: [ticker('BTC/USDT', '100'), ticker('USDC/USDT', '1')],
+    };
+    expect(await prices('BTC', 'USDT', 'USDC')).toEqual({});
+    expect([...source.paused()]).toEqual(['USDT', 'USDC']);
+    // Too few have a say about it now, which settles nothing.
+    answers.binance = [ticker('BTC/USDT', '100')];
+    expect(await prices('BTC', 'USDT')).toEqual({});
+    answers = {
+      kraken: [ticker('BTC/USD', '100'), ticker('USDT/USD', '1'), ticker('USDC/USD', '1')],
+      binance: [ticker('BTC/USDT', '100'), ticker('USDC/USDT', '1')],
+    };
+    expect(await prices('BTC', 'USDT', 'USDC')).toEqual({ BTC: '100', USDT: '1', USDC: '1' });
+  });
+
+  it('has no price by way of a stablecoin whose dollar markets contradict each other', async () => {
+    answers = {
+      kraken: [ticker('BTC/USD', '102'), ticker('USDT/USD', '1')],
+      binance: [ticker('BTC/USDT', '100'), ticker('USDT/USD', '1.04')],
+    };
+    expect(await prices('BTC')).toEqual({});
+    expect(source.paused().size).toBe(0);
   });
 
   it('is as old as the oldest ticker that it is made of', async () => {
@@ -153,6 +181,7 @@ describe('ExchangePriceSource', () => {
       clock,
       log: createLog('silent'),
       source,
+      windows: new PriceWindowsInMemory(),
       refreshSec: 5,
       maxAgeSec: 60,
       fixedHoldSec: 60,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { Big } from '../../../src/money.ts';
-import { median, medianPrice } from '../../../src/rates/price-median.ts';
+import { Big, maxOf, minOf } from '../../../src/money.ts';
+import { medianPrice } from '../../../src/rates/price-median.ts';
 
 const rules = { minSources: 2, outlier: '0.02', disagreement: '0.01' };
 
@@ -45,18 +45,27 @@ describe('medianPrice', () => {
     expect(medianPrice(opinions('100'), { ...rules, minSources: 1 })).toMatchObject({ price: new Big('100') });
   });
 
-  it('stays between the lowest and the highest that count, and no single one moves it beyond the others', () => {
-    const price = fc.integer({ min: 1, max: 1_000_000 }).map((cents) => new Big(String(cents)).div('100'));
+  it('stays between the lowest and the highest that count, and no single one moves it away from the others', () => {
+    const cents = (min: number, max: number) =>
+      fc.integer({ min, max }).map((price) => new Big(String(price)).div('100'));
+    const seen = new Set<string>();
     fc.assert(
-      fc.property(fc.array(price, { minLength: 3, maxLength: 7 }), price, (prices, liar) => {
-        const sorted = [...prices].sort((a, b) => a.cmp(b));
-        const middle = median(prices);
-        expect(middle.gte(sorted[0] ?? '0') && middle.lte(sorted.at(-1) ?? '0')).toBe(true);
-        if (sorted.length % 2 === 0) return;
-        const lied = median([...prices.slice(1), liar]);
-        const rest = prices.slice(1).sort((a, b) => a.cmp(b));
-        expect(lied.gte(rest[0] ?? '0') && lied.lte(rest.at(-1) ?? '0')).toBe(true);
-      }),
+      fc.property(
+        fc.array(cents(9_950, 10_050), { minLength: 1, maxLength: 6 }),
+        fc.oneof(cents(1, 1_000_000), cents(9_700, 10_300)),
+        (honest, liar) => {
+          const all = opinions(...[...honest, liar].map((price) => price.toFixed()));
+          const verdict = medianPrice(all, rules);
+          seen.add(verdict.outcome);
+          if (verdict.outcome !== 'price') return;
+          const counted = all.filter(({ source }) => verdict.counted.includes(source)).map(({ price }) => price);
+          expect(verdict.price.gte(counted.reduce(minOf)) && verdict.price.lte(counted.reduce(maxOf))).toBe(true);
+          const lowest = honest.reduce(minOf).times(new Big('1').minus(rules.outlier));
+          const highest = honest.reduce(maxOf).times(new Big('1').plus(rules.outlier));
+          expect(verdict.price.gte(lowest) && verdict.price.lte(highest)).toBe(true);
+        },
+      ),
     );
+    expect([...seen].sort()).toEqual(['disagreement', 'price']);
   });
 });

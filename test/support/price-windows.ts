@@ -1,0 +1,21 @@
+import type { PriceWindows, WindowPrices } from '../../src/rates/price-windows.ts';
+
+/** Windows that the price books of one test share, without a database. */
+export class PriceWindowsInMemory implements PriceWindows {
+  readonly decided = new Map<number, WindowPrices>();
+  isAway = false;
+
+  async decide(startsAt: Date, propose: (last: WindowPrices | null) => WindowPrices): Promise<WindowPrices> {
+    if (this.isAway) throw new Error('the database is away');
+    const known = [...this.decided.keys()].filter((ms) => ms <= startsAt.getTime());
+    const { fixed, reference, overrides } = propose(this.decided.get(Math.max(...known)) ?? null);
+    const earlier = this.decided.get(startsAt.getTime());
+    const prices = {
+      fixed: { ...fixed, ...earlier?.fixed },
+      reference: { ...reference, ...earlier?.reference },
+      overrides: earlier?.overrides ?? overrides,
+    };
+    this.decided.set(startsAt.getTime(), prices);
+    return prices;
+  }
+}
