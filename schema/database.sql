@@ -799,9 +799,12 @@ create table wallet_level (
   balance numeric(38,18) not null,
   low numeric(38,18),
   high numeric(38,18),
+  level text not null,
   outside_since timestamp with time zone,
   seen_at timestamp with time zone not null,
-  constraint wallet_level_pkey PRIMARY KEY (chain, coin, network)
+  constraint wallet_level_pkey PRIMARY KEY (chain, coin, network),
+  constraint wallet_level_check CHECK (((level = 'ok'::text) = (outside_since IS NULL))),
+  constraint wallet_level_level_check CHECK ((level = ANY (ARRAY['ok'::text, 'low'::text, 'high'::text])))
 );
 
 create table worker (
