@@ -1,7 +1,7 @@
 // What staff wait for at so many orders: each query of the dashboards 200 times with different parameters, and whether it
 // ever reads the table of orders from end to end. Fills up the database first.
-// Usage: [DATABASE_URL=postgres://... DATA_DIR=...] npm run bench:staff -- [--orders 1000000] [--calls 200] [--plans plans.md]
-import { writeFile } from 'node:fs/promises';
+// Usage: [DATABASE_URL=postgres://... DATA_DIR=...] npm run bench:staff -- [--orders 1000000] [--calls 200] [--plans]
+import { mkdir, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { Client } from 'pg';
 import { startApp } from '../../src/app.ts';
@@ -19,7 +19,7 @@ const { values: options } = parseArgs({
   options: {
     orders: { type: 'string', default: '1000000' },
     calls: { type: 'string', default: '200' },
-    plans: { type: 'string' },
+    plans: { type: 'boolean' },
   },
 });
 const orderCount = Number.parseInt(options.orders, 10);
@@ -235,7 +235,10 @@ for (const [name, query] of queries) {
   );
 }
 
-if (options.plans !== undefined) await writeFile(options.plans, await plans());
+if (options.plans) {
+  await mkdir('.data', { recursive: true });
+  await writeFile('.data/staff-plans.md', await plans());
+}
 
 /** Lists of ids would fill the page. */
 function shortened(line: string): string {

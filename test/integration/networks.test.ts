@@ -15,7 +15,7 @@ import { ConfigError } from '../../src/config.ts';
 import { chainCoins } from '../../src/currencies/chain-coins.ts';
 import { createOrm } from '../../src/db/orm.ts';
 import { writeTokenContracts } from '../../src/settlement/token-contracts.ts';
-import { type Anvil, startAnvil } from '../support/anvil.ts';
+import { type Anvil, describeWithAnvil, findAnvil, startAnvil } from '../support/anvil.ts';
 import { createDatabase, query, type TestDatabase } from '../support/database.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { SignerProcess } from '../support/signer-process.ts';
@@ -113,6 +113,7 @@ function cliWith(changes: Record<string, string>, ...args: string[]): Promise<En
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'networks-'));
+  if (findAnvil() === null) return;
   await writeFile(join(folder, 'signer-seed'), `${randomBytes(32).toString('hex')}\n`, { mode: 0o600 });
   anvil = await startAnvil();
   usdt = getAddress(await anvil.deployToken(6));
@@ -134,7 +135,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-describe('a check before the first start', () => {
+describeWithAnvil('a check before the first start', () => {
   it('asks the signer and the nodes, and says why there are no wallets', async () => {
     const checked = await cli('network', 'check', '--chain', 'ethereum');
     expect(checked.output).toMatch(
@@ -148,7 +149,7 @@ describe('a check before the first start', () => {
   }, 60_000);
 });
 
-describe('a first start on real networks', () => {
+describeWithAnvil('a first start on real networks', () => {
   it('is refused without a signer process, before anything is done', async () => {
     expect(await refusal({ settings: { SIGNER_SOCKET: '' } })).toMatch(
       /^SIGNER_SOCKET is not set, and live networks \(ethereum, litecoin\) need a signer process.*a good value: /,
@@ -207,7 +208,7 @@ describe('a first start on real networks', () => {
   });
 });
 
-describe('a gateway on real networks', () => {
+describeWithAnvil('a gateway on real networks', () => {
   let gateway: Awaited<ReturnType<typeof start>>;
   beforeAll(async () => {
     gateway = await start();
@@ -485,7 +486,7 @@ describe('a gateway on real networks', () => {
   }, 120_000);
 });
 
-describe('the program', () => {
+describeWithAnvil('the program', () => {
   it('prints an example that fits the networks, and sends no coins to addresses of nobody', async () => {
     const own = await createDatabase('empty');
     const { PATH = '', HOME = '' } = process.env;
@@ -521,7 +522,7 @@ describe('the program', () => {
   }, 60_000);
 });
 
-describe('a later start', () => {
+describeWithAnvil('a later start', () => {
   it('needs no node that answers', async () => {
     const networks = { ethereum: ethereum({ nodes: [{ url: 'http://127.0.0.1:1/' }] }), litecoin };
     const gateway = await start({ networks });
@@ -560,7 +561,7 @@ describe('a later start', () => {
   });
 });
 
-describe('writeTokenContracts', () => {
+describeWithAnvil('writeTokenContracts', () => {
   it('takes another contract only while nothing was deposited under the old one', async () => {
     const own = await createDatabase();
     const orm = await createOrm({ url: own.url, poolSize: 2 });

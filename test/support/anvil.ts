@@ -38,9 +38,11 @@ export interface AnvilOptions {
 /** Starts a real EVM node with a chain of its own, which makes a block when it is told to. */
 export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
   const { chainId = 31_337, arguments: further = [] } = options;
+  const program = findAnvil();
+  if (program === null) throw new Error(withoutAnvil);
   const port = await freePort();
   const own = ['--port', String(port), '--host', '127.0.0.1', '--chain-id', String(chainId), '--silent'];
-  const child = spawn(anvilBinary(), [...own, '--no-mining', '--slots-in-an-epoch', '4', ...further], {
+  const child = spawn(program, [...own, '--no-mining', '--slots-in-an-epoch', '4', ...further], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const anvil = new Anvil(child, `http://127.0.0.1:${port}`, chainId);
@@ -48,17 +50,27 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
   return anvil;
 }
 
-/** The program itself, from the package for Linux on x64, or else from the path. */
-function anvilBinary(): string {
+/** The program itself, from the package for Linux on x64, or else from the path; null where there is neither. */
+export function findAnvil(): string | null {
   const require = createRequire(import.meta.url);
+  const folders = (process.env.PATH ?? '').split(delimiter);
   try {
-    return join(dirname(require.resolve('@foundry-rs/anvil-linux-amd64/package.json')), 'bin', 'anvil');
+    folders.unshift(join(dirname(require.resolve('@foundry-rs/anvil-linux-amd64/package.json')), 'bin'));
   } catch {
-    const folders = (process.env.PATH ?? '').split(delimiter);
-    const found = folders.map((folder) => join(folder, 'anvil')).find((path) => existsSync(path));
-    if (found) return found;
-    throw new Error('anvil is not installed; see https://getfoundry.sh, or use Linux on x64, where npm brings it');
+    // npm leaves it out on other machines.
   }
+  const found = folders.map((folder) => join(folder, 'anvil')).find((path) => existsSync(path));
+  if (!found && process.env.CI_ANVIL === 'required') throw new Error('anvil is required and not installed');
+  return found ?? null;
+}
+
+/** Why tests do not run where there is none. */
+export const withoutAnvil = 'anvil is not installed (https://getfoundry.sh; on Linux on x64 npm brings it)';
+
+/** `describe` where there is anvil; elsewhere the tests are reported as skipped, with the reason. */
+export function describeWithAnvil(title: string, declare: () => void): void {
+  if (findAnvil() !== null) describe(title, declare);
+  else describe.skip(`${title}: ${withoutAnvil}`, declare);
 }
 
 /** As the node tells of it, with its bytes. */

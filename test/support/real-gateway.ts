@@ -9,7 +9,7 @@ import { liveSigning, openNetworks } from '../../src/networks-setup.ts';
 import type { Settlement } from '../../src/settlement-setup.ts';
 import { signerSecret } from '../../src/signer-secret.ts';
 import type { Surroundings } from '../../src/surroundings.ts';
-import { randomAddress } from './anvil.ts';
+import { findAnvil, randomAddress, withoutAnvil } from './anvil.ts';
 import { TestClock } from './clock.ts';
 import type { Reply } from './contract-client.ts';
 import { createDatabase, query } from './database.ts';
@@ -31,9 +31,10 @@ const coins = {
 /** Confirmations that a deposit needs; fewer than make it final, so that it can be reorganised after it counted. */
 export const minConfirmations = 2;
 
-/** Declares tests that need nodes of both kinds; where litecoind is absent, one that says why they do not run. */
+/** Declares tests that need nodes of both kinds; where one is absent, one test that says why they do not run. */
 export function withRealChains(declare: () => void): void {
-  if (findLitecoind() !== null) declare();
+  if (findAnvil() === null) it.skip(`${withoutAnvil}: no order was made on real nodes`, () => {});
+  else if (findLitecoind() !== null) declare();
   else it.skip('litecoind is not installed: no order was made on real nodes (apt-get install litecoind)', () => {});
 }
 

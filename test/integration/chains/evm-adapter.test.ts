@@ -11,7 +11,15 @@ import {
 import { EvmAdapter } from '../../../src/chains/evm/evm-adapter.ts';
 import { decodePayload } from '../../../src/chains/evm/evm-tx.ts';
 import type { EvmNetwork, NodeConfig } from '../../../src/chains/network-config.ts';
-import { type Anvil, call, quantity, randomAddress, startAnvil } from '../../support/anvil.ts';
+import {
+  type Anvil,
+  call,
+  describeWithAnvil,
+  findAnvil,
+  quantity,
+  randomAddress,
+  startAnvil,
+} from '../../support/anvil.ts';
 import { describeChainAdapter } from '../../support/chain-conformance.ts';
 import { type EvmHarness, ether, evmHarness, payFrom } from '../../support/evm-harness.ts';
 import { EvmLiar } from '../../support/evm-liar.ts';
@@ -19,9 +27,9 @@ import { Refusal } from '../../support/refusal.ts';
 
 const gwei = 10n ** 9n;
 
-describeChainAdapter('the EVM', async () => evmHarness(await startAnvil()));
+if (findAnvil() !== null) describeChainAdapter('the EVM', async () => evmHarness(await startAnvil()));
 
-describe('EvmAdapter', () => {
+describeWithAnvil('EvmAdapter', () => {
   let anvil: Anvil;
   let liar: EvmLiar;
   beforeAll(async () => {

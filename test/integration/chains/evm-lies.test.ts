@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { ChainError, type Cursor, type ScanResult, type SignedTx } from '../../../src/chains/chain-adapter.ts';
 import { EvmAdapter } from '../../../src/chains/evm/evm-adapter.ts';
-import { type Anvil, call, randomAddress, startAnvil } from '../../support/anvil.ts';
+import { type Anvil, call, describeWithAnvil, randomAddress, startAnvil } from '../../support/anvil.ts';
 import { type EvmHarness, ether, evmHarness, payFrom } from '../../support/evm-harness.ts';
 import { EvmLiar } from '../../support/evm-liar.ts';
 
@@ -10,7 +10,7 @@ type Json = Record<string, unknown>;
 /** What no field of an answer ever is. */
 const junk = [null, {}, 'zz', 12, true, '0x', -1.5];
 
-describe('a node that lies', () => {
+describeWithAnvil('a node that lies', () => {
   let anvil: Anvil;
   let liar: EvmLiar;
   let chain: EvmHarness;
