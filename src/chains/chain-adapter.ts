@@ -68,6 +68,16 @@ export interface PaymentIntent {
   readonly amount: bigint;
 }
 
+/** What a sweep costs, in the chain's own coin. */
+export interface SweepCost {
+  /** Of all of it. */
+  readonly fee: bigint;
+  /** What each of its sources adds to the fee. */
+  readonly perSource: bigint;
+  /** What the address that is swept lacks for the fee; 0 where it has enough, or the fee is taken out of the sweep. */
+  readonly lacking: bigint;
+}
+
 /** An unsigned transaction. */
 export interface PreparedTx {
   readonly payload: string;
@@ -171,8 +181,12 @@ export interface ChainAdapter {
   replace?(intent: PaymentIntent, old: PreparedTx): Promise<PreparedTx | null>;
   /** How long a transaction waits for a block before it is replaced. */
   readonly replaceAfterSec?: number;
-  /** What the address of a sweep lacks of the chain's own coin for its fee, as fees are now; 0 where it has enough. */
-  missingGas?(intent: PaymentIntent): Promise<bigint>;
+  /**
+   * What a sweep costs, as fees are now.
+   *
+   * @throws ChainError what `prepare` would refuse it with, as far as that is known without building it.
+   */
+  sweepCost?(intent: PaymentIntent): Promise<SweepCost>;
   broadcast(tx: SignedTx): Promise<Broadcast>;
   status(tx: SignedTx): Promise<TxStatus>;
   /**

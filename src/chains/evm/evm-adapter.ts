@@ -12,6 +12,7 @@ import {
   type Reservation,
   type ScanResult,
   type SignedTx,
+  type SweepCost,
   type Transfer,
   type TxStatus,
 } from '../chain-adapter.ts';
@@ -172,12 +173,8 @@ export class EvmAdapter implements ChainAdapter {
     return this.#ask((node) => this.#preparation.replace(node, intent, old));
   }
 
-  /**
-   * How much of the chain's own coin the address of a sweep lacks for the sweep's fee, as fees are now; 0 when it has
-   * enough. So much is sent there before tokens can be swept.
-   */
-  missingGas(intent: PaymentIntent): Promise<bigint> {
-    return this.#ask((node) => this.#preparation.missingGas(node, intent));
+  sweepCost(intent: PaymentIntent): Promise<SweepCost> {
+    return this.#ask((node) => this.#preparation.sweepCost(node, intent));
   }
 
   /** Never throws: what the node says about the bytes, or that it says nothing, is a hint. */

@@ -12,6 +12,7 @@ import {
   type Reservation,
   type ScanResult,
   type SignedTx,
+  type SweepCost,
   type Transfer,
   type TxStatus,
 } from '../chain-adapter.ts';
@@ -145,6 +146,10 @@ export class UtxoAdapter implements ChainAdapter {
 
   replace(intent: PaymentIntent, old: PreparedTx): Promise<PreparedTx | null> {
     return this.#ask((node) => this.#builder.replace(node, intent, old));
+  }
+
+  sweepCost(intent: PaymentIntent): Promise<SweepCost> {
+    return this.#ask((node) => this.#builder.sweepCost(node, intent));
   }
 
   async broadcast({ txid, raw }: SignedTx): Promise<Broadcast> {

@@ -413,12 +413,14 @@ describe('EvmAdapter', () => {
       await anvil.send(from, ether);
       await anvil.mine();
       const before = await anvil.balance(chain.hot);
+      const { fee: most, lacking } = await chain.adapter.sweepCost(sweep(chain, from));
       const tx = await payFrom(chain, sweep(chain, from));
       expect(tx.reserves).toEqual([`nonce:${from}:0`]);
       await anvil.mine(3);
       const status = await chain.adapter.status(tx);
       expect(status).toMatchObject({ state: 'mined', success: true, final: true });
       const fee = status.state === 'mined' ? status.fee : -1n;
+      expect([most, lacking]).toEqual([fee, 0n]);
       expect(await anvil.balance(from)).toBe(0n);
       expect(await anvil.balance(chain.hot)).toBe(before + ether - fee);
       expect((await chain.adapter.finalBalances([from], null)).amounts).toEqual([0n]);
@@ -431,10 +433,10 @@ describe('EvmAdapter', () => {
       await anvil.mine();
       const wanted = sweep(chain, from, { contract: chain.token, amount: 500n });
       await expect(chain.adapter.prepare(wanted, new Set())).rejects.toMatchObject({ code: 'no_gas', isOfChain: true });
-      const missing = await chain.adapter.missingGas(wanted);
+      const { lacking: missing } = await chain.adapter.sweepCost(wanted);
       await payFrom(chain, intent({ to: from, amount: missing }));
       await anvil.mine();
-      expect(await chain.adapter.missingGas(wanted)).toBe(0n);
+      expect(await chain.adapter.sweepCost(wanted)).toMatchObject({ lacking: 0n });
       const before = await anvil.balance(chain.hot, chain.token);
       const tx = await payFrom(chain, wanted);
       await anvil.mine();
@@ -449,7 +451,7 @@ describe('EvmAdapter', () => {
       await anvil.sendToken(chain.token, from, 500n);
       await anvil.mine();
       const wanted = sweep(chain, from, { contract: chain.token, amount: 500n });
-      await anvil.fund(from, await chain.adapter.missingGas(wanted));
+      await anvil.fund(from, (await chain.adapter.sweepCost(wanted)).lacking);
       const { baseFeePerGas } = await anvil.rpc<{ baseFeePerGas: string }>('eth_getBlockByNumber', 'latest', false);
       await anvil.setBaseFee((BigInt(baseFeePerGas) * 115n) / 100n);
       await anvil.mine();
@@ -523,7 +525,7 @@ describe('EvmAdapter', () => {
       await anvil.mine();
       await raiseMarket(anvil, gwei);
       const payment = intent({ from: [from], to: chain.hot, contract: chain.token, amount: 500n });
-      const given = await chain.adapter.missingGas(payment);
+      const { lacking: given } = await chain.adapter.sweepCost(payment);
       await anvil.fund(from, given);
       const old = await chain.adapter.prepare(payment, new Set());
       await raiseMarket(anvil, 40n * gwei);
