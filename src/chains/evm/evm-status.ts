@@ -1,4 +1,5 @@
 import { ChainError, type TxStatus } from '../chain-adapter.ts';
+import { NodeFault, unsound } from '../node-answer.ts';
 import type { EvmHeader, EvmReceipt } from './evm-answer.ts';
 import type { EvmNode } from './evm-node.ts';
 
@@ -19,7 +20,7 @@ const maxLooks = 3;
 export async function finalBlock(node: EvmNode, finality: Finality, head: EvmHeader): Promise<EvmHeader> {
   const at = typeof finality === 'number' ? Math.max(0, head.ref.height - finality + 1) : finality;
   const header = await node.header(at);
-  if (header === null) throw new ChainError('unsound_answer', `the node knows no ${at} block`);
+  if (header === null) throw new NodeFault('unsound_answer', `knows no ${at} block`);
   return header;
 }
 
@@ -53,7 +54,7 @@ async function minedStatus(node: EvmNode, receipt: EvmReceipt, finality: Finalit
   const final = await finalBlock(node, finality, head);
   const block = await node.header(height);
   if (block?.ref.hash !== blockHash || head.ref.height < height) return null;
-  if (fee === null) throw new ChainError('unsound_answer', 'a receipt does not tell what the transaction cost');
+  if (fee === null) throw unsound('a receipt that does not tell what the transaction cost');
   const confirmations = head.ref.height - height + 1;
   return {
     state: 'mined',
@@ -69,7 +70,7 @@ async function deadStatus(node: EvmNode, sent: SentTx, finality: Finality): Prom
   const final = await finalBlock(node, finality, await node.latest());
   const rival = await rivalUpTo(node, sent, final.ref.height);
   if (rival === sent.txid) {
-    throw new ChainError('no_index', 'the node does not find a transaction that is in its chain');
+    throw new NodeFault('no_index', 'does not find a transaction that is in its chain');
   }
   const isFinal = rival !== null && (await node.header(final.ref.height))?.ref.hash === final.ref.hash;
   return { state: 'dead', why: 'conflict', final: isFinal };

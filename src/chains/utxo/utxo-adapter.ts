@@ -18,6 +18,7 @@ import {
 } from '../chain-adapter.ts';
 import { JsonRpcNode, type JsonRpcOptions, RpcError } from '../json-rpc.ts';
 import type { UtxoNetwork } from '../network-config.ts';
+import { NodeFault } from '../node-answer.ts';
 import { Nodes } from '../nodes.ts';
 import type { OwnOutput, OwnOutputs } from '../own-addresses.ts';
 import { scanBlocks, startCursor } from '../scan-blocks.ts';
@@ -281,7 +282,7 @@ export class UtxoAdapter implements ChainAdapter {
 
   async #verify(node: UtxoNode): Promise<void> {
     const { problems } = await this.#problems(node);
-    if (problems.length > 0) throw new ChainError('unfit_node', `a node of ${this.chain}: ${problems.join('; ')}`);
+    if (problems.length > 0) throw new NodeFault('unfit_node', `cannot be used: ${problems.join('; ')}`);
   }
 
   #of(rpc: JsonRpcNode): UtxoNode {

@@ -403,6 +403,31 @@ describe('EvmAdapter', () => {
     });
   });
 
+  it('a node that keeps no balances as old as its final block has a problem, where they are compared or swept', async () => {
+    const chain = await open({ finality: 3, internalTransfers: 'balances' }, [liar.node]);
+    await anvil.mine(3);
+    expect((await chain.adapter.check())[0]?.problems).toEqual([]);
+    const { height } = await chain.adapter.head();
+    liar.lie = (method, result, params) =>
+      method === 'eth_getBalance' && Number(params[1]) < height - 1 ? new Refusal(-32000, 'missing trie node') : result;
+    expect((await chain.adapter.check())[0]?.problems).toEqual([expect.stringContaining('archive node')]);
+    await expect(chain.adapter.finalBalances([address()], null)).rejects.toMatchObject({
+      message: `the node at ${new URL(liar.node.url).origin} refuses eth_getBalance: missing trie node`,
+    });
+    const sweeping = again(chain, { internalTransfers: 'none', sweepFrom: new Map([['ETH', '1']]) });
+    expect((await sweeping.check())[0]?.problems).toEqual([expect.stringContaining('archive node')]);
+    expect((await again(chain, { internalTransfers: 'trace' }).check())[0]?.problems).toEqual([]);
+  });
+
+  it('a node that makes no sense is named', async () => {
+    const chain = await open({}, [liar.node]);
+    liar.lie = (method, result) => (method === 'eth_getBalance' ? 'much' : result);
+    await expect(chain.adapter.balances([{ address: address(), tag: null }], null)).rejects.toMatchObject({
+      code: 'unsound_answer',
+      message: `the node at ${new URL(liar.node.url).origin} answered no number as balance`,
+    });
+  });
+
   describe('sweeping', () => {
     const sweep = ({ hot }: EvmHarness, from: string, changes: Partial<PaymentIntent> = {}): PaymentIntent =>
       intent({ from: [from], to: hot, ...changes });
