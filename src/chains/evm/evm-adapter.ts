@@ -201,7 +201,7 @@ export class EvmAdapter implements ChainAdapter {
     const opened = openEvmTx(raw);
     if (opened.txid !== txid) throw new Error(`the bytes of ${txid} are those of ${opened.txid}`);
     const sent = { txid, sender: opened.sender, nonce: BigInt(opened.tx.nonce) };
-    return this.#ask((node) => evmStatus(node, sent, this.#network.finality));
+    return this.#ask((node) => evmStatus(node, sent, this.#network));
   }
 
   check(): Promise<readonly NodeReport[]> {

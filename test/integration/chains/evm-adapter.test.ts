@@ -702,13 +702,69 @@ describe('EvmAdapter', () => {
       await chain.conflict(tx);
       await anvil.mine(45);
       expect(await chain.adapter.status(tx)).toEqual({ state: 'dead', why: 'conflict', final: true });
-      const { height } = await chain.adapter.head();
-      // As a node that keeps few states.
-      liar.lie = (method, result, params) =>
-        method === 'eth_getTransactionCount' && params[1] !== 'latest' && Number(params[1]) < height - 20
-          ? new Refusal(-32000, 'missing trie node')
-          : result;
-      expect(await chain.adapter.status(tx)).toEqual({ state: 'dead', why: 'conflict', final: false });
+    });
+
+    describe('on a node that keeps few states', () => {
+      const hasNoIndex = new Set(['eth_getTransactionReceipt', 'eth_getTransactionByHash']);
+      /** It keeps the states of the newest 20 blocks, and finds the transactions that the test says. */
+      const keepFewStates = async (chain: EvmHarness, finds: (txid: unknown) => boolean = () => true) => {
+        const { height } = await chain.adapter.head();
+        liar.lie = (method, result, params) => {
+          if (hasNoIndex.has(method)) return finds(params[0]) ? result : null;
+          const isOld = method === 'eth_getTransactionCount' && Number(params[1]) < height - 20;
+          return isOld ? new Refusal(-32000, 'missing trie node') : result;
+        };
+      };
+      const firstTx = async (): Promise<string> => {
+        for (let height = 1; ; height += 1) {
+          const block = await anvil.rpc<{ transactions: string[] }>('eth_getBlockByNumber', quantity(height), false);
+          if (block.transactions[0] !== undefined) return block.transactions[0];
+        }
+      };
+
+      it('calls a death final when it finds all transactions but that one', async () => {
+        const chain = await open({}, [liar.node]);
+        const payment = intent();
+        const tx = await chain.sign(payment, await chain.adapter.prepare(payment, new Set()));
+        await chain.conflict(tx);
+        await anvil.mine(45);
+        await anvil.send(address(), 1n);
+        await anvil.mine(3);
+        const dead = { state: 'dead', why: 'conflict' };
+        await keepFewStates(chain);
+        expect(await chain.adapter.status(tx)).toEqual({ ...dead, final: true });
+        const first = await firstTx();
+        await keepFewStates(chain, (txid) => txid !== first);
+        expect(await chain.adapter.status(tx)).toEqual({ ...dead, final: false });
+        await keepFewStates(chain, (txid) => txid === first);
+        expect(await chain.adapter.status(tx)).toEqual({ ...dead, final: false });
+      });
+
+      it('never calls a payment dead for good that it does not find, with no index or a part of one', async () => {
+        const chain = await open({}, [liar.node]);
+        const tx = await payFrom(chain, intent());
+        await anvil.mine(45);
+        await anvil.send(address(), 1n);
+        await anvil.mine(3);
+        const first = await firstTx();
+        for (const finds of [() => false, (txid: unknown) => txid === first]) {
+          await keepFewStates(chain, finds);
+          expect(await chain.adapter.status(tx)).toMatchObject({ final: false });
+        }
+        await keepFewStates(chain);
+        expect(await chain.adapter.status(tx)).toMatchObject({ state: 'mined', final: true });
+      });
+
+      it('calls no death final whose nonce is not used in a final block', async () => {
+        const chain = await open({ finality: 10 }, [liar.node]);
+        const payment = intent();
+        await anvil.mine(30);
+        const tx = await chain.sign(payment, await chain.adapter.prepare(payment, new Set()));
+        await chain.conflict(tx);
+        await anvil.mine(9);
+        await keepFewStates(chain);
+        expect(await chain.adapter.status(tx)).toEqual({ state: 'dead', why: 'conflict', final: false });
+      });
     });
 
     it('looks again at what comes into a block between two questions', async () => {
