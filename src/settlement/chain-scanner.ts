@@ -11,7 +11,7 @@ import {
   type Transfer,
 } from '../chains/chain-adapter.ts';
 import { networkById } from '../chains/networks.ts';
-import { type FoundOutput, forgetOutputs, forgetOutputsAbove, recordOutputs } from '../chains/own-rows.ts';
+import { type FoundOutput, forgetOutputs, forgetOutputsAbove, recordOutputs } from '../chains/own-outputs.ts';
 import type { Clock } from '../clock.ts';
 import type { JobQueue } from '../jobs/job-queue.ts';
 import { book, line, minus } from '../ledger/ledger.ts';

@@ -20,7 +20,7 @@ import { JsonRpcNode, type JsonRpcOptions, RpcError } from '../json-rpc.ts';
 import type { UtxoNetwork } from '../network-config.ts';
 import { NodeFault } from '../node-answer.ts';
 import { Nodes } from '../nodes.ts';
-import type { OwnOutput, OwnOutputs } from '../own-addresses.ts';
+import type { OwnOutput, OwnOutputs } from '../own-outputs.ts';
 import { scanBlocks, startCursor } from '../scan-blocks.ts';
 import { ageSec, refuseStalled, stallProblems } from '../stalled.ts';
 import { type Outpoint, outpointKey, parseOutpointKey } from './outpoint.ts';

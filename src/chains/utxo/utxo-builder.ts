@@ -1,7 +1,7 @@
 import { ChainError, type PaymentIntent, type PreparedTx, type Reservation, type SweepCost } from '../chain-adapter.ts';
 import type { UtxoNetwork } from '../network-config.ts';
 import { depositPath, hotWalletPath, type Network, networkOfChain } from '../networks.ts';
-import type { OwnOutput, OwnOutputs } from '../own-addresses.ts';
+import type { OwnOutput, OwnOutputs } from '../own-outputs.ts';
 import { type ChangeRules, selectCoins, settleChange, splitEvenly } from './coin-selection.ts';
 import { outpointReservation, parseOutpointKey } from './outpoint.ts';
 import type { FeeTerms, UtxoNode } from './utxo-node.ts';
