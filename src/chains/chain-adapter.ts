@@ -147,7 +147,10 @@ export interface ChainAdapter {
   readonly chain: string;
   /** Whether an address has a balance, or outputs that are spent whole. Decides what a sweep takes. */
   readonly model: 'accounts' | 'outputs';
-  /** So many confirmations make a payment final; where the chain itself says what is final, they usually do. */
+  /**
+   * So many confirmations make a payment final. Where the chain itself says what is final, `status` tells, and these are
+   * the least that a deposit waits, and what is shown.
+   */
   readonly finalityDepth: number;
   /** How many blocks a cursor keeps, and so the deepest reorganisation that a scan follows by itself. */
   readonly reorgWindow: number;

@@ -37,6 +37,8 @@ const gasMargin = 2n;
 const leastWorth = 2n;
 /** For so long a sweep that its chain refused is not decided again. */
 const refusedSec = 3_600;
+/** Whether a payment is such a sweep, and not one that was sent and died on its chain. */
+const isRefused = `kind = 'sweep' and state = 'dead' and problem not in ('conflict', 'expired')`;
 
 /** Credited coins of one asset on one address. */
 interface Candidate {
@@ -77,7 +79,7 @@ export class Sweeper implements ChainTask {
     const rows = await orm.em.fork().execute<{ id: string; key: string; amount: string }[]>(
       `with refused as (
          select unnest(sources) as key from payment
-          where chain = ? and kind = 'sweep' and state = 'dead' and problem is not null and ended_at > ?)
+          where chain = ? and ${isRefused} and ended_at > ?)
        select d.id, d.key, o.amount::text as amount
          from deposit d
          join own_output o on o.chain = d.chain and o.key = d.key and o.spent_txid is null
@@ -132,9 +134,8 @@ export class Sweeper implements ChainTask {
                            where p.chain = d.chain and p.state not in ('confirmed', 'dead')
                              and (p.sources @> array[d.address] or (p.kind = 'gas' and p.address = d.address)))
           and not exists (select 1 from payment p
-                           where p.chain = d.chain and p.kind = 'sweep' and p.sources = array[d.address]
-                             and p.contract is not distinct from d.contract
-                             and p.state = 'dead' and p.problem is not null and p.ended_at > ?)
+                           where p.chain = d.chain and p.sources = array[d.address] and ${isRefused} and p.ended_at > ?
+                             and p.contract is not distinct from d.contract)
         group by d.address, d.coin, d.network, d.contract, least.amount
        having sum(d.amount) >= least.amount::numeric
         order by d.contract is null, d.address, d.coin limit ?`,

@@ -67,12 +67,12 @@ async function swept(): Promise<string[][]> {
   return rows.map(({ sources }) => sources);
 }
 
-/** As the payment worker ends a sweep that its chain refuses. */
-async function refuseSweeps(): Promise<void> {
+/** As the payment worker ends a sweep that its chain refuses, or that died on its chain. */
+async function endSweeps(problem: 'stale_outputs' | 'conflict'): Promise<void> {
   await gateway.query(
-    `update payment set state = 'dead', problem = 'stale_outputs', problem_since = $1, ended_at = $1, next_action_at = null
+    `update payment set state = 'dead', problem = $2, problem_since = $1, ended_at = $1, next_action_at = null
       where kind = 'sweep' and state = 'ready'`,
-    [gateway.clock.now()],
+    [gateway.clock.now(), problem],
   );
   await gateway.query('update deposit set swept_by = null');
 }
@@ -130,7 +130,7 @@ describe('sweeps of a chain of outputs', () => {
     const refused = await depositOutputs(32, 200_000_000);
     const turn = await turnsOf({ ...litecoin, says: { model: 'outputs' } });
     await turn();
-    await refuseSweeps();
+    await endSweeps('stale_outputs');
     const others = await depositOutputs(2);
     for (let turns = 0; turns < 3; turns += 1) await turn();
     expect(await swept()).toEqual([refused.sort(), others.sort()]);
@@ -194,11 +194,14 @@ describe('sweeps of a chain of accounts', () => {
       says: { model: 'accounts', finalBalances: async () => ({ block, amounts: [ether] }) },
     });
     await turn();
-    await refuseSweeps();
+    await endSweeps('stale_outputs');
     for (let turns = 0; turns < 3; turns += 1) await turn();
     expect(await swept()).toEqual([['a']]);
     gateway.clock.advance(3_601_000);
     await turn();
     expect(await swept()).toEqual([['a'], ['a']]);
+    await endSweeps('conflict');
+    await turn();
+    expect(await swept()).toEqual([['a'], ['a'], ['a']]);
   });
 });
