@@ -68,6 +68,16 @@ export interface PaymentIntent {
   readonly amount: bigint;
 }
 
+/** What a sweep costs, in the chain's own coin. */
+export interface SweepCost {
+  /** Of all of it. */
+  readonly fee: bigint;
+  /** What each of its sources adds to the fee. */
+  readonly perSource: bigint;
+  /** What the address that is swept lacks for the fee; 0 where it has enough, or the fee is taken out of the sweep. */
+  readonly lacking: bigint;
+}
+
 /** An unsigned transaction. */
 export interface PreparedTx {
   readonly payload: string;
@@ -137,7 +147,10 @@ export interface ChainAdapter {
   readonly chain: string;
   /** Whether an address has a balance, or outputs that are spent whole. Decides what a sweep takes. */
   readonly model: 'accounts' | 'outputs';
-  /** So many confirmations make a payment final; where the chain itself says what is final, they usually do. */
+  /**
+   * So many confirmations make a payment final. Where the chain itself says what is final, `status` tells, and these are
+   * the least that a deposit waits, and what is shown.
+   */
   readonly finalityDepth: number;
   /** How many blocks a cursor keeps, and so the deepest reorganisation that a scan follows by itself. */
   readonly reorgWindow: number;
@@ -171,8 +184,12 @@ export interface ChainAdapter {
   replace?(intent: PaymentIntent, old: PreparedTx): Promise<PreparedTx | null>;
   /** How long a transaction waits for a block before it is replaced. */
   readonly replaceAfterSec?: number;
-  /** What the address of a sweep lacks of the chain's own coin for its fee, as fees are now; 0 where it has enough. */
-  missingGas?(intent: PaymentIntent): Promise<bigint>;
+  /**
+   * What a sweep costs, as fees are now.
+   *
+   * @throws ChainError what `prepare` would refuse it with, as far as that is known without building it.
+   */
+  sweepCost?(intent: PaymentIntent): Promise<SweepCost>;
   broadcast(tx: SignedTx): Promise<Broadcast>;
   status(tx: SignedTx): Promise<TxStatus>;
   /**

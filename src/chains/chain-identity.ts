@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { isMainChainId } from './evm-chain-ids.ts';
+import { isTestChainId } from './evm-chain-ids.ts';
 import type { LiveNetworks } from './live-networks.ts';
 import type { NetworkConfig } from './network-config.ts';
 import { utxoChains, utxoParams } from './utxo/utxo-params.ts';
@@ -21,11 +21,22 @@ function expectedStart(network: NetworkConfig): string {
   return identityOf(network, utxoParams(network.chain, network.net).genesis);
 }
 
-const mainGenesis = new Set(utxoChains.map((chain) => `utxo:${utxoParams(chain, 'main').genesis}`));
+const worthless = new Set([
+  sandboxIdentity,
+  ...utxoChains.flatMap((chain) =>
+    (['test', 'regtest'] as const).map((net) => `utxo:${utxoParams(chain, net).genesis}`),
+  ),
+]);
 
-function isOfValue(identity: string): boolean {
+/** Whether coins of a chain with this identity, or one that begins so, are money. What nobody knows might be. */
+export function isIdentityOfValue(identity: string): boolean {
   const chainId = /^evm:(\d+):/.exec(identity)?.[1];
-  return chainId === undefined ? mainGenesis.has(identity) : isMainChainId(Number.parseInt(chainId, 10));
+  return chainId === undefined ? !worthless.has(identity) : !isTestChainId(Number.parseInt(chainId, 10));
+}
+
+/** Whether coins on the network are money. */
+export function isOfValue(network: NetworkConfig): boolean {
+  return isIdentityOfValue(expectedStart(network));
 }
 
 /**
@@ -46,7 +57,7 @@ export async function identityFaults(em: EntityManager, networks: LiveNetworks):
   });
   if (faults.length > 0) return faults;
   // Coins that cost nothing, once credited, must never be changed into coins that do.
-  const [earlier] = rows.filter(({ identity }) => isOfValue(identity) !== networks.areOfValue);
+  const [earlier] = rows.filter(({ identity }) => isIdentityOfValue(identity) !== networks.areOfValue);
   if (!earlier) return [];
   const kinds = networks.areOfValue ? ['main networks', 'no money'] : ['networks of no value', 'money'];
   return [

@@ -35,7 +35,7 @@ export function usualStallSec(chain: string, chainId: number): number {
   return ownChains.includes(chainId) ? 0 : (ids[chain]?.stalledAfterSec ?? 0);
 }
 
-/** Whether coins on the network are money. */
-export function isMainChainId(chainId: number): boolean {
-  return Object.values(ids).some(({ main }) => main === chainId);
+/** Whether coins on the network cost nothing: of those that are known, all but the main ones. */
+export function isTestChainId(chainId: number): boolean {
+  return ownChains.includes(chainId) || Object.values(ids).some(({ test }) => test.includes(chainId));
 }

@@ -1,5 +1,6 @@
 import { ChainError } from './chain-adapter.ts';
 import type { NodeConfig } from './network-config.ts';
+import { NodeFault } from './node-answer.ts';
 
 /** What a node answered instead of a result. */
 export class RpcError extends Error {
@@ -55,7 +56,7 @@ export class JsonRpcNode {
     const answer = await this.#post({ jsonrpc: '2.0', id, method, params });
     const result = this.#result<T>(answer);
     // A refusal may have no id; a result that belongs to another question is none.
-    if (String(asObject(answer)?.id) !== String(id)) throw this.#unsound('its answer is to another question');
+    if (String(asObject(answer)?.id) !== String(id)) throw this.#fault('unsound_answer', 'answered another question');
     return result;
   }
 
@@ -72,7 +73,7 @@ export class JsonRpcNode {
     if (!Array.isArray(answers)) {
       // A node that refuses the request as a whole answers with one error.
       this.#result(answers);
-      throw this.#unsound('its answer to several calls is no list');
+      throw this.#fault('unsound_answer', 'answered several calls with no list');
     }
     const byId = new Map(answers.map((answer) => [String(asObject(answer)?.id), answer]));
     return calls.map((_, index) => this.#result<T>(byId.get(String(first + index))));
@@ -80,10 +81,10 @@ export class JsonRpcNode {
 
   #result<T>(answer: unknown): T {
     const object = asObject(answer);
-    if (!object) throw this.#unsound('an answer is missing');
+    if (!object) throw this.#fault('unsound_answer', 'left out an answer');
     const error = asObject(object.error);
     if (error) throw new RpcError(Number.parseInt(String(error.code), 10), String(error.message).slice(0, 300));
-    if (!('result' in object)) throw this.#unsound('an answer has no result');
+    if (!('result' in object)) throw this.#fault('unsound_answer', 'gave an answer without a result');
     return object.result as T;
   }
 
@@ -103,16 +104,16 @@ export class JsonRpcNode {
       text = await this.#read(answer);
     } catch (cause) {
       if (cause instanceof ChainError) throw cause;
-      throw new ChainError('unreachable', `the node at ${this.name} does not answer`, { cause });
+      throw this.#fault('unreachable', 'does not answer', cause);
     }
     if (status === 401 || status === 403) {
-      throw new ChainError('unauthorised', `the node at ${this.name} refuses the credentials (HTTP ${status})`);
+      throw this.#fault('unauthorised', `refuses the credentials (HTTP ${status})`);
     }
-    if (tooBusy.has(status)) throw new ChainError('busy', `the node at ${this.name} is busy (HTTP ${status})`);
+    if (tooBusy.has(status)) throw this.#fault('busy', `is busy (HTTP ${status})`);
     try {
       return this.#options.numbersAsText ? parseNumbersAsText(text) : JSON.parse(text);
     } catch (cause) {
-      throw new ChainError('unsound_answer', `the node at ${this.name} answered HTTP ${status} and no JSON`, { cause });
+      throw this.#fault('unsound_answer', `answered HTTP ${status} and no JSON`, cause);
     }
   }
 
@@ -122,14 +123,14 @@ export class JsonRpcNode {
     let size = 0;
     for await (const chunk of answer.body ?? []) {
       size += chunk.length;
-      if (size > maxBytes) throw this.#unsound(`its answer is longer than ${maxBytes} bytes`);
+      if (size > maxBytes) throw this.#fault('unsound_answer', `answered more than ${maxBytes} bytes`);
       chunks.push(chunk);
     }
     return Buffer.concat(chunks).toString('utf8');
   }
 
-  #unsound(why: string): ChainError {
-    return new ChainError('unsound_answer', `the node at ${this.name}: ${why}`);
+  #fault(code: string, what: string, cause?: unknown): NodeFault {
+    return new NodeFault(code, what, { node: this.name, cause });
   }
 }
 

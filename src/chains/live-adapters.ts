@@ -3,7 +3,8 @@ import type { ChainAdapter } from './chain-adapter.ts';
 import { knownEvmGenesis } from './chain-identity.ts';
 import type { JsonRpcOptions } from './json-rpc.ts';
 import type { NetworkConfig } from './network-config.ts';
-import { ownAddresses, ownOutputs } from './own-rows.ts';
+import { ownAddresses } from './own-addresses.ts';
+import { ownOutputs } from './own-outputs.ts';
 
 export interface LiveAdapterOptions {
   /** How nodes are asked, where that is not as usual. */

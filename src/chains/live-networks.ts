@@ -1,6 +1,7 @@
+import { isOfValue } from './chain-identity.ts';
 import { finalityDepth } from './finality.ts';
 import type { NetworkConfig } from './network-config.ts';
-import { isOfValue, type NetworkFile } from './network-file.ts';
+import type { NetworkFile } from './network-file.ts';
 import { allNetworks, networkById } from './networks.ts';
 
 /** live: a real network. sandbox: the built-in chains. off: nobody follows it, and its currencies are not offered. */

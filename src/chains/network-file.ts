@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { LineCounter, parseDocument } from 'yaml';
-import { isMainChainId } from './evm-chain-ids.ts';
+import { isOfValue } from './chain-identity.ts';
 import { FileSection, oneOf } from './file-section.ts';
 import type { ChainCoin, NetworkConfig } from './network-config.ts';
 import { readNetwork } from './network-section.ts';
@@ -64,11 +64,6 @@ export function readNetworks(
   faults.push(...mixtures(networks, others));
   if (faults.length > 0) throw new NetworkFileError(path, faults);
   return { networks, others };
-}
-
-/** Whether coins on the network are money. */
-export function isOfValue(network: NetworkConfig): boolean {
-  return network.kind === 'utxo' ? network.net === 'main' : isMainChainId(network.chainId);
 }
 
 /** Coins that cost nothing must never buy coins that do. */

@@ -1,5 +1,6 @@
 import { ChainError, type NodeReport } from './chain-adapter.ts';
 import { type JsonRpcNode, RpcError } from './json-rpc.ts';
+import { NodeFault, naming } from './node-answer.ts';
 
 export interface NodesOptions {
   readonly chain: string;
@@ -74,7 +75,7 @@ export class Nodes {
         return answer;
       } catch (error) {
         if (!(error instanceof ChainError) || error.isOfChain) throw error;
-        failure = error;
+        failure = naming(seat.node.name, error);
         seat.verifiedAt = Number.NEGATIVE_INFINITY;
         seat.restsUntil = performance.now() + this.#options.restMs;
       }
@@ -88,7 +89,8 @@ export class Nodes {
       this.#seats.map(async ({ node }) => {
         try {
           return { node: node.name, ...(await question(node)) };
-        } catch (error) {
+        } catch (cause) {
+          const error = naming(node.name, cause);
           if (!(error instanceof ChainError || error instanceof RpcError)) throw error;
           return { node: node.name, head: null, lagSec: null, isSyncing: false, problems: [error.message] };
         }
@@ -124,7 +126,8 @@ export class Nodes {
     try {
       await this.#options.verify(seat.node);
     } catch (error) {
-      if (error instanceof RpcError) throw new ChainError('unsound_answer', error.message, { cause: error });
+      if (error instanceof RpcError)
+        throw new NodeFault('unsound_answer', `refuses a question: ${error.message}`, { cause: error });
       throw error;
     }
     seat.verifiedAt = now;

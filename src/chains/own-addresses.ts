@@ -1,34 +1,22 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
+import { networkOfChain } from './networks.ts';
+
 /** Where an address of ours stands among the keys. */
 export interface OwnAddresses {
   /** Indexes below the account's external chain (0/index) of those addresses that were given to orders. */
   indexes(addresses: readonly string[]): Promise<ReadonlyMap<string, number>>;
 }
 
-/** An output that belongs to us and is in a block. */
-export interface OwnOutput {
-  /** As the transfer that made it: 'txid:0'. */
-  readonly key: string;
-  readonly address: string;
-  readonly amount: bigint;
-  readonly height: number;
-  readonly blockHash: string;
-  /** Index of the deposit address; null for the hot wallet. */
-  readonly index: number | null;
-  /** The transaction in a block that spends it, or null. */
-  readonly spentBy: { readonly txid: string; readonly height: number; readonly blockHash: string } | null;
-}
-
-/** The outputs of a chain that the scanner found to be ours. */
-export interface OwnOutputs {
-  /** Those of the hot wallet that no block spends, the oldest first. */
-  hot(chain: string): Promise<readonly OwnOutput[]>;
-  /**
-   * Those of them that may be spent: all but coins from outside that are not credited yet. Who sent those may take them
-   * back, and what spends them could then never confirm.
-   */
-  spendable(chain: string): Promise<readonly OwnOutput[]>;
-  /** Keys of those, of transactions of ours that can never confirm any more. */
-  lost(chain: string, keys: readonly string[]): Promise<readonly string[]>;
-  /** Those with these keys, spent or not, in no particular order. */
-  find(chain: string, keys: readonly string[]): Promise<readonly OwnOutput[]>;
+/** The deposit addresses of a chain as the database has them. */
+export function ownAddresses(orm: MikroORM, chain: string): OwnAddresses {
+  return {
+    indexes: async (addresses) => {
+      const rows = await orm.em.fork().execute<{ address: string; index: number }[]>(
+        `select address, index::int as index from deposit_address
+          where keychain = ? and leased_at is not null and address in (select jsonb_array_elements_text(?::jsonb))`,
+        [networkOfChain(chain)?.keychain ?? '', JSON.stringify(addresses)],
+      );
+      return new Map(rows.map(({ address, index }) => [address, index]));
+    },
+  };
 }

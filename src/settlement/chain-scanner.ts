@@ -8,7 +8,7 @@ import {
   type ScanResult,
   type Transfer,
 } from '../chains/chain-adapter.ts';
-import { type FoundOutput, forgetOutputs, forgetOutputsAbove, recordOutputs } from '../chains/own-rows.ts';
+import { type FoundOutput, forgetOutputs, forgetOutputsAbove, recordOutputs } from '../chains/own-outputs.ts';
 import type { Clock } from '../clock.ts';
 import type { JobQueue } from '../jobs/job-queue.ts';
 import type { Log } from '../log.ts';

@@ -9,6 +9,7 @@ import type { ChainTask } from './chain-task.ts';
 import type { InternalTransfers } from './internal-transfers.ts';
 import type { Payment, PaymentKind } from './payment.entity.ts';
 import { persistPayment } from './payments.ts';
+import { secondsAfter } from './settling.ts';
 
 /** The least worth sweeping, by coin, in the coin's units. What is not named is not swept. */
 export type SweepFrom = ReadonlyMap<string, string>;
@@ -32,10 +33,16 @@ const maxAddresses = 50;
 const maxOutputs = 32;
 /** What an address is given for gas, over what it lacks now, as fees may rise until it is swept. */
 const gasMargin = 2n;
+/** A sweep of the chain's own coin, and each of its outputs, is worth at least so many times what it costs. */
+const leastWorth = 2n;
+/** For so long a sweep that its chain refused is not decided again. */
+const refusedSec = 3_600;
+/** Whether a payment is such a sweep, and not one that was sent and died on its chain. */
+const isRefused = `kind = 'sweep' and state = 'dead' and problem not in ('conflict', 'expired')`;
 
-/** Credited coins of one asset, on one address or, on a chain of outputs, on all. */
+/** Credited coins of one asset on one address. */
 interface Candidate {
-  readonly address: string | null;
+  readonly address: string;
   readonly coin: string;
   readonly network: string;
   readonly contract: string | null;
@@ -48,6 +55,8 @@ interface Candidate {
 export class Sweeper implements ChainTask {
   readonly everySec = 30;
   readonly #options: SweeperOptions;
+  /** By chain of accounts: the candidate that the last look ended with, null at the end. */
+  readonly #last = new Map<string, Candidate | null>();
 
   constructor(options: SweeperOptions) {
     this.#options = options;
@@ -57,72 +66,95 @@ export class Sweeper implements ChainTask {
   async run(adapter: ChainAdapter, lease: ChainLease): Promise<void> {
     const from = this.#options.sweepFrom.get(adapter.chain);
     if (from === undefined) return;
-    if (adapter.model === 'outputs') await this.#sweepOutputs(adapter, lease, from);
+    if (adapter.model === 'outputs') await unlessRefused(() => this.#sweepOutputs(adapter, lease, from));
     else await this.#sweepAccounts(adapter, lease, from);
   }
 
   /** One output that vanished would keep the whole transaction, and all it takes, from ever confirming. */
   async #sweepOutputs(adapter: ChainAdapter, lease: ChainLease, from: SweepFrom): Promise<void> {
-    const { orm, catalogue } = this.#options;
+    const { orm, clock, catalogue } = this.#options;
     const gas = catalogue.gasCoin(adapter.chain);
     const least = from.get(gas.coin);
     if (least === undefined) return;
     const rows = await orm.em.fork().execute<{ id: string; key: string; amount: string }[]>(
-      `select d.id, d.key, o.amount::text as amount
+      `with refused as (
+         select unnest(sources) as key from payment
+          where chain = ? and ${isRefused} and ended_at > ?)
+       select d.id, d.key, o.amount::text as amount
          from deposit d
          join own_output o on o.chain = d.chain and o.key = d.key and o.spent_txid is null
          join chain_state s on s.chain = d.chain and s.height - o.height + 1 >= ?
         where d.chain = ? and d.state = 'credited' and d.swept_by is null and d.purpose = 'order'
+          and d.key not in (select key from refused)
         order by o.amount desc limit ?`,
-      [adapter.finalityDepth, adapter.chain, maxOutputs],
+      [adapter.chain, secondsAfter(clock.now(), -refusedSec), adapter.finalityDepth, adapter.chain, maxOutputs],
     );
-    const amount = rows.reduce((sum, row) => sum + BigInt(row.amount), 0n);
-    if (amount === 0n || amount < toUnits(least, gas.decimals)) return;
+    const leastUnits = toUnits(least, gas.decimals);
+    const total = totalOf(rows);
+    if (total === 0n || total < leastUnits) return;
     const { address } = await adapter.hotWallet();
+    const sources = rows.map(({ key }) => key);
+    const intent = { id: uuidv7(), attempt: 1, from: sources, contract: null, to: address, tag: null, amount: total };
+    const { fee, perSource } = (await adapter.sweepCost?.(intent)) ?? { fee: 0n, perSource: 0n };
+    const worth = rows.filter((row) => BigInt(row.amount) >= leastWorth * perSource);
+    const amount = totalOf(worth);
+    const cost = fee - perSource * BigInt(rows.length - worth.length);
+    if (amount === 0n || amount < leastUnits || amount < leastWorth * cost) return;
     await this.#decide(lease, {
       kind: 'sweep',
       asset: { coin: gas.coin, network: gas.network, contract: null },
       address,
-      sources: rows.map(({ key }) => key).sort(),
+      sources: worth.map(({ key }) => key).sort(),
       amount: fromUnits(amount, gas.decimals),
-      deposits: rows.map(({ id }) => id),
+      deposits: worth.map(({ id }) => id),
     });
   }
 
   async #sweepAccounts(adapter: ChainAdapter, lease: ChainLease, from: SweepFrom): Promise<void> {
     for (const candidate of await this.#candidates(adapter.chain, from)) {
-      try {
-        await this.#sweepAddress(adapter, lease, candidate, from);
-      } catch (error) {
-        // One address that cannot be swept now keeps the others waiting for nothing.
-        if (!(error instanceof ChainError) || error.code === 'unreachable') throw error;
-      }
+      // One address that cannot be swept now keeps the others waiting for nothing.
+      await unlessRefused(() => this.#sweepAddress(adapter, lease, candidate, from));
     }
   }
 
-  /** Addresses with enough credited coins, and with nothing on its way in or out. Tokens come before what pays for them. */
-  #candidates(chain: string, from: SweepFrom): Promise<(Candidate & { readonly address: string })[]> {
-    return this.#options.orm.em.fork().execute(
+  /**
+   * Addresses with enough credited coins, and with nothing on its way in or out. Tokens come before what pays for them.
+   * Each look takes the ones after those of the look before, and begins anew at the end.
+   */
+  async #candidates(chain: string, from: SweepFrom): Promise<Candidate[]> {
+    const { orm, clock } = this.#options;
+    const last = this.#last.get(chain) ?? null;
+    const rows = await orm.em.fork().execute<Candidate[]>(
       `select d.address, d.coin, d.network, d.contract
          from deposit d join jsonb_each_text(?::jsonb) as least (coin, amount) on least.coin = d.coin
         where d.chain = ? and d.state = 'credited' and d.swept_by is null and d.purpose = 'order' and d.tag is null
+          and (?::text is null or (d.contract is null, d.address, d.coin) > (?::boolean, ?, ?))
           and not exists (select 1 from deposit m where m.chain = d.chain and m.address = d.address and m.state = 'mined')
           and not exists (select 1 from payment p
                            where p.chain = d.chain and p.state not in ('confirmed', 'dead')
                              and (p.sources @> array[d.address] or (p.kind = 'gas' and p.address = d.address)))
+          and not exists (select 1 from payment p
+                           where p.chain = d.chain and p.sources = array[d.address] and ${isRefused} and p.ended_at > ?
+                             and p.contract is not distinct from d.contract)
         group by d.address, d.coin, d.network, d.contract, least.amount
        having sum(d.amount) >= least.amount::numeric
-        order by d.contract is null, min(d.credited_at) limit ?`,
-      [JSON.stringify(Object.fromEntries(from)), chain, maxAddresses],
+        order by d.contract is null, d.address, d.coin limit ?`,
+      [
+        JSON.stringify(Object.fromEntries(from)),
+        chain,
+        last?.address ?? null,
+        last?.contract === null,
+        last?.address ?? null,
+        last?.coin ?? null,
+        secondsAfter(clock.now(), -refusedSec),
+        maxAddresses,
+      ],
     );
+    this.#last.set(chain, rows.length < maxAddresses ? null : (rows.at(-1) ?? null));
+    return rows;
   }
 
-  async #sweepAddress(
-    adapter: ChainAdapter,
-    lease: ChainLease,
-    asset: Candidate & { readonly address: string },
-    from: SweepFrom,
-  ): Promise<void> {
+  async #sweepAddress(adapter: ChainAdapter, lease: ChainLease, asset: Candidate, from: SweepFrom): Promise<void> {
     const { orm, catalogue, transfers } = this.#options;
     const { address, contract, coin, network } = asset;
     const gas = catalogue.gasCoin(adapter.chain);
@@ -142,7 +174,8 @@ export class Sweeper implements ChainTask {
       return;
     const id = uuidv7();
     const intent = { id, attempt: 1, from: [address], contract, to: hot.address, tag: null, amount };
-    const lacking = contract === null ? 0n : ((await adapter.missingGas?.(intent)) ?? 0n);
+    const { fee, lacking } = (await adapter.sweepCost?.(intent)) ?? { fee: 0n, lacking: 0n };
+    if (contract === null && amount < leastWorth * fee) return;
     if (lacking > 0n) {
       await this.#decide(lease, {
         kind: 'gas',
@@ -211,4 +244,17 @@ function createMovement(em: EntityManager, chain: string, movement: Movement, no
     feeCharged: '0',
   };
   return persistPayment(em, decided, now);
+}
+
+/** What a chain refuses now, such as a sweep while fees are above the maximum, is looked at again another time. */
+async function unlessRefused(sweep: () => Promise<void>): Promise<void> {
+  try {
+    await sweep();
+  } catch (error) {
+    if (!(error instanceof ChainError) || error.code === 'unreachable') throw error;
+  }
+}
+
+function totalOf(rows: readonly { readonly amount: string }[]): bigint {
+  return rows.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
 }

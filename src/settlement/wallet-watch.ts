@@ -1,7 +1,7 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { ChainAdapter } from '../chains/chain-adapter.ts';
 import { levelOf, type NetworkConfig, type WalletLevels } from '../chains/network-config.ts';
-import { ownOutputs } from '../chains/own-rows.ts';
+import { ownOutputs } from '../chains/own-outputs.ts';
 import type { Clock } from '../clock.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
 import type { Log } from '../log.ts';

@@ -17,7 +17,9 @@ import { createOrm } from '../../src/db/orm.ts';
 import { writeTokenContracts } from '../../src/settlement/token-contracts.ts';
 import { type Anvil, describeWithAnvil, findAnvil, startAnvil } from '../support/anvil.ts';
 import { createDatabase, query, type TestDatabase } from '../support/database.ts';
+import { EvmLiar } from '../support/evm-liar.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { Refusal } from '../support/refusal.ts';
 import { SignerProcess } from '../support/signer-process.ts';
 
 // All of a process has one form of addresses, and so all of this file has litecoin on regtest.
@@ -178,6 +180,25 @@ describeWithAnvil('a first start on real networks', () => {
       expect(rest).toEqual([]);
     } finally {
       await other.stop();
+    }
+  });
+
+  it('is refused with a node that keeps no balances as old as the finality asks for', async () => {
+    const pruned = await new EvmLiar(anvil.url).start();
+    try {
+      await anvil.mine(200);
+      const states = (await anvil.height()) - 128;
+      pruned.lie = (method, result, params) =>
+        method === 'eth_getBalance' && Number(params[1]) < states ? new Refusal(-32000, 'missing trie node') : result;
+      const networks = {
+        ethereum: ethereum({ nodes: [{ url: pruned.node.url }], finality: 150, reorg_window: 200 }),
+        litecoin,
+      };
+      expect(await refusal({ networks })).toMatch(
+        new RegExp(`^networks.ethereum: the node at ${pruned.node.url} keeps no balances .* archive node`),
+      );
+    } finally {
+      await pruned.stop();
     }
   });
 

@@ -1,5 +1,5 @@
 import type { ChainAdapter, Cursor, ScannedBlock } from '../../src/chains/chain-adapter.ts';
-import type { OwnOutput, OwnOutputs } from '../../src/chains/own-addresses.ts';
+import type { OwnOutput, OwnOutputs } from '../../src/chains/own-outputs.ts';
 
 /** Outputs of ours that are found by scanning, whenever somebody asks for them. */
 export class ScannedOutputs implements OwnOutputs {

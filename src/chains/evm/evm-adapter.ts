@@ -12,19 +12,21 @@ import {
   type Reservation,
   type ScanResult,
   type SignedTx,
+  type SweepCost,
   type Transfer,
   type TxStatus,
 } from '../chain-adapter.ts';
 import { finalityDepth } from '../finality.ts';
 import { JsonRpcNode, type JsonRpcOptions, RpcError } from '../json-rpc.ts';
 import type { EvmNetwork } from '../network-config.ts';
+import { NodeFault, unsound } from '../node-answer.ts';
 import { Nodes } from '../nodes.ts';
 import type { OwnAddresses } from '../own-addresses.ts';
 import { scanBlocks } from '../scan-blocks.ts';
 import { ageSec, refuseStalled, stallProblems } from '../stalled.ts';
 import { balanceCall, readUint } from './erc20.ts';
-import { unsound } from './evm-answer.ts';
 import { EvmBlockSource } from './evm-block-source.ts';
+import { stateFaults } from './evm-facts.ts';
 import { EvmNode } from './evm-node.ts';
 import { EvmPreparation } from './evm-preparation.ts';
 import { evmStatus, finalBlock } from './evm-status.ts';
@@ -172,12 +174,8 @@ export class EvmAdapter implements ChainAdapter {
     return this.#ask((node) => this.#preparation.replace(node, intent, old));
   }
 
-  /**
-   * How much of the chain's own coin the address of a sweep lacks for the sweep's fee, as fees are now; 0 when it has
-   * enough. So much is sent there before tokens can be swept.
-   */
-  missingGas(intent: PaymentIntent): Promise<bigint> {
-    return this.#ask((node) => this.#preparation.missingGas(node, intent));
+  sweepCost(intent: PaymentIntent): Promise<SweepCost> {
+    return this.#ask((node) => this.#preparation.sweepCost(node, intent));
   }
 
   /** Never throws: what the node says about the bytes, or that it says nothing, is a hint. */
@@ -203,7 +201,7 @@ export class EvmAdapter implements ChainAdapter {
     const opened = openEvmTx(raw);
     if (opened.txid !== txid) throw new Error(`the bytes of ${txid} are those of ${opened.txid}`);
     const sent = { txid, sender: opened.sender, nonce: BigInt(opened.tx.nonce) };
-    return this.#ask((node) => evmStatus(node, sent, this.#network.finality));
+    return this.#ask((node) => evmStatus(node, sent, this.#network));
   }
 
   check(): Promise<readonly NodeReport[]> {
@@ -230,6 +228,8 @@ export class EvmAdapter implements ChainAdapter {
       const { finality } = this.#network;
       if (typeof finality === 'string' && !(await node.hasBlock(finality))) {
         problems.push(`it knows no ${finality} block: set finality to a number of confirmations`);
+      } else {
+        problems.push(...(await stateFaults(node, this.#network)));
       }
       if (baseFee === null) problems.push('its blocks have no base fee: the chain takes no payments of EIP-1559');
       else if (baseFee > this.#network.maxFeePerGas) {
@@ -248,13 +248,13 @@ export class EvmAdapter implements ChainAdapter {
   async #verify(node: EvmNode): Promise<void> {
     const chainId = await node.chainId();
     if (chainId !== BigInt(this.#network.chainId)) {
-      throw new ChainError('wrong_chain', `the node at ${node.name} is one of chain ${chainId}`);
+      throw new NodeFault('wrong_chain', `is one of chain ${chainId}`);
     }
-    if (await node.isSyncing()) throw new ChainError('node_syncing', `the node at ${node.name} is still catching up`);
+    if (await node.isSyncing()) throw new NodeFault('node_syncing', 'is still catching up');
     const first = await node.header(0);
     if (first === null) throw unsound('no block 0');
     if (this.#genesis !== null && first.ref.hash !== this.#genesis) {
-      throw new ChainError('wrong_chain', `the node at ${node.name} is one of a chain that begins with another block`);
+      throw new NodeFault('wrong_chain', 'is one of a chain that begins with another block');
     }
   }
 

@@ -1,9 +1,5 @@
-import { type BlockRef, ChainError } from '../chain-adapter.ts';
-
-/** An answer of a node that makes no sense. It is never credited, and another node may do better. */
-export function unsound(what: string): ChainError {
-  return new ChainError('unsound_answer', `the node answered ${what}`);
-}
+import type { BlockRef } from '../chain-adapter.ts';
+import { asList, asObject, unsound } from '../node-answer.ts';
 
 /** The newest facts of a block, without what is in it. */
 export interface EvmHeader {
@@ -53,16 +49,6 @@ export const zeroAddress = `0x${'0'.repeat(40)}`;
 
 /** Root of an empty list: the hash of the RLP of nothing. */
 const emptyRoot = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421';
-
-export function asObject(value: unknown, what: string): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw unsound(`no ${what}`);
-  return value as Record<string, unknown>;
-}
-
-export function asList(value: unknown, what: string): readonly unknown[] {
-  if (!Array.isArray(value)) throw unsound(`no list of ${what}`);
-  return value;
-}
 
 /** A whole number below 2^256. https://ethereum.org/en/developers/docs/apis/json-rpc/#quantities-encoding */
 export function asQuantity(value: unknown, what: string): bigint {

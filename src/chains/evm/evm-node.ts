@@ -1,12 +1,11 @@
 import { ChainError } from '../chain-adapter.ts';
 import { type JsonRpcNode, type RpcCall, RpcError } from '../json-rpc.ts';
+import { asList, asObject, NodeFault, unsound } from '../node-answer.ts';
 import { transferTopic } from './erc20.ts';
 import {
   asAddress,
   asBytes,
   asHash,
-  asList,
-  asObject,
   asQuantity,
   type EvmBlock,
   type EvmBlockTx,
@@ -16,7 +15,6 @@ import {
   readBlockTx,
   readHeader,
   readReceipt,
-  unsound,
   zeroAddress,
 } from './evm-answer.ts';
 import { type CallTrace, readCallTrace } from './evm-traces.ts';
@@ -36,6 +34,9 @@ export interface CallRequest {
 /** Where a transaction stands for a node: in a block, waiting for one, or nowhere. */
 export type TxPlace = 'block' | 'pool' | null;
 
+/** The code of a call that a contract undid, which comes with what the contract said. */
+export const reverted = 3;
+
 /** Calls that one request holds. Nodes bound it, and so do those who host them. */
 const batchSize = 100;
 
@@ -44,13 +45,11 @@ const batchSize = 100;
  * ChainError, and so is what the node refuses, so that another node can be asked.
  */
 export class EvmNode {
-  readonly name: string;
   readonly #node: JsonRpcNode;
   /** The node does not serve all receipts of a block at once. */
   #lacksBlockReceipts = false;
 
   constructor(node: JsonRpcNode) {
-    this.name = node.name;
     this.#node = node;
   }
 
@@ -196,13 +195,10 @@ export class EvmNode {
       return asQuantity(await this.#node.call('eth_estimateGas', [callText(request)]), 'gas');
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
-      // The code of a call that a contract undid, which comes with what the contract said.
-      const isReverted = error.code === 3;
-      throw new ChainError(
-        isReverted ? 'would_fail' : 'not_estimated',
-        isReverted ? 'the chain would undo the transaction' : 'the node does not tell what gas a transaction uses',
-        { isOfChain: isReverted, cause: error },
-      );
+      if (error.code !== reverted) {
+        throw new NodeFault('not_estimated', 'does not tell what gas a transaction uses', { cause: error });
+      }
+      throw new ChainError('would_fail', 'the chain would undo the transaction', { isOfChain: true, cause: error });
     }
   }
 
@@ -246,6 +242,17 @@ export class EvmNode {
   async hasBlock(tag: BlockTag): Promise<boolean> {
     try {
       return (await this.#node.call('eth_getBlockByNumber', [tagText(tag), false])) !== null;
+    } catch (error) {
+      if (error instanceof RpcError) return false;
+      throw error;
+    }
+  }
+
+  /** Whether the node keeps the balances of a block. */
+  async hasState(at: BlockTag): Promise<boolean> {
+    try {
+      await this.#node.call('eth_getBalance', [zeroAddress, tagText(at)]);
+      return true;
     } catch (error) {
       if (error instanceof RpcError) return false;
       throw error;
@@ -340,5 +347,5 @@ function callText({ from, to, value, data }: CallRequest): Record<string, string
 /** A refusal of a question is a failure of the node: it may be asked to do what it does not offer, or have lost it. */
 function asChainError(error: unknown, method: string): unknown {
   if (!(error instanceof RpcError)) return error;
-  return new ChainError('node_refused', `the node refuses ${method}: ${error.message}`, { cause: error });
+  return new NodeFault('node_refused', `refuses ${method}: ${error.message}`, { cause: error });
 }

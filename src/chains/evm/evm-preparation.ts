@@ -1,4 +1,4 @@
-import { ChainError, type PaymentIntent, type PreparedTx, type Reservation } from '../chain-adapter.ts';
+import { ChainError, type PaymentIntent, type PreparedTx, type Reservation, type SweepCost } from '../chain-adapter.ts';
 import type { EvmNetwork } from '../network-config.ts';
 import { depositPath, hotWalletPath, type Network, networkOfChain } from '../networks.ts';
 import type { OwnAddresses } from '../own-addresses.ts';
@@ -95,9 +95,9 @@ export class EvmPreparation {
     return this.#prepared(sender, fee, { ...tx, ...prices, value: paidValue(intent, isOwnSweep, fee) });
   }
 
-  async missingGas(node: EvmNode, intent: PaymentIntent): Promise<bigint> {
+  async sweepCost(node: EvmNode, intent: PaymentIntent): Promise<SweepCost> {
     const { fee, coins, isOwnSweep } = await this.#plan(node, intent);
-    return isOwnSweep || coins >= fee ? 0n : fee - coins;
+    return { fee, perSource: fee, lacking: isOwnSweep || coins >= fee ? 0n : fee - coins };
   }
 
   async #plan(node: EvmNode, intent: PaymentIntent): Promise<Plan> {

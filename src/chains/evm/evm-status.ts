@@ -1,4 +1,6 @@
 import { ChainError, type TxStatus } from '../chain-adapter.ts';
+import type { EvmNetwork } from '../network-config.ts';
+import { NodeFault, unsound } from '../node-answer.ts';
 import type { EvmHeader, EvmReceipt } from './evm-answer.ts';
 import type { EvmNode } from './evm-node.ts';
 
@@ -14,21 +16,29 @@ export interface SentTx {
 
 /** How often the chain may change under one question. */
 const maxLooks = 3;
+/** So many blocks are looked through for one with a transaction. */
+const maxSamples = 20;
 
 /** The newest block that is final. Block 0 always is. */
 export async function finalBlock(node: EvmNode, finality: Finality, head: EvmHeader): Promise<EvmHeader> {
   const at = typeof finality === 'number' ? Math.max(0, head.ref.height - finality + 1) : finality;
   const header = await node.header(at);
-  if (header === null) throw new ChainError('unsound_answer', `the node knows no ${at} block`);
+  if (header === null) throw new NodeFault('unsound_answer', `knows no ${at} block`);
   return header;
 }
 
 /**
  * What became of a transaction, by its hash and then by its nonce. That it can never confirm is only called final when
  * the very transaction is seen that took its nonce in a final block: a node that does not find a transaction may just
- * have no index of it.
+ * have no index of it. Where the node no longer keeps what shows that one, it must prove its index instead.
+ *
+ * @param startHeight In this block or below is no transaction of ours.
  */
-export async function evmStatus(node: EvmNode, sent: SentTx, finality: Finality): Promise<TxStatus> {
+export async function evmStatus(
+  node: EvmNode,
+  sent: SentTx,
+  { finality, startHeight }: Pick<EvmNetwork, 'finality' | 'startHeight'>,
+): Promise<TxStatus> {
   for (let look = 1; look <= maxLooks; look += 1) {
     const receipt = await node.receipt(sent.txid);
     if (receipt) {
@@ -41,7 +51,7 @@ export async function evmStatus(node: EvmNode, sent: SentTx, finality: Finality)
     if (place === 'block') continue;
     if ((await node.nonce(sent.sender, 'latest')) <= sent.nonce) return { state: 'unknown' };
     // It may have come into a block since it was asked for.
-    if ((await node.receipt(sent.txid)) === null) return deadStatus(node, sent, finality);
+    if ((await node.receipt(sent.txid)) === null) return deadStatus(node, sent, finality, startHeight);
   }
   throw new ChainError('unsettled_answer', 'the chain changes under the question, or the node contradicts itself');
 }
@@ -53,7 +63,7 @@ async function minedStatus(node: EvmNode, receipt: EvmReceipt, finality: Finalit
   const final = await finalBlock(node, finality, head);
   const block = await node.header(height);
   if (block?.ref.hash !== blockHash || head.ref.height < height) return null;
-  if (fee === null) throw new ChainError('unsound_answer', 'a receipt does not tell what the transaction cost');
+  if (fee === null) throw unsound('a receipt that does not tell what the transaction cost');
   const confirmations = head.ref.height - height + 1;
   return {
     state: 'mined',
@@ -65,42 +75,78 @@ async function minedStatus(node: EvmNode, receipt: EvmReceipt, finality: Finalit
   };
 }
 
-async function deadStatus(node: EvmNode, sent: SentTx, finality: Finality): Promise<TxStatus> {
+async function deadStatus(node: EvmNode, sent: SentTx, finality: Finality, startHeight: number): Promise<TxStatus> {
   const final = await finalBlock(node, finality, await node.latest());
-  const rival = await rivalUpTo(node, sent, final.ref.height);
+  const { height, hash } = final.ref;
+  const rival = await unlessRefused(() => rivalUpTo(node, sent, height));
   if (rival === sent.txid) {
-    throw new ChainError('no_index', 'the node does not find a transaction that is in its chain');
+    throw new NodeFault('no_index', 'does not find a transaction that is in its chain');
   }
-  const isFinal = rival !== null && (await node.header(final.ref.height))?.ref.hash === final.ref.hash;
+  const isTaken =
+    rival === refused
+      ? (await unlessRefused(() => isNowhere(node, sent, startHeight, height))) === true
+      : rival !== null;
+  const isFinal = isTaken && (await node.header(height))?.ref.hash === hash;
   return { state: 'dead', why: 'conflict', final: isFinal };
 }
 
-/**
- * The transaction that used the nonce, in a block up to a height. Null when none did, or when the node cannot show it:
- * most keep no more than the newest 128 states.
- */
-async function rivalUpTo(node: EvmNode, { sender, nonce }: SentTx, height: number): Promise<string | null> {
-  const isUsedAt = async (at: number): Promise<boolean> => (await node.nonce(sender, at)) > nonce;
+/** In place of what a node refuses to tell: most keep no more than the newest 128 states. */
+const refused = Symbol('refused');
+
+async function unlessRefused<T>(question: () => Promise<T>): Promise<T | typeof refused> {
   try {
-    if (!(await isUsedAt(height))) return null;
-    // The nonce is used at `used` and free at `free`; both close in on the block that used it.
-    let used = height;
-    let free = height;
-    for (let step = 1; ; step *= 2) {
-      free = Math.max(-1, height - step);
-      if (free < 0 || !(await isUsedAt(free))) break;
-      used = free;
-    }
-    while (used - free > 1) {
-      const middle = Math.floor((used + free) / 2);
-      if (await isUsedAt(middle)) used = middle;
-      else free = middle;
-    }
-    const block = await node.block(used);
-    const rival = block?.transactions.find((tx) => tx.from === sender.toLowerCase() && tx.nonce === nonce);
-    return rival?.txid ?? null;
+    return await question();
   } catch (error) {
-    if (error instanceof ChainError && error.code === 'node_refused') return null;
+    if (error instanceof ChainError && error.code === 'node_refused') return refused;
     throw error;
   }
+}
+
+/** The transaction that used the nonce, in a block up to a height. Null when none did, or when the node contradicts itself. */
+async function rivalUpTo(node: EvmNode, { sender, nonce }: SentTx, height: number): Promise<string | null> {
+  const isUsedAt = async (at: number): Promise<boolean> => (await node.nonce(sender, at)) > nonce;
+  if (!(await isUsedAt(height))) return null;
+  // The nonce is used at `used` and free at `free`; both close in on the block that used it.
+  let used = height;
+  let free = height;
+  for (let step = 1; ; step *= 2) {
+    free = Math.max(-1, height - step);
+    if (free < 0 || !(await isUsedAt(free))) break;
+    used = free;
+  }
+  while (used - free > 1) {
+    const middle = Math.floor((used + free) / 2);
+    if (await isUsedAt(middle)) used = middle;
+    else free = middle;
+  }
+  const block = await node.block(used);
+  const rival = block?.transactions.find((tx) => tx.from === sender.toLowerCase() && tx.nonce === nonce);
+  return rival?.txid ?? null;
+}
+
+/**
+ * Whether the nonce is used up to a height and the transaction is not what used it, by a node that finds transactions of
+ * both ends of the blocks that could hold it: an index has its oldest and its newest block, and no holes between. What
+ * became of the nonce is asked first, so that a transaction that had used it by then would be found.
+ */
+async function isNowhere(
+  node: EvmNode,
+  { txid, sender, nonce }: SentTx,
+  startHeight: number,
+  height: number,
+): Promise<boolean> {
+  if ((await node.nonce(sender, height)) <= nonce) return false;
+  if (!(await isIndexed(node, startHeight, 1)) || !(await isIndexed(node, height, -1))) return false;
+  return (await node.receipt(txid)) === null && (await node.place(txid)) === null;
+}
+
+/** Whether the node finds a transaction of the block at a height, or of the nearest one in a direction that has any. */
+async function isIndexed(node: EvmNode, height: number, direction: 1 | -1): Promise<boolean> {
+  for (let at = height; Math.abs(at - height) < maxSamples && at >= 0; at += direction) {
+    const block = await node.block(at);
+    if (block === null) return false;
+    const [tx] = block.transactions;
+    if (tx) return (await node.receipt(tx.txid))?.blockHash === block.ref.hash;
+  }
+  return false;
 }

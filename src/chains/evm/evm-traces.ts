@@ -1,4 +1,5 @@
-import { asAddress, asList, asObject, asQuantity, unsound } from './evm-answer.ts';
+import { asList, asObject, unsound } from '../node-answer.ts';
+import { asAddress, asQuantity } from './evm-answer.ts';
 
 /** Coins that a contract sent on. */
 export interface InternalMove {

@@ -2,8 +2,9 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { toChecksumAddress } from '../addresses/evm.ts';
 import type { Transfer } from '../chain-adapter.ts';
+import { unsound } from '../node-answer.ts';
 import { transferTopic } from './erc20.ts';
-import { contractOfLog, type EvmBlock, type EvmReceipt, readLog, unsound } from './evm-answer.ts';
+import { contractOfLog, type EvmBlock, type EvmReceipt, readLog } from './evm-answer.ts';
 import type { CallTrace } from './evm-traces.ts';
 
 /** Contracts of the tokens that are watched, in lower case, with the text that names each in the settings. */

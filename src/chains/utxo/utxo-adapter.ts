@@ -12,13 +12,15 @@ import {
   type Reservation,
   type ScanResult,
   type SignedTx,
+  type SweepCost,
   type Transfer,
   type TxStatus,
 } from '../chain-adapter.ts';
 import { JsonRpcNode, type JsonRpcOptions, RpcError } from '../json-rpc.ts';
 import type { UtxoNetwork } from '../network-config.ts';
+import { NodeFault } from '../node-answer.ts';
 import { Nodes } from '../nodes.ts';
-import type { OwnOutput, OwnOutputs } from '../own-addresses.ts';
+import type { OwnOutput, OwnOutputs } from '../own-outputs.ts';
 import { scanBlocks, startCursor } from '../scan-blocks.ts';
 import { ageSec, refuseStalled, stallProblems } from '../stalled.ts';
 import { type Outpoint, outpointKey, parseOutpointKey } from './outpoint.ts';
@@ -145,6 +147,10 @@ export class UtxoAdapter implements ChainAdapter {
 
   replace(intent: PaymentIntent, old: PreparedTx): Promise<PreparedTx | null> {
     return this.#ask((node) => this.#builder.replace(node, intent, old));
+  }
+
+  sweepCost(intent: PaymentIntent): Promise<SweepCost> {
+    return this.#ask((node) => this.#builder.sweepCost(node, intent));
   }
 
   async broadcast({ txid, raw }: SignedTx): Promise<Broadcast> {
@@ -276,7 +282,7 @@ export class UtxoAdapter implements ChainAdapter {
 
   async #verify(node: UtxoNode): Promise<void> {
     const { problems } = await this.#problems(node);
-    if (problems.length > 0) throw new ChainError('unfit_node', `a node of ${this.chain}: ${problems.join('; ')}`);
+    if (problems.length > 0) throw new NodeFault('unfit_node', `cannot be used: ${problems.join('; ')}`);
   }
 
   #of(rpc: JsonRpcNode): UtxoNode {

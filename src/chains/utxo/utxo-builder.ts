@@ -1,7 +1,7 @@
-import { ChainError, type PaymentIntent, type PreparedTx, type Reservation } from '../chain-adapter.ts';
+import { ChainError, type PaymentIntent, type PreparedTx, type Reservation, type SweepCost } from '../chain-adapter.ts';
 import type { UtxoNetwork } from '../network-config.ts';
 import { depositPath, hotWalletPath, type Network, networkOfChain } from '../networks.ts';
-import type { OwnOutput, OwnOutputs } from '../own-addresses.ts';
+import type { OwnOutput, OwnOutputs } from '../own-outputs.ts';
 import { type ChangeRules, selectCoins, settleChange, splitEvenly } from './coin-selection.ts';
 import { outpointReservation, parseOutpointKey } from './outpoint.ts';
 import type { FeeTerms, UtxoNode } from './utxo-node.ts';
@@ -77,6 +77,13 @@ export class UtxoBuilder {
       return prepared({ inputs, outputs: [...fixed, ...change], isReplaceable: true });
     }
     return null;
+  }
+
+  /** With one output to the hot wallet; while that has few of its own, a sweep may make more. */
+  async sweepCost(node: UtxoNode, { from }: PaymentIntent): Promise<SweepCost> {
+    const rate = this.#rate(await node.feeTerms(this.#network.feeTarget));
+    const fee = feeOf(rate, this.#size(from?.length ?? 0, [], 1));
+    return { fee, perSource: feeOf(rate, inputSize(ownForm(this.#params))), lacking: 0n };
   }
 
   async #payment(

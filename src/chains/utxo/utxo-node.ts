@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type BlockRef, ChainError, type ScannedBlock, type Transfer } from '../chain-adapter.ts';
+import type { BlockRef, ScannedBlock, Transfer } from '../chain-adapter.ts';
 import { type JsonRpcNode, RpcError } from '../json-rpc.ts';
-import { NodeAnswers } from './node-answers.ts';
+import { asList, asObject, NodeFault, unsound } from '../node-answer.ts';
 import type { Outpoint } from './outpoint.ts';
 import { parseCoins } from './utxo-amount.ts';
+import { asCoins, asCount, asHash, asHex, asInteger } from './utxo-answer.ts';
 import { readBlock, readSpends, readTransfers } from './utxo-block.ts';
 
 /** An output that no block spends. */
@@ -56,30 +57,28 @@ const batchSize = 50;
 export class UtxoNode {
   readonly #rpc: JsonRpcNode;
   readonly #slow: JsonRpcNode;
-  readonly #answers: NodeAnswers;
 
   /** @param slow The same node, for a question that takes minutes. */
-  constructor(rpc: JsonRpcNode, slow: JsonRpcNode) {
+  constructor(rpc: JsonRpcNode, slow: JsonRpcNode = rpc) {
     this.#rpc = rpc;
     this.#slow = slow;
-    this.#answers = new NodeAnswers(rpc.name);
   }
 
   async headHeight(): Promise<number> {
-    return this.#answers.count(await this.#call('getblockcount'), 'height');
+    return asCount(await this.#call('getblockcount'), 'height');
   }
 
   /** Null above the newest block. */
   async hashAt(height: number): Promise<string | null> {
     const hash = await orNull(this.#call('getblockhash', [height]), rpcCode.badParameter);
-    return hash === null ? null : this.#answers.hash(hash, 'hash of a block');
+    return hash === null ? null : asHash(hash, 'hash of a block');
   }
 
   /** Hashes of blocks that are not above the newest one; none when one is. */
   async hashesFrom(height: number, count: number): Promise<string[]> {
     const calls = Array.from({ length: count }, (_, index) => ({ method: 'getblockhash', params: [height + index] }));
     const hashes = await orNull(this.#batch(calls), rpcCode.badParameter);
-    return (hashes ?? []).map((hash) => this.#answers.hash(hash, 'hash of a block'));
+    return (hashes ?? []).map((hash) => asHash(hash, 'hash of a block'));
   }
 
   /** Blocks in the order asked. */
@@ -87,34 +86,34 @@ export class UtxoNode {
     const answers = await this.#unpruned(
       this.#batch(asked.map(({ hash }) => ({ method: 'getblock', params: [hash, 2] }))),
     );
-    return asked.map((block, index) => readBlock(this.#answers, answers[index], block));
+    return asked.map((block, index) => readBlock(answers[index], block));
   }
 
   /** Null for a block that the node has never seen. */
   async header(hash: string): Promise<BlockHeader | null> {
     const answer = await orNull(this.#call('getblockheader', [hash]), rpcCode.noSuchThing);
     if (answer === null) return null;
-    const header = this.#answers.object(answer, 'header');
-    if (header.hash !== hash) throw this.#answers.unsound('another header than was asked for');
-    const height = this.#answers.count(header.height, 'height of a header');
+    const header = asObject(answer, 'header');
+    if (header.hash !== hash) throw unsound('another header than was asked for');
+    const height = asCount(header.height, 'height of a header');
     return {
       height,
       hash,
-      parent: height === 0 ? '0'.repeat(64) : this.#answers.hash(header.previousblockhash, 'parent of a header'),
-      confirmations: this.#answers.integer(header.confirmations, 'confirmations of a header'),
-      time: this.#answers.count(header.time, 'time of a header'),
+      parent: height === 0 ? '0'.repeat(64) : asHash(header.previousblockhash, 'parent of a header'),
+      confirmations: asInteger(header.confirmations, 'confirmations of a header'),
+      time: asCount(header.time, 'time of a header'),
     };
   }
 
   async head(): Promise<BlockHeader> {
-    const header = await this.header(this.#answers.hash(await this.#call('getbestblockhash'), 'newest block'));
-    if (!header) throw this.#answers.unsound('no header of its own newest block');
+    const header = await this.header(asHash(await this.#call('getbestblockhash'), 'newest block'));
+    if (!header) throw unsound('no header of its own newest block');
     return header;
   }
 
   async mempool(): Promise<string[]> {
-    const txids = this.#answers.list(await this.#call('getrawmempool'), 'mempool');
-    return txids.map((txid) => this.#answers.hash(txid, 'txid'));
+    const txids = asList(await this.#call('getrawmempool'), 'mempool');
+    return txids.map((txid) => asHash(txid, 'txid'));
   }
 
   async isWaiting(txid: string): Promise<boolean> {
@@ -129,7 +128,7 @@ export class UtxoNode {
       for (const [index, answer] of (await this.#transactions(chunk)).entries()) {
         const txid = chunk[index] ?? '';
         if (answer !== null) {
-          found.set(txid, readTransfers(this.#answers, this.#answers.object(answer, 'transaction'), txid));
+          found.set(txid, readTransfers(asObject(answer, 'transaction'), txid));
         }
       }
     }
@@ -147,22 +146,19 @@ export class UtxoNode {
   }
 
   #readOutput(answer: unknown): UnspentOutput {
-    const output = this.#answers.object(answer, 'output');
+    const output = asObject(answer, 'output');
     return {
-      amount: this.#answers.coins(output.value, 'amount of an output'),
-      script: this.#answers.hex(
-        this.#answers.object(output.scriptPubKey, 'script of an output').hex,
-        'script of an output',
-      ),
-      confirmations: this.#answers.count(output.confirmations, 'confirmations of an output'),
-      best: this.#answers.hash(output.bestblock, 'newest block of an output'),
+      amount: asCoins(output.value, 'amount of an output'),
+      script: asHex(asObject(output.scriptPubKey, 'script of an output').hex, 'script of an output'),
+      confirmations: asCount(output.confirmations, 'confirmations of an output'),
+      best: asHash(output.bestblock, 'newest block of an output'),
     };
   }
 
   /** The keys of the outputs that a transaction of a block spends; null when the block holds no such transaction. */
   async spendsIn(txid: string, blockHash: string): Promise<string[] | null> {
     const tx = await this.#transactionIn(txid, blockHash);
-    return tx === null ? null : readSpends(this.#answers, tx);
+    return tx === null ? null : readSpends(tx);
   }
 
   /**
@@ -171,28 +167,28 @@ export class UtxoNode {
    */
   async rawIn(txid: string, blockHash: string): Promise<string | null> {
     try {
-      return this.#answers.hex(await this.#call('getrawtransaction', [txid, 0, blockHash]), 'bytes of a transaction');
+      return asHex(await this.#call('getrawtransaction', [txid, 0, blockHash]), 'bytes of a transaction');
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
       if (error.code === rpcCode.noSuchThing) return null;
     }
     // Versions before 0.16 (Dogecoin) do not know the third parameter, and find it by what is unspent of it.
     const raw = await orNull(this.#call('getrawtransaction', [txid, 0]), rpcCode.noSuchThing);
-    return raw === null ? null : this.#answers.hex(raw, 'bytes of a transaction');
+    return raw === null ? null : asHex(raw, 'bytes of a transaction');
   }
 
   /** The block that holds a transaction, where the node can tell by the txid alone (-txindex); else null. */
   async blockOf(txid: string): Promise<string | null> {
     const answer = await orNull(this.#call('getrawtransaction', [txid, 1]), rpcCode.noSuchThing);
     if (answer === null) return null;
-    const tx = this.#answers.object(answer, 'transaction');
-    if (tx.txid !== txid) throw this.#answers.unsound('another transaction than was asked for');
-    return tx.blockhash === undefined ? null : this.#answers.hash(tx.blockhash, 'block of a transaction');
+    const tx = asObject(answer, 'transaction');
+    if (tx.txid !== txid) throw unsound('another transaction than was asked for');
+    return tx.blockhash === undefined ? null : asHash(tx.blockhash, 'block of a transaction');
   }
 
   /** @throws RpcError when the node does not take it. */
   async send(raw: string): Promise<string> {
-    return this.#answers.hash(await this.#call('sendrawtransaction', [raw]), 'txid');
+    return asHash(await this.#call('sendrawtransaction', [raw]), 'txid');
   }
 
   /** @param blocks Within which a transaction should confirm. */
@@ -202,15 +198,15 @@ export class UtxoNode {
       { method: 'getmempoolinfo' },
       { method: 'getnetworkinfo' },
     ]);
-    const { mempoolminfee } = this.#answers.object(pool, 'mempool');
-    const { relayfee, incrementalfee } = this.#answers.object(network, 'network');
-    const relay = this.#answers.coins(relayfee, 'relay fee');
-    const least = this.#answers.coins(mempoolminfee, 'least fee of the mempool');
+    const { mempoolminfee } = asObject(pool, 'mempool');
+    const { relayfee, incrementalfee } = asObject(network, 'network');
+    const relay = asCoins(relayfee, 'relay fee');
+    const least = asCoins(mempoolminfee, 'least fee of the mempool');
     return {
       // Absent, or -1 in old versions, while too few transactions were seen.
-      estimate: parseCoins(this.#answers.object(smart, 'estimate of the fee').feerate),
+      estimate: parseCoins(asObject(smart, 'estimate of the fee').feerate),
       least: least > relay ? least : relay,
-      increment: this.#answers.coins(incrementalfee ?? relayfee, 'increment of the fee'),
+      increment: asCoins(incrementalfee ?? relayfee, 'increment of the fee'),
     };
   }
 
@@ -223,14 +219,14 @@ export class UtxoNode {
   async balances(scripts: ReadonlyMap<string, string>): Promise<Map<string, bigint>> {
     const found = new Map([...scripts.keys()].map((script) => [script, 0n]));
     const asked = [...scripts.values()].map((address) => `addr(${address})`);
-    const answer = this.#answers.object(await this.#scan(asked), 'outputs');
-    if (answer.success !== true) throw this.#answers.unsound('an unfinished scan of its outputs');
-    for (const entry of this.#answers.list(answer.unspents, 'outputs')) {
-      const { scriptPubKey, amount } = this.#answers.object(entry, 'output');
-      const script = this.#answers.hex(scriptPubKey, 'script of an output');
+    const answer = asObject(await this.#scan(asked), 'outputs');
+    if (answer.success !== true) throw unsound('an unfinished scan of its outputs');
+    for (const entry of asList(answer.unspents, 'outputs')) {
+      const { scriptPubKey, amount } = asObject(entry, 'output');
+      const script = asHex(scriptPubKey, 'script of an output');
       const sum = found.get(script);
-      if (sum === undefined) throw this.#answers.unsound('an output that nobody asked for');
-      found.set(script, sum + this.#answers.coins(amount, 'amount of an output'));
+      if (sum === undefined) throw unsound('an output that nobody asked for');
+      found.set(script, sum + asCoins(amount, 'amount of an output'));
     }
     return found;
   }
@@ -242,7 +238,7 @@ export class UtxoNode {
         return await this.#slow.call('scantxoutset', ['start', descriptors]);
       } catch (error) {
         if (!(error instanceof RpcError) || error.code !== rpcCode.badParameter) throw error;
-        if (attempt >= 20) throw new ChainError('busy', 'the node is busy with another scan', { cause: error });
+        if (attempt >= 20) throw new NodeFault('busy', 'is busy with another scan', { cause: error });
         await sleep(500);
       }
     }
@@ -257,14 +253,14 @@ export class UtxoNode {
     if ((await this.hashAt(0)) !== genesis) {
       return { problems: ['it follows another chain: correct its address'], isSyncing: false };
     }
-    const info = this.#answers.object(await this.#call('getblockchaininfo'), 'state of the chain');
-    const blocks = this.#answers.count(info.blocks, 'number of blocks');
-    const headers = this.#answers.count(info.headers, 'number of headers');
+    const info = asObject(await this.#call('getblockchaininfo'), 'state of the chain');
+    const blocks = asCount(info.blocks, 'number of blocks');
+    const headers = asCount(info.headers, 'number of headers');
     // A header comes before its block, so that a node that is not behind may lack the newest one or two.
     const isSyncing = info.initialblockdownload === true || headers - blocks > 2;
     if (isSyncing) found.push(`it is still catching up, at block ${blocks} of ${headers}: wait`);
     if (info.pruned === true) {
-      const kept = this.#answers.count(info.pruneheight, 'oldest block that is kept');
+      const kept = asCount(info.pruneheight, 'oldest block that is kept');
       if (kept > Math.max(0, blocks - depth)) {
         found.push(`it keeps no block below ${kept}: keep ${depth} blocks or more (prune=550 keeps enough)`);
       }
@@ -283,14 +279,14 @@ export class UtxoNode {
     // Versions before 0.16 (Dogecoin) do not know the third parameter: look the whole block through.
     const block = await orNull(this.#unpruned(this.#call('getblock', [blockHash, 2])), rpcCode.noSuchThing);
     if (block === null) return null;
-    const txs = this.#answers.list(this.#answers.object(block, 'block').tx, 'transactions of a block');
-    const found = txs.find((tx) => this.#answers.object(tx, 'transaction').txid === txid);
+    const txs = asList(asObject(block, 'block').tx, 'transactions of a block');
+    const found = txs.find((tx) => asObject(tx, 'transaction').txid === txid);
     return found === undefined ? null : this.#isOf(found, txid);
   }
 
   #isOf(answer: unknown, txid: string): Readonly<Record<string, unknown>> {
-    const tx = this.#answers.object(answer, 'transaction');
-    if (tx.txid !== txid) throw this.#answers.unsound('another transaction than was asked for');
+    const tx = asObject(answer, 'transaction');
+    if (tx.txid !== txid) throw unsound('another transaction than was asked for');
     return tx;
   }
 
@@ -313,7 +309,7 @@ export class UtxoNode {
       return await answer;
     } catch (error) {
       if (!(error instanceof RpcError) || error.code !== rpcCode.misc) throw error;
-      throw new ChainError('no_block_data', `the node at ${this.#rpc.name} does not have a block`, { cause: error });
+      throw new NodeFault('no_block_data', 'does not have a block', { cause: error });
     }
   }
 
@@ -332,7 +328,7 @@ async function ready<T>(answer: Promise<T>): Promise<T> {
     return await answer;
   } catch (error) {
     if (!(error instanceof RpcError) || error.code !== rpcCode.warmingUp) throw error;
-    throw new ChainError('unreachable', 'the node is starting', { cause: error });
+    throw new NodeFault('unreachable', 'is starting', { cause: error });
   }
 }
 

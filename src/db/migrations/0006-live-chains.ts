@@ -79,6 +79,8 @@ export class Migration0006LiveChains extends Migration {
       -- What ever moved coins of an address.
       create index payment_sweep_of on payment (chain, sources) where kind = 'sweep';
       create index payment_gas_of on payment (chain, address) where kind = 'gas';
+      -- Sweeps that came to nothing, which are not decided again at once.
+      create index payment_sweep_dead on payment (chain, ended_at) where kind = 'sweep' and state = 'dead';
 
       create or replace function keep_payment() returns trigger language plpgsql as $$
       begin

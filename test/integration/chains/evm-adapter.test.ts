@@ -411,6 +411,31 @@ describeWithAnvil('EvmAdapter', () => {
     });
   });
 
+  it('a node that keeps no balances as old as its final block has a problem, where they are compared or swept', async () => {
+    const chain = await open({ finality: 3, internalTransfers: 'balances' }, [liar.node]);
+    await anvil.mine(3);
+    expect((await chain.adapter.check())[0]?.problems).toEqual([]);
+    const { height } = await chain.adapter.head();
+    liar.lie = (method, result, params) =>
+      method === 'eth_getBalance' && Number(params[1]) < height - 1 ? new Refusal(-32000, 'missing trie node') : result;
+    expect((await chain.adapter.check())[0]?.problems).toEqual([expect.stringContaining('archive node')]);
+    await expect(chain.adapter.finalBalances([address()], null)).rejects.toMatchObject({
+      message: `the node at ${new URL(liar.node.url).origin} refuses eth_getBalance: missing trie node`,
+    });
+    const sweeping = again(chain, { internalTransfers: 'none', sweepFrom: new Map([['ETH', '1']]) });
+    expect((await sweeping.check())[0]?.problems).toEqual([expect.stringContaining('archive node')]);
+    expect((await again(chain, { internalTransfers: 'trace' }).check())[0]?.problems).toEqual([]);
+  });
+
+  it('a node that makes no sense is named', async () => {
+    const chain = await open({}, [liar.node]);
+    liar.lie = (method, result) => (method === 'eth_getBalance' ? 'much' : result);
+    await expect(chain.adapter.balances([{ address: address(), tag: null }], null)).rejects.toMatchObject({
+      code: 'unsound_answer',
+      message: `the node at ${new URL(liar.node.url).origin} answered no number as balance`,
+    });
+  });
+
   describe('sweeping', () => {
     const sweep = ({ hot }: EvmHarness, from: string, changes: Partial<PaymentIntent> = {}): PaymentIntent =>
       intent({ from: [from], to: hot, ...changes });
@@ -421,12 +446,14 @@ describeWithAnvil('EvmAdapter', () => {
       await anvil.send(from, ether);
       await anvil.mine();
       const before = await anvil.balance(chain.hot);
+      const { fee: most, lacking } = await chain.adapter.sweepCost(sweep(chain, from));
       const tx = await payFrom(chain, sweep(chain, from));
       expect(tx.reserves).toEqual([`nonce:${from}:0`]);
       await anvil.mine(3);
       const status = await chain.adapter.status(tx);
       expect(status).toMatchObject({ state: 'mined', success: true, final: true });
       const fee = status.state === 'mined' ? status.fee : -1n;
+      expect([most, lacking]).toEqual([fee, 0n]);
       expect(await anvil.balance(from)).toBe(0n);
       expect(await anvil.balance(chain.hot)).toBe(before + ether - fee);
       expect((await chain.adapter.finalBalances([from], null)).amounts).toEqual([0n]);
@@ -439,10 +466,10 @@ describeWithAnvil('EvmAdapter', () => {
       await anvil.mine();
       const wanted = sweep(chain, from, { contract: chain.token, amount: 500n });
       await expect(chain.adapter.prepare(wanted, new Set())).rejects.toMatchObject({ code: 'no_gas', isOfChain: true });
-      const missing = await chain.adapter.missingGas(wanted);
+      const { lacking: missing } = await chain.adapter.sweepCost(wanted);
       await payFrom(chain, intent({ to: from, amount: missing }));
       await anvil.mine();
-      expect(await chain.adapter.missingGas(wanted)).toBe(0n);
+      expect(await chain.adapter.sweepCost(wanted)).toMatchObject({ lacking: 0n });
       const before = await anvil.balance(chain.hot, chain.token);
       const tx = await payFrom(chain, wanted);
       await anvil.mine();
@@ -457,7 +484,7 @@ describeWithAnvil('EvmAdapter', () => {
       await anvil.sendToken(chain.token, from, 500n);
       await anvil.mine();
       const wanted = sweep(chain, from, { contract: chain.token, amount: 500n });
-      await anvil.fund(from, await chain.adapter.missingGas(wanted));
+      await anvil.fund(from, (await chain.adapter.sweepCost(wanted)).lacking);
       const { baseFeePerGas } = await anvil.rpc<{ baseFeePerGas: string }>('eth_getBlockByNumber', 'latest', false);
       await anvil.setBaseFee((BigInt(baseFeePerGas) * 115n) / 100n);
       await anvil.mine();
@@ -531,7 +558,7 @@ describeWithAnvil('EvmAdapter', () => {
       await anvil.mine();
       await raiseMarket(anvil, gwei);
       const payment = intent({ from: [from], to: chain.hot, contract: chain.token, amount: 500n });
-      const given = await chain.adapter.missingGas(payment);
+      const { lacking: given } = await chain.adapter.sweepCost(payment);
       await anvil.fund(from, given);
       const old = await chain.adapter.prepare(payment, new Set());
       await raiseMarket(anvil, 40n * gwei);
@@ -683,13 +710,69 @@ describeWithAnvil('EvmAdapter', () => {
       await chain.conflict(tx);
       await anvil.mine(45);
       expect(await chain.adapter.status(tx)).toEqual({ state: 'dead', why: 'conflict', final: true });
-      const { height } = await chain.adapter.head();
-      // As a node that keeps few states.
-      liar.lie = (method, result, params) =>
-        method === 'eth_getTransactionCount' && params[1] !== 'latest' && Number(params[1]) < height - 20
-          ? new Refusal(-32000, 'missing trie node')
-          : result;
-      expect(await chain.adapter.status(tx)).toEqual({ state: 'dead', why: 'conflict', final: false });
+    });
+
+    describe('on a node that keeps few states', () => {
+      const hasNoIndex = new Set(['eth_getTransactionReceipt', 'eth_getTransactionByHash']);
+      /** It keeps the states of the newest 20 blocks, and finds the transactions that the test says. */
+      const keepFewStates = async (chain: EvmHarness, finds: (txid: unknown) => boolean = () => true) => {
+        const { height } = await chain.adapter.head();
+        liar.lie = (method, result, params) => {
+          if (hasNoIndex.has(method)) return finds(params[0]) ? result : null;
+          const isOld = method === 'eth_getTransactionCount' && Number(params[1]) < height - 20;
+          return isOld ? new Refusal(-32000, 'missing trie node') : result;
+        };
+      };
+      const firstTx = async (): Promise<string> => {
+        for (let height = 1; ; height += 1) {
+          const block = await anvil.rpc<{ transactions: string[] }>('eth_getBlockByNumber', quantity(height), false);
+          if (block.transactions[0] !== undefined) return block.transactions[0];
+        }
+      };
+
+      it('calls a death final when it finds all transactions but that one', async () => {
+        const chain = await open({}, [liar.node]);
+        const payment = intent();
+        const tx = await chain.sign(payment, await chain.adapter.prepare(payment, new Set()));
+        await chain.conflict(tx);
+        await anvil.mine(45);
+        await anvil.send(address(), 1n);
+        await anvil.mine(3);
+        const dead = { state: 'dead', why: 'conflict' };
+        await keepFewStates(chain);
+        expect(await chain.adapter.status(tx)).toEqual({ ...dead, final: true });
+        const first = await firstTx();
+        await keepFewStates(chain, (txid) => txid !== first);
+        expect(await chain.adapter.status(tx)).toEqual({ ...dead, final: false });
+        await keepFewStates(chain, (txid) => txid === first);
+        expect(await chain.adapter.status(tx)).toEqual({ ...dead, final: false });
+      });
+
+      it('never calls a payment dead for good that it does not find, with no index or a part of one', async () => {
+        const chain = await open({}, [liar.node]);
+        const tx = await payFrom(chain, intent());
+        await anvil.mine(45);
+        await anvil.send(address(), 1n);
+        await anvil.mine(3);
+        const first = await firstTx();
+        for (const finds of [() => false, (txid: unknown) => txid === first]) {
+          await keepFewStates(chain, finds);
+          expect(await chain.adapter.status(tx)).toMatchObject({ final: false });
+        }
+        await keepFewStates(chain);
+        expect(await chain.adapter.status(tx)).toMatchObject({ state: 'mined', final: true });
+      });
+
+      it('calls no death final whose nonce is not used in a final block', async () => {
+        const chain = await open({ finality: 10 }, [liar.node]);
+        const payment = intent();
+        await anvil.mine(30);
+        const tx = await chain.sign(payment, await chain.adapter.prepare(payment, new Set()));
+        await chain.conflict(tx);
+        await anvil.mine(9);
+        await keepFewStates(chain);
+        expect(await chain.adapter.status(tx)).toEqual({ state: 'dead', why: 'conflict', final: false });
+      });
     });
 
     it('looks again at what comes into a block between two questions', async () => {

@@ -139,6 +139,11 @@ if (findLitecoind() === null) {
 
       const prepared = await wallet.adapter.prepare(sweep, none);
       expect([...keysOf(prepared)].sort()).toEqual([...from].sort());
+      const cost = await wallet.adapter.sweepCost(sweep);
+      const one = await wallet.adapter.sweepCost({ ...sweep, from: from.slice(1) });
+      // Rounded up, each of the two.
+      expect(cost.fee - one.fee - cost.perSource).toBeLessThanOrEqual(1n);
+      expect([cost.fee <= prepared.fee, cost.lacking]).toEqual([true, 0n]);
       const tx = await paid(sweep, prepared);
       await node.mine(3);
       expect(await wallet.adapter.status(tx)).toMatchObject({ state: 'mined', final: true, fee: prepared.fee });

@@ -118,6 +118,21 @@ withRealChains(() => {
       expect(await gateway.balance('ETH', order.depositAddress)).toBe('0.0099');
     });
 
+    it('waits while gas is dearer than the settings allow', async () => {
+      const order = await gateway.order('ETH', 'LTC', 0.2);
+      await gateway.confirm(order);
+      await gateway.settle(order);
+      await gateway.mine('ethereum', 4);
+      await gateway.chains.anvil.setBaseFee(150n * 10n ** 9n);
+      await gateway.mine('ethereum');
+      for (let turns = 0; turns < 3; turns += 1) await gateway.wait(31);
+      expect(await movements()).toEqual([]);
+      await gateway.chains.anvil.setBaseFee(10n ** 9n);
+      await sweep();
+      await gateway.settleAll();
+      expect(await movements()).toMatchObject([{ kind: 'sweep', coin: 'ETH', state: 'confirmed', amount: '0.2' }]);
+    });
+
     it('waits until it is final', async () => {
       const order = await gateway.order('LTC', 'ETH', 2);
       await gateway.confirm(order);

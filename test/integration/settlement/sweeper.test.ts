@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { ChainAdapter } from '../../../src/chains/chain-adapter.ts';
+import { type ChainAdapter, ChainError } from '../../../src/chains/chain-adapter.ts';
 import { Sweeper } from '../../../src/settlement/sweeper.ts';
 import { type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
 
@@ -11,47 +11,197 @@ beforeEach(async () => {
 
 afterEach(() => gateway.stop());
 
-/** Credited deposits on addresses of ours, each an output of its own. */
-async function depositOutputs(count: number): Promise<void> {
+/** Credited deposits on addresses of ours, each an output of its own, worth so many smallest units. */
+async function depositOutputs(count: number, units = 100_000_000): Promise<string[]> {
   const keys = Array.from({ length: count }, (_, index) => `${randomBytes(32).toString('hex')}:${index}`);
   await gateway.query(
     `insert into own_output (chain, key, address, amount, index, height, block_hash)
-     select 'litecoin', key, 'an address', 100000000, 1, 1, 'a block' from unnest($1::text[]) as key`,
-    [keys],
+     select 'litecoin', key, 'an address', $2, 1, 1, 'a block' from unnest($1::text[]) as key`,
+    [keys, units],
   );
+  await depositCoins('litecoin', 'LTC', units / 1e8, keys);
+  return keys;
+}
+
+/** Credited deposits of a coin, on an address each, which is named as the deposit is. */
+async function depositCoins(chain: string, coin: string, amount: number, keys: readonly string[]): Promise<void> {
   await gateway.query(
     `insert into deposit (id, chain, key, txid, address, coin, network, amount, state, height, block_hash,
                           confirmations_required, seen_at, mined_at, credited_at, credits)
-     select gen_random_uuid(), 'litecoin', key, split_part(key, ':', 1), 'an address', 'LTC', 'LTC', 1, 'credited', 1,
+     select gen_random_uuid(), $2, key, split_part(key, ':', 1), key, $3, $3, $4, 'credited', 1,
             'a block', 1, now(), now(), now(), 1 from unnest($1::text[]) as key`,
-    [keys],
+    [keys, chain, coin, amount],
   );
 }
 
+interface Turns {
+  readonly chain: string;
+  readonly coin: string;
+  readonly least: string;
+  /** What the chain says. */
+  readonly says: Partial<ChainAdapter>;
+}
+
+/** Turns of a sweeper of a chain that says what the test says. */
+async function turnsOf({ chain, coin, least, says }: Turns): Promise<() => Promise<void>> {
+  await gateway.tick();
+  const [lease] = await gateway.query<{ chain: string; fence: string }>(
+    'select chain, fence::text as fence from chain_state where chain = $1',
+    [chain],
+  );
+  if (!lease) throw new Error(`nobody works on ${chain}`);
+  const hot = await gateway.settlement.adapters.get(chain)?.hotWallet();
+  const adapter = { chain, finalityDepth: 1, hotWallet: async () => hot, ...says } as ChainAdapter;
+  const { orm, catalogue } = gateway.app;
+  const sweepFrom = new Map([[chain, new Map([[coin, least]])]]);
+  const transfers = { compare: async () => false };
+  const sweeper = new Sweeper({ orm, catalogue, clock: gateway.clock, transfers, sweepFrom });
+  return () => sweeper.run(adapter, lease);
+}
+
+/** The sources of the sweeps that were decided, in their order. */
+async function swept(): Promise<string[][]> {
+  const rows = await gateway.query<{ sources: string[] }>(
+    `select sources from payment where kind = 'sweep' order by number`,
+  );
+  return rows.map(({ sources }) => sources);
+}
+
+/** As the payment worker ends a sweep that its chain refuses, or that died on its chain. */
+async function endSweeps(problem: 'stale_outputs' | 'conflict'): Promise<void> {
+  await gateway.query(
+    `update payment set state = 'dead', problem = $2, problem_since = $1, ended_at = $1, next_action_at = null
+      where kind = 'sweep' and state = 'ready'`,
+    [gateway.clock.now(), problem],
+  );
+  await gateway.query('update deposit set swept_by = null');
+}
+
 describe('sweeps of a chain of outputs', () => {
+  const litecoin = { chain: 'litecoin', coin: 'LTC', least: '1' };
+
   it('take all of many deposits, some at a time', async () => {
     await depositOutputs(150);
-    await gateway.tick();
-    const [lease] = await gateway.query<{ chain: string; fence: string }>(
-      `select chain, fence::text as fence from chain_state where chain = 'litecoin'`,
-    );
-    const hot = await gateway.settlement.adapters.get('litecoin')?.hotWallet();
-    const adapter = {
-      chain: 'litecoin',
-      model: 'outputs',
-      finalityDepth: 1,
-      hotWallet: async () => hot,
-    } as unknown as ChainAdapter;
-    const { orm, catalogue } = gateway.app;
-    const sweepFrom = new Map([['litecoin', new Map([['LTC', '1']])]]);
-    const transfers = { compare: async () => false };
-    const sweeper = new Sweeper({ orm, catalogue, clock: gateway.clock, transfers, sweepFrom });
-    for (let turn = 0; turn < 10 && lease; turn += 1) await sweeper.run(adapter, lease);
-    const [swept] = await gateway.query<{ amount: string; outputs: number; deposits: number }>(
+    const turn = await turnsOf({ ...litecoin, says: { model: 'outputs' } });
+    for (let turns = 0; turns < 10; turns += 1) await turn();
+    const [all] = await gateway.query<{ amount: string; outputs: number; deposits: number }>(
       `select trim_scale(sum(amount))::text as amount, sum(cardinality(sources))::int as outputs,
               (select count(*)::int from deposit where swept_by is not null) as deposits
          from payment where kind = 'sweep'`,
     );
-    expect(swept).toEqual({ amount: '150', outputs: 150, deposits: 150 });
+    expect(all).toEqual({ amount: '150', outputs: 150, deposits: 150 });
+  });
+
+  it('leave outputs where they are that are not worth twice what they add to the fee', async () => {
+    const kept = [...(await depositOutputs(2)), ...(await depositOutputs(1, 2_000))];
+    await depositOutputs(3, 1_999);
+    const turn = await turnsOf({
+      ...litecoin,
+      says: { model: 'outputs', sweepCost: async () => ({ fee: 6_000n, perSource: 1_000n, lacking: 0n }) },
+    });
+    for (let turns = 0; turns < 3; turns += 1) await turn();
+    expect(await swept()).toEqual([kept.sort()]);
+  });
+
+  it('wait while they bring less than they cost, or fees are above the maximum', async () => {
+    await depositOutputs(2);
+    let fee = 100_000_001n;
+    let isRefused = false;
+    const turn = await turnsOf({
+      ...litecoin,
+      says: {
+        model: 'outputs',
+        sweepCost: async () => {
+          if (isRefused) throw new ChainError('fee_above_maximum', 'too dear', { isOfChain: true });
+          return { fee, perSource: 1n, lacking: 0n };
+        },
+      },
+    });
+    await turn();
+    isRefused = true;
+    await turn();
+    expect(await swept()).toEqual([]);
+    [fee, isRefused] = [100_000_000n, false];
+    await turn();
+    expect(await swept()).toHaveLength(1);
+  });
+
+  it('that the chain refused are decided anew after an hour, and keep no others waiting', async () => {
+    const refused = await depositOutputs(32, 200_000_000);
+    const turn = await turnsOf({ ...litecoin, says: { model: 'outputs' } });
+    await turn();
+    await endSweeps('stale_outputs');
+    const others = await depositOutputs(2);
+    for (let turns = 0; turns < 3; turns += 1) await turn();
+    expect(await swept()).toEqual([refused.sort(), others.sort()]);
+    gateway.clock.advance(3_601_000);
+    await turn();
+    expect(await swept()).toEqual([refused, others, refused]);
+  });
+});
+
+describe('sweeps of a chain of accounts', () => {
+  const ethereum = { chain: 'ethereum', coin: 'ETH', least: '0.5' };
+  const block = { height: 10, hash: 'a hash', parent: 'another' };
+  const ether = 10n ** 18n;
+  const names = (kind: string, count: number): string[] =>
+    Array.from({ length: count }, (_, index) => `${kind}${`${index}`.padStart(3, '0')}`);
+
+  it('go past addresses that cannot be swept, however many there are', async () => {
+    const empty = names('a', 120);
+    const full = names('b', 3);
+    await depositCoins('ethereum', 'ETH', 1, empty);
+    await depositCoins('ethereum', 'ETH', 1, full);
+    const turn = await turnsOf({
+      ...ethereum,
+      says: {
+        model: 'accounts',
+        finalBalances: async ([address = '']) => ({ block, amounts: [full.includes(address) ? ether : 0n] }),
+      },
+    });
+    for (let turns = 0; turns < 3; turns += 1) await turn();
+    expect((await swept()).flat()).toEqual(full);
+    // And come back to the first ones.
+    empty.forEach((address) => {
+      full.push(address);
+    });
+    for (let turns = 0; turns < 3; turns += 1) await turn();
+    expect((await swept()).flat().sort()).toEqual([...full].sort());
+  });
+
+  it('of the own coin wait while they cost more than half of what they bring', async () => {
+    await depositCoins('ethereum', 'ETH', 1, ['a']);
+    let fee = ether / 2n + 1n;
+    const turn = await turnsOf({
+      ...ethereum,
+      says: {
+        model: 'accounts',
+        finalBalances: async () => ({ block, amounts: [ether] }),
+        sweepCost: async () => ({ fee, perSource: fee, lacking: 0n }),
+      },
+    });
+    await turn();
+    expect(await swept()).toEqual([]);
+    fee = ether / 2n;
+    await turn();
+    expect(await swept()).toEqual([['a']]);
+  });
+
+  it('that the chain refused are decided anew after an hour', async () => {
+    await depositCoins('ethereum', 'ETH', 1, ['a']);
+    const turn = await turnsOf({
+      ...ethereum,
+      says: { model: 'accounts', finalBalances: async () => ({ block, amounts: [ether] }) },
+    });
+    await turn();
+    await endSweeps('stale_outputs');
+    for (let turns = 0; turns < 3; turns += 1) await turn();
+    expect(await swept()).toEqual([['a']]);
+    gateway.clock.advance(3_601_000);
+    await turn();
+    expect(await swept()).toEqual([['a'], ['a']]);
+    await endSweeps('conflict');
+    await turn();
+    expect(await swept()).toEqual([['a'], ['a'], ['a']]);
   });
 });

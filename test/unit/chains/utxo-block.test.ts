@@ -1,9 +1,7 @@
-import { NodeAnswers } from '../../../src/chains/utxo/node-answers.ts';
 import { parseCoins } from '../../../src/chains/utxo/utxo-amount.ts';
 import { readBlock } from '../../../src/chains/utxo/utxo-block.ts';
 import { fromUnits } from '../../../src/money.ts';
 
-const answers = new NodeAnswers('http://node');
 const hash = (digit: string): string => digit.repeat(64);
 const output = (n: number, value: unknown, script: object) => ({ n: String(n), value, scriptPubKey: script });
 const keyHash = (address: string) => ({ type: 'witness_v0_keyhash', hex: '00', address });
@@ -17,7 +15,7 @@ const block = (txs: unknown, changes: object = {}) => ({
   tx: txs,
   ...changes,
 });
-const read = (answer: unknown) => readBlock(answers, answer, { height: 7, hash: hash('b') });
+const read = (answer: unknown) => readBlock(answer, { height: 7, hash: hash('b') });
 const readTx = (tx: object) =>
   read(block([coinbase, { txid: hash('1'), vin: [input(hash('0'), 3)], vout: [], ...tx }]));
 
