@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { addressExample } from '../../../src/chains/address.ts';
+import { ChainError } from '../../../src/chains/chain-adapter.ts';
 import { SignerError } from '../../../src/chains/signer.ts';
 import { reconcile } from '../../../src/ledger/reconcile.ts';
 import { Big } from '../../../src/money.ts';
@@ -29,6 +30,7 @@ afterEach(async () => {
   faults.broadcast = null;
   faults.status = null;
   faults.stuck = null;
+  faults.pending = null;
   faults.feeFactor = 1n;
   faults.signerAway = false;
   faults.signing = null;
@@ -493,6 +495,76 @@ describe('a chain that changes its mind', () => {
     await gateway.settle(order);
     expect(await status(order)).toBe('completed');
     expect(await owed(order)).toEqual({});
+  });
+});
+
+describe('what waits for a block', () => {
+  /** As when another process takes the chain over. */
+  const changeHands = () =>
+    gateway.query(
+      `update chain_state set fence = fence + 1, lease_owner = null, lease_until = null where chain = 'bitcoin'`,
+    );
+
+  it('is not gone because a node did not tell of it again', async () => {
+    const order = await gateway.order();
+    await gateway.deposit(order);
+    await gateway.tick();
+    expect(await status(order)).toBe('confirming');
+    await changeHands();
+    faults.pending = () => ({ transfers: [], left: new Set() });
+    for (let look = 0; look < 3; look += 1) await gateway.tick();
+    gateway.clock.advance(31 * 60_000);
+    await gateway.tick();
+    expect(await status(order)).toBe('confirming');
+    faults.pending = null;
+    await gateway.settle(order);
+    expect(await status(order)).toBe('completed');
+  });
+
+  it('is gone when the node says so twice', async () => {
+    const order = await gateway.order();
+    const txid = await gateway.deposit(order);
+    await gateway.tick();
+    await gateway.settlement.sandbox.drop('bitcoin', txid);
+    await changeHands();
+    await gateway.tick();
+    expect(await status(order)).toBe('confirming');
+    await gateway.tick();
+    expect(await status(order)).toBe('waiting_deposit');
+  });
+
+  it('may be untold, and the blocks are read all the same', async () => {
+    faults.pending = () => {
+      throw new ChainError('busy', 'the node is busy');
+    };
+    const order = await gateway.order();
+    await gateway.deposit(order);
+    await gateway.mine('BTC');
+    await gateway.tick();
+    expect(await gateway.show(order)).toMatchObject({ status: 'confirming', deposit_confirmations: 1 });
+    await gateway.settle(order);
+    expect(await status(order)).toBe('completed');
+  });
+
+  it('costs nothing while it is of strangers only', async () => {
+    await gateway.tick();
+    const version = () => gateway.query(`select version from chain_state where chain = 'bitcoin'`);
+    const before = await version();
+    for (const digit of ['a', 'b']) {
+      const txid = digit.repeat(64);
+      const transfer = {
+        key: `${txid}:0`,
+        txid,
+        address: addressExample('BTC'),
+        tag: null,
+        contract: null,
+        amount: 1n,
+      };
+      faults.stuck = { chain: 'bitcoin', transfer };
+      await gateway.tick();
+      await gateway.tick();
+    }
+    expect(await version()).toEqual(before);
   });
 });
 
