@@ -295,7 +295,7 @@ export class ChainScanner {
     );
     if (held.length === 0) throw new LeaseLost(`another process works on ${chain}`);
     const isAtHead = height >= head;
-    const to: ScannedTo = { height, final };
+    const to: ScannedTo = { height, final, isAtHead };
 
     await countConfirmations(em, chain, height);
     const mined = blocks.flatMap(({ ref, transfers }) => transfers.map((transfer) => ({ transfer, block: ref })));
@@ -388,13 +388,16 @@ export class ChainScanner {
     });
   }
 
-  /** Deposits that this scan touches: of the arrivals, of orphaned blocks, of the mempool, and those that ripen now. */
+  /**
+   * Deposits that this scan touches: of the arrivals, of orphaned blocks, of the mempool, those that ripen now, and at the
+   * head those that an order still counts on though no block holds them.
+   */
   async #known(
     em: EntityManager,
     chain: string,
     orphaned: readonly BlockRef[],
     arrivals: readonly Arrival[],
-    { height, final }: ScannedTo,
+    { height, final, isAtHead }: ScannedTo,
   ): Promise<Deposit[]> {
     const keys = arrivals.map(({ transfer }) => transfer.key);
     const hashes = orphaned.map(({ hash }) => hash);
@@ -403,7 +406,9 @@ export class ChainScanner {
        union select id from deposit where chain = ? and block_hash in (select jsonb_array_elements_text(?::jsonb))
        union select id from deposit where chain = ? and state = 'mempool'
        union select id from deposit
-              where chain = ? and state = 'mined' and height <= ? and height + confirmations_required - 1 <= ?`,
+              where chain = ? and state = 'mined' and height <= ? and height + confirmations_required - 1 <= ?
+       union select d.id from deposit d join exchange_order o on o.id = d.order_id and o.deposit_id = d.id
+              where ? and d.chain = ? and d.state = 'orphaned' and o.status = 'confirming'`,
       [
         chain,
         JSON.stringify(keys),
@@ -413,6 +418,8 @@ export class ChainScanner {
         chain,
         Math.min(height, final ?? height),
         height,
+        isAtHead,
+        chain,
       ],
     );
     return rows.length === 0 ? [] : em.find(Deposit, { id: { $in: rows.map(({ id }) => id) } });

@@ -45,6 +45,7 @@ export class Migration0006LiveChains extends Migration {
       create index deposit_unswept on deposit (chain, credited_at)
         where state = 'credited' and swept_by is null and purpose = 'order';
       create index deposit_swept on deposit (swept_by) where swept_by is not null;
+      create index deposit_orphaned on deposit (chain) where state = 'orphaned';
       create index deposit_address_of_chain on deposit (chain, address);
 
       -- Ids follow from what is paid, so they say nothing of what came first.

@@ -498,6 +498,34 @@ describe('a chain that changes its mind', () => {
   });
 });
 
+describe('a rescan', () => {
+  it.each([
+    20, 230,
+  ])('of %d blocks takes a deposit for lost only when it reached the head without it', async (depth) => {
+    const [order, gone] = [await gateway.order(), await gateway.order()];
+    await gateway.mine('BTC', depth);
+    await gateway.deposit(order);
+    const lost = await gateway.deposit(gone);
+    await gateway.mine('BTC');
+    await gateway.tick();
+    for (const one of [order, gone]) expect(await status(one)).toBe('confirming');
+    gateway.clock.advance(31 * 60_000);
+    await gateway.reorg('BTC', 1);
+    await gateway.settlement.sandbox.drop('bitcoin', lost);
+    await gateway.mine('BTC');
+    await gateway.query(
+      `update chain_state set rescan_from = height - $1, fence = fence + 1, lease_owner = null, lease_until = null
+        where chain = 'bitcoin'`,
+      [depth],
+    );
+    await gateway.tick();
+    expect(await gateway.history(gone)).toEqual(['created', 'deposit_seen', 'deposit_lost_late']);
+    await gateway.settle(order);
+    expect(await status(order)).toBe('completed');
+    expect(await gateway.history(order)).not.toContain('deposit_lost_late');
+  });
+});
+
 describe('what waits for a block', () => {
   /** As when another process takes the chain over. */
   const changeHands = () =>
