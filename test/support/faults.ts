@@ -26,6 +26,8 @@ export class Faults {
   stuck: { readonly chain: string; readonly transfer: Transfer } | null = null;
   /** Instead of what the node says of what waits for a block. */
   pending: (() => Pending) | null = null;
+  /** Before a chain is read. */
+  scan: ((chain: string) => Promise<void>) | null = null;
   feeFactor = 1n;
   signerAway = false;
   /** Stands between the worker and the signer. */
@@ -77,6 +79,12 @@ export class Faults {
             if (faults.pending) return faults.pending();
             const own = faults.stuck?.chain === target.chain ? [faults.stuck.transfer] : [];
             return withWaiting(await target.pending(known), own);
+          };
+        }
+        if (name === 'scan') {
+          return async (...args: Parameters<ChainAdapter['scan']>) => {
+            await faults.scan?.(target.chain);
+            return target.scan(...args);
           };
         }
         if (name === 'prepare') {

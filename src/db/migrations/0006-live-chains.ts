@@ -9,6 +9,8 @@ export class Migration0006LiveChains extends Migration {
       alter table chain_state add identity text;
       -- Since when, and why, its node gives no answer.
       alter table chain_state add failing_since timestamptz, add failure text;
+      -- When it was last read to its head: what came before is known.
+      alter table chain_state add read_at timestamptz;
       -- The height up to which the chain itself called its blocks final; null where confirmations alone decide.
       alter table chain_state add final_height bigint;
       -- Index of the deposit address whose balance was compared last, of all that were given out; -1 begins anew.

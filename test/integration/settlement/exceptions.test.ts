@@ -31,6 +31,7 @@ afterEach(async () => {
   faults.status = null;
   faults.stuck = null;
   faults.pending = null;
+  faults.scan = null;
   faults.feeFactor = 1n;
   faults.signerAway = false;
   faults.signing = null;
@@ -523,6 +524,37 @@ describe('a rescan', () => {
     await gateway.settle(order);
     expect(await status(order)).toBe('completed');
     expect(await gateway.history(order)).not.toContain('deposit_lost_late');
+  });
+});
+
+describe('a chain that cannot be read', () => {
+  it('lets its orders wait until it was read to its head', async () => {
+    const [order, unpaid] = [await gateway.order(), await gateway.order()];
+    await gateway.deposit(order);
+    await gateway.mine('BTC');
+    faults.scan = async () => {
+      throw new ChainError('unreachable', 'no route to host');
+    };
+    gateway.clock.advance(31 * 60_000);
+    await gateway.tick();
+    const failing = () => gateway.query(`select failure from chain_state where chain = 'bitcoin'`);
+    expect(await failing()).toEqual([{ failure: 'unreachable' }]);
+    gateway.clock.advance(31 * 60_000);
+    await gateway.tick();
+    for (const one of [order, unpaid]) expect(await status(one)).toBe('waiting_deposit');
+    faults.scan = null;
+    await gateway.settle(order);
+    expect(await status(order)).toBe('completed');
+    expect(await status(unpaid)).toBe('expired');
+    expect(await failing()).toEqual([{ failure: null }]);
+  });
+
+  it('is failing no longer when another process could read it', async () => {
+    await gateway.query(
+      `update chain_state set failure = 'unreachable', failing_since = now() where chain = 'bitcoin'`,
+    );
+    await gateway.tick();
+    expect(await gateway.query('select chain from chain_state where failing_since is not null')).toEqual([]);
   });
 });
 
