@@ -58,7 +58,10 @@ interface ScanState {
   readonly waiting: readonly string[];
   /** Those of them that had left at the last look: a second look must say so before they count as gone. */
   readonly left: ReadonlySet<string>;
+  /** As the row has it. */
   readonly problem: string | null;
+  /** The scan stopped since the state was read, and is not tried again. */
+  readonly isStopped: boolean;
   /** A command asks to read everything above this height again. */
   readonly rescanFrom: number | null;
 }
@@ -116,7 +119,8 @@ export class ChainScanner {
   }
 
   /**
-   * Follows a chain for at most `maxBlocks`.
+   * Follows a chain for at most `maxBlocks`. One that stopped is tried again once when it changes hands, and goes on
+   * where its blocks are on the chain again.
    *
    * @throws LeaseLost when another process has the chain now; ChainError when the node does not answer.
    */
@@ -128,7 +132,7 @@ export class ChainScanner {
       await this.#rescan(adapter, lease, state);
       state = await this.#state(adapter, lease);
     }
-    if (state.problem !== null) return 'stopped';
+    if (state.isStopped) return 'stopped';
     // Before the scan: what is then in neither is gone.
     const pending = await pendingOf(adapter, state.waiting);
     let result: ScanResult;
@@ -138,7 +142,7 @@ export class ChainScanner {
       if (!(error instanceof ReorgTooDeep)) throw error;
       log.error({ event: 'reorg_too_deep', code: chain }, 'a chain was reorganised below the window; rescan it');
       await this.#stop(lease, 'reorg_too_deep');
-      this.forget(chain);
+      this.#states.set(chain, { ...state, problem: 'reorg_too_deep', isStopped: true });
       return 'stopped';
     }
     const final = result.final ?? null;
@@ -155,7 +159,7 @@ export class ChainScanner {
       gone: new Set([...pending.left].filter((txid) => state.left.has(txid))),
     };
     const looked = { lookedUp: keysOf(pending.transfers), left: pending.left };
-    if (hasMoved || waiting.own.length > 0 || waiting.gone.size > 0) {
+    if (hasMoved || waiting.own.length > 0 || waiting.gone.size > 0 || state.problem !== null) {
       await onBoundary('deposit.scanned');
       let left: string[];
       try {
@@ -173,6 +177,7 @@ export class ChainScanner {
         ...looked,
         waiting: left,
         problem: null,
+        isStopped: false,
         rescanFrom: null,
       });
       await onBoundary('deposit.recorded');
@@ -206,7 +211,7 @@ export class ChainScanner {
   /** The chain's state as this process stored it last, or as the database has it after a change of hands. */
   async #state(adapter: ChainAdapter, { chain, fence }: ChainLease): Promise<ScanState> {
     const known = this.#states.get(chain);
-    if (known?.fence === fence && known.problem === null) return known;
+    if (known?.fence === fence) return known;
     const [row] = await this.#options.orm.em.fork().execute<
       {
         version: string;
@@ -236,6 +241,7 @@ export class ChainScanner {
       waiting: row.waiting,
       left: new Set(),
       problem: row.problem,
+      isStopped: false,
       rescanFrom: row.rescan_from,
     };
     this.#states.set(chain, state);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { addressExample } from '../../../src/chains/address.ts';
-import { ChainError } from '../../../src/chains/chain-adapter.ts';
+import { ChainError, ReorgTooDeep } from '../../../src/chains/chain-adapter.ts';
 import { SignerError } from '../../../src/chains/signer.ts';
 import { reconcile } from '../../../src/ledger/reconcile.ts';
 import { Big } from '../../../src/money.ts';
@@ -41,6 +41,13 @@ afterEach(async () => {
   );
   expect(unbalanced).toEqual([]);
 });
+
+/** As when another process takes the chain over. */
+function changeHands(): Promise<object[]> {
+  return gateway.query(
+    `update chain_state set fence = fence + 1, lease_owner = null, lease_until = null where chain = 'bitcoin'`,
+  );
+}
 
 interface PaymentRow {
   readonly id: string;
@@ -559,12 +566,6 @@ describe('a chain that cannot be read', () => {
 });
 
 describe('what waits for a block', () => {
-  /** As when another process takes the chain over. */
-  const changeHands = () =>
-    gateway.query(
-      `update chain_state set fence = fence + 1, lease_owner = null, lease_until = null where chain = 'bitcoin'`,
-    );
-
   it('is not gone because a node did not tell of it again', async () => {
     const order = await gateway.order();
     await gateway.deposit(order);
@@ -629,6 +630,25 @@ describe('what waits for a block', () => {
 });
 
 describe('a chain that was reorganised too deep', () => {
+  it('goes on with nothing taken back when it is the old chain for whoever takes it over', async () => {
+    const order = await gateway.order();
+    await confirm(order);
+    await gateway.settle(order);
+    faults.scan = async (chain) => {
+      if (chain === 'bitcoin') throw new ReorgTooDeep(chain, 100);
+    };
+    await gateway.tick();
+    faults.scan = null;
+    const problem = () => gateway.query(`select problem from chain_state where chain = 'bitcoin'`);
+    await gateway.tick();
+    expect(await problem()).toEqual([{ problem: 'reorg_too_deep' }]);
+    await changeHands();
+    await gateway.tick();
+    expect(await problem()).toEqual([{ problem: null }]);
+    const deposits = await gateway.query('select state, credits from deposit where order_id = $1', [order.id]);
+    expect(deposits).toEqual([{ state: 'credited', credits: 1 }]);
+  });
+
   it('is not read on until a rescan, which takes back what is gone and credits what is there', async () => {
     const [order, gone] = [await gateway.order(), await gateway.order()];
     await gateway.mine('BTC', 3);
@@ -644,6 +664,10 @@ describe('a chain that was reorganised too deep', () => {
     const state = 'select problem, height::int as height from chain_state where chain = $1';
     const [stopped] = await gateway.query<{ problem: string | null; height: number }>(state, ['bitcoin']);
     expect(stopped?.problem).toBe('reorg_too_deep');
+    await changeHands();
+    await gateway.tick();
+    // Whoever takes it over looks once whether the chain is back.
+    expect(await gateway.query(state, ['bitcoin'])).toEqual([stopped]);
     await gateway.query(
       `update chain_state set rescan_from = greatest(0, height - 130), fence = fence + 1, lease_owner = null,
               lease_until = null
