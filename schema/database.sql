@@ -55,6 +55,7 @@ create table chain_state (
   identity text,
   failing_since timestamp with time zone,
   failure text,
+  read_at timestamp with time zone,
   final_height bigint,
   compared_index bigint not null default '-1'::integer,
   constraint chain_state_pkey PRIMARY KEY (chain)
@@ -129,6 +130,7 @@ CREATE INDEX deposit_address_of_chain ON public.deposit USING btree (chain, addr
 CREATE INDEX deposit_block ON public.deposit USING btree (chain, block_hash) WHERE (block_hash IS NOT NULL);
 CREATE INDEX deposit_mempool ON public.deposit USING btree (chain) WHERE (state = 'mempool'::text);
 CREATE INDEX deposit_order ON public.deposit USING btree (order_id);
+CREATE INDEX deposit_orphaned ON public.deposit USING btree (chain) WHERE (state = 'orphaned'::text);
 CREATE INDEX deposit_problem ON public.deposit USING btree (seen_at) WHERE (problem IS NOT NULL);
 CREATE INDEX deposit_ripening ON public.deposit USING btree (chain, height) WHERE (state = 'mined'::text);
 CREATE INDEX deposit_swept ON public.deposit USING btree (swept_by) WHERE (swept_by IS NOT NULL);

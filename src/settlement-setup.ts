@@ -124,7 +124,7 @@ export async function openSettlement(options: SettlementOptions): Promise<Settle
     settler,
     tasks: chainTasks(options, scanner),
     venue,
-    expiry: new OrderExpiry(orm, clock, config.DEPOSIT_WINDOW_SEC),
+    expiry: new OrderExpiry(orm, clock),
     jobs,
     pollMs: config.CHAIN_POLL_MS,
     leaseMs: config.CHAIN_LEASE_MS,

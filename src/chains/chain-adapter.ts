@@ -28,6 +28,13 @@ export interface Transfer {
   readonly amount: bigint;
 }
 
+/** What waits for a block, as far as the node tells. */
+export interface Pending {
+  readonly transfers: readonly Transfer[];
+  /** Those of the known transactions that surely wait no longer: a block has them, or nobody. */
+  readonly left: ReadonlySet<string>;
+}
+
 export interface ScannedBlock {
   readonly ref: BlockRef;
   readonly transfers: readonly Transfer[];
@@ -167,8 +174,12 @@ export interface ChainAdapter {
    * @throws ReorgTooDeep when no block of the window is on the chain any more.
    */
   scan(cursor: Cursor, maxBlocks: number): Promise<ScanResult>;
-  /** Transfers that wait for a block: a hint for display, never credited. */
-  pending(): Promise<readonly Transfer[]>;
+  /**
+   * What waits for a block: a hint for display, never credited.
+   *
+   * @param known Transactions that waited at an earlier look.
+   */
+  pending(known: readonly string[]): Promise<Pending>;
   /** Balances of the holdings in the newest block, in the same order. */
   balances(holdings: readonly Holding[], contract: string | null): Promise<readonly bigint[]>;
   /** The wallet that payments are made from. */

@@ -17,14 +17,17 @@ export interface BlockSource {
 export interface ScanLimits {
   readonly maxBlocks: number;
   readonly reorgWindow: number;
+  /** A scan that takes longer ends with the blocks that it has, so that they are stored. */
+  readonly budgetMs?: number;
 }
 
+const defaultBudgetMs = 10_000;
 /** How often the chain may change under one scan before the node is no longer believed. */
 const maxChanges = 3;
 
 /**
  * Follows a chain from a cursor: unwinds what is no longer on the chain, then reads at most `maxBlocks` forward, each on
- * top of the one before. A chain that has become shorter is unwound like any other.
+ * top of the one before, and at least one while there is one. A chain that has become shorter is unwound like any other.
  *
  * @throws ReorgTooDeep when no block of the window is on the chain any more.
  * @throws ChainError when blocks do not fit on top of each other even after unwinding, or when the chain ends below what
@@ -34,7 +37,7 @@ export async function scanBlocks(
   chain: string,
   source: BlockSource,
   cursor: Cursor,
-  { maxBlocks, reorgWindow }: ScanLimits,
+  { maxBlocks, reorgWindow, budgetMs = defaultBudgetMs }: ScanLimits,
 ): Promise<ScanResult> {
   const window = [...cursor.window];
   const orphaned: BlockRef[] = [];
@@ -50,10 +53,13 @@ export async function scanBlocks(
     throw new ReorgTooDeep(chain, cursor.window.length);
   };
 
+  const began = performance.now();
+  const isOver = (): boolean =>
+    blocks.length >= maxBlocks || (blocks.length > 0 && performance.now() - began >= budgetMs);
   const head = await source.headHeight();
   await refuseBehind(source, head, window);
   let top = await unwind();
-  for (let changes = 0; blocks.length < maxBlocks; ) {
+  for (let changes = 0; !isOver(); ) {
     const block = await source.block(top.height + 1);
     if (block === null) break;
     if (block.ref.parent === top.hash) {

@@ -1,11 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { BlockRef, ChainAdapter, ScanResult, Transfer } from '../chains/chain-adapter.ts';
+import type { BlockRef, ChainAdapter, Transfer } from '../chains/chain-adapter.ts';
 import { networkById } from '../chains/networks.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
 import type { DepositPurpose } from './deposit.entity.ts';
 
 /** A transfer, in the block that holds it; null while it is in none. */
-interface Sighting {
+export interface Sighting {
   readonly transfer: Transfer;
   readonly block: BlockRef | null;
 }
@@ -39,13 +39,9 @@ const lookUpBatch = 10_000;
 export async function ownSightings(
   em: EntityManager,
   adapter: ChainAdapter,
-  blocks: ScanResult['blocks'],
-  pending: readonly Transfer[],
+  sightings: readonly Sighting[],
 ): Promise<OwnSighting[]> {
-  const seen: Sighting[] = [
-    ...blocks.flatMap(({ ref, transfers }) => transfers.map((transfer) => ({ transfer, block: ref }))),
-    ...pending.map((transfer) => ({ transfer, block: null })),
-  ].filter(({ transfer }) => transfer.amount > 0n);
+  const seen = sightings.filter(({ transfer }) => transfer.amount > 0n);
   if (seen.length === 0) return [];
   const targets = new Map<string, Target>();
   for (let start = 0; start < seen.length; start += lookUpBatch) {

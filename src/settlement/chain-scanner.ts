@@ -2,7 +2,9 @@ import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgres
 import {
   type BlockRef,
   type ChainAdapter,
+  ChainError,
   type Cursor,
+  type Pending,
   ReorgTooDeep,
   type ScannedBlock,
   type ScanResult,
@@ -35,8 +37,8 @@ export interface ChainScannerOptions {
 const maxBlocks = 200;
 
 /**
- * unchanged: the chain is where it was. at_head: what was new is stored, up to the head. more: blocks are left. stopped:
- * somebody must look before the scan goes on.
+ * unchanged: the blocks are those that were read before, up to the head. at_head: what was new is stored, up to the
+ * head. more: blocks are left. stopped: somebody must look before the scan goes on.
  */
 export type ScanOutcome = 'unchanged' | 'at_head' | 'more' | 'stopped';
 
@@ -45,15 +47,31 @@ interface ScanState {
   readonly fence: string;
   readonly version: bigint;
   readonly cursor: Cursor;
+  /** Height of the chain's newest block at the last scan. */
+  readonly head: number;
   readonly final: number | null;
-  /** Pending transfers that were looked at, so that an unchanged mempool costs nothing; null before the first look. */
-  readonly pending: ReadonlySet<string> | null;
-  /** Something left the mempool at the last look: a second look must find it nowhere before it counts as gone. */
-  readonly hasLeft: boolean;
+  /** Keys of the transfers that waited at the last look and were looked up: strangers' cost nothing a second time. */
+  readonly lookedUp: ReadonlySet<string>;
+  /** Transactions of deposits that wait for a block. */
+  readonly waiting: readonly string[];
+  /** Those of them that had left at the last look: a second look must say so before they count as gone. */
+  readonly left: ReadonlySet<string>;
+  /** As the row has it. */
   readonly problem: string | null;
+  /** The scan stopped since the state was read, and is not tried again. */
+  readonly isStopped: boolean;
   /** A command asks to read everything above this height again. */
   readonly rescanFrom: number | null;
 }
+
+/** What of ours waits for a block, as far as it is new. */
+interface Waiting {
+  readonly own: readonly OwnSighting[];
+  /** Transactions that are in neither the mempool nor a block any more. */
+  readonly gone: ReadonlySet<string>;
+}
+
+const nothing: Waiting = { own: [], gone: new Set() };
 
 /**
  * Watches chains: one scanner for every kind. What a scan found, the moves that follow at once (an order stops waiting,
@@ -68,7 +86,8 @@ export class ChainScanner {
   }
 
   /**
-   * Follows a chain for at most `maxBlocks`.
+   * Follows a chain for at most `maxBlocks`. One that stopped is tried again once when it changes hands, and goes on
+   * where its blocks are on the chain again.
    *
    * @throws LeaseLost when another process has the chain now; ChainError when the node does not answer.
    */
@@ -80,9 +99,9 @@ export class ChainScanner {
       await this.#rescan(adapter, lease, state);
       state = await this.#state(adapter, lease);
     }
-    if (state.problem !== null) return 'stopped';
+    if (state.isStopped) return 'stopped';
     // Before the scan: what is then in neither is gone.
-    const pending = await adapter.pending();
+    const pending = await pendingOf(adapter, state.waiting);
     let result: ScanResult;
     try {
       result = await adapter.scan(state.cursor, maxBlocks);
@@ -90,36 +109,50 @@ export class ChainScanner {
       if (!(error instanceof ReorgTooDeep)) throw error;
       log.error({ event: 'reorg_too_deep', code: chain }, 'a chain was reorganised below the window; rescan it');
       await this.#stop(lease, 'reorg_too_deep');
-      this.forget(chain);
+      this.#states.set(chain, { ...state, problem: 'reorg_too_deep', isStopped: true });
       return 'stopped';
     }
     const final = result.final ?? null;
-    const isNews =
-      result.blocks.length > 0 ||
-      result.orphaned.length > 0 ||
-      final !== state.final ||
-      hasChanged(state.pending, pending) ||
-      state.hasLeft;
-    if (!isNews) return 'unchanged';
-    await onBoundary('deposit.scanned');
-    try {
-      await orm.em.fork().transactional((em) => this.#record(em, adapter, lease, state, result, pending));
-    } catch (error) {
-      this.forget(chain);
-      throw error;
+    const hasMoved = result.blocks.length > 0 || result.orphaned.length > 0 || final !== state.final;
+    // What was in a block that is gone may wait again.
+    const isKnown = ({ key }: Transfer): boolean => result.orphaned.length === 0 && state.lookedUp.has(key);
+    const seen = pending.transfers.filter((transfer) => !isKnown(transfer));
+    const waiting: Waiting = {
+      own: await ownSightings(
+        orm.em.fork(),
+        adapter,
+        seen.map((transfer) => ({ transfer, block: null })),
+      ),
+      gone: new Set([...pending.left].filter((txid) => state.left.has(txid))),
+    };
+    const looked = { lookedUp: keysOf(pending.transfers), left: pending.left };
+    if (hasMoved || waiting.own.length > 0 || waiting.gone.size > 0 || state.problem !== null) {
+      await onBoundary('deposit.scanned');
+      let left: string[];
+      try {
+        left = await orm.em.fork().transactional((em) => this.#record(em, adapter, lease, state, result, waiting));
+      } catch (error) {
+        this.forget(chain);
+        throw error;
+      }
+      this.#states.set(chain, {
+        fence: lease.fence,
+        version: state.version + 1n,
+        cursor: result.cursor,
+        head: result.head,
+        final,
+        ...looked,
+        waiting: left,
+        problem: null,
+        isStopped: false,
+        rescanFrom: null,
+      });
+      await onBoundary('deposit.recorded');
+    } else {
+      this.#states.set(chain, { ...state, ...looked });
     }
-    this.#states.set(chain, {
-      fence: lease.fence,
-      version: state.version + 1n,
-      cursor: result.cursor,
-      final,
-      pending: keysOf(pending),
-      hasLeft: state.pending === null || [...state.pending].some((key) => !keysOf(pending).has(key)),
-      problem: null,
-      rescanFrom: null,
-    });
-    await onBoundary('deposit.recorded');
-    return (result.cursor.window.at(-1)?.height ?? 0) < result.head ? 'more' : 'at_head';
+    if (heightOf(result.cursor) < result.head) return 'more';
+    return hasMoved ? 'at_head' : 'unchanged';
   }
 
   /**
@@ -130,10 +163,10 @@ export class ChainScanner {
    */
   async recordFound(adapter: ChainAdapter, lease: ChainLease, block: ScannedBlock): Promise<void> {
     const state = await this.#state(adapter, lease);
-    const height = state.cursor.window.at(-1)?.height ?? 0;
-    if (state.problem !== null || state.rescanFrom !== null || height < block.ref.height) return;
-    const found = { orphaned: [], blocks: [block], cursor: state.cursor, head: height, final: state.final };
-    await this.#options.orm.em.fork().transactional((em) => this.#record(em, adapter, lease, state, found, []));
+    if (state.problem !== null || state.rescanFrom !== null || heightOf(state.cursor) < block.ref.height) return;
+    const { cursor, head, final } = state;
+    const found = { orphaned: [], blocks: [block], cursor, head, final };
+    await this.#options.orm.em.fork().transactional((em) => this.#record(em, adapter, lease, state, found, nothing));
     this.forget(adapter.chain);
   }
 
@@ -145,19 +178,22 @@ export class ChainScanner {
   /** The chain's state as this process stored it last, or as the database has it after a change of hands. */
   async #state(adapter: ChainAdapter, { chain, fence }: ChainLease): Promise<ScanState> {
     const known = this.#states.get(chain);
-    if (known?.fence === fence && known.problem === null) return known;
+    if (known?.fence === fence) return known;
     const [row] = await this.#options.orm.em.fork().execute<
       {
         version: string;
         cursor_blocks: BlockRef[];
+        head: number;
         final: number | null;
         problem: string | null;
         rescan_from: number | null;
+        waiting: string[];
       }[]
     >(
-      `select version::text as version, cursor_blocks, final_height::int as final, problem,
-                rescan_from::int as rescan_from
-           from chain_state where chain = ?`,
+      `select version::text as version, cursor_blocks, head::int as head, final_height::int as final, problem,
+                rescan_from::int as rescan_from,
+                array(select distinct txid from deposit d where d.chain = c.chain and d.state = 'mempool') as waiting
+           from chain_state c where chain = ?`,
       [chain],
     );
     if (!row) throw new Error(`the chain ${chain} has no row in chain_state`);
@@ -166,10 +202,13 @@ export class ChainScanner {
       fence,
       version: BigInt(row.version),
       cursor: isFirst ? await adapter.start(adapter.startHeight) : { window: row.cursor_blocks },
+      head: row.head,
       final: row.final,
-      pending: null,
-      hasLeft: false,
+      lookedUp: new Set(),
+      waiting: row.waiting,
+      left: new Set(),
       problem: row.problem,
+      isStopped: false,
       rescanFrom: row.rescan_from,
     };
     this.#states.set(chain, state);
@@ -193,8 +232,8 @@ export class ChainScanner {
         [chain, from],
       );
       if (adapter.model === 'outputs') await forgetOutputsAbove(em, chain, from);
-      const nothing = { orphaned, blocks: [], cursor, head, final: state.final };
-      await this.#record(em, adapter, lease, state, nothing, []);
+      const undone = { orphaned, blocks: [], cursor, head, final: state.final };
+      await this.#record(em, adapter, lease, state, undone, nothing);
     });
     this.forget(chain);
     log.warn({ event: 'rescan', code: chain, count: head - from }, 'a chain is read again');
@@ -206,18 +245,19 @@ export class ChainScanner {
       .execute('update chain_state set problem = ? where chain = ? and fence = ?', [problem, chain, fence]);
   }
 
+  /** Stores what a scan found, and what follows at once. The transactions of deposits that wait for a block then. */
   async #record(
     em: EntityManager,
     adapter: ChainAdapter,
     { fence }: ChainLease,
     state: ScanState,
     { orphaned, blocks, cursor, head, final = null }: ScanResult,
-    pending: readonly Transfer[],
-  ): Promise<void> {
+    waiting: Waiting,
+  ): Promise<string[]> {
     const { clock, jobs, tools } = this.#options;
     const { chain } = adapter;
     const now = clock.now();
-    const height = cursor.window.at(-1)?.height ?? 0;
+    const height = heightOf(cursor);
     // The fence against a process that slept past its lease, the version against a scan that overlapped with this one.
     const held = await em.execute<{ chain: string }[]>(
       `update chain_state
@@ -228,10 +268,11 @@ export class ChainScanner {
     );
     if (held.length === 0) throw new LeaseLost(`another process works on ${chain}`);
     const isAtHead = height >= head;
-    const to: ScannedTo = { height, final };
+    const to: ScannedTo = { height, final, isAtHead };
 
     await countConfirmations(em, chain, height);
-    const own = await ownSightings(em, adapter, blocks, pending);
+    const mined = blocks.flatMap(({ ref, transfers }) => transfers.map((transfer) => ({ transfer, block: ref })));
+    const own = [...(await ownSightings(em, adapter, mined)), ...waiting.own];
     if (adapter.model === 'outputs') {
       await forgetOutputs(
         em,
@@ -250,7 +291,7 @@ export class ChainScanner {
 
     await orphanDeposits(em, deposits, orders, orphaned, now);
     for (const arrival of arrivals) storeArrival(em, deposits, chain, arrival, now);
-    if (isAtHead && state.pending) dropDeposits(deposits, chain, new Set([...keysOf(pending), ...state.pending]));
+    if (isAtHead) dropDeposits(deposits, chain, waiting.gone);
     await creditStrangers(em, deposits, chain, to, now);
     await em.flush();
 
@@ -267,15 +308,20 @@ export class ChainScanner {
       em,
       due.map(({ id }) => id),
     );
+    const stillWaiting = deposits.filter((deposit) => deposit.chain === chain && deposit.state === 'mempool');
+    return [...new Set(stillWaiting.map(({ txid }) => txid))];
   }
 
-  /** Deposits that this scan touches: of the arrivals, of orphaned blocks, of the mempool, and those that ripen now. */
+  /**
+   * Deposits that this scan touches: of the arrivals, of orphaned blocks, of the mempool, those that ripen now, and at the
+   * head those that an order still counts on though no block holds them.
+   */
   async #known(
     em: EntityManager,
     chain: string,
     orphaned: readonly BlockRef[],
     arrivals: readonly Arrival[],
-    { height, final }: ScannedTo,
+    { height, final, isAtHead }: ScannedTo,
   ): Promise<Deposit[]> {
     const keys = arrivals.map(({ transfer }) => transfer.key);
     const hashes = orphaned.map(({ hash }) => hash);
@@ -284,7 +330,9 @@ export class ChainScanner {
        union select id from deposit where chain = ? and block_hash in (select jsonb_array_elements_text(?::jsonb))
        union select id from deposit where chain = ? and state = 'mempool'
        union select id from deposit
-              where chain = ? and state = 'mined' and height <= ? and height + confirmations_required - 1 <= ?`,
+              where chain = ? and state = 'mined' and height <= ? and height + confirmations_required - 1 <= ?
+       union select d.id from deposit d join exchange_order o on o.id = d.order_id and o.deposit_id = d.id
+              where ? and d.chain = ? and d.state = 'orphaned' and o.status = 'confirming'`,
       [
         chain,
         JSON.stringify(keys),
@@ -294,6 +342,8 @@ export class ChainScanner {
         chain,
         Math.min(height, final ?? height),
         height,
+        isAtHead,
+        chain,
       ],
     );
     return rows.length === 0 ? [] : em.find(Deposit, { id: { $in: rows.map(({ id }) => id) } });
@@ -331,8 +381,18 @@ function keysOf(transfers: readonly Transfer[]): ReadonlySet<string> {
   return new Set(transfers.map(({ key }) => key));
 }
 
-function hasChanged(known: ReadonlySet<string> | null, pending: readonly Transfer[]): boolean {
-  return known === null || known.size !== pending.length || pending.some(({ key }) => !known.has(key));
+function heightOf({ window }: Cursor): number {
+  return window.at(-1)?.height ?? 0;
+}
+
+/** A node that does not tell what waits may still tell of its blocks. */
+async function pendingOf(adapter: ChainAdapter, known: readonly string[]): Promise<Pending> {
+  try {
+    return await adapter.pending(known);
+  } catch (error) {
+    if (error instanceof ChainError) return { transfers: [], left: new Set() };
+    throw error;
+  }
 }
 
 /** Brings the confirmations of all orders that wait for theirs up to a height, in one statement. */

@@ -100,12 +100,10 @@ export function storeArrival(em: EntityManager, deposits: Deposit[], chain: stri
   deposits.push(deposit);
 }
 
-/** Lets go of deposits whose transfer is in neither the mempool nor a block any more. */
-export function dropDeposits(deposits: readonly Deposit[], chain: string, waiting: ReadonlySet<string>): void {
+/** Lets go of deposits whose transaction is in neither the mempool nor a block any more. */
+export function dropDeposits(deposits: readonly Deposit[], chain: string, gone: ReadonlySet<string>): void {
   for (const deposit of deposits) {
-    if (deposit.chain === chain && deposit.state === 'mempool' && !waiting.has(deposit.key)) {
-      deposit.state = 'orphaned';
-    }
+    if (deposit.chain === chain && deposit.state === 'mempool' && gone.has(deposit.txid)) deposit.state = 'orphaned';
   }
 }
 

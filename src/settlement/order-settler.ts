@@ -165,7 +165,7 @@ export class OrderSettler {
 
 async function readScanned(em: EntityManager): Promise<Map<string, ScannedTo>> {
   const rows = await em.execute<(ScannedTo & { chain: string })[]>(
-    'select chain, height::int as height, final_height::int as final from chain_state',
+    `select chain, height::int as height, final_height::int as final, height >= head as "isAtHead" from chain_state`,
   );
-  return new Map(rows.map(({ chain, height, final }) => [chain, { height, final }]));
+  return new Map(rows.map(({ chain, ...scannedTo }) => [chain, scannedTo]));
 }

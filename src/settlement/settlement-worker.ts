@@ -43,11 +43,14 @@ const cashEveryMs = 5_000;
 const retryMs = 10_000;
 /** Orders that one sweep takes up. */
 const sweepBatch = 500;
-/** How long payments go on before the chains are read again. */
+/** How long payments go on before their chain is read again. */
 const paymentsMs = 1_000;
-/** Scans of one chain before the others get their turn. */
+/** Scans of a chain, and how long another is begun, before its payments get their turn. */
 const maxScans = 5;
-/** Chains, and orders, that one process works on at a time. */
+const scansMs = 5_000;
+/** Between two notes of a chain that it answers. */
+const noteEveryMs = 5_000;
+/** Chains of a round, and orders, that one process works on at a time. */
 const concurrency = 4;
 
 /**
@@ -57,13 +60,13 @@ const concurrency = 4;
 export class SettlementWorker {
   readonly #options: SettlementWorkerOptions;
   readonly #leases: ChainLeases;
-  /** When each chain was last read to its head. */
-  readonly #looked = new Map<string, Date>();
   /** When each chain was last looked at, and each task last run on it, by the process's own clock. */
   readonly #turns = new Map<string, number>();
   /** Chains that cannot be worked on at present, and when the log last said so. */
   readonly #failing = new Map<string, number>();
   readonly #loops: Promise<void>[] = [];
+  /** Chains that are being worked on, each with the round that it is part of. */
+  readonly #busy = new Map<string, Promise<void>>();
   #held: ChainLease[] = [];
   readonly #stop = new AbortController();
 
@@ -83,8 +86,8 @@ export class SettlementWorker {
     await jobs.work((orderIds) => this.#settle(orderIds));
     await this.#renew();
     this.#loop(leaseMs / 3, 'leases_failed', () => this.#renew());
-    this.#loop(pollMs, 'chains_failed', () => this.#chains());
-    this.#loop(expireEveryMs, 'expiry_sweep_failed', () => expiry.sweep(this.#looked));
+    this.#loop(pollMs, 'chains_failed', () => this.#round());
+    this.#loop(expireEveryMs, 'expiry_sweep_failed', () => expiry.sweep());
     this.#loop(sweepEveryMs, 'order_sweep_failed', () => this.#sweep());
     if (venue.settleCash) this.#loop(cashEveryMs, 'venue_cash_failed', async () => venue.settleCash?.());
   }
@@ -93,6 +96,7 @@ export class SettlementWorker {
   async stop(): Promise<void> {
     this.#stop.abort();
     await Promise.all(this.#loops);
+    await Promise.all(this.#busy.values());
     // Best effort: without a database, the leases end by themselves.
     await this.#leases.release().catch(() => {});
   }
@@ -105,8 +109,9 @@ export class SettlementWorker {
     const { expiry, clock } = this.#options;
     for (let turn = 0; turn < 20; turn++) {
       await this.#renew();
-      await this.#chains(Number.POSITIVE_INFINITY);
-      await expiry.sweep(this.#looked);
+      await this.#round(Number.POSITIVE_INFINITY);
+      await Promise.all(this.#busy.values());
+      await expiry.sweep();
       const due = await this.#dueOrders(clock.now());
       await this.#settle(due);
       if (due.length === 0) return;
@@ -114,40 +119,47 @@ export class SettlementWorker {
   }
 
   /**
-   * One look at every chain that this process holds: first all are read, so that no deposit waits for payments, then
-   * payments are taken on for so long. What no time is left for comes due again.
+   * Begins a look at every chain that this process holds and that no earlier round still works on: one that takes long
+   * keeps no other waiting.
    */
-  async #chains(budgetMs = paymentsMs): Promise<void> {
-    const { payments } = this.#options;
-    const leases = this.#held;
-    const withNews = new Set<string>();
-    await forEach(leases, concurrency, async (lease) => {
-      await this.#onChain(lease, async (adapter) => {
-        const pollMs = budgetMs === paymentsMs ? (adapter.pollMs ?? 0) : 0;
-        if (!this.#isTurn(lease.chain, pollMs)) return;
-        if (await this.#scan(adapter, lease)) withNews.add(lease.chain);
-        await this.#answered(lease);
-      });
+  async #round(budgetMs = paymentsMs): Promise<void> {
+    const free = this.#held.filter(({ chain }) => !this.#busy.has(chain));
+    if (free.length === 0) return;
+    const due = await this.#options.payments.claim(free.map(({ chain }) => chain));
+    const round = forEach(free, concurrency, async (lease) => {
+      await this.#look(lease, due.get(lease.chain) ?? [], budgetMs);
+      this.#busy.delete(lease.chain);
     });
-    if (leases.length === 0) return;
-    const until = performance.now() + budgetMs;
-    const due = await payments.claim(leases.map(({ chain }) => chain));
-    await forEach(leases, concurrency, async (lease) => {
-      const ids = due.get(lease.chain) ?? [];
-      if (ids.length === 0 && !withNews.has(lease.chain)) return;
+    for (const { chain } of free) this.#busy.set(chain, round);
+  }
+
+  /**
+   * One look at a chain: it is read, so that no deposit waits for payments, then payments are taken on for so long. What
+   * no time is left for comes due again.
+   */
+  async #look(lease: ChainLease, dueIds: readonly string[], budgetMs: number): Promise<void> {
+    const { payments, tasks } = this.#options;
+    const isDriven = budgetMs !== paymentsMs;
+    let hasMoved = false;
+    await this.#onChain(lease, async (adapter) => {
+      if (!this.#isTurn(lease.chain, isDriven ? 0 : (adapter.pollMs ?? 0))) return;
+      const began = this.#options.clock.now();
+      const { isAtHead, ...scanned } = await this.#scan(adapter, lease);
+      hasMoved = scanned.hasMoved;
+      await this.#answered(lease, isAtHead ? began : null, isDriven ? 0 : noteEveryMs);
+    });
+    if (dueIds.length > 0 || hasMoved) {
       await this.#onChain(lease, async (adapter) => {
-        const looked = withNews.has(lease.chain) ? await payments.sent(lease.chain) : [];
+        const until = performance.now() + budgetMs;
+        const sent = hasMoved ? await payments.sent(lease.chain) : [];
         const hasTime = (): boolean => !this.#isStopped && performance.now() < until;
-        await payments.work(adapter, lease, [...new Set([...ids, ...looked])], hasTime);
+        await payments.work(adapter, lease, [...new Set([...dueIds, ...sent])], hasTime);
       });
-    });
-    for (const task of this.#options.tasks) {
-      await forEach(leases, concurrency, (lease) =>
-        this.#onChain(lease, async (adapter) => {
-          const name = `${lease.chain} ${this.#options.tasks.indexOf(task)}`;
-          if (this.#isTurn(name, task.everySec * 1_000)) await task.run(adapter, lease);
-        }),
-      );
+    }
+    for (const [index, task] of tasks.entries()) {
+      await this.#onChain(lease, async (adapter) => {
+        if (this.#isTurn(`${lease.chain} ${index}`, task.everySec * 1_000)) await task.run(adapter, lease);
+      });
     }
   }
 
@@ -159,17 +171,20 @@ export class SettlementWorker {
     return true;
   }
 
-  /** A chain that answers again is no longer failing. */
-  async #answered({ chain, fence }: ChainLease): Promise<void> {
-    if (!this.#failing.delete(chain)) return;
+  /**
+   * Notes that a chain could be read, which ends a failure, whichever process noted that, and when it was read to its
+   * head. At least once in so long.
+   */
+  async #answered({ chain, fence }: ChainLease, readAt: Date | null, everyMs: number): Promise<void> {
     const { orm, log } = this.#options;
-    log.info({ event: 'chain_answers', code: chain }, 'a chain can be worked on again');
-    await orm.em
-      .fork()
-      .execute('update chain_state set failing_since = null, failure = null where chain = ? and fence = ?', [
-        chain,
-        fence,
-      ]);
+    const wasFailing = this.#failing.delete(chain);
+    if (wasFailing) log.info({ event: 'chain_answers', code: chain }, 'a chain can be worked on again');
+    if (!this.#isTurn(`${chain} answered`, wasFailing ? 0 : everyMs)) return;
+    await orm.em.fork().execute(
+      `update chain_state set failing_since = null, failure = null, read_at = coalesce(?, read_at)
+        where chain = ? and fence = ?`,
+      [readAt, chain, fence],
+    );
   }
 
   /** Notes for staff since when a chain fails, and says so in the log, now and once a minute. */
@@ -189,17 +204,17 @@ export class SettlementWorker {
       );
   }
 
-  /** Reads a chain to its head, if that does not take too long. True when there was something new. */
-  async #scan(adapter: ChainAdapter, lease: ChainLease): Promise<boolean> {
-    const { scanner, clock } = this.#options;
-    const began = clock.now();
+  /** Reads a chain to its head, if that does not take too long. */
+  async #scan(adapter: ChainAdapter, lease: ChainLease): Promise<{ hasMoved: boolean; isAtHead: boolean }> {
+    const { scanner } = this.#options;
+    const until = performance.now() + scansMs;
     let result = await scanner.scan(adapter, lease);
-    const isNew = result === 'at_head' || result === 'more';
-    for (let scans = 1; result === 'more' && scans < maxScans && !this.#isStopped; scans++) {
+    const hasMoved = result === 'at_head' || result === 'more';
+    for (let scans = 1; result === 'more' && scans < maxScans && performance.now() < until; scans++) {
+      if (this.#isStopped) break;
       result = await scanner.scan(adapter, lease);
     }
-    if (result === 'unchanged' || result === 'at_head') this.#looked.set(lease.chain, began);
-    return isNew;
+    return { hasMoved, isAtHead: result === 'unchanged' || result === 'at_head' };
   }
 
   /** Does something on a chain. What goes wrong there is no concern of the other chains. */

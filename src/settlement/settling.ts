@@ -33,6 +33,8 @@ export interface ScannedTo {
   readonly height: number;
   /** The height up to which the chain itself called its blocks final; null where confirmations alone decide. */
   readonly final: number | null;
+  /** Whether no block of the chain was left to read. */
+  readonly isAtHead: boolean;
 }
 
 /** One order under its row lock, with everything that decides its next move, inside one transaction. */

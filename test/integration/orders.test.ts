@@ -258,8 +258,11 @@ describe('an order whose window has passed', () => {
     const { key } = await other.partner();
     const { json } = await other.call('POST', '/partner/orders', { key, body: orderBody() });
     const status = async () => (await other.call('GET', `/partner/orders/${json.id}`, { key })).json.status;
-    const sweeps = [new OrderExpiry(other.app.orm, clock, 1800), new OrderExpiry(other.app.orm, clock, 1800)];
-    const sweep = (seen = clock.now()) => Promise.all(sweeps.map((each) => each.sweep(new Map([['bitcoin', seen]]))));
+    const sweeps = [new OrderExpiry(other.app.orm, clock), new OrderExpiry(other.app.orm, clock)];
+    const sweep = async (readAt: Date | null = clock.now()) => {
+      await query(other.databaseUrl, `update chain_state set read_at = $1 where chain = 'bitcoin'`, [readAt]);
+      await Promise.all(sweeps.map((each) => each.sweep()));
+    };
     clock.advance(1_799_000);
     await sweep();
     expect(await status()).toBe('waiting_deposit');
@@ -267,6 +270,11 @@ describe('an order whose window has passed', () => {
     clock.advance(1_000);
     // Nobody has read the chain since: a deposit could be in it.
     await sweep(early);
+    expect(await status()).toBe('waiting_deposit');
+    // However long that takes, and whichever process asks.
+    clock.advance(10 * 3_600_000);
+    await sweep(early);
+    await sweep(null);
     expect(await status()).toBe('waiting_deposit');
     await sweep();
     await sweep();

@@ -91,6 +91,11 @@ export function describeChainAdapter(name: string, makeHarness: () => Promise<Ch
       return balance((await adapter.hotWallet()).address, contract);
     };
 
+    const pendingTo = async (to: string): Promise<Transfer[]> => {
+      const { transfers } = await adapter.pending([]);
+      return transfers.filter(({ address }) => address === to);
+    };
+
     function expectMined(status: TxStatus): Extract<TxStatus, { state: 'mined' }> {
       if (status.state !== 'mined') throw new Error(`expected a mined transaction, got ${JSON.stringify(status)}`);
       return status;
@@ -161,7 +166,7 @@ export function describeChainAdapter(name: string, makeHarness: () => Promise<Ch
         expect(after.orphaned).toEqual(before.cursor.window.slice(-depth).reverse());
         expect(after.blocks).toHaveLength(depth);
         expect(transfersOf(after).filter(({ address }) => address === to)).toEqual([]);
-        expect((await adapter.pending()).filter(({ address }) => address === to)).toEqual([found]);
+        expect(await pendingTo(to)).toEqual([found]);
 
         await chain.mine(1);
         const again = await adapter.scan(after.cursor, 20);
@@ -200,13 +205,15 @@ export function describeChainAdapter(name: string, makeHarness: () => Promise<Ch
       it('shows a transfer as pending until it is in a block', async () => {
         const cursor = await startHere();
         const to = chain.address();
-        await chain.pay(to, null, null, unit);
-        const pending = (await adapter.pending()).filter(({ address }) => address === to);
+        const txid = await chain.pay(to, null, null, unit);
+        const pending = await pendingTo(to);
         expect(pending).toHaveLength(1);
+        expect((await adapter.pending([txid])).left).toEqual(new Set());
         expect(transfersOf(await adapter.scan(cursor, 10))).toEqual([]);
         expect(await balance(to)).toBe(0n);
         await chain.mine(1);
-        expect((await adapter.pending()).filter(({ address }) => address === to)).toEqual([]);
+        expect(await pendingTo(to)).toEqual([]);
+        expect((await adapter.pending([txid])).left).toEqual(new Set([txid]));
         expect(transfersOf(await adapter.scan(cursor, 10)).filter(({ address }) => address === to)).toEqual(pending);
         expect(await balance(to)).toBe(unit);
       });

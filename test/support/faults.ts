@@ -1,7 +1,20 @@
-import type { ChainAdapter, PreparedTx, SignedTx, Transfer, TxStatus } from '../../src/chains/chain-adapter.ts';
+import type {
+  ChainAdapter,
+  Pending,
+  PreparedTx,
+  SignedTx,
+  Transfer,
+  TxStatus,
+} from '../../src/chains/chain-adapter.ts';
 import { SignerError } from '../../src/chains/signer.ts';
 import type { VenueAnswer } from '../../src/settlement/liquidity-venue.ts';
 import type { Surroundings } from '../../src/surroundings.ts';
+
+/** What waits for a block, and some transfers besides. */
+export function withWaiting({ transfers, left }: Pending, more: readonly Transfer[]): Pending {
+  const waiting = new Set(more.map(({ txid }) => txid));
+  return { transfers: [...transfers, ...more], left: new Set([...left].filter((txid) => !waiting.has(txid))) };
+}
 
 /** What the outside world does wrong at present; a test sets and clears it. */
 export class Faults {
@@ -11,6 +24,10 @@ export class Faults {
   status: ((tx: SignedTx) => TxStatus) | null = null;
   /** Waits in the mempool of a chain, and no block takes it. */
   stuck: { readonly chain: string; readonly transfer: Transfer } | null = null;
+  /** Instead of what the node says of what waits for a block. */
+  pending: (() => Pending) | null = null;
+  /** Before a chain is read. */
+  scan: ((chain: string) => Promise<void>) | null = null;
   feeFactor = 1n;
   signerAway = false;
   /** Stands between the worker and the signer. */
@@ -58,9 +75,16 @@ export class Faults {
           return async (tx: SignedTx) => (faults.status ? faults.status(tx) : target.status(tx));
         }
         if (name === 'pending') {
-          return async () => {
+          return async (known: readonly string[]): Promise<Pending> => {
+            if (faults.pending) return faults.pending();
             const own = faults.stuck?.chain === target.chain ? [faults.stuck.transfer] : [];
-            return [...(await target.pending()), ...own];
+            return withWaiting(await target.pending(known), own);
+          };
+        }
+        if (name === 'scan') {
+          return async (...args: Parameters<ChainAdapter['scan']>) => {
+            await faults.scan?.(target.chain);
+            return target.scan(...args);
           };
         }
         if (name === 'prepare') {

@@ -19,6 +19,7 @@ import type { StaffProposal } from '../../src/settlement/staff-actions.ts';
 import type { Surroundings } from '../../src/surroundings.ts';
 import { TestClock } from './clock.ts';
 import { createDatabase } from './database.ts';
+import { withWaiting } from './faults.ts';
 import { type MadeOrder, type SettledGateway, startSettledGateway } from './settled-gateway.ts';
 
 /** The pairs of the model. All chains of theirs are the networks below. */
@@ -822,11 +823,11 @@ export class World {
     return new Proxy(adapter, {
       get: (target, name) => {
         if (name === 'pending') {
-          return () =>
+          return (known: readonly string[]) =>
             alive(async () => {
               fails('pending');
               const own = this.#stuck.filter(({ chain }) => chain === target.chain).map(({ transfer }) => transfer);
-              return [...(await target.pending()), ...own];
+              return withWaiting(await target.pending(known), own);
             });
         }
         if (name === 'broadcast') return (tx: SignedTx) => alive(() => this.#broadcast(target, tx));

@@ -8,12 +8,12 @@ import {
   type Holding,
   type NodeReport,
   type PaymentIntent,
+  type Pending,
   type PreparedTx,
   type Reservation,
   type ScanResult,
   type SignedTx,
   type SweepCost,
-  type Transfer,
   type TxStatus,
 } from '../chain-adapter.ts';
 import { finalityDepth } from '../finality.ts';
@@ -120,15 +120,21 @@ export class EvmAdapter implements ChainAdapter {
     });
   }
 
-  /** In the chain's own coin only: what a call to a token will move is not known before a block executes it. */
-  pending(): Promise<readonly Transfer[]> {
+  /**
+   * In the chain's own coin only: what a call to a token will move is not known before a block executes it. What pays
+   * too little for the next block is not shown, but still waits.
+   */
+  pending(known: readonly string[]): Promise<Pending> {
     return this.#ask(async (node) => {
       const waiting = await node.pendingTransactions();
-      return waiting.flatMap(({ txid, to, value }) => {
+      const shown = new Set(waiting.map(({ txid }) => txid));
+      const left = await node.notWaiting(known.filter((txid) => !shown.has(txid)));
+      const transfers = waiting.flatMap(({ txid, to, value }) => {
         if (to === null || value === 0n) return [];
         const address = toChecksumAddress(to.slice(2));
         return [{ key: `${txid}:0`, txid, address, tag: null, contract: null, amount: value }];
       });
+      return { transfers, left };
     });
   }
 

@@ -17,8 +17,6 @@ export interface EvmBlockSourceOptions {
 
 /** Blocks that are asked for at once; a node has much to do for the traces of one. */
 const ahead = { plain: 8, traced: 2 } as const;
-/** A scan that takes longer stores what it has, so that its chain is not left alone for too long. */
-const budgetMs = 10_000;
 /** How often a block may change while it is read. */
 const maxReads = 3;
 
@@ -27,7 +25,6 @@ export class EvmBlockSource implements BlockSource {
   readonly #options: EvmBlockSourceOptions;
   readonly #last: number;
   readonly #ahead: number;
-  readonly #begun = performance.now();
   readonly #reading = new Map<number, Promise<ScannedBlock | null>>();
   #read = 0;
 
@@ -48,12 +45,12 @@ export class EvmBlockSource implements BlockSource {
   }
 
   /**
-   * Null at the end of what this scan reads: above the head as it was, or where the node fails or time is up after some
-   * blocks were read, so that a slow node loses none of its work.
+   * Null at the end of what this scan reads: above the head as it was, or where the node fails after some blocks were
+   * read, so that a slow node loses none of its work.
    */
   async block(height: number): Promise<ScannedBlock | null> {
     const hasSome = this.#read > 0;
-    if (height > this.#last || (hasSome && performance.now() - this.#begun > budgetMs)) return null;
+    if (height > this.#last) return null;
     for (let next = height; next <= Math.min(this.#last, height + this.#ahead - 1); next += 1) {
       if (this.#reading.has(next)) continue;
       const reading = readBlock(this.#options, next);

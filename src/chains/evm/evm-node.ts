@@ -157,11 +157,13 @@ export class EvmNode {
   }
 
   async place(txid: string): Promise<TxPlace> {
-    const answer = await this.#call('eth_getTransactionByHash', [txid]);
-    if (answer === null) return null;
-    const tx = asObject(answer, 'transaction');
-    if (asHash(tx.hash, 'hash of a transaction') !== txid) throw unsound('another transaction');
-    return tx.blockHash === null || tx.blockHash === undefined ? 'pool' : 'block';
+    return readPlace(await this.#call('eth_getTransactionByHash', [txid]), txid);
+  }
+
+  /** Those of the transactions that do not wait for a block. */
+  async notWaiting(txids: readonly string[]): Promise<Set<string>> {
+    const answers = await this.#batch(txids.map((txid) => ({ method: 'eth_getTransactionByHash', params: [txid] })));
+    return new Set(txids.filter((txid, index) => readPlace(answers[index], txid) !== 'pool'));
   }
 
   /** How many transactions an account has sent, as of a block. */
@@ -317,6 +319,13 @@ export class EvmNode {
     }
     return answers;
   }
+}
+
+function readPlace(answer: unknown, txid: string): TxPlace {
+  if (answer === null) return null;
+  const tx = asObject(answer, 'transaction');
+  if (asHash(tx.hash, 'hash of a transaction') !== txid) throw unsound('another transaction');
+  return tx.blockHash === null || tx.blockHash === undefined ? 'pool' : 'block';
 }
 
 /** Those of a block by their transactions. */

@@ -6,12 +6,12 @@ import {
   type Cursor,
   type Holding,
   type PaymentIntent,
+  type Pending,
   type PreparedTx,
   type Reservation,
   type ScannedBlock,
   type ScanResult,
   type SignedTx,
-  type Transfer,
   type TxStatus,
 } from '../chain-adapter.ts';
 import { type BlockSource, scanBlocks, startCursor } from '../scan-blocks.ts';
@@ -67,9 +67,12 @@ export class SandboxAdapter implements ChainAdapter {
     });
   }
 
-  pending(): Promise<readonly Transfer[]> {
+  pending(known: readonly string[]): Promise<Pending> {
     return this.#ask(async () => {
-      return (await this.#node.quietHead(this.chain)) === undefined ? this.#node.mempool(this.chain) : [];
+      const isQuiet = (await this.#node.quietHead(this.chain)) !== undefined;
+      const transfers = isQuiet ? [] : await this.#node.mempool(this.chain);
+      const waiting = new Set(transfers.map(({ txid }) => txid));
+      return { transfers, left: new Set(known.filter((txid) => !waiting.has(txid))) };
     });
   }
 

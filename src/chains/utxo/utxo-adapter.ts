@@ -8,12 +8,12 @@ import {
   type Holding,
   type NodeReport,
   type PaymentIntent,
+  type Pending,
   type PreparedTx,
   type Reservation,
   type ScanResult,
   type SignedTx,
   type SweepCost,
-  type Transfer,
   type TxStatus,
 } from '../chain-adapter.ts';
 import { JsonRpcNode, type JsonRpcOptions, RpcError } from '../json-rpc.ts';
@@ -115,8 +115,9 @@ export class UtxoAdapter implements ChainAdapter {
     });
   }
 
-  async pending(): Promise<readonly Transfer[]> {
-    return this.#network.mempool ? this.#ask((node) => this.#waiting.read(node)) : [];
+  async pending(known: readonly string[]): Promise<Pending> {
+    if (!this.#network.mempool) return { transfers: [], left: new Set() };
+    return this.#ask((node) => this.#waiting.read(node, known));
   }
 
   /**

@@ -1,4 +1,4 @@
-import type { Transfer } from '../chain-adapter.ts';
+import type { Pending, Transfer } from '../chain-adapter.ts';
 import type { UtxoNode } from './utxo-node.ts';
 
 export interface WaitingLimits {
@@ -17,7 +17,8 @@ export class WaitingTransfers {
     this.#limits = limits;
   }
 
-  async read(node: UtxoNode): Promise<Transfer[]> {
+  /** @param known As in the port to a blockchain. */
+  async read(node: UtxoNode, known: readonly string[]): Promise<Pending> {
     const waiting = new Set(await node.mempool());
     for (const txid of this.#known.keys()) {
       if (!waiting.has(txid)) this.#known.delete(txid);
@@ -25,6 +26,9 @@ export class WaitingTransfers {
     const room = Math.min(this.#limits.perCall, this.#limits.remembered - this.#known.size);
     const unknown = [...waiting].filter((txid) => !this.#known.has(txid)).slice(0, room);
     for (const [txid, transfers] of await node.waitingTransfers(unknown)) this.#known.set(txid, transfers);
-    return [...this.#known.values()].flat();
+    return {
+      transfers: [...this.#known.values()].flat(),
+      left: new Set(known.filter((txid) => !waiting.has(txid))),
+    };
   }
 }

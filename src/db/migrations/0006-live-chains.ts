@@ -12,6 +12,8 @@ export class Migration0006LiveChains extends Migration {
       alter table chain_state add identity text;
       -- Since when, and why, its node gives no answer.
       alter table chain_state add failing_since timestamptz, add failure text;
+      -- When it was last read to its head: what came before is known.
+      alter table chain_state add read_at timestamptz;
       -- The height up to which the chain itself called its blocks final; null where confirmations alone decide.
       alter table chain_state add final_height bigint;
       -- Index of the deposit address whose balance was compared last, of all that were given out; -1 begins anew.
@@ -48,6 +50,7 @@ export class Migration0006LiveChains extends Migration {
       create index deposit_unswept on deposit (chain, credited_at)
         where state = 'credited' and swept_by is null and purpose = 'order';
       create index deposit_swept on deposit (swept_by) where swept_by is not null;
+      create index deposit_orphaned on deposit (chain) where state = 'orphaned';
       create index deposit_address_of_chain on deposit (chain, address);
 
       -- Ids follow from what is paid, so they say nothing of what came first.

@@ -9,11 +9,14 @@ export function mainDeposit({ order, deposits }: Settling): Deposit | null {
 
 /**
  * Brings the order in line with what was seen of its deposits: a first sighting ends the waiting, a deposit that is
- * gone lets it wait again. Runs under the lock that expiry takes as well, so exactly one of the two wins.
+ * gone lets it wait again once its chain was read to the head without it. Runs under the lock that expiry takes as well, so exactly one of the two wins.
  */
 export function noticeDeposits(settling: Settling): void {
   const { em, order, now } = settling;
   if (order.status !== 'waiting_deposit' && order.status !== 'confirming' && order.status !== 'expired') return;
+  const present = mainDeposit(settling);
+  // It may be in a block that is still to be read.
+  if (order.status === 'confirming' && present?.state === 'orphaned' && !isRead(settling, present)) return;
   const main = chooseMain(settling);
   setMain(settling, main);
   if (order.status === 'waiting_deposit' && main) {
@@ -23,6 +26,10 @@ export function noticeDeposits(settling: Settling): void {
     moveOrder(em, order, isOver ? 'deposit_lost_late' : 'deposit_lost', { at: now });
     order.nextActionAt = isOver ? null : order.expiresAt;
   }
+}
+
+function isRead({ scanned }: Settling, { chain }: Deposit): boolean {
+  return scanned.get(chain)?.isAtHead === true;
 }
 
 /**

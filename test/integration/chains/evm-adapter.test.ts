@@ -873,21 +873,35 @@ describeWithAnvil('EvmAdapter', () => {
       expect(await chain.adapter.balances([{ address: address(), tag: null }], address())).toEqual([0n]);
     });
 
-    it('may show no block that is still to come', async () => {
+    it('may show no block that is still to come, and then tell of each transaction', async () => {
       const chain = await open({}, [liar.node]);
       const to = address();
-      await anvil.send(to, 5n);
-      expect(await chain.adapter.pending()).toMatchObject([{ address: to, amount: 5n }]);
+      const txid = await anvil.send(to, 5n);
+      expect(await chain.adapter.pending([txid])).toMatchObject({
+        transfers: [{ address: to, amount: 5n }],
+        left: new Set(),
+      });
       for (const told of [null, new Refusal(-32601), new Refusal(-32000)]) {
         liar.lie = (method, result, params) =>
           method === 'eth_getBlockByNumber' && params[0] === 'pending' ? told : result;
-        expect(await chain.adapter.pending()).toEqual([]);
+        expect(await chain.adapter.pending([txid])).toEqual({ transfers: [], left: new Set() });
       }
       await anvil.mine();
       const latest = await anvil.rpc('eth_getBlockByNumber', 'latest', true);
       liar.lie = (method, result, params) =>
         method === 'eth_getBlockByNumber' && params[0] === 'pending' ? latest : result;
-      expect(await chain.adapter.pending()).toEqual([]);
+      expect(await chain.adapter.pending([txid])).toEqual({ transfers: [], left: new Set([txid]) });
+    });
+
+    it('still have what pays too little for the next block', async () => {
+      const chain = await open({}, [liar.node]);
+      const txid = await anvil.send(address(), 5n);
+      const none = { ...((await anvil.rpc('eth_getBlockByNumber', 'pending', true)) as object), transactions: [] };
+      liar.lie = (method, result, params) =>
+        method === 'eth_getBlockByNumber' && params[0] === 'pending' ? none : result;
+      expect(await chain.adapter.pending([txid])).toEqual({ transfers: [], left: new Set() });
+      await anvil.rpc('anvil_dropTransaction', txid);
+      expect(await chain.adapter.pending([txid])).toEqual({ transfers: [], left: new Set([txid]) });
     });
   });
 });

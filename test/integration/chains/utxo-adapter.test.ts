@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { PaymentIntent, PreparedTx, SignedTx } from '../../../src/chains/chain-adapter.ts';
+import { JsonRpcNode } from '../../../src/chains/json-rpc.ts';
 import { UtxoAdapter } from '../../../src/chains/utxo/utxo-adapter.ts';
+import { UtxoNode } from '../../../src/chains/utxo/utxo-node.ts';
 import { utxoParams } from '../../../src/chains/utxo/utxo-params.ts';
+import { WaitingTransfers } from '../../../src/chains/utxo/waiting-transfers.ts';
 import { describeChainAdapter } from '../../support/chain-conformance.ts';
 import { findLitecoind, type Litecoind, startLitecoind } from '../../support/litecoind.ts';
 import { Refusal } from '../../support/refusal.ts';
@@ -317,13 +320,31 @@ if (findLitecoind() === null) {
       const after = await wallet.adapter.scan(before.cursor, 10);
       expect(after.orphaned).toHaveLength(2);
       expect(after.blocks.flatMap(({ transfers }) => transfers).filter(isHere)).toEqual([]);
-      expect((await wallet.adapter.pending()).filter(isHere)).toEqual([]);
+      const { transfers, left } = await wallet.adapter.pending([txid]);
+      expect(transfers.filter(isHere)).toEqual([]);
+      expect([...left]).toEqual([txid]);
     });
 
     it('shows nothing that waits where that is not wanted', async () => {
-      await node.pay(wallet.address(), coin);
-      expect(await wallet.adapterWith({ mempool: false }).pending()).toEqual([]);
-      expect((await wallet.adapter.pending()).length).toBeGreaterThan(0);
+      const txid = await node.pay(wallet.address(), coin);
+      const blind = await wallet.adapterWith({ mempool: false }).pending([txid]);
+      expect(blind).toEqual({ transfers: [], left: new Set() });
+      const { transfers, left } = await wallet.adapter.pending([txid]);
+      expect(transfers.map((transfer) => transfer.txid)).toContain(txid);
+      expect(left).toEqual(new Set());
+    });
+
+    it('tells in parts what waits, and takes nothing for gone that it has not told yet', async () => {
+      const txids: string[] = [];
+      for (let i = 0; i < 3; i += 1) txids.push(await node.pay(wallet.address(), coin));
+      const rpc = new JsonRpcNode(node.config, { numbersAsText: true });
+      const waiting = new WaitingTransfers({ perCall: 1, remembered: 2 });
+      for (const told of [1, 2, 2]) {
+        const { transfers, left } = await waiting.read(new UtxoNode(rpc, rpc), [...txids, 'f'.repeat(64)]);
+        expect(new Set(transfers.map(({ txid }) => txid)).size).toBe(told);
+        expect(left).toEqual(new Set(['f'.repeat(64)]));
+      }
+      await node.mine(1);
     });
 
     it('uses the next node when one is away, and none of another chain', async () => {

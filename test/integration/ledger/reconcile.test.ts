@@ -9,6 +9,7 @@ import {
   ChainError,
   type Cursor,
   type Holding,
+  type Pending,
   type ScanResult,
   type SignedTx,
   type Transfer,
@@ -77,8 +78,8 @@ class FakeChain implements ChainAdapter {
     return { orphaned, blocks, cursor: { window: [...kept, ...blocks.map(({ ref }) => ref)] }, head };
   }
 
-  async pending(): Promise<readonly Transfer[]> {
-    return [];
+  async pending(): Promise<Pending> {
+    return { transfers: [], left: new Set() };
   }
 
   async balances(holdings: readonly Holding[], contract: string | null): Promise<readonly bigint[]> {

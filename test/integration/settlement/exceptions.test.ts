@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { addressExample } from '../../../src/chains/address.ts';
+import { ChainError, ReorgTooDeep } from '../../../src/chains/chain-adapter.ts';
 import { SignerError } from '../../../src/chains/signer.ts';
 import { reconcile } from '../../../src/ledger/reconcile.ts';
 import { Big } from '../../../src/money.ts';
@@ -29,6 +30,8 @@ afterEach(async () => {
   faults.broadcast = null;
   faults.status = null;
   faults.stuck = null;
+  faults.pending = null;
+  faults.scan = null;
   faults.feeFactor = 1n;
   faults.signerAway = false;
   faults.signing = null;
@@ -38,6 +41,13 @@ afterEach(async () => {
   );
   expect(unbalanced).toEqual([]);
 });
+
+/** As when another process takes the chain over. */
+function changeHands(): Promise<object[]> {
+  return gateway.query(
+    `update chain_state set fence = fence + 1, lease_owner = null, lease_until = null where chain = 'bitcoin'`,
+  );
+}
 
 interface PaymentRow {
   readonly id: string;
@@ -496,7 +506,149 @@ describe('a chain that changes its mind', () => {
   });
 });
 
+describe('a rescan', () => {
+  it.each([
+    20, 230,
+  ])('of %d blocks takes a deposit for lost only when it reached the head without it', async (depth) => {
+    const [order, gone] = [await gateway.order(), await gateway.order()];
+    await gateway.mine('BTC', depth);
+    await gateway.deposit(order);
+    const lost = await gateway.deposit(gone);
+    await gateway.mine('BTC');
+    await gateway.tick();
+    for (const one of [order, gone]) expect(await status(one)).toBe('confirming');
+    gateway.clock.advance(31 * 60_000);
+    await gateway.reorg('BTC', 1);
+    await gateway.settlement.sandbox.drop('bitcoin', lost);
+    await gateway.mine('BTC');
+    await gateway.query(
+      `update chain_state set rescan_from = height - $1, fence = fence + 1, lease_owner = null, lease_until = null
+        where chain = 'bitcoin'`,
+      [depth],
+    );
+    await gateway.tick();
+    expect(await gateway.history(gone)).toEqual(['created', 'deposit_seen', 'deposit_lost_late']);
+    await gateway.settle(order);
+    expect(await status(order)).toBe('completed');
+    expect(await gateway.history(order)).not.toContain('deposit_lost_late');
+  });
+});
+
+describe('a chain that cannot be read', () => {
+  it('lets its orders wait until it was read to its head', async () => {
+    const [order, unpaid] = [await gateway.order(), await gateway.order()];
+    await gateway.deposit(order);
+    await gateway.mine('BTC');
+    faults.scan = async () => {
+      throw new ChainError('unreachable', 'no route to host');
+    };
+    gateway.clock.advance(31 * 60_000);
+    await gateway.tick();
+    const failing = () => gateway.query(`select failure from chain_state where chain = 'bitcoin'`);
+    expect(await failing()).toEqual([{ failure: 'unreachable' }]);
+    gateway.clock.advance(31 * 60_000);
+    await gateway.tick();
+    for (const one of [order, unpaid]) expect(await status(one)).toBe('waiting_deposit');
+    faults.scan = null;
+    await gateway.settle(order);
+    expect(await status(order)).toBe('completed');
+    expect(await status(unpaid)).toBe('expired');
+    expect(await failing()).toEqual([{ failure: null }]);
+  });
+
+  it('is failing no longer when another process could read it', async () => {
+    await gateway.query(
+      `update chain_state set failure = 'unreachable', failing_since = now() where chain = 'bitcoin'`,
+    );
+    await gateway.tick();
+    expect(await gateway.query('select chain from chain_state where failing_since is not null')).toEqual([]);
+  });
+});
+
+describe('what waits for a block', () => {
+  it('is not gone because a node did not tell of it again', async () => {
+    const order = await gateway.order();
+    await gateway.deposit(order);
+    await gateway.tick();
+    expect(await status(order)).toBe('confirming');
+    await changeHands();
+    faults.pending = () => ({ transfers: [], left: new Set() });
+    for (let look = 0; look < 3; look += 1) await gateway.tick();
+    gateway.clock.advance(31 * 60_000);
+    await gateway.tick();
+    expect(await status(order)).toBe('confirming');
+    faults.pending = null;
+    await gateway.settle(order);
+    expect(await status(order)).toBe('completed');
+  });
+
+  it('is gone when the node says so twice', async () => {
+    const order = await gateway.order();
+    const txid = await gateway.deposit(order);
+    await gateway.tick();
+    await gateway.settlement.sandbox.drop('bitcoin', txid);
+    await changeHands();
+    await gateway.tick();
+    expect(await status(order)).toBe('confirming');
+    await gateway.tick();
+    expect(await status(order)).toBe('waiting_deposit');
+  });
+
+  it('may be untold, and the blocks are read all the same', async () => {
+    faults.pending = () => {
+      throw new ChainError('busy', 'the node is busy');
+    };
+    const order = await gateway.order();
+    await gateway.deposit(order);
+    await gateway.mine('BTC');
+    await gateway.tick();
+    expect(await gateway.show(order)).toMatchObject({ status: 'confirming', deposit_confirmations: 1 });
+    await gateway.settle(order);
+    expect(await status(order)).toBe('completed');
+  });
+
+  it('costs nothing while it is of strangers only', async () => {
+    await gateway.tick();
+    const version = () => gateway.query(`select version from chain_state where chain = 'bitcoin'`);
+    const before = await version();
+    for (const digit of ['a', 'b']) {
+      const txid = digit.repeat(64);
+      const transfer = {
+        key: `${txid}:0`,
+        txid,
+        address: addressExample('BTC'),
+        tag: null,
+        contract: null,
+        amount: 1n,
+      };
+      faults.stuck = { chain: 'bitcoin', transfer };
+      await gateway.tick();
+      await gateway.tick();
+    }
+    expect(await version()).toEqual(before);
+  });
+});
+
 describe('a chain that was reorganised too deep', () => {
+  it('goes on with nothing taken back when it is the old chain for whoever takes it over', async () => {
+    const order = await gateway.order();
+    await confirm(order);
+    await gateway.settle(order);
+    faults.scan = async (chain) => {
+      if (chain === 'bitcoin') throw new ReorgTooDeep(chain, 100);
+    };
+    await gateway.tick();
+    faults.scan = null;
+    const problem = () => gateway.query(`select problem from chain_state where chain = 'bitcoin'`);
+    await gateway.tick();
+    expect(await problem()).toEqual([{ problem: 'reorg_too_deep' }]);
+    await changeHands();
+    await gateway.tick();
+    expect(await problem()).toEqual([{ problem: null }]);
+    const deposits = await gateway.query('select state, credits from deposit where order_id = $1', [order.id]);
+    expect(deposits).toEqual([{ state: 'credited', credits: 1 }]);
+  });
+
   it('is not read on until a rescan, which takes back what is gone and credits what is there', async () => {
     const [order, gone] = [await gateway.order(), await gateway.order()];
     await gateway.mine('BTC', 3);
@@ -512,6 +664,10 @@ describe('a chain that was reorganised too deep', () => {
     const state = 'select problem, height::int as height from chain_state where chain = $1';
     const [stopped] = await gateway.query<{ problem: string | null; height: number }>(state, ['bitcoin']);
     expect(stopped?.problem).toBe('reorg_too_deep');
+    await changeHands();
+    await gateway.tick();
+    // Whoever takes it over looks once whether the chain is back.
+    expect(await gateway.query(state, ['bitcoin'])).toEqual([stopped]);
     await gateway.query(
       `update chain_state set rescan_from = greatest(0, height - 130), fence = fence + 1, lease_owner = null,
               lease_until = null

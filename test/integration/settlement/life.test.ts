@@ -1,3 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '../../../src/clock.ts';
+import { Faults } from '../../support/faults.ts';
 import { type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
 
 describe('the life of an order', () => {
@@ -34,4 +37,31 @@ describe('the life of an order', () => {
       'payout_confirmed',
     ]);
   });
+});
+
+describe('a chain that takes long to be read', () => {
+  it('keeps no other chain waiting', async () => {
+    const faults = new Faults();
+    const surroundings = { ...faults.surroundings(), clock: systemClock, background: true };
+    const gateway = await startSettledGateway({ surroundings });
+    const release = Promise.withResolvers<void>();
+    try {
+      const reading = Promise.withResolvers<void>();
+      faults.scan = async (chain) => {
+        if (chain !== 'ethereum') return;
+        reading.resolve();
+        await release.promise;
+      };
+      await reading.promise;
+      const order = await gateway.order();
+      await gateway.deposit(order);
+      while ((await gateway.show(order)).status !== 'completed') {
+        for (const network of ['BTC', 'TRC20']) await gateway.mine(network);
+        await sleep(200);
+      }
+    } finally {
+      release.resolve();
+      await gateway.stop();
+    }
+  }, 60_000);
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { type BlockRef, ChainError, type Cursor, ReorgTooDeep } from '../../../src/chains/chain-adapter.ts';
-import { type BlockSource, scanBlocks, startCursor } from '../../../src/chains/scan-blocks.ts';
+import { type BlockSource, type ScanLimits, scanBlocks, startCursor } from '../../../src/chains/scan-blocks.ts';
 
 /** A chain in memory, which may change before any question that it is asked. */
 class MemoryChain implements BlockSource {
@@ -38,7 +38,7 @@ class MemoryChain implements BlockSource {
 }
 
 const limits = { maxBlocks: 100, reorgWindow: 10 };
-const scan = (chain: MemoryChain, cursor: Cursor, changes: Partial<typeof limits> = {}) => {
+const scan = (chain: MemoryChain, cursor: Cursor, changes: Partial<ScanLimits> = {}) => {
   return scanBlocks('test', chain, cursor, { ...limits, ...changes });
 };
 
@@ -57,6 +57,16 @@ function whenBehind(error: unknown): null {
 }
 
 describe('scanBlocks', () => {
+  it('ends with what it has when its time is over', async () => {
+    const chain = new MemoryChain();
+    const start = await startCursor(chain, 0);
+    chain.extend(3);
+    const { blocks, cursor, head } = await scan(chain, start, { budgetMs: 0 });
+    expect(blocks).toHaveLength(1);
+    expect(head).toBe(3);
+    expect((await scan(chain, cursor, { budgetMs: 0 })).blocks[0]?.ref.height).toBe(2);
+  });
+
   it('starts at a block that is there', async () => {
     const chain = new MemoryChain();
     chain.extend(3);
