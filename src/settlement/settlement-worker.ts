@@ -65,8 +65,9 @@ export class SettlementWorker {
   /** Chains that cannot be worked on at present, and when the log last said so. */
   readonly #failing = new Map<string, number>();
   readonly #loops: Promise<void>[] = [];
-  /** Chains that are being worked on, each with the round that it is part of. */
-  readonly #busy = new Map<string, Promise<void>>();
+  /** Rounds over the chains that have not ended, and the chains that they still work on. */
+  readonly #rounds = new Set<Promise<void>>();
+  readonly #busy = new Set<string>();
   #held: ChainLease[] = [];
   readonly #stop = new AbortController();
 
@@ -86,7 +87,11 @@ export class SettlementWorker {
     await jobs.work((orderIds) => this.#settle(orderIds));
     await this.#renew();
     this.#loop(leaseMs / 3, 'leases_failed', () => this.#renew());
-    this.#loop(pollMs, 'chains_failed', () => this.#round());
+    this.#loop(pollMs, 'chains_failed', async () => {
+      const { ended } = await this.#round();
+      this.#rounds.add(ended);
+      void ended.finally(() => this.#rounds.delete(ended));
+    });
     this.#loop(expireEveryMs, 'expiry_sweep_failed', () => expiry.sweep());
     this.#loop(sweepEveryMs, 'order_sweep_failed', () => this.#sweep());
     if (venue.settleCash) this.#loop(cashEveryMs, 'venue_cash_failed', async () => venue.settleCash?.());
@@ -96,7 +101,7 @@ export class SettlementWorker {
   async stop(): Promise<void> {
     this.#stop.abort();
     await Promise.all(this.#loops);
-    await Promise.all(this.#busy.values());
+    await Promise.all(this.#rounds);
     // Best effort: without a database, the leases end by themselves.
     await this.#leases.release().catch(() => {});
   }
@@ -109,8 +114,8 @@ export class SettlementWorker {
     const { expiry, clock } = this.#options;
     for (let turn = 0; turn < 20; turn++) {
       await this.#renew();
-      await this.#round(Number.POSITIVE_INFINITY);
-      await Promise.all(this.#busy.values());
+      const { ended } = await this.#round(Number.POSITIVE_INFINITY);
+      await ended;
       await expiry.sweep();
       const due = await this.#dueOrders(clock.now());
       await this.#settle(due);
@@ -122,15 +127,16 @@ export class SettlementWorker {
    * Begins a look at every chain that this process holds and that no earlier round still works on: one that takes long
    * keeps no other waiting.
    */
-  async #round(budgetMs = paymentsMs): Promise<void> {
+  async #round(budgetMs = paymentsMs): Promise<{ readonly ended: Promise<void> }> {
     const free = this.#held.filter(({ chain }) => !this.#busy.has(chain));
-    if (free.length === 0) return;
+    if (free.length === 0) return { ended: Promise.resolve() };
     const due = await this.#options.payments.claim(free.map(({ chain }) => chain));
-    const round = forEach(free, concurrency, async (lease) => {
+    for (const { chain } of free) this.#busy.add(chain);
+    const ended = forEach(free, concurrency, async (lease) => {
       await this.#look(lease, due.get(lease.chain) ?? [], budgetMs);
       this.#busy.delete(lease.chain);
     });
-    for (const { chain } of free) this.#busy.set(chain, round);
+    return { ended };
   }
 
   /**
