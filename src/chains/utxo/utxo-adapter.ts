@@ -5,11 +5,11 @@ import {
   type ChainAdapter,
   ChainError,
   type Cursor,
+  type Held,
   type Holding,
   type NodeReport,
   type PaymentIntent,
   type PreparedTx,
-  type Reservation,
   type ScanResult,
   type SignedTx,
   type Transfer,
@@ -139,7 +139,7 @@ export class UtxoAdapter implements ChainAdapter {
     return { address: this.#hotWallet, tag: null };
   }
 
-  prepare(intent: PaymentIntent, held: ReadonlySet<Reservation>): Promise<PreparedTx> {
+  prepare(intent: PaymentIntent, held: Held): Promise<PreparedTx> {
     return this.#ask((node) => this.#builder.prepare(node, intent, held));
   }
 

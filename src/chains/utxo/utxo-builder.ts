@@ -1,4 +1,4 @@
-import { ChainError, type PaymentIntent, type PreparedTx, type Reservation } from '../chain-adapter.ts';
+import { ChainError, type Held, type PaymentIntent, type PreparedTx } from '../chain-adapter.ts';
 import type { UtxoNetwork } from '../network-config.ts';
 import { depositPath, hotWalletPath, type Network, networkOfChain } from '../networks.ts';
 import type { OwnOutput, OwnOutputs } from '../own-addresses.ts';
@@ -44,7 +44,7 @@ export class UtxoBuilder {
    * @throws ChainError `hot_wallet_low` when what is unspent and free does not suffice, `below_dust`, `below_fee` for a
    *   sweep that is not worth its fee, `fee_above_maximum` when nodes ask for more than the settings allow.
    */
-  async prepare(node: UtxoNode, intent: PaymentIntent, held: ReadonlySet<Reservation>): Promise<PreparedTx> {
+  async prepare(node: UtxoNode, intent: PaymentIntent, held: Held): Promise<PreparedTx> {
     const recipient = this.#recipient(intent);
     const rate = this.#rate(await node.feeTerms(this.#network.feeTarget));
     const known = await this.#outputs.spendable(this.#network.chain);
@@ -84,7 +84,7 @@ export class UtxoBuilder {
     { amount }: PaymentIntent,
     recipient: Uint8Array,
     known: readonly OwnOutput[],
-    held: ReadonlySet<Reservation>,
+    held: Held,
     rules: ChangeRules,
   ): Promise<PreparedTx> {
     if (amount < dustLimit(this.#params, recipient)) {
@@ -108,7 +108,7 @@ export class UtxoBuilder {
     node: UtxoNode,
     { to, amount }: PaymentIntent,
     from: readonly string[],
-    held: ReadonlySet<Reservation>,
+    held: Held,
     rules: ChangeRules,
   ): Promise<PreparedTx> {
     if (to !== this.#hot.address) throw new ChainError('wrong_recipient', 'a sweep goes to the hot wallet', final);

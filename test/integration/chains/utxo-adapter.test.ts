@@ -3,13 +3,14 @@ import type { PaymentIntent, PreparedTx, SignedTx } from '../../../src/chains/ch
 import { UtxoAdapter } from '../../../src/chains/utxo/utxo-adapter.ts';
 import { utxoParams } from '../../../src/chains/utxo/utxo-params.ts';
 import { describeChainAdapter } from '../../support/chain-conformance.ts';
+import { holding } from '../../support/holding.ts';
 import { findLitecoind, type Litecoind, startLitecoind } from '../../support/litecoind.ts';
 import { Refusal } from '../../support/refusal.ts';
 import { UtxoHarness } from '../../support/utxo-harness.ts';
 import { UtxoProxy } from '../../support/utxo-proxy.ts';
 
 const coin = 100_000_000n;
-const none: ReadonlySet<string> = new Set();
+const none = holding();
 let node: Litecoind;
 
 const intent = (to: string, amount: bigint, changes: Partial<PaymentIntent> = {}): PaymentIntent => ({
@@ -96,11 +97,11 @@ if (findLitecoind() === null) {
       await wallet.fund([10n * coin]);
       await paid(intent(wallet.address(), coin));
       await node.mine(1);
-      const held = new Set<string>();
+      const held = holding();
       for (let count = 0; count < 12; count += 1) {
         const payment = intent(wallet.address(), 1_000_000n);
         const prepared = await wallet.adapter.prepare(payment, held);
-        for (const one of prepared.reserves) held.add(one);
+        for (const [key, one] of holding(...prepared.reserves)) held.set(key, one);
         await paid(payment, prepared);
       }
       expect(held.size).toBe(12);
@@ -132,7 +133,7 @@ if (findLitecoind() === null) {
       });
       const stranger = { ...sweep, to: wallet.address() };
       await expect(wallet.adapter.prepare(stranger, none)).rejects.toMatchObject({ code: 'wrong_recipient' });
-      const held = new Set([`outpoint:${from[0]}`]);
+      const held = holding(`outpoint:${from[0]}`);
       await expect(wallet.adapter.prepare(sweep, held)).rejects.toMatchObject({ code: 'held', retryable: true });
       const unheard = { ...sweep, from: [...from, `${'0'.repeat(64)}:0`] };
       await expect(wallet.adapter.prepare(unheard, none)).rejects.toMatchObject({ code: 'unknown_output' });
