@@ -2,11 +2,20 @@ import { ChainError, type Held, type PaymentIntent, type PreparedTx } from '../c
 import type { UtxoNetwork } from '../network-config.ts';
 import { depositPath, hotWalletPath, type Network, networkOfChain } from '../networks.ts';
 import type { OwnOutput, OwnOutputs } from '../own-addresses.ts';
+import { maxPayloadBytes } from '../signer.ts';
 import { type ChangeRules, selectCoins, settleChange, splitEvenly } from './coin-selection.ts';
-import { outpointReservation, parseOutpointKey } from './outpoint.ts';
+import { outpointKey, outpointReservation, parseOutpointKey } from './outpoint.ts';
 import type { FeeTerms, UtxoNode } from './utxo-node.ts';
 import { type UtxoParams, utxoParams } from './utxo-params.ts';
-import { decodePsbt, encodePsbt, keysOf, totalOf, type UnsignedInput, type UnsignedTx } from './utxo-psbt.ts';
+import {
+  decodePsbt,
+  encodePsbt,
+  keysOf,
+  totalOf,
+  type UnsignedInput,
+  type UnsignedOutput,
+  type UnsignedTx,
+} from './utxo-psbt.ts';
 import { dustLimit, feeOf, inputSize, ownForm, scriptOfAddress, virtualSize } from './utxo-script.ts';
 
 export interface UtxoBuilderOptions {
@@ -42,7 +51,7 @@ export class UtxoBuilder {
 
   /**
    * @throws ChainError `hot_wallet_low` when what is unspent and free does not suffice, `below_dust`, `below_fee` for a
-   *   sweep that is not worth its fee, `fee_above_maximum` when nodes ask for more than the settings allow.
+   *   sweep that is not worth its fee, `too_large` for one that no signer takes, `fee_above_maximum` when nodes ask for more than the settings allow.
    */
   async prepare(node: UtxoNode, intent: PaymentIntent, held: Held): Promise<PreparedTx> {
     const recipient = this.#recipient(intent);
@@ -97,7 +106,11 @@ export class UtxoBuilder {
       const spent = await this.#unusable(node, selection.inputs);
       if (spent.size === 0) {
         const change = selection.change.map((part) => ({ script: this.#hot.script, amount: part }));
-        return this.#build(node, selection.inputs, [{ script: recipient, amount }, ...change]);
+        const inputs = await this.#inputs(node, selection.inputs);
+        const tx = this.#build(inputs, [{ script: recipient, amount }, ...change]);
+        const excess = tx.payload.length - maxPayloadBytes;
+        if (excess <= 0) return tx;
+        for (const key of heaviest(inputs, excess)) spent.add(key);
       }
       coins = coins.filter(({ key }) => !spent.has(key));
     }
@@ -130,18 +143,17 @@ export class UtxoBuilder {
     const sweeping = { ...rules, has: rules.has - hotInputs + inputs.length };
     const settled = settleChange(inputs, 0n, [], sweeping);
     if (!settled) throw new ChainError('below_fee', 'what should be swept is not worth the fee', final);
-    return this.#build(
-      node,
-      inputs,
-      settled.change.map((part) => ({ script: this.#hot.script, amount: part })),
-    );
+    const outputs = settled.change.map((part) => ({ script: this.#hot.script, amount: part }));
+    const tx = this.#build(await this.#inputs(node, inputs), outputs);
+    if (tx.payload.length > maxPayloadBytes) throw new ChainError('too_large', 'no signer takes so much', final);
+    return tx;
   }
 
-  async #build(
-    node: UtxoNode,
-    inputs: readonly OwnOutput[],
-    outputs: readonly { script: Uint8Array; amount: bigint }[],
-  ): Promise<PreparedTx> {
+  #build(inputs: readonly UnsignedInput[], outputs: readonly UnsignedOutput[]): PreparedTx {
+    return prepared({ inputs, outputs, isReplaceable: this.#network.replaceable });
+  }
+
+  async #inputs(node: UtxoNode, inputs: readonly OwnOutput[]): Promise<UnsignedInput[]> {
     const unsigned: UnsignedInput[] = [];
     for (const input of inputs) {
       unsigned.push({
@@ -152,7 +164,7 @@ export class UtxoBuilder {
         previous: ownForm(this.#params) === 'p2pkh' ? await this.#previous(node, input) : null,
       });
     }
-    return prepared({ inputs: unsigned, outputs, isReplaceable: this.#network.replaceable });
+    return unsigned;
   }
 
   /** The transaction that made an output, which proves its amount to the signer. */
@@ -222,6 +234,19 @@ function prepared(unsigned: UnsignedTx): PreparedTx {
   const payload = encodePsbt(unsigned);
   const reserves = keysOf(decodePsbt(payload)).map(outpointReservation);
   return { payload, reserves, fee: totalOf(unsigned.inputs) - totalOf(unsigned.outputs), expiresAt: null };
+}
+
+/** Keys of the inputs whose transactions before them are the largest, enough of them to take so many bytes away. */
+function heaviest(inputs: readonly UnsignedInput[], bytes: number): string[] {
+  const size = ({ previous }: UnsignedInput): number => previous?.length ?? 0;
+  const keys: string[] = [];
+  let left = bytes;
+  for (const input of inputs.toSorted((a, b) => size(b) - size(a))) {
+    if (left <= 0) break;
+    keys.push(outpointKey(input.outpoint));
+    left -= size(input);
+  }
+  return keys;
 }
 
 function outpointOf({ key }: OwnOutput) {

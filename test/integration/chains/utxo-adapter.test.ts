@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { PaymentIntent, PreparedTx, SignedTx } from '../../../src/chains/chain-adapter.ts';
+import { maxPayloadBytes } from '../../../src/chains/signer.ts';
 import { UtxoAdapter } from '../../../src/chains/utxo/utxo-adapter.ts';
 import { utxoParams } from '../../../src/chains/utxo/utxo-params.ts';
 import { describeChainAdapter } from '../../support/chain-conformance.ts';
@@ -466,6 +467,39 @@ if (findLitecoind() === null) {
       await expect(wallet.adapter.balances([{ address: payment.to, tag: null }], null)).rejects.toMatchObject({
         code: 'unsupported',
       });
+    });
+
+    it('spends outputs of large transactions up to what a signer takes', async () => {
+      const heavy = async (): Promise<void> => {
+        const unspent = await node.rpc<{ txid: string; vout: string; amount: string }[]>('listunspent');
+        const [input] = unspent.filter(({ amount }) => Number(amount) > 11);
+        if (!input) throw new Error('the node has no coins');
+        const change = { [await node.newAddress()]: (Number(input.amount) - 11).toFixed(8) };
+        const inputs = [{ txid: input.txid, vout: Number(input.vout) }];
+        const outputs = [{ [wallet.hotAddress]: 10 }, change, { data: '00'.repeat(900_000) }];
+        const unsigned = await node.rpc('createrawtransaction', inputs, outputs);
+        await node.mineOnly((await node.rpc<{ hex: string }>('signrawtransactionwithwallet', unsigned)).hex);
+      };
+      const t0 = Date.now();
+      const T = (n: string) => console.log('T', n, Date.now() - t0);
+      for (let made = 0; made < 8; made += 1) await heavy();
+      T('heavy');
+      await expect(wallet.adapter.prepare(intent(wallet.address(), 125n * coin), none)).rejects.toMatchObject({
+        code: 'hot_wallet_low',
+        retryable: true,
+      });
+      T('first');
+      await wallet.fund([8n * coin, 8n * coin]);
+      T('fund');
+      const payment = intent(wallet.address(), 119n * coin);
+      const prepared = await wallet.adapter.prepare(payment, none);
+      T('prepared');
+      expect(prepared.reserves).toHaveLength(9);
+      expect(prepared.payload.length).toBeLessThan(maxPayloadBytes);
+      const tx = await wallet.sign(payment, prepared);
+      T('signed');
+      console.log('T2', await node.rpc('sendrawtransaction', tx.raw).catch((e: unknown) => e));
+      expect(await wallet.adapter.broadcast(tx)).toEqual({ outcome: 'accepted', code: null });
     });
 
     it('finds the rival of a payment in its block', async () => {
