@@ -4,7 +4,7 @@ import { depositPath, hotWalletPath, type Network, networkOfChain } from '../net
 import type { OwnOutput, OwnOutputs } from '../own-addresses.ts';
 import { maxPayloadBytes } from '../signer.ts';
 import { type ChangeRules, selectCoins, settleChange, splitEvenly } from './coin-selection.ts';
-import { outpointKey, outpointReservation, parseOutpointKey } from './outpoint.ts';
+import { outpointKey, outpointOf, outpointReservation } from './outpoint.ts';
 import type { FeeTerms, UtxoNode } from './utxo-node.ts';
 import { type UtxoParams, utxoParams } from './utxo-params.ts';
 import {
@@ -247,12 +247,6 @@ function heaviest(inputs: readonly UnsignedInput[], bytes: number): string[] {
     left -= size(input);
   }
   return keys;
-}
-
-function outpointOf({ key }: OwnOutput) {
-  const outpoint = parseOutpointKey(key);
-  if (!outpoint) throw new Error(`'${key}' is no key of an output`);
-  return outpoint;
 }
 
 function max(a: bigint, b: bigint): bigint {
