@@ -481,7 +481,8 @@ if (findLitecoind() === null) {
         await node.mineOnly((await node.rpc<{ hex: string }>('signrawtransactionwithwallet', unsigned)).hex);
       };
       for (let made = 0; made < 8; made += 1) await heavy();
-      await wallet.fund([8n * coin, 8n * coin]);
+      for (const amount of [8n * coin, 8n * coin]) await node.pay(wallet.hotAddress, amount);
+      await node.mine(1);
       const payment = intent(wallet.address(), 119n * coin);
       const prepared = await wallet.adapter.prepare(payment, none);
       expect(prepared.reserves).toHaveLength(9);
