@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type LiveLimits, liveLimits } from './chains/live-limits.ts';
+import { liveLimits } from './chains/live-limits.ts';
 import { LiveNetworks } from './chains/live-networks.ts';
 import { liveTransactions } from './chains/live-transactions.ts';
 import { loadNetworks, type NetworkFile, NetworkFileError } from './chains/network-file.ts';
+import type { SigningLimits } from './chains/signer-limits.ts';
 import { useUtxoNets } from './chains/utxo/utxo-nets.ts';
 import { type Config, ConfigError } from './config.ts';
 import { chainCoins } from './currencies/chain-coins.ts';
@@ -40,7 +41,7 @@ function load(path: string): NetworkFile {
 /** What a signer needs of the live networks: how their transactions are signed, and what may leave them. */
 export async function liveSigning({ live }: LiveNetworks): Promise<{
   readonly live: Awaited<ReturnType<typeof liveTransactions>>;
-  readonly limits: ReadonlyMap<string, LiveLimits>;
+  readonly limits: SigningLimits;
 }> {
   const networks = [...live.values()];
   const limits = networks.map((network) => [network.chain, liveLimits(network, chainCoins(network.chain))] as const);

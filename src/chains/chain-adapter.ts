@@ -58,6 +58,18 @@ export interface ScanResult {
 /** What a payment spends so that no other can confirm beside it: 'nonce:<account>:7', 'outpoint:<txid>:1'. */
 export type Reservation = string;
 
+/** What a payment under way takes from its sender at most. */
+export interface Promised {
+  /** Of what the amount is; null for the chain's own coin. */
+  readonly contract: string | null;
+  readonly amount: bigint;
+  /** In the chain's own coin. */
+  readonly fee: bigint;
+}
+
+/** All that payments under way reserve, with what each takes. */
+export type Held = ReadonlyMap<Reservation, Promised>;
+
 /** A payment as it was decided: nothing in it changes from attempt to attempt. */
 export interface PaymentIntent {
   readonly id: string;
@@ -184,15 +196,15 @@ export interface ChainAdapter {
   balances(holdings: readonly Holding[], contract: string | null): Promise<readonly bigint[]>;
   /** The wallet that payments are made from. */
   hotWallet(): Promise<Holding>;
-  /** Builds an unsigned transaction that reserves nothing of `held`. */
-  prepare(intent: PaymentIntent, held: ReadonlySet<Reservation>): Promise<PreparedTx>;
+  /** Builds an unsigned transaction that reserves nothing of `held`, and can be paid beside it. */
+  prepare(intent: PaymentIntent, held: Held): Promise<PreparedTx>;
   /**
    * A transaction for the same payment, at a fee that others are willing to pay now, to take the place of one that waits
    * too long. It spends all that the old one spends, so that at most one of the two can confirm. Null when the old
    * one's fee is good enough, or when the chain, the settings or the sender's coins allow no replacement or no higher
-   * fee. Absent on chains that replace nothing.
+   * fee beside the others in `held`. Absent on chains that replace nothing.
    */
-  replace?(intent: PaymentIntent, old: PreparedTx): Promise<PreparedTx | null>;
+  replace?(intent: PaymentIntent, old: PreparedTx, held: Held): Promise<PreparedTx | null>;
   /** How long a transaction waits for a block before it is replaced. */
   readonly replaceAfterSec?: number;
   /**

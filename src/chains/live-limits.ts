@@ -1,17 +1,9 @@
 import { toUnits } from '../money.ts';
 import type { ChainCoin, NetworkConfig } from './network-config.ts';
-
-/** What may leave the wallets of a live network, in smallest units, as the signer counts it. */
-export interface LiveLimits {
-  /** Of one transaction. */
-  readonly maxFee: bigint;
-  readonly feesPerDay: bigint;
-  /** By contract as payments name it; the empty text is the chain's own coin. */
-  readonly assets: ReadonlyMap<string, { readonly perPayment: bigint; readonly perDay: bigint }>;
-}
+import type { ChainLimits } from './signer-limits.ts';
 
 /** The limits of the settings in the units that transactions have. */
-export function liveLimits(network: NetworkConfig, coins: readonly ChainCoin[]): LiveLimits {
+export function liveLimits(network: NetworkConfig, coins: readonly ChainCoin[]): ChainLimits {
   const own = coins.find(({ isToken }) => !isToken);
   if (!own || !network.feeLimits) throw new Error(`${network.chain} has no coin of its own, or no limits of fees`);
   const tokens = network.kind === 'evm' ? network.tokens : new Map<string, string>();

@@ -1,14 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '../clock.ts';
-import { isSameProof, type ProvenRequest, proofHeaders, type SharedSecret } from './signer-proof.ts';
+import { isSameProof, proofHeaders } from './signer-proof.ts';
 
 /** How far the time of a request may be from the signer's, and so how long a nonce must be remembered. */
 const maxSkewMs = 60_000;
-
-export interface SignerGuardOptions {
-  readonly secret: SharedSecret;
-  readonly clock: Clock;
-}
 
 /** Why a request is not let in; `isProven` when it comes from somebody who knows the secret. */
 export interface Refusal {
@@ -18,26 +13,24 @@ export interface Refusal {
 
 /** Lets each request in once, and only from somebody who knows the secret. */
 export class SignerGuard {
-  readonly #secret: SharedSecret;
   readonly #clock: Clock;
   readonly #since: number;
   /** Nonces by when their request is too old anyway. */
   readonly #seen = new Map<string, number>();
   #purgedAt = 0;
 
-  constructor({ secret, clock }: SignerGuardOptions) {
-    this.#secret = secret;
+  constructor(clock: Clock) {
     this.#clock = clock;
     this.#since = clock.now().getTime();
   }
 
-  /** Null when the request may come in; it may not a second time. */
-  refusal(request: Omit<ProvenRequest, 'nonce' | 'time'>, headers: IncomingHttpHeaders): Refusal | null {
+  /** Null when the request whose proof would be `right` may come in; it may not a second time. */
+  refusal(headers: IncomingHttpHeaders, right: string): Refusal | null {
     const nonce = headers[proofHeaders.nonce];
     const time = headers[proofHeaders.time];
     if (typeof nonce !== 'string' || !/^[0-9a-f]{32}$/.test(nonce)) return stranger;
     if (typeof time !== 'string' || !/^\d{1,15}$/.test(time)) return stranger;
-    if (!isSameProof(headers[proofHeaders.proof], this.#secret.ofRequest({ ...request, nonce, time }))) return stranger;
+    if (!isSameProof(headers[proofHeaders.proof], right)) return stranger;
 
     const now = this.#clock.now().getTime();
     const made = Number.parseInt(time, 10);

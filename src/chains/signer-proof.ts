@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, type Hmac, timingSafeEqual } from 'node:crypto';
 
 /** Headers that carry a proof, and what makes it fresh. */
 export const proofHeaders = { nonce: 'signer-nonce', time: 'signer-time', proof: 'signer-proof' } as const;
@@ -37,20 +37,22 @@ export class SharedSecret {
     this.#secret = secret;
   }
 
-  ofRequest({ method, path, nonce, time, body }: ProvenRequest): string {
-    return this.#prove(['request', method, path, nonce, time], body);
+  ofRequest({ body, ...request }: ProvenRequest): string {
+    return this.requestHmac(request).update(body).digest('hex');
+  }
+
+  /** For a body that comes in pieces: its digest in hex, once it was given them all, is the proof of the request. */
+  requestHmac({ method, path, nonce, time }: Omit<ProvenRequest, 'body'>): Hmac {
+    return this.#hmac(['request', method, path, nonce, time]);
   }
 
   ofAnswer({ nonce, status, body }: ProvenAnswer): string {
-    return this.#prove(['answer', nonce, status], body);
+    return this.#hmac(['answer', nonce, status]).update(body).digest('hex');
   }
 
   /** The first word keeps one kind of proof from standing for the other; JSON keeps the parts apart. */
-  #prove(parts: readonly unknown[], body: Uint8Array): string {
-    return createHmac('sha256', this.#secret)
-      .update(`${JSON.stringify(parts)}\n`)
-      .update(body)
-      .digest('hex');
+  #hmac(parts: readonly unknown[]): Hmac {
+    return createHmac('sha256', this.#secret).update(`${JSON.stringify(parts)}\n`);
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Hmac } from 'node:crypto';
 import { access, constants, lstat, unlink } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
@@ -9,7 +10,7 @@ import { errorMembers, type Log } from '../log.ts';
 import type { PaymentIntent, PreparedTx } from './chain-adapter.ts';
 import type { DepositKeys } from './deposit-keys.ts';
 import { type DepositMode, networkById } from './networks.ts';
-import { type Signer, SignerError } from './signer.ts';
+import { maxRequestBytes, type Signer, SignerError } from './signer.ts';
 import { SignerGuard } from './signer-guard.ts';
 import type { TellsLimits } from './signer-limits.ts';
 import { proofHeaders, type SharedSecret } from './signer-proof.ts';
@@ -30,7 +31,6 @@ export interface SignerServer {
   close(): Promise<void>;
 }
 
-const maxBodyBytes = 64 * 1024;
 /** The longest path that the kernels of both Linux and macOS take for a socket. */
 const maxPathBytes = 103;
 const maxPoolAddresses = 500;
@@ -48,7 +48,8 @@ const drainMs = 3_000;
  * - `GET /limits?chain=` answers `{digest}`, null for a chain that is not signed for as live.
  *
  * A request proves that it knows the secret, and is answered with a proof of the same; without one it gets 401. A
- * refusal is answered with 409 and `{code: 'refused', detail}`, a request that makes no sense with 400.
+ * refusal is answered with 409 and `{code: 'refused', detail}`, also one to sign what is longer than `maxRequestBytes`, a
+ * request that makes no sense with 400.
  *
  * @throws Error when somebody else answers on the socket, or when something that is no socket has its name.
  */
@@ -63,7 +64,7 @@ export async function serveSigner({
   if (Buffer.byteLength(socketPath) > maxPathBytes) {
     throw new Error(`the path of a socket has at most ${maxPathBytes} bytes, and ${socketPath} has more`);
   }
-  const serving: Serving = { signer, secret, log, guard: new SignerGuard({ secret, clock }) };
+  const serving: Serving = { signer, secret, log, guard: new SignerGuard(clock) };
   const server = createServer(
     { requestTimeout: 10_000, headersTimeout: 5_000, connectionsCheckingInterval: 1_000 },
     (req, res) => void answer(serving, req, res),
@@ -174,15 +175,16 @@ async function answer(serving: Serving, req: IncomingMessage, res: ServerRespons
     res.end(body);
   };
   try {
-    const body = await readBody(req);
-    const request = { method: req.method ?? '', path: req.url ?? '', body };
-    const refusal = serving.guard.refusal(request, req.headers);
-    const nonce = String(req.headers[proofHeaders.nonce]);
+    const [method, path] = [req.method ?? '', req.url ?? ''];
+    const [nonce, time] = [String(req.headers[proofHeaders.nonce]), String(req.headers[proofHeaders.time])];
+    const { body, proof } = await readBody(req, secret.requestHmac({ method, path, nonce, time }));
+    const refusal = serving.guard.refusal(req.headers, proof);
     if (refusal === null || refusal.isProven) {
       prove = (status, answered) => secret.ofAnswer({ nonce, status, body: answered });
     }
     if (refusal) throw new BadRequest(401, refusal.detail);
-    send(200, await route(serving.signer, request));
+    if (body === null) throw new SignerError('refused', `a request to sign has at most ${maxRequestBytes} bytes`);
+    send(200, await route(serving.signer, { method, path, body }));
   } catch (error) {
     const { status, code, detail } = refusalOf(error);
     // The sentence may hold what a log must not, so only its kind is logged.
@@ -264,16 +266,17 @@ function poolIndex(text: string): number {
   return index;
 }
 
-async function readBody(req: IncomingMessage): Promise<Buffer> {
+/** A request's body and its proof. Of what is too long nothing is kept, and it is proven all the same. */
+async function readBody(req: IncomingMessage, hmac: Hmac): Promise<{ body: Buffer | null; proof: string }> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of req as AsyncIterable<Buffer>) {
+    hmac.update(chunk);
     size += chunk.length;
-    // What is too much is read to its end and dropped, as the answer would be lost on a connection that is cut.
-    if (size <= maxBodyBytes) chunks.push(chunk);
+    if (size <= maxRequestBytes) chunks.push(chunk);
+    else chunks.length = 0;
   }
-  if (size > maxBodyBytes) throw new BadRequest(413, `a body has at most ${maxBodyBytes} bytes`);
-  return Buffer.concat(chunks);
+  return { body: size <= maxRequestBytes ? Buffer.concat(chunks) : null, proof: hmac.digest('hex') };
 }
 
 /** The transaction that a request is about. */

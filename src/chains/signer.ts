@@ -1,5 +1,10 @@
 import type { PaymentIntent, PreparedTx, SignedTx } from './chain-adapter.ts';
 
+/** The longest request to sign, in bytes: the sweep of 32 outputs whose transactions are as large as nodes relay fits. */
+export const maxRequestBytes = 8 * 1024 * 1024;
+/** The longest payload of a transaction, in bytes, which leaves room for the rest of a request. */
+export const maxPayloadBytes = maxRequestBytes - 256 * 1024;
+
 /**
  * The port to whoever holds the keys. Signing is idempotent for a payment's attempt: the same request gives the same
  * bytes for ever, and another transaction for the same attempt is refused.

@@ -37,11 +37,24 @@ export function chainCommands(program: Command): void {
     .requiredOption('--from <height>', 'the last block that is surely right', height)
     .option('--json', 'print one JSON object and nothing else')
     .action(async ({ chain: name, from, json }) => {
-      const rescanFrom = await withDatabase(({ orm, networks }) =>
-        orm.em.fork().transactional((em) => askRescan(em, networks, name, from)),
+      const asked = await withDatabase(({ orm, networks }) =>
+        orm.em.fork().transactional(async (em) => {
+          const rescanFrom = await askRescan(em, networks, name, from);
+          return { rescan_from: rescanFrom, confirmed_payments: await confirmedAbove(em, name, rescanFrom) };
+        }),
       );
-      print({ chain: name, rescan_from: rescanFrom }, json);
+      print({ chain: name, ...asked }, json);
     });
+}
+
+/** Txids of payments that ended well in a block above a height. Nobody looks at them again. */
+async function confirmedAbove(em: EntityManager, chain: string, height: number): Promise<string[]> {
+  const rows = await em.execute<{ txid: string }[]>(
+    `select a.txid from payment p join payment_attempt a on a.payment_id = p.id and a.dead_at is null
+      where p.chain = ? and p.state = 'confirmed' and a.mined_height > ? order by a.mined_height, a.txid`,
+    [chain, height],
+  );
+  return rows.map(({ txid }) => txid);
 }
 
 /** Where the chain will be read from: of several wishes that no worker has taken up yet, the lowest. */

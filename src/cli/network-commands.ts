@@ -237,7 +237,7 @@ async function feeNow(
   const to = addressExample(networkOfChain(network.chain)?.id ?? '');
   const intent = { id: 'fee', attempt: 1, from: null, contract, to, tag: null, amount };
   try {
-    const { fee } = await adapter.prepare(intent, new Set());
+    const { fee } = await adapter.prepare(intent, new Map());
     const most = network.feeLimits && toUnits(network.feeLimits.perTransaction, own?.decimals ?? 0);
     const problem = most !== undefined && fee > most ? 'the fee is above max_fee, so the signer refuses it' : null;
     return { fee: `${fromUnits(fee, own?.decimals ?? 0)} ${own?.coin ?? ''}`.trim(), problem };

@@ -2,6 +2,7 @@ import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { v7 as uuidv7 } from 'uuid';
 import { type AddressCheck, checkAddress } from '../chains/address.ts';
 import type { DepositAddresses } from '../chains/deposit-addresses.ts';
+import { isOwnAddress } from '../chains/own-address.ts';
 import type { Clock } from '../clock.ts';
 import type { Currency } from '../currencies/currency.entity.ts';
 import { brokenConstraint, sqlState } from '../db/database.ts';
@@ -255,21 +256,10 @@ export class OrderService {
       `select set_config('lock_timeout', ?, true),
               k.revoked_at is null and (k.expires_at is null or k.expires_at > ?) as live,
               p.status = 'active' as active,
-              exists (select 1 from deposit_address where address = ?)
-                or exists (select 1 from deposit_account where shared_address = ?) as own_recipient,
-              exists (select 1 from deposit_address where address = ?)
-                or exists (select 1 from deposit_account where shared_address = ?) as own_refund
+              ${isOwnAddress} as own_recipient, ${isOwnAddress} as own_refund
          from api_key k join partner p on p.id = k.partner_id
         where k.key_id = ?`,
-      [
-        `${inFlightWaitMs}ms`,
-        now,
-        recipient.address,
-        recipient.address,
-        refund?.address ?? null,
-        refund?.address ?? null,
-        caller.keyId,
-      ],
+      [`${inFlightWaitMs}ms`, now, recipient.address, refund?.address ?? null, caller.keyId],
     );
     if (!row?.live) throw new AppError('unauthorized', 'this API key has been revoked or has expired');
     if (!row.active) throw partnerInactive();
@@ -308,7 +298,7 @@ function inFlight(cause: unknown): AppError {
 }
 
 function ownAddress(field: string): FieldFault {
-  return { field, kind: 'own_address', detail: `${field} is a deposit address of this service; give the user's own` };
+  return { field, kind: 'own_address', detail: `${field} is an address of this service; give the user's own` };
 }
 
 function destination(

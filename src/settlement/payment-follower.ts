@@ -116,7 +116,8 @@ export class PaymentFollower {
       const built = await em.findOneOrFail(PaymentAttempt, { paymentId: payment.id, attempt: payment.attempt });
       if (isPatient(built.preparedAt)) return;
       const number = payment.attempt + 1;
-      const tx = await adapter.replace(transactions.intent(payment, number), transactions.prepared(attempt));
+      const held = await transactions.held(adapter.chain);
+      const tx = await adapter.replace(transactions.intent(payment, number), transactions.prepared(attempt), held);
       if (tx === null || transactions.isTooDear(adapter.chain, tx)) return;
       await onBoundary('payment.built');
       const stands = await writer.change(lease, payment, async (em, row) => [

@@ -1,5 +1,5 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
-import type { ChainAdapter, PaymentIntent, PreparedTx, SignedTx } from '../chains/chain-adapter.ts';
+import type { ChainAdapter, Held, PaymentIntent, PreparedTx, SignedTx } from '../chains/chain-adapter.ts';
 import { type Signer, SignerError } from '../chains/signer.ts';
 import type { Clock } from '../clock.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
@@ -33,6 +33,30 @@ export class PaymentTransactions {
     const asset = contract === null ? catalogue.gasCoin(chain) : catalogue.asset(chain, contract);
     if (!asset) throw new Error(`payment ${id} is in a currency that is gone`);
     return { id, attempt, from: sources, contract, to: address, tag, amount: toUnits(amount, asset.decimals) };
+  }
+
+  /** What the payments of a chain that are under way reserve and take, by the dearest of the transactions of each. */
+  async held(chain: string): Promise<Held> {
+    const { orm, catalogue } = this.#options;
+    const rows = await orm.em
+      .fork()
+      .execute<{ resource: string; contract: string | null; amount: string; fee: string }[]>(
+        `select r.resource, p.contract, p.amount::text as amount,
+                coalesce((select max(a.fee) from payment_attempt a
+                           where a.payment_id = p.id and a.dead_at is null), 0)::text as fee
+           from payment_reservation r join payment p on p.id = r.payment_id
+          where r.chain = ? and r.released_at is null`,
+        [chain],
+      );
+    const gas = catalogue.gasCoin(chain);
+    return new Map(
+      rows.map(({ resource, contract, amount, fee }) => {
+        const asset = contract === null ? gas : catalogue.asset(chain, contract);
+        // Nothing else is paid in a currency that is gone.
+        const units = asset ? toUnits(amount, asset.decimals) : 0n;
+        return [resource, { contract, amount: units, fee: toUnits(fee, gas.decimals) }];
+      }),
+    );
   }
 
   /** The unsigned transaction of an attempt as its adapter built it. */

@@ -128,18 +128,11 @@ export class PaymentWorker {
 
   /** Builds the transaction and reserves what it spends. */
   async #prepare(adapter: ChainAdapter, lease: ChainLease, payment: Payment): Promise<Standing | null> {
-    const { orm, clock, onBoundary, transactions, writer } = this.#options;
-    const held = await orm.em
-      .fork()
-      .execute<{ resource: string }[]>(
-        'select resource from payment_reservation where chain = ? and released_at is null',
-        [adapter.chain],
-      );
+    const { clock, onBoundary, transactions, writer } = this.#options;
     const number = payment.attempt + 1;
     let tx: PreparedTx;
     try {
-      const reserved = new Set(held.map(({ resource }) => resource));
-      tx = await adapter.prepare(transactions.intent(payment, number), reserved);
+      tx = await adapter.prepare(transactions.intent(payment, number), await transactions.held(adapter.chain));
     } catch (error) {
       if (!(error instanceof ChainError)) throw error;
       // A sweep that its chain refuses is decided anew, perhaps with more gas before it.

@@ -1,6 +1,7 @@
 import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgresql';
 import { v7 as uuidv7 } from 'uuid';
 import { checkAddress } from '../chains/address.ts';
+import { isOwnAddress } from '../chains/own-address.ts';
 import type { Clock } from '../clock.ts';
 import { brokenConstraint } from '../db/database.ts';
 import { AppError } from '../errors.ts';
@@ -232,12 +233,8 @@ async function setRecipient(em: EntityManager, action: StaffAction, recipient: R
   if (!recipient) throw new AppError('missing_field', 'a refund needs the address that it goes to');
   const check = checkAddress(deposit.network, recipient.address, recipient.tag);
   if (!check.ok) throw new AppError(check.code, `the ${check.field}: ${check.detail}`);
-  const [own] = await em.execute<{ own: boolean }[]>(
-    `select exists (select from deposit_address where address = ?)
-            or exists (select from deposit_account where shared_address = ?) as own`,
-    [check.address, check.address],
-  );
-  if (own?.own) throw new AppError('own_address', "this is a deposit address of this service; give the user's own");
+  const [own] = await em.execute<{ own: boolean }[]>(`select ${isOwnAddress} as own`, [check.address]);
+  if (own?.own) throw new AppError('own_address', "this is an address of this service; give the user's own");
   action.address = check.address;
   action.tag = check.tag;
 }

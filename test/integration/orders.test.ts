@@ -154,6 +154,22 @@ describe('creating an order', () => {
     expect(reply.json.code).toBe('own_address');
   });
 
+  it('refuses to pay to a wallet that pays, in any capitals', async () => {
+    const wallet = '0x52908400098527886E0F7030069857D2E4169EE7';
+    const kept = "insert into setting (name, value) values ('hot_wallet:ethereum', $1)";
+    await query(gateway.databaseUrl, kept, [wallet.replace('E7', 'e7')]);
+    try {
+      const ether = { coin_to: 'ETH', network_to: 'ETH', recipient_address: wallet.toLowerCase() };
+      const paid = await create(ether);
+      expect([paid.status, paid.json.code]).toEqual([422, 'own_address']);
+      const back = { coin_from: 'ETH', network_from: 'ETH', amount_from: 1, refund_address: wallet };
+      const refunded = await create(back);
+      expect([refunded.status, refunded.json.code]).toEqual([422, 'own_address']);
+    } finally {
+      await query(gateway.databaseUrl, "delete from setting where name = 'hot_wallet:ethereum'");
+    }
+  });
+
   it('refuses our own shared address before any order was made on its network', async () => {
     const fresh = await startGateway();
     const { key } = await fresh.partner();

@@ -4,6 +4,7 @@ import {
   type Cursor,
   type PaymentIntent,
   type PreparedTx,
+  type Promised,
   ReorgTooDeep,
   type Reservation,
   type ScanResult,
@@ -49,12 +50,12 @@ export function describeChainAdapter(name: string, makeHarness: () => Promise<Ch
     let chain: ChainHarness;
     let adapter: ChainAdapter;
     /** What live payments hold. */
-    let held: Set<Reservation>;
+    let held: Map<Reservation, Promised>;
 
     beforeEach(async () => {
       chain = await makeHarness();
       adapter = chain.adapter;
-      held = new Set();
+      held = new Map();
     });
     afterEach(() => chain.stop());
 
@@ -76,7 +77,7 @@ export function describeChainAdapter(name: string, makeHarness: () => Promise<Ch
       const prepared = await adapter.prepare(payment, held);
       for (const one of prepared.reserves) {
         expect(held.has(one)).toBe(false);
-        held.add(one);
+        held.set(one, { contract: payment.contract, amount: payment.amount, fee: prepared.fee });
       }
       const tx = await chain.sign(payment, prepared);
       expect([...tx.reserves].sort()).toEqual([...prepared.reserves].sort());
@@ -401,11 +402,11 @@ export function describeChainAdapter(name: string, makeHarness: () => Promise<Ch
       const old = await adapter.prepare(payment, held);
       const oldTx = await chain.sign(payment, old);
       await adapter.broadcast(oldTx);
-      expect(await adapter.replace(payment, old)).toBeNull();
+      expect(await adapter.replace(payment, old, held)).toBeNull();
       await raiseFees();
-      const next = await adapter.replace(payment, old);
+      const next = await adapter.replace(payment, old, held);
       if (!next) throw new Error('nothing takes its place');
-      expect(await adapter.replace(payment, old)).toEqual(next);
+      expect(await adapter.replace(payment, old, held)).toEqual(next);
       expect(next.fee).toBeGreaterThan(old.fee);
       for (const one of old.reserves) expect(next.reserves).toContain(one);
       const tx = await chain.sign(payment, next);

@@ -5,12 +5,12 @@ import {
   type ChainAdapter,
   ChainError,
   type Cursor,
+  type Held,
   type Holding,
   type NodeReport,
   type PaymentIntent,
   type Pending,
   type PreparedTx,
-  type Reservation,
   type ScanResult,
   type SignedTx,
   type SweepCost,
@@ -172,12 +172,12 @@ export class EvmAdapter implements ChainAdapter {
    * Throws ChainError `insufficient_funds`, `no_gas` (a token's holder lacks the chain's own coin for the fee),
    * `below_fee` (a sweep that would bring nothing), `fee_above_maximum` or `would_fail`, beside those of a node.
    */
-  prepare(intent: PaymentIntent, held: ReadonlySet<Reservation>): Promise<PreparedTx> {
+  prepare(intent: PaymentIntent, held: Held): Promise<PreparedTx> {
     return this.#ask((node) => this.#preparation.prepare(node, intent, held));
   }
 
-  replace(intent: PaymentIntent, old: PreparedTx): Promise<PreparedTx | null> {
-    return this.#ask((node) => this.#preparation.replace(node, intent, old));
+  replace(intent: PaymentIntent, old: PreparedTx, held: Held): Promise<PreparedTx | null> {
+    return this.#ask((node) => this.#preparation.replace(node, intent, old, held));
   }
 
   sweepCost(intent: PaymentIntent): Promise<SweepCost> {

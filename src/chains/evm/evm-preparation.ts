@@ -1,4 +1,4 @@
-import { ChainError, type PaymentIntent, type PreparedTx, type Reservation, type SweepCost } from '../chain-adapter.ts';
+import { ChainError, type Held, type PaymentIntent, type PreparedTx, type SweepCost } from '../chain-adapter.ts';
 import type { EvmNetwork } from '../network-config.ts';
 import { depositPath, hotWalletPath, type Network, networkOfChain } from '../networks.ts';
 import type { OwnAddresses } from '../own-addresses.ts';
@@ -6,7 +6,16 @@ import { balanceCall, readUint, transferCall } from './erc20.ts';
 import { exactPrices, type FeeMarket, type GasPrices, paymentPrices, raisedPrices, usualTip } from './evm-fees.ts';
 import { hasL1Fee, l1FeeCall } from './evm-l1-fee.ts';
 import type { EvmNode } from './evm-node.ts';
-import { decodePayload, type EvmTx, encodePayload, maxGas, plainGas, reservation, serializeEvmTx } from './evm-tx.ts';
+import {
+  decodePayload,
+  type EvmTx,
+  encodePayload,
+  isReservedFrom,
+  maxGas,
+  plainGas,
+  reservation,
+  serializeEvmTx,
+} from './evm-tx.ts';
 
 export interface EvmPreparationOptions {
   readonly network: EvmNetwork;
@@ -19,9 +28,11 @@ interface Sender {
   readonly path: string;
 }
 
-/** What a payment takes, without a nonce. */
+/** What a payment takes. */
 interface Plan {
   readonly sender: Sender;
+  /** The first that no block has used. */
+  readonly nonce: bigint;
   readonly isOwnSweep: boolean;
   readonly to: string;
   readonly data: string;
@@ -29,8 +40,16 @@ interface Plan {
   readonly prices: GasPrices;
   /** The most that it costs, in wei. */
   readonly fee: bigint;
-  /** What the sender has of the chain's own coin, in wei. */
+  /** What the sender has of the chain's own coin and has not promised, in wei. */
   readonly coins: bigint;
+}
+
+interface Means {
+  /** The first that no block has used. */
+  readonly nonce: bigint;
+  readonly coins: bigint;
+  /** Of the contract that was asked for. */
+  readonly tokens: bigint;
 }
 
 /** Blocks whose fees tell what is usual. */
@@ -48,8 +67,8 @@ export class EvmPreparation {
     this.#keys = keys;
   }
 
-  async prepare(node: EvmNode, intent: PaymentIntent, held: ReadonlySet<Reservation>): Promise<PreparedTx> {
-    const plan = await this.#plan(node, intent);
+  async prepare(node: EvmNode, intent: PaymentIntent, held: Held): Promise<PreparedTx> {
+    const plan = await this.#plan(node, intent, held);
     const { sender, isOwnSweep, fee, coins } = plan;
     if (isOwnSweep && intent.amount <= fee) {
       throw refused('below_fee', `moving ${intent.amount} wei costs ${fee}`, { retryable: false });
@@ -60,7 +79,7 @@ export class EvmPreparation {
     } else if (coins < fee) {
       throw refused('no_gas', `${sender.address} has ${coins} wei, and the fee is ${fee}`);
     }
-    let nonce = await node.nonce(sender.address, 'latest');
+    let { nonce } = plan;
     while (held.has(reservation(sender.address, nonce))) nonce += 1n;
     return this.#prepared(sender, fee, {
       chainId: this.#options.network.chainId,
@@ -73,7 +92,7 @@ export class EvmPreparation {
     });
   }
 
-  async replace(node: EvmNode, intent: PaymentIntent, old: PreparedTx): Promise<PreparedTx | null> {
+  async replace(node: EvmNode, intent: PaymentIntent, old: PreparedTx, held: Held): Promise<PreparedTx | null> {
     const { path, tx } = decodePayload(old.payload);
     const sender = await this.#sender(intent);
     if (sender.path !== path || old.reserves[0] !== reservation(sender.address, tx.nonce)) {
@@ -83,7 +102,9 @@ export class EvmPreparation {
     let ceiling = this.#options.network.maxFeePerGas;
     if (!isOwnSweep) {
       // A sweep of coins takes its fee out of what it brings; any other payment needs it beside.
-      const [coins = 0n] = await node.balances([sender.address], 'latest');
+      const others = new Map(held);
+      for (const own of old.reserves) others.delete(own);
+      const { coins } = await this.#means(node, sender, null, others);
       const affordable = tx.maxFeePerGas + (coins - tx.value - old.fee) / tx.gas;
       if (affordable < ceiling) ceiling = affordable;
     }
@@ -96,23 +117,24 @@ export class EvmPreparation {
   }
 
   async sweepCost(node: EvmNode, intent: PaymentIntent): Promise<SweepCost> {
-    const { fee, coins, isOwnSweep } = await this.#plan(node, intent);
+    const { fee, coins, isOwnSweep } = await this.#plan(node, intent, new Map());
     return { fee, perSource: fee, lacking: isOwnSweep || coins >= fee ? 0n : fee - coins };
   }
 
-  async #plan(node: EvmNode, intent: PaymentIntent): Promise<Plan> {
+  async #plan(node: EvmNode, intent: PaymentIntent, held: Held): Promise<Plan> {
     const { network } = this.#options;
     if (intent.tag !== null) throw refused('no_tags', `${network.chain} has no tags`, { retryable: false });
     const sender = await this.#sender(intent);
     const isOwnSweep = isSweepOfCoins(intent);
     const to = (intent.contract ?? intent.to).toLowerCase();
     const data = intent.contract === null ? '0x' : transferCall(intent.to, intent.amount);
-    const [coins = 0n] = await node.balances([sender.address], 'latest');
+    const { nonce, coins, tokens } = await this.#means(node, sender, intent.contract, held);
     const value = intent.contract === null ? intent.amount : 0n;
     // Nodes estimate nothing that cannot be paid, and that has a name of its own.
     if (coins < value) throw refused('insufficient_funds', `${sender.address} has ${coins} wei of ${value}`);
-    if (intent.contract !== null) {
-      await this.#refuseWithoutTokens(node, sender.address, intent.contract, intent.amount);
+    if (intent.contract !== null && tokens < intent.amount) {
+      const has = `${sender.address} has ${tokens} of ${intent.amount} of ${intent.contract}`;
+      throw refused('insufficient_funds', has);
     }
     const estimated = await node.estimateGas({ from: sender.address, to, value, data });
     // State may change until the transaction is executed; what is not used is not paid.
@@ -123,7 +145,7 @@ export class EvmPreparation {
     const l1Fee = await this.#l1Fee(node, { nonce: 0, gas, to, value, data, ...usual, chainId: network.chainId });
     const isTokenSweep = intent.from !== null && !isOwnSweep;
     const prices = isTokenSweep ? affordable(usual, market, (coins - l1Fee) / gas) : usual;
-    return { sender, isOwnSweep, to, data, gas, prices, fee: gas * prices.maxFeePerGas + l1Fee, coins };
+    return { sender, nonce, isOwnSweep, to, data, gas, prices, fee: gas * prices.maxFeePerGas + l1Fee, coins };
   }
 
   #prepared({ address, path }: Sender, fee: bigint, tx: EvmTx): PreparedTx {
@@ -152,10 +174,25 @@ export class EvmPreparation {
     return { baseFee, tip: usualTip(tips, await node.suggestedTip()) };
   }
 
-  async #refuseWithoutTokens(node: EvmNode, owner: string, contract: string, amount: bigint): Promise<void> {
-    const [answer] = await node.callAll([{ to: contract, data: balanceCall(owner) }], 'latest');
-    const tokens = readUint(answer, 'balance');
-    if (tokens < amount) throw refused('insufficient_funds', `${owner} has ${tokens} of ${amount} of ${contract}`);
+  /**
+   * What a sender has beyond what it has promised. The nonce is asked for first: a block that comes in between lets a
+   * payment wait that could go out, and lets none go out that cannot be paid.
+   */
+  async #means(node: EvmNode, { address }: Sender, contract: string | null, held: Held): Promise<Means> {
+    const nonce = await node.nonce(address, 'latest');
+    let [coins = 0n] = await node.balances([address], 'latest');
+    let tokens = 0n;
+    if (contract !== null) {
+      const [answer] = await node.callAll([{ to: contract, data: balanceCall(address) }], 'latest');
+      tokens = readUint(answer, 'balance');
+    }
+    for (const [reserved, promised] of held) {
+      if (!isReservedFrom(reserved, address, nonce)) continue;
+      coins -= promised.fee;
+      if (promised.contract === null) coins -= promised.amount;
+      else if (promised.contract === contract) tokens -= promised.amount;
+    }
+    return { nonce, coins, tokens };
   }
 
   /** Twice what it is now, since nobody knows it for the block that will take the transaction. */

@@ -86,6 +86,12 @@ export function reservation(address: string, nonce: number | bigint): Reservatio
   return `nonce:${address}:${nonce}`;
 }
 
+/** Whether a reservation is a nonce of the account, this one or a later one. */
+export function isReservedFrom(reserved: Reservation, address: string, nonce: bigint): boolean {
+  const prefix = `nonce:${address}:`;
+  return reserved.startsWith(prefix) && BigInt(reserved.slice(prefix.length)) >= nonce;
+}
+
 /** Unsigned unless there is a signature. */
 export function serializeEvmTx(
   { chainId, nonce, maxPriorityFeePerGas, maxFeePerGas, gas, to, value, data }: EvmTx,

@@ -4,6 +4,7 @@ import {
   type ChainAdapter,
   ChainError,
   type Cursor,
+  type Held,
   type Holding,
   type PaymentIntent,
   type Pending,
@@ -84,7 +85,7 @@ export class SandboxAdapter implements ChainAdapter {
     return { address: this.#hotAddress, tag: null };
   }
 
-  async prepare(intent: PaymentIntent, held: ReadonlySet<Reservation>): Promise<PreparedTx> {
+  async prepare(intent: PaymentIntent, held: Held): Promise<PreparedTx> {
     const from = this.#hotAddress;
     let nonce = await this.#ask(() => this.#node.nextNonce(this.chain, from));
     while (held.has(reservation(from, nonce))) nonce += 1;

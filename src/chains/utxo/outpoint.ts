@@ -17,6 +17,13 @@ export function parseOutpointKey(key: string): Outpoint | null {
   return match ? { txid: match[1] ?? '', vout: Number.parseInt(match[2] ?? '', 10) } : null;
 }
 
+/** Of one of our own outputs, whose key is sound. */
+export function outpointOf({ key }: { readonly key: string }): Outpoint {
+  const outpoint = parseOutpointKey(key);
+  if (!outpoint) throw new Error(`'${key}' is no key of an output`);
+  return outpoint;
+}
+
 /** The reservation of an output, by its key. */
 export function outpointReservation(key: string): Reservation {
   return `outpoint:${key}`;

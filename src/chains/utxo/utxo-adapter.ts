@@ -5,12 +5,12 @@ import {
   type ChainAdapter,
   ChainError,
   type Cursor,
+  type Held,
   type Holding,
   type NodeReport,
   type PaymentIntent,
   type Pending,
   type PreparedTx,
-  type Reservation,
   type ScanResult,
   type SignedTx,
   type SweepCost,
@@ -23,7 +23,7 @@ import { Nodes } from '../nodes.ts';
 import type { OwnOutput, OwnOutputs } from '../own-outputs.ts';
 import { scanBlocks, startCursor } from '../scan-blocks.ts';
 import { ageSec, refuseStalled, stallProblems } from '../stalled.ts';
-import { type Outpoint, outpointKey, parseOutpointKey } from './outpoint.ts';
+import { outpointKey, outpointOf } from './outpoint.ts';
 import { UtxoBuilder } from './utxo-builder.ts';
 import { rpcCode, UtxoNode } from './utxo-node.ts';
 import { type UtxoParams, utxoParams } from './utxo-params.ts';
@@ -142,7 +142,7 @@ export class UtxoAdapter implements ChainAdapter {
     return { address: this.#hotWallet, tag: null };
   }
 
-  prepare(intent: PaymentIntent, held: ReadonlySet<Reservation>): Promise<PreparedTx> {
+  prepare(intent: PaymentIntent, held: Held): Promise<PreparedTx> {
     return this.#ask((node) => this.#builder.prepare(node, intent, held));
   }
 
@@ -304,12 +304,6 @@ export class UtxoAdapter implements ChainAdapter {
 
 /** Neither asking again nor asking another node helps. */
 const unhelpful = { retryable: false, isOfChain: true } as const;
-
-function outpointOf({ key }: OwnOutput): Outpoint {
-  const outpoint = parseOutpointKey(key);
-  if (!outpoint) throw new Error(`'${key}' is no key of an output`);
-  return outpoint;
-}
 
 /** The keys of what a signed transaction spends, and its outputs. */
 function parseRaw(raw: string): { inputs: string[]; outputs: readonly { readonly amount: bigint }[] } {

@@ -1,12 +1,21 @@
-import { ChainError, type PaymentIntent, type PreparedTx, type Reservation, type SweepCost } from '../chain-adapter.ts';
+import { ChainError, type Held, type PaymentIntent, type PreparedTx, type SweepCost } from '../chain-adapter.ts';
 import type { UtxoNetwork } from '../network-config.ts';
 import { depositPath, hotWalletPath, type Network, networkOfChain } from '../networks.ts';
 import type { OwnOutput, OwnOutputs } from '../own-outputs.ts';
+import { maxPayloadBytes } from '../signer.ts';
 import { type ChangeRules, selectCoins, settleChange, splitEvenly } from './coin-selection.ts';
-import { outpointReservation, parseOutpointKey } from './outpoint.ts';
+import { outpointKey, outpointOf, outpointReservation } from './outpoint.ts';
 import type { FeeTerms, UtxoNode } from './utxo-node.ts';
 import { type UtxoParams, utxoParams } from './utxo-params.ts';
-import { decodePsbt, encodePsbt, keysOf, totalOf, type UnsignedInput, type UnsignedTx } from './utxo-psbt.ts';
+import {
+  decodePsbt,
+  encodePsbt,
+  keysOf,
+  totalOf,
+  type UnsignedInput,
+  type UnsignedOutput,
+  type UnsignedTx,
+} from './utxo-psbt.ts';
 import { dustLimit, feeOf, inputSize, ownForm, scriptOfAddress, virtualSize } from './utxo-script.ts';
 
 export interface UtxoBuilderOptions {
@@ -42,9 +51,9 @@ export class UtxoBuilder {
 
   /**
    * @throws ChainError `hot_wallet_low` when what is unspent and free does not suffice, `below_dust`, `below_fee` for a
-   *   sweep that is not worth its fee, `fee_above_maximum` when nodes ask for more than the settings allow.
+   *   sweep that is not worth its fee, `too_large` for one that no signer takes, `fee_above_maximum` when nodes ask for more than the settings allow.
    */
-  async prepare(node: UtxoNode, intent: PaymentIntent, held: ReadonlySet<Reservation>): Promise<PreparedTx> {
+  async prepare(node: UtxoNode, intent: PaymentIntent, held: Held): Promise<PreparedTx> {
     const recipient = this.#recipient(intent);
     const rate = this.#rate(await node.feeTerms(this.#network.feeTarget));
     const known = await this.#outputs.spendable(this.#network.chain);
@@ -91,7 +100,7 @@ export class UtxoBuilder {
     { amount }: PaymentIntent,
     recipient: Uint8Array,
     known: readonly OwnOutput[],
-    held: ReadonlySet<Reservation>,
+    held: Held,
     rules: ChangeRules,
   ): Promise<PreparedTx> {
     if (amount < dustLimit(this.#params, recipient)) {
@@ -104,7 +113,11 @@ export class UtxoBuilder {
       const spent = await this.#unusable(node, selection.inputs);
       if (spent.size === 0) {
         const change = selection.change.map((part) => ({ script: this.#hot.script, amount: part }));
-        return this.#build(node, selection.inputs, [{ script: recipient, amount }, ...change]);
+        const inputs = await this.#inputs(node, selection.inputs);
+        const tx = this.#build(inputs, [{ script: recipient, amount }, ...change]);
+        const excess = tx.payload.length - maxPayloadBytes;
+        if (excess <= 0) return tx;
+        for (const key of heaviest(inputs, excess)) spent.add(key);
       }
       coins = coins.filter(({ key }) => !spent.has(key));
     }
@@ -115,7 +128,7 @@ export class UtxoBuilder {
     node: UtxoNode,
     { to, amount }: PaymentIntent,
     from: readonly string[],
-    held: ReadonlySet<Reservation>,
+    held: Held,
     rules: ChangeRules,
   ): Promise<PreparedTx> {
     if (to !== this.#hot.address) throw new ChainError('wrong_recipient', 'a sweep goes to the hot wallet', final);
@@ -137,18 +150,17 @@ export class UtxoBuilder {
     const sweeping = { ...rules, has: rules.has - hotInputs + inputs.length };
     const settled = settleChange(inputs, 0n, [], sweeping);
     if (!settled) throw new ChainError('below_fee', 'what should be swept is not worth the fee', final);
-    return this.#build(
-      node,
-      inputs,
-      settled.change.map((part) => ({ script: this.#hot.script, amount: part })),
-    );
+    const outputs = settled.change.map((part) => ({ script: this.#hot.script, amount: part }));
+    const tx = this.#build(await this.#inputs(node, inputs), outputs);
+    if (tx.payload.length > maxPayloadBytes) throw new ChainError('too_large', 'no signer takes so much', final);
+    return tx;
   }
 
-  async #build(
-    node: UtxoNode,
-    inputs: readonly OwnOutput[],
-    outputs: readonly { script: Uint8Array; amount: bigint }[],
-  ): Promise<PreparedTx> {
+  #build(inputs: readonly UnsignedInput[], outputs: readonly UnsignedOutput[]): PreparedTx {
+    return prepared({ inputs, outputs, isReplaceable: this.#network.replaceable });
+  }
+
+  async #inputs(node: UtxoNode, inputs: readonly OwnOutput[]): Promise<UnsignedInput[]> {
     const unsigned: UnsignedInput[] = [];
     for (const input of inputs) {
       unsigned.push({
@@ -159,7 +171,7 @@ export class UtxoBuilder {
         previous: ownForm(this.#params) === 'p2pkh' ? await this.#previous(node, input) : null,
       });
     }
-    return prepared({ inputs: unsigned, outputs, isReplaceable: this.#network.replaceable });
+    return unsigned;
   }
 
   /** The transaction that made an output, which proves its amount to the signer. */
@@ -231,10 +243,17 @@ function prepared(unsigned: UnsignedTx): PreparedTx {
   return { payload, reserves, fee: totalOf(unsigned.inputs) - totalOf(unsigned.outputs), expiresAt: null };
 }
 
-function outpointOf({ key }: OwnOutput) {
-  const outpoint = parseOutpointKey(key);
-  if (!outpoint) throw new Error(`'${key}' is no key of an output`);
-  return outpoint;
+/** Keys of the inputs whose transactions before them are the largest, enough of them to take so many bytes away. */
+function heaviest(inputs: readonly UnsignedInput[], bytes: number): string[] {
+  const size = ({ previous }: UnsignedInput): number => previous?.length ?? 0;
+  const keys: string[] = [];
+  let left = bytes;
+  for (const input of inputs.toSorted((a, b) => size(b) - size(a))) {
+    if (left <= 0) break;
+    keys.push(outpointKey(input.outpoint));
+    left -= size(input);
+  }
+  return keys;
 }
 
 function max(a: bigint, b: bigint): bigint {

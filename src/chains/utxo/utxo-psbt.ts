@@ -1,5 +1,7 @@
+import { sha256 } from '@noble/hashes/sha2.js';
 import { base64 } from '@scure/base';
 import { RawTx, Transaction } from '@scure/btc-signer';
+import { RawOldTx } from '@scure/btc-signer/script.js';
 import { compareOutpoints, type Outpoint, outpointKey } from './outpoint.ts';
 
 /** An input of an unsigned transaction, and all that signing it takes. */
@@ -25,23 +27,27 @@ export interface UnsignedTx {
   readonly isReplaceable: boolean;
 }
 
-/**
- * The proprietary field of BIP174 that holds an input's path. The field meant for paths is keyed by a public key, and
- * whoever prepares transactions knows addresses alone. Seven bytes of a name, then the number of the field.
- */
-const pathKey = Uint8Array.from([7, ...new TextEncoder().encode('gateway'), 0]);
-const options = { proprietary: 'ignore', unknown: 'strict' } as const;
+/** A proprietary field of BIP174: seven bytes of a name, then its number. */
+const fieldKey = (number: number): Uint8Array => Uint8Array.from([7, ...new TextEncoder().encode('gateway'), number]);
+/** An input's path. The field meant for it is keyed by a public key, and whoever prepares transactions knows addresses alone. */
+const pathKey = fieldKey(0);
+/** The transaction before an input. In the field meant for it the library takes seconds over a large one. */
+const previousKey = fieldKey(1);
+// That what is spent is what the transaction before it says is checked here.
+const options = { proprietary: 'ignore', unknown: 'strict', allowLegacyWitnessUtxo: true } as const;
 
 /** Inputs and outputs in the order of BIP69. Nothing in the transaction expires or waits for a time. */
 export function encodePsbt({ inputs, outputs, isReplaceable }: UnsignedTx): string {
   const tx = new Transaction({ ...options, version: 2, lockTime: 0 });
   for (const { outpoint, amount, script, path, previous } of inputs.toSorted(byOutpoint)) {
+    const fields: [Uint8Array, Uint8Array][] = [[pathKey, new TextEncoder().encode(path)]];
+    if (previous) fields.push([previousKey, previous]);
     tx.addInput({
       txid: outpoint.txid,
       index: outpoint.vout,
       sequence: isReplaceable ? 0xfffffffd : 0xffffffff,
-      ...(previous ? { nonWitnessUtxo: previous } : { witnessUtxo: { amount, script } }),
-      proprietary: [[pathKey, new TextEncoder().encode(path)]],
+      witnessUtxo: { amount, script },
+      proprietary: fields,
     });
   }
   for (const { script, amount } of outputs.toSorted(byValue)) tx.addOutput({ script, amount });
@@ -70,18 +76,24 @@ export function decodePsbt(payload: string): UnsignedTx {
 }
 
 function decodeInput(tx: Transaction, index: number): UnsignedInput {
-  const { txid, index: vout, witnessUtxo, nonWitnessUtxo, proprietary } = tx.getInput(index);
+  const { txid, index: vout, witnessUtxo: spent, proprietary } = tx.getInput(index);
   const path = proprietary?.[0]?.[1];
-  // The library has compared the txid with the hash of the transaction that came along.
-  const spent = nonWitnessUtxo ? nonWitnessUtxo.outputs[vout ?? -1] : witnessUtxo;
+  const previous = proprietary?.[1]?.[1] ?? null;
   if (!txid || vout === undefined || !spent || !path) throw new Error(`input ${index} is incomplete`);
-  return {
-    outpoint: { txid: Buffer.from(txid).toString('hex'), vout },
-    amount: spent.amount,
-    script: spent.script,
-    path: new TextDecoder().decode(path),
-    previous: nonWitnessUtxo ? RawTx.encode(nonWitnessUtxo) : null,
-  };
+  const outpoint = { txid: Buffer.from(txid).toString('hex'), vout };
+  if (previous) refuseOther(previous, outpoint, spent);
+  return { outpoint, ...spent, path: new TextDecoder().decode(path), previous };
+}
+
+/** @throws Error when an output is not the one of the transaction that is said to have made it. */
+function refuseOther(previous: Uint8Array, { txid, vout }: Outpoint, { amount, script }: UnsignedOutput): void {
+  const made = RawTx.decode(previous);
+  // Shown with the first byte last.
+  const hash = Buffer.from(sha256(sha256(RawOldTx.encode(made)))).reverse();
+  const output = made.outputs[vout];
+  if (hash.toString('hex') !== txid || output?.amount !== amount || Buffer.compare(output.script, script) !== 0) {
+    throw new Error(`the transaction before ${outpointKey({ txid, vout })} is another`);
+  }
 }
 
 /** The transaction without signatures, ready to be signed. */

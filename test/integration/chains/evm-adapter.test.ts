@@ -3,6 +3,7 @@ import { toChecksumAddress } from '../../../src/chains/addresses/evm.ts';
 import {
   ChainError,
   type Cursor,
+  type Held,
   type PaymentIntent,
   type PreparedTx,
   type ScanResult,
@@ -23,6 +24,7 @@ import {
 import { describeChainAdapter } from '../../support/chain-conformance.ts';
 import { type EvmHarness, ether, evmHarness, payFrom } from '../../support/evm-harness.ts';
 import { EvmLiar } from '../../support/evm-liar.ts';
+import { holding } from '../../support/holding.ts';
 import { Refusal } from '../../support/refusal.ts';
 
 const gwei = 10n ** 9n;
@@ -465,7 +467,7 @@ describeWithAnvil('EvmAdapter', () => {
       await anvil.sendToken(chain.token, from, 500n);
       await anvil.mine();
       const wanted = sweep(chain, from, { contract: chain.token, amount: 500n });
-      await expect(chain.adapter.prepare(wanted, new Set())).rejects.toMatchObject({ code: 'no_gas', isOfChain: true });
+      await expect(chain.adapter.prepare(wanted, new Map())).rejects.toMatchObject({ code: 'no_gas', isOfChain: true });
       const { lacking: missing } = await chain.adapter.sweepCost(wanted);
       await payFrom(chain, intent({ to: from, amount: missing }));
       await anvil.mine();
@@ -499,7 +501,7 @@ describeWithAnvil('EvmAdapter', () => {
       await anvil.send(from, 1_000n);
       await anvil.mine();
       const prepare = (changes: Partial<PaymentIntent>) =>
-        chain.adapter.prepare(sweep(chain, from, { amount: 1_000n, ...changes }), new Set());
+        chain.adapter.prepare(sweep(chain, from, { amount: 1_000n, ...changes }), new Map());
       await expect(prepare({})).rejects.toMatchObject({ code: 'below_fee', retryable: false });
       await expect(prepare({ amount: 1_001n })).rejects.toMatchObject({ code: 'insufficient_funds' });
       await expect(prepare({ from: [address()] })).rejects.toMatchObject({ code: 'unknown_address', retryable: false });
@@ -514,15 +516,15 @@ describeWithAnvil('EvmAdapter', () => {
     it('takes the place of a payment that waits, and only one of the two is paid', async () => {
       const chain = await open();
       const payment = intent();
-      const old = await chain.adapter.prepare(payment, new Set());
+      const old = await chain.adapter.prepare(payment, new Map());
       const oldTx = await chain.sign(payment, old);
       await chain.adapter.broadcast(oldTx);
-      expect(await chain.adapter.replace(payment, old)).toBeNull();
+      expect(await chain.adapter.replace(payment, old, new Map())).toBeNull();
 
       await raiseMarket(anvil, 40n * gwei);
-      const next = await chain.adapter.replace(payment, old);
+      const next = await chain.adapter.replace(payment, old, new Map());
       if (!next) throw new Error('nothing to replace it with');
-      expect(await chain.adapter.replace(payment, old)).toEqual(next);
+      expect(await chain.adapter.replace(payment, old, new Map())).toEqual(next);
       const [a, b] = [decodePayload(old.payload).tx, decodePayload(next.payload).tx];
       expect({ ...b, maxFeePerGas: 0n, maxPriorityFeePerGas: 0n }).toEqual({
         ...a,
@@ -543,12 +545,12 @@ describeWithAnvil('EvmAdapter', () => {
     it('goes no higher than the settings allow', async () => {
       const chain = await open();
       const payment = intent();
-      const old = await chain.adapter.prepare(payment, new Set());
+      const old = await chain.adapter.prepare(payment, new Map());
       const { maxFeePerGas } = decodePayload(old.payload).tx;
       await raiseMarket(anvil, 40n * gwei);
       const bounded = again(chain, { maxFeePerGas: (maxFeePerGas * 9n) / 8n });
-      expect(await bounded.replace(payment, old)).toBeNull();
-      expect(await chain.adapter.replace(payment, old)).not.toBeNull();
+      expect(await bounded.replace(payment, old, new Map())).toBeNull();
+      expect(await chain.adapter.replace(payment, old, new Map())).not.toBeNull();
     });
 
     it('asks no more of an address whose tokens are swept than it was given for gas', async () => {
@@ -560,15 +562,15 @@ describeWithAnvil('EvmAdapter', () => {
       const payment = intent({ from: [from], to: chain.hot, contract: chain.token, amount: 500n });
       const { lacking: given } = await chain.adapter.sweepCost(payment);
       await anvil.fund(from, given);
-      const old = await chain.adapter.prepare(payment, new Set());
+      const old = await chain.adapter.prepare(payment, new Map());
       await raiseMarket(anvil, 40n * gwei);
-      expect(await chain.adapter.replace(payment, old)).toBeNull();
+      expect(await chain.adapter.replace(payment, old, new Map())).toBeNull();
 
       const { gas, maxFeePerGas } = decodePayload(old.payload).tx;
       // Enough for the market, and not for what a payment offers where it has plenty.
       const most = 45n * gwei;
       await anvil.fund(from, gas * most + 1n);
-      const next = await chain.adapter.replace(payment, old);
+      const next = await chain.adapter.replace(payment, old, new Map());
       if (!next) throw new Error('nothing to replace it with');
       expect(decodePayload(next.payload).tx.maxFeePerGas).toBe(most);
       expect(most).toBeGreaterThan(maxFeePerGas);
@@ -582,12 +584,17 @@ describeWithAnvil('EvmAdapter', () => {
       const chain = await open();
       await raiseMarket(anvil, gwei);
       const payment = intent();
-      const old = await chain.adapter.prepare(payment, new Set());
+      const old = await chain.adapter.prepare(payment, new Map());
       await raiseMarket(anvil, 40n * gwei);
       await anvil.fund(chain.hot, payment.amount + old.fee);
-      expect(await chain.adapter.replace(payment, old)).toBeNull();
+      expect(await chain.adapter.replace(payment, old, new Map())).toBeNull();
       await anvil.fund(chain.hot, 100n * ether);
-      expect(await chain.adapter.replace(payment, old)).not.toBeNull();
+      const most = { contract: null, amount: 100n * ether - payment.amount - old.fee, fee: 0n };
+      const own = [old.reserves[0] ?? '', { contract: null, amount: payment.amount, fee: old.fee }] as const;
+      const held: Held = new Map([own, [`nonce:${chain.hot}:1`, most]]);
+      expect(await chain.adapter.replace(payment, old, held)).toBeNull();
+      expect(await chain.adapter.replace(payment, old, new Map([own]))).not.toBeNull();
+      expect(await chain.adapter.replace(payment, old, new Map())).not.toBeNull();
     });
 
     it('leaves nothing behind of a sweep either', async () => {
@@ -596,9 +603,9 @@ describeWithAnvil('EvmAdapter', () => {
       await anvil.send(from, ether);
       await anvil.mine();
       const payment = intent({ from: [from], to: chain.hot });
-      const old = await chain.adapter.prepare(payment, new Set());
+      const old = await chain.adapter.prepare(payment, new Map());
       await raiseMarket(anvil, 60n * gwei);
-      const next = await chain.adapter.replace(payment, old);
+      const next = await chain.adapter.replace(payment, old, new Map());
       if (!next) throw new Error('nothing to replace it with');
       await chain.adapter.broadcast(await chain.sign(payment, next));
       await anvil.mine();
@@ -608,13 +615,13 @@ describeWithAnvil('EvmAdapter', () => {
 
   describe('preparing', () => {
     const prepare = ({ adapter }: EvmHarness, changes: Partial<PaymentIntent> = {}): Promise<PreparedTx> =>
-      adapter.prepare(intent(changes), new Set());
+      adapter.prepare(intent(changes), new Map());
 
     it('takes the first nonce that nothing holds', async () => {
       const chain = await open();
       const of = (n: number) => `nonce:${chain.hot}:${n}`;
       const reserves = async (...held: number[]) =>
-        (await chain.adapter.prepare(intent(), new Set(held.map(of)))).reserves;
+        (await chain.adapter.prepare(intent(), holding(...held.map(of)))).reserves;
       expect(await reserves()).toEqual([of(0)]);
       expect(await reserves(0, 1, 3)).toEqual([of(2)]);
       expect(await reserves(1)).toEqual([of(0)]);
@@ -640,7 +647,7 @@ describeWithAnvil('EvmAdapter', () => {
       const chain = await open();
       const forwarder = toChecksumAddress((await anvil.deploy('Forwarder')).slice(2));
       const payment = intent({ to: forwarder });
-      const prepared = await chain.adapter.prepare(payment, new Set());
+      const prepared = await chain.adapter.prepare(payment, new Map());
       expect(decodePayload(prepared.payload).tx.gas).toBeGreaterThan(21_000n);
       const tx = await chain.sign(payment, prepared);
       await chain.adapter.broadcast(tx);
@@ -659,6 +666,36 @@ describeWithAnvil('EvmAdapter', () => {
       await expect(prepare(chain, tokens)).rejects.toMatchObject({ code: 'insufficient_funds' });
       await anvil.fund(chain.hot, 5n);
       await expect(prepare(chain, { contract: chain.token, amount: 5n })).rejects.toMatchObject({ code: 'no_gas' });
+    });
+
+    it('promises nothing twice, and takes back nothing that a block has', async () => {
+      const chain = await open();
+      const { adapter, token, hot } = chain;
+      await anvil.fund(hot, 10n * ether);
+      const has = await anvil.balance(hot, token);
+      const takes = (n: number, contract: string | null, amount: bigint, fee = 0n): Held =>
+        new Map([[`nonce:${hot}:${n}`, { contract, amount, fee }]]);
+      const outcome = (held: Held, changes: Partial<PaymentIntent>): Promise<string> =>
+        adapter.prepare(intent(changes), held).then(
+          () => 'prepared',
+          ({ code }: ChainError) => code,
+        );
+      const coins = { amount: 8n * ether };
+      const tokens = { contract: token, amount: (has * 8n) / 10n };
+      for (const payment of [coins, tokens]) {
+        const { contract, amount } = { contract: null, ...payment };
+        expect(await outcome(takes(0, contract, amount), payment)).toBe('insufficient_funds');
+        expect(await outcome(takes(0, contract, amount / 10n), payment)).toBe('prepared');
+        expect(await outcome(takes(0, address(), amount), payment)).toBe('prepared');
+      }
+      expect(await outcome(takes(0, null, coins.amount), tokens)).toBe('prepared');
+      expect(await outcome(takes(0, token, 0n, 2n * ether), coins)).toBe('insufficient_funds');
+      expect(await outcome(takes(0, null, 0n, 10n * ether), tokens)).toBe('no_gas');
+
+      await payFrom(chain, intent({ amount: ether }));
+      await anvil.mine();
+      expect(await outcome(takes(0, null, ether), coins)).toBe('prepared');
+      expect(await outcome(takes(1, null, ether), coins)).toBe('insufficient_funds');
     });
 
     it('counts what a rollup takes for its place on the first layer', async () => {
@@ -706,7 +743,7 @@ describeWithAnvil('EvmAdapter', () => {
     it('calls a death final only when it sees what took the place, however long ago', async () => {
       const chain = await open({}, [liar.node]);
       const payment = intent();
-      const tx = await chain.sign(payment, await chain.adapter.prepare(payment, new Set()));
+      const tx = await chain.sign(payment, await chain.adapter.prepare(payment, new Map()));
       await chain.conflict(tx);
       await anvil.mine(45);
       expect(await chain.adapter.status(tx)).toEqual({ state: 'dead', why: 'conflict', final: true });
@@ -733,7 +770,7 @@ describeWithAnvil('EvmAdapter', () => {
       it('calls a death final when it finds all transactions but that one', async () => {
         const chain = await open({}, [liar.node]);
         const payment = intent();
-        const tx = await chain.sign(payment, await chain.adapter.prepare(payment, new Set()));
+        const tx = await chain.sign(payment, await chain.adapter.prepare(payment, new Map()));
         await chain.conflict(tx);
         await anvil.mine(45);
         await anvil.send(address(), 1n);
@@ -767,7 +804,7 @@ describeWithAnvil('EvmAdapter', () => {
         const chain = await open({ finality: 10 }, [liar.node]);
         const payment = intent();
         await anvil.mine(30);
-        const tx = await chain.sign(payment, await chain.adapter.prepare(payment, new Set()));
+        const tx = await chain.sign(payment, await chain.adapter.prepare(payment, new Map()));
         await chain.conflict(tx);
         await anvil.mine(9);
         await keepFewStates(chain);
@@ -794,7 +831,7 @@ describeWithAnvil('EvmAdapter', () => {
     it('never fails to broadcast, and takes no word of a node for where the bytes are', async () => {
       const chain = await open({}, [liar.node]);
       const payment = intent();
-      const tx = await chain.sign(payment, await chain.adapter.prepare(payment, new Set()));
+      const tx = await chain.sign(payment, await chain.adapter.prepare(payment, new Map()));
       const refuse = (message: string) => {
         liar.lie = (method, result) => (method === 'eth_sendRawTransaction' ? new Refusal(-32000, message) : result);
       };
@@ -803,7 +840,7 @@ describeWithAnvil('EvmAdapter', () => {
       // The node took it before it refused it, which is what an answer after a lost one looks like.
       refuse('nonce too low');
       expect(await chain.adapter.broadcast(tx)).toEqual({ outcome: 'known', code: null });
-      const other = await chain.sign(payment, await chain.adapter.prepare(payment, new Set([tx.reserves[0] ?? ''])));
+      const other = await chain.sign(payment, await chain.adapter.prepare(payment, holding(tx.reserves[0] ?? '')));
       liar.lie = (method, result) => {
         if (method === 'eth_sendRawTransaction') return new Refusal(-32000, 'transaction underpriced');
         return method === 'eth_getTransactionByHash' ? null : result;

@@ -1,18 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import type { PaymentIntent, PreparedTx, SignedTx } from '../../../src/chains/chain-adapter.ts';
 import { JsonRpcNode } from '../../../src/chains/json-rpc.ts';
+import { maxPayloadBytes } from '../../../src/chains/signer.ts';
 import { UtxoAdapter } from '../../../src/chains/utxo/utxo-adapter.ts';
 import { UtxoNode } from '../../../src/chains/utxo/utxo-node.ts';
 import { utxoParams } from '../../../src/chains/utxo/utxo-params.ts';
 import { WaitingTransfers } from '../../../src/chains/utxo/waiting-transfers.ts';
 import { describeChainAdapter } from '../../support/chain-conformance.ts';
+import { holding } from '../../support/holding.ts';
 import { findLitecoind, type Litecoind, startLitecoind } from '../../support/litecoind.ts';
 import { Refusal } from '../../support/refusal.ts';
 import { UtxoHarness } from '../../support/utxo-harness.ts';
 import { UtxoProxy } from '../../support/utxo-proxy.ts';
 
 const coin = 100_000_000n;
-const none: ReadonlySet<string> = new Set();
+const none = holding();
 let node: Litecoind;
 
 const intent = (to: string, amount: bigint, changes: Partial<PaymentIntent> = {}): PaymentIntent => ({
@@ -99,11 +101,11 @@ if (findLitecoind() === null) {
       await wallet.fund([10n * coin]);
       await paid(intent(wallet.address(), coin));
       await node.mine(1);
-      const held = new Set<string>();
+      const held = holding();
       for (let count = 0; count < 12; count += 1) {
         const payment = intent(wallet.address(), 1_000_000n);
         const prepared = await wallet.adapter.prepare(payment, held);
-        for (const one of prepared.reserves) held.add(one);
+        for (const [key, one] of holding(...prepared.reserves)) held.set(key, one);
         await paid(payment, prepared);
       }
       expect(held.size).toBe(12);
@@ -135,7 +137,7 @@ if (findLitecoind() === null) {
       });
       const stranger = { ...sweep, to: wallet.address() };
       await expect(wallet.adapter.prepare(stranger, none)).rejects.toMatchObject({ code: 'wrong_recipient' });
-      const held = new Set([`outpoint:${from[0]}`]);
+      const held = holding(`outpoint:${from[0]}`);
       await expect(wallet.adapter.prepare(sweep, held)).rejects.toMatchObject({ code: 'held', retryable: true });
       const unheard = { ...sweep, from: [...from, `${'0'.repeat(64)}:0`] };
       await expect(wallet.adapter.prepare(unheard, none)).rejects.toMatchObject({ code: 'unknown_output' });
@@ -491,6 +493,28 @@ if (findLitecoind() === null) {
       await expect(wallet.adapter.balances([{ address: payment.to, tag: null }], null)).rejects.toMatchObject({
         code: 'unsupported',
       });
+    });
+
+    it('spends outputs of large transactions up to what a signer takes', async () => {
+      const heavy = async (): Promise<void> => {
+        const unspent = await node.rpc<{ txid: string; vout: string; amount: string }[]>('listunspent');
+        const [input] = unspent.filter(({ amount }) => Number(amount) > 11);
+        if (!input) throw new Error('the node has no coins');
+        const change = { [await node.newAddress()]: (Number(input.amount) - 11).toFixed(8) };
+        const inputs = [{ txid: input.txid, vout: Number(input.vout) }];
+        const outputs = [{ [wallet.hotAddress]: 10 }, change, { data: '00'.repeat(900_000) }];
+        const unsigned = await node.rpc('createrawtransaction', inputs, outputs);
+        await node.mineOnly((await node.rpc<{ hex: string }>('signrawtransactionwithwallet', unsigned)).hex);
+      };
+      for (let made = 0; made < 8; made += 1) await heavy();
+      for (const amount of [8n * coin, 8n * coin]) await node.pay(wallet.hotAddress, amount);
+      await node.mine(1);
+      const payment = intent(wallet.address(), 119n * coin);
+      const prepared = await wallet.adapter.prepare(payment, none);
+      expect(prepared.reserves).toHaveLength(9);
+      expect(prepared.payload.length).toBeLessThan(maxPayloadBytes);
+      const tx = await wallet.sign(payment, prepared);
+      expect(await node.rpc('sendrawtransaction', tx.raw)).toBe(tx.txid);
     });
 
     it('finds the rival of a payment in its block', async () => {

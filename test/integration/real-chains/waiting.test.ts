@@ -79,6 +79,33 @@ withRealChains(() => {
     });
   });
 
+  describe('payments that together take more than the hot wallet has', () => {
+    it('are made as far as it goes, and the rest once it is funded', async () => {
+      const { anvil, token: contract } = gateway.chains;
+      const orders = [await gateway.order('LTC', 'USDT', 6), await gateway.order('LTC', 'USDT', 6)];
+      for (const order of orders) await gateway.pay(order);
+      await gateway.mine('litecoin', 2);
+      await gateway.tick();
+      const payouts = (await Promise.all(orders.map((order) => gateway.payments(order)))).flat();
+      const has = Number(await gateway.balance('USDT', gateway.hot.ethereum));
+      for (const { amount } of payouts) {
+        expect(Number(amount)).toBeLessThan(has);
+        expect(Number(amount) * 2).toBeGreaterThan(has);
+      }
+      expect(payouts.map(({ state, problem }) => `${state} ${problem}`).sort()).toEqual([
+        'ready insufficient_funds',
+        'sent null',
+      ]);
+      await gateway.mine('ethereum', 6);
+      await gateway.wait(61);
+      await anvil.sendToken(contract, gateway.hot.ethereum, 1_000n * 10n ** 6n);
+      for (const order of orders) {
+        await gateway.settle(order);
+        expect(await gateway.show(order)).toMatchObject({ status: 'completed' });
+      }
+    });
+  });
+
   describe('a signer', () => {
     it('that refuses a payment lets the others through, and signs once its limit is raised', async () => {
       const { settlement, clock } = gateway;

@@ -138,12 +138,19 @@ describe('the commands of the chains', () => {
       `bitcoin begins at block 0 and was read up to ${height}; a rescan is from one of these\n`,
     ]);
     const rescan = (from: number) => json('chain', 'rescan', '--chain', 'bitcoin', '--from', String(from));
-    expect(await rescan(0)).toEqual({ chain: 'bitcoin', rescan_from: 0 });
+    expect(await rescan(0)).toEqual({ chain: 'bitcoin', rescan_from: 0, confirmed_payments: [] });
     // No worker has taken the first up yet, and it goes deeper.
-    expect(await rescan(1)).toEqual({ chain: 'bitcoin', rescan_from: 0 });
+    expect(await rescan(1)).toMatchObject({ chain: 'bitcoin', rescan_from: 0 });
     await gateway.tick();
     await gateway.tick();
     const [deposit] = await gateway.query(`select state, credits from deposit where chain = 'bitcoin'`);
     expect(deposit).toEqual({ state: 'credited', credits: 2 });
+    const [paid] = await gateway.query<{ chain: string; txid: string; height: number }>(
+      `select p.chain, a.txid, a.mined_height::int as height
+         from payment p join payment_attempt a on a.payment_id = p.id and a.txid = (select max(payout_txid) from exchange_order)`,
+    );
+    if (!paid) throw new Error('nothing was paid out');
+    const again = await json('chain', 'rescan', '--chain', paid.chain, '--from', String(paid.height - 1));
+    expect(again).toMatchObject({ confirmed_payments: [paid.txid] });
   });
 });

@@ -162,6 +162,11 @@ describe('orders', () => {
     const input = { orderId: order.id, address: other.depositAddress };
     const { errors } = await operator.ask(refund, { input, reason: 'x' });
     expect(errors).toMatchObject([{ extensions: { kind: 'own_address' } }]);
+    const wallet = addressExample('BTC');
+    await gateway.query("insert into setting (name, value) values ('hot_wallet:bitcoin', $1)", [wallet]);
+    const paying = await operator.ask(refund, { input: { orderId: order.id, address: wallet }, reason: 'x' });
+    await gateway.query("delete from setting where name = 'hot_wallet:bitcoin'");
+    expect(paying.errors).toMatchObject([{ extensions: { kind: 'own_address' } }]);
     const nothing = await operator.ask(refund, { input: { address: addressExample('BTC') }, reason: 'x' });
     expect(nothing.errors).toMatchObject([{ extensions: { kind: 'missing_field' } }]);
   });
