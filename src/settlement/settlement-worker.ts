@@ -68,6 +68,8 @@ export class SettlementWorker {
   /** Rounds over the chains that have not ended, and the chains that they still work on. */
   readonly #rounds = new Set<Promise<void>>();
   readonly #busy = new Set<string>();
+  /** Chains whose scan waits for somebody to look: what they say of payments is not to be trusted either. */
+  readonly #stopped = new Set<string>();
   #held: ChainLease[] = [];
   readonly #stop = new AbortController();
 
@@ -133,15 +135,14 @@ export class SettlementWorker {
     const due = await this.#options.payments.claim(free.map(({ chain }) => chain));
     for (const { chain } of free) this.#busy.add(chain);
     const ended = forEach(free, concurrency, async (lease) => {
-      await this.#look(lease, due.get(lease.chain) ?? [], budgetMs);
-      this.#busy.delete(lease.chain);
+      await this.#look(lease, due.get(lease.chain) ?? [], budgetMs).finally(() => this.#busy.delete(lease.chain));
     });
     return { ended };
   }
 
   /**
-   * One look at a chain: it is read, so that no deposit waits for payments, then payments are taken on for so long. What
-   * no time is left for comes due again.
+   * One look at a chain: it is read, so that no deposit waits for payments, then payments are taken on for so long, unless
+   * its scan stopped. What no time is left for comes due again.
    */
   async #look(lease: ChainLease, dueIds: readonly string[], budgetMs: number): Promise<void> {
     const { payments, tasks } = this.#options;
@@ -150,10 +151,13 @@ export class SettlementWorker {
     await this.#onChain(lease, async (adapter) => {
       if (!this.#isTurn(lease.chain, isDriven ? 0 : (adapter.pollMs ?? 0))) return;
       const began = this.#options.clock.now();
-      const { isAtHead, ...scanned } = await this.#scan(adapter, lease);
+      const { isAtHead, isStopped, ...scanned } = await this.#scan(adapter, lease);
       hasMoved = scanned.hasMoved;
+      if (isStopped) this.#stopped.add(lease.chain);
+      else this.#stopped.delete(lease.chain);
       await this.#answered(lease, isAtHead ? began : null, isDriven ? 0 : noteEveryMs);
     });
+    if (this.#stopped.has(lease.chain)) return;
     if (dueIds.length > 0 || hasMoved) {
       await this.#onChain(lease, async (adapter) => {
         const until = performance.now() + budgetMs;
@@ -211,7 +215,10 @@ export class SettlementWorker {
   }
 
   /** Reads a chain to its head, if that does not take too long. */
-  async #scan(adapter: ChainAdapter, lease: ChainLease): Promise<{ hasMoved: boolean; isAtHead: boolean }> {
+  async #scan(
+    adapter: ChainAdapter,
+    lease: ChainLease,
+  ): Promise<{ hasMoved: boolean; isAtHead: boolean; isStopped: boolean }> {
     const { scanner } = this.#options;
     const until = performance.now() + scansMs;
     let result = await scanner.scan(adapter, lease);
@@ -220,7 +227,8 @@ export class SettlementWorker {
       if (this.#isStopped) break;
       result = await scanner.scan(adapter, lease);
     }
-    return { hasMoved, isAtHead: result === 'unchanged' || result === 'at_head' };
+    const isAtHead = result === 'unchanged' || result === 'at_head';
+    return { hasMoved, isAtHead, isStopped: result === 'stopped' };
   }
 
   /** Does something on a chain. What goes wrong there is no concern of the other chains. */

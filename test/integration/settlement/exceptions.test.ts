@@ -43,9 +43,10 @@ afterEach(async () => {
 });
 
 /** As when another process takes the chain over. */
-function changeHands(): Promise<object[]> {
+function changeHands(chain = 'bitcoin'): Promise<object[]> {
   return gateway.query(
-    `update chain_state set fence = fence + 1, lease_owner = null, lease_until = null where chain = 'bitcoin'`,
+    'update chain_state set fence = fence + 1, lease_owner = null, lease_until = null where chain = $1',
+    [chain],
   );
 }
 
@@ -647,6 +648,21 @@ describe('a chain that was reorganised too deep', () => {
     expect(await problem()).toEqual([{ problem: null }]);
     const deposits = await gateway.query('select state, credits from deposit where order_id = $1', [order.id]);
     expect(deposits).toEqual([{ state: 'credited', credits: 1 }]);
+  });
+
+  it('pays nothing until it is read on', async () => {
+    const order = await gateway.order();
+    faults.scan = async (chain) => {
+      if (chain === 'tron') throw new ReorgTooDeep(chain, 100);
+    };
+    await confirm(order);
+    await gateway.settle(order);
+    expect(await status(order)).toBe('sending');
+    expect(await payments(order)).toMatchObject([{ state: 'ready' }]);
+    faults.scan = null;
+    await changeHands('tron');
+    await gateway.settle(order);
+    expect(await status(order)).toBe('completed');
   });
 
   it('is not read on until a rescan, which takes back what is gone and credits what is there', async () => {
