@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { liveLimits } from './chains/live-limits.ts';
 import { LiveNetworks } from './chains/live-networks.ts';
 import { liveTransactions } from './chains/live-transactions.ts';
 import { loadNetworks, type NetworkFile, NetworkFileError } from './chains/network-file.ts';
-import type { SigningLimits } from './chains/signer-limits.ts';
 import { useUtxoNets } from './chains/utxo/utxo-nets.ts';
 import { type Config, ConfigError } from './config.ts';
 import { chainCoins } from './currencies/chain-coins.ts';
+import type { SigningLimits } from './signer/limits.ts';
+import { liveLimits } from './signer/live-limits.ts';
 
 const usualFile = 'networks.yaml';
 

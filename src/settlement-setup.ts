@@ -167,7 +167,7 @@ function chainTasks(
 
 /** A worker without keys has no chains, so nothing is ever asked of this. */
 const noSigner = (): Promise<never> => Promise.reject(new StartError('this process has no signer'));
-const unavailable: Signer = { sign: noSigner, withdraw: noSigner, hotWallet: noSigner };
+const unavailable: Signer = { sign: noSigner, revoke: noSigner, hotWallet: noSigner };
 
 /** A process that settles nothing has no account to trade with, so nothing is ever asked of this. */
 const notTrading = (): Promise<never> => Promise.reject(new StartError('this process has no venue'));

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
-import { openLocalSigner } from './chains/signer-local.ts';
-import { type SignerServer, serveSigner } from './chains/signer-server.ts';
 import { type Config, ConfigError, loadConfig } from './config.ts';
 import { createLog } from './log.ts';
 import { liveSigning, openNetworks } from './networks-setup.ts';
-import { runSignerCommand, type SignerCommand, signerCommandHelp } from './signer-commands.ts';
-import { signerSecret } from './signer-secret.ts';
-import { readSeed, seedPath } from './signer-seed.ts';
+import { runSignerCommand, type SignerCommand, signerCommandHelp } from './signer/commands.ts';
+import { openLocalSigner } from './signer/local-signer.ts';
+import { signerSecret } from './signer/secret.ts';
+import { readSeed, seedPath } from './signer/seed.ts';
+import { type SignerServer, serveSigner } from './signer/server.ts';
 
 /** From the signal to the end, whatever hangs. */
 const hardExitMs = 10_000;

@@ -26,7 +26,7 @@ export interface Signer {
    *
    * @throws SignerError as `sign` does.
    */
-  withdraw(chain: string, intent: PaymentIntent, tx: PreparedTx): Promise<SignedTx | null>;
+  revoke(chain: string, intent: PaymentIntent, tx: PreparedTx): Promise<SignedTx | null>;
   /** Address of the wallet that pays on a chain. */
   hotWallet(chain: string): Promise<string>;
 }

@@ -1,16 +1,16 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { DepositAccount } from '../chains/deposit-account.entity.ts';
 import { knownHotWallet } from '../chains/hot-wallet.ts';
-import { liveLimits } from '../chains/live-limits.ts';
 import type { NetworkConfig } from '../chains/network-config.ts';
 import { SignerError } from '../chains/signer.ts';
-import { SocketSigner } from '../chains/signer-client.ts';
-import { limitsDigest } from '../chains/signer-limits.ts';
 import { isAddressOf } from '../chains-setup.ts';
 import type { Config } from '../config.ts';
 import { chainCoins } from '../currencies/chain-coins.ts';
 import { schemaState } from '../db/database.ts';
-import { knownSignerSecret } from '../signer-secret.ts';
+import { limitsDigest } from '../signer/limits.ts';
+import { liveLimits } from '../signer/live-limits.ts';
+import { knownSignerSecret } from '../signer/secret.ts';
+import { SocketSigner } from '../signer/socket-signer.ts';
 import type { Fields } from './output.ts';
 
 /**

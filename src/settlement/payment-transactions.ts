@@ -120,9 +120,9 @@ export class PaymentTransactions {
   }
 
   /** Has a stored transaction never signed; null when so it will be, the signed one when it was signed before. */
-  withdraw(payment: Payment, attempt: PaymentAttempt): Promise<SignedTx | null | SignerError['code']> {
+  revoke(payment: Payment, attempt: PaymentAttempt): Promise<SignedTx | null | SignerError['code']> {
     const intent = this.intent(payment, attempt.attempt);
-    return this.#ask(payment, () => this.#options.signer.withdraw(payment.chain, intent, this.prepared(attempt)));
+    return this.#ask(payment, () => this.#options.signer.revoke(payment.chain, intent, this.prepared(attempt)));
   }
 
   async #ask<T>({ id, orderId }: Payment, question: () => Promise<T>): Promise<T | SignerError['code']> {

@@ -169,13 +169,13 @@ export class PaymentWorker {
   }
 
   /**
-   * Has the stored transaction signed and stores the bytes. One that must not go out any more is withdrawn instead, which
+   * Has the stored transaction signed and stores the bytes. One that must not go out any more is revoked instead, which
    * is too late once the signer has signed it: an earlier process may have shown it to somebody.
    */
   async #sign(lease: ChainLease, payment: Payment, attempt: PaymentAttempt): Promise<Standing | null> {
     const { clock, onBoundary, transactions, writer } = this.#options;
     const mayGoOut = await writer.mayGoOut(payment);
-    const signed = await (mayGoOut ? transactions.sign(payment, attempt) : transactions.withdraw(payment, attempt));
+    const signed = await (mayGoOut ? transactions.sign(payment, attempt) : transactions.revoke(payment, attempt));
     if (signed === 'unavailable') {
       await writer.problem(lease, payment.id, 'signer_unavailable', retrySec);
       return null;

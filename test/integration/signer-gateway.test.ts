@@ -1,12 +1,12 @@
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openLocalSigner } from '../../src/chains/signer-local.ts';
-import { type SignerServer, serveSigner } from '../../src/chains/signer-server.ts';
 import { loadConfig, type SettingName } from '../../src/config.ts';
 import { createLog } from '../../src/log.ts';
-import { signerSecret } from '../../src/signer-secret.ts';
-import { createSealedSeed } from '../../src/signer-seed.ts';
+import { openLocalSigner } from '../../src/signer/local-signer.ts';
+import { signerSecret } from '../../src/signer/secret.ts';
+import { createSealedSeed } from '../../src/signer/seed.ts';
+import { type SignerServer, serveSigner } from '../../src/signer/server.ts';
 import type { Surroundings } from '../../src/surroundings.ts';
 import { createDatabase, query, type TestDatabase } from '../support/database.ts';
 import { startGateway } from '../support/gateway.ts';

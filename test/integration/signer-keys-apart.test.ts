@@ -7,9 +7,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { jest } from '@jest/globals';
 import { HDKey } from '@scure/bip32';
 import { allNetworks, depositPath, hotWalletPath } from '../../src/chains/networks.ts';
-import { SignerKeys } from '../../src/chains/signer-keys.ts';
-import { bip39Seed, phraseOfSeed } from '../../src/chains/signer-phrase.ts';
-import { createSealedSeed } from '../../src/signer-seed.ts';
+import { bip39Seed, phraseOfSeed } from '../../src/signer/phrase.ts';
+import { createSealedSeed } from '../../src/signer/seed.ts';
+import { SignerKeys } from '../../src/signer/signer-keys.ts';
 import { createDatabase } from '../support/database.ts';
 import { formsOf, formsOfText, type Needle, SecretSearch } from '../support/secret-search.ts';
 

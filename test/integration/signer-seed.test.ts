@@ -4,8 +4,8 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SignerKeys } from '../../src/chains/signer-keys.ts';
-import { phraseOfSeed } from '../../src/chains/signer-phrase.ts';
+import { phraseOfSeed } from '../../src/signer/phrase.ts';
+import { SignerKeys } from '../../src/signer/signer-keys.ts';
 
 const entropy = Buffer.alloc(32, 7);
 const fingerprint = new SignerKeys(entropy).fingerprint();

@@ -9,13 +9,13 @@ import { text } from 'node:stream/consumers';
 import type { PaymentIntent, PreparedTx } from '../../src/chains/chain-adapter.ts';
 import { encodePayload, openSandboxTx } from '../../src/chains/sandbox/sandbox-tx.ts';
 import type { Signer } from '../../src/chains/signer.ts';
-import { SocketSigner } from '../../src/chains/signer-client.ts';
-import { SignerKeys } from '../../src/chains/signer-keys.ts';
-import type { TellsLimits } from '../../src/chains/signer-limits.ts';
-import { type LocalSigner, openLocalSigner } from '../../src/chains/signer-local.ts';
-import { proofHeaders, SharedSecret } from '../../src/chains/signer-proof.ts';
-import { type SignerServer, type SignerServerOptions, serveSigner } from '../../src/chains/signer-server.ts';
 import { createLog } from '../../src/log.ts';
+import type { TellsLimits } from '../../src/signer/limits.ts';
+import { type LocalSigner, openLocalSigner } from '../../src/signer/local-signer.ts';
+import { proofHeaders, SharedSecret } from '../../src/signer/proof.ts';
+import { type SignerServer, type SignerServerOptions, serveSigner } from '../../src/signer/server.ts';
+import { SignerKeys } from '../../src/signer/signer-keys.ts';
+import { SocketSigner } from '../../src/signer/socket-signer.ts';
 import { TestClock } from '../support/clock.ts';
 
 const entropy = new Uint8Array(32).fill(7);
@@ -56,7 +56,7 @@ async function serve(
   };
   const whole = {
     sign: (...args: Parameters<Signer['sign']>) => local.sign(...args),
-    withdraw: (...args: Parameters<Signer['withdraw']>) => local.withdraw(...args),
+    revoke: (...args: Parameters<Signer['revoke']>) => local.revoke(...args),
     hotWallet: (chain: string) => local.hotWallet(chain),
     limitsDigest: (chain: string) => local.limitsDigest(chain),
     ...publicSide,
@@ -142,13 +142,13 @@ describe('a signer behind a socket', () => {
     expect(await client.hotWallet('bitcoin')).toBe(from);
   });
 
-  it('withdraws what was not signed, and answers what was', async () => {
+  it('revokes what was not signed, and answers what was', async () => {
     await serve();
-    expect(await client.withdraw('bitcoin', intent, txOf())).toBeNull();
-    await expect(client.sign('bitcoin', intent, txOf())).rejects.toThrow('was withdrawn');
+    expect(await client.revoke('bitcoin', intent, txOf())).toBeNull();
+    await expect(client.sign('bitcoin', intent, txOf())).rejects.toThrow('was revoked');
     const next = { ...intent, attempt: 2 };
     const signed = await client.sign('bitcoin', next, txOf());
-    expect(await client.withdraw('bitcoin', next, txOf())).toEqual(signed);
+    expect(await client.revoke('bitcoin', next, txOf())).toEqual(signed);
   });
 
   it('tells the digest of limits, and null where it signs for no live chain', async () => {
@@ -265,7 +265,7 @@ describe('a signer behind a socket', () => {
     const next = { ...intent, attempt: 2 };
     const said = { code: 'refused', message: 'a request to sign has at most 8388608 bytes' };
     await expect(client.sign('bitcoin', next, long)).rejects.toMatchObject(said);
-    await expect(client.withdraw('bitcoin', next, long)).rejects.toMatchObject(said);
+    await expect(client.revoke('bitcoin', next, long)).rejects.toMatchObject(said);
     const stranger = new SocketSigner({ socketPath, secret: new SharedSecret(new Uint8Array(32).fill(10)) });
     await expect(stranger.sign('bitcoin', next, long)).rejects.toMatchObject({ code: 'unavailable' });
   });

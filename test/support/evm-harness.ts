@@ -7,7 +7,7 @@ import { EvmTransactions } from '../../src/chains/evm/evm-transactions.ts';
 import { decodePayload, encodePayload } from '../../src/chains/evm/evm-tx.ts';
 import type { EvmNetwork, NodeConfig } from '../../src/chains/network-config.ts';
 import type { OwnAddresses } from '../../src/chains/own-addresses.ts';
-import { SignerKeys } from '../../src/chains/signer-keys.ts';
+import { SignerKeys } from '../../src/signer/signer-keys.ts';
 import { type Anvil, randomAddress } from './anvil.ts';
 import type { ChainHarness } from './chain-conformance.ts';
 

@@ -45,9 +45,9 @@ export class Faults {
           if (this.signerAway) throw new SignerError('unavailable', 'the signer is away');
           return this.signing ? this.signing(() => signer.sign(...args)) : signer.sign(...args);
         },
-        withdraw: async (...args) => {
+        revoke: async (...args) => {
           if (this.signerAway) throw new SignerError('unavailable', 'the signer is away');
-          return signer.withdraw(...args);
+          return signer.revoke(...args);
         },
       }),
       venue: (venue) => ({

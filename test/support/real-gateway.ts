@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { type LocalSigner, openLocalSigner } from '../../src/chains/signer-local.ts';
-import { type SignerServer, serveSigner } from '../../src/chains/signer-server.ts';
 import { loadConfig } from '../../src/config.ts';
 import { type ReconcileRow, reconcile } from '../../src/ledger/reconcile.ts';
 import { createLog } from '../../src/log.ts';
 import { fromUnits, toUnits } from '../../src/money.ts';
 import { liveSigning, openNetworks } from '../../src/networks-setup.ts';
 import type { Settlement } from '../../src/settlement-setup.ts';
-import { signerSecret } from '../../src/signer-secret.ts';
+import { type LocalSigner, openLocalSigner } from '../../src/signer/local-signer.ts';
+import { signerSecret } from '../../src/signer/secret.ts';
+import { type SignerServer, serveSigner } from '../../src/signer/server.ts';
 import type { Surroundings } from '../../src/surroundings.ts';
 import { findAnvil, randomAddress, withoutAnvil } from './anvil.ts';
 import { TestClock } from './clock.ts';

@@ -777,7 +777,7 @@ export class World {
       signer: (signer) => ({
         hotWallet: (chain) => signer.hotWallet(chain),
         sign: (...args) => alive(() => this.#ask(() => signer.sign(...args))),
-        withdraw: (...args) => alive(() => this.#ask(() => signer.withdraw(...args))),
+        revoke: (...args) => alive(() => this.#ask(() => signer.revoke(...args))),
       }),
     };
   }

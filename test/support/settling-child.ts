@@ -165,7 +165,7 @@ async function open({ databaseUrl, settings, clock: startsAt, ...start }: Settli
         say({ signed: bytesOf(signed) });
         return signed;
       },
-      withdraw: (...args) => signer.withdraw(...args),
+      revoke: (...args) => signer.revoke(...args),
     }),
     chain: listenTo,
   };

@@ -92,7 +92,7 @@ const mayImport: Record<string, readonly string[]> = {
     'bootstrap.ts',
     'chains-setup.ts',
     'networks-setup.ts',
-    'signer-secret.ts',
+    'signer',
     'clock.ts',
     'config.ts',
     'errors.ts',
@@ -117,12 +117,11 @@ const mayImport: Record<string, readonly string[]> = {
     'partners',
     'reports',
     'secret-file.ts',
-    'signer-secret.ts',
-    'signer-seed.ts',
+    'signer',
     'staff',
   ],
   'surroundings.ts': ['chains', 'clock.ts', 'rates', 'settlement'],
-  'networks-setup.ts': ['chains', 'config.ts', 'currencies'],
+  'networks-setup.ts': ['chains', 'config.ts', 'currencies', 'signer'],
   'chains-setup.ts': ['bootstrap.ts', 'chains', 'clock.ts', 'currencies', 'db', 'log.ts', 'settlement'],
   'settlement-setup.ts': [
     'bootstrap.ts',
@@ -139,19 +138,8 @@ const mayImport: Record<string, readonly string[]> = {
     'surroundings.ts',
     'venue-setup.ts',
   ],
-  'signer-passphrase.ts': ['config.ts'],
-  'signer-secret.ts': ['chains', 'config.ts', 'secret-file.ts'],
-  'signer-seed.ts': ['chains', 'config.ts', 'secret-file.ts', 'signer-passphrase.ts'],
-  'signer-commands.ts': ['chains', 'config.ts', 'signer-passphrase.ts', 'signer-seed.ts'],
-  'signer-main.ts': [
-    'chains',
-    'networks-setup.ts',
-    'config.ts',
-    'log.ts',
-    'signer-commands.ts',
-    'signer-secret.ts',
-    'signer-seed.ts',
-  ],
+  signer: ['chains', 'clock.ts', 'config.ts', 'db', 'log.ts', 'money.ts', 'secret-file.ts'],
+  'signer-main.ts': ['chains', 'networks-setup.ts', 'config.ts', 'log.ts', 'signer'],
   'price-setup.ts': ['clock.ts', 'config.ts', 'exchanges', 'log.ts', 'rates', 'surroundings.ts'],
   'venue-setup.ts': ['bootstrap.ts', 'clock.ts', 'config.ts', 'exchanges', 'log.ts', 'rates', 'settlement'],
   'app.ts': [
@@ -237,10 +225,9 @@ describe('the structure of src', () => {
   });
 
   it('keeps private keys out of the API: only the bootstrap makes a signer', () => {
-    const users = code.filter((file) => /\/signer-(keys|local)\.ts'/.test(file.text)).map((file) => file.path);
-    expect(users.filter((path) => !path.startsWith('chains/signer')).sort()).toEqual([
+    const users = code.filter((file) => /\/(?:signer-keys|local-signer)\.ts'/.test(file.text));
+    expect(users.filter(({ room }) => room !== 'signer').map(({ path }) => path)).toEqual([
       'bootstrap.ts',
-      'signer-commands.ts',
       'signer-main.ts',
     ]);
   });

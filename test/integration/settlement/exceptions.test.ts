@@ -941,7 +941,7 @@ describe('a payment', () => {
 });
 
 describe('staff', () => {
-  it('hold a payout that waits for the signer, and it is withdrawn until they release it', async () => {
+  it('hold a payout that waits for the signer, and it is revoked until they release it', async () => {
     const order = await gateway.order();
     const { staffActions } = gateway.settlement;
     faults.signerAway = true;

@@ -5,7 +5,7 @@ import { transferCall } from '../../../src/chains/evm/erc20.ts';
 import { EvmTransactions } from '../../../src/chains/evm/evm-transactions.ts';
 import { decodePayload, type EvmTx, encodePayload, openEvmTx } from '../../../src/chains/evm/evm-tx.ts';
 import { SignerError } from '../../../src/chains/signer.ts';
-import { SignerKeys } from '../../../src/chains/signer-keys.ts';
+import { SignerKeys } from '../../../src/signer/signer-keys.ts';
 
 const keys = new SignerKeys(new Uint8Array(32).fill(7));
 const network = { chain: 'ethereum', chainId: 1, maxFeePerGas: 1_000n };

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { evmChains } from '../../../src/chains/evm-chain-ids.ts';
 import { flag } from '../../../src/chains/file-section.ts';
-import { liveLimits } from '../../../src/chains/live-limits.ts';
 import { LiveNetworks } from '../../../src/chains/live-networks.ts';
 import type { EvmNetwork, UtxoNetwork } from '../../../src/chains/network-config.ts';
 import { loadNetworks, NetworkFileError, readNetworks } from '../../../src/chains/network-file.ts';
 import { allNetworks } from '../../../src/chains/networks.ts';
 import { chainCoins } from '../../../src/currencies/chain-coins.ts';
+import { liveLimits } from '../../../src/signer/live-limits.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'networks-'));
 afterAll(() => rmSync(folder, { recursive: true }));

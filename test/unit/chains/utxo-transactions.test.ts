@@ -3,7 +3,6 @@ import { OutScript, RawTx, SigHash, Transaction, WIF } from '@scure/btc-signer';
 import type { PaymentIntent, PreparedTx } from '../../../src/chains/chain-adapter.ts';
 import { depositPath, hotWalletPath, networkOfChain } from '../../../src/chains/networks.ts';
 import { SignerError } from '../../../src/chains/signer.ts';
-import { SignerKeys } from '../../../src/chains/signer-keys.ts';
 import { utxoParams } from '../../../src/chains/utxo/utxo-params.ts';
 import {
   decodePsbt,
@@ -16,6 +15,7 @@ import {
 } from '../../../src/chains/utxo/utxo-psbt.ts';
 import { dustLimit, feeOf, ownAddress, scriptOfAddress, virtualSize } from '../../../src/chains/utxo/utxo-script.ts';
 import { UtxoTransactions } from '../../../src/chains/utxo/utxo-transactions.ts';
+import { SignerKeys } from '../../../src/signer/signer-keys.ts';
 
 const keys = new SignerKeys(new Uint8Array(32).fill(7));
 const stranger = new SignerKeys(new Uint8Array(32).fill(8));

@@ -1,6 +1,6 @@
+import type { ChainCoin, NetworkConfig } from '../chains/network-config.ts';
 import { toUnits } from '../money.ts';
-import type { ChainCoin, NetworkConfig } from './network-config.ts';
-import type { ChainLimits } from './signer-limits.ts';
+import type { ChainLimits } from './limits.ts';
 
 /** The limits of the settings in the units that transactions have. */
 export function liveLimits(network: NetworkConfig, coins: readonly ChainCoin[]): ChainLimits {

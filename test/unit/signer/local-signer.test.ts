@@ -13,10 +13,10 @@ import {
   sandboxAddress,
   sandboxTxid,
 } from '../../../src/chains/sandbox/sandbox-tx.ts';
-import { SignerJournal } from '../../../src/chains/signer-journal.ts';
-import { SignerKeys } from '../../../src/chains/signer-keys.ts';
-import { LocalSigner, openLocalSigner } from '../../../src/chains/signer-local.ts';
-import { slip10PublicKey } from '../../../src/chains/slip10.ts';
+import { SignerJournal } from '../../../src/signer/journal.ts';
+import { LocalSigner, openLocalSigner } from '../../../src/signer/local-signer.ts';
+import { SignerKeys } from '../../../src/signer/signer-keys.ts';
+import { slip10PublicKey } from '../../../src/signer/slip10.ts';
 
 const keys = new SignerKeys(new Uint8Array(32).fill(7));
 const own = keys.sandboxKey().address;
@@ -107,28 +107,28 @@ describe('a local signer', () => {
     expect(await filesOf(dir)).toHaveLength(1);
   });
 
-  it('never signs an attempt that was withdrawn, and gives the bytes of one that was signed', async () => {
-    expect(await signer.withdraw('ethereum', intent, txOf())).toBeNull();
-    expect(await signer.withdraw('ethereum', intent, txOf())).toBeNull();
+  it('never signs an attempt that was revoked, and gives the bytes of one that was signed', async () => {
+    expect(await signer.revoke('ethereum', intent, txOf())).toBeNull();
+    expect(await signer.revoke('ethereum', intent, txOf())).toBeNull();
     const restarted = new LocalSigner({ keys, journal: new SignerJournal(dir) });
     await expect(restarted.sign('ethereum', intent, txOf())).rejects.toMatchObject({ code: 'refused' });
 
     const second = { ...intent, attempt: 2 };
     const signed = await signer.sign('ethereum', second, txOf());
-    expect(await signer.withdraw('ethereum', second, txOf())).toEqual(signed);
-    const third = restarted.withdraw('ethereum', { ...intent, attempt: 0 }, txOf());
+    expect(await signer.revoke('ethereum', second, txOf())).toEqual(signed);
+    const third = restarted.revoke('ethereum', { ...intent, attempt: 0 }, txOf());
     await expect(third).rejects.toMatchObject({ code: 'refused' });
   });
 
-  it('signs or withdraws an attempt that both are asked of at once, and never both', async () => {
+  it('signs or revokes an attempt that both are asked of at once, and never both', async () => {
     for (let attempt = 1; attempt <= 20; attempt++) {
       const asked = { ...intent, id: `raced-${attempt}` };
       const others = new LocalSigner({ keys, journal: new SignerJournal(dir) });
-      const [signed, withdrawn] = await Promise.all([
+      const [signed, revoked] = await Promise.all([
         signer.sign('ethereum', asked, txOf()).catch(() => null),
-        others.withdraw('ethereum', asked, txOf()),
+        others.revoke('ethereum', asked, txOf()),
       ]);
-      expect(withdrawn).toEqual(signed);
+      expect(revoked).toEqual(signed);
     }
   });
 

@@ -2,16 +2,16 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import type { PaymentIntent, PreparedTx, SignedTx } from '../chains/chain-adapter.ts';
+import { SandboxTransactions } from '../chains/sandbox/sandbox-transactions.ts';
+import { type Signer, SignerError } from '../chains/signer.ts';
+import type { Secp256k1Keys, TransactionSigner } from '../chains/transaction-signer.ts';
 import { type Clock, systemClock } from '../clock.ts';
-import type { PaymentIntent, PreparedTx, SignedTx } from './chain-adapter.ts';
+import { type AddedSpending, addedSpending, exclusiveGroups } from './attempts.ts';
 import type { DepositKeys } from './deposit-keys.ts';
-import { SandboxTransactions } from './sandbox/sandbox-transactions.ts';
-import { type Signer, SignerError } from './signer.ts';
-import { type AddedSpending, addedSpending, exclusiveGroups } from './signer-attempts.ts';
-import { type SignedContents, SignerJournal } from './signer-journal.ts';
+import { type SignedContents, SignerJournal } from './journal.ts';
+import { limitsDigest, SignerLimits, type SigningLimits, type TellsLimits } from './limits.ts';
 import { SignerKeys } from './signer-keys.ts';
-import { limitsDigest, SignerLimits, type SigningLimits, type TellsLimits } from './signer-limits.ts';
-import type { Secp256k1Keys, TransactionSigner } from './transaction-signer.ts';
 
 export interface LocalSignerOptions {
   readonly keys: SignerKeys;
@@ -65,11 +65,11 @@ export class LocalSigner implements Signer, DepositKeys, TellsLimits {
     return { txid, raw, reserves: [...tx.reserves], expiresAt: tx.expiresAt };
   }
 
-  async withdraw(chain: string, intent: PaymentIntent, tx: PreparedTx): Promise<SignedTx | null> {
+  async revoke(chain: string, intent: PaymentIntent, tx: PreparedTx): Promise<SignedTx | null> {
     const faults = intentFaults(intent);
     if (faults.length > 0) throw new SignerError('refused', faults.join('; '));
     const { id, attempt } = intent;
-    const isWithdrawn = await this.#inTurn(id, () => this.#onDisk(() => this.#journal.withdraw(id, attempt)));
+    const isWithdrawn = await this.#inTurn(id, () => this.#onDisk(() => this.#journal.revoke(id, attempt)));
     return isWithdrawn ? null : this.sign(chain, intent, tx);
   }
 

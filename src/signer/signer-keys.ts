@@ -1,17 +1,17 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { HDKey } from '@scure/bip32';
-import { encodeAlgorand } from './addresses/algorand.ts';
-import { encodeCardanoEnterprise } from './addresses/cardano.ts';
-import { encodePolkadot } from './addresses/polkadot.ts';
-import { encodeSolana } from './addresses/solana.ts';
-import { encodeTezos } from './addresses/tezos.ts';
+import { encodeAlgorand } from '../chains/addresses/algorand.ts';
+import { encodeCardanoEnterprise } from '../chains/addresses/cardano.ts';
+import { encodePolkadot } from '../chains/addresses/polkadot.ts';
+import { encodeSolana } from '../chains/addresses/solana.ts';
+import { encodeTezos } from '../chains/addresses/tezos.ts';
+import { type AddressFamily, type DepositMode, type Network, networkById } from '../chains/networks.ts';
+import type { SandboxKey } from '../chains/sandbox/sandbox-transactions.ts';
+import { sandboxAddress } from '../chains/sandbox/sandbox-tx.ts';
 import { type MoneroKeys, moneroKeys, moneroSubaddress } from './monero-keys.ts';
-import { type AddressFamily, type DepositMode, type Network, networkById } from './networks.ts';
-import type { SandboxKey } from './sandbox/sandbox-transactions.ts';
-import { sandboxAddress } from './sandbox/sandbox-tx.ts';
-import { cosmosAddress, rippleAddress, stellarAddress } from './signer-addresses.ts';
-import { bip39Seed } from './signer-phrase.ts';
+import { bip39Seed } from './phrase.ts';
+import { cosmosAddress, rippleAddress, stellarAddress } from './pool-addresses.ts';
 import { deriveSlip10, slip10PublicKey } from './slip10.ts';
 import { tonWalletAddress } from './ton-wallet.ts';
 

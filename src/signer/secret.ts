@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { SharedSecret } from './chains/signer-proof.ts';
-import type { Config } from './config.ts';
-import { createSecretFile, readSecretFile } from './secret-file.ts';
+import type { Config } from '../config.ts';
+import { createSecretFile, readSecretFile } from '../secret-file.ts';
+import { SharedSecret } from './proof.ts';
 
 type SecretSettings = Pick<Config, 'SIGNER_SECRET' | 'SIGNER_SECRET_FILE' | 'DATA_DIR'>;
 

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { text } from 'node:stream/consumers';
-import { SignerKeys } from './chains/signer-keys.ts';
-import { phraseOfSeed, seedOfPhrase } from './chains/signer-phrase.ts';
-import type { Config } from './config.ts';
-import { choosePassphrase, readHidden } from './signer-passphrase.ts';
-import { createSealedSeed, readSeed, refuseSecondSeed, sealInPlace, seedPath } from './signer-seed.ts';
+import type { Config } from '../config.ts';
+import { choosePassphrase, readHidden } from './passphrase.ts';
+import { phraseOfSeed, seedOfPhrase } from './phrase.ts';
+import { createSealedSeed, readSeed, refuseSecondSeed, sealInPlace, seedPath } from './seed.ts';
+import { SignerKeys } from './signer-keys.ts';
 
 /** Words of the program `signer` that make or show a seed, beside serving one. */
 export type SignerCommand = 'init' | 'restore' | 'seal' | 'phrase';

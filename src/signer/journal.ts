@@ -4,9 +4,9 @@ import { link, mkdir, open, readdir, readFile, unlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { SignerError } from '../chains/signer.ts';
 import { errorCode, ignoreMissing } from '../db/error-code.ts';
-import { SignerError } from './signer.ts';
-import type { SignedAttempt } from './signer-attempts.ts';
+import type { SignedAttempt } from './attempts.ts';
 
 /** What was signed for one attempt. */
 export interface SignedContents {
@@ -53,7 +53,7 @@ export class SignerJournal {
    * Records what is signed for an attempt, or finds that the very same was recorded before. Either way the entry is on
    * disk for good when this returns.
    *
-   * @throws SignerError `refused` when the attempt has an entry with other contents, or was withdrawn.
+   * @throws SignerError `refused` when the attempt has an entry with other contents, or was revoked.
    */
   async record(paymentId: string, attempt: number, contents: SignedContents): Promise<'recorded' | 'same'> {
     const { chain, intentDigest, payloadDigest, txid, reserves, fee } = contents;
@@ -62,7 +62,7 @@ export class SignerJournal {
     const text = lineOf({ ...early, reserves, fee: fee.toString() });
     const { isNew, found } = await this.#enter(paymentId, attempt, text);
     if (found !== text && found !== lineOf(early)) {
-      const was = found === withdrawnLine(paymentId, attempt) ? 'withdrawn' : 'signed before as something else';
+      const was = found === revokedLine(paymentId, attempt) ? 'revoked' : 'signed before as something else';
       throw new SignerError('refused', `attempt ${attempt} of payment ${paymentId} was ${was}`);
     }
     return isNew ? 'recorded' : 'same';
@@ -71,8 +71,8 @@ export class SignerJournal {
   /**
    * Has an attempt never recorded, for good; false when it was recorded before.
    */
-  async withdraw(paymentId: string, attempt: number): Promise<boolean> {
-    const text = withdrawnLine(paymentId, attempt);
+  async revoke(paymentId: string, attempt: number): Promise<boolean> {
+    const text = revokedLine(paymentId, attempt);
     const { found } = await this.#enter(paymentId, attempt, text);
     return found === text;
   }
@@ -110,7 +110,7 @@ export class SignerJournal {
   }
 
   /**
-   * What was signed for a payment so far, in no order. Attempts that were withdrawn are left out.
+   * What was signed for a payment so far, in no order. Attempts that were revoked are left out.
    *
    * @throws SignerError `refused` when an entry is damaged, so that nobody knows what it stands for.
    */
@@ -139,21 +139,21 @@ function lineOf(entry: object): string {
   return `${JSON.stringify(entry)}\n`;
 }
 
-function withdrawnLine(paymentId: string, attempt: number): string {
-  return lineOf({ paymentId, attempt, withdrawn: true });
+function revokedLine(paymentId: string, attempt: number): string {
+  return lineOf({ paymentId, attempt, revoked: true });
 }
 
-/** None where the attempt was withdrawn. */
+/** None where the attempt was revoked. */
 function parseEntry(text: string, paymentId: string): JournalEntry[] {
   try {
-    const { withdrawn, attempt, intentDigest, txid, reserves = null, fee = '0' } = JSON.parse(text);
+    const { revoked, attempt, intentDigest, txid, reserves = null, fee = '0' } = JSON.parse(text);
     const isWhole =
       Number.isSafeInteger(attempt) &&
       typeof intentDigest === 'string' &&
       typeof txid === 'string' &&
       (reserves === null || (Array.isArray(reserves) && reserves.every((item) => typeof item === 'string')));
     if (isWhole) return [{ attempt, intentDigest, txid, reserves, fee: BigInt(fee) }];
-    if (withdrawn === true && text === withdrawnLine(paymentId, attempt)) return [];
+    if (revoked === true && text === revokedLine(paymentId, attempt)) return [];
   } catch {
     // Told below.
   }

@@ -18,11 +18,11 @@ import { encodeSolana, solanaCodec } from '../../../src/chains/addresses/solana.
 import { stellarCodec } from '../../../src/chains/addresses/stellar.ts';
 import { tezosCodec } from '../../../src/chains/addresses/tezos.ts';
 import { tonCodec } from '../../../src/chains/addresses/ton.ts';
-import { type MoneroKeys, moneroKeys, moneroKeysOfSpend, moneroSubaddress } from '../../../src/chains/monero-keys.ts';
 import { allNetworks } from '../../../src/chains/networks.ts';
-import { SignerKeys } from '../../../src/chains/signer-keys.ts';
-import { deriveSlip10, slip10PublicKey } from '../../../src/chains/slip10.ts';
-import { tonWalletAddress } from '../../../src/chains/ton-wallet.ts';
+import { type MoneroKeys, moneroKeys, moneroKeysOfSpend, moneroSubaddress } from '../../../src/signer/monero-keys.ts';
+import { SignerKeys } from '../../../src/signer/signer-keys.ts';
+import { deriveSlip10, slip10PublicKey } from '../../../src/signer/slip10.ts';
+import { tonWalletAddress } from '../../../src/signer/ton-wallet.ts';
 
 const about = 'abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about';
 /** 23 times "abandon" and "art", the phrase with most published addresses. */

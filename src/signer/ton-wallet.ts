@@ -1,6 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, hexToBytes } from '@noble/hashes/utils.js';
-import { encodeTon } from './addresses/ton.ts';
+import { encodeTon } from '../chains/addresses/ton.ts';
 
 /** Wallet v3 revision 2, https://github.com/toncenter/tonweb/blob/master/src/contract/wallet/WalletSources.md */
 const codeHash = hexToBytes('84dafa449f98a6987789ba232358072bc0f76dc4524002a5d0918b9a75d2d599');

@@ -3,17 +3,17 @@ import { access, constants, lstat, unlink } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { dirname } from 'node:path';
+import type { PaymentIntent, PreparedTx } from '../chains/chain-adapter.ts';
+import { type DepositMode, networkById } from '../chains/networks.ts';
+import { maxRequestBytes, type Signer, SignerError } from '../chains/signer.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { takeDataDirLock } from '../db/data-dir-lock.ts';
 import { errorCode, ignoreMissing } from '../db/error-code.ts';
 import { errorMembers, type Log } from '../log.ts';
-import type { PaymentIntent, PreparedTx } from './chain-adapter.ts';
 import type { DepositKeys } from './deposit-keys.ts';
-import { type DepositMode, networkById } from './networks.ts';
-import { maxRequestBytes, type Signer, SignerError } from './signer.ts';
-import { SignerGuard } from './signer-guard.ts';
-import type { TellsLimits } from './signer-limits.ts';
-import { proofHeaders, type SharedSecret } from './signer-proof.ts';
+import { SignerGuard } from './guard.ts';
+import type { TellsLimits } from './limits.ts';
+import { proofHeaders, type SharedSecret } from './proof.ts';
 
 export interface SignerServerOptions {
   readonly signer: Signer & DepositKeys & TellsLimits;
@@ -41,7 +41,7 @@ const drainMs = 3_000;
  * Serves a signer over HTTP on a unix socket:
  *
  * - `POST /sign` with `{chain, intent, tx, earlier}`, whole numbers of coins as decimal strings, answers the signed transaction;
- * - `POST /withdraw` with `{chain, intent, tx}` answers `{signed}`: null, or the signed transaction where it is too late;
+ * - `POST /revoke` with `{chain, intent, tx}` answers `{signed}`: null, or the signed transaction where it is too late;
  * - `GET /hot-wallet?chain=` answers `{address}`;
  * - `GET /fingerprint` answers `{fingerprint}`, `GET /account-xpub?network=` `{xpub}`, `GET /shared-address?network=`
  *   `{address}`, and `GET /pool-addresses?network=&first=&last=` `{addresses}`, at most 500;
@@ -229,9 +229,9 @@ async function route(signer: Signer & DepositKeys & TellsLimits, { method, path,
       const { chain, intent, tx } = transactionOf(asked);
       return signer.sign(chain, intent, tx, asked.texts('earlier'));
     }
-    case 'POST /withdraw': {
+    case 'POST /revoke': {
       const { chain, intent, tx } = transactionOf(new Members('the body', parseJson(body.toString('utf8'))));
-      return { signed: await signer.withdraw(chain, intent, tx) };
+      return { signed: await signer.revoke(chain, intent, tx) };
     }
     case 'GET /hot-wallet':
       return { address: await signer.hotWallet(parameter('chain')) };

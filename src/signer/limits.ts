@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { SignerError } from '../chains/signer.ts';
 import type { Clock } from '../clock.ts';
 import { type DataDirLock, takeDataDirLock } from '../db/data-dir-lock.ts';
-import { SignerError } from './signer.ts';
-import { type Spending, SpendingBook, type SpendingDay } from './signer-spending.ts';
+import { type Spending, SpendingBook, type SpendingDay } from './spending.ts';
 
 /** In the asset's smallest unit. */
 export interface AssetLimits {

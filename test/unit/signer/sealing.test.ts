@@ -1,7 +1,7 @@
 import { entropyToMnemonic, mnemonicToSeedSync } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
-import { bip39Seed, phraseOfSeed, seedOfPhrase } from '../../../src/chains/signer-phrase.ts';
-import { isSealed, openSealedSeed, sealSeed, WrongPassphrase } from '../../../src/chains/signer-sealing.ts';
+import { bip39Seed, phraseOfSeed, seedOfPhrase } from '../../../src/signer/phrase.ts';
+import { isSealed, openSealedSeed, sealSeed, WrongPassphrase } from '../../../src/signer/sealing.ts';
 
 const entropy = Uint8Array.from({ length: 32 }, (_, index) => index * 7);
 const passphrase = Buffer.from('six random words are a good one');

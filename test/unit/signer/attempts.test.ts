@@ -1,4 +1,4 @@
-import { addedSpending, exclusiveGroups, type SignedAttempt } from '../../../src/chains/signer-attempts.ts';
+import { addedSpending, exclusiveGroups, type SignedAttempt } from '../../../src/signer/attempts.ts';
 
 const signed = (attempt: number, reserves: string[] | null, fee = 10n): SignedAttempt => ({ attempt, reserves, fee });
 const numbers = (groups: SignedAttempt[][]) => groups.map((group) => group.map(({ attempt }) => attempt));

@@ -1,12 +1,12 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { v7 as uuidv7 } from 'uuid';
+import { DepositAccount } from '../chains/deposit-account.entity.ts';
+import { allNetworks, type Network } from '../chains/networks.ts';
+import { SignerError } from '../chains/signer.ts';
 import type { Clock } from '../clock.ts';
 import { advisoryLocks, withAdvisoryLock } from '../db/database.ts';
 import { errorMembers, type Log } from '../log.ts';
-import { DepositAccount } from './deposit-account.entity.ts';
 import type { DepositKeys } from './deposit-keys.ts';
-import { allNetworks, type Network } from './networks.ts';
-import { SignerError } from './signer.ts';
 
 export interface DepositPoolOptions {
   readonly orm: MikroORM;

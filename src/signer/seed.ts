@@ -1,9 +1,9 @@
 import { timingSafeEqual } from 'node:crypto';
 import { join } from 'node:path';
-import { isSealed, openSealedSeed, sealSeed } from './chains/signer-sealing.ts';
-import type { Config } from './config.ts';
-import { createPrivateFile, readPrivateFile, readSecretFile, replacePrivateFile } from './secret-file.ts';
-import { type PassphraseSettings, readPassphrase } from './signer-passphrase.ts';
+import type { Config } from '../config.ts';
+import { createPrivateFile, readPrivateFile, readSecretFile, replacePrivateFile } from '../secret-file.ts';
+import { type PassphraseSettings, readPassphrase } from './passphrase.ts';
+import { isSealed, openSealedSeed, sealSeed } from './sealing.ts';
 
 export type SeedSettings = PassphraseSettings & Pick<Config, 'DATA_DIR' | 'SIGNER_SEED'>;
 

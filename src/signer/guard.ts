@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '../clock.ts';
-import { isSameProof, proofHeaders } from './signer-proof.ts';
+import { isSameProof, proofHeaders } from './proof.ts';
 
 /** How far the time of a request may be from the signer's, and so how long a nonce must be remembered. */
 const maxSkewMs = 60_000;

@@ -2,9 +2,9 @@ import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PaymentIntent, PreparedTx } from '../../../src/chains/chain-adapter.ts';
-import { type ChainLimits, limitsDigest, type SigningLimits } from '../../../src/chains/signer-limits.ts';
-import { type LocalSigner, openLocalSigner } from '../../../src/chains/signer-local.ts';
 import type { TransactionSigner } from '../../../src/chains/transaction-signer.ts';
+import { type ChainLimits, limitsDigest, type SigningLimits } from '../../../src/signer/limits.ts';
+import { type LocalSigner, openLocalSigner } from '../../../src/signer/local-signer.ts';
 import { TestClock } from '../../support/clock.ts';
 
 /** A kind of transactions that believes everything, so that only the limits say no. */

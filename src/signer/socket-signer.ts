@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
+import type { PaymentIntent, PreparedTx, SignedTx } from '../chains/chain-adapter.ts';
+import { type Signer, SignerError } from '../chains/signer.ts';
 import { errorCode } from '../db/error-code.ts';
-import type { PaymentIntent, PreparedTx, SignedTx } from './chain-adapter.ts';
 import type { DepositKeys } from './deposit-keys.ts';
-import { type Signer, SignerError } from './signer.ts';
-import type { TellsLimits } from './signer-limits.ts';
-import { isSameProof, proofHeaders, type SharedSecret } from './signer-proof.ts';
+import type { TellsLimits } from './limits.ts';
+import { isSameProof, proofHeaders, type SharedSecret } from './proof.ts';
 
 export interface SocketSignerOptions {
   /** Where `serveSigner` listens. */
@@ -41,8 +41,8 @@ export class SocketSigner implements Signer, DepositKeys, TellsLimits {
     return signedTx(await this.#ask('POST', '/sign', bodyOf({ chain, intent, tx, earlier })));
   }
 
-  async withdraw(chain: string, intent: PaymentIntent, tx: PreparedTx): Promise<SignedTx | null> {
-    const answer = await this.#ask('POST', '/withdraw', bodyOf({ chain, intent, tx }));
+  async revoke(chain: string, intent: PaymentIntent, tx: PreparedTx): Promise<SignedTx | null> {
+    const answer = await this.#ask('POST', '/revoke', bodyOf({ chain, intent, tx }));
     const signed = isObject(answer) ? answer.signed : undefined;
     return signed === null ? null : signedTx(signed);
   }

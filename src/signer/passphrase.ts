@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Config } from './config.ts';
+import type { Config } from '../config.ts';
 
 const enter = [10, 13];
 const endOfInput = 4;

@@ -1,7 +1,7 @@
 import { ripemd160 } from '@noble/hashes/legacy.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { base58xrp, bech32 } from '@scure/base';
-import { encodeStrkey } from './addresses/stellar.ts';
+import { encodeStrkey } from '../chains/addresses/stellar.ts';
 
 const classicAddress = 0;
 /** Shown as G, https://github.com/stellar/stellar-protocol/blob/master/ecosystem/sep-0023.md */
