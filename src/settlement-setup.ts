@@ -104,15 +104,17 @@ export async function openSettlement(options: SettlementOptions): Promise<Settle
   await jobs.start();
   const settler = new OrderSettler({ orm, clock, log, tools, onBoundary });
   const scanner = new ChainScanner({ orm, clock, log, tools, jobs, onBoundary });
+  const writer = new PaymentWriter(orm, clock);
   const transactions = new PaymentTransactions({
     orm,
     clock,
     log,
     catalogue,
     signer: signer ?? unavailable,
+    writer,
+    onBoundary,
     maxFeeFactor: config.MAX_FEE_FACTOR,
   });
-  const writer = new PaymentWriter(orm, clock);
   const follower = new PaymentFollower({ orm, clock, log, catalogue, jobs, onBoundary, transactions, writer });
   const worker = new SettlementWorker({
     orm,

@@ -115,39 +115,30 @@ export class PaymentFollower {
       const em = orm.em.fork();
       const built = await em.findOneOrFail(PaymentAttempt, { paymentId: payment.id, attempt: payment.attempt });
       if (isPatient(built.preparedAt)) return;
-      const number = payment.attempt + 1;
+      const intent = transactions.intent(payment, payment.attempt + 1);
       const held = await transactions.held(adapter.chain);
-      const tx = await adapter.replace(transactions.intent(payment, number), transactions.prepared(attempt), held);
+      const tx = await adapter.replace(intent, transactions.prepared(attempt), held);
       if (tx === null || transactions.isTooDear(adapter.chain, tx)) return;
       await onBoundary('payment.built');
-      const stands = await writer.change(lease, payment, async (em, row) => [
-        await transactions.store(em, row, number, tx),
-      ]);
+      const stands = await transactions.store(lease, payment, tx);
       if (!stands) return;
       attempt = newestOf(stands.alive);
-      await onBoundary('payment.prepared');
     }
     if (attempt.raw === null) {
       const signed = await transactions.sign(payment, attempt);
       if (signed === 'unavailable') return;
-      await onBoundary('payment.signature');
-      const stands = await writer.change(lease, payment, async (em) => {
-        if (signed !== 'refused') return [await transactions.storeSignature(em, attempt, signed)];
-        await transactions.neverSigned(em, attempt);
-        return [];
-      });
-      if (!stands || signed === 'refused') return;
+      if (signed === 'refused') {
+        await writer.change(lease, payment, async (em) => {
+          await transactions.neverSigned(em, attempt);
+          return [];
+        });
+        return;
+      }
+      const stands = await transactions.storeSignature(lease, payment, attempt, signed);
+      if (!stands) return;
       attempt = newestOf(stands.alive);
-      await onBoundary('payment.signed');
     }
-    await transactions.broadcast(adapter, attempt);
-    await onBoundary('payment.broadcast');
-    await writer.change(lease, payment, async (em) => {
-      const stored = await storedAttempt(em, attempt);
-      stored.sentAt = clock.now();
-      return [stored];
-    });
-    await onBoundary('payment.sent');
+    await transactions.send(adapter, lease, payment, attempt);
   }
 
   async #mined(lease: ChainLease, payment: Payment, attempt: PaymentAttempt, status: Mined): Promise<void> {

@@ -5,8 +5,11 @@ import type { Clock } from '../clock.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
 import { errorMembers, type Log } from '../log.ts';
 import { Big, fromUnits, toUnits } from '../money.ts';
+import type { OnBoundary } from './boundary.ts';
+import type { ChainLease } from './chain-lease.ts';
 import type { Payment } from './payment.entity.ts';
 import { PaymentAttempt } from './payment-attempt.entity.ts';
+import type { PaymentWriter, Standing } from './payment-writer.ts';
 
 export interface PaymentTransactionsOptions {
   readonly orm: MikroORM;
@@ -14,11 +17,21 @@ export interface PaymentTransactionsOptions {
   readonly log: Log;
   readonly catalogue: CurrencyCatalogue;
   readonly signer: Signer;
+  readonly writer: PaymentWriter;
+  readonly onBoundary: OnBoundary;
   /** A transaction whose fee is above so many times the chain's usual one waits. */
   readonly maxFeeFactor: number;
 }
 
-/** The transactions of payments: what they are asked to do, stored before they are signed, signed, and shown to a node. */
+/** What else a step changes in the payment's row. */
+type Also = (row: Payment, now: Date) => void;
+
+const asItIs: Also = () => {};
+
+/**
+ * The transactions of payments, step by step: what they are asked to do, stored before they are signed, signed, their bytes
+ * stored before anybody sees them, and shown to a node.
+ */
 export class PaymentTransactions {
   readonly #options: PaymentTransactionsOptions;
 
@@ -72,9 +85,21 @@ export class PaymentTransactions {
     return new Big(fromUnits(fee, gas.decimals)).gt(most);
   }
 
-  /** Stores a transaction of a payment with what it reserves beyond the ones before it. */
-  async store(em: EntityManager, payment: Payment, number: number, tx: PreparedTx): Promise<PaymentAttempt> {
+  /** Stores the next transaction of a payment, with what it reserves beyond the ones before it. */
+  async store(lease: ChainLease, payment: Payment, tx: PreparedTx, also: Also = asItIs): Promise<Standing | null> {
+    const { clock, writer, onBoundary } = this.#options;
+    const stands = await writer.change(lease, payment, async (em, row) => {
+      const attempt = await this.#create(em, row, tx);
+      also(row, clock.now());
+      return [attempt];
+    });
+    await onBoundary('payment.prepared');
+    return stands;
+  }
+
+  async #create(em: EntityManager, payment: Payment, tx: PreparedTx): Promise<PaymentAttempt> {
     const { catalogue, clock } = this.#options;
+    const number = payment.attempt + 1;
     const attempt = em.create(PaymentAttempt, {
       paymentId: payment.id,
       attempt: number,
@@ -137,12 +162,45 @@ export class PaymentTransactions {
   }
 
   /** Stores the bytes, which may be shown to anybody from then on. */
-  async storeSignature(em: EntityManager, attempt: PaymentAttempt, { raw, txid }: SignedTx): Promise<PaymentAttempt> {
-    const stored = await storedAttempt(em, attempt);
-    stored.raw = raw;
-    stored.txid = txid;
-    stored.signedAt = this.#options.clock.now();
-    return stored;
+  async storeSignature(
+    lease: ChainLease,
+    payment: Payment,
+    attempt: PaymentAttempt,
+    { raw, txid }: SignedTx,
+    also: Also = asItIs,
+  ): Promise<Standing | null> {
+    const { clock, writer, onBoundary } = this.#options;
+    await onBoundary('payment.signature');
+    const stands = await writer.change(lease, payment, async (em, row) => {
+      const now = clock.now();
+      const stored = await storedAttempt(em, attempt);
+      Object.assign(stored, { raw, txid, signedAt: now });
+      also(row, now);
+      return [stored];
+    });
+    await onBoundary('payment.signed');
+    return stands;
+  }
+
+  /** Shows the bytes to a node for the first time, and notes it. */
+  async send(
+    adapter: ChainAdapter,
+    lease: ChainLease,
+    payment: Payment,
+    attempt: PaymentAttempt,
+    also: Also = asItIs,
+  ): Promise<void> {
+    const { clock, writer, onBoundary } = this.#options;
+    await this.broadcast(adapter, attempt);
+    await onBoundary('payment.broadcast');
+    await writer.change(lease, payment, async (em, row) => {
+      const now = clock.now();
+      const stored = await storedAttempt(em, attempt);
+      stored.sentAt = now;
+      also(row, now);
+      return [stored];
+    });
+    await onBoundary('payment.sent');
   }
 
   /** What the node says is not believed, and what it throws changes nothing: the chain is asked next. */

@@ -7,7 +7,7 @@ import { type ChainLease, LeaseLost } from './chain-lease.ts';
 import { Payment } from './payment.entity.ts';
 import { PaymentAttempt } from './payment-attempt.entity.ts';
 import { lookSec, type PaymentFollower, showDead } from './payment-follower.ts';
-import { newestOf, type PaymentTransactions, storedAttempt } from './payment-transactions.ts';
+import { newestOf, type PaymentTransactions } from './payment-transactions.ts';
 import { noteProblem, type PaymentWriter, releaseReserved, type Standing } from './payment-writer.ts';
 import { secondsAfter } from './settling.ts';
 
@@ -128,11 +128,11 @@ export class PaymentWorker {
 
   /** Builds the transaction and reserves what it spends. */
   async #prepare(adapter: ChainAdapter, lease: ChainLease, payment: Payment): Promise<Standing | null> {
-    const { clock, onBoundary, transactions, writer } = this.#options;
-    const number = payment.attempt + 1;
+    const { onBoundary, transactions, writer } = this.#options;
     let tx: PreparedTx;
     try {
-      tx = await adapter.prepare(transactions.intent(payment, number), await transactions.held(adapter.chain));
+      const intent = transactions.intent(payment, payment.attempt + 1);
+      tx = await adapter.prepare(intent, await transactions.held(adapter.chain));
     } catch (error) {
       if (!(error instanceof ChainError)) throw error;
       // A sweep that its chain refuses is decided anew, perhaps with more gas before it.
@@ -146,14 +146,10 @@ export class PaymentWorker {
       await writer.problem(lease, payment.id, 'fee_too_high', retrySec * 10);
       return null;
     }
-    const stands = await writer.change(lease, payment, async (em, row) => {
-      const attempt = await transactions.store(em, row, number, tx);
+    return transactions.store(lease, payment, tx, (row, now) => {
       row.state = 'prepared';
-      noteProblem(row, null, clock.now());
-      return [attempt];
+      noteProblem(row, null, now);
     });
-    await onBoundary('payment.prepared');
-    return stands;
   }
 
   /** Ends a movement between our own addresses that cannot be made: nobody waits for it, and its coins stay. */
@@ -173,7 +169,7 @@ export class PaymentWorker {
    * is too late once the signer has signed it: an earlier process may have shown it to somebody.
    */
   async #sign(lease: ChainLease, payment: Payment, attempt: PaymentAttempt): Promise<Standing | null> {
-    const { clock, onBoundary, transactions, writer } = this.#options;
+    const { transactions, writer } = this.#options;
     const mayGoOut = await writer.mayGoOut(payment);
     const signed = await (mayGoOut ? transactions.sign(payment, attempt) : transactions.revoke(payment, attempt));
     if (signed === 'unavailable') {
@@ -182,14 +178,10 @@ export class PaymentWorker {
     }
     if (signed === null) return this.#giveUp(lease, payment, attempt, null);
     if (signed === 'refused') return this.#giveUp(lease, payment, attempt, 'signer_refused');
-    await onBoundary('payment.signature');
-    const stands = await writer.change(lease, payment, async (em, row) => {
+    return transactions.storeSignature(lease, payment, attempt, signed, (row, now) => {
       row.state = 'signed';
-      noteProblem(row, null, clock.now());
-      return [await transactions.storeSignature(em, attempt, signed)];
+      noteProblem(row, null, now);
     });
-    await onBoundary('payment.signed');
-    return stands;
   }
 
   /**
@@ -217,19 +209,11 @@ export class PaymentWorker {
   }
 
   async #send(adapter: ChainAdapter, lease: ChainLease, payment: Payment, attempt: PaymentAttempt): Promise<null> {
-    const { clock, onBoundary, transactions, writer } = this.#options;
-    await transactions.broadcast(adapter, attempt);
-    await onBoundary('payment.broadcast');
-    await writer.change(lease, payment, async (em, row) => {
-      const stored = await storedAttempt(em, attempt);
-      const now = clock.now();
-      stored.sentAt = now;
+    await this.#options.transactions.send(adapter, lease, payment, attempt, (row, now) => {
       row.state = 'sent';
       row.sentAt ??= now;
       row.nextActionAt = secondsAfter(now, lookSec);
-      return [stored];
     });
-    await onBoundary('payment.sent');
     return null;
   }
 }
