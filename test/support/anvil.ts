@@ -203,7 +203,9 @@ export class Anvil {
       waiting.push(...block.transactions);
     }
     waiting.push(...(await this.#pool()));
-    const raws = await Promise.all(waiting.map(({ hash }) => this.rpc<string>('eth_getRawTransactionByHash', hash)));
+    const raws = await Promise.all(
+      waiting.map(({ hash }) => this.rpc<string | null>('eth_getRawTransactionByHash', hash)),
+    );
     await this.rpc('anvil_dropAllTransactions');
     // What else is in an empty block must tell it from the one that it replaces.
     await this.rpc('anvil_setCoinbase', randomAddress());
@@ -212,7 +214,11 @@ export class Anvil {
       await this.rpc('anvil_rollback', depth);
       if (blocks > 0) await this.mine(blocks);
     }
-    return waiting.map(({ hash, from }, index) => ({ hash, from, raw: raws[index] ?? '' }));
+    // One that was replaced meanwhile is known no more.
+    return waiting.flatMap(({ hash, from }, index) => {
+      const raw = raws[index];
+      return raw ? [{ hash, from, raw }] : [];
+    });
   }
 
   /** Makes the node forget a transaction that waits. */

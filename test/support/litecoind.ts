@@ -32,6 +32,9 @@ export interface LitecoindOptions {
   readonly flags?: readonly string[];
 }
 
+/** What a payment spends is gone itself, so that nothing can be in its place. */
+export class NoRival extends Error {}
+
 /** A Litecoin node of one's own, with a wallet that plays everybody else. MWEB never begins on its chain. */
 export class Litecoind {
   readonly config: NodeConfig;
@@ -183,13 +186,15 @@ export class Litecoind {
     const outputs = { [await this.newAddress()]: fromUnits(total - 100_000n, 8) };
     const unsigned = await this.rpc<string>('createrawtransaction', inputs, outputs);
     const signed = await this.rpc<{ hex: string; complete: boolean }>('signrawtransactionwithwallet', unsigned);
-    if (!signed.complete) throw new Error('the wallet cannot sign');
+    if (!signed.complete) throw new NoRival('the wallet does not know what a rival would spend');
     return signed.hex;
   }
 
   /**
    * Replaces the newest blocks by others, the first of which holds a rival of a payment of the wallet, so that the
    * payment can never be on the chain again.
+   *
+   * @throws NoRival or RpcError when what the payment spends was made in those blocks, which are gone then.
    */
   async doubleSpend(txid: string, depth: number): Promise<void> {
     await this.#invalidate(depth);

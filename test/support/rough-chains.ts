@@ -4,7 +4,7 @@ import { RpcError } from '../../src/chains/json-rpc.ts';
 import { parseCoins } from '../../src/chains/utxo/utxo-amount.ts';
 import type { Anvil } from './anvil.ts';
 import type { Dice } from './dice.ts';
-import type { Litecoind } from './litecoind.ts';
+import { type Litecoind, NoRival } from './litecoind.ts';
 
 /** How the newest blocks are replaced. */
 export interface Reorganisation {
@@ -152,7 +152,7 @@ export class RoughLitecoin implements RoughChain {
         else await this.#litecoind.reorg(depth);
         return isWithin;
       } catch (error) {
-        if (!(error instanceof RpcError)) throw error;
+        if (!(error instanceof RpcError || error instanceof NoRival)) throw error;
         // A rival of what spends something that is gone itself can be in no block.
         await this.#litecoind.mineForNobody(depth + 1);
         return false;
