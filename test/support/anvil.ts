@@ -185,13 +185,19 @@ export class Anvil {
   }
 
   async #sendAgain(raw: string): Promise<void> {
-    try {
-      await this.rpc('eth_sendRawTransaction', raw);
-    } catch {
-      // The node takes nothing new below the base fee, and it keeps what it has.
-      await this.setBaseFee(1n);
-      await this.rpc('eth_sendRawTransaction', raw);
-    }
+    const send = async (): Promise<boolean> => {
+      try {
+        await this.rpc('eth_sendRawTransaction', raw);
+        return true;
+      } catch (error) {
+        // Its sender was quicker, with the same or with one in its place.
+        return error instanceof Error && /already imported|nonce too low|underpriced/.test(error.message);
+      }
+    };
+    if (await send()) return;
+    // The node takes nothing new below the base fee, and it keeps what it has.
+    await this.setBaseFee(1n);
+    if (!(await send())) throw new Error('the node does not take a transaction that it had before');
   }
 
   /** Replaces the newest blocks by empty ones. Returns what they held, and what waited, in an order it can be sent in. */
