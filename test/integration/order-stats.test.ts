@@ -3,6 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { AppError } from '../../src/errors.ts';
 import { type FeedEvent, isFeedStalled, OrderFeed, renumberFeed } from '../../src/reports/order-feed.ts';
 import { OrderStats, type StatsRange } from '../../src/reports/order-stats.ts';
+import { feedCatchesUp } from '../support/orders.ts';
 import { type SettledGateway, startSettledGateway } from '../support/settled-gateway.ts';
 
 const day: StatsRange = {
@@ -48,6 +49,7 @@ async function liveALittle(): Promise<void> {
   await gateway.deposit(await gateway.order());
   await gateway.mine('BTC');
   await gateway.tick();
+  await feedCatchesUp(gateway.query);
 }
 
 function bodyOf(coin: string): Record<string, unknown> {
@@ -181,6 +183,7 @@ describe('statistics', () => {
     await late.connect();
     const first = await gateway.order();
     const second = await gateway.order();
+    await feedCatchesUp(gateway.query);
     await stats.rollUp();
     const place = await feed.now();
     const expire = async (run: (sql: string) => Promise<unknown>, id: string) => {
@@ -198,6 +201,7 @@ describe('statistics', () => {
     expect(await stats.rollUp()).toBe(0);
     await late.query('commit');
     await late.end();
+    await feedCatchesUp(gateway.query);
     expect((await feed.since(place, 10)).map(({ orderId }) => orderId)).toEqual([first.id, second.id]);
     expect(await stats.rollUp()).toBe(2);
     await expectTheSame();
@@ -227,6 +231,7 @@ describe('statistics', () => {
 
 describe('a dump that was restored into another cluster', () => {
   it('is told and counted again once it is renumbered', async () => {
+    await feedCatchesUp(gateway.query);
     await stats.rollUp();
     const before = await stats.stats(day);
     await gateway.query('alter table order_event disable trigger order_event_append_only');
@@ -240,6 +245,7 @@ describe('a dump that was restored into another cluster', () => {
 
     const events = await renumberFeed(gateway.app.orm);
     expect(await isFeedStalled(em)).toBe(false);
+    await feedCatchesUp(gateway.query);
     expect(await stats.rollUp()).toBe(events);
     const created = (rows: typeof before) => rows.reduce((sum, row) => sum + row.created, 0);
     expect(created(await stats.stats(day))).toBe(created(before) + 1);
@@ -249,6 +255,7 @@ describe('a dump that was restored into another cluster', () => {
 
 describe('the feed of events', () => {
   it('tells every event once, whatever the size of the pages', async () => {
+    await feedCatchesUp(gateway.query);
     const plain = await gateway.query<{ order_id: string; seq: number }>('select order_id, seq from order_event');
     for (const limit of [3, 1000]) {
       const names = (await readFeed(beginning, limit)).map(({ orderId, seq }) => `${orderId} ${seq}`);
@@ -260,6 +267,7 @@ describe('the feed of events', () => {
   it('begins with what is committed from now on', async () => {
     const place = await feed.now();
     const order = await gateway.order();
+    await feedCatchesUp(gateway.query);
     const events = await feed.since(place, 10);
     expect(events).toMatchObject([
       { orderId: order.id, seq: 1, fromStatus: null, toStatus: 'waiting_deposit', cause: 'created' },

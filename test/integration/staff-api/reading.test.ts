@@ -3,6 +3,7 @@ import { buildStaffSchema } from '../../../src/graphql/schema.ts';
 import { exampleQueries } from '../../../src/internal/example-queries.ts';
 import { Big } from '../../../src/money.ts';
 import { OrderStats } from '../../../src/reports/order-stats.ts';
+import { feedCatchesUp } from '../../support/orders.ts';
 import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
 import { newMember } from '../../support/staff-client.ts';
 
@@ -198,6 +199,7 @@ describe('the rest of what staff read', () => {
   });
 
   it('tells statistics, and usage of a partner', async () => {
+    await feedCatchesUp(gateway.query);
     await new OrderStats(gateway.app.orm).rollUp();
     const now = gateway.clock.now().getTime();
     const variables = { from: new Date(now - 86_400_000), to: new Date(now + 3_600_000) };
