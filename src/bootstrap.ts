@@ -15,6 +15,7 @@ import { KeyHasher } from './partners/secret-key.ts';
 import { isFeedStalled } from './reports/order-feed.ts';
 import { createSecretFile, readSecretFile } from './secret-file.ts';
 import { DepositPool } from './signer/address-pool.ts';
+import type { DepositKeys } from './signer/deposit-keys.ts';
 import { openLocalSigner } from './signer/local-signer.ts';
 import { signerSecret } from './signer/secret.ts';
 import { readSeed, seedPath } from './signer/seed.ts';
@@ -158,38 +159,24 @@ async function filePepper(config: Config, needed: boolean): Promise<Pepper> {
  * when neither is there, so that this process leaves chains and pools to others.
  */
 async function openSigning(options: BootstrapOptions, stored: Buffer | null): Promise<Signing | null> {
-  const { config, orm, url, networks, clock, log } = options;
+  const { config } = options;
   if (config.SIGNER_SOCKET !== null) return openSocketSigning(options, config.SIGNER_SOCKET);
   const seed = stored ?? (await firstSeed(options));
   if (seed === null) return null;
   const signer = await openLocalSigner({ entropy: seed, dataDir: config.DATA_DIR });
   seed.fill(0);
-  const pool = new DepositPool({
-    orm,
-    url,
-    keys: signer,
-    clock,
-    log,
-    isServed: (chain) => networks.state(chain) !== 'off',
-  });
+  const pool = depositPool(options, signer);
   await pool.provision();
   return { signer, pool, close: () => signer.close() };
 }
 
 async function openSocketSigning(options: BootstrapOptions, socketPath: string): Promise<Signing> {
-  const { config, orm, url, networks, clock, log } = options;
+  const { config } = options;
   if (config.SIGNER_SEED !== null) {
     throw new StartError('a gateway with SIGNER_SOCKET holds no keys: give SIGNER_SEED to the signer only');
   }
   const signer = new SocketSigner({ socketPath, secret: signerSecret(config) });
-  const pool = new DepositPool({
-    orm,
-    url,
-    keys: signer,
-    clock,
-    log,
-    isServed: (chain) => networks.state(chain) !== 'off',
-  });
+  const pool = depositPool(options, signer);
   try {
     await pool.provision();
   } catch (error) {
@@ -197,6 +184,11 @@ async function openSocketSigning(options: BootstrapOptions, socketPath: string):
     throw new StartError(error.message);
   }
   return { signer, pool, close: async () => {} };
+}
+
+/** Addresses made ahead are those of networks that are on. */
+function depositPool({ orm, url, networks, clock, log }: BootstrapOptions, keys: DepositKeys): DepositPool {
+  return new DepositPool({ orm, url, keys, clock, log, isServed: (chain) => networks.state(chain) !== 'off' });
 }
 
 /** @throws StartError when the seed is there and cannot be opened. */

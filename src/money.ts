@@ -85,6 +85,15 @@ export function minOf(a: Big, b: Big): Big {
   return a.lt(b) ? a : b;
 }
 
+/** Of whole numbers of smallest units. */
+export function maxUnits(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
+}
+
+export function minUnits(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}
+
 /** A JSON number with exactly the digits of the decimal, for JSON.stringify. */
 export function jsonNumber(value: Big | string): JsonNumber {
   return JSON.rawJSON(formatDecimal(value));

@@ -96,7 +96,8 @@ function writeDraft(path: string, text: string): string {
   return draft;
 }
 
-function syncFolder(path: string): void {
+/** Puts the names in a folder on disk for good. */
+export function syncFolder(path: string): void {
   const folder = openSync(path, 'r');
   try {
     fsyncSync(folder);

@@ -71,7 +71,7 @@ export class PaymentFollower {
     }
   }
 
-  /** Notes that no transaction of a payment is in a block: one waits for it, or nobody has any. */
+  /** Notes that a payment is in no block yet: one of its transactions waits for one, or the node knows none of them. */
   async #noteWaiting(lease: ChainLease, payment: Payment, isInMempool: boolean): Promise<void> {
     const isWorry = !isInMempool && payment.problem !== 'unknown';
     await this.#options.writer.change(

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
+import { chmodSync, mkdirSync } from 'node:fs';
 import { link, mkdir, open, readdir, readFile, unlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { SignerError } from '../chains/signer.ts';
 import { errorCode, ignoreMissing } from '../db/error-code.ts';
+import { syncFolder } from '../secret-file.ts';
 import type { SignedAttempt } from './attempts.ts';
 
 /** What was signed for one attempt. */
@@ -44,7 +45,7 @@ export class SignerJournal {
     // A new directory is on disk for good only when the one above it is.
     const last = dirname(topmostMade ?? this.#dir);
     for (let above = dirname(this.#dir); ; above = dirname(above)) {
-      syncDirectorySync(above);
+      syncFolder(above);
       if (above === last) break;
     }
   }
@@ -192,14 +193,5 @@ async function syncDirectory(dir: string): Promise<void> {
     await handle.sync();
   } finally {
     await handle.close();
-  }
-}
-
-function syncDirectorySync(dir: string): void {
-  const descriptor = openSync(dir, 'r');
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
   }
 }

@@ -27,7 +27,7 @@ const withCapabilities = (set: string) => ['setpriv', `--bounding-set=-all,${set
 
 /** `it` where the machine can run it; elsewhere the title says why not. */
 const itIf = (possible: boolean, reason: string) => (title: string, run: () => Promise<void>) =>
-  possible ? it(title, run) : it.skip(`${title} (skipped: ${reason})`, run);
+  possible ? it(title, run) : it.skip(`${title} (skipped: ${reason})`, run); // not this kind of machine
 const itAsRoot = itIf(isRoot && isLinux, 'needs root on Linux');
 const itOnLinux = itIf(isLinux, 'needs Linux');
 const itWithNamespaces = itIf(

@@ -70,7 +70,7 @@ export const withoutAnvil = 'anvil is not installed (https://getfoundry.sh; on L
 /** `describe` where there is anvil; elsewhere the tests are reported as skipped, with the reason. */
 export function describeWithAnvil(title: string, declare: () => void): void {
   if (findAnvil() !== null) describe(title, declare);
-  else describe.skip(`${title}: ${withoutAnvil}`, declare);
+  else describe.skip(`${title}: ${withoutAnvil}`, declare); // CI requires it
 }
 
 /** As the node tells of it, with its bytes. */

@@ -33,9 +33,10 @@ export const minConfirmations = 2;
 
 /** Declares tests that need nodes of both kinds; where one is absent, one test that says why they do not run. */
 export function withRealChains(declare: () => void): void {
-  if (findAnvil() === null) it.skip(`${withoutAnvil}: no order was made on real nodes`, () => {});
+  if (findAnvil() === null)
+    it.skip(`${withoutAnvil}: no order was made on real nodes`, () => {}); // CI requires it
   else if (findLitecoind() !== null) declare();
-  else it.skip('litecoind is not installed: no order was made on real nodes (apt-get install litecoind)', () => {});
+  else it.skip('litecoind is not installed: no order was made on real nodes (apt-get install litecoind)', () => {}); // CI requires it
 }
 
 /** What a test knows of an order it made. */

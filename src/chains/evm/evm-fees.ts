@@ -1,3 +1,4 @@
+import { maxUnits, minUnits } from '../../money.ts';
 import { ChainError } from '../chain-adapter.ts';
 
 /** What a unit of gas costs in the next block, in wei. */
@@ -27,7 +28,7 @@ export function usualTip(tips: readonly bigint[], suggested: bigint | null): big
  */
 export function paymentPrices({ baseFee, tip }: FeeMarket, ceiling: bigint): GasPrices {
   refuseAbove(ceiling, baseFee + tip);
-  return { maxFeePerGas: least(2n * baseFee + tip, ceiling), maxPriorityFeePerGas: tip };
+  return { maxFeePerGas: minUnits(2n * baseFee + tip, ceiling), maxPriorityFeePerGas: tip };
 }
 
 /**
@@ -38,7 +39,7 @@ export function paymentPrices({ baseFee, tip }: FeeMarket, ceiling: bigint): Gas
  */
 export function exactPrices({ baseFee, tip }: FeeMarket, ceiling: bigint): GasPrices {
   refuseAbove(ceiling, baseFee + tip);
-  const price = least(baseFee + up(baseFee, 4n) + tip, ceiling);
+  const price = minUnits(baseFee + up(baseFee, 4n) + tip, ceiling);
   return { maxFeePerGas: price, maxPriorityFeePerGas: price };
 }
 
@@ -52,10 +53,10 @@ export function raisedPrices(old: GasPrices, market: FeeMarket, ceiling: bigint)
   if (old.maxFeePerGas >= baseFee + tip && old.maxPriorityFeePerGas >= tip) return null;
   if (raised(old.maxFeePerGas) > ceiling || baseFee + tip > ceiling) return null;
   const wanted = isExact ? exactPrices(market, ceiling) : paymentPrices(market, ceiling);
-  const maxFeePerGas = most(wanted.maxFeePerGas, raised(old.maxFeePerGas));
+  const maxFeePerGas = maxUnits(wanted.maxFeePerGas, raised(old.maxFeePerGas));
   const maxPriorityFeePerGas = isExact
     ? maxFeePerGas
-    : least(maxFeePerGas, most(wanted.maxPriorityFeePerGas, raised(old.maxPriorityFeePerGas)));
+    : minUnits(maxFeePerGas, maxUnits(wanted.maxPriorityFeePerGas, raised(old.maxPriorityFeePerGas)));
   return { maxFeePerGas, maxPriorityFeePerGas };
 }
 
@@ -68,18 +69,10 @@ function refuseAbove(ceiling: bigint, price: bigint): void {
 
 /** An eighth more, rounded up, and never the same. */
 function raised(price: bigint): bigint {
-  return price + most(up(price, 8n), 1n);
+  return price + maxUnits(up(price, 8n), 1n);
 }
 
 /** A part, rounded up. */
 function up(amount: bigint, parts: bigint): bigint {
   return (amount + parts - 1n) / parts;
-}
-
-function least(a: bigint, b: bigint): bigint {
-  return a < b ? a : b;
-}
-
-function most(a: bigint, b: bigint): bigint {
-  return a > b ? a : b;
 }

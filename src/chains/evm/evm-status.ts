@@ -140,7 +140,7 @@ async function isNowhere(
   return (await node.receipt(txid)) === null && (await node.place(txid)) === null;
 }
 
-/** Whether the node finds a transaction of the block at a height, or of the nearest one in a direction that has any. */
+/** Whether the node finds a transaction by its hash: one of the block at a height, or of the next block that is not empty. */
 async function isIndexed(node: EvmNode, height: number, direction: 1 | -1): Promise<boolean> {
   for (let at = height; Math.abs(at - height) < maxSamples && at >= 0; at += direction) {
     const block = await node.block(at);

@@ -1,3 +1,4 @@
+import { maxUnits, minUnits } from '../../money.ts';
 import { ChainError, type Held, type PaymentIntent, type PreparedTx, type SweepCost } from '../chain-adapter.ts';
 import type { UtxoNetwork } from '../network-config.ts';
 import { depositPath, hotWalletPath, type Network, networkOfChain } from '../networks.ts';
@@ -79,7 +80,7 @@ export class UtxoBuilder {
     for (let count = pieces; count >= 1; count -= 1) {
       const size = this.#size(inputs.length, fixed, count);
       // BIP125, rule 4: it pays for its own way as well as for that of the old one.
-      const fee = max(old.fee + feeOf(terms.increment, size), feeOf(rate, size));
+      const fee = maxUnits(old.fee + feeOf(terms.increment, size), feeOf(rate, size));
       if (fee > feeOf(this.#network.feeCeiling, size)) return null;
       if (left - fee < dust * BigInt(count)) continue;
       const change = splitEvenly(left - fee, count).map((amount) => ({ script: this.#hot.script, amount }));
@@ -215,14 +216,14 @@ export class UtxoBuilder {
     if (least > feeCeiling) {
       throw new ChainError('fee_above_maximum', 'nodes ask for a higher fee than the settings allow', ofChain);
     }
-    return min(max(max(estimate ?? 0n, least), feeFloor), feeCeiling);
+    return minUnits(maxUnits(maxUnits(estimate ?? 0n, least), feeFloor), feeCeiling);
   }
 
   #rules(rate: bigint, has: number): ChangeRules {
     const form = ownForm(this.#params);
     const dust = dustLimit(this.#params, this.#hot.script);
     // Worth far more than it costs to spend, and far above dust.
-    const leastPiece = max(dust * 50n, feeOf(rate, inputSize(form)) * 100n);
+    const leastPiece = maxUnits(dust * 50n, feeOf(rate, inputSize(form)) * 100n);
     return { form, script: this.#hot.script, dust, leastPiece, wanted: wantedOutputs, has, rate };
   }
 
@@ -254,12 +255,4 @@ function heaviest(inputs: readonly UnsignedInput[], bytes: number): string[] {
     left -= size(input);
   }
   return keys;
-}
-
-function max(a: bigint, b: bigint): bigint {
-  return a > b ? a : b;
-}
-
-function min(a: bigint, b: bigint): bigint {
-  return a < b ? a : b;
 }

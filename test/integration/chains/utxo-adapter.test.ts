@@ -38,7 +38,7 @@ function withoutBytes(block: unknown): unknown {
 }
 
 if (findLitecoind() === null) {
-  it.skip('litecoind is not installed: the adapter was not tried on a node (apt-get install litecoind)', () => {});
+  it.skip('litecoind is not installed: the adapter was not tried on a node (apt-get install litecoind)', () => {}); // CI requires the node
 } else {
   beforeAll(async () => {
     node = await startLitecoind();
