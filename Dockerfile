@@ -4,7 +4,7 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 COPY tools/package.json tools/package.json
 RUN npm ci --ignore-scripts
-COPY tsconfig.json openapi.yaml ./
+COPY tsconfig.json ./
 COPY src src
 RUN node node_modules/typescript/bin/tsc -p .
 
@@ -20,7 +20,7 @@ ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=packages /app/node_modules node_modules
 COPY --from=build /app/dist dist
-COPY package.json openapi.yaml ./
+COPY package.json ./
 RUN mkdir /data && chown node:node /data
 ENV DATA_DIR=/data
 VOLUME /data

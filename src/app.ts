@@ -1,5 +1,5 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
-import { bootstrap, createDemoAccess, type DemoAccess, StartError } from './bootstrap.ts';
+import { bootstrap, createDemoAccess, type DemoAccess } from './bootstrap.ts';
 import { DepositAddresses } from './chains/deposit-addresses.ts';
 import type { LiveNetworks } from './chains/live-networks.ts';
 import { refuseOtherChains } from './chains-setup.ts';
@@ -9,7 +9,8 @@ import { CurrencyCatalogue } from './currencies/currency-catalogue.ts';
 import { type LimiterLock, takeLimiterLock } from './db/limiter-lock.ts';
 import { createOrm } from './db/orm.ts';
 import type { StaffApi } from './graphql/staff-api.ts';
-import { createInternalApp } from './internal/server.ts';
+import { staffApiOnDemand } from './graphql/staff-api-on-demand.ts';
+import { createInternalListener } from './internal/server.ts';
 import { Limiter } from './limits/limiter.ts';
 import { type Listener, listen } from './listener.ts';
 import { createLog, errorMembers, type Log } from './log.ts';
@@ -22,11 +23,12 @@ import { PriceOverrideService } from './rates/price-override-service.ts';
 import { SharedPriceWindows } from './rates/price-windows.ts';
 import { RateService } from './rates/rate-service.ts';
 import { OrderStats } from './reports/order-stats.ts';
-import { createRestApp } from './rest/server.ts';
-import { openSettlement, type Settlement, staffActionsWithoutWorker } from './settlement-setup.ts';
+import { createRestListener } from './rest/server.ts';
+import type { Settlement } from './settlement-setup.ts';
 import { StaffAuthenticator } from './staff/staff-authenticator.ts';
 import { StaffSessions } from './staff/staff-sessions.ts';
-import { openStaffApi } from './staff-setup.ts';
+import { StartError } from './start-error.ts';
+import { endPart, logParts } from './start-parts.ts';
 import type { Surroundings } from './surroundings.ts';
 
 export interface AppOptions {
@@ -54,15 +56,21 @@ export interface App {
   readonly catalogue: CurrencyCatalogue;
   /**
    * Drains: ready goes false at once, requests are still answered while load balancers and clients turn away, then
-   * what is under way ends.
+   * what is under way ends. Where another process has taken its place behind the same port, ready stays true.
    */
-  stop(): Promise<void>;
+  stop(options?: StopOptions): Promise<void>;
+}
+
+export interface StopOptions {
+  readonly isReplaced: boolean;
 }
 
 const lastUsedFlushMs = 60_000;
 const forgetOldMs = 3_600_000;
 const rollUpMs = 3_000;
 const inFlightMs = 15_000;
+/** How long a request waits for a row that another holds: the same create sent twice at once. */
+const requestLockMs = 2_000;
 /** A question of staff that takes longer is given up. */
 const staffStatementMs = 5_000;
 
@@ -88,15 +96,17 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
   };
 
   try {
-    const networks = openNetworks(config);
+    const networks = await openNetworks(config);
     const unsafe = unsafeSettings(config, networks);
     if (unsafe.length > 0) throw new ConfigError(unsafe);
     const orm = await createOrm({
       url: databaseUrl,
       poolSize: config.DATABASE_POOL_SIZE,
+      lockTimeoutMs: requestLockMs,
       ...(onStatement ? { onStatement } : {}),
     });
     closing.push(() => orm.close(true));
+    endPart('object-relational mapper');
     const { hasher, signing } = await bootstrap({
       config,
       orm,
@@ -108,6 +118,7 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
       onProgress,
       refuseOthers: () => refuseOtherChains(orm, networks),
     });
+    endPart('bootstrap');
     if (signing) {
       const { pool, close } = signing;
       closing.push(() => close());
@@ -116,10 +127,12 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
       pool.start();
       closing.push(() => pool.stop());
     }
+    endPart('deposit addresses');
 
     const catalogue = new CurrencyCatalogue(orm, log, networks);
     await catalogue.start();
     closing.push(() => catalogue.stop());
+    endPart('catalogue');
 
     const { priceSource, closePrices } = openPriceSource({ config, clock, log, orm, surroundings });
     closing.push(closePrices);
@@ -136,12 +149,13 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
     });
     await prices.start(() => catalogue.coins());
     closing.push(() => prices.stop());
+    endPart('prices');
 
     const rates = new RateService(catalogue, prices, {
       float: config.FEE_RATE_FLOAT,
       fixed: config.FEE_RATE_FIXED,
     });
-    const addresses = new DepositAddresses(orm, clock);
+    const addresses = new DepositAddresses(orm);
     await addresses.load();
     const orders = new OrderService({
       orm,
@@ -160,6 +174,8 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
     };
     let settlement: Settlement | null = null;
     if (config.ROLE !== 'api') {
+      // Settlement is much code, which an api process never runs.
+      const { openSettlement } = await import('./settlement-setup.ts');
       const workerOrm = await createOrm({
         url: databaseUrl,
         poolSize: config.WORKER_POOL_SIZE,
@@ -185,6 +201,7 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
       const stats = new OrderStats(workerOrm);
       if (surroundings.background !== false) every(rollUpMs, 'roll_up_failed', () => stats.rollUp());
     }
+    endPart('settlement');
 
     const authenticator = new Authenticator(orm, hasher, clock);
     closing.push(() => authenticator.flushLastUsed());
@@ -192,7 +209,7 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
 
     const limiter = new Limiter({
       redisUrl: config.REDIS_URL,
-      nodeCount: config.NODE_COUNT,
+      nodeCount: config.NODE_COUNT * config.API_PROCESSES,
       log,
       ...(surroundings.limiterPrefix === undefined ? {} : { keyPrefix: surroundings.limiterPrefix }),
     });
@@ -207,32 +224,41 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
     const sessions = new StaffSessions(orm, staffAuthenticator, clock);
     await sessions.forgetOld();
     every(forgetOldMs, 'forget_sessions_failed', () => sessions.forgetOld());
+    endPart('limits and sessions');
 
     let staffApi: StaffApi | null = null;
     if (servesPartners) {
-      const staffOrm = await createOrm({
-        url: databaseUrl,
-        poolSize: config.STAFF_POOL_SIZE,
-        statementTimeoutMs: staffStatementMs,
-        ...(onStatement ? { onStatement } : {}),
-      });
-      closing.push(() => staffOrm.close(true));
-      const parts = { config, orm: staffOrm, clock, log, catalogue, prices };
-      staffApi = await openStaffApi({
-        ...parts,
-        hasher,
-        limiter,
-        networks,
-        authenticator: staffAuthenticator,
-        overrides,
-        rates,
-        actions: settlement?.staffActions ?? staffActionsWithoutWorker(parts),
-      });
+      let staffOrm: MikroORM | undefined;
+      closing.push(() => staffOrm?.close(true));
+      staffApi = staffApiOnDemand(async () => {
+        const { openStaffApi } = await import('./staff-setup.ts');
+        staffOrm ??= await createOrm({
+          url: databaseUrl,
+          poolSize: config.STAFF_POOL_SIZE,
+          statementTimeoutMs: staffStatementMs,
+          ...(onStatement ? { onStatement } : {}),
+        });
+        return openStaffApi({
+          config,
+          orm: staffOrm,
+          clock,
+          log,
+          hasher,
+          limiter,
+          networks,
+          authenticator: staffAuthenticator,
+          catalogue,
+          prices,
+          overrides,
+          rates,
+          actions: settlement?.staffActions ?? null,
+        });
+      }, log);
     }
 
     let draining = false;
     const internal = await listen(
-      createInternalApp({
+      createInternalListener({
         config,
         log,
         orm,
@@ -251,15 +277,19 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
     const rest = servesPartners
       ? await listenPublicly(
           config,
-          await createRestApp({ config, log, limiter, authenticator, catalogue, rates, orders }),
+          await createRestListener({ config, log, limiter, authenticator, catalogue, rates, orders }),
         )
       : null;
     if (rest) closing.push(() => rest.close(inFlightMs));
+    endPart('REST API and listeners');
 
     const demo = servesPartners ? await createDemoAccess({ orm, url: databaseUrl, clock }, hasher) : null;
+    endPart('demo access');
+    logParts(log);
     let stopped: Promise<void> | undefined;
-    const drain = async (): Promise<void> => {
-      draining = true;
+    const drain = async ({ isReplaced }: StopOptions): Promise<void> => {
+      draining = !isReplaced;
+      internal.beginDrain();
       rest?.beginDrain();
       await new Promise((resolve) => setTimeout(resolve, config.DRAIN_GRACE_MS));
       await closeAll();
@@ -275,8 +305,8 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
       settlement,
       networks,
       catalogue,
-      stop: () => {
-        stopped ??= drain();
+      stop: (options = { isReplaced: false }) => {
+        stopped ??= drain(options);
         return stopped;
       },
     };

@@ -1,43 +1,21 @@
 import { join } from 'node:path';
 import type { MikroORM } from '@mikro-orm/postgresql';
-import { DepositAccount } from './chains/deposit-account.entity.ts';
-import type { LiveNetworks } from './chains/live-networks.ts';
-import { type Signer, SignerError } from './chains/signer.ts';
 import type { Clock } from './clock.ts';
 import type { Config, Pepper } from './config.ts';
 import { Currency } from './currencies/currency.entity.ts';
 import { CurrencyService } from './currencies/currency-service.ts';
 import { advisoryLocks, durabilityProblems, migrate, schemaState, withAdvisoryLock } from './db/database.ts';
-import type { Log } from './log.ts';
 import { Partner } from './partners/partner.entity.ts';
 import { PartnerService } from './partners/partner-service.ts';
 import { KeyHasher } from './partners/secret-key.ts';
 import { isFeedStalled } from './reports/order-feed.ts';
 import { createSecretFile, readSecretFile } from './secret-file.ts';
-import { DepositPool } from './signer/address-pool.ts';
-import type { DepositKeys } from './signer/deposit-keys.ts';
-import { openLocalSigner } from './signer/local-signer.ts';
-import { signerSecret } from './signer/secret.ts';
-import { readSeed, seedPath } from './signer/seed.ts';
-import { SocketSigner } from './signer/socket-signer.ts';
+import type { Signing, SigningOptions } from './signing-setup.ts';
 import { StaffMember } from './staff/staff-member.entity.ts';
 import { StaffService } from './staff/staff-service.ts';
+import { StartError } from './start-error.ts';
 
-/** A start that cannot go on, with what the operator should do. */
-export class StartError extends Error {
-  override readonly name = 'StartError';
-}
-
-export interface BootstrapOptions {
-  readonly config: Config;
-  readonly orm: MikroORM;
-  readonly url: string;
-  readonly networks: LiveNetworks;
-  /** The database is our own embedded one, so that migrating it needs no command. */
-  readonly embedded: boolean;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly onProgress: (line: string) => void;
+export interface BootstrapOptions extends SigningOptions {
   /** Throws when the database is not one for these settings. Asked once it has its tables, before anything is in them. */
   readonly refuseOthers: () => Promise<void>;
 }
@@ -54,14 +32,6 @@ export interface Bootstrapped {
   readonly signing: Signing | null;
 }
 
-/** What a process has that may sign. */
-export interface Signing {
-  readonly signer: Signer;
-  /** Fills pools of deposit addresses. */
-  readonly pool: DepositPool;
-  close(): Promise<void>;
-}
-
 /**
  * Brings the database and the secrets to where a gateway can run on them. On an empty database it migrates, seeds the
  * currencies and makes the signer's keys. Processes that start at once take turns.
@@ -75,8 +45,10 @@ export async function bootstrap(options: BootstrapOptions): Promise<Bootstrapped
     if (problems.length > 0)
       throw new StartError(`${problems.join('\n')}\nor, where losing orders is fine, REQUIRE_DURABLE_COMMITS=false`);
   }
+  // Signing is much code, which an api process must not even load.
+  const signingSetup = config.ROLE === 'api' ? null : await import('./signing-setup.ts');
   // Before the lock is taken, as a person may be asked for a passphrase.
-  const seed = config.ROLE === 'api' || config.SIGNER_SOCKET !== null ? null : await openSeed(config);
+  const seed = config.SIGNER_SOCKET === null ? ((await signingSetup?.openSeed(config)) ?? null) : null;
   return withAdvisoryLock(url, advisoryLocks.firstStart, async () => {
     const state = await schemaState(orm);
     if (state === 'behind' && !embedded) {
@@ -97,7 +69,7 @@ export async function bootstrap(options: BootstrapOptions): Promise<Bootstrapped
     if ((await em.count(Currency)) === 0) {
       onProgress(`seeded ${await new CurrencyService(orm, clock).seed()} currencies`);
     }
-    return { hasher, signing: config.ROLE === 'api' ? null : await openSigning(options, seed) };
+    return { hasher, signing: (await signingSetup?.openSigning(options, seed)) ?? null };
   });
 }
 
@@ -152,75 +124,6 @@ async function filePepper(config: Config, needed: boolean): Promise<Pepper> {
     );
   }
   return { version: 1, secret: stored ?? createSecretFile(path) };
-}
-
-/**
- * The signer: a process of its own, or the seed of this one. With a process of its own no seed is read or made here. Null
- * when neither is there, so that this process leaves chains and pools to others.
- */
-async function openSigning(options: BootstrapOptions, stored: Buffer | null): Promise<Signing | null> {
-  const { config } = options;
-  if (config.SIGNER_SOCKET !== null) return openSocketSigning(options, config.SIGNER_SOCKET);
-  const seed = stored ?? (await firstSeed(options));
-  if (seed === null) return null;
-  const signer = await openLocalSigner({ entropy: seed, dataDir: config.DATA_DIR });
-  seed.fill(0);
-  const pool = depositPool(options, signer);
-  await pool.provision();
-  return { signer, pool, close: () => signer.close() };
-}
-
-async function openSocketSigning(options: BootstrapOptions, socketPath: string): Promise<Signing> {
-  const { config } = options;
-  if (config.SIGNER_SEED !== null) {
-    throw new StartError('a gateway with SIGNER_SOCKET holds no keys: give SIGNER_SEED to the signer only');
-  }
-  const signer = new SocketSigner({ socketPath, secret: signerSecret(config) });
-  const pool = depositPool(options, signer);
-  try {
-    await pool.provision();
-  } catch (error) {
-    if (!(error instanceof SignerError)) throw error;
-    throw new StartError(error.message);
-  }
-  return { signer, pool, close: async () => {} };
-}
-
-/** Addresses made ahead are those of networks that are on. */
-function depositPool({ orm, url, networks, clock, log }: BootstrapOptions, keys: DepositKeys): DepositPool {
-  return new DepositPool({ orm, url, keys, clock, log, isServed: (chain) => networks.state(chain) !== 'off' });
-}
-
-/** @throws StartError when the seed is there and cannot be opened. */
-async function openSeed(config: Config): Promise<Buffer | null> {
-  try {
-    return await readSeed(config);
-  } catch (error) {
-    throw new StartError(error instanceof Error ? error.message : 'the signer seed cannot be read');
-  }
-}
-
-/** Makes the seed when the database has no deposit accounts yet, and never later. */
-async function firstSeed({ config, orm, embedded, log, onProgress }: BootstrapOptions): Promise<Buffer | null> {
-  const path = seedPath(config.DATA_DIR);
-  // Another process of this folder may have made it meanwhile.
-  const stored = await openSeed(config);
-  if (stored !== null) return stored;
-  if ((await orm.em.fork().count(DepositAccount)) === 0) {
-    const made = Buffer.from(createSecretFile(path), 'hex');
-    onProgress(`made the signer's keys in ${path}; back this file up, it controls all deposits`);
-    return made;
-  }
-  if (embedded) {
-    throw new StartError(
-      `the signer seed of this database is missing, and without it no deposit can ever be spent: restore ${path} from a backup`,
-    );
-  }
-  log.warn(
-    { event: 'signer_elsewhere' },
-    'the signer seed of this database is not in DATA_DIR and SIGNER_SOCKET is not set; another process must fill the address pools, watch the chains and make the payments',
-  );
-  return null;
 }
 
 /**

@@ -1,5 +1,4 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
-import { StartError } from './bootstrap.ts';
 import { checkAddress } from './chains/address.ts';
 import type { ChainAdapter } from './chains/chain-adapter.ts';
 import { claimIdentity, identityFaults, identityOf, knownIdentity, sandboxIdentity } from './chains/chain-identity.ts';
@@ -21,6 +20,7 @@ import { advisoryLocks, withAdvisoryLock } from './db/database.ts';
 import type { Log } from './log.ts';
 import { fundSandbox } from './settlement/sandbox-opening.ts';
 import { writeTokenContracts } from './settlement/token-contracts.ts';
+import { StartError } from './start-error.ts';
 
 export interface ChainsOptions {
   readonly databaseUrl: string;

@@ -65,6 +65,13 @@ export const settings = {
     good: 'all',
     why: 'what this process does: answer requests (api), work in the background (worker), or both (all)',
   }),
+  API_PROCESSES: setting({
+    parse: integer(1, 64),
+    fallback: 1,
+    shown: '1',
+    good: '2',
+    why: 'how many processes share the ports of ROLE=api, at best one for each core; more than one needs REDIS_URL',
+  }),
   HOST: setting({
     parse: host,
     fallback: '127.0.0.1',
@@ -149,14 +156,14 @@ export const settings = {
     fallback: 10,
     shown: '10',
     good: '10',
-    why: 'most PostgreSQL connections that this process opens for requests',
+    why: 'most PostgreSQL connections that a process opens for requests; each of API_PROCESSES opens its own',
   }),
   STAFF_POOL_SIZE: setting({
     parse: integer(2, 200),
     fallback: 5,
     shown: '5',
     good: '5',
-    why: 'most PostgreSQL connections that this process opens for the staff API, whose questions never slow partners down',
+    why: 'most PostgreSQL connections that a process opens for the staff API, whose questions never slow partners down; each of API_PROCESSES opens its own',
   }),
   WORKER_POOL_SIZE: setting({
     parse: integer(2, 200),
@@ -185,7 +192,7 @@ export const settings = {
     fallback: 1,
     shown: '1',
     good: '1',
-    why: 'how many api processes share the limits; while Redis is away each counts its share',
+    why: 'how many gateways share the limits, each with API_PROCESSES; while Redis is away each process counts its share',
   }),
   TRUSTED_PROXIES: setting<readonly string[]>({
     parse: cidrList,
@@ -538,6 +545,19 @@ function unsafeCombinations(config: Config): string[] {
       `ROLE=${config.ROLE} is one of several processes and needs a shared database: set DATABASE_URL (for example ${settings.DATABASE_URL.good}), or ROLE=all`,
     );
   }
+  // A worker is one process, whatever it shares its settings with.
+  if (config.API_PROCESSES > 1 && config.ROLE !== 'worker') {
+    const missing = [
+      config.ROLE !== 'api' && 'ROLE=api (and a ROLE=worker beside it)',
+      config.REDIS_URL === null &&
+        `REDIS_URL (for example ${settings.REDIS_URL.good}), where they count the same limits`,
+    ].filter((part) => part !== false);
+    if (missing.length > 0) {
+      problems.push(
+        `API_PROCESSES=${config.API_PROCESSES} starts several processes, which needs ${missing.join('; ')}; or set API_PROCESSES=1`,
+      );
+    }
+  }
   const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, INTERNAL_PUBLIC_URL } = config;
   if (OIDC_ISSUER !== null || OIDC_CLIENT_ID !== null || OIDC_CLIENT_SECRET !== null) {
     const missing = Object.entries({ OIDC_ISSUER, OIDC_CLIENT_ID, INTERNAL_PUBLIC_URL }).filter(
@@ -615,6 +635,11 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
   if (problems.length === 0) problems.push(...unsafeCombinations(config));
   if (problems.length > 0) throw new ConfigError(problems);
   return config;
+}
+
+/** The environment with its secrets, for processes like this one. `loadConfig` removes them, so it is taken before. */
+export function wholeEnvironment(): NodeJS.ProcessEnv {
+  return { ...process.env };
 }
 
 function forgetSecrets(): void {

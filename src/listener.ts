@@ -1,5 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type RequestListener, type Server, STATUS_CODES } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -41,9 +48,13 @@ export async function listen(
   const timeouts = { requestTimeout: 15_000, headersTimeout: 10_000, keepAliveTimeout: 65_000 };
   // The server's own closing of idle connections passes over those that have never sent a request.
   const idle = new Set<Socket>();
+  function becomeIdle(this: ServerResponse): void {
+    const { socket } = this.req;
+    if (!socket.destroyed) idle.add(socket);
+  }
   const listener: RequestListener = (req, res) => {
     idle.delete(req.socket);
-    res.once('close', () => req.socket.destroyed || idle.add(req.socket));
+    res.on('close', becomeIdle);
     if (draining) res.setHeader('Connection', 'close');
     handler(req, res);
   };

@@ -34,11 +34,15 @@ const allowedMembers = new Set([
 ]);
 
 export interface Log {
+  isLevelEnabled(level: string): boolean;
   debug(members: Record<string, unknown>, message: string): void;
   info(members: Record<string, unknown>, message: string): void;
   warn(members: Record<string, unknown>, message: string): void;
   error(members: Record<string, unknown>, message: string): void;
 }
+
+/** So much is written to a pipe at once (PIPE_BUF): lines of processes that share it are never mixed. */
+const atomicWriteBytes = 4096;
 
 /** Structured logs, one JSON object a line, on standard error unless told otherwise. */
 export function createLog(level: string, stream?: DestinationStream): Log {
@@ -49,11 +53,20 @@ export function createLog(level: string, stream?: DestinationStream): Log {
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: {
         level: (label) => ({ level: label }),
-        log: (members) => Object.fromEntries(Object.entries(members).filter(([name]) => allowedMembers.has(name))),
+        log: allowed,
       },
     },
-    stream ?? destination({ dest: 2, sync: false }),
+    stream ?? destination({ dest: 2, sync: false, maxWrite: atomicWriteBytes }),
   );
+}
+
+function allowed(members: Record<string, unknown>): Record<string, unknown> {
+  for (const name in members) {
+    if (!allowedMembers.has(name)) {
+      return Object.fromEntries(Object.entries(members).filter(([each]) => allowedMembers.has(each)));
+    }
+  }
+  return members;
 }
 
 /** The loggable facts of an error: its class and driver code, and a stack without the message's values. */

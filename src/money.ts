@@ -61,6 +61,35 @@ export function roundToSignificant(value: Big, digits: number): Big {
   return value.eq('0') ? value : value.prec(digits, BigJs.roundHalfUp);
 }
 
+/** A decimal as `units` × 10^-`places`, for arithmetic on whole numbers, which is much faster. */
+export interface Scaled {
+  readonly units: bigint;
+  /** Zero or more. */
+  readonly places: number;
+}
+
+export function toScaled({ s, c, e }: Big): Scaled {
+  const digits = BigInt(c.join(''));
+  const places = c.length - 1 - e;
+  const units = places < 0 ? digits * powerOfTen(-places) : digits;
+  return { units: s < 0 ? -units : units, places: Math.max(0, places) };
+}
+
+export function fromScaled(units: bigint, places: number): Big {
+  return new Big(`${units}e-${places}`);
+}
+
+/** `units` of 10^-`from` as units of 10^-`to`, rounded towards zero. */
+export function rescale(units: bigint, from: number, to: number): bigint {
+  return to < from ? units / powerOfTen(from - to) : units * powerOfTen(to - from);
+}
+
+const powersOfTen = Array.from({ length: 128 }, (_, exponent) => 10n ** BigInt(exponent));
+
+export function powerOfTen(exponent: number): bigint {
+  return powersOfTen[exponent] ?? 10n ** BigInt(exponent);
+}
+
 /** A whole number of smallest units (satoshi, wei) as an amount of the coin. */
 export function fromUnits(units: bigint, decimals: number): string {
   return formatDecimal(new Big(units.toString()).times(new Big(`1e-${decimals}`)));

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { LiveNetworks } from './chains/live-networks.ts';
 import { liveTransactions } from './chains/live-transactions.ts';
-import { loadNetworks, type NetworkFile, NetworkFileError } from './chains/network-file.ts';
+import type { NetworkFile } from './chains/network-file.ts';
 import { useUtxoNets } from './chains/utxo/utxo-nets.ts';
 import { type Config, ConfigError } from './config.ts';
 import { chainCoins } from './currencies/chain-coins.ts';
@@ -16,20 +16,21 @@ const usualFile = 'networks.yaml';
  *
  * @throws ConfigError with every fault of the file.
  */
-export function openNetworks({ NETWORKS_FILE }: Pick<Config, 'NETWORKS_FILE'>): LiveNetworks {
+export async function openNetworks({ NETWORKS_FILE }: Pick<Config, 'NETWORKS_FILE'>): Promise<LiveNetworks> {
   const path = NETWORKS_FILE ?? (existsSync(usualFile) ? resolve(usualFile) : null);
-  const networks = new LiveNetworks(path === null ? null : load(path));
+  const networks = new LiveNetworks(path === null ? null : await load(path));
   const nets = [...networks.live.values()].filter((network) => network.kind === 'utxo');
   useUtxoNets(new Map(nets.map(({ chain, net }) => [chain, net])));
   return networks;
 }
 
-function load(path: string): NetworkFile {
+async function load(path: string): Promise<NetworkFile> {
   if (!existsSync(path)) {
     throw new ConfigError([
       `NETWORKS_FILE names ${path}, which is not there; a good value: networks.yaml (copy networks.example.yaml), or leave it out, and every chain is the sandbox`,
     ]);
   }
+  const { loadNetworks, NetworkFileError } = await import('./chains/network-file.ts');
   try {
     return loadNetworks(path, chainCoins);
   } catch (error) {

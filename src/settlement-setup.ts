@@ -1,5 +1,4 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
-import { StartError } from './bootstrap.ts';
 import type { ChainAdapter } from './chains/chain-adapter.ts';
 import type { LiveNetworks } from './chains/live-networks.ts';
 import { SandboxChain } from './chains/sandbox/sandbox-chain.ts';
@@ -14,7 +13,6 @@ import type { PriceBook } from './rates/price-book.ts';
 import { ChainScanner } from './settlement/chain-scanner.ts';
 import type { ChainTask } from './settlement/chain-task.ts';
 import { InternalTransfers } from './settlement/internal-transfers.ts';
-import type { LiquidityVenue } from './settlement/liquidity-venue.ts';
 import { OrderExpiry } from './settlement/order-expiry.ts';
 import { OrderSettler } from './settlement/order-settler.ts';
 import { PaymentFollower } from './settlement/payment-follower.ts';
@@ -22,10 +20,11 @@ import { PaymentTransactions } from './settlement/payment-transactions.ts';
 import { PaymentWorker } from './settlement/payment-worker.ts';
 import { PaymentWriter } from './settlement/payment-writer.ts';
 import { SettlementWorker } from './settlement/settlement-worker.ts';
-import type { SettlementTools } from './settlement/settling.ts';
 import { StaffActions } from './settlement/staff-actions.ts';
 import { Sweeper } from './settlement/sweeper.ts';
 import { WalletWatch } from './settlement/wallet-watch.ts';
+import { settlementTools } from './settlement-tools.ts';
+import { StartError } from './start-error.ts';
 import type { Surroundings } from './surroundings.ts';
 import { openVenue, refuseOtherVenue } from './venue-setup.ts';
 
@@ -57,37 +56,6 @@ export interface SettlementOptions {
 const compareWindows = 48;
 /** How often the sandbox looks whether a block is due, for each block interval. */
 const looksPerBlock = 4;
-
-/** What the steps of an order need, in whichever process they are taken. */
-function settlementTools(
-  { config, catalogue, prices }: Pick<SettlementOptions, 'config' | 'catalogue' | 'prices'>,
-  venue: LiquidityVenue,
-): SettlementTools {
-  return {
-    catalogue,
-    prices,
-    venue,
-    rules: {
-      maxSlippage: config.MAX_SLIPPAGE,
-      exchangeDeadlineSec: config.EXCHANGE_DEADLINE_SEC,
-      paymentUnknownSec: config.PAYMENT_UNKNOWN_SEC,
-      depositGraceSec: config.DEPOSIT_WINDOW_SEC,
-    },
-  };
-}
-
-/**
- * What staff can do to orders, in a process that settles none: the order's row says that something is due, and the next
- * sweep of a worker takes it up.
- */
-export function staffActionsWithoutWorker(
-  options: Pick<SettlementOptions, 'config' | 'orm' | 'clock' | 'log' | 'catalogue' | 'prices'>,
-): StaffActions {
-  const { orm, clock, log } = options;
-  const tools = settlementTools(options, noVenue);
-  const settler = new OrderSettler({ orm, clock, log, tools, onBoundary: () => {} });
-  return new StaffActions({ orm, clock, settler, jobs: { wake: async () => {} } });
-}
 
 /** Builds settlement from plain constructors and starts it. */
 export async function openSettlement(options: SettlementOptions): Promise<Settlement> {
@@ -170,10 +138,6 @@ function chainTasks(
 /** A worker without keys has no chains, so nothing is ever asked of this. */
 const noSigner = (): Promise<never> => Promise.reject(new StartError('this process has no signer'));
 const unavailable: Signer = { sign: noSigner, revoke: noSigner, hotWallet: noSigner };
-
-/** A process that settles nothing has no account to trade with, so nothing is ever asked of this. */
-const notTrading = (): Promise<never> => Promise.reject(new StartError('this process has no venue'));
-const noVenue: LiquidityVenue = { name: 'none', trade: notTrading, find: notTrading };
 
 async function openAdapters(
   options: SettlementOptions,

@@ -74,7 +74,7 @@ async function serve(config: Config): Promise<void> {
     });
   }
 
-  const networks = openNetworks(config);
+  const networks = await openNetworks(config);
   const live = await liveSigning(networks);
   const entropy = await existingSeed(config);
   const signer = await openLocalSigner({ entropy, dataDir: config.DATA_DIR, ...live });

@@ -26,6 +26,7 @@ import type { PriceOverrideService } from './rates/price-override-service.ts';
 import type { RateService } from './rates/rate-service.ts';
 import { OrderStats } from './reports/order-stats.ts';
 import type { StaffActions } from './settlement/staff-actions.ts';
+import { staffActionsWithoutWorker } from './settlement-tools.ts';
 import type { StaffAuthenticator } from './staff/staff-authenticator.ts';
 import { StaffService } from './staff/staff-service.ts';
 
@@ -43,19 +44,21 @@ export interface StaffSetup {
   readonly prices: PriceBook;
   readonly overrides: PriceOverrideService;
   readonly rates: RateService;
-  readonly actions: StaffActions;
+  /** Null where this process settles nothing. */
+  readonly actions: StaffActions | null;
 }
 
 /** Builds the staff API from plain constructors: the same services that partners and settlement use. */
 export async function openStaffApi(setup: StaffSetup): Promise<StaffApi> {
   const { config, orm, clock, log, hasher, limiter, authenticator, catalogue, networks, prices, overrides, rates } =
     setup;
+  const actions = setup.actions ?? staffActionsWithoutWorker(setup);
   const audit = new AuditLog(orm, clock);
   const stats = new OrderStats(orm);
   const partners = new PartnerService(orm, hasher, clock);
   const schema = await buildStaffSchema([
-    new OrderResolver(clock, audit, setup.actions),
-    new ActionResolver(audit, setup.actions),
+    new OrderResolver(clock, audit, actions),
+    new ActionResolver(audit, actions),
     new PartnerResolver(audit, partners, rates),
     new CurrencyResolver(audit, new CurrencyService(orm, clock, networks), catalogue),
     new RateResolver(audit, rates, partners, overrides, prices, () => prices.refresh(catalogue.coins())),

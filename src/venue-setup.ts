@@ -1,5 +1,4 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
-import { StartError } from './bootstrap.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import { ExchangeProcess } from './exchanges/exchange-process.ts';
@@ -9,6 +8,7 @@ import type { PriceBook } from './rates/price-book.ts';
 import { ExchangeVenue } from './settlement/exchange-venue.ts';
 import { InventoryVenue, inventoryName } from './settlement/inventory-venue.ts';
 import type { LiquidityVenue } from './settlement/liquidity-venue.ts';
+import { StartError } from './start-error.ts';
 
 export interface VenueSetup {
   readonly config: Config;

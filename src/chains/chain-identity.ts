@@ -66,18 +66,25 @@ export async function identityFaults(em: EntityManager, networks: LiveNetworks):
 }
 
 /**
- * Writes what a chain is when it first starts on this database.
+ * Writes what a chain is when it first starts on this database. A chain that is known is not written again: those who
+ * work on it hold its row, and one that starts would wait for their rows, and they for its, in a circle.
  *
  * @returns What is wrong, or null when it is, or now became, the chain of the settings.
  */
 export async function claimIdentity(em: EntityManager, chain: string, identity: string): Promise<string | null> {
+  const known = (await knownIdentity(em, chain)) ?? (await writeIdentity(em, chain, identity));
+  return known === identity ? null : otherChain(chain, known, identity);
+}
+
+/** The identity that the chain has then, whoever wrote it. */
+async function writeIdentity(em: EntityManager, chain: string, identity: string): Promise<string> {
   const [row] = await em.execute<{ identity: string }[]>(
     `insert into chain_state (chain, identity) values (?, ?)
      on conflict (chain) do update set identity = coalesce(chain_state.identity, excluded.identity)
      returning identity`,
     [chain, identity],
   );
-  return row?.identity === identity ? null : otherChain(chain, row?.identity ?? '', identity);
+  return row?.identity ?? '';
 }
 
 /** What a chain is on this database; null before it first starts. */

@@ -1,53 +1,99 @@
-import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+import { instantiateSecp256k1 } from '@bitauth/libauth/build/lib/crypto/secp256k1.js';
 import { ripemd160 } from '@noble/hashes/legacy.js';
-import { sha256 } from '@noble/hashes/sha2.js';
 import { HDKey } from '@scure/bip32';
 import { encodeBase58check } from './addresses/base58check.ts';
 import { encodeCashaddr } from './addresses/bitcoin-cash.ts';
 import { encodeKeyHash } from './addresses/bitcoin-like.ts';
 import { encodeEvm } from './addresses/evm.ts';
+import { sha256 } from './addresses/hashes.ts';
 import { encodeTron } from './addresses/tron.ts';
 import { type AddressFamily, networkById } from './networks.ts';
 
-const hash160 = (publicKey: Uint8Array): Uint8Array => ripemd160(sha256(publicKey));
+/** libsecp256k1 in WebAssembly. Only public keys pass through it. */
+const loading = instantiateSecp256k1();
 
-/** The 64 bytes of a point, as EVM and TRON hash them. */
-const point = (publicKey: Uint8Array): Uint8Array => secp256k1.Point.fromBytes(publicKey).toBytes(false).subarray(1);
+/** How a family writes a public key as an address, and the form of the key that it starts from. */
+interface Encoder {
+  readonly isCompressed: boolean;
+  encode(publicKey: Uint8Array): string;
+}
 
-/** How each family with public derivation writes a compressed public key as an address. */
-const encoders: Partial<Record<AddressFamily, (publicKey: Uint8Array) => string>> = {
-  bitcoin: (key) => encodeKeyHash('bitcoin', hash160(key)),
-  litecoin: (key) => encodeKeyHash('litecoin', hash160(key)),
-  dogecoin: (key) => encodeKeyHash('dogecoin', hash160(key)),
-  'bitcoin-cash': (key) => encodeCashaddr(hash160(key)),
-  dash: (key) => encodeBase58check([0x4c], hash160(key)),
-  zcash: (key) => encodeBase58check([0x1c, 0xb8], hash160(key)),
-  evm: (key) => encodeEvm(point(key)),
-  tron: (key) => encodeTron(point(key)),
+function ofKeyHash(encode: (keyHash: Uint8Array) => string): Encoder {
+  return { isCompressed: true, encode: (key) => encode(ripemd160(sha256(key))) };
+}
+
+/** From the 64 bytes of a point, as EVM and TRON hash them. */
+function ofPoint(encode: (point: Uint8Array) => string): Encoder {
+  return { isCompressed: false, encode: (key) => encode(key.subarray(1)) };
+}
+
+/** The families with public derivation. */
+const encoders: Partial<Record<AddressFamily, Encoder>> = {
+  bitcoin: ofKeyHash((keyHash) => encodeKeyHash('bitcoin', keyHash)),
+  litecoin: ofKeyHash((keyHash) => encodeKeyHash('litecoin', keyHash)),
+  dogecoin: ofKeyHash((keyHash) => encodeKeyHash('dogecoin', keyHash)),
+  'bitcoin-cash': ofKeyHash(encodeCashaddr),
+  dash: ofKeyHash((keyHash) => encodeBase58check([0x4c], keyHash)),
+  zcash: ofKeyHash((keyHash) => encodeBase58check([0x1c, 0xb8], keyHash)),
+  evm: ofPoint(encodeEvm),
+  tron: ofPoint(encodeTron),
 };
 
-/** The external chain (0) of each account, which every address of the account starts from. */
-const externalChains = new Map<string, HDKey>();
+/** The external chain (0) of an account, which every address of the account starts from. */
+interface ExternalChain {
+  readonly publicKey: Uint8Array;
+  readonly chainCode: KeyObject;
+}
+
+const externalChains = new Map<string, ExternalChain>();
+
+function externalChain(accountXpub: string): ExternalChain {
+  const known = externalChains.get(accountXpub);
+  if (known) return known;
+  const account = HDKey.fromExtendedKey(accountXpub);
+  if (account.privateKey) throw new Error('a deposit account must be a public key');
+  const { publicKey, chainCode } = account.deriveChild(0);
+  if (!publicKey || !chainCode) throw new Error('a deposit account must be an extended key');
+  const chain = { publicKey, chainCode: createSecretKey(chainCode) };
+  externalChains.set(accountXpub, chain);
+  return chain;
+}
+
+/** Hardened indexes start here; a public key has no such children. */
+const indexLimit = 0x80000000;
 
 /**
  * The deposit address at an index of an account: the child 0/index of its public key, by BIP32 and BIP44.
  *
- * @throws Error for a network without public derivation, and for a private key, which does not belong here.
+ * @throws Error for a network without public derivation, for a private key, which does not belong here, and for an
+ *   index outside 0 to 2147483647 or, once in 2^127, without a child.
  */
-export function deriveDepositAddress(networkId: string, accountXpub: string, index: number): string {
+export async function deriveDepositAddress(networkId: string, accountXpub: string, index: number): Promise<string> {
   const network = networkById(networkId);
-  const encode = network?.deposit === 'derived' ? encoders[network.family] : undefined;
-  if (!encode) throw new Error(`deposit addresses on ${networkId} are not derived`);
-  let chain = externalChains.get(accountXpub);
-  if (!chain) {
-    const account = HDKey.fromExtendedKey(accountXpub);
-    if (account.privateKey) throw new Error('a deposit account must be a public key');
-    chain = account.deriveChild(0);
-    externalChains.set(accountXpub, chain);
-  }
-  const { publicKey } = chain.deriveChild(index);
-  if (!publicKey) throw new Error(`no public key at ${index}`);
-  return encode(publicKey);
+  const encoder = network?.deposit === 'derived' ? encoders[network.family] : undefined;
+  if (!encoder) throw new Error(`deposit addresses on ${networkId} are not derived`);
+  return encoder.encode(await childKey(externalChain(accountXpub), index, encoder.isCompressed));
+}
+
+/** https://github.com/bitcoin/bips/blob/master/bip-0032.mediawiki#public-parent-key--public-child-key */
+async function childKey(
+  { publicKey, chainCode }: ExternalChain,
+  index: number,
+  isCompressed: boolean,
+): Promise<Uint8Array> {
+  if (!Number.isInteger(index) || index < 0 || index >= indexLimit) throw new Error(`no public key at ${index}`);
+  const data = Buffer.allocUnsafe(37);
+  data.set(publicKey);
+  data.writeUInt32BE(index, 33);
+  const tweak = createHmac('sha512', chainCode).update(data).digest().subarray(0, 32);
+  const secp256k1 = await loading;
+  // A text instead of a key says that the tweak is not below the order of the curve, or that the sum is infinity.
+  const child = isCompressed
+    ? secp256k1.addTweakPublicKeyCompressed(publicKey, tweak)
+    : secp256k1.addTweakPublicKeyUncompressed(publicKey, tweak);
+  if (typeof child === 'string') throw new Error(`no public key at ${index}`);
+  return child;
 }
 
 /** Odd, so that multiplying by it modulo 2^32 maps no two numbers to one. Knuth's golden ratio. */

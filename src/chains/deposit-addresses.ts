@@ -1,14 +1,21 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
-import { v7 as uuidv7 } from 'uuid';
-import type { Clock } from '../clock.ts';
+import { PreparedStatements, prepared } from '../db/prepared.ts';
 import { AppError } from '../errors.ts';
 import { DepositAccount } from './deposit-account.entity.ts';
-import { DepositAddress } from './deposit-address.entity.ts';
 import { depositTag, deriveDepositAddress } from './deposit-address.ts';
-import { type Network, networkById } from './networks.ts';
+import { networkById } from './networks.ts';
 
-/** How many indexes one round trip reserves. Unused ones stay unused, which costs nothing. */
+/** How many indexes one round trip reserves: what the sequence counts in. Unused ones stay unused, which costs nothing. */
 const indexBlock = 50;
+const nextBlock = prepared('deposit_index_block', `select nextval('deposit_index_block')::text as last`);
+
+/** Where an order's deposit address comes from. All null but the keychain: the next one of the pool. */
+export interface DepositPlace {
+  readonly keychain: string;
+  readonly index: number | null;
+  readonly address: string | null;
+  readonly tag: string | null;
+}
 
 /**
  * Gives each order an address of its own: derived from the account's public key, or the network's shared address with
@@ -17,14 +24,14 @@ const indexBlock = 50;
  */
 export class DepositAddresses {
   readonly #orm: MikroORM;
-  readonly #clock: Clock;
+  readonly #statements: PreparedStatements;
   #accounts = new Map<string, DepositAccount>();
   #block: { next: number; end: number } | undefined;
   #reserving: Promise<void> | undefined;
 
-  constructor(orm: MikroORM, clock: Clock) {
+  constructor(orm: MikroORM) {
     this.#orm = orm;
-    this.#clock = clock;
+    this.#statements = new PreparedStatements(orm);
   }
 
   /** Reads the public accounts, which never change once they exist. */
@@ -34,87 +41,52 @@ export class DepositAddresses {
   }
 
   /**
-   * An address for one order on the network, written in the caller's transaction.
+   * An address for one order on the network, which is given away by writing it.
    *
-   * @throws AppError unavailable when the network has no account or its pool is empty at this moment.
+   * @throws AppError unavailable when the network has no account at this moment.
    */
-  async lease(em: EntityManager, networkId: string): Promise<DepositAddress> {
+  async next(networkId: string): Promise<DepositPlace> {
     const network = networkById(networkId);
     // A process may have started before the signer's side made the accounts.
-    if (network && !this.#accounts.has(network.keychain)) await this.load(em);
+    if (network && !this.#accounts.has(network.keychain)) await this.load();
     const account = network && this.#accounts.get(network.keychain);
     if (!network || !account) throw noAddress(networkId);
-    if (network.deposit === 'pool') return this.#leasePooled(em, network);
-    const index = await this.#nextIndex(em);
-    const target = publicTarget(network, account, index);
-    if (!target) throw noAddress(networkId);
-    const now = this.#clock.now();
-    const address = em.create(DepositAddress, {
-      id: uuidv7(),
-      keychain: network.keychain,
-      index: String(index),
-      ...target,
-      createdAt: now,
-      leasedAt: now,
-    });
-    em.persist(address);
-    return address;
+    const { keychain } = network;
+    if (network.deposit === 'pool') return { keychain, index: null, address: null, tag: null };
+    const key = network.deposit === 'shared' ? account.sharedAddress : account.xpub;
+    if (key === null) throw noAddress(networkId);
+    const index = this.#takeIndex() ?? (await this.#reservedIndex());
+    return network.deposit === 'shared'
+      ? { keychain, index, address: key, tag: depositTag(networkId, index) }
+      : { keychain, index, address: await deriveDepositAddress(networkId, key, index), tag: null };
   }
 
-  async #leasePooled(em: EntityManager, network: Network): Promise<DepositAddress> {
-    const rows = await em.execute<{ id: string }[]>(
-      `update deposit_address set leased_at = ?
-        where id = (select id from deposit_address where keychain = ? and leased_at is null
-                     order by index limit 1 for update skip locked)
-        returning id`,
-      [this.#clock.now(), network.keychain],
-    );
-    const [row] = rows;
-    if (!row) throw noAddress(network.id);
-    return em.findOneOrFail(DepositAddress, { id: row.id });
+  #takeIndex(): number | null {
+    return this.#block && this.#block.next < this.#block.end ? this.#block.next++ : null;
   }
 
-  /**
-   * The next index that no process has used, from a block reserved in one statement. On the caller's own connection:
-   * waiting for a second one inside a transaction would stop everything once all connections are in transactions.
-   */
-  async #nextIndex(em: EntityManager): Promise<number> {
-    while (!this.#block || this.#block.next >= this.#block.end) {
-      if (this.#reserving) {
-        // When the other's connection breaks, this one reserves for itself.
-        await this.#reserving.catch(() => {});
-        continue;
-      }
-      this.#reserving = this.#reserveBlock(em).finally(() => {
+  /** The next index that no process has used, from a block that one statement reserves for all who wait. */
+  async #reservedIndex(): Promise<number> {
+    for (;;) {
+      this.#reserving ??= this.#reserveBlock().finally(() => {
         this.#reserving = undefined;
       });
       await this.#reserving;
+      const index = this.#takeIndex();
+      if (index !== null) return index;
     }
-    return this.#block.next++;
   }
 
-  async #reserveBlock(em: EntityManager): Promise<void> {
-    const [row] = await em.execute<{ last: string }[]>(`select nextval('deposit_index_block')::text as last`);
+  async #reserveBlock(): Promise<void> {
+    const [row] = await this.#statements.run<{ last: string }>(nextBlock, {});
     if (!row) throw new Error('the sequence deposit_index_block gave no number');
     const end = Number.parseInt(row.last, 10) + 1;
     this.#block = { next: end - indexBlock, end };
   }
 }
 
-function publicTarget(
-  network: Network,
-  account: DepositAccount,
-  index: number,
-): { address: string; tag: string | null } | null {
-  if (network.deposit === 'shared') {
-    return account.sharedAddress === null
-      ? null
-      : { address: account.sharedAddress, tag: depositTag(network.id, index) };
-  }
-  return account.xpub === null ? null : { address: deriveDepositAddress(network.id, account.xpub, index), tag: null };
-}
-
-function noAddress(networkId: string): AppError {
+/** The answer where an order on the network cannot be given an address. */
+export function noAddress(networkId: string): AppError {
   return new AppError(
     'unavailable',
     `no deposit address on ${networkId} is ready at this moment; try again in a few seconds`,

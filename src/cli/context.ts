@@ -1,5 +1,5 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
-import { openHasher, StartError } from '../bootstrap.ts';
+import { openHasher } from '../bootstrap.ts';
 import type { LiveNetworks } from '../chains/live-networks.ts';
 import { openKnownChains } from '../chains-setup.ts';
 import { systemClock } from '../clock.ts';
@@ -11,6 +11,7 @@ import { createOrm } from '../db/orm.ts';
 import { openNetworks } from '../networks-setup.ts';
 import { PartnerService } from '../partners/partner-service.ts';
 import { StaffService } from '../staff/staff-service.ts';
+import { StartError } from '../start-error.ts';
 import type { LedgerContext } from './ledger-commands.ts';
 
 /** What a command works on. */
@@ -34,7 +35,7 @@ export interface CommandContext extends DatabaseContext {
  */
 export async function withDatabase<T>(command: (context: DatabaseContext) => Promise<T>): Promise<T> {
   const config = loadConfig();
-  const networks = openNetworks(config);
+  const networks = await openNetworks(config);
   const { url, close } = await openDatabase(config);
   try {
     const orm = await createOrm({ url, poolSize: 2 });

@@ -1,6 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { StartError } from '../bootstrap.ts';
 import { systemClock } from '../clock.ts';
 import { ConfigError } from '../config.ts';
 import { CurrencyService } from '../currencies/currency-service.ts';
@@ -9,6 +8,7 @@ import { AppError } from '../errors.ts';
 import { keyScopes } from '../partners/key-scope.ts';
 import { isFeedStalled, renumberFeed } from '../reports/order-feed.ts';
 import { type StaffMember, staffRoles } from '../staff/staff-member.entity.ts';
+import { StartError } from '../start-error.ts';
 import { chainCommands } from './chain-commands.ts';
 import { type CommandContext, withDatabase, withLedger, withServices } from './context.ts';
 import { ledgerCommands } from './ledger-commands.ts';

@@ -41,8 +41,8 @@ export function networkCommands(program: Command): void {
     .command('list')
     .description('show every chain, what it is here, and the settings of those that are real')
     .option('--json', 'print one JSON object and nothing else')
-    .action(({ json }) => {
-      print({ networks: listed(openNetworks(loadConfig())) }, json);
+    .action(async ({ json }) => {
+      print({ networks: listed(await openNetworks(loadConfig())) }, json);
     });
   network
     .command('check')

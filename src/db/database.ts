@@ -1,5 +1,6 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { Client } from 'pg';
+import { migrationNames, migrationTable } from './migration-names.ts';
 
 /** Advisory locks of this product, so that no two meanings share a number. */
 export const advisoryLocks = {
@@ -28,7 +29,9 @@ export async function withAdvisoryLock<T>(url: string, lock: number, action: () 
 /** Brings the schema to the newest version. Safe when several processes start at once. Returns what was applied. */
 export async function migrate(orm: MikroORM, url: string): Promise<string[]> {
   return withAdvisoryLock(url, advisoryLocks.migrate, async () => {
-    const applied = await orm.migrator.up();
+    // Most processes never migrate, and need not load what does.
+    const { migratorOf } = await import('./migrator.ts');
+    const applied = await migratorOf(orm).up();
     return applied.map((migration) => migration.name);
   });
 }
@@ -37,12 +40,14 @@ export async function migrate(orm: MikroORM, url: string): Promise<string[]> {
 export type SchemaState = 'empty' | 'behind' | 'current';
 
 export async function schemaState(orm: MikroORM): Promise<SchemaState> {
-  const [row] = await orm.em
-    .fork()
-    .execute<{ present: boolean }[]>(`select to_regclass('migration') is not null as present`);
+  const em = orm.em.fork();
+  const [row] = await em.execute<{ present: boolean }[]>('select to_regclass(?) is not null as present', [
+    migrationTable,
+  ]);
   if (!row?.present) return 'empty';
-  const pending = await orm.migrator.getPending();
-  return pending.length === 0 ? 'current' : 'behind';
+  const applied = await em.execute<{ name: string }[]>('select name from ??', [migrationTable]);
+  const names = new Set(applied.map(({ name }) => name));
+  return migrationNames.every((name) => names.has(name)) ? 'current' : 'behind';
 }
 
 /**
@@ -71,11 +76,11 @@ function* causes(
 }
 
 /**
- * PostgreSQL's connection exceptions (class 08), shutdowns (57P0x), timeouts (57014, 25P03), missing resources (53) and
+ * PostgreSQL's connection exceptions (class 08), shutdowns (57P0x), timeouts (57014, 25P03, 55P03), missing resources (53) and
  * a server that became a standby (25006), and the socket's own codes.
  */
 const awayCode =
-  /^(08\w{3}|57P0\d|57014|53\d{3}|25006|25P03|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)$/;
+  /^(08\w{3}|57P0\d|57014|55P03|53\d{3}|25006|25P03|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)$/;
 /** node-postgres gives these no code. */
 const awayMessage =
   /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection)/;

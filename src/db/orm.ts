@@ -1,4 +1,3 @@
-import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM, UnderscoreNamingStrategy } from '@mikro-orm/postgresql';
 import type { Pool, PoolClient } from 'pg';
 import { AuditEntry } from '../audit/audit-entry.entity.ts';
@@ -19,13 +18,6 @@ import { StaffAction } from '../settlement/staff-action.entity.ts';
 import { Trade } from '../settlement/trade.entity.ts';
 import { StaffMember } from '../staff/staff-member.entity.ts';
 import { StaffSession } from '../staff/staff-session.entity.ts';
-import { Migration0001Foundation } from './migrations/0001-foundation.ts';
-import { Migration0002Settlement } from './migrations/0002-settlement.ts';
-import { Migration0003StaffActing } from './migrations/0003-staff-acting.ts';
-import { Migration0004StaffSessions } from './migrations/0004-staff-sessions.ts';
-import { Migration0005StaffReading } from './migrations/0005-staff-reading.ts';
-import { Migration0006LiveChains } from './migrations/0006-live-chains.ts';
-import { Migration0007VenueOrders } from './migrations/0007-venue-orders.ts';
 
 /** All entities of the product. A new one is added here. */
 export const entities = [
@@ -47,17 +39,6 @@ export const entities = [
   AuditEntry,
   OrderNote,
   PriceOverride,
-];
-
-/** All migrations, in order. One that has been merged is never edited. */
-export const migrations = [
-  { name: '0001-foundation', class: Migration0001Foundation },
-  { name: '0002-settlement', class: Migration0002Settlement },
-  { name: '0003-staff-acting', class: Migration0003StaffActing },
-  { name: '0004-staff-sessions', class: Migration0004StaffSessions },
-  { name: '0005-staff-reading', class: Migration0005StaffReading },
-  { name: '0006-live-chains', class: Migration0006LiveChains },
-  { name: '0007-venue-orders', class: Migration0007VenueOrders },
 ];
 
 /** How long a holder may take to give back a connection that has died; its statements fail at once. */
@@ -84,6 +65,8 @@ export interface OrmOptions {
   readonly poolSize: number;
   /** When PostgreSQL gives a statement up; 15 seconds unless told otherwise. */
   readonly statementTimeoutMs?: number;
+  /** When PostgreSQL gives up waiting for a lock; never unless told. */
+  readonly lockTimeoutMs?: number;
   /** Told of each SQL statement that is sent; for counting them in tests and benchmarks. */
   readonly onStatement?: (sql: string) => void;
 }
@@ -94,12 +77,11 @@ export interface OrmOptions {
  */
 export async function createOrm(options: OrmOptions): Promise<MikroORM> {
   const { onStatement } = options;
-  return MikroORM.init({
+  // Its init would load every extension that is installed.
+  return new MikroORM({
     clientUrl: options.url,
     entities,
     namingStrategy: UnderscoreNamingStrategy,
-    extensions: [Migrator],
-    migrations: { migrationsList: migrations, snapshot: false, snapshotOnMigrate: false, tableName: 'migration' },
     pool: { min: 0, max: options.poolSize },
     forceUtcTimezone: true,
     driverOptions: {
@@ -108,6 +90,7 @@ export async function createOrm(options: OrmOptions): Promise<MikroORM> {
       connectionTimeoutMillis: 2_000,
       statement_timeout: options.statementTimeoutMs ?? 15_000,
       idle_in_transaction_session_timeout: 15_000,
+      ...(options.lockTimeoutMs === undefined ? {} : { lock_timeout: options.lockTimeoutMs }),
       keepAlive: true,
       // For statements that are short and read by index: on today's disks a page out of place costs hardly more than the
       // next; compiling a plan or starting workers for it costs more than it saves, and takes the cores of others; and the

@@ -21,7 +21,7 @@ export async function countOperation(
   { limiter, operationsPerMin }: StaffApiOptions,
   caller: StaffCaller,
 ): Promise<void> {
-  const { allowed, resetMs } = await limiter.consume('staff', caller.id, operationsPerMin);
+  const { allowed, resetMs } = await limiter.consume({ bucket: 'staff', key: caller.id, limit: operationsPerMin });
   if (allowed) return;
   const seconds = Math.max(1, Math.ceil(resetMs / 1000));
   throw new AppError('rate_limited', `more than ${operationsPerMin} operations a minute; retry in ${seconds} seconds`, {
@@ -31,7 +31,7 @@ export async function countOperation(
 
 /** Counts an attempt of a host that nobody proved to be staff. @throws AppError rate_limited */
 export async function countFailure({ limiter }: StaffApiOptions, address: string, perMin: number): Promise<void> {
-  const { allowed } = await limiter.consume('signin', addressKeys(address).host, perMin);
+  const { allowed } = await limiter.consume({ bucket: 'signin', key: addressKeys(address).host, limit: perMin });
   if (allowed) return;
   throw new AppError('rate_limited', 'too many failed sign-ins; retry in a minute', { retryAfterSec: 60 });
 }

@@ -1,5 +1,5 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { MikroORM } from '@mikro-orm/postgresql';
-import { Router } from 'express';
 import { schemaState } from '../db/database.ts';
 
 /** How long a health check waits for PostgreSQL. */
@@ -7,21 +7,10 @@ const pingMs = 500;
 
 /**
  * `/livez` tells that the process answers; `/readyz` that it can take requests: PostgreSQL answers, the schema is
- * current and no drain has begun. Redis is no condition, as limits hold without it.
+ * current and no drain has begun. Redis is no condition, as limits hold without it. False when it is neither.
  */
-export function healthRouter(orm: MikroORM, isDraining: () => boolean): Router {
-  const router = Router();
+export function healthChecks(orm: MikroORM, isDraining: () => boolean) {
   let schemaIsCurrent = false;
-
-  router.get('/livez', (_req, res) => {
-    res.json({ status: 'ok' });
-  });
-
-  router.get('/readyz', async (_req, res) => {
-    const problem = isDraining() ? 'draining' : await databaseProblem();
-    if (problem === null) res.json({ status: 'ok' });
-    else res.status(503).set('Retry-After', '2').json({ status: 'unavailable', reason: problem });
-  });
 
   async function databaseProblem(): Promise<string | null> {
     let timer: NodeJS.Timeout | undefined;
@@ -46,5 +35,29 @@ export function healthRouter(orm: MikroORM, isDraining: () => boolean): Router {
     }
   }
 
-  return router;
+  return async (req: IncomingMessage, res: ServerResponse): Promise<boolean> => {
+    if (req.method !== 'GET' && req.method !== 'HEAD') return false;
+    const path = req.url?.split('?', 1)[0];
+    if (path === '/livez') {
+      answer(res, 200, { status: 'ok' });
+      return true;
+    }
+    if (path !== '/readyz') return false;
+    const problem = isDraining() ? 'draining' : await databaseProblem();
+    if (problem === null) answer(res, 200, { status: 'ok' });
+    else answer(res, 503, { status: 'unavailable', reason: problem });
+    return true;
+  };
+}
+
+function answer(res: ServerResponse, status: 200 | 503, body: object): void {
+  const text = JSON.stringify(body);
+  res.writeHead(status, {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': Buffer.byteLength(text),
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+    ...(status === 503 ? { 'Retry-After': '2' } : {}),
+  });
+  res.end(text);
 }

@@ -1,22 +1,9 @@
-import {
-  allowInsecureRequests,
-  authorizationCodeGrant,
-  buildAuthorizationUrl,
-  type ClientAuth,
-  ClientSecretBasic,
-  ClientSecretPost,
-  type Configuration,
-  calculatePKCECodeChallenge,
-  discovery,
-  enableNonRepudiationChecks,
-  fetchUserInfo,
-  None,
-  randomNonce,
-  randomPKCECodeVerifier,
-  randomState,
-} from 'openid-client';
+import type { ClientAuth, Configuration } from 'openid-client';
 import type { Config } from '../config.ts';
 import type { SignInChecks } from '../staff/staff-sessions.ts';
+
+/** Loaded at the first sign-in. */
+const client = () => import('openid-client');
 
 const timeoutSec = 5;
 /** After so long its keys and addresses are asked for again. */
@@ -70,6 +57,8 @@ export class IdentityProvider {
 
   /** A fresh sign-in: where to send the browser, and what its answer is checked against. */
   async begin(returnTo: string): Promise<{ url: URL; checks: SignInChecks }> {
+    const { buildAuthorizationUrl, calculatePKCECodeChallenge, randomNonce, randomPKCECodeVerifier, randomState } =
+      await client();
     const configuration = await this.#configure();
     const checks = { state: randomState(), nonce: randomNonce(), codeVerifier: randomPKCECodeVerifier(), returnTo };
     const url = buildAuthorizationUrl(configuration, {
@@ -90,6 +79,7 @@ export class IdentityProvider {
    * @throws what openid-client finds wrong
    */
   async finish(query: string, checks: SignInChecks): Promise<Identity> {
+    const { authorizationCodeGrant, fetchUserInfo } = await client();
     const configuration = await this.#configure();
     const tokens = await authorizationCodeGrant(configuration, new URL(`${this.#options.redirectUrl}${query}`), {
       expectedState: checks.state,
@@ -111,13 +101,14 @@ export class IdentityProvider {
   }
 
   async #configure(): Promise<Configuration> {
+    const library = await client();
     if (this.#configuration && Date.now() - this.#knownSince < knownForMs) return this.#configuration;
     this.#knownSince = Date.now();
     const { issuer, clientId, clientSecret } = this.#options;
-    const insecure = issuer.protocol === 'http:' ? [allowInsecureRequests] : [];
-    this.#configuration = discovery(issuer, clientId, undefined, clientAuth(clientSecret), {
+    const insecure = issuer.protocol === 'http:' ? [library.allowInsecureRequests] : [];
+    this.#configuration = library.discovery(issuer, clientId, undefined, clientAuth(library, clientSecret), {
       timeout: timeoutSec,
-      execute: [enableNonRepudiationChecks, ...insecure],
+      execute: [library.enableNonRepudiationChecks, ...insecure],
     });
     // A provider that was away is asked again at the next sign-in.
     this.#configuration.catch(() => {
@@ -128,7 +119,10 @@ export class IdentityProvider {
 }
 
 /** The way to prove the secret that the provider understands; Basic is what it means when it names none. */
-function clientAuth(secret: string | null): ClientAuth {
+function clientAuth(
+  { None, ClientSecretBasic, ClientSecretPost }: Awaited<ReturnType<typeof client>>,
+  secret: string | null,
+): ClientAuth {
   if (secret === null) return None();
   return (server, ...rest) => {
     const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];

@@ -18,12 +18,14 @@ interface Asset {
   readonly content: Buffer | string;
 }
 
+interface Assets {
+  readonly files: ReadonlyMap<string, Asset>;
+  /** Differs for each content of the files. */
+  readonly release: string;
+}
+
 /** GraphiQL for signed-in staff, from files of this package alone, so that it works without the internet. */
 export function playgroundRouter(authenticator: StaffAuthenticator): Router {
-  const assets = readAssets();
-  const version = createHash('sha256');
-  for (const { content } of assets.values()) version.update(content);
-  const release = version.digest('hex').slice(0, 16);
   const router = Router();
 
   router.use(async (req: Request, res: Response, next: NextFunction) => {
@@ -39,22 +41,40 @@ export function playgroundRouter(authenticator: StaffAuthenticator): Router {
     }
   });
 
+  // Read when somebody first opens the page: most processes never need these megabytes.
+  let known: Assets | undefined;
+  const assets = (): Assets => {
+    known ??= readAssets();
+    return known;
+  };
+
   router.get('/', (_req, res) => {
     res.set('Content-Security-Policy', playgroundPolicy).type('html');
-    res.send(playgroundPage(res.locals.caller as StaffCaller, release));
+    res.send(playgroundPage(res.locals.caller as StaffCaller, assets().release));
   });
 
-  for (const [name, { type, content }] of assets) {
-    router.get(`/${name}`, (req, res) => {
-      // The page names its release, so that what a browser keeps is never older than the page.
-      if (req.query.release === release) res.set('Cache-Control', 'private, max-age=31536000, immutable');
-      res.type(type).send(content);
-    });
-  }
+  router.get('/:name', (req, res, next) => {
+    const { files, release } = assets();
+    const asset = files.get(req.params.name);
+    if (!asset) {
+      next();
+      return;
+    }
+    // The page names its release, so that what a browser keeps is never older than the page.
+    if (req.query.release === release) res.set('Cache-Control', 'private, max-age=31536000, immutable');
+    res.type(asset.type).send(asset.content);
+  });
   return router;
 }
 
-function readAssets(): ReadonlyMap<string, Asset> {
+function readAssets(): Assets {
+  const files = readFiles();
+  const digest = createHash('sha256');
+  for (const { content } of files.values()) digest.update(content);
+  return { files, release: digest.digest('hex').slice(0, 16) };
+}
+
+function readFiles(): ReadonlyMap<string, Asset> {
   const require = createRequire(import.meta.url);
   // The packages do not export these files by name, but say where they are.
   const vendored = (from: string, file: string) =>

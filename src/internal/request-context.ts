@@ -12,9 +12,6 @@ declare global {
   }
 }
 
-/** Asked every few seconds by whoever runs the gateway; in the log they would hide the rest. */
-const unlogged = new Set(['/livez', '/readyz']);
-
 /**
  * Gives each request of the internal listener an id, headers that keep its pages out of caches, frames and other
  * origins, and one line in the log. A page that needs scripts or styles sets a policy of its own.
@@ -37,7 +34,6 @@ export function requestContext(log: Log) {
     });
     if (req.secure) res.set('Strict-Transport-Security', 'max-age=63072000');
     res.once('close', () => {
-      if (unlogged.has(req.path)) return;
       log.info(
         {
           event: 'request',

@@ -1,53 +1,36 @@
+import type { RequestListener } from 'node:http';
 import type { MikroORM } from '@mikro-orm/postgresql';
-import express, { type Express, type RequestHandler } from 'express';
-import type { Config } from '../config.ts';
-import type { Limiter } from '../limits/limiter.ts';
-import type { Log } from '../log.ts';
-import type { StaffAuthenticator } from '../staff/staff-authenticator.ts';
-import type { StaffSessions } from '../staff/staff-sessions.ts';
-import { errorHandler } from './error-handler.ts';
-import { healthRouter } from './health.ts';
-import { IdentityProvider } from './identity-provider.ts';
-import { playgroundRouter } from './playground.ts';
-import { requestContext } from './request-context.ts';
-import { signInRouter } from './sign-in.ts';
+import { errorMembers } from '../log.ts';
+import { healthChecks } from './health.ts';
+import type { StaffAppDependencies } from './staff-app.ts';
 
-/** What the internal listener offers to staff. */
-export interface StaffSurface {
-  readonly limiter: Limiter;
-  readonly authenticator: StaffAuthenticator;
-  readonly sessions: StaffSessions;
-  /** Answers at /graphql; it proves its callers itself, by `staffCaller`. */
-  readonly graphql?: RequestHandler;
-}
-
-export interface InternalDependencies {
-  readonly config: Config;
-  readonly log: Log;
+export interface InternalDependencies extends StaffAppDependencies {
   readonly orm: MikroORM;
   readonly isDraining: () => boolean;
-  /** Null for a worker, whose internal listener answers health checks only. */
-  readonly staff: StaffSurface | null;
 }
 
-/** The internal listener: health for whoever runs the gateway, and everything that staff use. */
-export function createInternalApp({ config, log, orm, isDraining, staff }: InternalDependencies): Express {
-  const app = express();
-  app.disable('x-powered-by');
-  app.disable('etag');
-  app.set('query parser', 'simple');
-  app.set('trust proxy', config.TRUSTED_PROXIES.length > 0 ? [...config.TRUSTED_PROXIES] : false);
-  app.use(requestContext(log));
-  app.use(healthRouter(orm, isDraining));
-  if (staff) {
-    const provider = IdentityProvider.ofSettings(config);
-    app.use(signInRouter({ ...staff, config, log, provider }));
-    if (config.PLAYGROUND) app.use('/playground', playgroundRouter(staff.authenticator));
-    if (staff.graphql) app.use('/graphql', staff.graphql);
-  }
-  app.use((_req, res) => {
-    res.status(404).json({ detail: 'there is nothing at this path', code: 'not_found' });
-  });
-  app.use(errorHandler(log));
-  return app;
+/**
+ * The internal listener: health for whoever runs the gateway, and everything that staff use. The latter is loaded by
+ * the first request for it, as most processes never get one.
+ */
+export function createInternalListener({ orm, isDraining, ...dependencies }: InternalDependencies): RequestListener {
+  const { log } = dependencies;
+  const answersHealth = healthChecks(orm, isDraining);
+  let staffApp: Promise<RequestListener> | undefined;
+  const openStaffApp = async (): Promise<RequestListener> => {
+    const { createStaffApp } = await import('./staff-app.ts');
+    return createStaffApp(dependencies);
+  };
+  const serve: (...exchange: Parameters<RequestListener>) => Promise<void> = async (req, res) => {
+    // Probes come every few seconds; in the log they would hide the rest.
+    if (await answersHealth(req, res)) return;
+    staffApp ??= openStaffApp();
+    (await staffApp)(req, res);
+  };
+  return (req, res) => {
+    serve(req, res).catch((error: unknown) => {
+      log.error({ event: 'request_failed', ...errorMembers(error) }, 'request failed');
+      res.destroy();
+    });
+  };
 }

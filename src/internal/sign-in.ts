@@ -144,7 +144,7 @@ export function signInRouter(dependencies: SignInDependencies): Router {
   /** Counts before anything is looked up, so that a flood of guesses costs no statements. */
   async function countAttempt(req: Request): Promise<void> {
     const { host } = addressKeys(req.ip ?? '');
-    const verdict = await limiter.consume('signin', host, config.RATE_LIMIT_SIGN_IN_PER_MIN);
+    const verdict = await limiter.consume({ bucket: 'signin', key: host, limit: config.RATE_LIMIT_SIGN_IN_PER_MIN });
     if (verdict.allowed) return;
     const seconds = Math.max(1, Math.ceil(verdict.resetMs / 1000));
     const detail = `too many attempts to sign in; retry in ${seconds} seconds`;

@@ -76,37 +76,53 @@ export function minus(amount: Big | string): Big {
  *
  * @throws Error when the lines of an asset do not sum to zero. The database checks it again at commit.
  */
-export async function book(em: EntityManager, { kind, reference, orderId, at, lines }: Booking): Promise<boolean> {
+export async function book(em: EntityManager, booking: Booking): Promise<boolean> {
+  return (await bookAll(em, [booking])) === 1;
+}
+
+/**
+ * Books several as `book` does one, all in one statement. Returns how many of them were not booked before.
+ *
+ * @throws Error as `book` does.
+ */
+export async function bookAll(em: EntityManager, bookings: readonly Booking[]): Promise<number> {
+  if (bookings.length === 0) return 0;
+  const rows = await em.execute<{ id: string }[]>(
+    `with given as (
+       select * from jsonb_to_recordset(?::jsonb)
+                as g (id uuid, kind text, reference text, order_id uuid, at timestamptz, lines jsonb)
+     ), booked as (
+       insert into ledger_transaction (id, kind, reference, order_id, at)
+       select id, kind, reference, order_id, at from given
+       on conflict (kind, reference) do nothing returning id
+     ), written as (
+       insert into ledger_line (transaction_id, line, account, coin, network, amount)
+       select g.id, l.line, l.account, l.coin, l.network, l.amount
+         from booked join given g on g.id = booked.id, jsonb_to_recordset(g.lines)
+              as l (line integer, account text, coin text, network text, amount numeric(38,18))
+     )
+     select id from booked`,
+    [
+      JSON.stringify(
+        bookings.map(({ kind, reference, orderId, at, lines }) => {
+          return { id: uuidv7(), kind, reference, order_id: orderId, at, lines: linesOf(kind, reference, lines) };
+        }),
+      ),
+    ],
+  );
+  return rows.length;
+}
+
+/** Lines as they are written, numbered from 1. */
+function linesOf(kind: Booking['kind'], reference: string, lines: readonly LedgerLine[]): object[] {
   const kept = lines.map((one) => ({ ...one, amount: new Big(one.amount) })).filter(({ amount }) => !amount.eq('0'));
   for (const [asset, group] of Map.groupBy(kept, ({ coin, network }) => `${coin} on ${network}`)) {
     const sum = group.reduce((total, { amount }) => total.plus(amount), new Big('0'));
     if (!sum.eq('0')) throw new Error(`${kind} ${reference} does not sum to zero in ${asset}: ${formatDecimal(sum)}`);
   }
-  const rows = await em.execute<{ id: string }[]>(
-    `with booked as (
-       insert into ledger_transaction (id, kind, reference, order_id, at) values (?, ?, ?, ?, ?)
-       on conflict (kind, reference) do nothing returning id
-     ), written as (
-       insert into ledger_line (transaction_id, line, account, coin, network, amount)
-       select booked.id, l.line, l.account, l.coin, l.network, l.amount
-         from booked, jsonb_to_recordset(?::jsonb)
-              as l (line integer, account text, coin text, network text, amount numeric(38,18))
-     )
-     select id from booked`,
-    [
-      uuidv7(),
-      kind,
-      reference,
-      orderId,
-      at,
-      JSON.stringify(
-        kept.map(({ account, coin, network, amount }, index) => {
-          return { line: index + 1, account, coin, network, amount: formatDecimal(amount) };
-        }),
-      ),
-    ],
-  );
-  return rows.length > 0;
+  return kept.map(({ account, coin, network, amount }, index) => {
+    return { line: index + 1, account, coin, network, amount: formatDecimal(amount) };
+  });
 }
 
 /** A line as it was booked. */

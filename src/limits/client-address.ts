@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /** What limits are counted by: one host, and for IPv6 also the larger block that one customer usually holds. */
@@ -10,6 +11,8 @@ export interface AddressKeys {
 
 /** Groups a client address so that hopping inside one's own IPv6 network gains nothing. */
 export function addressKeys(address: string): AddressKeys {
+  // The usual case, whose text has one form only.
+  if (isIPv4(address)) return { host: address, block: null };
   if (!ipaddr.isValid(address)) return { host: 'unknown', block: null };
   const parsed = ipaddr.process(address);
   if (parsed.kind() === 'ipv4') return { host: parsed.toString(), block: null };
@@ -24,6 +27,7 @@ export function addressKeys(address: string): AddressKeys {
 
 /** True for 127.0.0.0/8 and ::1. */
 export function isLoopback(address: string): boolean {
+  if (isIPv4(address)) return address.startsWith('127.');
   return ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback';
 }
 

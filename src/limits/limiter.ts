@@ -1,12 +1,24 @@
 import { Redis } from 'ioredis';
-import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+import { LRUCache } from 'lru-cache';
+import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { errorMembers, type Log } from '../log.ts';
+import { Patience } from './patience.ts';
 
 /** Every limit counts in windows of a minute, from the first hit. */
 export const windowSec = 60;
+const windowMs = windowSec * 1000;
 
 /** What is counted, and by what: see docs/adr/0005-rate-limits.md. */
 export type BucketName = 'anon' | 'partner' | 'orders' | 'authfail' | 'assets' | 'lookup' | 'signin' | 'staff';
+
+/** One bucket that a request counts in. */
+export interface Bucket {
+  readonly bucket: BucketName;
+  /** Who is counted: an account, a host, a network. */
+  readonly key: string;
+  /** Requests in a window. */
+  readonly limit: number;
+}
 
 /** The state of one bucket after a request was counted in it. */
 export interface Verdict {
@@ -29,18 +41,52 @@ export interface LimiterOptions {
 }
 
 /**
+ * Counts one request in each bucket in turn, up to and including the first that refuses it, all at once. Answers the
+ * count and the milliseconds left of each window that was counted in.
+ */
+const countScript = `
+local counted = {}
+for i, key in ipairs(KEYS) do
+  local count = redis.call('INCR', key)
+  local left = count > 1 and redis.call('PTTL', key) or -1
+  if left < 0 then
+    left = tonumber(ARGV[1])
+    redis.call('PEXPIRE', key, left)
+  end
+  counted[#counted + 1] = count
+  counted[#counted + 1] = left
+  if count > tonumber(ARGV[i + 1]) then break end
+end
+return counted`;
+
+/** A connection that knows the script above. */
+interface CountingRedis extends Redis {
+  countRequest(keyCount: number, ...keysWindowAndLimits: (string | number)[]): Promise<number[]>;
+}
+
+/** Redis answers well within it, or is taken to hang. */
+const replyMs = 80;
+
+/** Keys that are over their limit, so that a flood costs Redis nothing. */
+const keptRefusals = 10_000;
+
+/**
  * Counts requests, in Redis by one atomic command each. While Redis is away or hangs, an in-memory limiter of the same
  * size takes over within 100 ms, so that limits always hold and no request fails for it.
  */
 export class Limiter {
   readonly #options: LimiterOptions;
-  readonly #redis: Redis | null;
-  readonly #limiters = new Map<string, RateLimiterAbstract>();
+  readonly #prefix: string;
+  readonly #redis: CountingRedis | null;
+  readonly #memory = new Map<string, RateLimiterAbstract>();
+  readonly #refused = new LRUCache<string, { limit: number; untilMs: number }>({ max: keptRefusals });
+  readonly #patience = new Patience(replyMs);
   #insuranceUses = 0;
-  #lastErrorAt = 0;
+  #warnedAt = 0;
 
   constructor(options: LimiterOptions) {
     this.#options = options;
+    this.#prefix = options.keyPrefix ?? 'xp';
     this.#redis = options.redisUrl === null ? null : this.#connect(options.redisUrl);
   }
 
@@ -49,15 +95,27 @@ export class Limiter {
     return this.#insuranceUses;
   }
 
-  /** Counts one request. Never rejects: a limiter that fails altogether lets the request pass and says so in the log. */
-  async consume(bucket: BucketName, key: string, limit: number): Promise<Verdict> {
+  /**
+   * Counts one request in each bucket until one refuses, and tells of the bucket that is closest to its limit. Never
+   * rejects: a limiter that fails altogether lets the request pass and says so in the log.
+   */
+  async consume(...buckets: readonly [Bucket, ...Bucket[]]): Promise<Verdict> {
+    const refusal = this.#refused.size > 0 ? this.#refusal(buckets) : null;
+    if (refusal) return refusal;
+    if (this.#redis) {
+      try {
+        return await this.#countInRedis(this.#redis, buckets);
+      } catch (error) {
+        this.#insuranceUses++;
+        this.#warn(error);
+      }
+    }
     try {
-      const result = await this.#limiter(bucket, limit).consume(key);
-      return verdict(bucket, true, limit, result);
-    } catch (refusal) {
-      if (refusal instanceof RateLimiterRes) return verdict(bucket, false, limit, refusal);
-      this.#options.log.error({ event: 'limiter_failed', bucket, ...errorMembers(refusal) }, 'the rate limiter failed');
-      return { bucket, allowed: true, limit, remaining: limit, resetMs: windowSec * 1000 };
+      return await this.#countInMemory(buckets);
+    } catch (error) {
+      const [{ bucket, limit }] = buckets;
+      this.#options.log.error({ event: 'limiter_failed', bucket, ...errorMembers(error) }, 'the rate limiter failed');
+      return { bucket, allowed: true, limit, remaining: limit, resetMs: windowMs };
     }
   }
 
@@ -78,64 +136,88 @@ export class Limiter {
     this.#redis?.disconnect();
   }
 
-  #connect(url: string): Redis {
+  #connect(url: string): CountingRedis {
     const redis = new Redis(url, {
       enableOfflineQueue: false,
       maxRetriesPerRequest: 1,
       connectTimeout: 500,
-      commandTimeout: 100,
+      // Requests of one turn of the event loop travel together.
+      enableAutoPipelining: true,
       autoResendUnfulfilledCommands: false,
       retryStrategy: (attempt) => Math.min(attempt * 100, 2_000),
     });
-    redis.on('error', (error) => {
-      if (Date.now() - this.#lastErrorAt < 10_000) return;
-      this.#lastErrorAt = Date.now();
-      this.#options.log.warn({ event: 'redis_away', ...errorMembers(error) }, 'Redis is away; limits count in memory');
-    });
-    return redis;
+    redis.defineCommand('countRequest', { lua: countScript });
+    redis.on('error', (error) => this.#warn(error));
+    return redis as CountingRedis;
   }
 
-  #limiter(bucket: BucketName, limit: number): RateLimiterAbstract {
-    const name = `${bucket}:${limit}`;
-    let limiter = this.#limiters.get(name);
-    if (!limiter) {
-      limiter = this.#create(bucket, limit);
-      this.#limiters.set(name, limiter);
+  /** Now and then, as every request would have something to say. */
+  #warn(error: unknown): void {
+    if (Date.now() - this.#warnedAt < 10_000) return;
+    this.#warnedAt = Date.now();
+    this.#options.log.warn({ event: 'redis_away', ...errorMembers(error) }, 'Redis is away; limits count in memory');
+  }
+
+  /** The first bucket that is known to be over its limit until its window ends. */
+  #refusal(buckets: readonly Bucket[]): Verdict | null {
+    for (const { bucket, key, limit } of buckets) {
+      const known = this.#refused.get(`${bucket}:${key}`);
+      // A limit that was raised meanwhile lets the request be counted.
+      if (!known || known.limit < limit) continue;
+      const resetMs = known.untilMs - Date.now();
+      if (resetMs > 0) return { bucket, allowed: false, limit, remaining: 0, resetMs };
     }
-    return limiter;
+    return null;
   }
 
-  #create(bucket: BucketName, limit: number): RateLimiterAbstract {
-    const keyPrefix = `${this.#options.keyPrefix ?? 'xp'}:${bucket}`;
-    if (!this.#redis) return new RateLimiterMemory({ keyPrefix, points: limit, duration: windowSec });
-    const insurance = new RateLimiterMemory({
-      keyPrefix,
-      points: Math.ceil(limit / this.#options.nodeCount),
-      duration: windowSec,
-    });
-    const consume = insurance.consume.bind(insurance);
-    insurance.consume = (...args) => {
-      this.#insuranceUses++;
-      return consume(...args);
-    };
-    return new RateLimiterRedis({
-      storeClient: this.#redis,
-      keyPrefix,
-      points: limit,
-      duration: windowSec,
-      rejectIfRedisNotReady: true,
-      inMemoryBlockOnConsumed: limit,
-      insuranceLimiter: insurance,
-    });
+  async #countInRedis(redis: CountingRedis, buckets: readonly [Bucket, ...Bucket[]]): Promise<Verdict> {
+    const keys = buckets.map(({ bucket, key }) => `${this.#prefix}:${bucket}:${key}`);
+    const limits = buckets.map(({ limit }) => limit);
+    const counted = await this.#patience.within(redis.countRequest(keys.length, ...keys, windowMs, ...limits));
+    let tightest: Verdict | undefined;
+    for (const [i, { bucket, key, limit }] of buckets.entries()) {
+      const count = counted[2 * i];
+      if (count === undefined) break;
+      const resetMs = counted[2 * i + 1] ?? windowMs;
+      const allowed = count <= limit;
+      if (!allowed) this.#refused.set(`${bucket}:${key}`, { limit, untilMs: Date.now() + resetMs });
+      tightest = tighter(tightest, { bucket, allowed, limit, remaining: Math.max(0, limit - count), resetMs });
+    }
+    if (!tightest) throw new Error('Redis counted nothing');
+    return tightest;
+  }
+
+  /** As large as the limit when this process alone counts, or its share while Redis is away. */
+  async #countInMemory(buckets: readonly [Bucket, ...Bucket[]]): Promise<Verdict> {
+    const [first, ...others] = buckets;
+    let tightest = await this.#countOneInMemory(first);
+    for (const bucket of others) {
+      if (!tightest.allowed) break;
+      tightest = tighter(tightest, await this.#countOneInMemory(bucket));
+    }
+    return tightest;
+  }
+
+  async #countOneInMemory({ bucket, key, limit }: Bucket): Promise<Verdict> {
+    const name = `${bucket}:${limit}`;
+    let limiter = this.#memory.get(name);
+    if (!limiter) {
+      const points = this.#redis ? Math.ceil(limit / this.#options.nodeCount) : limit;
+      limiter = new RateLimiterMemory({ keyPrefix: bucket, points, duration: windowSec });
+      this.#memory.set(name, limiter);
+    }
+    const [allowed, { remainingPoints, msBeforeNext }] = await limiter.consume(key).then(
+      (counted) => [true, counted] as const,
+      (refusal: unknown) => {
+        if (refusal instanceof RateLimiterRes) return [false, refusal] as const;
+        throw refusal;
+      },
+    );
+    return { bucket, allowed, limit, remaining: Math.max(0, remainingPoints), resetMs: Math.max(0, msBeforeNext) };
   }
 }
 
-function verdict(bucket: BucketName, allowed: boolean, limit: number, result: RateLimiterRes): Verdict {
-  return {
-    bucket,
-    allowed,
-    limit,
-    remaining: Math.max(0, result.remainingPoints),
-    resetMs: Math.max(0, result.msBeforeNext),
-  };
+/** A refusal, or else the one with the fewest requests left. */
+function tighter(a: Verdict | undefined, b: Verdict): Verdict {
+  return a && (!a.allowed || (b.allowed && a.remaining <= b.remaining)) ? a : b;
 }

@@ -1,20 +1,26 @@
-import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import type { MikroORM } from '@mikro-orm/postgresql';
 import { v7 as uuidv7 } from 'uuid';
 import { type AddressCheck, checkAddress } from '../chains/address.ts';
-import type { DepositAddresses } from '../chains/deposit-addresses.ts';
-import { isOwnAddress } from '../chains/own-address.ts';
+import { type DepositAddresses, type DepositPlace, noAddress } from '../chains/deposit-addresses.ts';
 import type { Clock } from '../clock.ts';
 import type { Currency } from '../currencies/currency.entity.ts';
 import { brokenConstraint, sqlState } from '../db/database.ts';
+import { PreparedStatements } from '../db/prepared.ts';
 import { AppError, errorFromFaults, type FieldFault } from '../errors.ts';
 import { type Big, formatDecimal } from '../money.ts';
 import type { Caller } from '../partners/authenticator.ts';
-import { Partner } from '../partners/partner.entity.ts';
 import type { RateType } from '../rates/quote.ts';
 import type { Quote, RateService } from '../rates/rate-service.ts';
 import { IdempotencyKey } from './idempotency-key.entity.ts';
-import { Order } from './order.entity.ts';
-import { OrderEvent } from './order-event.entity.ts';
+import {
+  addressToCome,
+  type CreateOutcome,
+  createOrderWithNewAddress,
+  createOrderWithPooledAddress,
+  type OrderView,
+  orderById,
+  orderByShortId,
+} from './order-statements.ts';
 import { orderNamed, randomShortId } from './short-id.ts';
 
 /** What a partner asks for. */
@@ -56,8 +62,8 @@ export interface OrderServiceOptions {
 
 /** A collision of random short ids is answered by drawing again. */
 const maxDraws = 5;
-/** How long a create waits for another one with the same idempotency key. */
-const inFlightWaitMs = 2_000;
+/** PostgreSQL gave up waiting for a lock, here that of another create with the same idempotency key. */
+const lockNotAvailable = '55P03';
 const answersKeptMs = 48 * 3_600_000;
 
 interface Destination {
@@ -65,16 +71,25 @@ interface Destination {
   readonly tag: string | null;
 }
 
+/** What an order will be, as far as that is decided without the database. */
+interface Plan {
+  readonly quote: Quote;
+  readonly recipient: Destination;
+  readonly refund: Destination | null;
+}
+
 /** Creates and reads exchange orders. */
 export class OrderService {
   readonly #options: OrderServiceOptions;
+  readonly #statements: PreparedStatements;
 
   constructor(options: OrderServiceOptions) {
     this.#options = options;
+    this.#statements = new PreparedStatements(options.orm);
   }
 
   /**
-   * Creates an order with an address of its own, all in one transaction. `write` renders the answer, which is stored
+   * Creates an order with an address of its own, all in one statement. `write` renders the answer, which is stored
    * beside the order when the create is repeatable; a repetition then gets that very text and creates nothing.
    *
    * @throws AppError 422 naming everything that is wrong; 401 or 403 when the key or the partner was ended meanwhile;
@@ -84,16 +99,21 @@ export class OrderService {
     input: CreateOrder,
     caller: Caller,
     repeatable: Repeatable | null,
-    write: (order: Order) => string,
+    write: (order: OrderView) => string,
   ): Promise<CreatedOrder> {
-    const earlier = repeatable && (await this.#earlier(caller, repeatable));
-    if (earlier) return earlier;
-    const plan = this.#plan(input, caller);
+    let plan: Plan;
+    try {
+      plan = this.#plan(input, caller);
+    } catch (error) {
+      // What was answered once is answered again, whatever has changed since.
+      const earlier = repeatable && (await this.#earlier(caller, repeatable));
+      if (earlier) return earlier;
+      throw error;
+    }
+    const place = await this.#options.addresses.next(plan.quote.from.network);
     for (let draw = 1; ; draw++) {
       try {
-        return await this.#options.orm.em
-          .fork()
-          .transactional((em) => this.#insert(em, input, plan, caller, repeatable, write));
+        return await this.#insert(plan, place, caller, repeatable, write);
       } catch (error) {
         const constraint = brokenConstraint(error);
         if (constraint === 'exchange_order_short_id_key' && draw < maxDraws) continue;
@@ -101,7 +121,7 @@ export class OrderService {
           const winner = await this.#earlier(caller, repeatable);
           if (winner) return winner;
         }
-        if (repeatable && sqlState(error) === '55P03') throw inFlight(error);
+        if (repeatable && sqlState(error) === lockNotAvailable) throw inFlight(error);
         throw error;
       }
     }
@@ -112,13 +132,11 @@ export class OrderService {
    *
    * @throws AppError order_not_found, alike for an unknown order, another partner's, and text of neither form.
    */
-  async find(id: string, partnerId: string): Promise<Order> {
-    const where = orderNamed(id);
-    const order =
-      where &&
-      (await this.#options.orm.em
-        .fork()
-        .findOne(Order, { ...where, partner: partnerId }, { populate: ['depositAddress'], strategy: 'joined' }));
+  async find(text: string, partnerId: string): Promise<OrderView> {
+    const named = orderNamed(text);
+    if (!named) throw orderNotFound();
+    const [statement, id] = 'id' in named ? [orderById, named.id] : [orderByShortId, named.shortId];
+    const [order] = await this.#statements.run<OrderView>(statement, { partner: partnerId, id });
     if (!order) throw orderNotFound();
     return order;
   }
@@ -130,7 +148,7 @@ export class OrderService {
   }
 
   /** Everything that can be decided without the database: the quote and both addresses, with all faults at once. */
-  #plan(input: CreateOrder, caller: Caller): { quote: Quote; recipient: Destination; refund: Destination | null } {
+  #plan(input: CreateOrder, caller: Caller): Plan {
     const { rates } = this.#options;
     const faults: FieldFault[] = [];
     const pair = rates.pair(input, faults);
@@ -163,123 +181,103 @@ export class OrderService {
   }
 
   async #insert(
-    em: EntityManager,
-    input: CreateOrder,
-    { quote, recipient, refund }: { quote: Quote; recipient: Destination; refund: Destination | null },
+    { quote, recipient, refund }: Plan,
+    place: DepositPlace,
     caller: Caller,
     repeatable: Repeatable | null,
-    write: (order: Order) => string,
+    write: (order: OrderView) => string,
   ): Promise<CreatedOrder> {
-    const { clock, addresses, depositWindowSec, shortIdPrefix } = this.#options;
+    const { clock, depositWindowSec, shortIdPrefix } = this.#options;
     const now = clock.now();
-    await this.#admit(em, caller, recipient, refund, now);
-    const depositAddress = await addresses.lease(em, quote.from.network);
-    const expiresAt = new Date(now.getTime() + depositWindowSec * 1000);
-    const order = em.create(Order, {
+    const order: OrderView = {
       id: uuidv7(),
       shortId: randomShortId(shortIdPrefix),
-      partner: em.getReference(Partner, caller.partner.id),
       status: 'waiting_deposit',
-      createdAt: now,
-      expiresAt,
-      updatedAt: now,
-      nextActionAt: expiresAt,
+      createdAt: now.toISOString(),
+      expiresAt: new Date(now.getTime() + depositWindowSec * 1000).toISOString(),
       coinFrom: quote.from.coin,
       networkFrom: quote.from.network,
       coinTo: quote.to.coin,
       networkTo: quote.to.network,
       amountFromExpected: formatDecimal(quote.amountFrom),
       amountToExpected: formatDecimal(quote.amountTo),
-      rateType: input.rateType,
+      rateType: quote.rateType,
       rateQuoted: formatDecimal(quote.rate),
-      feeRate: quote.feeRate,
-      serviceFeeQuoted: formatDecimal(quote.serviceFee),
-      networkFeeQuoted: formatDecimal(quote.networkFee),
-      depositAddress,
+      depositAddress: place.address ?? addressToCome,
+      depositAddressTag: place.tag,
       recipientAddress: recipient.address,
-      recipientAddressTag: recipient.tag,
-      refundAddress: refund?.address ?? null,
-      refundAddressTag: refund?.tag ?? null,
       depositTxid: null,
       depositConfirmations: null,
       depositConfirmationsRequired: quote.from.minConfirmations,
       payoutTxid: null,
-      eventSeq: 1,
-      depositId: null,
+    };
+    const body = write(order);
+    const statement = place.address === null ? createOrderWithPooledAddress : createOrderWithNewAddress;
+    const [outcome] = await this.#statements.run<CreateOutcome>(statement, {
+      keyId: caller.keyId,
+      partner: caller.partner.id,
+      actor: `partner:${caller.partner.id}`,
+      now: order.createdAt,
+      expiresAt: order.expiresAt,
+      id: order.id,
+      shortId: order.shortId,
+      coinFrom: order.coinFrom,
+      networkFrom: order.networkFrom,
+      coinTo: order.coinTo,
+      networkTo: order.networkTo,
+      amountFrom: order.amountFromExpected,
+      amountTo: order.amountToExpected,
+      rateType: order.rateType,
+      rate: order.rateQuoted,
+      feeRate: quote.feeRate,
+      serviceFee: formatDecimal(quote.serviceFee),
+      networkFee: formatDecimal(quote.networkFee),
       minAmount: formatDecimal(quote.minAmount),
       maxAmount: formatDecimal(quote.maxAmount),
-      amountFromActual: null,
-      amountToActual: null,
-      exchangeDeadline: null,
-      heldAt: null,
-      holdReason: null,
+      confirmations: order.depositConfirmationsRequired,
+      addressId: uuidv7(),
+      keychain: place.keychain,
+      index: place.index,
+      address: place.address,
+      tag: place.tag,
+      recipient: recipient.address,
+      recipientTag: recipient.tag,
+      refund: refund?.address ?? null,
+      refundTag: refund?.tag ?? null,
+      repeatKey: repeatable?.key ?? null,
+      fingerprint: repeatable?.fingerprint ?? null,
+      body,
     });
-    em.create(OrderEvent, {
-      order,
-      seq: 1,
-      at: now,
-      fromStatus: null,
-      toStatus: order.status,
-      cause: 'created',
-      actor: `partner:${caller.partner.id}`,
-      detail: null,
-    });
-    const body = write(order);
-    if (repeatable) {
-      // Its foreign key needs the order's row first; the two are flushed apart because no relation links them.
-      await em.flush();
-      em.create(IdempotencyKey, {
-        partnerId: caller.partner.id,
-        key: repeatable.key,
-        fingerprint: repeatable.fingerprint,
-        orderId: order.id,
-        status: 201,
-        body,
-        createdAt: now,
-      });
+    if (!outcome?.live) throw new AppError('unauthorized', 'this API key has been revoked or has expired');
+    if (!outcome.active) throw partnerInactive();
+    const { earlierOrder, earlierFingerprint, earlierBody, ownRecipient, ownRefund, address } = outcome;
+    if (repeatable && earlierOrder !== null && earlierFingerprint !== null && earlierBody !== null) {
+      return replay(repeatable, { orderId: earlierOrder, fingerprint: earlierFingerprint, body: earlierBody });
     }
-    return { orderId: order.id, body, replayed: false };
-  }
-
-  /**
-   * Re-reads key, partner and destinations inside the transaction, so that a revocation holds from its commit on and
-   * no payout ever goes to an address of our own.
-   */
-  async #admit(
-    em: EntityManager,
-    caller: Caller,
-    recipient: Destination,
-    refund: Destination | null,
-    now: Date,
-  ): Promise<void> {
-    const [row] = await em.execute<{ live: boolean; active: boolean; own_recipient: boolean; own_refund: boolean }[]>(
-      `select set_config('lock_timeout', ?, true),
-              k.revoked_at is null and (k.expires_at is null or k.expires_at > ?) as live,
-              p.status = 'active' as active,
-              ${isOwnAddress} as own_recipient, ${isOwnAddress} as own_refund
-         from api_key k join partner p on p.id = k.partner_id
-        where k.key_id = ?`,
-      [`${inFlightWaitMs}ms`, now, recipient.address, refund?.address ?? null, caller.keyId],
-    );
-    if (!row?.live) throw new AppError('unauthorized', 'this API key has been revoked or has expired');
-    if (!row.active) throw partnerInactive();
     const faults: FieldFault[] = [];
-    if (row.own_recipient) faults.push(ownAddress('recipient_address'));
-    if (row.own_refund) faults.push(ownAddress('refund_address'));
+    if (ownRecipient) faults.push(ownAddress('recipient_address'));
+    if (ownRefund) faults.push(ownAddress('refund_address'));
     if (faults.length > 0) throw errorFromFaults(faults);
+    if (address === null) throw noAddress(quote.from.network);
+    return { orderId: order.id, body: body.replace(addressToCome, address), replayed: false };
   }
 
   /** The stored answer to an earlier create with the same idempotency key; null when there is none. */
   async #earlier(caller: Caller, repeatable: Repeatable): Promise<CreatedOrder | null> {
     const partnerId = caller.partner.id;
     const stored = await this.#options.orm.em.fork().findOne(IdempotencyKey, { partnerId, key: repeatable.key });
-    if (!stored) return null;
-    if (!stored.fingerprint.equals(repeatable.fingerprint)) {
-      const detail = 'this Idempotency-Key was used with another request; choose a new key for a new order';
-      throw new AppError('idempotency_key_reused', detail);
-    }
-    return { orderId: stored.orderId, body: stored.body, replayed: true };
+    return stored ? replay(repeatable, stored) : null;
   }
+}
+
+/** @throws AppError idempotency_key_reused when another request was answered. */
+function replay(
+  repeatable: Repeatable,
+  { orderId, fingerprint, body }: { orderId: string; fingerprint: Buffer; body: string },
+): CreatedOrder {
+  if (fingerprint.equals(repeatable.fingerprint)) return { orderId, body, replayed: true };
+  const detail = 'this Idempotency-Key was used with another request; choose a new key for a new order';
+  throw new AppError('idempotency_key_reused', detail);
 }
 
 /** The answer for every order that the caller cannot see, whatever the reason. */

@@ -48,19 +48,12 @@ export class Authenticator {
 
   /**
    * The caller behind a presented key; null when it is unknown, forged, revoked or expired. An unknown id costs the
-   * same as a known one. An inactive partner is still a caller: what it may do is decided by the operation.
+   * same as a known one. At once, when the row is at hand. An inactive partner is still a caller: what it may do is decided by the operation.
    */
-  async authenticate(key: ParsedKey, clientAddress: string): Promise<Caller | null> {
-    const row = await this.#row(key.keyId);
-    if (!this.#hasher.matches(key, row) || !row || !isLive(row, this.#clock.now())) return null;
-    this.#proven.set(row.keyId, true);
-    this.#used.set(row.keyId, this.#clock.now());
-    return {
-      keyId: row.keyId,
-      scopes: row.scopes,
-      partner: row.partner,
-      addressAllowed: isAllowed(clientAddress, row.allowedCidrs),
-    };
+  authenticate(key: ParsedKey, clientAddress: string): Promise<Caller | null> | Caller | null {
+    const cached = this.#rows.get(key.keyId);
+    if (cached) return this.#prove(key, cached.row, clientAddress);
+    return this.#load(key.keyId).then((row) => this.#prove(key, row, clientAddress));
   }
 
   /** Writes when keys were last used; called now and then, never while a request waits. */
@@ -81,9 +74,20 @@ export class Authenticator {
     }
   }
 
-  async #row(keyId: string): Promise<ApiKey | null> {
-    const cached = this.#rows.get(keyId);
-    if (cached) return cached.row;
+  #prove(key: ParsedKey, row: ApiKey | null, clientAddress: string): Caller | null {
+    const now = this.#clock.now();
+    if (!this.#hasher.matches(key, row) || !row || !isLive(row, now)) return null;
+    this.#proven.set(row.keyId, true);
+    this.#used.set(row.keyId, now);
+    return {
+      keyId: row.keyId,
+      scopes: row.scopes,
+      partner: row.partner,
+      addressAllowed: isAllowed(clientAddress, row.allowedCidrs),
+    };
+  }
+
+  async #load(keyId: string): Promise<ApiKey | null> {
     const row = await this.#orm.em.fork().findOne(ApiKey, { keyId }, { populate: ['partner'], strategy: 'joined' });
     this.#rows.set(keyId, { row }, { ttl: row ? knownForMs : unknownForMs });
     return row;

@@ -1,4 +1,4 @@
-import { createHmac, randomInt, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject, randomInt, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Pepper } from '../config.ts';
 
@@ -61,20 +61,30 @@ export interface KeyMac {
   readonly pepperVersion: number;
 }
 
+/** A pepper in the form that OpenSSL keeps. */
+interface PepperKey {
+  readonly version: number;
+  readonly key: KeyObject;
+}
+
+/** What the key of an unknown id is compared with. */
+const nobodysMac = Buffer.alloc(32);
+
 /**
  * Hashes keys with HMAC-SHA256 under a pepper that the database never sees: a written row alone cannot mint a key,
  * and no secret can be read back from a row.
  */
 export class KeyHasher {
-  readonly #current: Pepper;
-  readonly #byVersion: ReadonlyMap<number, Pepper>;
+  readonly #current: PepperKey;
+  readonly #byVersion: ReadonlyMap<number, PepperKey>;
 
   /** @param peppers newest first; new hashes use the first. */
   constructor(peppers: readonly Pepper[]) {
-    const [current] = peppers;
+    const keys = peppers.map(({ version, secret }) => ({ version, key: createSecretKey(secret, 'utf8') }));
+    const [current] = keys;
     if (!current) throw new Error('KeyHasher needs at least one pepper');
     this.#current = current;
-    this.#byVersion = new Map(peppers.map((pepper) => [pepper.version, pepper]));
+    this.#byVersion = new Map(keys.map((pepper) => [pepper.version, pepper]));
   }
 
   hash(key: ParsedKey): KeyMac {
@@ -85,7 +95,7 @@ export class KeyHasher {
   matches(key: ParsedKey, stored: KeyMac | null): boolean {
     const pepper = this.#byVersion.get(stored?.pepperVersion ?? this.#current.version);
     const computed = this.#mac(pepper ?? this.#current, key);
-    const equal = timingSafeEqual(computed, stored?.mac.length === computed.length ? stored.mac : Buffer.alloc(32));
+    const equal = timingSafeEqual(computed, stored?.mac.length === computed.length ? stored.mac : nobodysMac);
     return equal && stored !== null && pepper !== undefined;
   }
 
@@ -94,12 +104,12 @@ export class KeyHasher {
     return new Map(
       [...this.#byVersion.values()].map((pepper) => [
         pepper.version,
-        createHmac('sha256', pepper.secret).update('pepper fingerprint').digest('hex').slice(0, 32),
+        createHmac('sha256', pepper.key).update('pepper fingerprint').digest('hex').slice(0, 32),
       ]),
     );
   }
 
-  #mac(pepper: Pepper, key: ParsedKey): Buffer {
-    return createHmac('sha256', pepper.secret).update(key.whole).digest();
+  #mac(pepper: PepperKey, key: ParsedKey): Buffer {
+    return createHmac('sha256', pepper.key).update(key.whole).digest();
   }
 }

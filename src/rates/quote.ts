@@ -1,4 +1,16 @@
-import { Big, ceilTo, floorTo, maxOf, minOf, roundToSignificant, storedDecimals } from '../money.ts';
+import {
+  Big,
+  ceilTo,
+  floorTo,
+  fromScaled,
+  maxOf,
+  minOf,
+  powerOfTen,
+  rescale,
+  roundToSignificant,
+  storedDecimals,
+  toScaled,
+} from '../money.ts';
 
 export type RateType = 'float' | 'fixed';
 
@@ -35,21 +47,39 @@ export interface QuoteTerms {
 /** Limits that come out of a division keep so many significant digits, so that people and doubles can hold them. */
 const limitDigits = 6;
 
+/** Digits after the point of gross, which alone comes out of a division that does not end. */
+const grossPlaces = 40;
+
 /**
  * The terms of an exchange, so that they add up: gross = amount × price(from) / price(to); the service fee is a
  * fraction of gross; the network fee is the payout's own; rate = (gross − both fees) / amount. The rate may come out
  * zero or negative when the fees eat the amount: the caller refuses that.
  */
 export function quoteTerms(amount: Big, prices: PricePair, to: QuotedCurrency, feeRate: Big): QuoteTerms {
-  const gross = amount.times(prices.from).div(prices.to);
-  const serviceFee = gross.times(feeRate);
+  return termsAt(prices, to, feeRate)(amount);
+}
+
+/** The terms at these prices for any amount other than zero: `quoteTerms` with all that does not depend on the amount. */
+export function termsAt(prices: PricePair, to: QuotedCurrency, feeRate: Big): (amount: Big) => QuoteTerms {
+  const [from, unit, fee] = [toScaled(prices.from), toScaled(prices.to), toScaled(feeRate)];
   const networkFee = new Big(to.networkFee);
-  const rate = floorTo(gross.minus(serviceFee).minus(networkFee).div(amount), storedDecimals);
-  return {
-    rate,
-    amountTo: floorTo(amount.times(rate), to.decimals),
-    serviceFee: floorTo(serviceFee, storedDecimals),
-    networkFee,
+  const network = toScaled(networkFee);
+  // Of the network fee and of what is left of gross.
+  const places = Math.max(grossPlaces + fee.places, network.places);
+  const networkUnits = rescale(network.units, network.places, places);
+  const numerator = from.units * powerOfTen(grossPlaces + unit.places);
+  return (amount) => {
+    const given = toScaled(amount);
+    const gross = (given.units * numerator) / (unit.units * powerOfTen(from.places + given.places));
+    const service = gross * fee.units;
+    const net = rescale(gross * powerOfTen(fee.places) - service, grossPlaces + fee.places, places) - networkUnits;
+    const rate = rescale(net, places - given.places, storedDecimals) / given.units;
+    return {
+      rate: fromScaled(rate, storedDecimals),
+      amountTo: fromScaled(rescale(given.units * rate, given.places + storedDecimals, to.decimals), to.decimals),
+      serviceFee: fromScaled(rescale(service, grossPlaces + fee.places, storedDecimals), storedDecimals),
+      networkFee,
+    };
   };
 }
 

@@ -1,10 +1,11 @@
+import { LRUCache } from 'lru-cache';
 import type { Currency } from '../currencies/currency.entity.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
 import { AppError, errorFromFaults, type FieldFault } from '../errors.ts';
 import { Big, formatDecimal, fractionDigits, isStorable } from '../money.ts';
 import type { Partner } from '../partners/partner.entity.ts';
 import type { PriceBook } from './price-book.ts';
-import { type PairLimits, pairLimits, type QuoteTerms, quoteTerms, type RateType } from './quote.ts';
+import { type PairLimits, type PricePair, pairLimits, type QuoteTerms, type RateType, termsAt } from './quote.ts';
 
 /** Service fees as fractions, as decimal strings. */
 export interface Pricing {
@@ -37,11 +38,26 @@ export interface Pair {
   readonly to: Currency;
 }
 
+/** All of a quote that does not depend on the amount, and what it was computed from. */
+interface PairQuote {
+  readonly pair: Pair;
+  readonly prices: PricePair;
+  readonly reference: PricePair;
+  readonly limits: PairLimits | null;
+  readonly terms: (amount: Big) => QuoteTerms;
+}
+
+/** How many pairs, at one fee each, are remembered. */
+const rememberedPairs = 10_000;
+
+const zero = new Big('0');
+
 /** Quotes for partners and for orders alike, computed from memory without I/O. */
 export class RateService {
   readonly #catalogue: CurrencyCatalogue;
   readonly #prices: PriceBook;
   readonly #defaultPricing: Pricing;
+  readonly #pairQuotes = new LRUCache<string, PairQuote>({ max: rememberedPairs });
 
   constructor(catalogue: CurrencyCatalogue, prices: PriceBook, defaultPricing: Pricing) {
     this.#catalogue = catalogue;
@@ -85,20 +101,52 @@ export class RateService {
   }
 
   /** The quote of a pair that is known to exist. Throws as `quote` does. */
-  quotePair({ from, to }: Pair, rateType: RateType, amount: Big | null, pricing: Pricing, amountField: string): Quote {
-    const feeRateText = pricing[rateType];
-    const feeRate = new Big(feeRateText);
+  quotePair(pair: Pair, rateType: RateType, amount: Big | null, pricing: Pricing, amountField: string): Quote {
+    const { from, to } = pair;
+    const feeRate = pricing[rateType];
     // Asked before the price, lest a price at the end of its window is said to hold for the next one.
     const expiresIn = rateType === 'fixed' ? this.#prices.fixedForSec() : null;
     const prices = this.#prices.pair(from.coin, to.coin, rateType === 'fixed' ? 'fixed' : 'live');
     const reference = this.#prices.pair(from.coin, to.coin, 'reference');
-    const limits = prices && reference && pairLimits(from, to, reference, feeRate);
-    if (!prices || !limits) throw unavailable(from, to);
-    const amountFrom = amount ?? limits.minAmount;
+    if (!prices || !reference) throw unavailable(from, to);
+    const { limits, terms } = this.#pairQuote(pair, rateType, feeRate, prices, reference);
+    if (!limits) throw unavailable(from, to);
+    const { minAmount, maxAmount } = limits;
+    const amountFrom = amount ?? minAmount;
     refuseUnfitAmount(amountFrom, from, limits, amountField);
-    const terms = quoteTerms(amountFrom, prices, to, feeRate);
-    if (terms.amountTo.lte('0') || !isStorable(terms.rate) || !isStorable(terms.amountTo)) throw unavailable(from, to);
-    return { from, to, rateType, amountFrom, feeRate: feeRateText, expiresIn, ...limits, ...terms };
+    const { rate, amountTo, serviceFee, networkFee } = terms(amountFrom);
+    if (amountTo.lte(zero) || !isStorable(rate) || !isStorable(amountTo)) throw unavailable(from, to);
+    return {
+      from,
+      to,
+      rateType,
+      amountFrom,
+      feeRate,
+      expiresIn,
+      minAmount,
+      maxAmount,
+      rate,
+      amountTo,
+      serviceFee,
+      networkFee,
+    };
+  }
+
+  /** What is remembered of the pair, computed again as far as the catalogue or the prices have changed since. */
+  #pairQuote(pair: Pair, rateType: RateType, feeRate: string, prices: PricePair, reference: PricePair): PairQuote {
+    const { from, to } = pair;
+    const key = `${rateType} ${feeRate} ${from.id} ${to.id}`;
+    const known = this.#pairQuotes.get(key);
+    const isSamePair = known?.pair.from === from && known.pair.to === to;
+    const keepsLimits = isSamePair && isSamePrice(known.reference, reference);
+    const keepsTerms = isSamePair && isSamePrice(known.prices, prices);
+    if (keepsLimits && keepsTerms) return known;
+    const fee = new Big(feeRate);
+    const limits = keepsLimits ? known.limits : pairLimits(from, to, reference, fee);
+    const terms = keepsTerms ? known.terms : termsAt(prices, to, fee);
+    const pairQuote = { pair, prices, reference, limits, terms };
+    this.#pairQuotes.set(key, pairQuote);
+    return pairQuote;
   }
 
   #currency(coin: string, network: string | undefined, side: 'from' | 'to', faults: FieldFault[]): Currency | null {
@@ -136,20 +184,26 @@ function unavailable(from: Currency, to: Currency): AppError {
   return new AppError('pair_unavailable', `${pair} is unavailable at present; try again later or choose another pair`);
 }
 
-function refuseUnfitAmount(amount: Big, from: Currency, limits: PairLimits, field: string): void {
-  const text = formatDecimal(amount);
-  if (amount.lte('0')) throw faultyAmount(field, 'invalid_amount', `${field} must be greater than 0`);
-  const shown = { minAmount: formatDecimal(limits.minAmount), maxAmount: formatDecimal(limits.maxAmount) };
-  if (amount.lt(limits.minAmount)) {
-    const detail = `${field} ${text} is below the minimum of ${shown.minAmount} ${from.coin}`;
+function isSamePrice(a: PricePair, b: PricePair): boolean {
+  return (a.from === b.from || a.from.eq(b.from)) && (a.to === b.to || a.to.eq(b.to));
+}
+
+function refuseUnfitAmount(amount: Big, from: Currency, { minAmount, maxAmount }: PairLimits, field: string): void {
+  if (amount.lte(zero)) throw faultyAmount(field, 'invalid_amount', `${field} must be greater than 0`);
+  const limits = () => ({ minAmount: formatDecimal(minAmount), maxAmount: formatDecimal(maxAmount) });
+  const text = () => `${field} ${formatDecimal(amount)}`;
+  if (amount.lt(minAmount)) {
+    const shown = limits();
+    const detail = `${text()} is below the minimum of ${shown.minAmount} ${from.coin}`;
     throw faultyAmount(field, 'amount_below_min', detail, shown);
   }
-  if (amount.gt(limits.maxAmount)) {
-    const detail = `${field} ${text} is above the maximum of ${shown.maxAmount} ${from.coin}`;
+  if (amount.gt(maxAmount)) {
+    const shown = limits();
+    const detail = `${text()} is above the maximum of ${shown.maxAmount} ${from.coin}`;
     throw faultyAmount(field, 'amount_above_max', detail, shown);
   }
   if (fractionDigits(amount) > from.decimals) {
-    const detail = `${field} ${text} has more than the ${from.decimals} decimals of ${from.coin} on ${from.network}`;
+    const detail = `${text()} has more than the ${from.decimals} decimals of ${from.coin} on ${from.network}`;
     throw faultyAmount(field, 'too_many_decimals', detail);
   }
 }

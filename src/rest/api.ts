@@ -1,13 +1,15 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import addFormats from 'ajv-formats';
-import type { NextFunction, Request, Response } from 'express';
-import { type Context, type Document, OpenAPIBackend } from 'openapi-backend';
+import { parse as parseQuery } from 'node:querystring';
+import type { Document } from 'openapi-backend';
 import { AppError } from '../errors.ts';
 import { parseDecimal } from '../money.ts';
 import { orderNotFound, partnerInactive } from '../orders/order-service.ts';
+import type { KeyScope } from '../partners/key-scope.ts';
+import { type Answer, jsonType } from './answer.ts';
 import { missingKey, verifySignature } from './authenticate.ts';
+import { parseBody, readBody } from './body.ts';
+import type { Call } from './call.ts';
 import type { Body, OperationId, Path, Query, Reply } from './contract.ts';
-import type { RequestState } from './request-state.ts';
+import { type Operation, Operations } from './operations.ts';
 import { validationError } from './validation-faults.ts';
 
 /** A request that has passed the contract. */
@@ -15,8 +17,7 @@ export interface ApiRequest<Id extends OperationId> {
   readonly path: Path<Id>;
   readonly query: Query<Id>;
   readonly body: Body<Id>;
-  readonly headers: Readonly<Record<string, string | undefined>>;
-  readonly state: RequestState;
+  readonly call: Call;
 }
 
 export type Handler<Id extends OperationId> = (request: ApiRequest<Id>) => Promise<Reply<Id>> | Reply<Id>;
@@ -24,179 +25,80 @@ export type Handler<Id extends OperationId> = (request: ApiRequest<Id>) => Promi
 /** One handler for each operation of the contract; the compiler lists the ones that are missing. */
 export type Handlers = { readonly [Id in OperationId]: Handler<Id> };
 
-export const apiRoot = '/api/v1';
-
-/**
- * openapi-backend checks documents with the schema of OpenAPI 3.0 only, which refuses valid 3.1 documents
- * (openapistack/openapi-backend#532). Ours is checked by linters in CI instead.
- */
-class Contract31Backend extends OpenAPIBackend {
-  override validateDefinition(): Document {
-    return this.document;
-  }
-}
-
-interface Exchange {
-  readonly req: Request;
-  readonly res: Response;
-  /** What openapi-backend validates. */
-  readonly checked: { query: Record<string, unknown> };
-}
-
-/**
- * Routes, secures and validates requests by the contract, then calls the operation's handler. Nothing reaches a
- * handler that the contract does not allow: each way to fail has its own answer, and a missing one fails the start.
- */
-export async function createApi(
-  document: Document,
-  handlers: Handlers,
-): Promise<(req: Request, res: Response, next: NextFunction) => Promise<void>> {
-  const api = new Contract31Backend({
-    definition: document,
-    apiRoot,
-    strict: true,
-    validate: true,
-    coerceTypes: false,
-    ajvOpts: { strictNumbers: true, allErrors: true, validateSchema: false, strict: false },
-    customizeAjv: (_ajv, options) => {
-      const ajv = new Ajv2020({ ...(options as object), coerceTypes: false });
-      addFormats.default(ajv);
-      ajv.addFormat('int32', true);
-      return ajv as never;
-    },
-  });
-
-  for (const id of Object.keys(handlers) as OperationId[]) {
-    api.register(id, async (context: Context, { res }: Exchange) => {
-      const { state } = res.locals;
-      const reply = await (handlers[id] as (request: never) => unknown)({
-        path: context.request.params,
-        query: res.locals.query,
-        body: context.request.body,
-        headers: context.request.headers,
-        state,
-      } as never);
-      send(res, reply as AnyReply);
-    });
-  }
-  api.register({
-    postRoutingHandler: (context: Context, { res, checked }: Exchange) => {
-      res.locals.state.route = context.operation ? `${apiRoot}${context.operation.path}` : 'unmatched';
-      if (context.operation) prepareQuery(context, res, checked);
-    },
-    unauthorizedHandler: (_context: Context, { res }: Exchange) => {
-      throw res.locals.state.authFailure ?? missingKey();
-    },
-    postSecurityHandler: (context: Context, { req, res }: Exchange) => authorize(context, req, res.locals.state),
-    validationFail: (context: Context) => {
-      const errors = context.validation.errors ?? [];
-      // An id of neither form is answered like an unknown order, so that it tells nothing.
-      if (errors.some((error) => error.instancePath.startsWith('/path'))) {
-        throw context.operation.operationId === 'getOrder' ? orderNotFound() : notFound();
-      }
-      throw validationError(errors, bodyMembers(context));
-    },
-    notFound: () => {
-      throw notFound();
-    },
-    methodNotAllowed: (context: Context) => {
-      const allow = allowedMethods(api, context.request.path);
-      const detail = `${context.request.method.toUpperCase()} is not supported here; use ${allow.join(' or ')}`;
-      throw new AppError('method_not_allowed', detail, { allow });
-    },
-    notImplemented: (context: Context) => {
-      throw new Error(`operation ${context.operation.operationId} has no handler`);
-    },
-  });
-  const hasCaller = (_context: Context, { res }: Exchange): boolean => res.locals.state.caller !== null;
-  api.registerSecurityHandler('bearerKey', hasCaller);
-  api.registerSecurityHandler('headerKey', hasCaller);
-  await api.init();
-  for (const { operationId } of api.getOperations()) {
-    if (!operationId || !(operationId in handlers))
-      throw new Error(`the contract's operation ${operationId} has no handler`);
-  }
-
-  return async (req, res, next) => {
-    try {
-      const { method, path } = req;
-      const checked = {
-        method,
-        path,
-        query: { ...req.query } as Record<string, string | string[]>,
-        headers: req.headers as Record<string, string>,
-        body: req.body,
-      };
-      await api.handleRequest(checked, { req, res, checked } satisfies Exchange);
-    } catch (error) {
-      next(error);
-    }
-  };
-}
-
-/** What a proven key may do here; runs after the key is known and before anything is validated. */
-function authorize(context: Context, req: Request, state: RequestState): void {
-  const scope = operationScopes[context.operation.operationId as OperationId];
-  if (!scope || !state.caller) return;
-  const { caller } = state;
-  if (caller.partner.status !== 'active') {
-    throw partnerInactive();
-  }
-  if (!caller.addressAllowed) {
-    throw new AppError('address_not_allowed', 'this API key may not be used from your address');
-  }
-  if (!caller.scopes.includes(scope)) {
-    throw new AppError('insufficient_scope', `this API key lacks the scope ${scope}`);
-  }
-  verifySignature(req, state);
-}
-
 /** The scope that an operation with a key needs. */
-const operationScopes: { readonly [Id in OperationId]?: 'orders:create' | 'orders:read' } = {
+const operationScopes: { readonly [Id in OperationId]?: KeyScope } = {
   createOrder: 'orders:create',
   getOrder: 'orders:read',
 };
 
 /**
- * Unknown query members are ignored. A number is validated as a double but handed on as its text; text that is not a
- * plain JSON number stays text, so that the schema refuses it (`0x10`, ` 1`, `Infinity`).
+ * Routes, secures and validates requests by the contract, then calls the operation's handler. Nothing reaches a
+ * handler that the contract does not allow: each way to fail has its own answer, and a missing handler fails the start.
  */
-function prepareQuery(context: Context, res: Response, request: Exchange['checked']): void {
-  const known = (context.operation.parameters ?? []) as { name: string; in: string; schema?: { type?: string } }[];
-  const sent = context.request.query as Record<string, unknown>;
-  const texts: Record<string, unknown> = {};
-  const checked: Record<string, unknown> = {};
-  for (const { name, in: place, schema } of known) {
-    const value = place === 'query' ? sent[name] : undefined;
-    if (value === undefined) continue;
-    texts[name] = value;
-    const isNumber = schema?.type === 'number' && typeof value === 'string' && parseDecimal(value) !== null;
-    checked[name] = isNumber ? JSON.parse(value) : value;
+export async function createApi(document: Document, handlers: Handlers): Promise<(call: Call) => Promise<Answer>> {
+  const operations = await Operations.compile(document);
+  for (const id of operations.ids()) {
+    if (!Object.hasOwn(handlers, id)) throw new Error(`the contract's operation ${id} has no handler`);
   }
-  res.locals.query = texts;
-  request.query = checked;
-}
-
-function bodyMembers(context: Context): string[] {
-  const body = context.operation.requestBody as
-    | { content?: Record<string, { schema?: { properties?: object } }> }
-    | undefined;
-  return Object.keys(body?.content?.['application/json']?.schema?.properties ?? {});
-}
-
-function allowedMethods(api: OpenAPIBackend, path: string): string[] {
-  const parts = path
-    .slice(apiRoot.length)
-    .split('/')
-    .filter((part) => part !== '');
-  const matches = (template: string): boolean => {
-    const names = template.split('/').filter((part) => part !== '');
-    return names.length === parts.length && names.every((name, i) => name.startsWith('{') || name === parts[i]);
+  return async (call) => {
+    const target = operations.find(call.method, call.path);
+    if (!target) throw notFound();
+    if ('allow' in target) {
+      const detail = `${call.method} is not supported here; use ${target.allow.join(' or ')}`;
+      throw new AppError('method_not_allowed', detail, { allow: target.allow });
+    }
+    const { operation, params } = target;
+    call.route = operation.route;
+    authorize(operation, call);
+    if (operation.takesBody) call.rawBody = await readBody(call);
+    if (operation.needsKey) verifySignature(call);
+    const request = checked(operation, params, call);
+    const reply = (handlers[operation.id] as (request: unknown) => AnyReply | Promise<AnyReply>)(request);
+    return toAnswer(reply instanceof Promise ? await reply : reply);
   };
-  return api
-    .getOperations()
-    .filter((operation) => matches(operation.path))
-    .map((operation) => operation.method.toUpperCase());
+}
+
+/** What a proven key may do here, before anything of the request is read or validated. */
+function authorize({ id, needsKey }: Operation, { caller, authFailure }: Call): void {
+  if (!needsKey) return;
+  if (!caller) throw authFailure ?? missingKey();
+  if (caller.partner.status !== 'active') throw partnerInactive();
+  if (!caller.addressAllowed) {
+    throw new AppError('address_not_allowed', 'this API key may not be used from your address');
+  }
+  const scope = operationScopes[id];
+  if (scope && !caller.scopes.includes(scope)) {
+    throw new AppError('insufficient_scope', `this API key lacks the scope ${scope}`);
+  }
+}
+
+/**
+ * The request that the contract allows. Unknown query members are ignored. A number of the query is validated as a
+ * double but handed on as its text; text that is no plain JSON number stays text, so that the schema refuses it (`0x10`, ` 1`, `Infinity`).
+ */
+function checked(operation: Operation, path: Readonly<Record<string, string>>, call: Call): unknown {
+  const texts: Record<string, unknown> = {};
+  const query: Record<string, unknown> = {};
+  if (operation.query.length > 0) {
+    const sent = parseQuery(call.queryText);
+    for (const { name, isNumber } of operation.query) {
+      const value = sent[name];
+      if (value === undefined) continue;
+      texts[name] = value;
+      query[name] = isNumber && typeof value === 'string' && parseDecimal(value) ? JSON.parse(value) : value;
+    }
+  }
+  const body = operation.takesBody ? parseBody(call.rawBody) : undefined;
+  const shape = { path, query, header: call.req.headers };
+  const faults = operation.faults(body === undefined ? shape : { ...shape, requestBody: body });
+  if (faults.length > 0) {
+    // An id of neither form is answered like an unknown order, so that it tells nothing.
+    if (faults.some(({ instancePath }) => instancePath.startsWith('/path'))) {
+      throw operation.id === 'getOrder' ? orderNotFound() : notFound();
+    }
+    throw validationError(faults, operation.bodyMembers);
+  }
+  return { path, query: texts, body, call };
 }
 
 function notFound(): AppError {
@@ -204,21 +106,10 @@ function notFound(): AppError {
 }
 
 /** What the replies of all operations have in common, once the compiler has checked each by itself. */
-type AnyReply = { status: number; headers?: Record<string, string> } & ({ body?: string } | { image: string });
+type AnyReply = { status: number; headers?: Record<string, string> } & ({ body?: string | Buffer } | { image: string });
 
-function send(res: Response, reply: AnyReply): void {
-  res.status(reply.status);
-  if (reply.headers) res.set(reply.headers);
-  if ('image' in reply) res.type('image/svg+xml').send(reply.image);
-  else if (reply.body !== undefined) res.type('application/json').send(reply.body);
-  else res.end();
-}
-
-declare global {
-  namespace Express {
-    interface Locals {
-      /** The query's known members as they were sent. */
-      query: Record<string, unknown>;
-    }
-  }
+function toAnswer(reply: AnyReply): Answer {
+  const { status, headers = {} } = reply;
+  if ('image' in reply) return { status, headers, type: 'image/svg+xml; charset=utf-8', body: reply.image };
+  return reply.body === undefined ? { status, headers } : { status, headers, type: jsonType, body: reply.body };
 }

@@ -1,8 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Request } from 'express';
 import { AppError } from '../errors.ts';
 import { type ParsedKey, parseKey } from '../partners/secret-key.ts';
-import type { RequestState } from './request-state.ts';
+import type { Call } from './call.ts';
 
 /** The key that a request presents, before anything is known of it. */
 export type Presented =
@@ -13,13 +12,12 @@ export type Presented =
 const howTo = 'send the header Authorization: Bearer <KEY_ID>.<SECRET>';
 
 /** Reads the key from `Authorization: Bearer` or `X-API-Key`. Both may be sent when they carry the same key. */
-export function presentedKey(req: Request): Presented {
-  const bearer = bearerToken(req.get('authorization'));
-  const header = req.get('x-api-key');
-  const texts = [bearer, header].filter((text) => text !== undefined);
-  const [first, second] = texts;
+export function presentedKey(call: Call): Presented {
+  const bearer = bearerToken(call.header('authorization'));
+  const header = call.header('x-api-key');
+  const first = bearer ?? header;
   if (first === undefined) return { kind: 'none' };
-  if (second !== undefined && second !== first) {
+  if (bearer !== undefined && header !== undefined && header !== bearer) {
     const detail = 'Authorization and X-API-Key carry different keys; send one of them';
     return { kind: 'refused', error: new AppError('conflicting_credentials', detail) };
   }
@@ -42,17 +40,17 @@ export function missingKey(): AppError {
  *
  * @throws AppError invalid_signature when it is present and wrong in any way, or absent where the partner demands it.
  */
-export function verifySignature(req: Request, state: RequestState): void {
+export function verifySignature({ req, caller, secret, rawBody }: Call): void {
   const presented = req.headers['x-signature'];
   if (presented === undefined) {
-    if (state.caller?.partner.requireSignature) {
+    if (caller?.partner.requireSignature) {
       throw new AppError('invalid_signature', 'this partner account accepts signed requests only: send X-Signature');
     }
     return;
   }
   const text = typeof presented === 'string' ? presented : '';
-  const computed = createHmac('sha256', state.secret ?? '')
-    .update(state.rawBody)
+  const computed = createHmac('sha256', secret ?? '')
+    .update(rawBody)
     .digest();
   if (!/^[0-9A-Fa-f]{64}$/.test(text) || !timingSafeEqual(Buffer.from(text, 'hex'), computed)) {
     const detail =

@@ -1,11 +1,68 @@
-import { isUtf8 } from 'node:buffer';
-import express, { type NextFunction, type Request, type Response } from 'express';
+import getRawBody from 'raw-body';
 import { AppError } from '../errors.ts';
+import type { Call } from './call.ts';
 
-/** The one operation with a body. */
-const takesBody = /^\/api\/v1\/partner\/orders\/?$/;
-/** Largest body that is read. An order takes less than 2 KiB. */
-const bodyLimit = '16kb';
+/** Largest body that is read, in bytes. An order takes less than 2 KiB. */
+const bodyLimit = 16 * 1024;
+
+const cutOff = () => new AppError('invalid_request', 'the request ended before its body was complete');
+
+/** How raw-body names what it refuses. https://github.com/stream-utils/raw-body#errors */
+const bodyFaults: Record<string, () => AppError> = {
+  'entity.too.large': () => new AppError('body_too_large', 'the body is larger than 16 KiB'),
+  'request.aborted': cutOff,
+  // The client went away while its key was proven and its request counted.
+  'stream.not.readable': cutOff,
+  'request.size.invalid': () => new AppError('invalid_request', 'Content-Length does not match the body'),
+};
+
+/**
+ * Reads the exact bytes of a JSON body.
+ *
+ * @throws AppError for a body of another type, a compressed one, one that is too large, and one that did not arrive.
+ */
+export async function readBody(call: Call): Promise<Buffer> {
+  const { req } = call;
+  if (!isUtf8Json(req.headers['content-type'])) {
+    throw new AppError('unsupported_media_type', 'the body must be JSON in UTF-8: send Content-Type: application/json');
+  }
+  const encoding = req.headers['content-encoding'] || 'identity';
+  if (encoding.toLowerCase() !== 'identity') {
+    throw new AppError('unsupported_media_type', 'the body must not be compressed');
+  }
+  try {
+    return await getRawBody(req, { limit: bodyLimit, length: req.headers['content-length'] ?? null });
+  } catch (error) {
+    // What still arrives is thrown away, so that the connection can be used again.
+    req.resume();
+    const type = error instanceof Error && 'type' in error ? String(error.type) : '';
+    const fault = Object.hasOwn(bodyFaults, type) ? bodyFaults[type] : undefined;
+    throw fault ? fault() : error;
+  }
+}
+
+/**
+ * The body as JSON; undefined when there is none. Digits of numbers are kept for `numberSource`.
+ *
+ * @throws AppError invalid_encoding or invalid_json.
+ */
+export function parseBody(raw: Buffer): unknown {
+  if (raw.length === 0) return undefined;
+  let text: string;
+  try {
+    text = utf8.decode(raw);
+  } catch {
+    // Invalid bytes would become replacement characters in silence.
+    throw new AppError('invalid_encoding', 'the body is not valid UTF-8');
+  }
+  try {
+    return JSON.parse(text, keepNumberSource);
+  } catch {
+    throw new AppError('invalid_json', 'the body is not valid JSON');
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** The source text of each number of a parsed body, by the object that holds it. */
 const numberSources = new WeakMap<object, Map<string, string>>();
@@ -33,40 +90,7 @@ export function numberSource(body: object, member: string): string {
   return source;
 }
 
-const parse = express.json({
-  limit: bodyLimit,
-  strict: true,
-  inflate: false,
-  type: 'application/json',
-  reviver: keepNumberSource,
-  verify: (_req, res, raw) => {
-    (res as unknown as Response).locals.state.rawBody = raw;
-  },
-});
-
-/**
- * Reads the JSON body of a create by an active partner; any other request's body is left unread, whatever it is. The exact bytes are kept
- * for the signature, the exact digits of numbers for amounts.
- */
-export function jsonBody(req: Request, res: Response, next: NextFunction): void {
-  const { caller } = res.locals.state;
-  if (req.method !== 'POST' || caller?.partner.status !== 'active' || !takesBody.test(req.path)) {
-    next();
-    return;
-  }
-  if (!isUtf8Json(req.get('content-type'))) {
-    throw new AppError('unsupported_media_type', 'the body must be JSON in UTF-8: send Content-Type: application/json');
-  }
-  parse(req, res, (error?: unknown) => {
-    next(error ?? encodingFault(res.locals.state.rawBody));
-  });
-}
-
-/** Invalid bytes would become replacement characters in silence. */
-function encodingFault(raw: Buffer): AppError | undefined {
-  return isUtf8(raw) ? undefined : new AppError('invalid_encoding', 'the body is not valid UTF-8');
-}
-
 function isUtf8Json(contentType: string | undefined): boolean {
+  if (contentType === 'application/json') return true;
   return /^application\/json(?:\s*;\s*charset\s*=\s*"?utf-8"?)?\s*$/i.test(contentType ?? '');
 }

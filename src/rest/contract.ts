@@ -1,35 +1,26 @@
-import { readFileSync } from 'node:fs';
 import type { Document } from 'openapi-backend';
-import { parse } from 'yaml';
+import { contractJson } from '../generated/contract.ts';
 import type { operations } from '../generated/openapi.ts';
 
-/** The REST contract, read once from openapi.yaml at the top of the package. */
+/** Where the contract's paths begin. */
+export const apiRoot = '/api/v1';
+
+/** A fresh copy of the REST contract, openapi.yaml at the top of the package. */
 export function readContract(): Document {
-  return parse(readFileSync(new URL('../../openapi.yaml', import.meta.url), 'utf8')) as Document;
+  return JSON.parse(contractJson);
 }
 
 export type OperationId = keyof operations;
-
-/** A shape of the contract whose numbers may carry exact digits. */
-export type Exact<T> = T extends number
-  ? number | JsonNumber
-  : T extends readonly (infer Item)[]
-    ? Exact<Item>[]
-    : T extends object
-      ? { [Member in keyof T]: Exact<T[Member]> }
-      : T;
 
 declare const shape: unique symbol;
 /** JSON text of a shape of the contract. */
 export type Json<Shape> = string & { readonly [shape]?: Shape };
 
-/** Writes a shape of the contract as JSON, amounts with all their digits. */
-export function toJson<Shape>(value: Exact<Shape>): Json<Shape> {
-  return JSON.stringify(value);
-}
+/** The same as bytes, for an answer that is sent many times. */
+export type JsonBytes<Shape> = Buffer & { readonly [shape]?: Shape };
 
 type Answer<Status, Response> = Response extends { content: { 'application/json': infer Body } }
-  ? { status: Status; body: Json<Body>; headers?: Record<string, string> }
+  ? { status: Status; body: Json<Body> | JsonBytes<Body>; headers?: Record<string, string> }
   : Response extends { content: { 'image/svg+xml': infer _Image } }
     ? { status: Status; image: string; headers?: Record<string, string> }
     : { status: Status; headers?: Record<string, string> };

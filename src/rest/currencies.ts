@@ -1,37 +1,40 @@
 import { createHash } from 'node:crypto';
+import type { Document } from 'openapi-backend';
 import type { Currency } from '../currencies/currency.entity.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
 import { coinIcon, coinIconPath } from '../currencies/icons.ts';
 import { AppError } from '../errors.ts';
 import type { components } from '../generated/openapi.ts';
-import { jsonNumber } from '../money.ts';
+import { formatDecimal } from '../money.ts';
 import type { Handler } from './api.ts';
-import { type Exact, type Json, toJson } from './contract.ts';
+import type { JsonBytes } from './contract.ts';
 import { matchesEtag } from './etag.ts';
+import { type Exact, jsonWriter } from './json-writer.ts';
 
 type CurrencyBody = components['schemas']['Currency'];
 
 const yearSec = 31_536_000;
 
-/** GET /currencies: the text is written once for each change of the catalogue. */
-export function listCurrenciesHandler(catalogue: CurrencyCatalogue): Handler<'listCurrencies'> {
-  let written: { rows: readonly Currency[]; body: Json<CurrencyBody[]>; etag: string } | undefined;
-  return ({ headers }) => {
+/** GET /currencies: the bytes are written once for each change of the catalogue. */
+export function listCurrenciesHandler(document: Document, catalogue: CurrencyCatalogue): Handler<'listCurrencies'> {
+  const write = jsonWriter(document, 'Currency');
+  let written: { rows: readonly Currency[]; body: JsonBytes<CurrencyBody[]>; etag: string } | undefined;
+  return ({ call }) => {
     if (written?.rows !== catalogue.rows) {
       const { rows } = catalogue;
-      const body = toJson<CurrencyBody[]>(rows.filter((row) => row.isActive).map(currencyBody));
+      const body = Buffer.from(`[${rows.filter((row) => row.isActive).map((row) => write(currencyBody(row)))}]`);
       written = { rows, body, etag: `"${createHash('sha256').update(body).digest('hex').slice(0, 32)}"` };
     }
     const { body, etag } = written;
     const cache = { ETag: etag, 'Cache-Control': 'public, max-age=5' };
-    if (matchesEtag(headers['if-none-match'], etag)) return { status: 304, headers: cache };
+    if (matchesEtag(call.header('if-none-match'), etag)) return { status: 304, headers: cache };
     return { status: 200, body, headers: cache };
   };
 }
 
 /** GET /coin-icons/{file} */
 export function getCoinIconHandler(catalogue: CurrencyCatalogue): Handler<'getCoinIcon'> {
-  return ({ path, query, headers }) => {
+  return ({ path, query, call }) => {
     const coin = /^([a-z0-9]{1,12})\.svg$/.exec(path.file)?.[1];
     if (coin === undefined || !catalogue.coins().includes(coin.toUpperCase())) {
       throw new AppError('not_found', 'there is no such icon; GET /currencies names each coin’s icon_url');
@@ -42,7 +45,7 @@ export function getCoinIconHandler(catalogue: CurrencyCatalogue): Handler<'getCo
       'Cache-Control': query.v === version ? `public, max-age=${yearSec}, immutable` : 'public, max-age=300',
       'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
     };
-    if (matchesEtag(headers['if-none-match'], etag)) return { status: 304, headers: cache };
+    if (matchesEtag(call.header('if-none-match'), etag)) return { status: 304, headers: cache };
     return { status: 200, image: svg, headers: cache };
   };
 }
@@ -56,8 +59,8 @@ function currencyBody(row: Currency): Exact<CurrencyBody> {
     is_active: row.isActive,
     is_deposit_enabled: row.isDepositEnabled,
     is_withdraw_enabled: row.isWithdrawEnabled,
-    min_amount: jsonNumber(row.minAmount),
-    max_amount: jsonNumber(row.maxAmount),
+    min_amount: formatDecimal(row.minAmount),
+    max_amount: formatDecimal(row.maxAmount),
     min_confirmations: row.minConfirmations,
     decimals: row.decimals,
     is_memo: row.isMemo,

@@ -1,18 +1,21 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { Router } from 'express';
 import type { Document } from 'openapi-backend';
-import { apiRoot, type Handler } from './api.ts';
+import { AppError } from '../errors.ts';
+import type { Answer } from './answer.ts';
+import type { Handler } from './api.ts';
+import type { Call } from './call.ts';
+import { apiRoot } from './contract.ts';
 import { matchesEtag } from './etag.ts';
 
 /** GET /openapi.json: the contract as it stands in the package. */
 export function getDocumentHandler(document: Document): Handler<'getDocument'> {
   const body = JSON.stringify(document);
-  const etag = `"${createHash('sha256').update(body).digest('hex').slice(0, 32)}"`;
-  return ({ headers }) => {
+  const etag = etagOf(body);
+  return ({ call }) => {
     const cache = { ETag: etag, 'Cache-Control': 'public, max-age=300' };
-    if (matchesEtag(headers['if-none-match'], etag)) return { status: 304, headers: cache };
+    if (matchesEtag(call.header('if-none-match'), etag)) return { status: 304, headers: cache };
     return { status: 200, body, headers: cache };
   };
 }
@@ -43,28 +46,53 @@ const start = `SwaggerUIBundle({
 });
 `;
 
-/** The rendered contract at /api/v1/docs: every byte comes from this package, and the page may load nothing else. */
-export function docsRouter(): Router {
-  const require = createRequire(import.meta.url);
-  const vendored = (name: string): Buffer => readFileSync(require.resolve(`swagger-ui-dist/${name}`));
-  const files: Record<string, { type: string; content: Buffer | string }> = {
-    '/': { type: 'text/html', content: page },
-    '/start.js': { type: 'text/javascript', content: start },
-    '/swagger-ui.css': { type: 'text/css', content: vendored('swagger-ui.css') },
-    '/swagger-ui-bundle.js': { type: 'text/javascript', content: vendored('swagger-ui-bundle.js') },
-  };
-  const router = Router();
-  for (const [path, { type, content }] of Object.entries(files)) {
-    router.get(path, (_req, res) => {
-      res.locals.state.route = `${apiRoot}/docs`;
-      res.set('Cache-Control', 'public, max-age=300');
-      res.set('Referrer-Policy', 'no-referrer');
-      res.set(
-        'Content-Security-Policy',
-        "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-      );
-      res.type(type).send(content);
-    });
+const headers = {
+  'Cache-Control': 'public, max-age=300',
+  'Referrer-Policy': 'no-referrer',
+  'Content-Security-Policy':
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+};
+
+/** Reads a file of the packaged viewer when it is asked for: it is large and seldom wanted. */
+function vendored(name: string): () => Promise<Buffer> {
+  const path = createRequire(import.meta.url).resolve(`swagger-ui-dist/${name}`);
+  return () => readFile(path);
+}
+
+/** The entity tags of the files that were asked for; they change with the package only. */
+const etags = new Map<string, string>();
+
+const files: Record<string, { type: string; content: () => string | Promise<Buffer> }> = {
+  '': { type: 'text/html; charset=utf-8', content: () => page },
+  '/start.js': { type: 'text/javascript; charset=utf-8', content: () => start },
+  '/swagger-ui.css': { type: 'text/css; charset=utf-8', content: vendored('swagger-ui.css') },
+  '/swagger-ui-bundle.js': { type: 'text/javascript; charset=utf-8', content: vendored('swagger-ui-bundle.js') },
+};
+
+const docsRoot = `${apiRoot}/docs`;
+
+/**
+ * The rendered contract at /api/v1/docs, null for any other path: every byte comes from this package, and the page may
+ * load nothing else.
+ */
+export async function docsAnswer(call: Call): Promise<Answer | null> {
+  if (!call.path.startsWith(docsRoot)) return null;
+  const name = call.path.slice(docsRoot.length).replace(/\/$/, '');
+  const file = Object.hasOwn(files, name) ? files[name] : undefined;
+  if (!file) return null;
+  call.route = docsRoot;
+  if (call.method !== 'GET' && call.method !== 'HEAD') {
+    const allow = ['GET', 'HEAD'];
+    throw new AppError('method_not_allowed', `${call.method} is not supported here; use GET`, { allow });
   }
-  return router;
+  const body = await file.content();
+  const etag = etags.get(name) ?? etagOf(body);
+  etags.set(name, etag);
+  const cached = { ...headers, ETag: etag };
+  if (matchesEtag(call.header('if-none-match'), etag)) return { status: 304, headers: cached };
+  return { status: 200, type: file.type, body, headers: cached };
+}
+
+function etagOf(body: string | Buffer): string {
+  return `"${createHash('sha256').update(body).digest('hex').slice(0, 32)}"`;
 }

@@ -1,25 +1,29 @@
 import { createHash } from 'node:crypto';
+import type { Document } from 'openapi-backend';
 import { AppError, type FieldFault } from '../errors.ts';
 import type { components } from '../generated/openapi.ts';
-import { jsonNumber, parseDecimal } from '../money.ts';
-import type { Order } from '../orders/order.entity.ts';
+import { parseDecimal } from '../money.ts';
 import type { CreateOrder, OrderService, Repeatable } from '../orders/order-service.ts';
+import type { OrderView } from '../orders/order-statements.ts';
 import type { Caller } from '../partners/authenticator.ts';
-import { type ApiRequest, apiRoot, type Handler } from './api.ts';
+import type { ApiRequest, Handler } from './api.ts';
 import { missingKey } from './authenticate.ts';
 import { numberSource } from './body.ts';
-import { type Body, type Json, toJson } from './contract.ts';
+import type { Call } from './call.ts';
+import { apiRoot, type Body, type Json } from './contract.ts';
+import { jsonWriter } from './json-writer.ts';
 
 type OrderBody = components['schemas']['Order'];
 
 /** POST /partner/orders */
-export function createOrderHandler(orders: OrderService): Handler<'createOrder'> {
+export function createOrderHandler(document: Document, orders: OrderService): Handler<'createOrder'> {
+  const write = orderWriter(document);
   return async (request) => {
-    const caller = callerOf(request);
-    const created = await orders.create(orderRequest(request.body), caller, repeatable(request), orderJson);
+    const caller = callerOf(request.call);
+    const created = await orders.create(orderRequest(request.body), caller, repeatable(request), write);
     return {
       status: 201,
-      // The stored text was written by orderJson, now or the first time.
+      // The stored text was written by the same function, now or the first time.
       body: created.body as Json<OrderBody>,
       headers: {
         Location: `${apiRoot}/partner/orders/${created.orderId}`,
@@ -30,37 +34,40 @@ export function createOrderHandler(orders: OrderService): Handler<'createOrder'>
 }
 
 /** GET /partner/orders/{order_id} */
-export function getOrderHandler(orders: OrderService): Handler<'getOrder'> {
+export function getOrderHandler(document: Document, orders: OrderService): Handler<'getOrder'> {
+  const write = orderWriter(document);
   return async (request) => {
-    const order = await orders.find(request.path.order_id, callerOf(request).partner.id);
-    return { status: 200, body: orderJson(order) };
+    const order = await orders.find(request.path.order_id, callerOf(request.call).partner.id);
+    return { status: 200, body: write(order) };
   };
 }
 
-/** The Order of the contract, exactly its fields. */
-function orderJson(order: Order): Json<OrderBody> {
-  return toJson<OrderBody>({
-    id: order.id,
-    short_id: order.shortId,
-    status: order.status,
-    created_at: order.createdAt.toISOString(),
-    expires_at: order.expiresAt.toISOString(),
-    coin_from: order.coinFrom,
-    network_from: order.networkFrom,
-    coin_to: order.coinTo,
-    network_to: order.networkTo,
-    amount_from_expected: jsonNumber(order.amountFromExpected),
-    amount_to_expected: jsonNumber(order.amountToExpected),
-    rate_type: order.rateType,
-    rate_quoted: jsonNumber(order.rateQuoted),
-    deposit_address: order.depositAddress.address,
-    deposit_address_tag: order.depositAddress.tag,
-    recipient_address: order.recipientAddress,
-    deposit_txid: order.depositTxid,
-    deposit_confirmations: order.depositConfirmations,
-    deposit_confirmations_required: order.depositConfirmationsRequired,
-    payout_txid: order.payoutTxid,
-  });
+/** Writes the Order of the contract, exactly its fields. */
+function orderWriter(document: Document): (order: OrderView) => Json<OrderBody> {
+  const write = jsonWriter(document, 'Order');
+  return (order) =>
+    write({
+      id: order.id,
+      short_id: order.shortId,
+      status: order.status,
+      created_at: order.createdAt,
+      expires_at: order.expiresAt,
+      coin_from: order.coinFrom,
+      network_from: order.networkFrom,
+      coin_to: order.coinTo,
+      network_to: order.networkTo,
+      amount_from_expected: order.amountFromExpected,
+      amount_to_expected: order.amountToExpected,
+      rate_type: order.rateType,
+      rate_quoted: order.rateQuoted,
+      deposit_address: order.depositAddress,
+      deposit_address_tag: order.depositAddressTag,
+      recipient_address: order.recipientAddress,
+      deposit_txid: order.depositTxid,
+      deposit_confirmations: order.depositConfirmations,
+      deposit_confirmations_required: order.depositConfirmationsRequired,
+      payout_txid: order.payoutTxid,
+    });
 }
 
 function orderRequest(body: Body<'createOrder'>): CreateOrder {
@@ -85,18 +92,18 @@ function orderRequest(body: Body<'createOrder'>): CreateOrder {
 }
 
 /** The Idempotency-Key, bare or in double quotes, with a hash of what is asked. */
-function repeatable({ headers, state }: ApiRequest<'createOrder'>): Repeatable | null {
-  const header = headers['idempotency-key'];
+function repeatable({ call }: ApiRequest<'createOrder'>): Repeatable | null {
+  const header = call.header('idempotency-key');
   if (header === undefined) return null;
   const key = header.length > 2 && header.startsWith('"') && header.endsWith('"') ? header.slice(1, -1) : header;
   if (!/^[\x21-\x7e]{1,255}$/.test(key) || key === '""') {
     throw new AppError('invalid_idempotency_key', 'Idempotency-Key must be 1 to 255 visible ASCII characters');
   }
-  const fingerprint = createHash('sha256').update(`POST ${apiRoot}/partner/orders\n`).update(state.rawBody).digest();
+  const fingerprint = createHash('sha256').update(`POST ${apiRoot}/partner/orders\n`).update(call.rawBody).digest();
   return { key, fingerprint };
 }
 
-function callerOf({ state }: { state: ApiRequest<'getOrder'>['state'] }): Caller {
-  if (!state.caller) throw missingKey();
-  return state.caller;
+function callerOf({ caller }: Call): Caller {
+  if (!caller) throw missingKey();
+  return caller;
 }

@@ -1,11 +1,11 @@
-import type { NextFunction, Request, Response } from 'express';
 import type { Config } from '../config.ts';
 import { AppError } from '../errors.ts';
 import { addressKeys } from '../limits/client-address.ts';
-import { type BucketName, type Limiter, type Verdict, windowSec } from '../limits/limiter.ts';
+import type { Bucket, BucketName, Limiter, Verdict } from '../limits/limiter.ts';
 import type { Authenticator, Caller } from '../partners/authenticator.ts';
-import type { ParsedKey } from '../partners/secret-key.ts';
 import { invalidKey, presentedKey } from './authenticate.ts';
+import type { Call } from './call.ts';
+import { apiRoot } from './contract.ts';
 
 /** One customer's IPv6 block may hold this many hosts that are each at their limit. */
 const blockFactor = 10;
@@ -26,103 +26,69 @@ export class RateLimit {
     this.#authenticator = authenticator;
   }
 
-  /** Express middleware. */
-  readonly handle = async (req: Request, res: Response, next: NextFunction): Promise<void> => {
-    const verdicts = await this.#count(req, res);
-    const tightest = verdicts.reduce((a, b) => (isTighter(b, a) ? b : a));
-    setHeaders(res, tightest);
-    if (!tightest.allowed) {
-      const seconds = Math.max(1, Math.ceil(tightest.resetMs / 1000));
-      throw new AppError('rate_limited', `rate limit exceeded; retry in ${seconds} seconds`, {
-        retryAfterSec: seconds,
-      });
-    }
-    next();
-  };
+  /** @throws AppError rate_limited, with the seconds until the window ends. */
+  async admit(call: Call): Promise<void> {
+    const verdict = await this.#count(call);
+    call.verdict = verdict;
+    if (verdict.allowed) return;
+    const seconds = Math.max(1, Math.ceil(verdict.resetMs / 1000));
+    const detail = `rate limit exceeded; retry in ${seconds} seconds`;
+    throw new AppError('rate_limited', detail, { retryAfterSec: seconds });
+  }
 
-  /** Counts in one bucket after another until one refuses. */
-  async #count(req: Request, res: Response): Promise<[Verdict, ...Verdict[]]> {
-    const { state } = res.locals;
-    const path = req.path.toLowerCase();
-    if (path.startsWith('/api/v1/coin-icons') || path.startsWith('/api/v1/docs')) {
-      return this.#byAddress(req, 'assets', this.#config.RATE_LIMIT_ICONS_PER_MIN);
+  async #count(call: Call): Promise<Verdict> {
+    const path = call.path.toLowerCase();
+    if (path.startsWith(`${apiRoot}/coin-icons`) || path.startsWith(`${apiRoot}/docs`)) {
+      return this.#byAddress(call, 'assets', this.#config.RATE_LIMIT_ICONS_PER_MIN);
     }
-    const needsKey = path.startsWith('/api/v1/partner/orders');
-    const presented = presentedKey(req);
-    if (presented.kind === 'none') return this.#anonymous(req);
+    const needsKey = path.startsWith(`${apiRoot}/partner/orders`);
+    const presented = presentedKey(call);
+    if (presented.kind === 'none') return this.#anonymous(call);
 
     if (presented.kind === 'key') {
-      const proof = await this.#prove(req, presented.key);
-      if (proof.kind === 'limited') return [proof.verdict];
-      if (proof.kind === 'caller') {
-        const { caller } = proof;
-        const usable = caller.partner.status === 'active' && caller.addressAllowed;
-        if (!needsKey && !usable) return this.#anonymous(req);
-        state.caller = caller;
-        state.secret = presented.key.secret;
-        return this.#byPartner(caller, req.method === 'POST' && needsKey);
+      const { key } = presented;
+      // Looking up an unknown key id costs a statement, so those are counted too: a stranger who invents key ids cannot
+      // keep the database busy, and a partner behind the same address is not locked out.
+      if (!this.#authenticator.isKnown(key.keyId)) {
+        const lookups = await this.#byAddress(call, 'lookup', this.#config.RATE_LIMIT_PARTNER_PER_MIN);
+        if (!lookups.allowed) return lookups;
       }
-      state.authFailure = invalidKey();
+      const proof = this.#authenticator.authenticate(key, call.client.address);
+      const caller = proof instanceof Promise ? await proof : proof;
+      if (caller) {
+        const usable = caller.partner.status === 'active' && caller.addressAllowed;
+        if (!needsKey && !usable) return this.#anonymous(call);
+        call.caller = caller;
+        call.secret = key.secret;
+        return this.#byPartner(caller, call.method === 'POST' && needsKey);
+      }
+      call.authFailure = invalidKey();
     } else {
-      state.authFailure = presented.error;
+      call.authFailure = presented.error;
     }
-    const failures = await this.#byAddress(req, 'authfail', this.#config.RATE_LIMIT_AUTH_FAILURES_PER_MIN);
-    if (needsKey || failures.some((verdict) => !verdict.allowed)) return failures;
-    return this.#anonymous(req);
+    const failures = await this.#byAddress(call, 'authfail', this.#config.RATE_LIMIT_AUTH_FAILURES_PER_MIN);
+    return needsKey || !failures.allowed ? failures : this.#anonymous(call);
   }
 
-  /**
-   * Looking up an unknown key id costs a statement, so those are counted too: a stranger who invents key ids
-   * cannot keep the database busy, and a partner behind the same address is not locked out.
-   */
-  async #prove(
-    req: Request,
-    key: ParsedKey,
-  ): Promise<{ kind: 'caller'; caller: Caller } | { kind: 'failed' } | { kind: 'limited'; verdict: Verdict }> {
-    if (!this.#authenticator.isKnown(key.keyId)) {
-      const limit = this.#config.RATE_LIMIT_PARTNER_PER_MIN;
-      const verdicts = await this.#byAddress(req, 'lookup', limit);
-      const refused = verdicts.find((verdict) => !verdict.allowed);
-      if (refused) return { kind: 'limited', verdict: refused };
-    }
-    const caller = await this.#authenticator.authenticate(key, req.ip ?? '');
-    return caller ? { kind: 'caller', caller } : { kind: 'failed' };
+  #anonymous(call: Call): Promise<Verdict> {
+    return this.#byAddress(call, 'anon', this.#config.RATE_LIMIT_PUBLIC_PER_MIN);
   }
 
-  #anonymous(req: Request): Promise<[Verdict, ...Verdict[]]> {
-    return this.#byAddress(req, 'anon', this.#config.RATE_LIMIT_PUBLIC_PER_MIN);
+  #byAddress(call: Call, bucket: BucketName, limit: number): Promise<Verdict> {
+    const { host, block } = addressKeys(call.client.address);
+    const own: Bucket = { bucket, key: host, limit };
+    if (block === null) return this.#limiter.consume(own);
+    return this.#limiter.consume(own, { bucket, key: block, limit: limit * blockFactor });
   }
 
-  async #byAddress(req: Request, bucket: BucketName, limit: number): Promise<[Verdict, ...Verdict[]]> {
-    const { host, block } = addressKeys(req.ip ?? '');
-    const verdict = await this.#limiter.consume(bucket, host, limit);
-    if (!verdict.allowed || block === null) return [verdict];
-    return [verdict, await this.#limiter.consume(bucket, block, limit * blockFactor)];
+  #byPartner({ partner: { id, rateLimitPerMin, ordersLimitPerMin } }: Caller, createsOrder: boolean): Promise<Verdict> {
+    const all: Bucket = {
+      bucket: 'partner',
+      key: id,
+      limit: rateLimitPerMin ?? this.#config.RATE_LIMIT_PARTNER_PER_MIN,
+    };
+    if (!createsOrder) return this.#limiter.consume(all);
+    const limit = ordersLimitPerMin ?? this.#config.RATE_LIMIT_ORDERS_PER_MIN;
+    return this.#limiter.consume(all, { bucket: 'orders', key: id, limit });
   }
-
-  async #byPartner(caller: Caller, createsOrder: boolean): Promise<[Verdict, ...Verdict[]]> {
-    const { id, rateLimitPerMin, ordersLimitPerMin } = caller.partner;
-    const limit = rateLimitPerMin ?? this.#config.RATE_LIMIT_PARTNER_PER_MIN;
-    const verdict = await this.#limiter.consume('partner', id, limit);
-    if (!verdict.allowed || !createsOrder) return [verdict];
-    const ordersLimit = ordersLimitPerMin ?? this.#config.RATE_LIMIT_ORDERS_PER_MIN;
-    return [verdict, await this.#limiter.consume('orders', id, ordersLimit)];
-  }
-}
-
-function isTighter(a: Verdict, b: Verdict): boolean {
-  if (a.allowed !== b.allowed) return !a.allowed;
-  return a.remaining < b.remaining;
-}
-
-/** https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/ and the older X- family with it. */
-function setHeaders(res: Response, { bucket, limit, remaining, resetMs }: Verdict): void {
-  const seconds = Math.ceil(resetMs / 1000);
-  res.set({
-    'RateLimit-Policy': `"${bucket}";q=${limit};w=${windowSec}`,
-    RateLimit: `"${bucket}";r=${remaining};t=${seconds}`,
-    'X-RateLimit-Limit': String(limit),
-    'X-RateLimit-Remaining': String(remaining),
-    'X-RateLimit-Reset': String(Math.ceil((Date.now() + resetMs) / 1000)),
-  });
 }

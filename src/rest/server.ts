@@ -1,21 +1,24 @@
-import express, { type Express } from 'express';
+import { randomUUID } from 'node:crypto';
+import type { RequestListener } from 'node:http';
 import type { Config } from '../config.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
+import { AppError } from '../errors.ts';
+import { addressPrefix, isLoopback } from '../limits/client-address.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { Log } from '../log.ts';
 import type { OrderService } from '../orders/order-service.ts';
 import type { Authenticator } from '../partners/authenticator.ts';
 import type { RateService } from '../rates/rate-service.ts';
-import { apiRoot, createApi } from './api.ts';
-import { jsonBody } from './body.ts';
+import { sendAnswer, sendError } from './answer.ts';
+import { createApi } from './api.ts';
+import { Call } from './call.ts';
+import { type Client, clientReader } from './client.ts';
 import { readContract } from './contract.ts';
 import { getCoinIconHandler, listCurrenciesHandler } from './currencies.ts';
-import { docsRouter, getDocumentHandler } from './docs.ts';
-import { errorHandler } from './error-handler.ts';
+import { docsAnswer, getDocumentHandler } from './docs.ts';
 import { createOrderHandler, getOrderHandler } from './orders.ts';
 import { RateLimit } from './rate-limit.ts';
 import { getRateHandler } from './rates.ts';
-import { httpsOnly, requestContext } from './request-context.ts';
 
 export interface RestDependencies {
   readonly config: Config;
@@ -28,32 +31,80 @@ export interface RestDependencies {
 }
 
 /**
- * The public listener: /api/v1 and nothing else. Each request goes through the same steps in the same order: id and
- * headers, HTTPS, key and limits, body, contract, handler, and on any failure the one error handler.
+ * The public listener: /api/v1 and nothing else. Each request goes through the same steps in the same order: id, HTTPS,
+ * key and limits, contract, handler; and any failure ends in the one error answer.
  */
-export async function createRestApp(dependencies: RestDependencies): Promise<Express> {
+export async function createRestListener(dependencies: RestDependencies): Promise<RequestListener> {
   const { config, log, limiter, authenticator, catalogue, rates, orders } = dependencies;
   const document = readContract();
-  const app = express();
-  app.disable('x-powered-by');
-  app.disable('etag');
-  app.set('query parser', 'simple');
-  app.set('trust proxy', config.TRUSTED_PROXIES.length > 0 ? [...config.TRUSTED_PROXIES] : false);
-  app.use(requestContext(log));
-  app.use(httpsOnly);
-  app.use(new RateLimit(config, limiter, authenticator).handle);
-  app.use(`${apiRoot}/docs`, docsRouter());
-  app.use(jsonBody);
-  app.use(
-    await createApi(document, {
-      listCurrencies: listCurrenciesHandler(catalogue),
-      getCoinIcon: getCoinIconHandler(catalogue),
-      getRate: getRateHandler(rates),
-      createOrder: createOrderHandler(orders),
-      getOrder: getOrderHandler(orders),
-      getDocument: getDocumentHandler(document),
-    }),
+  const api = await createApi(document, {
+    listCurrencies: listCurrenciesHandler(document, catalogue),
+    getCoinIcon: getCoinIconHandler(catalogue),
+    getRate: getRateHandler(document, rates),
+    createOrder: createOrderHandler(document, orders),
+    getOrder: getOrderHandler(document, orders),
+    getDocument: getDocumentHandler(document),
+  });
+  const rateLimit = new RateLimit(config, limiter, authenticator);
+  const clientOf = clientReader(config.TRUSTED_PROXIES);
+  const warnOfProxy = proxyWarning(log);
+
+  const serve = async (call: Call): Promise<void> => {
+    try {
+      requireHttps(call.client);
+      await rateLimit.admit(call);
+      sendAnswer(call, (await docsAnswer(call)) ?? (await api(call)));
+    } catch (error) {
+      sendError(call, error, log);
+    }
+  };
+  return (req, res) => {
+    const client = clientOf(req);
+    const call = new Call(req, res, requestId(req.headers['x-request-id'], client), client);
+    if (req.headers['x-forwarded-for'] !== undefined) warnOfProxy(client);
+    if (log.isLevelEnabled('info')) res.on('close', () => logCall(log, call));
+    void serve(call);
+  };
+}
+
+const acceptableRequestId = /^[A-Za-z0-9_-]{8,64}$/;
+
+/** An inbound id is taken over from a trusted proxy only. */
+function requestId(inbound: string | string[] | undefined, { isBehindProxy }: Client): string {
+  return isBehindProxy && typeof inbound === 'string' && acceptableRequestId.test(inbound) ? inbound : randomUUID();
+}
+
+/** Refuses plain HTTP from anywhere but this machine; a redirect would teach clients to send keys in the clear. */
+function requireHttps({ isSecure, address }: Client): void {
+  if (isSecure || isLoopback(address)) return;
+  const detail = 'this API is served over HTTPS only; use https:// and replace the key that you sent';
+  throw new AppError('https_required', detail);
+}
+
+function logCall(log: Log, { res, req, id, route, startedAt, client, caller, errorCode }: Call): void {
+  log.info(
+    {
+      event: 'request',
+      request_id: id,
+      method: req.method,
+      route,
+      status: res.writableEnded ? res.statusCode : 499,
+      ms: Math.round((performance.now() - startedAt) * 100) / 100,
+      ip_prefix: addressPrefix(client.address),
+      ...(caller ? { partner_id: caller.partner.id, key_id: caller.keyId } : {}),
+      ...(errorCode ? { code: errorCode } : {}),
+    },
+    'request',
   );
-  app.use(errorHandler(log));
-  return app;
+}
+
+/** Says once that a proxy on this machine is not one of TRUSTED_PROXIES. */
+function proxyWarning(log: Log): (client: Client) => void {
+  let warned = false;
+  return ({ isBehindProxy, address }) => {
+    if (warned || isBehindProxy || !isLoopback(address)) return;
+    warned = true;
+    const advice = 'X-Forwarded-For came from this machine and was ignored; a proxy here belongs in TRUSTED_PROXIES';
+    log.warn({ event: 'untrusted_proxy', setting: 'TRUSTED_PROXIES' }, advice);
+  };
 }

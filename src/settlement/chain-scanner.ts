@@ -298,7 +298,7 @@ export class ChainScanner {
     const scanned = new Map([[chain, to]]);
     for (const order of orders) {
       const its = deposits.filter(({ orderId }) => orderId === order.id);
-      noticeDeposits({ em, tools, now, order, deposits: its, payments: [], scanned });
+      noticeDeposits({ em, tools, now, order, deposits: its, payments: [], trade: null, bookings: [], scanned });
     }
     const ripe = deposits.filter((deposit) => deposit.chain === chain && isRipe(deposit, to));
     const due = orders.filter(({ id }) => ripe.some(({ orderId }) => orderId === id));

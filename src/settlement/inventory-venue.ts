@@ -1,5 +1,6 @@
-import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import type { MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../clock.ts';
+import { brokenConstraint } from '../db/database.ts';
 import { Big, floorTo, formatDecimal, storedDecimals } from '../money.ts';
 import type { PriceBook } from '../rates/price-book.ts';
 import type { LiquidityVenue, VenueAnswer, VenueOrder } from './liquidity-venue.ts';
@@ -12,6 +13,9 @@ export interface InventoryVenueOptions {
 
 /** The name under which trades and fills are stored, since the inventory was the sandbox's alone. */
 export const inventoryName = 'sandbox';
+
+/** One question about an order at a time. Its '?' stands for the clientId. */
+const fillLock = `pg_advisory_xact_lock(hashtextextended('sandbox_fill:' || ?, 0))`;
 
 /**
  * Liquidity of our own: an exchange is a row in the database, at the market's prices and without a spread, and the coins
@@ -30,24 +34,30 @@ export class InventoryVenue implements LiquidityVenue {
   }
 
   async trade(order: VenueOrder): Promise<VenueAnswer> {
-    const before = await storedFill(this.#orm.em.fork(), order.clientId);
-    if (before !== null) return before;
     const bought = this.#worth(order);
-    if (bought === null) return { outcome: 'rejected', code: 'no_price' };
-    if (bought.lt(order.minBuyAmount)) return { outcome: 'rejected', code: 'slippage' };
-    return this.#alone(order.clientId, (em) => this.#fill(em, order, bought));
+    if (bought === null) return this.#filledOr(order, 'no_price');
+    if (bought.lt(order.minBuyAmount)) return this.#filledOr(order, 'slippage');
+    if (this.#clock.now() > order.validUntil) return this.#filledOr(order, 'too_late');
+    const amount = formatDecimal(bought);
+    const isFilled = await this.#fill(order, amount);
+    return isFilled ? { outcome: 'filled', bought: amount } : this.#filledOr(order, 'no_inventory');
   }
 
+  /** Asked under the lock that fills take: who finds no fill is not overtaken by a trade that is half done. */
   async find(clientId: string): Promise<VenueAnswer | null> {
-    return this.#alone(clientId, (em) => storedFill(em, clientId));
+    return this.#orm.em.fork().transactional(async (em) => {
+      await em.execute(`select ${fillLock}`, [clientId]);
+      const [fill] = await em.execute<{ bought: string }[]>(
+        'select bought::text as bought from sandbox_fill where client_id = ?',
+        [clientId],
+      );
+      return fill === undefined ? null : { outcome: 'filled', bought: formatDecimal(fill.bought) };
+    });
   }
 
-  /** One question about an order at a time: who finds no fill is not overtaken by a trade that is half done. */
-  async #alone<T>(clientId: string, work: (em: EntityManager) => Promise<T>): Promise<T> {
-    return this.#orm.em.fork().transactional(async (em) => {
-      await em.execute(`select pg_advisory_xact_lock(hashtextextended('sandbox_fill:' || ?, 0))`, [clientId]);
-      return work(em);
-    });
+  /** An order that was filled before keeps its fill, whatever the price, the hour and the stock. */
+  async #filledOr({ clientId }: VenueOrder, code: string): Promise<VenueAnswer> {
+    return (await this.find(clientId)) ?? { outcome: 'rejected', code };
   }
 
   /** What the sold amount buys at this moment, or null while a price is missing, too old or paused. */
@@ -57,42 +67,37 @@ export class InventoryVenue implements LiquidityVenue {
     return sell && buy && floorTo(new Big(sellAmount).times(sell).div(buy), storedDecimals);
   }
 
-  async #fill(em: EntityManager, order: VenueOrder, bought: Big): Promise<VenueAnswer> {
-    const { clientId, sellCoin, sellAmount, buyCoin, validUntil } = order;
-    // It may have been filled since it was looked up; then its fill stands, whatever the hour and the stock.
-    const filled = await storedFill(em, clientId);
-    if (filled !== null) return filled;
-    const now = this.#clock.now();
-    if (now > validUntil) return { outcome: 'rejected', code: 'too_late' };
-    // Both rows in one order, so that two trades in opposite directions do not wait for each other in a circle.
-    const inventory = await em.execute<{ coin: string; amount: string }[]>(
-      `select coin, amount::text as amount from sandbox_inventory where coin in (?, ?) order by coin for update`,
-      [sellCoin, buyCoin],
+  /**
+   * Fills an order and moves the stock, in one statement. False, with nothing done, when it was filled before or there
+   * is too little: the database refuses a stock below zero. It ends by the time limits of the connection, long before
+   * the grace is over after which `find` has the last word.
+   */
+  async #fill(order: VenueOrder, bought: string): Promise<boolean> {
+    const { clientId, sellCoin, sellAmount, buyCoin } = order;
+    const filling = this.#orm.em.fork().execute<unknown[]>(
+      `with alone as materialized (
+         select ${fillLock}::text as lock
+       ), held as materialized (
+         -- After that lock, and both rows in one order, so that no two trades wait for each other in a circle.
+         select coin from sandbox_inventory
+          where (select lock from alone) is not null and coin in (?, ?) order by coin for update
+       ), filled as (
+         insert into sandbox_fill (client_id, sell_coin, sell_amount, buy_coin, bought, at)
+         select ?, ?, ?::numeric, ?, ?::numeric, ?::timestamptz where (select count(*) from held) >= 0
+         on conflict (client_id) do nothing returning client_id, sell_coin, sell_amount, buy_coin, bought
+       ), moved as (
+         update sandbox_inventory i
+            set amount = i.amount + case when i.coin = f.sell_coin then f.sell_amount else 0 end
+                                  - case when i.coin = f.buy_coin then f.bought else 0 end
+           from filled f where i.coin in (f.sell_coin, f.buy_coin)
+       )
+       select client_id from filled`,
+      [clientId, sellCoin, buyCoin, clientId, sellCoin, sellAmount, buyCoin, bought, this.#clock.now()],
     );
-    const left = inventory.find(({ coin }) => coin === buyCoin);
-    if (left !== undefined && bought.gt(left.amount)) return { outcome: 'rejected', code: 'no_inventory' };
-    const amount = formatDecimal(bought);
-    await em.execute(
-      'insert into sandbox_fill (client_id, sell_coin, sell_amount, buy_coin, bought, at) values (?, ?, ?, ?, ?, ?)',
-      [clientId, sellCoin, sellAmount, buyCoin, amount, now],
-    );
-    if (inventory.length > 0) {
-      await em.execute(
-        `update sandbox_inventory
-            set amount = amount + case when coin = ? then ?::numeric else 0 end
-                                - case when coin = ? then ?::numeric else 0 end
-          where coin in (?, ?)`,
-        [sellCoin, sellAmount, buyCoin, amount, sellCoin, buyCoin],
-      );
-    }
-    return { outcome: 'filled', bought: amount };
+    const rows = await filling.catch((error) => {
+      if (brokenConstraint(error) === 'sandbox_inventory_amount_check') return [];
+      throw error;
+    });
+    return rows.length > 0;
   }
-}
-
-async function storedFill(em: EntityManager, clientId: string): Promise<VenueAnswer | null> {
-  const [fill] = await em.execute<{ bought: string }[]>(
-    'select bought::text as bought from sandbox_fill where client_id = ?',
-    [clientId],
-  );
-  return fill === undefined ? null : { outcome: 'filled', bought: formatDecimal(fill.bought) };
 }

@@ -1,14 +1,15 @@
 import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../clock.ts';
 import { sqlState } from '../db/database.ts';
+import { bookAll } from '../ledger/ledger.ts';
 import { errorMembers, type Log } from '../log.ts';
 import { Order } from '../orders/order.entity.ts';
 import type { OnBoundary } from './boundary.ts';
 import { Deposit } from './deposit.entity.ts';
+import { forEach } from './for-each.ts';
 import type { VenueAnswer } from './liquidity-venue.ts';
 import { Payment } from './payment.entity.ts';
 import {
-  moved,
   rest,
   type ScannedTo,
   type SettlementTools,
@@ -36,11 +37,30 @@ export interface OrderSettlerOptions {
 const venueTurnSec = 10;
 /** Deadlocks and serialization failures are tried again at once. */
 const maxRetries = 3;
+/** Trades of a group that the venue is asked for at a time. */
+const askedAtOnce = 4;
+
+/** A trade that is decided and stored. */
+interface Asked {
+  readonly trade: Trade;
+  readonly deadline: Date;
+}
+
+interface Answered {
+  readonly orderId: string;
+  readonly answer: VenueAnswer;
+  /** A trade that is not filled now never will be. */
+  readonly isFinal: boolean;
+}
 
 /**
- * Takes an order as far as it can go now. What happens outside (deposits, payments) is recorded by others; this decides
- * what follows from it, one transaction a step under the order's row lock, so it may be called at any time, by any
+ * Takes orders as far as they can go now. What happens outside (deposits, payments) is recorded by others; this decides
+ * what follows from it, one transaction a step under the orders' row locks, so it may be called at any time, by any
  * number of processes, as often as anybody likes.
+ *
+ * Orders that are due together share their transactions, which saves round trips and commits and changes nothing else:
+ * a group waits for no lock, so that no two groups can wait for each other, and orders that somebody has locked, or all
+ * of them where one fails, are taken one by one.
  */
 export class OrderSettler {
   readonly #options: OrderSettlerOptions;
@@ -53,31 +73,52 @@ export class OrderSettler {
     return this.#options.tools;
   }
 
-  async settle(orderId: string): Promise<void> {
-    const result = await this.#inTransaction(orderId, (settling) => this.#steps(settling));
-    if (result?.outcome !== 'trade') return;
-    await this.#options.onBoundary('trade.intended');
-    await this.#trade(orderId);
+  /** Settles a group of orders. Returns what went wrong, by the orders that were not settled. */
+  async settle(orderIds: readonly string[]): Promise<ReadonlyMap<string, unknown>> {
+    const failed = new Map<string, unknown>();
+    await this.#settle(orderIds, failed);
+    return failed;
   }
 
-  /** All steps that follow from what the database holds, in one transaction. */
-  async #steps(settling: Settling): Promise<StepResult> {
-    const { em, order, now } = settling;
-    noticeDeposits(settling);
-    await creditDeposits(settling);
-    let result: StepResult = moved;
-    while (result.outcome === 'moved') {
-      // Each move is written by itself: the database refuses a leap over two edges.
-      await em.flush();
-      result = await this.#step(settling);
+  async #settle(orderIds: readonly string[], failed: Map<string, unknown>): Promise<void> {
+    const { results, left } = await this.#together(orderIds, failed, (settlings) => this.#steps(settlings));
+    if (results.length > 0) {
+      await this.#options.onBoundary('trade.intended');
+      await this.#trade(results, failed);
     }
-    refundExtras(settling);
-    if (result.outcome === 'trade') order.nextActionAt = secondsAfter(now, venueTurnSec);
-    else if (result.outcome === 'rest') order.nextActionAt = result.until;
-    return result;
+    // Last: nobody waits for the locks of others but those that need them.
+    for (const id of left) await this.#settle([id], failed);
   }
 
-  #step(settling: Settling): StepResult | Promise<StepResult> {
+  /** All steps that follow from what the database holds, in one transaction. Returns the trades to ask the venue for. */
+  async #steps(settlings: readonly Settling[]): Promise<Asked[]> {
+    for (const settling of settlings) {
+      noticeDeposits(settling);
+      creditDeposits(settling);
+    }
+    const asked: Asked[] = [];
+    let moving = settlings;
+    while (moving.length > 0) {
+      // Each move is written by itself: the database refuses a leap over two edges.
+      await write(moving);
+      moving = moving.filter((settling) => {
+        const { order, now } = settling;
+        const result = this.#step(settling);
+        if (result.outcome === 'trade') {
+          asked.push({ trade: result.trade, deadline: order.exchangeDeadline ?? now });
+          order.nextActionAt = secondsAfter(now, venueTurnSec);
+        } else if (result.outcome === 'rest') {
+          order.nextActionAt = result.until;
+        }
+        return result.outcome === 'moved';
+      });
+    }
+    for (const settling of settlings) refundExtras(settling);
+    await write(settlings);
+    return asked;
+  }
+
+  #step(settling: Settling): StepResult {
     const { order } = settling;
     // Waiting orders have the clock's alarm for their expiry, which the sweep keeps.
     if (order.status === 'waiting_deposit') return rest(order.expiresAt);
@@ -100,13 +141,30 @@ export class OrderSettler {
     }
   }
 
-  /** Asks the venue for what was decided, with no transaction open, stores the answer, and takes what follows from it. */
-  async #trade(orderId: string): Promise<StepResult | null> {
-    const { orm, clock, log, tools, onBoundary } = this.#options;
-    const em = orm.em.fork();
-    const trade = await em.findOneOrFail(Trade, { orderId });
-    const order = await em.findOneOrFail(Order, { id: orderId });
-    const deadline = order.exchangeDeadline ?? clock.now();
+  /**
+   * Asks the venue for what was decided, with no transaction open, stores the answers, and takes what follows from them.
+   * Answers that come while others are being stored are stored together.
+   */
+  async #trade(asked: readonly Asked[], failed: Map<string, unknown>): Promise<void> {
+    const answered: Answered[] = [];
+    const left: Answered[] = [];
+    let isStoring = false;
+    await forEach(asked, askedAtOnce, async (one) => {
+      const answer = await this.#ask(one);
+      if (!answer) return;
+      answered.push(answer);
+      if (isStoring) return;
+      isStoring = true;
+      while (answered.length > 0) left.push(...(await this.#record(answered.splice(0), failed)));
+      isStoring = false;
+    });
+    for (const one of left) await this.#record([one], failed);
+  }
+
+  /** The venue's answer, or null when nobody knows it. */
+  async #ask({ trade, deadline }: Asked): Promise<Answered | null> {
+    const { clock, log, tools, onBoundary } = this.#options;
+    const { orderId } = trade;
     const isFinal = isPastTrading(deadline, clock.now());
     let answer: VenueAnswer;
     try {
@@ -119,32 +177,62 @@ export class OrderSettler {
       return null;
     }
     await onBoundary('trade.answered');
-    const result = await this.#inTransaction(orderId, async (settling) => {
-      const current = await settling.em.findOne(Trade, { orderId });
-      if (settling.order.status !== 'exchanging' || current?.state !== 'intended') return rest();
-      const outcome = await recordAnswer(settling, current, answer, isFinal);
-      if (outcome.outcome === 'moved') return this.#steps(settling);
-      if (outcome.outcome === 'rest') settling.order.nextActionAt = outcome.until;
-      return outcome;
-    });
-    await onBoundary('trade.recorded');
-    return result;
+    return { orderId, answer, isFinal };
   }
 
-  /** Runs an action on the order and its rows under the order's lock. Null when there is no such order. */
-  async #inTransaction(
-    orderId: string,
-    action: (settling: Settling) => Promise<StepResult>,
-  ): Promise<StepResult | null> {
+  /** Stores answers, and takes what follows from them. Returns those that are left to be stored one by one. */
+  async #record(answered: readonly Answered[], failed: Map<string, unknown>): Promise<Answered[]> {
+    const byOrder = new Map(answered.map((one) => [one.orderId, one]));
+    const { left } = await this.#together([...byOrder.keys()], failed, (settlings) => {
+      const moved = settlings.filter((settling) => {
+        const { order, trade } = settling;
+        const one = byOrder.get(order.id);
+        if (!one || order.status !== 'exchanging' || trade?.state !== 'intended') return false;
+        const result = recordAnswer(settling, trade, one.answer, one.isFinal);
+        if (result.outcome === 'rest') order.nextActionAt = result.until;
+        return result.outcome === 'moved';
+      });
+      return this.#steps(moved);
+    });
+    await this.#options.onBoundary('trade.recorded');
+    return answered.filter(({ orderId }) => left.includes(orderId));
+  }
+
+  /**
+   * Runs an action on orders under their locks in one transaction. Returns what it returned and the orders that are left
+   * to be taken one by one: those that somebody has locked, or all where one fails. Notes an order that fails alone.
+   */
+  async #together<T>(
+    orderIds: readonly string[],
+    failed: Map<string, unknown>,
+    action: (settlings: readonly Settling[]) => Promise<T[]>,
+  ): Promise<{ readonly results: readonly T[]; readonly left: readonly string[] }> {
+    const [only, ...others] = orderIds;
+    const isAlone = only !== undefined && others.length === 0;
+    try {
+      const { results, opened } = await this.#inTransaction(orderIds, action);
+      // One that waits for its lock is only left out where it does not exist.
+      return { results, left: isAlone ? [] : orderIds.filter((id) => !opened.has(id)) };
+    } catch (error) {
+      if (!isAlone) return { results: [], left: orderIds };
+      failed.set(only, error);
+      return { results: [], left: [] };
+    }
+  }
+
+  async #inTransaction<T>(
+    orderIds: readonly string[],
+    action: (settlings: readonly Settling[]) => Promise<T[]>,
+  ): Promise<{ readonly results: readonly T[]; readonly opened: ReadonlySet<string> }> {
     const { orm, onBoundary } = this.#options;
     for (let attempt = 1; ; attempt++) {
       try {
-        const result = await orm.em.fork().transactional(async (em) => {
-          const settling = await this.open(em, orderId);
-          return settling && action(settling);
+        const done = await orm.em.fork().transactional(async (em) => {
+          const settlings = await this.#open(em, orderIds);
+          return { results: await action(settlings), opened: new Set(settlings.map(({ order }) => order.id)) };
         });
         await onBoundary('order.settled');
-        return result;
+        return done;
       } catch (error) {
         if (attempt >= maxRetries || !['40P01', '40001'].includes(sqlState(error) ?? '')) throw error;
       }
@@ -153,14 +241,45 @@ export class OrderSettler {
 
   /** Locks an order and reads what decides its next move. Null when there is no such order. */
   async open(em: EntityManager, orderId: string): Promise<Settling | null> {
-    const { clock, tools } = this.#options;
-    const order = await em.findOne(Order, { id: orderId }, { lockMode: LockMode.PESSIMISTIC_WRITE });
-    if (!order) return null;
-    const deposits = await em.find(Deposit, { orderId }, { orderBy: { seenAt: 'asc', id: 'asc' } });
-    const payments = await em.find(Payment, { orderId }, { orderBy: { number: 'asc' } });
-    const scanned = deposits.length === 0 ? new Map<string, ScannedTo>() : await readScanned(em);
-    return { em, tools, now: clock.now(), order, deposits, payments, scanned };
+    const [settling = null] = await this.#open(em, [orderId]);
+    return settling;
   }
+
+  /** Locks orders and reads what decides their next moves. Waits for one, and leaves out those of several that are locked. */
+  async #open(em: EntityManager, orderIds: readonly string[]): Promise<Settling[]> {
+    const { clock, tools } = this.#options;
+    const lockMode = orderIds.length === 1 ? LockMode.PESSIMISTIC_WRITE : LockMode.PESSIMISTIC_PARTIAL_WRITE;
+    const orders = await em.find(Order, { id: { $in: [...orderIds] } }, { lockMode, orderBy: { id: 'asc' } });
+    if (orders.length === 0) return [];
+    const its = { orderId: { $in: orders.map(({ id }) => id) } };
+    const deposits = await em.find(Deposit, its, { orderBy: { seenAt: 'asc', id: 'asc' } });
+    const payments = await em.find(Payment, its, { orderBy: { number: 'asc' } });
+    const trades = await em.find(Trade, its);
+    const scanned = deposits.length === 0 ? new Map<string, ScannedTo>() : await readScanned(em);
+    const now = clock.now();
+    return orders.map((order) => ({
+      em,
+      tools,
+      now,
+      order,
+      deposits: deposits.filter(({ orderId }) => orderId === order.id),
+      payments: payments.filter(({ orderId }) => orderId === order.id),
+      trade: trades.find(({ orderId }) => orderId === order.id) ?? null,
+      bookings: [],
+      scanned,
+    }));
+  }
+}
+
+/** Writes what steps changed and booked so far, of all orders at once. */
+async function write(settlings: readonly Settling[]): Promise<void> {
+  const [first] = settlings;
+  if (!first) return;
+  await first.em.flush();
+  await bookAll(
+    first.em,
+    settlings.flatMap(({ bookings }) => bookings.splice(0)),
+  );
 }
 
 async function readScanned(em: EntityManager): Promise<Map<string, ScannedTo>> {

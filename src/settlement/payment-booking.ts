@@ -1,7 +1,6 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import type { TxStatus } from '../chains/chain-adapter.ts';
 import type { GasCoin } from '../chains/networks.ts';
-import { book, type LedgerLine, line, minus } from '../ledger/ledger.ts';
+import { type Booking, type LedgerLine, line, minus } from '../ledger/ledger.ts';
 import { Big, fromUnits } from '../money.ts';
 import type { Payment } from './payment.entity.ts';
 import type { PaymentAttempt } from './payment-attempt.entity.ts';
@@ -9,44 +8,42 @@ import type { PaymentAttempt } from './payment-attempt.entity.ts';
 export type Mined = Extract<TxStatus, { state: 'mined' }>;
 
 /**
- * Books what became of a payment whose transaction is final: what it moved and what the chain took for it, or the fee
- * alone where the transaction failed. `gas` is the chain's own coin.
+ * The booking of what became of a payment whose transaction is final: what it moved and what the chain took for it, or
+ * the fee alone where the transaction failed. `gas` is the chain's own coin.
  */
-export async function bookEnd(
-  em: EntityManager,
+export function bookingOfEnd(
   payment: Payment,
   { attempt, fee: stated }: PaymentAttempt,
   { fee, success }: Mined,
   gas: GasCoin,
   at: Date,
-): Promise<void> {
+): Booking {
   const { kind, amount, feeCharged, orderId, contract } = payment;
   const cost = fromUnits(fee, gas.decimals);
   const payer = kind === 'sweep' ? 'deposits' : 'hot';
   const costLines: LedgerLine[] = [line('network_cost', gas, cost), line(payer, gas, minus(cost))];
   if (!success) {
-    await book(em, { kind: 'payment_fee', reference: `${payment.id}:${attempt}`, orderId, at, lines: costLines });
-    return;
+    return { kind: 'payment_fee', reference: `${payment.id}:${attempt}`, orderId, at, lines: costLines };
   }
   const end = { reference: payment.id, orderId, at };
   if (kind === 'sweep') {
     // In the own coin the stated fee was taken out of what leaves.
     const moved = new Big(amount).minus(contract === null ? stated : '0');
     const lines = [line('hot', payment, moved), line('deposits', payment, minus(moved)), ...costLines];
-    await book(em, { ...end, kind: 'sweep', lines });
-  } else if (kind === 'gas') {
-    const lines = [line('deposits', payment, amount), line('hot', payment, minus(amount)), ...costLines];
-    await book(em, { ...end, kind: 'gas', lines });
-  } else {
-    await book(em, {
-      ...end,
-      kind: 'payment',
-      lines: [
-        line(orderId === null ? 'suspense' : 'client', payment, new Big(amount).plus(feeCharged)),
-        line('hot', payment, minus(amount)),
-        line('network_fee', payment, minus(feeCharged)),
-        ...costLines,
-      ],
-    });
+    return { ...end, kind: 'sweep', lines };
   }
+  if (kind === 'gas') {
+    const lines = [line('deposits', payment, amount), line('hot', payment, minus(amount)), ...costLines];
+    return { ...end, kind: 'gas', lines };
+  }
+  return {
+    ...end,
+    kind: 'payment',
+    lines: [
+      line(orderId === null ? 'suspense' : 'client', payment, new Big(amount).plus(feeCharged)),
+      line('hot', payment, minus(amount)),
+      line('network_fee', payment, minus(feeCharged)),
+      ...costLines,
+    ],
+  };
 }

@@ -3,6 +3,7 @@ import type { ChainAdapter, TxStatus } from '../chains/chain-adapter.ts';
 import type { Clock } from '../clock.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
 import type { JobQueue } from '../jobs/job-queue.ts';
+import { type Booking, bookAll } from '../ledger/ledger.ts';
 import { errorMembers, type Log } from '../log.ts';
 import type { Order } from '../orders/order.entity.ts';
 import type { OnBoundary } from './boundary.ts';
@@ -10,9 +11,9 @@ import { type ChainLease, LeaseLost } from './chain-lease.ts';
 import { Deposit } from './deposit.entity.ts';
 import type { Payment } from './payment.entity.ts';
 import { PaymentAttempt } from './payment-attempt.entity.ts';
-import { bookEnd, type Mined } from './payment-booking.ts';
-import { newestOf, type PaymentTransactions, signedTx, storedAttempt } from './payment-transactions.ts';
-import { noteProblem, type PaymentWriter, releaseReserved, type Standing } from './payment-writer.ts';
+import { bookingOfEnd, type Mined } from './payment-booking.ts';
+import { newestOf, of, type PaymentTransactions, signedTx, storedAttempt } from './payment-transactions.ts';
+import { type Changing, noteProblem, type PaymentWriter, releaseReserved, type Standing } from './payment-writer.ts';
 import { secondsAfter } from './settling.ts';
 
 export interface PaymentFollowerOptions {
@@ -42,61 +43,115 @@ export class PaymentFollower {
     this.#options = options;
   }
 
-  /** One look. */
-  async follow(adapter: ChainAdapter, lease: ChainLease, { payment, alive }: Standing): Promise<void> {
-    const { onBoundary, log, transactions } = this.#options;
-    const signed = alive.filter(({ raw }) => raw !== null);
-    const seen: { attempt: PaymentAttempt; status: TxStatus }[] = [];
-    for (const attempt of signed) seen.push({ attempt, status: await adapter.status(signedTx(attempt)) });
-    await onBoundary('payment.observed');
-    for (const { attempt, status } of seen) {
-      if (status.state === 'mined') return this.#mined(lease, payment, attempt, status);
+  /** One look at each payment, while there is time; those that no time is left for are looked at the next time. */
+  async follow(
+    adapter: ChainAdapter,
+    lease: ChainLease,
+    sent: readonly Standing[],
+    hasTime: () => boolean,
+  ): Promise<void> {
+    const seen: Seen[] = [];
+    for (const standing of sent) {
+      if (seen.length > 0 && !hasTime()) break;
+      seen.push(await look(adapter, standing));
     }
-    const [dead] = seen.flatMap(({ status }) => (status.state === 'dead' ? [status] : []));
-    if (dead && seen.every(({ status }) => status.state === 'dead')) {
-      const isFinal = seen.every(({ status }) => status.state === 'dead' && status.final);
-      return this.#dead(lease, payment, dead.why, isFinal);
-    }
-    const unknown = seen.filter(({ status }) => status.state === 'unknown').map(({ attempt }) => attempt);
-    // The newest first: nodes that have it refuse those that it replaces.
-    for (const attempt of unknown.toReversed()) await transactions.broadcast(adapter, attempt);
-    const isInMempool = seen.some(({ status }) => status.state === 'mempool');
-    await this.#noteWaiting(lease, payment, isInMempool);
-    try {
-      await this.#replace(adapter, lease, payment, newestOf(alive));
-    } catch (error) {
-      if (error instanceof LeaseLost) throw error;
-      // The one that waits may confirm all the same.
-      log.warn({ event: 'replacement_failed', ...errorMembers(error) }, 'a payment could not be replaced');
-    }
-  }
-
-  /** Notes that a payment is in no block yet: one of its transactions waits for one, or the node knows none of them. */
-  async #noteWaiting(lease: ChainLease, payment: Payment, isInMempool: boolean): Promise<void> {
-    const isWorry = !isInMempool && payment.problem !== 'unknown';
-    await this.#options.writer.change(
+    if (seen.length === 0) return;
+    await this.#options.onBoundary('payment.observed');
+    const mined = seen.flatMap(({ payment, statuses }) => {
+      const found = statuses.find(isMined);
+      return found ? [{ payment, ...found }] : [];
+    });
+    await this.#end(
       lease,
-      payment,
-      async (em, row, order) => {
-        const now = this.#options.clock.now();
-        row.nextActionAt = secondsAfter(now, lookSec);
-        // In the mempool it is on its way; only a transaction that nobody has is a worry.
-        if (isInMempool) noteProblem(row, null, now);
-        else if (isWorry) await this.#worry(em, row, order);
-        return [];
-      },
-      isWorry,
+      mined.filter(({ status }) => status.final),
     );
+    await this.#mined(
+      lease,
+      mined.filter(({ status }) => !status.final),
+    );
+    const waiting: Seen[] = [];
+    for (const one of seen.filter(({ statuses }) => !statuses.some(isMined))) {
+      const [dead] = one.statuses.flatMap(({ status }) => (status.state === 'dead' ? [status] : []));
+      if (dead && one.statuses.every(({ status }) => status.state === 'dead')) {
+        const isFinal = one.statuses.every(({ status }) => status.state === 'dead' && status.final);
+        await this.#dead(lease, one.payment, dead.why, isFinal);
+      } else {
+        waiting.push(one);
+      }
+    }
+    await this.#wait(adapter, lease, waiting, hasTime);
   }
 
-  /** Notes since when nobody knows the payment's fate, and lets its order look at the clock. */
-  async #worry(em: EntityManager, payment: Payment, order: Order | null): Promise<void> {
-    const now = this.#options.clock.now();
-    noteProblem(payment, 'unknown', now);
-    if (!order) return;
-    order.nextActionAt = now;
-    await em.flush();
-    await this.#options.jobs.wake(em, [order.id]);
+  /**
+   * Shows transactions to nodes that lost them, and has dearer ones take the place of those that wait too long. What
+   * gets no answer is the last of it once the time is over.
+   */
+  async #wait(adapter: ChainAdapter, lease: ChainLease, all: readonly Seen[], hasTime: () => boolean): Promise<void> {
+    const { log, transactions } = this.#options;
+    const waiting: Seen[] = [];
+    for (const one of all) {
+      waiting.push(one);
+      const unknown = one.statuses.filter(({ status }) => status.state === 'unknown').map(({ attempt }) => attempt);
+      let hasAnswered = true;
+      // The newest first: nodes that have it refuse those that it replaces.
+      for (const attempt of unknown.toReversed()) {
+        hasAnswered = (await transactions.broadcast(adapter, attempt)) && hasAnswered;
+      }
+      if (!hasAnswered && !hasTime()) break;
+    }
+    const isInMempool = ({ statuses }: Seen): boolean => statuses.some(({ status }) => status.state === 'mempool');
+    await this.#noteWaiting(
+      lease,
+      waiting.filter(isInMempool).map(({ payment }) => payment),
+    );
+    await this.#noteUnknown(
+      lease,
+      waiting.filter((one) => !isInMempool(one)).map(({ payment }) => payment),
+    );
+    for (const { payment, alive } of waiting) {
+      try {
+        await this.#replace(adapter, lease, payment, newestOf(alive), hasTime);
+      } catch (error) {
+        if (error instanceof LeaseLost) throw error;
+        // The one that waits may confirm all the same.
+        log.warn({ event: 'replacement_failed', ...errorMembers(error) }, 'a payment could not be replaced');
+        if (!hasTime()) return;
+      }
+    }
+  }
+
+  /** Notes that payments are in no block yet, and that one of the transactions of each waits for one. */
+  async #noteWaiting(lease: ChainLease, payments: readonly Payment[]): Promise<void> {
+    await this.#options.writer.change(lease, payments, (_em, changing) => {
+      const now = this.#options.clock.now();
+      for (const { payment } of changing) {
+        payment.nextActionAt = secondsAfter(now, lookSec);
+        noteProblem(payment, null, now);
+      }
+    });
+  }
+
+  /** Notes since when nobody knows the fate of payments, and lets their orders look at the clock. */
+  async #noteUnknown(lease: ChainLease, payments: readonly Payment[]): Promise<void> {
+    const { clock, jobs, writer } = this.#options;
+    const change = async (em: EntityManager, changing: readonly Changing[]): Promise<void> => {
+      const now = clock.now();
+      for (const { payment, order } of changing) {
+        payment.nextActionAt = secondsAfter(now, lookSec);
+        noteProblem(payment, 'unknown', now);
+        if (order) order.nextActionAt = now;
+      }
+      await em.flush();
+      await jobs.wake(em, ordersOf(changing));
+    };
+    // Only news are news to the orders.
+    const isNews = ({ problem }: Payment): boolean => problem !== 'unknown';
+    await writer.change(lease, payments.filter(isNews), change, true);
+    await writer.change(
+      lease,
+      payments.filter((payment) => !isNews(payment)),
+      change,
+    );
   }
 
   /**
@@ -104,7 +159,13 @@ export class PaymentFollower {
    * sends it, a step each, so that whoever comes after a crash goes on with it. Whatever happens to it, the ones before
    * it are watched as well.
    */
-  async #replace(adapter: ChainAdapter, lease: ChainLease, payment: Payment, last: PaymentAttempt): Promise<void> {
+  async #replace(
+    adapter: ChainAdapter,
+    lease: ChainLease,
+    payment: Payment,
+    last: PaymentAttempt,
+    hasTime: () => boolean,
+  ): Promise<void> {
     const { orm, clock, onBoundary, transactions, writer } = this.#options;
     if (!adapter.replace || adapter.replaceAfterSec === undefined) return;
     let attempt = last;
@@ -120,7 +181,7 @@ export class PaymentFollower {
       const tx = await adapter.replace(intent, transactions.prepared(attempt), held);
       if (tx === null || transactions.isTooDear(adapter.chain, tx)) return;
       await onBoundary('payment.built');
-      const stands = await transactions.store(lease, payment, tx);
+      const [stands] = await transactions.store(lease, [{ payment, tx }]);
       if (!stands) return;
       attempt = newestOf(stands.alive);
     }
@@ -128,71 +189,72 @@ export class PaymentFollower {
       const signed = await transactions.sign(payment, attempt);
       if (signed === 'unavailable') return;
       if (signed === 'refused') {
-        await writer.change(lease, payment, async (em) => {
-          await transactions.neverSigned(em, attempt);
-          return [];
-        });
+        await writer.change(lease, [payment], (em) => transactions.neverSigned(em, attempt));
         return;
       }
-      const stands = await transactions.storeSignature(lease, payment, attempt, signed);
+      const [stands] = await transactions.storeSignatures(lease, [{ payment, attempt, tx: signed }]);
       if (!stands) return;
       attempt = newestOf(stands.alive);
     }
-    await transactions.send(adapter, lease, payment, attempt);
+    await transactions.send(adapter, lease, [{ payment, alive: [attempt] }], hasTime);
   }
 
-  async #mined(lease: ChainLease, payment: Payment, attempt: PaymentAttempt, status: Mined): Promise<void> {
-    if (status.final) return this.#end(lease, payment, attempt, status);
-    if (attempt.minedHeight === status.height && payment.problem === null) return;
+  /** A transaction of each payment is in a block that is not final yet. */
+  async #mined(lease: ChainLease, all: readonly InBlock[]): Promise<void> {
     const { clock, writer } = this.#options;
+    const news = all.filter(
+      ({ payment, attempt, status }) => attempt.minedHeight !== status.height || payment.problem !== null,
+    );
+    const inBlock = new Map(news.map((one) => [one.payment.id, one]));
     await writer.change(
       lease,
-      payment,
-      async (em, row, order) => {
-        const stored = await storedAttempt(em, attempt);
-        stored.minedHeight = status.height;
-        await em.execute(
-          'update payment_attempt set mined_height = null where payment_id = ? and attempt <> ? and dead_at is null',
-          [row.id, attempt.attempt],
-        );
+      news.map(({ payment }) => payment),
+      (_em, changing) => {
         const now = clock.now();
-        noteProblem(row, null, now);
-        row.nextActionAt = secondsAfter(now, lookSec);
-        if (order && row.kind === 'payout' && status.success) order.payoutTxid = attempt.txid;
-        return [stored];
+        for (const { payment, order, alive } of changing) {
+          const { attempt, status } = of(inBlock, payment);
+          for (const one of alive) one.minedHeight = one.attempt === attempt.attempt ? status.height : null;
+          noteProblem(payment, null, now);
+          payment.nextActionAt = secondsAfter(now, lookSec);
+          if (order && payment.kind === 'payout' && status.success) order.payoutTxid = attempt.txid;
+        }
       },
       true,
     );
   }
 
-  /** One of its transactions is final: the payment ends with it, and its books are written. */
-  async #end(lease: ChainLease, payment: Payment, attempt: PaymentAttempt, status: Mined): Promise<void> {
+  /** A transaction of each payment is final: the payment ends with it, and its books are written. */
+  async #end(lease: ChainLease, all: readonly InBlock[]): Promise<void> {
+    if (all.length === 0) return;
     const { clock, catalogue, jobs, onBoundary, writer } = this.#options;
+    const final = new Map(all.map((one) => [one.payment.id, one]));
     await writer.change(
       lease,
-      payment,
-      async (em, row, order) => {
+      all.map(({ payment }) => payment),
+      async (em, changing) => {
         const now = clock.now();
-        const stored = await storedAttempt(em, attempt);
-        stored.minedHeight = status.height;
-        if (!status.success) Object.assign(stored, { deadAt: now, deadWhy: 'failed' });
-        row.state = status.success ? 'confirmed' : 'dead';
-        noteProblem(row, status.success ? null : 'failed_on_chain', now);
-        row.endedAt = now;
-        row.nextActionAt = null;
-        if (order && row.kind === 'payout' && status.success) order.payoutTxid = attempt.txid;
-        if (order) order.nextActionAt = now;
-        if (!status.success) await showDead(em, row, order);
+        const bookings: Booking[] = [];
+        for (const { payment, order, alive } of changing) {
+          const { attempt, status } = of(final, payment);
+          const stored = storedAttempt(alive, attempt);
+          stored.minedHeight = status.height;
+          if (!status.success) Object.assign(stored, { deadAt: now, deadWhy: 'failed' });
+          for (const other of alive.filter((one) => one !== stored)) {
+            Object.assign(other, { deadAt: now, deadWhy: 'replaced', minedHeight: null });
+          }
+          payment.state = status.success ? 'confirmed' : 'dead';
+          noteProblem(payment, status.success ? null : 'failed_on_chain', now);
+          payment.endedAt = now;
+          payment.nextActionAt = null;
+          if (order && payment.kind === 'payout' && status.success) order.payoutTxid = attempt.txid;
+          if (order) order.nextActionAt = now;
+          if (!status.success) await showDead(em, payment, order);
+          bookings.push(bookingOfEnd(payment, stored, status, catalogue.gasCoin(payment.chain), now));
+        }
         await em.flush();
-        await em.execute(
-          `update payment_attempt set dead_at = ?, dead_why = 'replaced', mined_height = null
-            where payment_id = ? and attempt <> ? and dead_at is null`,
-          [now, row.id, attempt.attempt],
-        );
-        await releaseReserved(em, row.id, now);
-        await bookEnd(em, row, stored, status, catalogue.gasCoin(row.chain), now);
-        if (order) await jobs.wake(em, [order.id]);
-        return [stored];
+        await releaseReserved(em, [...final.keys()], now);
+        await bookAll(em, bookings);
+        await jobs.wake(em, ordersOf(changing));
       },
       true,
     );
@@ -206,34 +268,63 @@ export class PaymentFollower {
     log.error({ event: 'payment_dead', code: why, order_id: payment.orderId }, 'a payment can never confirm');
     await writer.change(
       lease,
-      payment,
-      async (em, row, order) => {
+      [payment],
+      async (em, changing) => {
         const now = clock.now();
         await em.execute(
           'update payment_attempt set dead_at = ?, dead_why = ?, mined_height = null where payment_id = ? and dead_at is null',
-          [now, why, row.id],
+          [now, why, payment.id],
         );
         // Those that replaced one another died one death.
         const [count] = await em.execute<{ deaths: number }[]>(
           `select count(distinct reserves)::int as deaths from payment_attempt
             where payment_id = ? and dead_why in ('conflict', 'expired')`,
-          [row.id],
+          [payment.id],
         );
-        const isOver = (count?.deaths ?? 0) >= maxDeaths || row.kind === 'sweep';
-        row.state = isOver ? 'dead' : 'ready';
-        noteProblem(row, why, now);
-        row.endedAt = isOver ? now : null;
-        row.nextActionAt = isOver ? null : now;
-        if (isOver && order) order.nextActionAt = now;
-        if (isOver) await showDead(em, row, order);
+        const isOver = (count?.deaths ?? 0) >= maxDeaths || payment.kind === 'sweep';
+        for (const { payment: row, order } of changing) {
+          row.state = isOver ? 'dead' : 'ready';
+          noteProblem(row, why, now);
+          row.endedAt = isOver ? now : null;
+          row.nextActionAt = isOver ? null : now;
+          if (isOver && order) order.nextActionAt = now;
+          if (isOver) await showDead(em, row, order);
+        }
         await em.flush();
-        await releaseReserved(em, row.id, now);
-        if (isOver && order) await jobs.wake(em, [order.id]);
-        return [];
+        await releaseReserved(em, [payment.id], now);
+        if (isOver) await jobs.wake(em, ordersOf(changing));
       },
       true,
     );
   }
+}
+
+/** A payment, and what its chain says of its transactions. */
+interface Seen extends Standing {
+  readonly statuses: readonly { readonly attempt: PaymentAttempt; readonly status: TxStatus }[];
+}
+
+/** A payment, and its transaction that is in a block. */
+interface InBlock {
+  readonly payment: Payment;
+  readonly attempt: PaymentAttempt;
+  readonly status: Mined;
+}
+
+async function look(adapter: ChainAdapter, { payment, alive }: Standing): Promise<Seen> {
+  const statuses: { attempt: PaymentAttempt; status: TxStatus }[] = [];
+  for (const attempt of alive.filter(({ raw }) => raw !== null)) {
+    statuses.push({ attempt, status: await adapter.status(signedTx(attempt)) });
+  }
+  return { payment, alive, statuses };
+}
+
+function isMined(seen: Seen['statuses'][number]): seen is Omit<InBlock, 'payment'> {
+  return seen.status.state === 'mined';
+}
+
+function ordersOf(changing: readonly Changing[]): string[] {
+  return [...new Set(changing.flatMap(({ order }) => (order === null ? [] : [order.id])))];
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
-import type { ChainAdapter, Held, PaymentIntent, PreparedTx, SignedTx } from '../chains/chain-adapter.ts';
+import type { ChainAdapter, Held, PaymentIntent, PreparedTx, Promised, SignedTx } from '../chains/chain-adapter.ts';
 import { type Signer, SignerError } from '../chains/signer.ts';
 import type { Clock } from '../clock.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
@@ -23,7 +23,20 @@ export interface PaymentTransactionsOptions {
   readonly maxFeeFactor: number;
 }
 
-/** What else a step changes in the payment's row. */
+/** A payment, and its next transaction as its adapter built it. */
+export interface Built {
+  readonly payment: Payment;
+  readonly tx: PreparedTx;
+}
+
+/** A payment, and its transaction as the signer signed it. */
+export interface Signed {
+  readonly payment: Payment;
+  readonly attempt: PaymentAttempt;
+  readonly tx: SignedTx;
+}
+
+/** What else a step changes in a payment's row. */
 type Also = (row: Payment, now: Date) => void;
 
 const asItIs: Also = () => {};
@@ -85,24 +98,41 @@ export class PaymentTransactions {
     return new Big(fromUnits(fee, gas.decimals)).gt(most);
   }
 
-  /** Stores the next transaction of a payment, with what it reserves beyond the ones before it. */
-  async store(lease: ChainLease, payment: Payment, tx: PreparedTx, also: Also = asItIs): Promise<Standing | null> {
-    const { clock, writer, onBoundary } = this.#options;
-    const stands = await writer.change(lease, payment, async (em, row) => {
-      const attempt = await this.#create(em, row, tx);
-      also(row, clock.now());
-      return [attempt];
-    });
-    await onBoundary('payment.prepared');
-    return stands;
+  /** What a transaction that was built takes, beside those that are under way. */
+  promised(payment: Payment, tx: PreparedTx): Promised {
+    const { contract, amount } = this.intent(payment, payment.attempt + 1);
+    return { contract, amount, fee: tx.fee };
   }
 
-  async #create(em: EntityManager, payment: Payment, tx: PreparedTx): Promise<PaymentAttempt> {
+  /** Stores the next transactions of payments, each with what it reserves beyond the ones before it. */
+  async store(lease: ChainLease, built: readonly Built[], also: Also = asItIs): Promise<readonly Standing[]> {
+    const { clock, writer, onBoundary } = this.#options;
+    const txs = new Map(built.map(({ payment, tx }) => [payment.id, tx]));
+    const stand = await writer.change(
+      lease,
+      built.map(({ payment }) => payment),
+      async (em, changing) => {
+        for (const { payment, alive } of changing) {
+          alive.push(this.#create(em, payment, of(txs, payment)));
+          also(payment, clock.now());
+        }
+        await em.flush();
+        await reserve(
+          em,
+          changing.map(({ alive }) => newestOf(alive)),
+        );
+      },
+    );
+    await onBoundary('payment.prepared');
+    return stand;
+  }
+
+  #create(em: EntityManager, payment: Payment, tx: PreparedTx): PaymentAttempt {
     const { catalogue, clock } = this.#options;
-    const number = payment.attempt + 1;
+    payment.attempt += 1;
     const attempt = em.create(PaymentAttempt, {
       paymentId: payment.id,
-      attempt: number,
+      attempt: payment.attempt,
       chain: payment.chain,
       payload: tx.payload,
       reserves: [...tx.reserves],
@@ -118,27 +148,22 @@ export class PaymentTransactions {
       deadWhy: null,
     });
     em.persist(attempt);
-    payment.attempt = number;
-    await em.flush();
-    await em.execute(
-      `insert into payment_reservation (chain, resource, payment_id, attempt)
-       select ?, r.resource, ?, ? from jsonb_array_elements_text(?::jsonb) as r (resource)
-        where not exists (select 1 from payment_reservation h
-                           where h.payment_id = ? and h.resource = r.resource and h.released_at is null)`,
-      [payment.chain, payment.id, number, JSON.stringify(tx.reserves), payment.id],
-    );
     return attempt;
   }
 
   /** Has a stored transaction signed. The signer gives the same bytes however often it is asked. */
   async sign(payment: Payment, attempt: PaymentAttempt): Promise<SignedTx | SignerError['code']> {
     const { orm, signer } = this.#options;
-    const others = await orm.em
-      .fork()
-      .execute<{ txid: string }[]>(
-        'select txid from payment_attempt where payment_id = ? and attempt <> ? and txid is not null',
-        [payment.id, attempt.attempt],
-      );
+    // The first has none before it.
+    const others =
+      attempt.attempt === 1
+        ? []
+        : await orm.em
+            .fork()
+            .execute<{ txid: string }[]>(
+              'select txid from payment_attempt where payment_id = ? and attempt <> ? and txid is not null',
+              [payment.id, attempt.attempt],
+            );
     const earlier = others.map(({ txid }) => txid);
     const intent = this.intent(payment, attempt.attempt);
     return this.#ask(payment, () => signer.sign(payment.chain, intent, this.prepared(attempt), earlier));
@@ -162,57 +187,77 @@ export class PaymentTransactions {
   }
 
   /** Stores the bytes, which may be shown to anybody from then on. */
-  async storeSignature(
+  async storeSignatures(
     lease: ChainLease,
-    payment: Payment,
-    attempt: PaymentAttempt,
-    { raw, txid }: SignedTx,
+    signed: readonly Signed[],
     also: Also = asItIs,
-  ): Promise<Standing | null> {
+  ): Promise<readonly Standing[]> {
     const { clock, writer, onBoundary } = this.#options;
     await onBoundary('payment.signature');
-    const stands = await writer.change(lease, payment, async (em, row) => {
-      const now = clock.now();
-      const stored = await storedAttempt(em, attempt);
-      Object.assign(stored, { raw, txid, signedAt: now });
-      also(row, now);
-      return [stored];
-    });
+    const all = new Map(signed.map((one) => [one.payment.id, one]));
+    const stand = await writer.change(
+      lease,
+      signed.map(({ payment }) => payment),
+      (_em, changing) => {
+        const now = clock.now();
+        for (const { payment, alive } of changing) {
+          const { attempt, tx } = of(all, payment);
+          Object.assign(storedAttempt(alive, attempt), { raw: tx.raw, txid: tx.txid, signedAt: now });
+          also(payment, now);
+        }
+      },
+    );
     await onBoundary('payment.signed');
-    return stands;
+    return stand;
   }
 
-  /** Shows the bytes to a node for the first time, and notes it. */
+  /**
+   * Shows the bytes of the newest transactions to a node for the first time, in their order, and notes it. Those after
+   * one that got no answer are left to the next time once the time is over.
+   */
   async send(
     adapter: ChainAdapter,
     lease: ChainLease,
-    payment: Payment,
-    attempt: PaymentAttempt,
+    signed: readonly Standing[],
+    hasTime: () => boolean,
     also: Also = asItIs,
   ): Promise<void> {
     const { clock, writer, onBoundary } = this.#options;
-    await this.broadcast(adapter, attempt);
+    const all = new Map<string, Standing>();
+    for (const one of signed) {
+      all.set(one.payment.id, one);
+      if (!(await this.broadcast(adapter, newestOf(one.alive))) && !hasTime()) break;
+    }
     await onBoundary('payment.broadcast');
-    await writer.change(lease, payment, async (em, row) => {
-      const now = clock.now();
-      const stored = await storedAttempt(em, attempt);
-      stored.sentAt = now;
-      also(row, now);
-      return [stored];
-    });
+    await writer.change(
+      lease,
+      [...all.values()].map(({ payment }) => payment),
+      (_em, changing) => {
+        const now = clock.now();
+        for (const { payment, alive } of changing) {
+          storedAttempt(alive, newestOf(of(all, payment).alive)).sentAt = now;
+          also(payment, now);
+        }
+      },
+    );
     await onBoundary('payment.sent');
   }
 
-  /** What the node says is not believed, and what it throws changes nothing: the chain is asked next. */
-  async broadcast(adapter: ChainAdapter, attempt: PaymentAttempt): Promise<void> {
+  /**
+   * What the node says is not believed, and what it throws changes nothing: the chain is asked next. Returns whether it
+   * gave an answer.
+   */
+  async broadcast(adapter: ChainAdapter, attempt: PaymentAttempt): Promise<boolean> {
     const { log } = this.#options;
     try {
       const { outcome, code } = await adapter.broadcast(signedTx(attempt));
       if (outcome === 'rejected' || outcome === 'uncertain') {
         log.warn({ event: 'broadcast_refused', code }, 'a node did not take a transaction');
       }
+      return outcome !== 'uncertain';
     } catch (error) {
       log.warn({ event: 'broadcast_failed', ...errorMembers(error) }, 'a node gave no answer to a broadcast');
+      return false;
     }
   }
 
@@ -225,9 +270,36 @@ export class PaymentTransactions {
   }
 }
 
-/** An attempt in another unit of work. */
-export function storedAttempt(em: EntityManager, { paymentId, attempt }: PaymentAttempt): Promise<PaymentAttempt> {
-  return em.findOneOrFail(PaymentAttempt, { paymentId, attempt });
+/** Reserves what transactions spend, beyond what earlier ones of the same payment hold. */
+async function reserve(em: EntityManager, attempts: readonly PaymentAttempt[]): Promise<void> {
+  const resources = attempts.flatMap(({ paymentId, attempt, chain, reserves }) =>
+    reserves.map((resource) => ({ payment_id: paymentId, attempt, chain, resource })),
+  );
+  await em.execute(
+    `insert into payment_reservation (chain, resource, payment_id, attempt)
+     select r.chain, r.resource, r.payment_id, r.attempt
+       from jsonb_to_recordset(?::jsonb) as r (chain text, resource text, payment_id uuid, attempt integer)
+      where not exists (select 1 from payment_reservation h
+                         where h.payment_id = r.payment_id and h.resource = r.resource and h.released_at is null)`,
+    [JSON.stringify(resources)],
+  );
+}
+
+/** What belongs to a payment. */
+export function of<T>(all: ReadonlyMap<string, T>, { id }: Payment): T {
+  const one = all.get(id);
+  if (one === undefined) throw new Error(`nothing belongs to payment ${id}`);
+  return one;
+}
+
+/** An attempt in another unit of work, among those of its payment. */
+export function storedAttempt(
+  alive: readonly PaymentAttempt[],
+  { paymentId, attempt }: PaymentAttempt,
+): PaymentAttempt {
+  const stored = alive.find((one) => one.attempt === attempt);
+  if (!stored) throw new Error(`attempt ${attempt} of payment ${paymentId} is not alive`);
+  return stored;
 }
 
 export function newestOf(alive: readonly PaymentAttempt[]): PaymentAttempt {

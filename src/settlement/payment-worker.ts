@@ -1,13 +1,19 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
-import { type ChainAdapter, ChainError, type PreparedTx } from '../chains/chain-adapter.ts';
+import {
+  type ChainAdapter,
+  ChainError,
+  type PreparedTx,
+  type Promised,
+  type Reservation,
+} from '../chains/chain-adapter.ts';
 import type { Clock } from '../clock.ts';
 import { errorMembers, type Log } from '../log.ts';
 import type { OnBoundary } from './boundary.ts';
 import { type ChainLease, LeaseLost } from './chain-lease.ts';
-import { Payment } from './payment.entity.ts';
-import { PaymentAttempt } from './payment-attempt.entity.ts';
+import type { Payment } from './payment.entity.ts';
+import type { PaymentAttempt } from './payment-attempt.entity.ts';
 import { lookSec, type PaymentFollower, showDead } from './payment-follower.ts';
-import { newestOf, type PaymentTransactions } from './payment-transactions.ts';
+import { type Built, newestOf, type PaymentTransactions, type Signed } from './payment-transactions.ts';
 import { noteProblem, type PaymentWriter, releaseReserved, type Standing } from './payment-writer.ts';
 import { secondsAfter } from './settling.ts';
 
@@ -23,7 +29,11 @@ export interface PaymentWorkerOptions {
 
 /** Payments of a chain that one turn takes up. */
 const batch = 100;
+/** Payments that are taken on together. */
+const groupSize = 20;
 const retrySec = 2;
+/** Between two looks at what may still go out, while a group is signed. */
+const lookAgainMs = 1_000;
 /** Before a signer that refused is asked again. Its limits are of a day. */
 const refusedSec = 300;
 
@@ -72,8 +82,8 @@ export class PaymentWorker {
   }
 
   /**
-   * Takes payments of a chain as far as they can go now, while there is time. One that fails, or that no time is left
-   * for, is left to its next alarm.
+   * Takes payments of a chain as far as they can go now, while there is time. Those of a group share their transactions,
+   * and are taken one by one where that fails. One that fails, or that no time is left for, is left to its next alarm.
    *
    * @throws LeaseLost when another process has the chain now.
    */
@@ -83,102 +93,152 @@ export class PaymentWorker {
     ids: readonly string[],
     hasTime: () => boolean = () => true,
   ): Promise<void> {
-    for (const id of ids) {
+    for (let start = 0; start < ids.length; start += groupSize) {
+      const group = ids.slice(start, start + groupSize);
       if (!hasTime()) return;
-      try {
-        await this.advance(adapter, lease, id);
-      } catch (error) {
-        if (error instanceof LeaseLost) throw error;
-        const { log } = this.#options;
-        log.warn(
-          { event: 'payment_failed', code: adapter.chain, ...errorMembers(error) },
-          'a payment made no progress',
-        );
+      if (await this.#advanced(adapter, lease, group, hasTime)) continue;
+      for (const id of group.length === 1 ? [] : group) {
+        if (!hasTime()) return;
+        await this.#advanced(adapter, lease, [id], hasTime);
       }
     }
   }
 
-  /** Takes one payment as far as it can go now. */
-  async advance(adapter: ChainAdapter, lease: ChainLease, id: string): Promise<void> {
-    const em = this.#options.orm.em.fork();
-    const payment = await em.findOneOrFail(Payment, { id });
-    const alive = await em.find(PaymentAttempt, { paymentId: id, deadAt: null }, { orderBy: { attempt: 'asc' } });
-    let stands: Standing | null = { payment, alive };
-    while (stands) stands = await this.#step(adapter, lease, stands);
-  }
-
-  /** One step; what stands after it, or null when the payment rests. */
-  async #step(adapter: ChainAdapter, lease: ChainLease, standing: Standing): Promise<Standing | null> {
-    const { payment, alive } = standing;
-    switch (payment.state) {
-      case 'ready':
-        return this.#prepare(adapter, lease, payment);
-      case 'prepared':
-        return this.#sign(lease, payment, newestOf(alive));
-      case 'signed':
-        return this.#send(adapter, lease, payment, newestOf(alive));
-      case 'sent':
-        await this.#options.follower.follow(adapter, lease, standing);
-        return null;
-      case 'confirmed':
-      case 'dead':
-        return null;
-    }
-  }
-
-  /** Builds the transaction and reserves what it spends. */
-  async #prepare(adapter: ChainAdapter, lease: ChainLease, payment: Payment): Promise<Standing | null> {
-    const { onBoundary, transactions, writer } = this.#options;
-    let tx: PreparedTx;
+  /** Takes payments as far as they can go now. False when something went wrong. */
+  async #advanced(
+    adapter: ChainAdapter,
+    lease: ChainLease,
+    ids: readonly string[],
+    hasTime: () => boolean,
+  ): Promise<boolean> {
     try {
-      const intent = transactions.intent(payment, payment.attempt + 1);
-      tx = await adapter.prepare(intent, await transactions.held(adapter.chain));
+      await this.#advance(adapter, lease, ids, hasTime);
+      return true;
     } catch (error) {
-      if (!(error instanceof ChainError)) throw error;
-      // A sweep that its chain refuses is decided anew, perhaps with more gas before it.
-      const isOver = payment.kind === 'sweep' ? error.isOfChain : payment.depositId === null && !error.retryable;
-      if (isOver) return this.#drop(lease, payment, error.code);
-      await writer.problem(lease, payment.id, error.code, error.retryable ? retrySec : retrySec * 30);
-      throw error;
+      if (error instanceof LeaseLost) throw error;
+      if (ids.length === 1) this.#failed(adapter, error);
+      return false;
     }
+  }
+
+  #failed({ chain }: ChainAdapter, error: unknown): void {
+    const { log } = this.#options;
+    log.warn({ event: 'payment_failed', code: chain, ...errorMembers(error) }, 'a payment made no progress');
+  }
+
+  async #advance(
+    adapter: ChainAdapter,
+    lease: ChainLease,
+    ids: readonly string[],
+    hasTime: () => boolean,
+  ): Promise<void> {
+    const { writer, follower } = this.#options;
+    const standing = Map.groupBy(await writer.standing(ids), ({ payment }) => payment.state);
+    const at = (state: Payment['state']): readonly Standing[] => standing.get(state) ?? [];
+    const prepared = [...at('prepared'), ...(await this.#prepare(adapter, lease, at('ready'), hasTime))];
+    const signed = [...at('signed'), ...(await this.#sign(lease, prepared, hasTime))];
+    await this.#send(adapter, lease, signed, hasTime);
+    await follower.follow(adapter, lease, at('sent'), hasTime);
+  }
+
+  /** Builds the transactions, each beside those before it, and reserves what they spend. */
+  async #prepare(
+    adapter: ChainAdapter,
+    lease: ChainLease,
+    ready: readonly Standing[],
+    hasTime: () => boolean,
+  ): Promise<readonly Standing[]> {
+    if (ready.length === 0) return [];
+    const { onBoundary, transactions } = this.#options;
+    const held = new Map(await transactions.held(adapter.chain));
+    const built: Built[] = [];
+    for (const [index, { payment }] of ready.entries()) {
+      if (index > 0 && !hasTime()) break;
+      const tx = await this.#build(adapter, lease, payment, held);
+      if (tx === null) continue;
+      built.push({ payment, tx });
+      for (const resource of tx.reserves) held.set(resource, transactions.promised(payment, tx));
+    }
+    if (built.length === 0) return [];
     await onBoundary('payment.built');
-    if (transactions.isTooDear(adapter.chain, tx)) {
-      await writer.problem(lease, payment.id, 'fee_too_high', retrySec * 10);
-      return null;
-    }
-    return transactions.store(lease, payment, tx, (row, now) => {
+    return transactions.store(lease, built, (row, now) => {
       row.state = 'prepared';
       noteProblem(row, null, now);
     });
   }
 
-  /** Ends a movement between our own addresses that cannot be made: nobody waits for it, and its coins stay. */
-  async #drop(lease: ChainLease, payment: Payment, problem: string): Promise<null> {
-    await this.#options.writer.change(lease, payment, async (em, row) => {
-      const now = this.#options.clock.now();
-      noteProblem(row, problem, now);
-      Object.assign(row, { state: 'dead', endedAt: now, nextActionAt: null });
-      await showDead(em, row, null);
-      return [];
-    });
+  /** Builds a transaction, or notes what stands in its way and returns null. */
+  async #build(
+    adapter: ChainAdapter,
+    lease: ChainLease,
+    payment: Payment,
+    held: ReadonlyMap<Reservation, Promised>,
+  ): Promise<PreparedTx | null> {
+    const { transactions, writer } = this.#options;
+    try {
+      const tx = await adapter.prepare(transactions.intent(payment, payment.attempt + 1), held);
+      if (!transactions.isTooDear(adapter.chain, tx)) return tx;
+      await writer.problem(lease, payment.id, 'fee_too_high', retrySec * 10);
+    } catch (error) {
+      if (!(error instanceof ChainError)) throw error;
+      // A sweep that its chain refuses is decided anew, perhaps with more gas before it.
+      const isOver = payment.kind === 'sweep' ? error.isOfChain : payment.depositId === null && !error.retryable;
+      if (isOver) {
+        await this.#drop(lease, payment, error.code);
+      } else {
+        await writer.problem(lease, payment.id, error.code, error.retryable ? retrySec : retrySec * 30);
+        this.#failed(adapter, error);
+      }
+    }
     return null;
   }
 
+  /** Ends a movement between our own addresses that cannot be made: nobody waits for it, and its coins stay. */
+  async #drop(lease: ChainLease, payment: Payment, problem: string): Promise<void> {
+    await this.#options.writer.change(lease, [payment], async (em, changing) => {
+      const now = this.#options.clock.now();
+      for (const { payment: row } of changing) {
+        noteProblem(row, problem, now);
+        Object.assign(row, { state: 'dead', endedAt: now, nextActionAt: null });
+        await showDead(em, row, null);
+      }
+    });
+  }
+
   /**
-   * Has the stored transaction signed and stores the bytes. One that must not go out any more is revoked instead, which
-   * is too late once the signer has signed it: an earlier process may have shown it to somebody.
+   * Has the stored transactions signed and stores the bytes. One that must not go out any more is revoked instead, which
+   * is too late once the signer has signed it: an earlier process may have shown it to somebody. So are those after one
+   * that is given up: they would wait behind the gap in the nonces that it leaves. Once the time is over, a signer that
+   * is not there is not asked again.
    */
-  async #sign(lease: ChainLease, payment: Payment, attempt: PaymentAttempt): Promise<Standing | null> {
+  async #sign(lease: ChainLease, prepared: readonly Standing[], hasTime: () => boolean): Promise<readonly Standing[]> {
+    if (prepared.length === 0) return [];
     const { transactions, writer } = this.#options;
-    const mayGoOut = await writer.mayGoOut(payment);
-    const signed = await (mayGoOut ? transactions.sign(payment, attempt) : transactions.revoke(payment, attempt));
-    if (signed === 'unavailable') {
-      await writer.problem(lease, payment.id, 'signer_unavailable', retrySec);
-      return null;
+    const payments = prepared.map(({ payment }) => payment);
+    let mayGoOut = await writer.mayGoOut(payments);
+    let lookedAt = performance.now();
+    const signed: Signed[] = [];
+    let hasGap = false;
+    for (const { payment, alive } of prepared) {
+      if (performance.now() - lookedAt > lookAgainMs) {
+        mayGoOut = await writer.mayGoOut(payments);
+        lookedAt = performance.now();
+      }
+      const attempt = newestOf(alive);
+      const isWanted = mayGoOut.has(payment.id) && !hasGap;
+      const answer = await (isWanted ? transactions.sign(payment, attempt) : transactions.revoke(payment, attempt));
+      if (answer === 'unavailable') {
+        await writer.problem(lease, payment.id, 'signer_unavailable', retrySec);
+        if (!hasTime()) break;
+      } else if (answer === null || answer === 'refused') {
+        hasGap = true;
+        await this.#giveUp(lease, payment, attempt, answer === null ? null : 'signer_refused');
+      } else {
+        signed.push({ payment, attempt, tx: answer });
+      }
     }
-    if (signed === null) return this.#giveUp(lease, payment, attempt, null);
-    if (signed === 'refused') return this.#giveUp(lease, payment, attempt, 'signer_refused');
-    return transactions.storeSignature(lease, payment, attempt, signed, (row, now) => {
+    if (signed.length === 0) return [];
+    return transactions.storeSignatures(lease, signed, (row, now) => {
       row.state = 'signed';
       noteProblem(row, null, now);
     });
@@ -193,27 +253,32 @@ export class PaymentWorker {
     payment: Payment,
     attempt: PaymentAttempt,
     problem: 'signer_refused' | null,
-  ): Promise<null> {
+  ): Promise<void> {
     const { clock, transactions, writer } = this.#options;
-    await writer.change(lease, payment, async (em, row) => {
+    await writer.change(lease, [payment], async (em, changing) => {
       const now = clock.now();
       await transactions.neverSigned(em, attempt);
-      row.state = 'ready';
-      noteProblem(row, problem, now);
-      row.nextActionAt = secondsAfter(now, problem === null ? retrySec : refusedSec);
+      for (const { payment: row } of changing) {
+        row.state = 'ready';
+        noteProblem(row, problem, now);
+        row.nextActionAt = secondsAfter(now, problem === null ? retrySec : refusedSec);
+      }
       await em.flush();
-      await releaseReserved(em, row.id, now);
-      return [];
+      await releaseReserved(em, [payment.id], now);
     });
-    return null;
   }
 
-  async #send(adapter: ChainAdapter, lease: ChainLease, payment: Payment, attempt: PaymentAttempt): Promise<null> {
-    await this.#options.transactions.send(adapter, lease, payment, attempt, (row, now) => {
+  async #send(
+    adapter: ChainAdapter,
+    lease: ChainLease,
+    signed: readonly Standing[],
+    hasTime: () => boolean,
+  ): Promise<void> {
+    if (signed.length === 0) return;
+    await this.#options.transactions.send(adapter, lease, signed, hasTime, (row, now) => {
       row.state = 'sent';
       row.sentAt ??= now;
       row.nextActionAt = secondsAfter(now, lookSec);
     });
-    return null;
   }
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import { Order } from '../orders/order.entity.ts';
 import { type ChainLease, guardLease } from './chain-lease.ts';
 import { Payment } from './payment.entity.ts';
-import type { PaymentAttempt } from './payment-attempt.entity.ts';
+import { PaymentAttempt } from './payment-attempt.entity.ts';
 import { secondsAfter } from './settling.ts';
 
 /** A payment and its transactions that may still confirm, oldest first, as they were read or written last. */
@@ -12,9 +12,20 @@ export interface Standing {
   readonly alive: readonly PaymentAttempt[];
 }
 
+/** A payment under its lock, with its order, under its own, where the change needs it. */
+export interface Changing extends Standing {
+  readonly alive: PaymentAttempt[];
+  readonly order: Order | null;
+}
+
+/** Payments cannot be changed together: somebody has locked one of them, or it is not what it was. Nothing was written. */
+export class NotTogether extends Error {
+  override readonly name = 'NotTogether';
+}
+
 /**
- * Changes payments in transactions that hold the fence of the chain's lease, the order's lock where the change needs it,
- * and the payment's, in this order.
+ * Changes payments in transactions that hold the fence of the chain's lease, the orders' locks where the change needs
+ * them, and the payments', in this order.
  */
 export class PaymentWriter {
   readonly #orm: MikroORM;
@@ -26,26 +37,43 @@ export class PaymentWriter {
   }
 
   /**
-   * Applies a change, which returns the transactions that are alive after it. Does nothing, and returns null, when the
-   * payment has moved on meanwhile, or when it is about to begin and must not: a hold or the loss of its deposit stops it.
+   * Applies a change to payments, all or none, and returns how they stand after it. Does nothing, and returns nothing,
+   * when a payment has moved on meanwhile, or when it is about to begin and must not: a hold or the loss of its deposit
+   * stops it. One payment waits for its locks; several wait for none, so that no two groups wait for each other.
    *
-   * @throws LeaseLost when another process has the chain now.
+   * @throws LeaseLost when another process has the chain now; NotTogether when one of several has to be left out.
    */
   async change(
     lease: ChainLease,
-    before: Payment,
-    change: (em: EntityManager, payment: Payment, order: Order | null) => Promise<PaymentAttempt[]>,
+    before: readonly Payment[],
+    change: (em: EntityManager, changing: readonly Changing[]) => Promise<void> | void,
     withOrder = false,
-  ): Promise<Standing | null> {
-    const { id, orderId, state } = before;
+  ): Promise<readonly Standing[]> {
+    if (before.length === 0) return [];
+    const isAlone = before.length === 1;
     return this.#orm.em.fork().transactional(async (em) => {
       await guardLease(em, lease);
-      if (state === 'ready' && !(await mayGoOut(em, before))) return null;
-      const lockMode = LockMode.PESSIMISTIC_WRITE;
-      const order = withOrder && orderId !== null ? await em.findOneOrFail(Order, { id: orderId }, { lockMode }) : null;
-      const payment = await em.findOneOrFail(Payment, { id }, { lockMode });
-      if (payment.state !== state) return null;
-      return { payment, alive: await change(em, payment, order) };
+      const beginning = before.filter(({ state }) => state === 'ready');
+      const mayBegin = await mayGoOut(em, beginning, isAlone ? '' : 'skip locked');
+      const lockMode = isAlone ? LockMode.PESSIMISTIC_WRITE : LockMode.PESSIMISTIC_PARTIAL_WRITE;
+      const locked = { lockMode, orderBy: { id: 'asc' } } as const;
+      const orderIds = withOrder ? before.map(({ orderId }) => orderId).filter((id) => id !== null) : [];
+      const orders = orderIds.length === 0 ? [] : await em.find(Order, { id: { $in: orderIds } }, locked);
+      const ids = before.map(({ id }) => id);
+      const payments = await em.find(Payment, { id: { $in: ids } }, locked);
+      const attempts = await aliveAttempts(em, ids);
+      const changing = before.flatMap(({ id, orderId, state }) => {
+        const payment = payments.find((row) => row.id === id);
+        const order = orders.find((row) => row.id === orderId) ?? null;
+        const isStopped = state === 'ready' && !mayBegin.has(id);
+        const lacksOrder = withOrder && orderId !== null && order === null;
+        if (payment?.state !== state || isStopped || lacksOrder) return [];
+        return [{ payment, order, alive: attempts.get(id) ?? [] }];
+      });
+      if (changing.length === before.length) await change(em, changing);
+      else if (isAlone) return [];
+      else throw new NotTogether('a payment has to be left out');
+      return changing;
     });
   }
 
@@ -61,24 +89,64 @@ export class PaymentWriter {
     });
   }
 
-  /** Whether what a payment settles is credited and its order not held, at this moment. */
-  mayGoOut(payment: Payment): Promise<boolean> {
-    return mayGoOut(this.#orm.em.fork(), payment);
+  /** How payments stand at this moment, in the order of their ids here. */
+  async standing(ids: readonly string[]): Promise<readonly Standing[]> {
+    const em = this.#orm.em.fork();
+    const payments = await em.find(Payment, { id: { $in: [...ids] } });
+    const attempts = await aliveAttempts(em, ids);
+    return ids.flatMap((id) => {
+      const payment = payments.find((row) => row.id === id);
+      return payment ? [{ payment, alive: attempts.get(id) ?? [] }] : [];
+    });
+  }
+
+  /** The payments whose deposits are credited and whose orders are not held, at this moment. */
+  mayGoOut(payments: readonly Payment[]): Promise<ReadonlySet<string>> {
+    return mayGoOut(this.#orm.em.fork(), payments, '');
   }
 }
 
-/** Whether what a payment settles is credited and its order not held, kept so until the transaction ends. */
-async function mayGoOut(em: EntityManager, { orderId, depositId }: Payment): Promise<boolean> {
-  if (depositId === null) return true;
-  const rows =
-    orderId === null
-      ? await em.execute<unknown[]>(`select id from deposit where id = ? and state = 'credited' for share`, [depositId])
-      : await em.execute<unknown[]>(
-          `select o.id from exchange_order o join deposit d on d.id = ?
-            where o.id = ? and o.held_at is null and d.state = 'credited' for share of o, d`,
-          [depositId, orderId],
-        );
-  return rows.length > 0;
+/** Transactions that may still confirm, by payment, oldest first. */
+async function aliveAttempts(em: EntityManager, ids: readonly string[]): Promise<Map<string, PaymentAttempt[]>> {
+  const attempts = await em.find(
+    PaymentAttempt,
+    { paymentId: { $in: [...ids] }, deadAt: null },
+    { orderBy: { attempt: 'asc' } },
+  );
+  return Map.groupBy(attempts, ({ paymentId }) => paymentId);
+}
+
+/** The payments whose deposits are credited and whose orders are not held, kept so until the transaction ends. */
+async function mayGoOut(
+  em: EntityManager,
+  payments: readonly Payment[],
+  locked: '' | 'skip locked',
+): Promise<ReadonlySet<string>> {
+  // What settles no deposit always may.
+  const free = payments.filter(({ depositId }) => depositId === null).map(({ id }) => id);
+  const bound = payments.filter(({ depositId }) => depositId !== null);
+  const ofOrders = bound.filter(({ orderId }) => orderId !== null).map(({ id }) => id);
+  const ofNobody = bound.filter(({ orderId }) => orderId === null).map(({ id }) => id);
+  const settling = async (sql: string, ids: readonly string[]): Promise<string[]> => {
+    if (ids.length === 0) return [];
+    const rows = await em.execute<{ id: string }[]>(`${sql} ${locked}`, [JSON.stringify(ids)]);
+    return rows.map(({ id }) => id);
+  };
+  return new Set([
+    ...free,
+    ...(await settling(
+      `select p.id from payment p join exchange_order o on o.id = p.order_id join deposit d on d.id = p.deposit_id
+        where p.id in (select jsonb_array_elements_text(?::jsonb)::uuid) and o.held_at is null and d.state = 'credited'
+        order by o.id, d.id for share of o, d`,
+      ofOrders,
+    )),
+    ...(await settling(
+      `select p.id from payment p join deposit d on d.id = p.deposit_id
+        where p.id in (select jsonb_array_elements_text(?::jsonb)::uuid) and d.state = 'credited'
+        order by d.id for share of d`,
+      ofNobody,
+    )),
+  ]);
 }
 
 /** A problem that lasts keeps its beginning. */
@@ -88,10 +156,11 @@ export function noteProblem(payment: Payment, problem: string | null, at: Date):
   payment.problemSince = problem === null ? null : at;
 }
 
-/** Lets go of what a payment reserved: the chain itself refuses a spent resource from now on. */
-export async function releaseReserved(em: EntityManager, paymentId: string, at: Date): Promise<void> {
-  await em.execute('update payment_reservation set released_at = ? where payment_id = ? and released_at is null', [
-    at,
-    paymentId,
-  ]);
+/** Lets go of what payments reserved: the chain itself refuses a spent resource from now on. */
+export async function releaseReserved(em: EntityManager, paymentIds: readonly string[], at: Date): Promise<void> {
+  await em.execute(
+    `update payment_reservation set released_at = ?
+      where payment_id in (select jsonb_array_elements_text(?::jsonb)::uuid) and released_at is null`,
+    [at, JSON.stringify(paymentIds)],
+  );
 }

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { v5 as uuidv5 } from 'uuid';
 import { networkById } from '../chains/networks.ts';
 import type { Currency } from '../currencies/currency.entity.ts';
-import { book, line, minus } from '../ledger/ledger.ts';
+import { line, minus } from '../ledger/ledger.ts';
 import { Big, formatDecimal } from '../money.ts';
 import type { Deposit } from './deposit.entity.ts';
 import { Payment } from './payment.entity.ts';
@@ -131,8 +131,8 @@ function refundAddress({ order }: Settling): Recipient | null {
 }
 
 /** Keeps a remainder that is not worth its own fee, so that the order's account comes to rest. */
-export async function keepUnclaimed({ em, now, order }: Settling, deposit: Deposit, amount: Big): Promise<void> {
-  await book(em, {
+export function keepUnclaimed({ bookings, now, order }: Settling, deposit: Deposit, amount: Big): void {
+  bookings.push({
     kind: 'unclaimed',
     reference: deposit.id,
     orderId: order.id,

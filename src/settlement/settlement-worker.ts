@@ -8,6 +8,7 @@ import { errorMembers, type Log } from '../log.ts';
 import { type ChainLease, ChainLeases, LeaseLost } from './chain-lease.ts';
 import type { ChainScanner } from './chain-scanner.ts';
 import type { ChainTask } from './chain-task.ts';
+import { forEach } from './for-each.ts';
 import type { LiquidityVenue } from './liquidity-venue.ts';
 import type { OrderExpiry } from './order-expiry.ts';
 import type { OrderSettler } from './order-settler.ts';
@@ -50,8 +51,11 @@ const maxScans = 5;
 const scansMs = 5_000;
 /** Between two notes of a chain that it answers. */
 const noteEveryMs = 5_000;
-/** Chains of a round, and orders, that one process works on at a time. */
-const concurrency = 4;
+/** Chains of a round that one process works on at a time. */
+const chainsAtOnce = 4;
+/** Orders that are settled together, and such groups that one process works on at a time. */
+const groupSize = 20;
+const groupsAtOnce = 2;
 
 /**
  * One of any number of processes that settle orders. Chains are shared out by leases; orders are woken by jobs, and by
@@ -134,7 +138,7 @@ export class SettlementWorker {
     if (free.length === 0) return { ended: Promise.resolve() };
     const due = await this.#options.payments.claim(free.map(({ chain }) => chain));
     for (const { chain } of free) this.#busy.add(chain);
-    const ended = forEach(free, concurrency, async (lease) => {
+    const ended = forEach(free, chainsAtOnce, async (lease) => {
       await this.#look(lease, due.get(lease.chain) ?? [], budgetMs).finally(() => this.#busy.delete(lease.chain));
     });
     return { ended };
@@ -277,10 +281,11 @@ export class SettlementWorker {
   /** Settles orders. One that fails keeps an alarm, and the sweep comes back to it. */
   async #settle(orderIds: readonly string[]): Promise<void> {
     const { orm, clock, settler, log } = this.#options;
-    await forEach(orderIds, concurrency, async (orderId) => {
-      try {
-        await settler.settle(orderId);
-      } catch (error) {
+    const groups = Array.from({ length: Math.ceil(orderIds.length / groupSize) }, (_, index) =>
+      orderIds.slice(index * groupSize, (index + 1) * groupSize),
+    );
+    await forEach(groups, groupsAtOnce, async (group) => {
+      for (const [orderId, error] of await settler.settle(group)) {
         log.error({ event: 'settle_failed', order_id: orderId, ...errorMembers(error) }, 'an order was not settled');
         const again = new Date(clock.now().getTime() + retryMs);
         await orm.em.fork().execute('update exchange_order set next_action_at = ? where id = ?', [again, orderId]);
@@ -302,13 +307,4 @@ export class SettlementWorker {
     };
     this.#loops.push(run());
   }
-}
-
-/** Runs a task for each item, so many at a time. */
-async function forEach<T>(items: readonly T[], atOnce: number, task: (item: T) => Promise<void>): Promise<void> {
-  const left = items.values();
-  const lane = async (): Promise<void> => {
-    for (const item of left) await task(item);
-  };
-  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, lane));
 }

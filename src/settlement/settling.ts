@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
+import type { Booking } from '../ledger/ledger.ts';
 import type { Order } from '../orders/order.entity.ts';
 import { moveOrder } from '../orders/order-moves.ts';
 import type { OrderMove } from '../orders/order-status.ts';
@@ -7,6 +8,7 @@ import type { PriceBook } from '../rates/price-book.ts';
 import type { Deposit } from './deposit.entity.ts';
 import type { LiquidityVenue } from './liquidity-venue.ts';
 import type { Payment } from './payment.entity.ts';
+import type { Trade } from './trade.entity.ts';
 
 /** How settlement behaves; durations in seconds. */
 export interface SettlementRules {
@@ -46,6 +48,10 @@ export interface Settling {
   /** Every deposit to the order's address, in the order they were seen. */
   readonly deposits: readonly Deposit[];
   readonly payments: Payment[];
+  /** The exchange of the order, once it is decided. */
+  trade: Trade | null;
+  /** What the steps book; written with the rest, for all orders of the transaction at once. */
+  readonly bookings: Booking[];
   /** How far each chain was read. */
   readonly scanned: ReadonlyMap<string, ScannedTo>;
 }
@@ -55,7 +61,7 @@ export type StepResult =
   | { readonly outcome: 'moved' }
   | { readonly outcome: 'rest'; readonly until: Date | null }
   /** The trade is decided and stored; the venue is asked after the commit. */
-  | { readonly outcome: 'trade' };
+  | { readonly outcome: 'trade'; readonly trade: Trade };
 
 export const moved: StepResult = { outcome: 'moved' };
 

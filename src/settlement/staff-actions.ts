@@ -17,7 +17,6 @@ import type { Settling } from './settling.ts';
 import { StaffAction, type StaffActionName } from './staff-action.entity.ts';
 import { unwindTrade } from './steps/exchange.ts';
 import { newest } from './steps/pay.ts';
-import { Trade } from './trade.entity.ts';
 
 /** What a member of staff wants done. */
 export interface StaffProposal {
@@ -176,7 +175,7 @@ export class StaffActions {
         await refund(settling, action, details);
         break;
       case 'retry_payout':
-        await retryPayout(settling, details);
+        retryPayout(settling, details);
         break;
       case 'mark_failed':
         await markFailed(settling, details);
@@ -233,7 +232,7 @@ async function setRecipient(em: EntityManager, action: StaffAction, recipient: R
   if (!recipient) throw new AppError('missing_field', 'a refund needs the address that it goes to');
   const check = checkAddress(deposit.network, recipient.address, recipient.tag);
   if (!check.ok) throw new AppError(check.code, `the ${check.field}: ${check.detail}`);
-  const [own] = await em.execute<{ own: boolean }[]>(`select ${isOwnAddress} as own`, [check.address]);
+  const [own] = await em.execute<{ own: boolean }[]>(`select ${isOwnAddress('?')} as own`, [check.address]);
   if (own?.own) throw new AppError('own_address', "this is an address of this service; give the user's own");
   action.address = check.address;
   action.tag = check.tag;
@@ -246,11 +245,10 @@ function recipientOf({ address, tag }: StaffAction): Recipient {
 
 /** Sends a deposit, or what of it was not exchanged, to the address that staff were given. */
 async function refund(settling: Settling, action: StaffAction, details: Details): Promise<void> {
-  const { em, order, deposits, payments } = settling;
+  const { em, order, deposits, payments, trade } = settling;
   const deposit = deposits.find(({ id }) => id === action.depositId);
   if (!deposit) throw new AppError('deposit_not_found', 'there is no such deposit');
   if (deposit.state !== 'credited') throw notPossible('the deposit is not confirmed on its chain');
-  const trade = await em.findOne(Trade, { orderId: order.id });
   const isMain = deposit.id === order.depositId;
   const exchanged = isMain && (trade?.state === 'filled' || trade?.state === 'unwound') ? trade : null;
   if (isMain && order.status === 'failed') {
@@ -306,10 +304,9 @@ async function refundStranger(
 }
 
 /** Goes on with the payout of a failed order: the same one while it may still confirm, a new one once it is dead. */
-async function retryPayout(settling: Settling, details: Details): Promise<void> {
-  const { em, order, deposits, payments, tools } = settling;
+function retryPayout(settling: Settling, details: Details): void {
+  const { em, order, deposits, payments, tools, trade } = settling;
   if (order.status !== 'failed') throw notPossible(`the order is ${order.status}; only a failed one can be retried`);
-  const trade = await em.findOne(Trade, { orderId: order.id });
   const deposit = deposits.find(({ id }) => id === order.depositId);
   const currency = tools.catalogue.find(order.coinTo, order.networkTo);
   if (trade?.state !== 'filled' || !deposit || !currency) throw notPossible('nothing was exchanged for this order');

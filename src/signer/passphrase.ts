@@ -54,8 +54,9 @@ export function readHidden(prompt: string): Promise<Buffer> {
       'the signer seed needs its passphrase, and there is no terminal to ask at: set SIGNER_PASSPHRASE_FILE to a file that holds it',
     );
   }
-  stderr.write(prompt);
+  // First: what is typed as soon as the question is there must not be shown either.
   stdin.setRawMode(true);
+  stderr.write(prompt);
   return new Promise((resolve, reject) => {
     const typed: number[] = [];
     const end = (): void => {

@@ -1,157 +1,219 @@
-// What each endpoint costs: requests a second and p99 at 32 connections beside a bare node:http answer, in one run on
-// one machine, and the SQL statements and Redis commands of one request. Usage: npm run bench [-- seconds]
-import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
+// How near the gateway is to what the machine allows: each endpoint's requests a second, latencies and CPU time beside
+// `limit`, a server written by hand for the same work, in turns. Both run as processes of their own on one PostgreSQL with
+// durable commits and one Redis.
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import autocannon from 'autocannon';
+import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
-import { startApp } from '../../src/app.ts';
-import { openHasher } from '../../src/bootstrap.ts';
-import { systemClock } from '../../src/clock.ts';
-import { loadConfig } from '../../src/config.ts';
-import { startEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
-import { PartnerService } from '../../src/partners/partner-service.ts';
-import { listen } from '../support/local-server.ts';
-import { orderBody } from '../support/orders.ts';
+import { openBenchDatabase } from '../support/bench-database.ts';
 import { startRedis } from '../support/redis.ts';
+import { costOf, PostgresCounter, RedisCounter } from './counting.ts';
+import { type Endpoint, endpointIds } from './endpoints.ts';
+import { hasWrk, type LoadOptions, load } from './load.ts';
+import { describeProfile, monotonicUs } from './profile.ts';
+import { type Cost, type Measured, report } from './report.ts';
+import { differences } from './requests.ts';
+import {
+  fillCatalogue,
+  issueKey,
+  makeEndpoints,
+  type Server,
+  type ServerOptions,
+  type Surroundings,
+  startServer,
+} from './servers.ts';
+import { takeTurns, warmUpSeconds } from './turns.ts';
 
-const connections = 32;
-const seconds = Number.parseInt(process.argv[2] ?? '5', 10);
-const wide = '1000000';
+const help = `Usage: npm run bench [-- options]
 
-const dataDir = await mkdtemp(join(tmpdir(), 'gateway-bench-'));
-const postgres = await startEmbeddedPostgres({ dataDir });
-const redis = await startRedis().catch(() => null);
-const config = loadConfig({
-  DATA_DIR: dataDir,
-  DATABASE_URL: postgres.url,
-  ...(redis ? { REDIS_URL: redis.url } : {}),
-  PORT: '0',
-  INTERNAL_PORT: '0',
-  LOG_LEVEL: 'error',
-  DRAIN_GRACE_MS: '0',
-  RATE_LIMIT_PUBLIC_PER_MIN: wide,
-  RATE_LIMIT_PARTNER_PER_MIN: wide,
-  RATE_LIMIT_ORDERS_PER_MIN: wide,
-});
+  --seconds N        of each measurement; 5 unless given
+  --rounds N         in which gateway and limit take turns; 5 unless given
+  --connections N    32 unless given
+  --only LIST        of ${endpointIds.join(', ')}; all unless given
+  --generator NAME   wrk or autocannon; wrk where it is installed
+  --json FILE        writes every round
+  --profile gateway  or limit: where the CPU time of each endpoint goes, instead of measuring
 
-/** Statements of the request that is being counted. */
-let statements: string[] = [];
+DATABASE_URL and DATA_DIR name a database to use again; without them there is one that ends with the benchmark.
+`;
 
-async function start(counting: boolean) {
-  return startApp({
-    config,
-    databaseUrl: postgres.url,
-    embedded: true,
-    surroundings: counting ? { onStatement: (sql) => statements.push(sql) } : {},
-  });
-}
-
-async function redisCommands(client: Redis | null): Promise<number> {
-  if (!client) return 0;
-  const info = await client.info('commandstats');
-  return [...info.matchAll(/cmdstat_(eval|evalsha|script\S*):calls=(\d+)/g)].reduce(
-    (sum, match) => sum + Number.parseInt(match[2] ?? '0', 10),
-    0,
-  );
-}
-
-const counted = await start(true);
-const hasher = await openHasher(config, counted.orm);
-const partners = new PartnerService(counted.orm, hasher, systemClock);
-const partner = await partners.create('Bench');
-const { key } = await partners.issueKey(partner.id);
-const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
-const body = JSON.stringify(orderBody());
-const created = (await (
-  await fetch(`${counted.restUrl}/api/v1/partner/orders`, { method: 'POST', headers, body })
-).json()) as { id: string };
-
-const endpoints = [
-  { name: 'GET /currencies', method: 'GET', path: '/currencies', keyed: false },
-  {
-    name: 'GET /partner/rates',
-    method: 'GET',
-    path: '/partner/rates?coin_from=BTC&coin_to=USDT&network_to=TRC20&amount=0.1',
-    keyed: false,
+const { values: options } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '5' },
+    rounds: { type: 'string', default: '5' },
+    connections: { type: 'string', default: '32' },
+    only: { type: 'string' },
+    generator: { type: 'string', default: hasWrk() ? 'wrk' : 'autocannon' },
+    json: { type: 'string' },
+    profile: { type: 'string' },
+    help: { type: 'boolean', short: 'h' },
   },
-  { name: 'POST /partner/orders', method: 'POST', path: '/partner/orders', keyed: true },
-  { name: 'GET /partner/orders/{id}', method: 'GET', path: `/partner/orders/${created.id}`, keyed: true },
-] as const;
-
-const client = redis ? new Redis(redis.url) : null;
-const costs = new Map<string, { sql: number; redis: number }>();
-for (const { name, method, path, keyed } of endpoints) {
-  const send = async () => {
-    const response = await fetch(`${counted.restUrl}/api/v1${path}`, {
-      method,
-      ...(keyed ? { headers } : {}),
-      ...(method === 'POST' ? { body } : {}),
-    });
-    await response.text();
-    if (!response.ok) throw new Error(`${name} answered ${response.status}`);
-  };
-  await send();
-  const rounds = 20;
-  statements = [];
-  const before = await redisCommands(client);
-  for (let i = 0; i < rounds; i++) await send();
-  // Statements that timers send meanwhile (catalogue, pools) are few; the median of whole requests hides them.
-  costs.set(name, { sql: statements.length / rounds, redis: ((await redisCommands(client)) - before) / rounds });
-}
-await counted.stop();
-
-const app = await start(false);
-const bare = createServer((_req, res) => {
-  res.setHeader('Content-Type', 'application/json');
-  res.end('{"status":"ok"}');
 });
-const barePort = await listen(bare);
-
-interface Row {
-  readonly name: string;
-  readonly perSecond: number;
-  readonly p99: number;
+if (options.help) {
+  process.stdout.write(help);
+  process.exit(0);
 }
 
-async function load(name: string, url: string, method: 'GET' | 'POST', keyed: boolean): Promise<Row> {
-  process.stderr.write(`${name}: ${seconds} s ...\n`);
-  const options = {
-    url,
-    method,
-    connections,
-    duration: seconds,
-    workers: 1,
-    ...(keyed ? { headers } : {}),
-    ...(method === 'POST' ? { body } : {}),
-  };
-  await autocannon({ ...options, duration: 1 });
-  const result = await autocannon(options);
-  if (result.non2xx + result.errors > 0) throw new Error(`${name}: ${result.non2xx} refused, ${result.errors} failed`);
-  return { name, perSecond: result.requests.average, p99: result.latency.p99 };
+function count(name: 'seconds' | 'rounds' | 'connections'): number {
+  const value = Number(options[name]);
+  if (!Number.isInteger(value) || value < 1) throw new Error(`--${name} ${options[name]} is not a number from 1`);
+  return value;
 }
 
-const floor = await load('bare node:http', `http://127.0.0.1:${barePort}/`, 'GET', false);
-const rows: Row[] = [];
-for (const { name, method, path, keyed } of endpoints)
-  rows.push(await load(name, `${app.restUrl}/api/v1${path}`, method, keyed));
+function choice<T extends string>(name: 'generator' | 'profile', ...values: readonly T[]): T {
+  const found = values.find((value) => value === options[name]);
+  if (found === undefined) throw new Error(`--${name} is one of ${values.join(', ')}`);
+  return found;
+}
 
-process.stdout.write(
-  `\n${connections} connections, ${seconds} s each, ${redis ? 'limits in Redis' : 'limits in memory'}, embedded PostgreSQL with durable commits\n\n`,
-);
-process.stdout.write('| endpoint | requests/s | of bare | p99 ms | SQL | Redis |\n|---|---|---|---|---|---|\n');
-process.stdout.write(`| bare node:http | ${Math.round(floor.perSecond)} | 1.00 | ${floor.p99} | 0 | 0 |\n`);
-for (const { name, perSecond, p99 } of rows) {
-  const cost = costs.get(name);
-  process.stdout.write(
-    `| ${name} | ${Math.round(perSecond)} | ${(perSecond / floor.perSecond).toFixed(2)} | ${p99} | ${cost?.sql} | ${cost?.redis} |\n`,
+const seconds = count('seconds');
+const rounds = count('rounds');
+const connections = count('connections');
+const generator = choice('generator', 'wrk', 'autocannon');
+const profiled = options.profile === undefined ? null : choice('profile', 'gateway', 'limit');
+const only: readonly string[] = options.only?.split(',') ?? endpointIds;
+const unknown = only.find((id) => !endpointIds.some((known) => known === id));
+if (unknown !== undefined) throw new Error(`--only: '${unknown}' is none of ${endpointIds.join(', ')}`);
+const currencyCount = 200;
+const orderCount = 100;
+const say = (line: string): void => void process.stderr.write(`${line}\n`);
+
+const interrupted = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => interrupted.abort(new Error(`${signal}: ended`)));
+}
+/** What was started is ended in reverse order. */
+const closing: (() => Promise<unknown>)[] = [];
+
+async function keep<T>(started: Promise<T>, close: (one: T) => Promise<unknown>): Promise<T> {
+  const one = await started;
+  closing.push(() => close(one));
+  interrupted.signal.throwIfAborted();
+  return one;
+}
+
+async function closeFrom(length: number): Promise<void> {
+  for (const close of closing.splice(length).reverse()) {
+    await close().catch((error: unknown) => say(`could not be ended: ${String(error)}`));
+  }
+}
+
+/** A server that is ended with the benchmark, at the latest. */
+const serve = (name: Server['name'], surroundings: Surroundings, options: ServerOptions = {}): Promise<Server> =>
+  keep(startServer(name, surroundings, options), (server) => server.stop());
+
+/** Keys of its own for each request are sent by wrk only. */
+const isChosen = ({ id, once }: Endpoint): boolean => only.includes(id) && (generator === 'wrk' || !once);
+
+/** Refuses to measure servers whose answers differ; then counts what each request sends. */
+async function compareAndCount(surroundings: Surroundings, key: string, redisUrl: string | null) {
+  const before = closing.length;
+  const proxy = await keep(PostgresCounter.start(surroundings.databaseUrl), ({ counter }) => counter.stop());
+  const redis = redisUrl === null ? null : await keep(RedisCounter.start(redisUrl), async (one) => one.stop());
+  const proxied = { ...surroundings, databaseUrl: proxy.url };
+  const gateway = await serve('gateway', proxied);
+  const limit = await serve('limit', proxied);
+  const endpoints = (await makeEndpoints(gateway.url, key, orderCount)).filter(isChosen);
+  const costs = new Map<Endpoint, Measured['costs']>();
+  const found: string[] = [];
+  for (const endpoint of endpoints) {
+    found.push(...(await differences(gateway.url, limit.url, endpoint)));
+    const cost = (server: Server): Promise<Cost> => costOf(server, endpoint, proxy.counter, redis);
+    costs.set(endpoint, { gateway: await cost(gateway), limit: await cost(limit) });
+  }
+  await closeFrom(before);
+  if (found.length > 0) throw new Error(`the servers answer differently:\n${found.join('\n')}`);
+  return costs;
+}
+
+async function run(): Promise<void> {
+  say('preparing a database');
+  const database = await keep(openBenchDatabase(), (one) => one.close());
+  const redis = await startRedis().catch(() => null);
+  if (redis) closing.push(() => redis.stop());
+  else say('there is no redis-server here: both servers count limits in memory');
+  const redisUrl = redis?.url ?? null;
+  const folder = await keep(mkdtemp(join(tmpdir(), 'gateway-bench-logs-')), (path) =>
+    rm(path, { recursive: true, force: true }),
   );
+  await fillCatalogue(database.url, currencyCount);
+  const surroundings = { databaseUrl: database.url, dataDir: database.dataDir, redisUrl, folder };
+  const key = await issueKey(surroundings);
+  const flusher =
+    redisUrl === null ? null : await keep(Promise.resolve(new Redis(redisUrl)), async (one) => one.quit());
+  const load = { generator, connections, folder, signal: interrupted.signal };
+
+  say('comparing answers');
+  const costs = await compareAndCount(surroundings, key, redisUrl);
+  const endpoints = [...costs.keys()];
+  if (profiled) return profile(profiled, surroundings, endpoints, { ...load, seconds });
+
+  const gateway = await serve('gateway', surroundings);
+  const limit = await serve('limit', surroundings);
+  const measured: Measured[] = [];
+  for (const endpoint of endpoints) {
+    say(`${endpoint.name}: ${rounds} rounds`);
+    const taken = await takeTurns(gateway, limit, endpoint, {
+      ...load,
+      seconds,
+      rounds,
+      dataDir: database.dataDir,
+      // A bucket holds a million.
+      beforeEach: async () => void (await flusher?.flushall()),
+      say,
+    });
+    const { id, name, goal } = endpoint;
+    const cost = costs.get(endpoint);
+    if (cost) measured.push({ endpoint: { id, name, goal }, rounds: taken, costs: cost });
+  }
+  const machine = {
+    cpu: cpus()[0]?.model,
+    cores: availableParallelism(),
+    node: process.version,
+    generator,
+    limits: redisUrl === null ? 'in memory' : 'in Redis',
+  };
+  process.stdout.write(
+    `${machine.cores} cores, Node ${machine.node}, ${connections} connections by ${generator}, ${rounds} rounds of ${seconds} s, limits ${machine.limits}, durable commits\n\n`,
+  );
+  process.stdout.write(report(measured));
+  if (options.json !== undefined) {
+    await writeFile(options.json, `${JSON.stringify({ machine, seconds, connections, measured }, null, 2)}\n`);
+  }
 }
 
-await app.stop();
-bare.close();
-client?.disconnect();
-await redis?.stop();
-await postgres.stop();
-await rm(dataDir, { recursive: true, force: true });
+/** A process for each endpoint, as a profile is of a whole process. */
+async function profile(
+  name: Server['name'],
+  surroundings: Surroundings,
+  endpoints: readonly Endpoint[],
+  how: LoadOptions,
+): Promise<void> {
+  for (const endpoint of endpoints) {
+    const before = closing.length;
+    const profiles = join(surroundings.folder, endpoint.id);
+    await mkdir(profiles);
+    say(`${endpoint.name}: ${how.seconds} s`);
+    const server = await serve(name, surroundings, {
+      nodeOptions: ['--cpu-prof', `--cpu-prof-dir=${profiles}`],
+    });
+    await load(server.url, endpoint, { ...how, seconds: warmUpSeconds });
+    const from = monotonicUs();
+    const loaded = await load(server.url, endpoint, how);
+    const to = monotonicUs();
+    await closeFrom(before);
+    const heading = `## ${endpoint.name}, ${name}: ${loaded.void ?? `${Math.round(loaded.perSecond)}/s while profiled`}`;
+    process.stdout.write(`${heading}\n\n${await describeProfile(profiles, from, to)}\n`);
+  }
+}
+
+try {
+  await run();
+} catch (error) {
+  say(error instanceof Error ? error.message : String(error));
+  process.exitCode = 1;
+} finally {
+  await closeFrom(0);
+}
+process.exit();

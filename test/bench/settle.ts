@@ -15,6 +15,7 @@ import { startEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
 import { createOrm } from '../../src/db/orm.ts';
 import { toUnits } from '../../src/money.ts';
 import { orderBody } from '../support/orders.ts';
+import { StatementTally } from './statement-tally.ts';
 
 const { values: options } = parseArgs({ options: { orders: { type: 'string', default: '300' } } });
 const orderCount = Number.parseInt(options.orders, 10);
@@ -31,10 +32,10 @@ const pairs = [
 ] as const;
 const chains = [...new Set(pairs.map(([, network]) => networkById(network)?.chain ?? ''))];
 
+// Before anything is connected.
+const tally = new StatementTally();
 const dataDir = await mkdtemp(join(tmpdir(), 'gateway-bench-'));
 const postgres = await startEmbeddedPostgres({ dataDir });
-let statements = 0;
-let nodeStatements = 0;
 const app = await startApp({
   config: loadConfig({
     DATA_DIR: dataDir,
@@ -50,16 +51,10 @@ const app = await startApp({
   }),
   databaseUrl: postgres.url,
   embedded: true,
-  surroundings: {
-    onStatement: (sql) => {
-      statements += 1;
-      // What a real chain's node or venue would be asked over the network.
-      if (/\bsandbox_/.test(sql)) nodeStatements += 1;
-    },
-  },
 });
 // Users and miners have connections of their own, so that only the worker's statements are counted.
-const orm = await createOrm({ url: postgres.url, poolSize: 4 });
+const usersUrl = `${postgres.url}${postgres.url.includes('?') ? '&' : '?'}application_name=users`;
+const orm = await createOrm({ url: usersUrl, poolSize: 4 });
 const sandbox = new SandboxChain({ orm, clock: systemClock });
 
 interface Made {
@@ -122,8 +117,8 @@ await inLanes(orderCount, 8, createAndPay);
 await until(async () => (await count(`status = 'confirming'`)) === orderCount, 100);
 
 process.stderr.write('settling them ...\n');
-statements = 0;
-nodeStatements = 0;
+tally.clear();
+const cpuBefore = process.cpuUsage();
 const began = performance.now();
 await until(async () => {
   // A block only where the worker has read the last one: more would not make it faster.
@@ -138,9 +133,18 @@ await until(async () => {
   return (await count(`status = 'completed'`)) === orderCount;
 }, 25);
 const seconds = (performance.now() - began) / 1000;
-const [sql, node] = [statements, nodeStatements].map((total) => (total / orderCount).toFixed(1));
+const { user, system } = process.cpuUsage(cpuBefore);
+const { steps, all } = tally.report();
+const perOrder = (total: number): string => (total / orderCount).toFixed(1);
+for (const [step, { statements, commits }] of [...steps].sort(
+  ([, one], [, other]) => other.statements - one.statements,
+)) {
+  process.stdout.write(
+    `${step.padEnd(36)} ${perOrder(statements).padStart(6)} statements ${perOrder(commits).padStart(5)} commits\n`,
+  );
+}
 process.stdout.write(
-  `${orderCount} orders on ${chains.length} chains in ${seconds.toFixed(1)} s: ${(orderCount / seconds).toFixed(1)} orders settled per second per worker, ${sql} SQL statements per order (${node} of them the sandbox's chains and venue), durable commits\n`,
+  `${orderCount} orders on ${chains.length} chains in ${seconds.toFixed(1)} s: ${(orderCount / seconds).toFixed(1)} orders settled per second per worker, ${perOrder(all.statements)} SQL statements and ${perOrder(all.commits)} durable commits per order, ${perOrder((user + system) / 1000)} ms of CPU per order\n`,
 );
 
 await app.stop();

@@ -11,7 +11,7 @@ import { loadConfig } from '../../src/config.ts';
 import { OrderStats } from '../../src/reports/order-stats.ts';
 import { StaffService } from '../../src/staff/staff-service.ts';
 import { openBenchDatabase } from '../support/bench-database.ts';
-import { seedOrders } from '../support/seed-orders.ts';
+import { seededOrders, seedOrders } from '../support/seed-orders.ts';
 import { testSettings } from '../support/settings.ts';
 import { type StaffClient, staffClient } from '../support/staff-client.ts';
 
@@ -58,10 +58,7 @@ await client.query(
   "set random_page_cost = 1.1; set jit = off; set max_parallel_workers_per_gather = 0; set work_mem = '16MB'",
 );
 
-const { rows: seeded } = await client.query<{ count: number }>(
-  `select coalesce(max(index), 0)::int as count from deposit_address where keychain = 'bench'`,
-);
-const missing = orderCount - (seeded[0]?.count ?? 0);
+const missing = orderCount - (await seededOrders(database.url));
 if (missing > 0) await seedOrders(database.url, { count: missing, partners: 20, days, onProgress: say });
 say('summing up');
 while ((await stats.rollUp({ batchSize: 20_000 })) > 0);

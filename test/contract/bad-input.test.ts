@@ -151,7 +151,13 @@ describe('a body that is not the contract’s', () => {
     ] as Record<string, string>[]) {
       expect((await post({ raw, headers })).status).toBe(415);
     }
-    expect((await post({ raw, headers: { 'Content-Type': 'application/json; charset=UTF-8' } })).status).toBe(201);
+    for (const headers of [
+      { 'Content-Type': 'application/json; charset=UTF-8' },
+      { 'Content-Type': 'application/json', 'Content-Encoding': 'identity' },
+      { 'Content-Type': 'application/json', 'Content-Encoding': '' },
+    ] as Record<string, string>[]) {
+      expect((await post({ raw, headers })).status).toBe(201);
+    }
   });
 
   it('400 for bytes that are not UTF-8', async () => {

@@ -63,6 +63,9 @@ describe('the document', () => {
     for (const [, path] of page.matchAll(/(?:src|href)="(\/[^"]+)"/g)) {
       const file = await fetch(`${gateway.app.restUrl}${path}`);
       expect(file.status).toBe(200);
+      const etag = file.headers.get('etag') ?? '';
+      const again = await fetch(`${gateway.app.restUrl}${path}`, { headers: { 'If-None-Match': etag } });
+      expect(again.status).toBe(304);
     }
   });
 

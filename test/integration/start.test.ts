@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -141,6 +141,49 @@ describe('three processes that start at once on an empty database', () => {
     // One that lacks the newest migrations is not migrated behind an operator's back.
     await query(database.url, 'delete from migration');
     await expect(start()).rejects.toThrow('npm run -s cli -- db migrate');
+    await database.drop();
+  });
+});
+
+describe('an api process', () => {
+  it('loads nothing that signs, settles, queues, trades or serves staff, until staff ask', async () => {
+    const database = await createDatabase('empty');
+    const DATA_DIR = await folder();
+    const list = join(DATA_DIR, 'modules');
+    const hook = `import { registerHooks } from 'node:module';
+      import { appendFileSync } from 'node:fs';
+      registerHooks({ load(url, context, next) {
+        appendFileSync(${JSON.stringify(list)}, url + '\\n');
+        return next(url, context);
+      } });`;
+    const process = gateway({
+      DATA_DIR,
+      DATABASE_URL: database.url,
+      ROLE: 'api',
+      REQUIRE_DURABLE_COMMITS: 'false',
+      NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(hook)}`,
+    });
+    const loaded = async (pattern: RegExp) =>
+      (await readFile(list, 'utf8')).split('\n').filter((url) => pattern.test(url));
+    const { internal } = await process.ready();
+    expect((await fetch(`${internal}/readyz`)).status).toBe(200);
+    expect(await loaded(/node_modules\/pg\//)).not.toEqual([]);
+    const ofWorkers =
+      /node_modules\/(ccxt|viem|pg-boss|@scure\/btc-signer)\/|src\/(jobs|signing-setup|settlement-setup|signer\/local-signer|signer\/signer-keys|db\/embedded-postgres)/;
+    const ofStaff = /node_modules\/(express|openid-client|graphql|type-graphql|@apollo\/server)\//;
+    const ofGraphql = /node_modules\/(graphql|type-graphql|@apollo\/server)\//;
+    expect(await loaded(ofWorkers)).toEqual([]);
+    expect(await loaded(ofStaff)).toEqual([]);
+
+    expect((await fetch(`${internal}/sign-in`)).status).toBe(200);
+    expect((await fetch(`${internal}/playground`, { redirect: 'manual' })).status).toBe(302);
+    expect(await loaded(ofGraphql)).toEqual([]);
+    expect((await fetch(`${internal}/graphql`, { method: 'POST' })).status).toBe(401);
+    expect(await loaded(ofGraphql)).not.toEqual([]);
+    expect(await loaded(ofWorkers)).toEqual([]);
+
+    process.signal('SIGTERM');
+    expect(await process.ended).toBe(0);
     await database.drop();
   });
 });

@@ -5,8 +5,10 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface BuiltProcessOptions {
-  /** Under dist, such as 'main.js'. */
+  /** Under dist, such as 'main.js', or an absolute path. */
   readonly script: string;
+  /** Options of Node itself. */
+  readonly nodeOptions?: readonly string[];
   /** Of its log in the folder. */
   readonly name: string;
   readonly folder: string;
@@ -44,8 +46,8 @@ export class BuiltProcess {
   }
 
   #spawn(): ChildProcess {
-    const { script, name, folder, settings, ready, onOutput = () => {} } = this.#options;
-    const child = spawn(process.execPath, ['--enable-source-maps', resolve('dist', script)], {
+    const { script, nodeOptions = [], name, folder, settings, ready, onOutput = () => {} } = this.#options;
+    const child = spawn(process.execPath, ['--enable-source-maps', ...nodeOptions, resolve('dist', script)], {
       cwd: folder,
       env: environment(settings),
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -68,6 +70,11 @@ export class BuiltProcess {
       log.end();
     });
     return child;
+  }
+
+  get pid(): number {
+    if (this.#child.pid === undefined) throw new Error(`${this.#options.name} did not start`);
+    return this.#child.pid;
   }
 
   get isRunning(): boolean {

@@ -21,8 +21,8 @@ export class EvmWallet implements OwnAddresses {
   readonly #given = new Map<string, number>();
 
   /** The address at an index, which from then on is ours. */
-  deposit(index: number): string {
-    const address = deriveDepositAddress('ETH', this.#xpub, index);
+  async deposit(index: number): Promise<string> {
+    const address = await deriveDepositAddress('ETH', this.#xpub, index);
     this.#given.set(address, index);
     return address;
   }
@@ -127,7 +127,7 @@ export async function evmHarness(
     refuse: async (address) => {
       await anvil.rpc('anvil_setCode', address, '0x3a600557005b60006000fd');
     },
-    depositAddress: async () => wallet.deposit(1),
+    depositAddress: () => wallet.deposit(1),
     raiseFees: async () => {
       await anvil.setBaseFee(40n * gwei);
       await anvil.mine();

@@ -23,8 +23,8 @@ export class TalkingProcess {
     this.child.stdin.on('error', () => {});
   }
 
-  /** Waits for a message that has the member, and returns the member. */
-  async said(member: string, timeoutMs = 30_000): Promise<string> {
+  /** Waits for a message that has the member, and returns the member. A start takes long on a busy machine. */
+  async said(member: string, timeoutMs = 120_000): Promise<string> {
     for (const deadline = Date.now() + timeoutMs; Date.now() < deadline; await sleep(10)) {
       const found = this.messages.find((message) => member in message);
       if (found) return String(found[member]);

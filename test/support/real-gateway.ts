@@ -89,7 +89,7 @@ class TestSigner {
 
   async start(): Promise<void> {
     const config = loadConfig(this.#environment);
-    const live = await liveSigning(openNetworks(config));
+    const live = await liveSigning(await openNetworks(config));
     const signer = await openLocalSigner({ entropy: this.#entropy, dataDir: config.DATA_DIR, ...live });
     const socketPath = config.SIGNER_SOCKET ?? '';
     const server = await serveSigner({ signer, socketPath, secret: signerSecret(config), log: createLog('silent') });

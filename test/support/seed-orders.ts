@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { networkById } from '../../src/chains/networks.ts';
 import { currencySeed } from '../../src/currencies/seed.ts';
@@ -5,13 +6,21 @@ import { sandboxPrices } from '../../src/rates/sources/sandbox-prices.ts';
 
 export interface SeedOptions {
   readonly count: number;
-  readonly partners: number;
-  /** Over how many days, up to now, the orders were made. */
+  /** How many new partners made them, or the ids of partners that did; the first made the most. */
+  readonly partners: number | readonly string[];
+  /** Over how many days, up to `until`, the orders were made. */
   readonly days: number;
+  /** Now unless given. A database that grows is filled in the order of time, as by a gateway. */
+  readonly until?: Date;
+  /** Only what a create writes and a lookup reads: orders, their events and their deposit addresses. */
+  readonly lean?: boolean;
+  /** How many connections write; one unless given. */
+  readonly jobs?: number;
   readonly onProgress?: (line: string) => void;
 }
 
 const chunk = 50_000;
+const startOfAll = 0.5;
 
 /** Most exchanged first; the others follow with less and less. */
 const popular = [
@@ -28,9 +37,9 @@ const popular = [
 
 /** What is needed only while seeding. */
 const preparations = `
-  create function pg_temp.seed_uuid(at timestamptz, salt text) returns uuid language sql immutable as $$
-    select (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '7' || substr(md5(salt), 1, 3)
-            || 'a' || substr(md5(salt), 4, 15))::uuid
+  create function pg_temp.seed_uuid(at timestamptz, salt text) returns uuid language sql stable as $$
+    select (lpad(to_hex((date_part('epoch', at) * 1000)::bigint), 12, '0')
+            || overlay(overlay(substr(md5(salt), 13) placing '7' from 1) placing 'a' from 5))::uuid
   $$;
   create function pg_temp.seed_address(network text, salt text) returns text language sql immutable as $$
     select case when network in ('ETH', 'ERC20', 'BEP20', 'ARB', 'OP', 'AVAXC', 'MATIC', 'ETC')
@@ -59,13 +68,16 @@ const preparations = `
                     ('deposit_seen', 'confirming', 300), ('deposit_confirmed', 'exchanging', 900),
                     ('liquidity_bought', 'sending', 905), ('payout_confirmed', 'completed', 1500),
                     ('payout_unknown', 'failed', 1500), ('below_minimum', 'refunding', 900),
-                    ('refund_confirmed', 'refunded', 1500)) as m (cause, to_status, after) using (cause)) as e`;
+                    ('refund_confirmed', 'refunded', 1500)) as m (cause, to_status, after) using (cause)) as e;
+  create temp table ending as select status, max(seq) as seq, max(after) as after from path group by status;
+  create temp table asset (no integer, coin text, network text, chain text, price numeric);
+  create temp table seed_partner (no integer, id uuid)`;
 
 /** All that is random of a chunk's orders, in one place, so that all tables tell the same story. */
 const drawChunk = `
   create temp table made on commit drop as
   with drawn as (
-    select n, now() - make_interval(secs => $3::float8 * ($2::bigint + $4::bigint - n) / $4::bigint * 86400) as created_at,
+    select n, to_timestamp($7::float8 - $3::float8 * ($2::bigint + $4::bigint - n) / $4::bigint * 86400) as created_at,
            random() as of_status, random() as of_partner, random() as of_from, random() as of_to, random() as size,
            0.5 + random() as pace, n > $2::bigint + $4::bigint - greatest($4::bigint / 200, 10) as is_young
       from generate_series($1::bigint, $1::bigint + $5::bigint - 1) as n
@@ -88,17 +100,16 @@ const drawChunk = `
          round(((20 + 3000 * power(p.size, 3)) / af.price)::numeric, 8) as amount_from,
          round(((20 + 3000 * power(p.size, 3)) * 0.99 / at.price)::numeric, 8) as amount_to,
          round(((20 + 3000 * power(p.size, 3)) * 0.005 / at.price)::numeric, 10) as service_fee,
-         (select max(seq) from path where path.status = p.status) as event_seq,
-         p.created_at + make_interval(secs => (select max(after) from path where path.status = p.status)
-                                              * case when p.status = 'expired' then 1 else pace end) as updated_at
+         e.seq as event_seq,
+         p.created_at + make_interval(secs => e.after * case when p.status = 'expired' then 1 else pace end) as updated_at
     from placed p
+    join ending e using (status)
     join asset af on af.no = p.f
     join asset at on at.no = p.t + case when p.t >= p.f then 1 else 0 end`;
 
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 /** Distinct for distinct n: an odd factor loses nothing modulo 2^30. */
-const shortId = `'EX-' || (select string_agg(substr('${alphabet}', 1 + ((n * 982451653 % 1073741824 >> (5 * d)) & 31)::int, 1), '')
-                             from generate_series(0, 5) as d)`;
+const shortId = `'EX-' || ${[0, 1, 2, 3, 4, 5].map((d) => `substr('${alphabet}', 1 + ((n * 982451653 % 1073741824 >> ${5 * d}) & 31)::int, 1)`).join(' || ')}`;
 const hasDeposit = `status not in ('waiting_deposit', 'expired')`;
 const isFilled = `status in ('sending', 'completed', 'failed')`;
 const isPaid = `status in ('completed', 'refunded')`;
@@ -118,7 +129,8 @@ function ledger(kind: string, reference: string, at: string, where: string, line
   ];
 }
 
-const writes = [
+/** What a create writes, as it stands when the order has ended. */
+const leanWrites = [
   `insert into deposit_address (id, keychain, index, address, created_at, leased_at)
    select address_id, 'bench', n, address, created_at, created_at from made`,
   `insert into exchange_order (id, short_id, partner_id, status, created_at, expires_at, updated_at, next_action_at,
@@ -141,6 +153,9 @@ const writes = [
    select m.id, p.seq, m.created_at + make_interval(secs => p.after * case when m.status = 'expired' then 1 else pace end),
           p.from_status, p.to_status, p.cause, 'system'
      from made m join path p using (status)`,
+];
+
+const settlementWrites = [
   `insert into deposit (id, chain, key, order_id, txid, address, coin, network, amount, state, height, block_hash,
      confirmations_required, seen_at, mined_at, credited_at, credits, problem)
    select deposit_id, chain_from, deposit_txid || ':0', id, deposit_txid, address, coin_from, network_from, amount_from,
@@ -196,95 +211,179 @@ const writes = [
 ];
 
 /** Tables that are filled, each with indexes that are quicker made anew than filled up. */
-const tables = [
-  'deposit_address',
-  'exchange_order',
-  'order_event',
-  'deposit',
-  'trade',
-  'payment',
-  'payment_attempt',
-  'ledger_transaction',
-  'ledger_line',
-];
+const leanTables = ['deposit_address', 'exchange_order', 'order_event'];
+const settlementTables = ['deposit', 'trade', 'payment', 'payment_attempt', 'ledger_transaction', 'ledger_line'];
 
-/** Takes away the indexes that stand for no constraint, of tables without orders only. Returns how to make them again. */
-async function dropIndexes(client: Client): Promise<string[]> {
-  const used = await client.query('select from exchange_order limit 1');
-  if (used.rowCount !== 0) return [];
-  const { rows } = await client.query<{ name: string; definition: string }>(
-    `select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition from pg_index
-      where indrelid = any ($1::regclass[]) and not exists (select from pg_constraint where conindid = indexrelid)`,
-    [tables],
+interface Index {
+  readonly name: string;
+  /** The statement that makes it. */
+  readonly definition: string;
+}
+
+/** What is to be made again; it lasts, so that the next run makes up for one that was killed. */
+const noted = 'seed_index';
+
+/** Takes away all indexes but primary keys, whose order is that of the orders, and notes them. */
+async function dropIndexes(client: Client, tables: readonly string[]): Promise<void> {
+  await client.query(
+    `do $$
+     declare
+       one record;
+     begin
+       if to_regclass('${noted}') is not null then return; end if;
+       create table ${noted} as
+       select i.indexrelid::regclass::text as name, i.indrelid::regclass::text as "table",
+              pg_get_indexdef(i.indexrelid) as definition, c.oid is not null as "unique"
+         from pg_index i left join pg_constraint c on c.conindid = i.indexrelid and c.contype = 'u'
+        where i.indrelid = any ('{${tables.join()}}'::regclass[]) and not i.indisprimary
+        order by pg_relation_size(i.indrelid) desc;
+       for one in select * from ${noted} loop
+         if one.unique then execute format('alter table %s drop constraint %s', one.table, one.name);
+         else execute format('drop index %s', one.name);
+         end if;
+       end loop;
+     end $$`,
   );
-  for (const { name } of rows) await client.query(`drop index ${name}`);
-  return rows.map(({ definition }) => definition);
+}
+
+/** Makes the indexes that are noted, side by side, and packs primary keys that were filled side by side. */
+async function makeIndexes(sessions: readonly Client[], tables: readonly string[], say: (line: string) => void) {
+  const [client] = sessions;
+  const known = await client?.query(`select to_regclass('${noted}') as oid`);
+  if (!client || known?.rows[0]?.oid === null) return;
+  const { rows: indexes } = await client.query<Index>(`select * from ${noted} where to_regclass(name) is null`);
+  const statements = [
+    ...indexes.map(({ definition }) => definition),
+    ...(sessions.length > 1 ? tables.map((table) => `reindex index ${table}_pkey`) : []),
+  ];
+  let made = 0;
+  await share(sessions, statements, async (session, statement) => {
+    await session.query(statement);
+    say(`${++made} of ${statements.length} indexes`);
+  });
+  await client.query(
+    `do $$
+     declare
+       one record;
+     begin
+       for one in select * from ${noted} where "unique"
+                  and not exists (select from pg_constraint where conname = ${noted}.name) loop
+         execute format('alter table %1$s add constraint %2$s unique using index %2$s', one.table, one.name);
+       end loop;
+       drop table ${noted};
+     end $$`,
+  );
+}
+
+/** A session that writes what it is told: triggers and foreign keys are off in it. */
+async function openSession(url: string, partnerIds: readonly string[]): Promise<Client> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await client.query(
+    `set session_replication_role = replica; set synchronous_commit = off; set work_mem = '256MB';
+     set maintenance_work_mem = '256MB'; set temp_buffers = '128MB'`,
+  );
+  await client.query(preparations);
+  await client.query(
+    `insert into asset
+     select no, coin, network, chain, price from jsonb_to_recordset($1::jsonb)
+            as a (no integer, coin text, network text, chain text, price numeric)`,
+    [JSON.stringify(assets)],
+  );
+  await client.query(
+    'insert into seed_partner select no - 1, id from unnest($1::uuid[]) with ordinality as p (id, no)',
+    [partnerIds],
+  );
+  await client.query('analyze asset; analyze path; analyze ending; analyze seed_partner');
+  return client;
+}
+
+/** Has each of the sessions take the next piece of work until there is none. */
+async function share<T>(
+  sessions: readonly Client[],
+  work: Iterable<T>,
+  run: (client: Client, piece: T) => Promise<void>,
+) {
+  const pieces = work[Symbol.iterator]();
+  const results = await Promise.allSettled(
+    sessions.map(async (client) => {
+      for (let next = pieces.next(); !next.done; next = pieces.next()) await run(client, next.value);
+    }),
+  );
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
+}
+
+/** How many orders were seeded here so far. */
+export async function seededOrders(url: string): Promise<number> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ count: string }>(
+      `select coalesce(max(index), 0)::text as count from deposit_address where keychain = 'bench'`,
+    );
+    return Number.parseInt(rows[0]?.count ?? '0', 10);
+  } finally {
+    await client.end();
+  }
 }
 
 /**
  * Writes orders with all that belongs to them, as if the gateway had worked for so many days, by statements over sets.
- * Needs a superuser, since triggers and foreign keys are off meanwhile. May be called again and adds to what is there.
+ * Needs a superuser, since triggers and foreign keys are off meanwhile: what they check is true of the rows by how they are
+ * made. May be called again and adds to what is there. While as many orders are added as there are, or more, the tables have
+ * no indexes but their primary keys; what a process that is killed leaves undone is made up for by the next call.
  */
 export async function seedOrders(url: string, options: SeedOptions): Promise<void> {
-  const { count, partners, days, onProgress = () => {} } = options;
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  let dropped: string[] = [];
+  const { count, partners, days, until = new Date(), lean = false, jobs = 1, onProgress = () => {} } = options;
+  const writes = lean ? leanWrites : [...leanWrites, ...settlementWrites];
+  const tables = lean ? leanTables : [...leanTables, ...settlementTables];
+  const first = await seededOrders(url);
+  const partnerIds = typeof partners === 'number' ? Array.from({ length: partners }, () => randomUUID()) : partners;
+  const sessions: Client[] = [];
   try {
-    await client.query(
-      "set session_replication_role = replica; set synchronous_commit = off; set work_mem = '256MB'; set maintenance_work_mem = '256MB'",
-    );
-    // The same choices each time, so that what a test looks for is there or not, and not now and then.
-    await client.query('select setseed(0.5)');
-    await client.query(preparations);
-    const assets = assetList();
-    await client.query(
-      `create temp table asset as
-       select no, coin, network, chain, price from jsonb_to_recordset($1::jsonb)
-              as a (no integer, coin text, network text, chain text, price numeric)`.replace(
-        '$1',
-        `'${JSON.stringify(assets)}'`,
-      ),
-    );
+    for (let i = 0; i < jobs; i++) sessions.push(await openSession(url, partnerIds));
+    const [client] = sessions;
+    if (!client) throw new Error('there is no session to write with');
     await client.query(
       `insert into deposit_account (keychain, signer, created_at) values ('bench', 'bench', now()) on conflict do nothing`,
     );
     await client.query(
-      `create temp table seed_partner as select n as no, gen_random_uuid() as id from generate_series(0, ${partners} - 1) as n`,
-    );
-    await client.query(
       `insert into partner (id, name, status, require_signature, created_at, updated_at)
-       select id, 'Seeded partner ' || no, 'active', false, now(), now() from seed_partner`,
+       select id, 'Seeded partner ' || no, 'active', false, now(), now() from seed_partner
+       on conflict do nothing`,
     );
-    const base = await client.query<{ base: string }>(
-      `select coalesce(max(index), 0)::text as base from deposit_address where keychain = 'bench'`,
-    );
-    const first = Number.parseInt(base.rows[0]?.base ?? '0', 10);
-    await client.query('analyze asset; analyze path; analyze seed_partner');
-    if (count > chunk) dropped = await dropIndexes(client);
-    for (let done = 0; done < count; done += chunk) {
-      const size = Math.min(chunk, count - done);
-      await client.query('begin');
-      await client.query(bind(drawChunk, [first + done + 1, first, days, count, size, assets.length]));
-      await client.query('analyze made');
-      for (const sql of writes) await client.query(bind(sql, [partners]));
-      await client.query('commit');
-      onProgress(`${(done + size).toLocaleString('en')} of ${count.toLocaleString('en')} orders`);
-    }
-    onProgress('indexes');
-    for (const definition of dropped.splice(0)) await client.query(definition);
+    if (count > chunk && count >= first) await dropIndexes(client, tables);
+    let done = 0;
+    await share(sessions, range(0, count, chunk), async (session, start) => {
+      const size = Math.min(chunk, count - start);
+      await session.query('begin');
+      // The same choices each time, so that what a test looks for is there or not, and not now and then.
+      await session.query('select setseed($1)', [(startOfAll + (start / chunk) * 0.618034) % 1]);
+      const numbers = [first + start + 1, first, days, count, size, assets.length, until.getTime() / 1000];
+      await session.query(bind(drawChunk, numbers));
+      for (const sql of writes) await session.query(bind(sql, [partnerIds.length]));
+      await session.query('commit');
+      done += size;
+      onProgress(`${done.toLocaleString('en')} of ${count.toLocaleString('en')} orders`);
+    });
+    await makeIndexes(sessions, tables, onProgress);
     onProgress('vacuum and analyze');
-    await client.query('vacuum (analyze)');
+    await share(sessions, tables, async (session, table) => void (await session.query(`vacuum (analyze) ${table}`)));
   } finally {
-    for (const definition of dropped) await client.query(definition).catch(() => {});
-    await client.end();
+    for (const session of sessions) await session.end();
   }
+}
+
+function* range(from: number, to: number, step: number): Generator<number> {
+  for (let at = from; at < to; at += step) yield at;
 }
 
 /** `create table as` takes no parameters, so numbers of our own are written into the text. */
 function bind(sql: string, numbers: readonly number[]): string {
   return sql.replaceAll(/\$(\d)/g, (_whole, no: string) => String(numbers[Number.parseInt(no, 10) - 1]));
 }
+
+const assets = assetList();
 
 function assetList(): { no: number; coin: string; network: string; chain: string; price: string }[] {
   const rank = (name: string): number => popular.indexOf(name) + 1 || popular.length + 1;

@@ -10,6 +10,8 @@ const mayImport: Record<string, readonly string[]> = {
   'clock.ts': [],
   'log.ts': [],
   'secret-file.ts': [],
+  'start-error.ts': [],
+  'start-parts.ts': ['log.ts'],
   'listener.ts': ['errors.ts'],
   'setting-parsers.ts': ['money.ts', 'exchanges'],
   'config.ts': ['setting-parsers.ts', 'exchanges'],
@@ -86,6 +88,7 @@ const mayImport: Record<string, readonly string[]> = {
     'rates',
     'reports',
     'settlement',
+    'settlement-tools.ts',
     'staff',
   ],
   cli: [
@@ -106,6 +109,7 @@ const mayImport: Record<string, readonly string[]> = {
     'staff',
     'db',
     'db/orm.ts',
+    'start-error.ts',
   ],
   'bootstrap.ts': [
     'chains',
@@ -117,14 +121,15 @@ const mayImport: Record<string, readonly string[]> = {
     'partners',
     'reports',
     'secret-file.ts',
-    'signer',
+    'signing-setup.ts',
     'staff',
+    'start-error.ts',
   ],
+  'signing-setup.ts': ['chains', 'clock.ts', 'config.ts', 'log.ts', 'secret-file.ts', 'signer', 'start-error.ts'],
   'surroundings.ts': ['chains', 'clock.ts', 'rates', 'settlement'],
   'networks-setup.ts': ['chains', 'config.ts', 'currencies', 'signer'],
-  'chains-setup.ts': ['bootstrap.ts', 'chains', 'clock.ts', 'currencies', 'db', 'log.ts', 'settlement'],
+  'chains-setup.ts': ['chains', 'clock.ts', 'currencies', 'db', 'log.ts', 'settlement', 'start-error.ts'],
   'settlement-setup.ts': [
-    'bootstrap.ts',
     'chains',
     'chains-setup.ts',
     'clock.ts',
@@ -135,13 +140,16 @@ const mayImport: Record<string, readonly string[]> = {
     'orders',
     'rates',
     'settlement',
+    'settlement-tools.ts',
+    'start-error.ts',
     'surroundings.ts',
     'venue-setup.ts',
   ],
+  'settlement-tools.ts': ['clock.ts', 'config.ts', 'currencies', 'log.ts', 'rates', 'settlement', 'start-error.ts'],
   signer: ['chains', 'clock.ts', 'config.ts', 'db', 'log.ts', 'money.ts', 'secret-file.ts'],
   'signer-main.ts': ['chains', 'networks-setup.ts', 'config.ts', 'log.ts', 'signer'],
   'price-setup.ts': ['clock.ts', 'config.ts', 'exchanges', 'log.ts', 'rates', 'surroundings.ts'],
-  'venue-setup.ts': ['bootstrap.ts', 'clock.ts', 'config.ts', 'exchanges', 'log.ts', 'rates', 'settlement'],
+  'venue-setup.ts': ['clock.ts', 'config.ts', 'exchanges', 'log.ts', 'rates', 'settlement', 'start-error.ts'],
   'app.ts': [
     'bootstrap.ts',
     'chains',
@@ -166,9 +174,13 @@ const mayImport: Record<string, readonly string[]> = {
     'settlement-setup.ts',
     'staff',
     'staff-setup.ts',
+    'start-error.ts',
+    'start-parts.ts',
     'surroundings.ts',
   ],
-  'main.ts': ['app.ts', 'bootstrap.ts', 'chains', 'config.ts', 'db'],
+  'api-processes.ts': [],
+  'gateway-process.ts': ['api-processes.ts', 'app.ts', 'chains', 'config.ts', 'db', 'start-parts.ts'],
+  'main.ts': ['api-processes.ts', 'config.ts', 'gateway-process.ts', 'start-parts.ts'],
 };
 
 interface SourceFile {
@@ -224,11 +236,11 @@ describe('the structure of src', () => {
     expect(Object.keys(mayImport).filter((room) => !done.has(room))).toEqual([]);
   });
 
-  it('keeps private keys out of the API: only the bootstrap makes a signer', () => {
+  it('keeps private keys out of the API: only the signing setup makes a signer', () => {
     const users = code.filter((file) => /\/(?:signer-keys|local-signer)\.ts'/.test(file.text));
     expect(users.filter(({ room }) => room !== 'signer').map(({ path }) => path)).toEqual([
-      'bootstrap.ts',
       'signer-main.ts',
+      'signing-setup.ts',
     ]);
   });
 
@@ -236,11 +248,19 @@ describe('the structure of src', () => {
     const reading = code.filter((file) => /process\.env/.test(file.text)).map((file) => file.path);
     expect(reading).toEqual(['config.ts']);
     const serving = code.filter((file) => /from 'express'/.test(file.text)).map((file) => file.room);
-    expect([...new Set(serving)].sort()).toEqual(['graphql', 'internal', 'rest']);
+    expect([...new Set(serving)].sort()).toEqual(['graphql', 'internal']);
+  });
+
+  it('imports what most processes never need only where it is needed', () => {
+    const late =
+      /^import (?!type )[^;]*'(?:[./\w-]*\/(?:staff-setup|staff-app|signing-setup|settlement-setup|migrator)\.ts|openid-client)';/m;
+    expect(code.filter((file) => late.test(file.text)).map(({ path }) => path)).toEqual([]);
   });
 
   it('sees the generated contract in rest only', () => {
-    const seeing = code.filter((file) => /generated\/openapi/.test(file.text)).map((file) => file.room);
+    const seeing = code
+      .filter((file) => /generated\/(?:openapi|contract)\.ts/.test(file.text))
+      .map((file) => file.room);
     expect([...new Set(seeing)]).toEqual(['rest']);
   });
 

@@ -5,9 +5,12 @@ import {
   floorTo,
   formatDecimal,
   fractionDigits,
+  fromScaled,
   isStorable,
   jsonNumber,
   parseDecimal,
+  rescale,
+  toScaled,
 } from '../../src/money.ts';
 
 describe('parseDecimal', () => {
@@ -85,5 +88,33 @@ describe('exactness', () => {
     expect(isStorable(new Big('99999999999999999999.999999999999999999'))).toBe(true);
     expect(isStorable(new Big('100000000000000000000'))).toBe(false);
     expect(isStorable(new Big('0.0000000000000000001'))).toBe(false);
+  });
+});
+
+describe('toScaled', () => {
+  it('keeps every decimal, and fromScaled gives it back', () => {
+    fc.assert(
+      fc.property(
+        fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n }),
+        fc.integer({ min: -40, max: 40 }),
+        (units, exponent) => {
+          const value = new Big(`${units}e${exponent}`);
+          const scaled = toScaled(value);
+          expect(scaled.places).toBeGreaterThanOrEqual(0);
+          expect(fromScaled(scaled.units, scaled.places).eq(value)).toBe(true);
+        },
+      ),
+    );
+  });
+});
+
+describe('rescale', () => {
+  it.each([
+    [1999n, 3, 0, 1n],
+    [-1999n, 3, 0, -1n],
+    [5n, 0, 3, 5000n],
+    [5n, -2, 0, 500n],
+  ])('takes %s from %d places to %d', (units, from, to, expected) => {
+    expect(rescale(units, from, to)).toBe(expected);
   });
 });

@@ -64,18 +64,14 @@ describe('unsafeSettings of an api process', () => {
 });
 
 describe('openNetworks', () => {
-  it('names the file and each of its faults', () => {
+  it('names the file and each of its faults', async () => {
     const path = join(folder, 'bad.yaml');
     writeFileSync(path, text(5));
-    expect(() => openNetworks({ NETWORKS_FILE: path })).toThrow(ConfigError);
-    try {
-      openNetworks({ NETWORKS_FILE: path });
-    } catch (error) {
-      expect(error instanceof ConfigError && error.problems).toEqual([
-        expect.stringMatching(`^${path}: networks.ethereum.chain_id must be one that is known for ethereum`),
-      ]);
-    }
-    expect(() => openNetworks({ NETWORKS_FILE: join(folder, 'nowhere') })).toThrow(ConfigError);
+    const error = await openNetworks({ NETWORKS_FILE: path }).catch((thrown: unknown) => thrown);
+    expect(error instanceof ConfigError && error.problems).toEqual([
+      expect.stringMatching(`^${path}: networks.ethereum.chain_id must be one that is known for ethereum`),
+    ]);
+    await expect(openNetworks({ NETWORKS_FILE: join(folder, 'nowhere') })).rejects.toThrow(ConfigError);
   });
 
   it('ends the start of a gateway and of a signer with what is wrong', async () => {

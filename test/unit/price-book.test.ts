@@ -5,7 +5,7 @@ import { sandboxPrices } from '../../src/rates/sources/sandbox-prices.ts';
 import { TestClock } from '../support/clock.ts';
 import { PriceWindowsInMemory } from '../support/price-windows.ts';
 
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
+const silent = { isLevelEnabled: () => false, debug() {}, info() {}, warn() {}, error() {} };
 
 function book(clock: TestClock, prices: Record<string, string>, windows = new PriceWindowsInMemory()) {
   const source = {

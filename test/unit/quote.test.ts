@@ -1,10 +1,27 @@
 import fc from 'fast-check';
-import { Big, formatDecimal, fractionDigits } from '../../src/money.ts';
-import { pairLimits, quoteTerms } from '../../src/rates/quote.ts';
+import { Big, floorTo, formatDecimal, fractionDigits } from '../../src/money.ts';
+import { type PricePair, pairLimits, type QuoteTerms, quoteTerms } from '../../src/rates/quote.ts';
 
 const btc = { decimals: 8, minAmount: '0.0003', maxAmount: '3', networkFee: '0.00005' };
 const usdt = { decimals: 6, minAmount: '20', maxAmount: '200000', networkFee: '1.5' };
 const prices = { from: new Big('64000'), to: new Big('1') };
+
+/** The terms by their definition, in decimal arithmetic of 40 places. */
+function termsByDefinition(amount: Big, { from, to }: PricePair, currency: typeof usdt, feeRate: Big): QuoteTerms {
+  const gross = amount.times(from).div(to);
+  const serviceFee = gross.times(feeRate);
+  const networkFee = new Big(currency.networkFee);
+  const rate = floorTo(gross.minus(serviceFee).minus(networkFee).div(amount), 18);
+  return {
+    rate,
+    amountTo: floorTo(amount.times(rate), currency.decimals),
+    serviceFee: floorTo(serviceFee, 18),
+    networkFee,
+  };
+}
+
+const numbers = ({ rate, amountTo, serviceFee, networkFee }: QuoteTerms) =>
+  [rate, amountTo, serviceFee, networkFee].map((value) => (value.eq('0') ? '0' : value.toFixed()));
 
 describe('quoteTerms', () => {
   it('takes the service fee from gross, then the network fee, and divides by the amount', () => {
@@ -13,6 +30,41 @@ describe('quoteTerms', () => {
     expect(formatDecimal(terms.networkFee)).toBe('1.5');
     expect(formatDecimal(terms.rate)).toBe('63665');
     expect(formatDecimal(terms.amountTo)).toBe('6366.5');
+  });
+
+  it('is right to the last digit, whatever the numbers', () => {
+    // From far below the smallest unit to far above every limit, with few digits and with many.
+    const decimal = (low: number, high: number) =>
+      fc
+        .tuple(
+          fc.oneof(fc.bigInt({ min: 1n, max: 999n }), fc.bigInt({ min: 1n, max: 10n ** 30n })),
+          fc.integer({ min: low, max: high }),
+        )
+        .map(([units, exponent]) => new Big(`${units}e${exponent}`));
+    fc.assert(
+      fc.property(
+        decimal(-30, 12),
+        decimal(-18, 9),
+        decimal(-18, 9),
+        fc.oneof(
+          fc.constant(new Big('0')),
+          fc.integer({ min: 0, max: 9999 }).map((parts) => new Big(`${parts}e-4`)),
+          decimal(-38, -31),
+        ),
+        fc.oneof(
+          fc.constant('0'),
+          fc.constant('2.000000000000000000'),
+          decimal(-18, 3).map((fee) => fee.toFixed()),
+        ),
+        fc.integer({ min: 0, max: 18 }),
+        (amount, from, to, feeRate, networkFee, decimals) => {
+          const currency = { ...usdt, decimals, networkFee };
+          const expected = termsByDefinition(amount, { from, to }, currency, feeRate);
+          expect(numbers(quoteTerms(amount, { from, to }, currency, feeRate))).toEqual(numbers(expected));
+        },
+      ),
+      { numRuns: 2000 },
+    );
   });
 
   const positive = (digits: number) =>

@@ -1,6 +1,6 @@
-import { sha512_256 } from '@noble/hashes/sha2.js';
 import { base32nopad } from '@scure/base';
 import { type AddressCodec, accepted, attempt, notOurs, refused } from './codec.ts';
+import { sha512_256 } from './hashes.ts';
 
 function checksum(publicKey: Uint8Array): Uint8Array {
   return sha512_256(publicKey).subarray(-4);

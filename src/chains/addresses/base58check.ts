@@ -1,12 +1,15 @@
-import { sha256 } from '@noble/hashes/sha2.js';
 import { createBase58check } from '@scure/base';
 import { attempt } from './codec.ts';
+import { sha256 } from './hashes.ts';
 
 const base58check = createBase58check(sha256);
 
+/** Asked first, because an exception costs more than all the rest. */
+const alphabet = /^[1-9A-HJ-NP-Za-km-z]+$/;
+
 /** The bytes of Base58Check text: version, then payload; null when the form or the checksum is wrong. */
 export function decodeBase58check(text: string): Uint8Array | null {
-  return attempt(() => base58check.decode(text));
+  return alphabet.test(text) ? attempt(() => base58check.decode(text)) : null;
 }
 
 /** https://en.bitcoin.it/wiki/Base58Check_encoding */

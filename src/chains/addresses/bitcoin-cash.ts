@@ -12,20 +12,32 @@ import {
 
 /** https://github.com/bitcoincashorg/bitcoincash.org/blob/master/spec/cashaddr.md */
 const charset = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';
-const generators = [0x98f2bc8e61n, 0x79b76d99e2n, 0xf33e5fb3c4n, 0xae2eabe2a8n, 0x1e4f43e470n];
+/** The generators of the checksum's 40 bits, in halves, with which JavaScript computes fastest. */
+const generators = [
+  [0x98f2b, 0xc8e61],
+  [0x79b76, 0xd99e2],
+  [0xf33e5, 0xfb3c4],
+  [0xae2ea, 0xbe2a8],
+  [0x1e4f4, 0x3e470],
+] as const;
 const prefix = 'bitcoincash';
 const kinds = ['p2pkh', 'p2sh'];
 
-function polymod(values: readonly number[]): bigint {
-  let checksum = 1n;
+/** The checksum's upper and lower 20 bits. */
+function polymod(values: readonly number[]): [high: number, low: number] {
+  let high = 0;
+  let low = 1;
   for (const value of values) {
-    const top = checksum >> 35n;
-    checksum = ((checksum & 0x07ffffffffn) << 5n) ^ BigInt(value);
-    for (const [i, generator] of generators.entries()) {
-      if ((top >> BigInt(i)) & 1n) checksum ^= generator;
+    const top = high >> 15;
+    high = ((high & 0x7fff) << 5) | (low >> 15);
+    low = ((low & 0x7fff) << 5) ^ value;
+    for (let i = 0; i < generators.length; i++) {
+      if (!((top >> i) & 1)) continue;
+      high ^= generators[i]?.[0] ?? 0;
+      low ^= generators[i]?.[1] ?? 0;
     }
   }
-  return checksum ^ 1n;
+  return [high, low ^ 1];
 }
 
 function prefixWords(text: string): number[] {
@@ -56,10 +68,8 @@ function regroup(values: Iterable<number>, from: number, to: number, pad: boolea
 /** The address of a public key's hash, with its prefix. */
 export function encodeCashaddr(keyHash: Uint8Array): string {
   const payload = regroup([0, ...keyHash], 8, 5, true) ?? [];
-  const checksum = polymod([...prefixWords(prefix), ...payload, 0, 0, 0, 0, 0, 0, 0, 0]);
-  const words = Array.from({ length: 8 }, (_, i) =>
-    Number.parseInt(((checksum >> BigInt(5 * (7 - i))) & 31n).toString(), 10),
-  );
+  const halves = polymod([...prefixWords(prefix), ...payload, 0, 0, 0, 0, 0, 0, 0, 0]);
+  const words = halves.flatMap((half) => [15, 10, 5, 0].map((shift) => (half >> shift) & 31));
   return `${prefix}:${[...payload, ...words].map((word) => charset[word]).join('')}`;
 }
 
@@ -79,7 +89,7 @@ export const bitcoinCashCodec: AddressCodec = {
     const body = lower.startsWith(`${prefix}:`) ? lower.slice(prefix.length + 1) : lower;
     const words = [...body].map((character) => charset.indexOf(character));
     if (body.length !== 42 || words.includes(-1) || !/^[qp]/.test(body)) return notOurs;
-    if (polymod([...prefixWords(prefix), ...words]) !== 0n)
+    if (polymod([...prefixWords(prefix), ...words]).some((half) => half !== 0))
       return refused('has a typing error: its checksum does not match');
     const [version = -1, ...hash] = regroup(words.slice(0, -8), 5, 8, false) ?? [];
     const kind = kinds[version >> 3];

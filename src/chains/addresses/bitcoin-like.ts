@@ -82,24 +82,26 @@ function decodeScript(text: string, bytes: Uint8Array, versions: ScriptVersions)
  */
 function decodeWitness(text: string, hrp: string): Decoded {
   if (text.length > 90) return notOurs;
-  const plain = attempt(() => bech32.decode(text as `${string}1${string}`));
-  const modified = plain ? null : attempt(() => bech32m.decode(text as `${string}1${string}`));
-  const decoded = plain ?? modified;
+  // By the version after the separator, the likely form first: an exception costs more than all the rest.
+  const [likely, other] = /1q/i.test(text) ? [bech32, bech32m] : [bech32m, bech32];
+  const first = attempt(() => likely.decode(text as `${string}1${string}`));
+  const decoded = first ?? attempt(() => other.decode(text as `${string}1${string}`));
+  const isPlain = (first ? likely : other) === bech32;
   if (!decoded || decoded.prefix !== hrp) return refused('has a typing error: its checksum does not match');
   const [version = -1, ...words] = decoded.words;
   const program = attempt(() => bech32.fromWords(words));
   if (!program) return notOurs;
-  if (version === 0 && plain && (program.length === 20 || program.length === 32)) {
+  if (version === 0 && isPlain && (program.length === 20 || program.length === 32)) {
     if (isZero(program)) return zeroAddress;
     return accepted(text.toLowerCase(), program.length === 20 ? 'p2wpkh' : 'p2wsh');
   }
-  if (version === 1 && modified && program.length === 32) {
+  if (version === 1 && !isPlain && program.length === 32) {
     const x = BigInt(`0x${Buffer.from(program).toString('hex')}`);
     if (attempt(() => schnorr.utils.lift_x(x)) === null)
       return refused('is a taproot address whose key is not on the curve');
     return accepted(text.toLowerCase(), 'p2tr');
   }
-  if (version > 1 && version <= 16 && modified) return refused('is of a witness version that cannot be paid to yet');
+  if (version > 1 && version <= 16 && !isPlain) return refused('is of a witness version that cannot be paid to yet');
   return refused('is not a valid witness address');
 }
 

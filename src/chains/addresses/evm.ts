@@ -6,8 +6,10 @@ import { type AddressCodec, accepted, notOurs, refused, secretKey } from './code
 export function toChecksumAddress(digits: string): string {
   const lower = digits.toLowerCase();
   const hash = bytesToHex(keccak_256(utf8ToBytes(lower)));
-  const mixed = [...lower].map((digit, i) => ((hash[i] ?? '0') >= '8' ? digit.toUpperCase() : digit));
-  return `0x${mixed.join('')}`;
+  const upper = lower.toUpperCase();
+  let mixed = '0x';
+  for (let i = 0; i < lower.length; i++) mixed += (hash[i] ?? '0') >= '8' ? upper[i] : lower[i];
+  return mixed;
 }
 
 /** The address of an uncompressed public key without its first byte. */

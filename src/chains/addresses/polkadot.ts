@@ -1,6 +1,6 @@
-import { blake2b } from '@noble/hashes/blake2.js';
 import { base58 } from '@scure/base';
 import { type AddressCodec, accepted, attempt, notOurs, refused } from './codec.ts';
+import { blake2b512 } from './hashes.ts';
 
 const context = new TextEncoder().encode('SS58PRE');
 
@@ -11,7 +11,7 @@ const otherNetworks: ReadonlyMap<number, string> = new Map([
 ]);
 
 function checksum(payload: Uint8Array): Uint8Array {
-  return blake2b(Uint8Array.from([...context, ...payload])).subarray(0, 2);
+  return blake2b512(Buffer.concat([context, payload])).subarray(0, 2);
 }
 
 /**

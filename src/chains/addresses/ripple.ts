@@ -1,4 +1,3 @@
-import { sha256 } from '@noble/hashes/sha2.js';
 import { base58xrp } from '@scure/base';
 import {
   type AddressCodec,
@@ -11,6 +10,7 @@ import {
   refused,
   secretKey,
 } from './codec.ts';
+import { sha256 } from './hashes.ts';
 
 /** The bytes before a checksum of double SHA-256; null when the form or the checksum is wrong. */
 function decodeChecked(text: string): Uint8Array | null {

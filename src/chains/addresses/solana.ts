@@ -44,6 +44,7 @@ export const solanaCodec: AddressCodec = {
  * too, and half of those are points of the curve. Their checksum tells them apart.
  */
 function isBech32(text: string): boolean {
+  if (text !== text.toLowerCase() && text !== text.toUpperCase()) return false;
   return [bech32, bech32m].some((form) => attempt(() => form.decode(text as `${string}1${string}`)) !== null);
 }
 

@@ -1,7 +1,7 @@
 import { blake2b } from '@noble/hashes/blake2.js';
-import { sha256 } from '@noble/hashes/sha2.js';
 import { createBase58check } from '@scure/base';
 import { type AddressCodec, accepted, attempt, isZero, notOurs, refused, secretKey, zeroAddress } from './codec.ts';
+import { sha256 } from './hashes.ts';
 
 const base58check = createBase58check(sha256);
 

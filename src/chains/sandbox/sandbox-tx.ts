@@ -1,3 +1,4 @@
+import { createPublicKey, verify } from 'node:crypto';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
@@ -17,6 +18,8 @@ export interface SandboxPayload {
 }
 
 const addressPrefix = 'sbx';
+/** What stands before the 32 bytes of an Ed25519 key in DER (RFC 8410). */
+const keyHeader = Buffer.from('302a300506032b6570032100', 'hex');
 
 /** The account of an Ed25519 key: its public key in base58 behind 'sbx'. */
 export function sandboxAddress(publicKey: Uint8Array): string {
@@ -66,6 +69,7 @@ export function openSandboxTx(raw: string): { payload: SandboxPayload; txid: str
   const signature = raw.slice(end + 1);
   if (!payload.from.startsWith(addressPrefix) || !/^[0-9a-f]{128}$/.test(signature)) throw new Error('not signed');
   const publicKey = base58.decode(payload.from.slice(addressPrefix.length));
-  if (!ed25519.verify(hexToBytes(signature), utf8ToBytes(text), publicKey)) throw new Error('the signature is wrong');
+  const key = createPublicKey({ key: Buffer.concat([keyHeader, publicKey]), format: 'der', type: 'spki' });
+  if (!verify(null, utf8ToBytes(text), key, hexToBytes(signature))) throw new Error('the signature is wrong');
   return { payload, txid: sandboxTxid(text) };
 }

@@ -1,4 +1,4 @@
-import { book, line, minus } from '../../ledger/ledger.ts';
+import { line, minus } from '../../ledger/ledger.ts';
 import type { Deposit } from '../deposit.entity.ts';
 import type { ScannedTo, Settling } from '../settling.ts';
 import { mainDeposit } from './notice.ts';
@@ -24,13 +24,13 @@ export function isRipe(deposit: Deposit, { height, final }: ScannedTo): boolean 
 }
 
 /** Credits each deposit that counts by now, and lets an order go on whose deposit came back. */
-export async function creditDeposits(settling: Settling): Promise<void> {
-  const { em, order, deposits, scanned, now } = settling;
+export function creditDeposits(settling: Settling): void {
+  const { bookings, order, deposits, scanned, now } = settling;
   for (const deposit of deposits) {
     const to = scanned.get(deposit.chain);
     if (!to || !isRipe(deposit, to)) continue;
     markCredited(deposit, now);
-    await book(em, {
+    bookings.push({
       kind: 'deposit',
       reference: depositReference(deposit),
       orderId: order.id,

@@ -13,19 +13,19 @@ const retrySec = 5;
 const graceSec = 30;
 
 /** exchanging: decide the terms once, then ask the venue until it fills them or the deadline passes. */
-export async function exchange(settling: Settling): Promise<StepResult> {
-  const { em, order, now, tools } = settling;
-  const trade = await em.findOne(Trade, { orderId: order.id });
+export function exchange(settling: Settling): StepResult {
+  const { em, trade, now, tools } = settling;
   if (trade && trade.venue !== tools.venue.name) {
     // Only the venue that was asked knows what it did.
     trade.problem = 'other_venue';
     return rest(secondsAfter(now, retrySec));
   }
-  if (trade) return { outcome: 'trade' };
+  if (trade) return { outcome: 'trade', trade };
   const decided = decideTrade(settling);
   if (decided) {
     em.persist(decided);
-    return { outcome: 'trade' };
+    settling.trade = decided;
+    return { outcome: 'trade', trade: decided };
   }
   return now >= deadlineOf(settling) ? move(settling, 'exchange_deadline') : rest(secondsAfter(now, retrySec));
 }
@@ -86,12 +86,7 @@ export function isPastTrading(deadline: Date, now: Date): boolean {
 }
 
 /** Takes the venue's answer; `isFinal` when a trade that is not filled now never will be. */
-export async function recordAnswer(
-  settling: Settling,
-  trade: Trade,
-  answer: VenueAnswer,
-  isFinal: boolean,
-): Promise<StepResult> {
+export function recordAnswer(settling: Settling, trade: Trade, answer: VenueAnswer, isFinal: boolean): StepResult {
   const { now } = settling;
   if (answer.outcome === 'filled') return recordFill(settling, trade, new Big(answer.bought));
   trade.tries += 1;
@@ -111,8 +106,8 @@ function agreement(trade: Trade): { from: LedgerAsset; to: LedgerAsset; agreed: 
   };
 }
 
-async function recordFill(settling: Settling, trade: Trade, bought: Big): Promise<StepResult> {
-  const { em, order, now, tools } = settling;
+function recordFill(settling: Settling, trade: Trade, bought: Big): StepResult {
+  const { bookings, order, now, tools } = settling;
   const deposit = mainDeposit(settling);
   const currency = tools.catalogue.find(order.coinTo, order.networkTo);
   if (!deposit || !currency) throw new Error(`order ${order.id} has a trade without a deposit or a currency`);
@@ -121,7 +116,7 @@ async function recordFill(settling: Settling, trade: Trade, bought: Big): Promis
   trade.problem = null;
   trade.settledAt = now;
   const { from, to, agreed } = agreement(trade);
-  await book(em, {
+  bookings.push({
     kind: 'trade',
     reference: order.id,
     orderId: order.id,
@@ -150,7 +145,7 @@ async function recordFill(settling: Settling, trade: Trade, bought: Big): Promis
   const excess = new Big(deposit.amount).minus(trade.amountFrom);
   if (excess.gt('0')) {
     const refund = refundLeg(settling, deposit, 'excess', excess);
-    if (refund === 'below_fee') await keepUnclaimed(settling, deposit, excess);
+    if (refund === 'below_fee') keepUnclaimed(settling, deposit, excess);
     if (refund === 'no_refund_address') deposit.problem = refund;
   }
   return move(settling, 'liquidity_bought');

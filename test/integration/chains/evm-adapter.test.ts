@@ -444,7 +444,7 @@ describeWithAnvil('EvmAdapter', () => {
 
     it('leaves exactly nothing of the own coin behind', async () => {
       const chain = await open();
-      const from = chain.wallet.deposit(7);
+      const from = await chain.wallet.deposit(7);
       await anvil.send(from, ether);
       await anvil.mine();
       const before = await anvil.balance(chain.hot);
@@ -463,7 +463,7 @@ describeWithAnvil('EvmAdapter', () => {
 
     it('brings tokens once the address was given what the fee takes', async () => {
       const chain = await open();
-      const from = chain.wallet.deposit(8);
+      const from = await chain.wallet.deposit(8);
       await anvil.sendToken(chain.token, from, 500n);
       await anvil.mine();
       const wanted = sweep(chain, from, { contract: chain.token, amount: 500n });
@@ -482,7 +482,7 @@ describeWithAnvil('EvmAdapter', () => {
 
     it('makes do with the gas that it was given when the market has risen a little since', async () => {
       const chain = await open();
-      const from = chain.wallet.deposit(9);
+      const from = await chain.wallet.deposit(9);
       await anvil.sendToken(chain.token, from, 500n);
       await anvil.mine();
       const wanted = sweep(chain, from, { contract: chain.token, amount: 500n });
@@ -497,7 +497,7 @@ describeWithAnvil('EvmAdapter', () => {
 
     it('refuses what would bring nothing, what is not ours and what goes elsewhere', async () => {
       const chain = await open();
-      const from = chain.wallet.deposit(10);
+      const from = await chain.wallet.deposit(10);
       await anvil.send(from, 1_000n);
       await anvil.mine();
       const prepare = (changes: Partial<PaymentIntent>) =>
@@ -555,7 +555,7 @@ describeWithAnvil('EvmAdapter', () => {
 
     it('asks no more of an address whose tokens are swept than it was given for gas', async () => {
       const chain = await open();
-      const from = chain.wallet.deposit(12);
+      const from = await chain.wallet.deposit(12);
       await anvil.sendToken(chain.token, from, 500n);
       await anvil.mine();
       await raiseMarket(anvil, gwei);
@@ -599,7 +599,7 @@ describeWithAnvil('EvmAdapter', () => {
 
     it('leaves nothing behind of a sweep either', async () => {
       const chain = await open();
-      const from = chain.wallet.deposit(11);
+      const from = await chain.wallet.deposit(11);
       await anvil.send(from, ether);
       await anvil.mine();
       const payment = intent({ from: [from], to: chain.hot });
@@ -709,7 +709,7 @@ describeWithAnvil('EvmAdapter', () => {
         const { fee, payload } = await prepare(chain);
         const { gas, maxFeePerGas } = decodePayload(payload).tx;
         expect(fee).toBe(gas * maxFeePerGas + 2n * l1Fee);
-        const from = chain.wallet.deposit(1);
+        const from = await chain.wallet.deposit(1);
         await rollup.send(from, ether);
         await rollup.mine();
         const tx = await payFrom(chain, intent({ from: [from], to: chain.hot }));

@@ -454,7 +454,7 @@ describe('a chain that changes its mind', () => {
     await confirm(order, { amount: '0.007' });
     expect(await payments(order)).toMatchObject([{ kind: 'refund', leg: 'main' }]);
     await gateway.query("update deposit set state = 'orphaned', height = null where txid = $1", [first]);
-    await gateway.settlement.settler.settle(order.id);
+    await gateway.settlement.settler.settle([order.id]);
     expect(await status(order)).toBe('waiting_deposit');
     await gateway.query("update deposit set state = 'mined', height = 1 where txid = $1", [first]);
     await gateway.settle(order);

@@ -1,8 +1,11 @@
-import { sha256 } from '@noble/hashes/sha2.js';
+import { blake2b } from '@noble/hashes/blake2.js';
+import { sha256, sha512_256 } from '@noble/hashes/sha2.js';
 import { base58xrp, bech32, bech32m } from '@scure/base';
 import fc from 'fast-check';
 import { addressExample, checkAddress } from '../../../src/chains/address.ts';
+import { encodeCashaddr } from '../../../src/chains/addresses/bitcoin-cash.ts';
 import { encodeP2wpkh } from '../../../src/chains/addresses/bitcoin-like.ts';
+import * as hashes from '../../../src/chains/addresses/hashes.ts';
 import { encodeStrkey } from '../../../src/chains/addresses/stellar.ts';
 import { allNetworks } from '../../../src/chains/networks.ts';
 
@@ -349,5 +352,46 @@ describe('for every text', () => {
       }
     }
     expect(performance.now() - started).toBeLessThan(2000);
+  });
+});
+
+describe('encodeCashaddr', () => {
+  const charset = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';
+
+  /** As the specification writes it, with numbers of 40 bits. */
+  function polymod(values: readonly number[]): bigint {
+    const generators = [0x98f2bc8e61n, 0x79b76d99e2n, 0xf33e5fb3c4n, 0xae2eabe2a8n, 0x1e4f43e470n];
+    let checksum = 1n;
+    for (const value of values) {
+      const top = checksum >> 35n;
+      checksum = ((checksum & 0x07ffffffffn) << 5n) ^ BigInt(value);
+      for (const [i, generator] of generators.entries()) if ((top >> BigInt(i)) & 1n) checksum ^= generator;
+    }
+    return checksum ^ 1n;
+  }
+
+  it('writes the checksum of the specification, which the check then takes', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 20, maxLength: 20 }), (keyHash) => {
+        fc.pre(keyHash.some((byte) => byte !== 0));
+        const address = encodeCashaddr(keyHash);
+        const [prefix = '', body = ''] = address.split(':');
+        const words = [...prefix].map((letter) => letter.charCodeAt(0) & 31);
+        expect(polymod([...words, 0, ...[...body].map((letter) => charset.indexOf(letter))])).toBe(0n);
+        expect(checkAddress('BCH', address, null)).toMatchObject({ ok: true, address });
+      }),
+    );
+  });
+});
+
+describe('the hashes of OpenSSL', () => {
+  it('are those of the libraries of the field', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 300 }), (data) => {
+        expect(Uint8Array.from(hashes.sha256(data))).toEqual(sha256(data));
+        expect(Uint8Array.from(hashes.sha512_256(data))).toEqual(sha512_256(data));
+        expect(Uint8Array.from(hashes.blake2b512(data))).toEqual(blake2b(data));
+      }),
+    );
   });
 });

@@ -31,8 +31,8 @@ describe('a process that serves test networks', () => {
     ['BTC', 'bcrt1qcr8te4kr609gcawutmrza0j4xv80jy8zeqchgx'],
     ['LTC', 'rltc1qjmxnz78nmc8nq77wuxh25n2es7rzm5c23g5xdr'],
     ['DOGE', 'naxvmcKgLi92MJkVvNBGVPooeJKY4wHDxY'],
-  ])('derives, shows and takes addresses of its own form on %s', (id, address) => {
-    expect(deriveDepositAddress(id, xpub(id), 0)).toBe(address);
+  ])('derives, shows and takes addresses of its own form on %s', async (id, address) => {
+    expect(await deriveDepositAddress(id, xpub(id), 0)).toBe(address);
     expect(addressExample(id)).toBe(address);
     expect(checkAddress(id, address, null)).toMatchObject({ ok: true, address });
   });

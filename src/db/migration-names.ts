@@ -1,0 +1,15 @@
+/** All migrations, in order. One that has been merged is never edited. */
+export const migrationNames = [
+  '0001-foundation',
+  '0002-settlement',
+  '0003-staff-acting',
+  '0004-staff-sessions',
+  '0005-staff-reading',
+  '0006-live-chains',
+  '0007-venue-orders',
+] as const;
+
+export type MigrationName = (typeof migrationNames)[number];
+
+/** Where the database keeps the names of those that were applied to it. */
+export const migrationTable = 'migration';

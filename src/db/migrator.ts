@@ -1,0 +1,32 @@
+import { type Migration, Migrator } from '@mikro-orm/migrations';
+import type { Constructor, MikroORM } from '@mikro-orm/postgresql';
+import { type MigrationName, migrationNames, migrationTable } from './migration-names.ts';
+import { Migration0001Foundation } from './migrations/0001-foundation.ts';
+import { Migration0002Settlement } from './migrations/0002-settlement.ts';
+import { Migration0003StaffActing } from './migrations/0003-staff-acting.ts';
+import { Migration0004StaffSessions } from './migrations/0004-staff-sessions.ts';
+import { Migration0005StaffReading } from './migrations/0005-staff-reading.ts';
+import { Migration0006LiveChains } from './migrations/0006-live-chains.ts';
+import { Migration0007VenueOrders } from './migrations/0007-venue-orders.ts';
+
+const classes: Readonly<Record<MigrationName, Constructor<Migration>>> = {
+  '0001-foundation': Migration0001Foundation,
+  '0002-settlement': Migration0002Settlement,
+  '0003-staff-acting': Migration0003StaffActing,
+  '0004-staff-sessions': Migration0004StaffSessions,
+  '0005-staff-reading': Migration0005StaffReading,
+  '0006-live-chains': Migration0006LiveChains,
+  '0007-venue-orders': Migration0007VenueOrders,
+};
+
+/** Runs the migrations that a database lacks. */
+export function migratorOf({ config, em }: MikroORM): Migrator {
+  config.set('migrations', {
+    ...config.get('migrations'),
+    migrationsList: migrationNames.map((name) => ({ name, class: classes[name] })),
+    snapshot: false,
+    snapshotOnMigrate: false,
+    tableName: migrationTable,
+  });
+  return new Migrator(em);
+}

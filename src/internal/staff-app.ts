@@ -1,0 +1,48 @@
+import express, { type Express, type RequestHandler } from 'express';
+import type { Config } from '../config.ts';
+import type { Limiter } from '../limits/limiter.ts';
+import type { Log } from '../log.ts';
+import type { StaffAuthenticator } from '../staff/staff-authenticator.ts';
+import type { StaffSessions } from '../staff/staff-sessions.ts';
+import { errorHandler } from './error-handler.ts';
+import { IdentityProvider } from './identity-provider.ts';
+import { playgroundRouter } from './playground.ts';
+import { requestContext } from './request-context.ts';
+import { signInRouter } from './sign-in.ts';
+
+/** What the internal listener offers to staff. */
+export interface StaffSurface {
+  readonly limiter: Limiter;
+  readonly authenticator: StaffAuthenticator;
+  readonly sessions: StaffSessions;
+  /** Answers at /graphql; it proves its callers itself, by `staffCaller`. */
+  readonly graphql?: RequestHandler;
+}
+
+export interface StaffAppDependencies {
+  readonly config: Config;
+  readonly log: Log;
+  /** Null for a worker, which has nothing for staff. */
+  readonly staff: StaffSurface | null;
+}
+
+/** Everything that staff use on the internal listener. */
+export function createStaffApp({ config, log, staff }: StaffAppDependencies): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.set('query parser', 'simple');
+  app.set('trust proxy', config.TRUSTED_PROXIES.length > 0 ? [...config.TRUSTED_PROXIES] : false);
+  app.use(requestContext(log));
+  if (staff) {
+    const provider = IdentityProvider.ofSettings(config);
+    app.use(signInRouter({ ...staff, config, log, provider }));
+    if (config.PLAYGROUND) app.use('/playground', playgroundRouter(staff.authenticator));
+    if (staff.graphql) app.use('/graphql', staff.graphql);
+  }
+  app.use((_req, res) => {
+    res.status(404).json({ detail: 'there is nothing at this path', code: 'not_found' });
+  });
+  app.use(errorHandler(log));
+  return app;
+}

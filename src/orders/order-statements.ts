@@ -1,0 +1,133 @@
+import { isOwnAddress } from '../chains/own-address.ts';
+import { prepared } from '../db/prepared.ts';
+import type { RateType } from '../rates/quote.ts';
+import type { OrderStatus } from './order-status.ts';
+
+/** What a partner sees of an order. Amounts are plain decimal text, times are ISO 8601 in UTC. */
+export interface OrderView {
+  readonly id: string;
+  readonly shortId: string;
+  readonly status: OrderStatus;
+  readonly createdAt: string;
+  readonly expiresAt: string;
+  readonly coinFrom: string;
+  readonly networkFrom: string;
+  readonly coinTo: string;
+  readonly networkTo: string;
+  readonly amountFromExpected: string;
+  readonly amountToExpected: string;
+  readonly rateType: RateType;
+  readonly rateQuoted: string;
+  readonly depositAddress: string;
+  readonly depositAddressTag: string | null;
+  readonly recipientAddress: string;
+  readonly depositTxid: string | null;
+  readonly depositConfirmations: number | null;
+  readonly depositConfirmationsRequired: number;
+  readonly payoutTxid: string | null;
+}
+
+const isoTime = (column: string): string => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+const orderView = `
+select o.id, o.short_id as "shortId", o.status, ${isoTime('o.created_at')} as "createdAt",
+       ${isoTime('o.expires_at')} as "expiresAt", o.coin_from as "coinFrom", o.network_from as "networkFrom",
+       o.coin_to as "coinTo", o.network_to as "networkTo",
+       trim_scale(o.amount_from_expected)::text as "amountFromExpected",
+       trim_scale(o.amount_to_expected)::text as "amountToExpected", o.rate_type as "rateType",
+       trim_scale(o.rate_quoted)::text as "rateQuoted", d.address as "depositAddress", d.tag as "depositAddressTag",
+       o.recipient_address as "recipientAddress", o.deposit_txid as "depositTxid",
+       o.deposit_confirmations as "depositConfirmations",
+       o.deposit_confirmations_required as "depositConfirmationsRequired", o.payout_txid as "payoutTxid"
+  from exchange_order o join deposit_address d on d.id = o.deposit_address_id
+ where o.partner_id = :partner`;
+
+export const orderById = prepared('order_by_id', `${orderView} and o.id = :id`);
+export const orderByShortId = prepared('order_by_short_id', `${orderView} and o.short_id = :id`);
+
+/** Stands in an answer for an address that is known only once it has been taken from the pool; no address holds it. */
+export const addressToCome = '<deposit address>';
+
+/** What the statement below found and made. */
+export interface CreateOutcome {
+  readonly live: boolean;
+  readonly active: boolean;
+  readonly ownRecipient: boolean;
+  readonly ownRefund: boolean;
+  /** An earlier create with the same idempotency key; nothing was made then. */
+  readonly earlierOrder: string | null;
+  readonly earlierFingerprint: Buffer | null;
+  readonly earlierBody: string | null;
+  /** The order's deposit address; null when nothing was made. */
+  readonly address: string | null;
+}
+
+/**
+ * Creates an order, with its first event, its deposit address and the answer to repetitions, in one statement, which is
+ * a transaction of its own. Key, partner and destinations are read in it as well, so that a revocation holds from its commit on
+ * and no payout ever goes to an address of our own; where they refuse, nothing is made.
+ */
+function createOrder(name: string, address: string) {
+  return prepared(
+    name,
+    `
+with asked as (
+  select k.revoked_at is null and (k.expires_at is null or k.expires_at > :now::timestamptz) as live,
+         p.status = 'active' as active, ${isOwnAddress(':recipient')} as own_recipient,
+         ${isOwnAddress(':refund')} as own_refund,
+         i.order_id as earlier_order, i.fingerprint as earlier_fingerprint, i.body as earlier_body
+    from api_key k
+    join partner p on p.id = k.partner_id
+    left join idempotency_key i on i.partner_id = p.id and i.key = :repeatKey
+   where k.key_id = :keyId
+), accepted as (
+  select from asked where live and active and not own_recipient and not own_refund and earlier_order is null
+), address as (${address}
+  returning id, address
+), made as (
+  insert into exchange_order (
+    id, short_id, partner_id, status, created_at, expires_at, updated_at, next_action_at,
+    coin_from, network_from, coin_to, network_to, amount_from_expected, amount_to_expected,
+    rate_type, rate_quoted, fee_rate, service_fee_quoted, network_fee_quoted, min_amount, max_amount,
+    deposit_address_id, recipient_address, recipient_address_tag, refund_address, refund_address_tag,
+    deposit_confirmations_required, event_seq)
+  select :id::uuid, :shortId, :partner::uuid, 'waiting_deposit', :now::timestamptz, :expiresAt::timestamptz,
+         :now::timestamptz, :expiresAt::timestamptz,
+         :coinFrom, :networkFrom, :coinTo, :networkTo, :amountFrom::numeric, :amountTo::numeric,
+         :rateType, :rate::numeric, :feeRate::numeric, :serviceFee::numeric, :networkFee::numeric,
+         :minAmount::numeric, :maxAmount::numeric,
+         address.id, :recipient, :recipientTag, :refund, :refundTag, :confirmations::integer, 1
+    from address
+  returning id
+), event as (
+  insert into order_event (order_id, seq, at, to_status, cause, actor)
+  select id, 1, :now::timestamptz, 'waiting_deposit', 'created', :actor from made
+), answer as (
+  insert into idempotency_key (partner_id, key, fingerprint, order_id, status, body, created_at)
+  select :partner::uuid, :repeatKey, :fingerprint::bytea, made.id, 201,
+         replace(:body, '${addressToCome}', address.address), :now::timestamptz
+    from made, address where :repeatKey::text is not null
+)
+select live, active, own_recipient as "ownRecipient", own_refund as "ownRefund", earlier_order as "earlierOrder",
+       earlier_fingerprint as "earlierFingerprint", earlier_body as "earlierBody", address.address
+  from asked left join address on true`,
+  );
+}
+
+/** With an address that was derived for this order. */
+export const createOrderWithNewAddress = createOrder(
+  'order_create',
+  `
+  insert into deposit_address (id, keychain, index, address, tag, created_at, leased_at)
+  select :addressId::uuid, :keychain, :index::bigint, :address, :tag, :now::timestamptz, :now::timestamptz from accepted`,
+);
+
+/** With the next address of the pool that the signer fills; makes nothing when the pool is empty. */
+export const createOrderWithPooledAddress = createOrder(
+  'order_create_pooled',
+  `
+  update deposit_address set leased_at = :now::timestamptz
+   where id = (select id from deposit_address
+                where keychain = :keychain and leased_at is null and exists (select from accepted)
+                order by index limit 1 for update skip locked)`,
+);

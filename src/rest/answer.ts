@@ -1,0 +1,85 @@
+import { isDatabaseAway } from '../db/database.ts';
+import { AppError } from '../errors.ts';
+import { windowSec } from '../limits/limiter.ts';
+import { errorMembers, type Log } from '../log.ts';
+import { jsonNumber } from '../money.ts';
+import type { Call } from './call.ts';
+
+export const jsonType = 'application/json; charset=utf-8';
+
+const hstsSec = 63_072_000;
+
+/** An answer's own part; what all answers carry is added when it is sent. */
+export interface Answer {
+  readonly status: number;
+  readonly type?: string;
+  readonly body?: string | Buffer;
+  /** Replaces `Cache-Control: no-store`, and adds the rest. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Sends an answer with the request's id, what is left of the caller's limit, and the headers of every answer. */
+export function sendAnswer({ res, id, client, verdict }: Call, { status, type, body, headers }: Answer): void {
+  const lines = ['X-Request-Id', id, 'X-Content-Type-Options', 'nosniff'];
+  if (client.isSecure) lines.push('Strict-Transport-Security', `max-age=${hstsSec}; includeSubDomains`);
+  // https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/ and the older X- family with it.
+  if (verdict) {
+    const { bucket, limit, remaining, resetMs } = verdict;
+    lines.push('RateLimit-Policy', `"${bucket}";q=${limit};w=${windowSec}`);
+    lines.push('RateLimit', `"${bucket}";r=${remaining};t=${Math.ceil(resetMs / 1000)}`);
+    lines.push('X-RateLimit-Limit', String(limit));
+    lines.push('X-RateLimit-Remaining', String(remaining));
+    lines.push('X-RateLimit-Reset', String(Math.ceil((Date.now() + resetMs) / 1000)));
+  }
+  if (!headers?.['Cache-Control']) lines.push('Cache-Control', 'no-store');
+  for (const name in headers) lines.push(name, headers[name] ?? '');
+  if (type !== undefined) lines.push('Content-Type', type);
+  if (body !== undefined) lines.push('Content-Length', String(Buffer.byteLength(body)));
+  res.writeHead(status, lines);
+  res.end(body);
+}
+
+/** The one place where an error becomes an HTTP answer. */
+export function sendError(call: Call, thrown: unknown, log: Log): void {
+  const error = toAppError(thrown);
+  call.errorCode = error.kind;
+  if (error.status >= 500) {
+    const members = errorMembers(error.extras.cause ?? error);
+    log.error({ event: 'request_failed', request_id: call.id, route: call.route, ...members }, 'request failed');
+  }
+  if (call.res.headersSent) {
+    call.res.destroy();
+    return;
+  }
+  const { retryAfterSec, allow } = error.extras;
+  const headers: Record<string, string> = {};
+  if (retryAfterSec !== undefined) headers['Retry-After'] = String(retryAfterSec);
+  if (allow) headers.Allow = allow.join(', ');
+  if (error.status === 401) headers['WWW-Authenticate'] = 'Bearer';
+  sendAnswer(call, { status: error.status, type: jsonType, body: errorBody(error, call.id), headers });
+}
+
+/** Any thrown value as the refusal that the caller gets. Unknown values become a constant text. */
+function toAppError(thrown: unknown): AppError {
+  if (thrown instanceof AppError) return thrown;
+  if (isDatabaseAway(thrown)) {
+    const detail = 'the service is unavailable for a moment; retry in a few seconds';
+    return new AppError('unavailable', detail, { retryAfterSec: 2, cause: thrown });
+  }
+  const detail = 'something went wrong on our side; retry, or contact support with the request_id';
+  return new AppError('internal_error', detail, { cause: thrown });
+}
+
+/** The error body of the contract, as JSON text. */
+function errorBody(error: AppError, requestId: string): string {
+  const { faults, limits } = error.extras;
+  return JSON.stringify({
+    detail: error.detail,
+    code: error.kind,
+    request_id: requestId,
+    ...(limits ? { min_amount: jsonNumber(limits.minAmount), max_amount: jsonNumber(limits.maxAmount) } : {}),
+    ...(faults && faults.length > 0
+      ? { errors: faults.map(({ field, kind, detail }) => ({ field, code: kind, detail })) }
+      : {}),
+  });
+}

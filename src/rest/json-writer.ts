@@ -1,0 +1,60 @@
+import type { Document } from 'openapi-backend';
+import type { components } from '../generated/openapi.ts';
+import type { Json } from './contract.ts';
+
+type Schemas = components['schemas'];
+
+/** A shape of the contract whose numbers may be plain decimal text, so that no digit is lost. */
+export type Exact<Shape> = { readonly [Member in keyof Shape]: ExactValue<Shape[Member]> };
+type ExactValue<Value> = Value extends number ? number | string : Value;
+
+interface SchemaPart {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly properties?: Readonly<Record<string, SchemaPart>>;
+}
+
+interface Member {
+  readonly name: string;
+  /** What stands before the value. */
+  readonly lead: string;
+  readonly isText: boolean;
+}
+
+/**
+ * Makes the function that writes a flat object of the contract as JSON: its members in the contract's order, amounts with
+ * exactly the digits that they have.
+ *
+ * @param name of the object in the contract's components.
+ */
+export function jsonWriter<Name extends keyof Schemas & string>(
+  { components: parts }: Document,
+  name: Name,
+): (value: Exact<Schemas[Name]>) => Json<Schemas[Name]> {
+  const schemas = (parts?.schemas ?? {}) as Readonly<Record<string, SchemaPart>>;
+  const members = Object.entries(schemas[name]?.properties ?? {}).map(([member, schema], i): Member => {
+    const resolved = schema.$ref ? schemas[schema.$ref.slice('#/components/schemas/'.length)] : schema;
+    const types = [resolved?.type ?? []].flat();
+    if (types.length === 0 || types.includes('object') || types.includes('array')) {
+      throw new Error(`${name}.${member} of the contract is no plain value`);
+    }
+    return { name: member, lead: `${i === 0 ? '{' : ','}"${member}":`, isText: types.includes('string') };
+  });
+  if (members.length === 0) throw new Error(`the contract has no object ${name}`);
+  return (value) => {
+    const values = value as Readonly<Record<string, string | number | boolean | null>>;
+    let text = '';
+    for (const { name: member, lead, isText } of members) {
+      const each = values[member];
+      text += isText && typeof each === 'string' ? `${lead}${quoted(each)}` : `${lead}${each}`;
+    }
+    return `${text}}`;
+  };
+}
+
+/** ASCII that JSON writes as it is. */
+const plain = /^[ !#-[\]-~]*$/;
+
+function quoted(text: string): string {
+  return plain.test(text) ? `"${text}"` : JSON.stringify(text);
+}

@@ -1,0 +1,223 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { SignerError } from '../../../src/chains/signer.ts';
+import { reconcile } from '../../../src/ledger/reconcile.ts';
+import type { BoundaryName } from '../../../src/settlement/boundary.ts';
+import { Faults } from '../../support/faults.ts';
+import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
+
+// Orders and payments that are due together share their transactions, and nothing else.
+
+const faults = new Faults();
+const passed = new Map<BoundaryName, number>();
+let gateway: SettledGateway;
+
+beforeAll(async () => {
+  gateway = await startSettledGateway({
+    surroundings: {
+      ...faults.surroundings(),
+      onBoundary: (name) => {
+        passed.set(name, (passed.get(name) ?? 0) + 1);
+      },
+    },
+  });
+});
+afterAll(async () => {
+  try {
+    const { rows } = await reconcile({ orm: gateway.app.orm, adapters: gateway.settlement.adapters });
+    expect(rows.filter(({ difference }) => difference !== '0')).toEqual([]);
+  } finally {
+    await gateway?.stop();
+  }
+});
+beforeEach(() => passed.clear());
+afterEach(() => {
+  faults.signing = null;
+  faults.signerAway = false;
+  faults.venue = null;
+});
+
+/** Orders with a deposit in a block, which the next block confirms. */
+async function paidOrders(count: number): Promise<MadeOrder[]> {
+  const orders: MadeOrder[] = [];
+  for (let made = 0; made < count; made++) {
+    const order = await gateway.order();
+    await gateway.deposit(order);
+    orders.push(order);
+  }
+  await gateway.mine('BTC');
+  await gateway.tick();
+  await gateway.mine('BTC');
+  return orders;
+}
+
+async function column<T>(sql: string, orders: readonly MadeOrder[]): Promise<T[]> {
+  const rows = await gateway.query<{ value: T }>(sql, [orders.map(({ id }) => id)]);
+  return rows.map(({ value }) => value);
+}
+
+const statuses = (orders: readonly MadeOrder[]): Promise<string[]> =>
+  column(
+    'select status as value from exchange_order where id = any($1) order by array_position($1::uuid[], id)',
+    orders,
+  );
+
+async function finish(orders: readonly MadeOrder[]): Promise<void> {
+  for (const order of orders) await gateway.settle(order);
+  expect(await statuses(orders)).toEqual(orders.map(() => 'completed'));
+  const paid = await column('select order_id as value from payment where order_id = any($1)', orders);
+  expect(paid).toHaveLength(orders.length);
+  for (const order of orders) {
+    expect(await gateway.history(order)).toEqual([
+      'created',
+      'deposit_seen',
+      'deposit_confirmed',
+      'liquidity_bought',
+      'payout_confirmed',
+    ]);
+  }
+}
+
+/** Runs a tick while somebody holds a lock, until `done` has come true beside it. */
+async function tickBeside(lock: string, id: string, done: () => Promise<boolean>): Promise<void> {
+  const holder = new Client(gateway.databaseUrl);
+  await holder.connect();
+  try {
+    await holder.query('begin');
+    await holder.query(lock, [id]);
+    const ticked = gateway.tick();
+    while (!(await done())) await sleep(20);
+    await holder.query('commit');
+    await ticked;
+  } finally {
+    await holder.end();
+  }
+}
+
+describe('orders that are due together', () => {
+  it('share the transactions of every step', async () => {
+    const orders = await paidOrders(8);
+    passed.clear();
+    await gateway.tick();
+    expect(await statuses(orders)).toEqual(orders.map(() => 'sending'));
+    expect(passed.get('trade.intended')).toBe(1);
+    expect(passed.get('trade.answered')).toBe(8);
+    expect(passed.get('trade.recorded')).toBeLessThan(8);
+    expect(passed.get('payment.prepared')).toBe(1);
+    expect(passed.get('payment.signed')).toBe(1);
+    expect(passed.get('payment.sent')).toBe(1);
+    await finish(orders);
+  });
+
+  it('go on while somebody has locked one of them', async () => {
+    const orders = await paidOrders(4);
+    const [locked, ...others] = orders as [MadeOrder, ...MadeOrder[]];
+    // Decided and not exchanged, so that no scan has to lock them.
+    faults.venue = () => Promise.reject(new Error('the venue is away'));
+    await gateway.tick();
+    faults.venue = null;
+    expect(await statuses(orders)).toEqual(orders.map(() => 'exchanging'));
+    gateway.clock.advance(10_000);
+    await tickBeside('select from exchange_order where id = $1 for update', locked.id, async () => {
+      return (await statuses(others)).every((status) => status === 'sending');
+    });
+    expect(await statuses([locked])).toEqual(['sending']);
+    await finish(orders);
+  });
+
+  it('go on when one of them cannot be settled', async () => {
+    const orders = await paidOrders(4);
+    const [broken, ...others] = orders as [MadeOrder, ...MadeOrder[]];
+    await gateway.query(`create function refuse_trade() returns trigger language plpgsql as $$
+      begin raise exception 'not this one'; end $$`);
+    await gateway.query(`create trigger trade_refused before insert on trade for each row
+      when (new.order_id = '${broken.id}') execute function refuse_trade()`);
+    await gateway.tick();
+    expect(await statuses([broken])).toEqual(['confirming']);
+    expect(await statuses(others)).toEqual(others.map(() => 'sending'));
+    await gateway.query('drop trigger trade_refused on trade');
+    gateway.clock.advance(10_000);
+    await finish(orders);
+  });
+});
+
+describe('payments that are due together', () => {
+  it('go on while somebody has locked one of them', async () => {
+    const orders = await paidOrders(4);
+    faults.signerAway = true;
+    await gateway.tick();
+    faults.signerAway = false;
+    gateway.clock.advance(10_000);
+    const states = 'select state as value from payment where order_id = any($1) order by state';
+    expect(await column(states, orders)).toEqual(orders.map(() => 'prepared'));
+    await tickBeside('select from payment where order_id = $1 for update', orders[0]?.id ?? '', async () => {
+      return (await column(states, orders.slice(1))).every((state) => state === 'sent');
+    });
+    await finish(orders);
+  });
+
+  it('leave no gap in the nonces when the signer refuses one of them', async () => {
+    const orders = await paidOrders(4);
+    let asked = 0;
+    faults.signing = async (sign) => {
+      asked += 1;
+      if (asked === 2) throw new SignerError('refused', 'not this one');
+      return sign();
+    };
+    await gateway.tick();
+    faults.signing = null;
+    const states = 'select state as value from payment where order_id = any($1) order by state';
+    expect(await column(states, orders)).toEqual(['ready', 'ready', 'ready', 'sent']);
+    gateway.clock.advance(5_000);
+    await gateway.tick();
+    expect(await column(states, orders)).toEqual(['ready', 'sent', 'sent', 'sent']);
+    const nonces = await column<number>(
+      `select (a.payload::jsonb ->> 'nonce')::int as value from payment_attempt a join payment p on p.id = a.payment_id
+        where p.order_id = any($1) and a.dead_at is null order by 1`,
+      orders,
+    );
+    expect(nonces).toEqual([0, 1, 2].map((place) => (nonces[0] ?? 0) + place));
+    gateway.clock.advance(300_000);
+    await finish(orders);
+  });
+});
+
+describe('a node that answers nothing', () => {
+  const silent = new Faults();
+  let slow: SettledGateway;
+
+  afterAll(() => slow?.stop());
+
+  it('keeps its chain from being read for a moment only, however many payments are due', async () => {
+    // How many transactions were shown to the node, one after another, before the chain was read again.
+    const runs = [0];
+    silent.scan = async (chain) => {
+      if (chain === 'tron') runs.push(0);
+    };
+    silent.broadcast = async () => {
+      runs.push((runs.pop() ?? 0) + 1);
+      await sleep(500);
+      throw new Error('the node is away');
+    };
+    slow = await startSettledGateway({ surroundings: { ...silent.surroundings(), background: true } });
+    const orders: MadeOrder[] = [];
+    for (let made = 0; made < 8; made++) {
+      const order = await slow.order();
+      await slow.deposit(order);
+      orders.push(order);
+    }
+    await slow.mine('BTC', 2);
+    while (runs.reduce((sum, run) => sum + run, 0) < 8) {
+      await sleep(100);
+      slow.clock.advance(200);
+    }
+    silent.broadcast = null;
+    expect(Math.max(...runs)).toBeLessThan(6);
+    const rest = 'select 1 from exchange_order where id = any($1) and status <> $2';
+    while ((await slow.query(rest, [orders.map(({ id }) => id), 'completed'])).length > 0) {
+      await slow.mine('TRC20');
+      slow.clock.advance(1_000);
+      await sleep(200);
+    }
+  }, 180_000);
+});
