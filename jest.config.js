@@ -8,7 +8,8 @@ export default {
   transform: { '^.+\\.ts$': ['@swc/jest'] },
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
-  testTimeout: 60_000,
+  // A bound for what hangs, not a measure: programs start slowly on a busy machine.
+  testTimeout: 180_000,
   // Files wait for nodes and databases more than they compute.
   maxWorkers: 2,
 };

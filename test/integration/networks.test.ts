@@ -128,7 +128,7 @@ beforeAll(async () => {
   signer = new SignerProcess(settings);
   await signer.ready();
   database = await createDatabase('empty');
-}, 120_000);
+});
 
 afterAll(async () => {
   await signer?.stop();
@@ -148,7 +148,7 @@ describeWithAnvil('a check before the first start', () => {
       /^asking the signer and the nodes of ethereum; one that hangs is given up after 5 s\n$/,
     );
     expect(checked.code).toBe(0);
-  }, 60_000);
+  });
 });
 
 describeWithAnvil('a first start on real networks', () => {
@@ -233,7 +233,7 @@ describeWithAnvil('a gateway on real networks', () => {
   let gateway: Awaited<ReturnType<typeof start>>;
   beforeAll(async () => {
     gateway = await start();
-  }, 60_000);
+  });
   afterAll(() => gateway?.stop());
 
   it('tells which node it waits for, and starts', () => {
@@ -418,7 +418,7 @@ describeWithAnvil('a gateway on real networks', () => {
     expect([down.code, down.output]).toEqual([1, expect.stringContaining('does not answer')]);
     const unknown = await cli('network', 'check', '--chain', 'tron');
     expect([unknown.code, unknown.errors]).toEqual([1, 'tron is no live network; these are: ethereum, litecoin\n']);
-  }, 180_000);
+  });
 
   it('is told what is wrong with the signer', async () => {
     const problem = async (changes: Record<string, string>) => {
@@ -451,7 +451,7 @@ describeWithAnvil('a gateway on real networks', () => {
       signs_for: [],
       problem: 'it does not sign for dogecoin: start it with the same NETWORKS_FILE',
     });
-  }, 180_000);
+  });
 
   it('is told once about a node of another chain, and does not wait long for one that hangs', async () => {
     const other = await startAnvil({ chainId: 1337 });
@@ -473,7 +473,7 @@ describeWithAnvil('a gateway on real networks', () => {
       hung.close();
       await other.stop();
     }
-  }, 120_000);
+  });
 
   it('keeps the hands of the sandbox off real chains', async () => {
     const [order] = await query<{ id: string }>(gateway.databaseUrl, 'select id from exchange_order');
@@ -504,7 +504,7 @@ describeWithAnvil('a gateway on real networks', () => {
     ]);
     const limited = await cliWith({ VENUE: 'inventory' }, 'sandbox', 'inventory', '--coin', 'LTC', '--amount', '1');
     expect([limited.code, limited.errors]).toEqual([1, 'exchanges are made at VENUE, and the sandbox makes none\n']);
-  }, 120_000);
+  });
 });
 
 describeWithAnvil('the program', () => {
@@ -540,7 +540,7 @@ describeWithAnvil('the program', () => {
       await ended;
       await own.drop();
     }
-  }, 60_000);
+  });
 });
 
 describeWithAnvil('a later start', () => {

@@ -287,15 +287,19 @@ describe('a start that cannot go on', () => {
 });
 
 describe('the command line', () => {
-  it('works beside a running gateway and without one, with one JSON object on standard output', async () => {
-    const DATA_DIR = await folder();
-    const program = gateway({ DATA_DIR });
-    const { rest } = await program.ready();
-    const json = async (...args: string[]) => {
+  const jsonIn =
+    (DATA_DIR: string) =>
+    async (...args: string[]) => {
       const { code, output, errors } = await cli({ DATA_DIR }, ...args, '--json');
       expect({ code, errors }).toEqual({ code: 0, errors: '' });
       return JSON.parse(output);
     };
+
+  it('works beside a running gateway, with one JSON object on standard output', async () => {
+    const DATA_DIR = await folder();
+    const program = gateway({ DATA_DIR });
+    const { rest } = await program.ready();
+    const json = jsonIn(DATA_DIR);
     const partner = await json('partner', 'create', '--name', 'Wallet');
     const issued = await json('partner', 'key', '--partner', partner.id);
     expect(issued.key.startsWith(`${issued.key_id}.`)).toBe(true);
@@ -309,15 +313,24 @@ describe('the command line', () => {
       'Wallet',
       'Shop',
     ]);
-    for (let i = 0; i < 5; i++) await json('partner', 'key', '--partner', other.id);
+    await Promise.all(Array.from({ length: 5 }, () => json('partner', 'key', '--partner', other.id)));
     const sixth = await cli({ DATA_DIR }, 'partner', 'key', '--partner', other.id);
     expect([sixth.code, sixth.errors]).toEqual([1, 'the partner has 5 live keys already; revoke one first\n']);
 
     const { id, email, token } = await json('staff', 'create', '--email', 'Eve@Example.com', '--role', 'operator');
     expect([typeof id, email, token.startsWith('xs_')]).toEqual(['string', 'eve@example.com', true]);
+  });
+
+  it('works without a running gateway, on the embedded database', async () => {
+    const DATA_DIR = await folder();
+    const program = gateway({ DATA_DIR });
+    await program.ready();
     program.signal('SIGTERM');
     await program.ended;
 
+    const json = jsonIn(DATA_DIR);
+    const partner = await json('partner', 'create', '--name', 'Wallet');
+    const issued = await json('partner', 'key', '--partner', partner.id);
     const rolled = await json('partner', 'roll', '--key', issued.key_id, '--hours', '0');
     expect(rolled.key_id).not.toBe(issued.key_id);
     expect((await json('currency', 'set', '--coin', 'BTC', '--network', 'BTC', '--min', '0.5')).min_amount).toBe('0.5');

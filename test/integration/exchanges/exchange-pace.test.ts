@@ -78,5 +78,5 @@ describe("trades at Kraken's pace", () => {
     expect(answers).toEqual(answers.map(() => ({ outcome: 'filled', bought: '0.0999' })));
     expect(harness.buys()).toEqual(answers.map(() => '0.0999'));
     expect(await query(harness.databaseUrl, `select id from venue_order where state = 'void'`)).toEqual([]);
-  }, 120_000);
+  });
 });

@@ -70,5 +70,5 @@ describe('a gateway at exchanges', () => {
     for (const deadline = Date.now() + 60_000; Date.now() < deadline && kraken.balance('LTC') !== '992'; )
       await sleep(200);
     expect(kraken.balance('LTC')).toBe('992');
-  }, 120_000);
+  });
 });

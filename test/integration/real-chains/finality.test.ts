@@ -9,7 +9,7 @@ withRealChains(() => {
       // The wallet's coins come to be final.
       await gateway.mine('ethereum', 16);
       await gateway.tick();
-    }, 120_000);
+    });
     afterAll(() => gateway?.stop());
 
     const finalHeight = async (): Promise<number> => {

@@ -10,7 +10,7 @@ withRealChains(() => {
     beforeAll(async () => {
       gateway = await startRealGateway({ networks: () => ({ ethereum: { internal_transfers: way } }) });
       forwarder = await gateway.chains.anvil.deploy('Forwarder');
-    }, 120_000);
+    });
     afterAll(() => gateway?.stop());
 
     async function forward({ depositAddress }: RealOrder, amount: bigint): Promise<string> {

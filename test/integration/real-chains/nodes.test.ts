@@ -40,7 +40,7 @@ withRealChains(() => {
         };
       },
     });
-  }, 120_000);
+  });
   afterAll(async () => {
     await gateway?.stop();
     for (const gate of Object.values(gates ?? {}).flat()) await gate.stop();

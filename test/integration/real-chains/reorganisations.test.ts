@@ -6,7 +6,7 @@ let gateway: RealGateway;
 withRealChains(() => {
   beforeAll(async () => {
     gateway = await startRealGateway();
-  }, 120_000);
+  });
   afterAll(() => gateway?.stop());
   afterEach(async () => {
     expect(await gateway.differences()).toEqual([]);

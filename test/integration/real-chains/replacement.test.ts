@@ -21,7 +21,7 @@ withRealChains(() => {
         return { litecoin: { nodes: [{ url, user, password }] } };
       },
     });
-  }, 120_000);
+  });
   afterAll(async () => {
     await gateway?.stop();
     await proxy?.stop();

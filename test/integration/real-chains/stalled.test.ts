@@ -14,7 +14,7 @@ withRealChains(() => {
           return { ethereum: { nodes: [{ url: liar.node.url }], stalled_after_sec: 3600 } };
         },
       });
-    }, 120_000);
+    });
     afterAll(async () => {
       await gateway?.stop();
       await liar?.stop();

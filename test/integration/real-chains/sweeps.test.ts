@@ -15,7 +15,7 @@ interface SweepRow {
 withRealChains(() => {
   beforeAll(async () => {
     gateway = await startRealGateway();
-  }, 120_000);
+  });
   afterAll(() => gateway?.stop());
   afterEach(async () => {
     expect(await gateway.differences()).toEqual([]);

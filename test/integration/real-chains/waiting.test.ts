@@ -14,7 +14,7 @@ withRealChains(() => {
       networks: () => ({ ethereum: { limits: narrow } }),
       surroundings: { logStream: log },
     });
-  }, 120_000);
+  });
   afterAll(() => gateway?.stop());
   afterEach(async () => {
     expect(await gateway.differences()).toEqual([]);

@@ -63,5 +63,5 @@ describe('a chain that takes long to be read', () => {
       release.resolve();
       await gateway.stop();
     }
-  }, 60_000);
+  });
 });
