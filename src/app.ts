@@ -66,7 +66,7 @@ export interface StopOptions {
 }
 
 const lastUsedFlushMs = 60_000;
-const forgetOldMs = 3_600_000;
+const forgetOldMs = 600_000;
 const rollUpMs = 3_000;
 const inFlightMs = 15_000;
 /** How long a request waits for a row that another holds: the same create sent twice at once. */
@@ -196,7 +196,6 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
       });
       const { close } = settlement;
       closing.push(() => close());
-      await orders.forgetOldAnswers();
       every(forgetOldMs, 'forget_answers_failed', () => orders.forgetOldAnswers());
       const stats = new OrderStats(workerOrm);
       if (surroundings.background !== false) every(rollUpMs, 'roll_up_failed', () => stats.rollUp());
@@ -222,7 +221,6 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
 
     const staffAuthenticator = new StaffAuthenticator(orm, hasher, clock);
     const sessions = new StaffSessions(orm, staffAuthenticator, clock);
-    await sessions.forgetOld();
     every(forgetOldMs, 'forget_sessions_failed', () => sessions.forgetOld());
     endPart('limits and sessions');
 

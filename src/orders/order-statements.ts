@@ -1,5 +1,5 @@
 import { isOwnAddress } from '../chains/own-address.ts';
-import { prepared } from '../db/prepared.ts';
+import { type Prepared, prepared } from '../db/prepared.ts';
 import type { RateType } from '../rates/quote.ts';
 import type { OrderStatus } from './order-status.ts';
 
@@ -48,40 +48,64 @@ export const orderByShortId = prepared('order_by_short_id', `${orderView} and o.
 /** Stands in an answer for an address that is known only once it has been taken from the pool; no address holds it. */
 export const addressToCome = '<deposit address>';
 
-/** What the statement below found and made. */
+/** What a create found and made. */
 export interface CreateOutcome {
   readonly live: boolean;
   readonly active: boolean;
   readonly ownRecipient: boolean;
   readonly ownRefund: boolean;
-  /** An earlier create with the same idempotency key; nothing was made then. */
-  readonly earlierOrder: string | null;
-  readonly earlierFingerprint: Buffer | null;
-  readonly earlierBody: string | null;
+  /** An earlier create with the same idempotency key, where one was given; nothing was made then. */
+  readonly earlierOrder?: string | null;
+  readonly earlierFingerprint?: Buffer | null;
+  readonly earlierBody?: string | null;
   /** The order's deposit address; null when nothing was made. */
   readonly address: string | null;
 }
+
+/** What a create adds that carries an idempotency key: it looks for an earlier answer, and stores its own. */
+const repeatable = {
+  columns: `, i.order_id as "earlierOrder", i.fingerprint as "earlierFingerprint", i.body as "earlierBody"`,
+  join: 'left join idempotency_key i on i.partner_id = p.id and i.key = :repeatKey',
+  isFirst: 'and "earlierOrder" is null',
+  answer: `, answer as (
+  insert into idempotency_key (partner_id, key, fingerprint, order_id, status, body, created_at)
+  select :partner::uuid, :repeatKey, :fingerprint::bytea, made.id, 201,
+         replace(:body, '${addressToCome}', address.address), :now::timestamptz
+    from made, address
+)`,
+};
+
+const plain: typeof repeatable = { columns: '', join: '', isFirst: '', answer: '' };
+
+/** With an address that was derived for this order. */
+const newAddress = `
+  insert into deposit_address (id, keychain, index, address, tag, created_at, leased_at)
+  select :addressId::uuid, :keychain, :index::bigint, :address, :tag, :now::timestamptz, :now::timestamptz from accepted`;
+
+/** With the next address of the pool that the signer fills; makes nothing when the pool is empty. */
+const pooledAddress = `
+  update deposit_address set leased_at = :now::timestamptz
+   where id = (select id from deposit_address
+                where keychain = :keychain and leased_at is null and exists (select from accepted)
+                order by index limit 1 for update skip locked)`;
 
 /**
  * Creates an order, with its first event, its deposit address and the answer to repetitions, in one statement, which is
  * a transaction of its own. Key, partner and destinations are read in it as well, so that a revocation holds from its commit on
  * and no payout ever goes to an address of our own; where they refuse, nothing is made.
  */
-function createOrder(name: string, address: string) {
+function createOrder(name: string, address: string, { columns, join, isFirst, answer }: typeof repeatable) {
   return prepared(
     name,
     `
 with asked as (
   select k.revoked_at is null and (k.expires_at is null or k.expires_at > :now::timestamptz) as live,
-         p.status = 'active' as active, ${isOwnAddress(':recipient')} as own_recipient,
-         ${isOwnAddress(':refund')} as own_refund,
-         i.order_id as earlier_order, i.fingerprint as earlier_fingerprint, i.body as earlier_body
-    from api_key k
-    join partner p on p.id = k.partner_id
-    left join idempotency_key i on i.partner_id = p.id and i.key = :repeatKey
+         p.status = 'active' as active, ${isOwnAddress(':recipient')} as "ownRecipient",
+         ${isOwnAddress(':refund')} as "ownRefund"${columns}
+    from api_key k join partner p on p.id = k.partner_id ${join}
    where k.key_id = :keyId
 ), accepted as (
-  select from asked where live and active and not own_recipient and not own_refund and earlier_order is null
+  select from asked where live and active and not "ownRecipient" and not "ownRefund" ${isFirst}
 ), address as (${address}
   returning id, address
 ), made as (
@@ -102,32 +126,18 @@ with asked as (
 ), event as (
   insert into order_event (order_id, seq, at, to_status, cause, actor)
   select id, 1, :now::timestamptz, 'waiting_deposit', 'created', :actor from made
-), answer as (
-  insert into idempotency_key (partner_id, key, fingerprint, order_id, status, body, created_at)
-  select :partner::uuid, :repeatKey, :fingerprint::bytea, made.id, 201,
-         replace(:body, '${addressToCome}', address.address), :now::timestamptz
-    from made, address where :repeatKey::text is not null
-)
-select live, active, own_recipient as "ownRecipient", own_refund as "ownRefund", earlier_order as "earlierOrder",
-       earlier_fingerprint as "earlierFingerprint", earlier_body as "earlierBody", address.address
-  from asked left join address on true`,
+)${answer}
+select asked.*, address.address from asked left join address on true`,
   );
 }
 
-/** With an address that was derived for this order. */
-export const createOrderWithNewAddress = createOrder(
-  'order_create',
-  `
-  insert into deposit_address (id, keychain, index, address, tag, created_at, leased_at)
-  select :addressId::uuid, :keychain, :index::bigint, :address, :tag, :now::timestamptz, :now::timestamptz from accepted`,
-);
+/** By whether the address comes from the pool, and whether the create carries an idempotency key. */
+export function createStatement(isPooled: boolean, isRepeatable: boolean): Prepared {
+  if (isPooled) return isRepeatable ? repeatablePooled : plainPooled;
+  return isRepeatable ? repeatableNew : plainNew;
+}
 
-/** With the next address of the pool that the signer fills; makes nothing when the pool is empty. */
-export const createOrderWithPooledAddress = createOrder(
-  'order_create_pooled',
-  `
-  update deposit_address set leased_at = :now::timestamptz
-   where id = (select id from deposit_address
-                where keychain = :keychain and leased_at is null and exists (select from accepted)
-                order by index limit 1 for update skip locked)`,
-);
+const plainNew = createOrder('order_create', newAddress, plain);
+const plainPooled = createOrder('order_create_pooled', pooledAddress, plain);
+const repeatableNew = createOrder('order_create_repeatable', newAddress, repeatable);
+const repeatablePooled = createOrder('order_create_pooled_repeatable', pooledAddress, repeatable);

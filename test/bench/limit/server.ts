@@ -478,81 +478,92 @@ async function createOrder(req: IncomingMessage, res: ServerResponse): Promise<v
   const queue = queues.get(from.network);
   if (!queue) throw new Refusal(503, 'unavailable', 'no deposit address is ready');
   const deposit = await queue.take();
-  const createdAt = new Date();
-  const order: OrderText = {
-    id: uuidv7(),
-    shortId: shortId(),
-    status: 'waiting_deposit',
-    createdAt,
-    expiresAt: new Date(createdAt.getTime() + depositWindowMs),
-    coinFrom: from.coin,
-    networkFrom: from.network,
-    coinTo: to.coin,
-    networkTo: to.network,
-    amountFrom: decimals.format(amount),
-    amountTo: decimals.format(quoted.amountTo),
-    rateType: 'float',
-    rate: decimals.format(quoted.rate),
-    depositAddress: deposit.address,
-    depositTag: null,
-    recipient: recipient.address,
-    depositTxid: null,
-    confirmations: null,
-    confirmationsRequired: from.minConfirmations,
-    payoutTxid: null,
+  const write = async (drawn: string): Promise<void> => {
+    const createdAt = new Date();
+    const order: OrderText = {
+      id: uuidv7(),
+      shortId: drawn,
+      status: 'waiting_deposit',
+      createdAt,
+      expiresAt: new Date(createdAt.getTime() + depositWindowMs),
+      coinFrom: from.coin,
+      networkFrom: from.network,
+      coinTo: to.coin,
+      networkTo: to.network,
+      amountFrom: decimals.format(amount),
+      amountTo: decimals.format(quoted.amountTo),
+      rateType: 'float',
+      rate: decimals.format(quoted.rate),
+      depositAddress: deposit.address,
+      depositTag: null,
+      recipient: recipient.address,
+      depositTxid: null,
+      confirmations: null,
+      confirmationsRequired: from.minConfirmations,
+      payoutTxid: null,
+    };
+    const body = orderJson(order);
+    const values = [
+      caller.keyId,
+      order.id,
+      uuidv7(),
+      networkById(from.network)?.keychain,
+      createdAt.toISOString(),
+      order.expiresAt.toISOString(),
+      from.coin,
+      from.network,
+      to.coin,
+      to.network,
+      order.amountFrom,
+      order.amountTo,
+      order.rate,
+      recipient.address,
+      recipient.tag,
+      refund?.address ?? null,
+      refund?.tag ?? null,
+      deposit.index,
+      deposit.address,
+      order.shortId,
+      caller.partnerId,
+      caller.feeText,
+      decimals.format(quoted.serviceFee),
+      decimals.format(to.networkFee),
+      from.minConfirmations,
+      decimals.format(quoted.min),
+      decimals.format(quoted.max),
+    ];
+    const once = req.headers['idempotency-key'];
+    if (once === undefined) {
+      await insert('create', statements.create, values);
+      send(res, 201, verdict, body, 'no-store', 'Location', `${ordersPath}/${order.id}`);
+      return;
+    }
+    if (typeof once !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(once))
+      throw new Refusal(400, 'invalid_idempotency_key', 'Idempotency-Key is not acceptable');
+    const fingerprint = createHash('sha256').update(`POST ${ordersPath}\n`).update(raw).digest();
+    try {
+      await insert('once', statements.createOnce, [...values, once, fingerprint, body]);
+      send(res, 201, verdict, body, 'no-store', 'Location', `${ordersPath}/${order.id}`);
+    } catch (error) {
+      if (brokenConstraint(error) !== 'idempotency_key_pkey') throw error;
+      const { rows } = await pool.query({ name: 'stored', text: statements.stored, values: [caller.partnerId, once] });
+      const [stored] = rows;
+      if (!stored?.fingerprint.equals(fingerprint))
+        throw new Refusal(422, 'idempotency_key_reused', 'this Idempotency-Key was used with another request');
+      const location = `${ordersPath}/${stored.order_id}`;
+      send(res, 201, verdict, stored.body, 'no-store', 'Location', location, 'Idempotent-Replayed', 'true');
+    }
   };
-  const body = orderJson(order);
-  const values = [
-    caller.keyId,
-    order.id,
-    uuidv7(),
-    networkById(from.network)?.keychain,
-    createdAt.toISOString(),
-    order.expiresAt.toISOString(),
-    from.coin,
-    from.network,
-    to.coin,
-    to.network,
-    order.amountFrom,
-    order.amountTo,
-    order.rate,
-    recipient.address,
-    recipient.tag,
-    refund?.address ?? null,
-    refund?.tag ?? null,
-    deposit.index,
-    deposit.address,
-    order.shortId,
-    caller.partnerId,
-    caller.feeText,
-    decimals.format(quoted.serviceFee),
-    decimals.format(to.networkFee),
-    from.minConfirmations,
-    decimals.format(quoted.min),
-    decimals.format(quoted.max),
-  ];
-  const once = req.headers['idempotency-key'];
-  if (once === undefined) {
-    await insert('create', statements.create, values);
-    send(res, 201, verdict, body, 'no-store', 'Location', `${ordersPath}/${order.id}`);
-    return;
-  }
-  if (typeof once !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(once))
-    throw new Refusal(400, 'invalid_idempotency_key', 'Idempotency-Key is not acceptable');
-  const fingerprint = createHash('sha256').update(`POST ${ordersPath}\n`).update(raw).digest();
-  try {
-    await insert('once', statements.createOnce, [...values, once, fingerprint, body]);
-    send(res, 201, verdict, body, 'no-store', 'Location', `${ordersPath}/${order.id}`);
-  } catch (error) {
-    if ((error as { constraint?: string }).constraint !== 'idempotency_key_pkey') throw error;
-    const { rows } = await pool.query({ name: 'stored', text: statements.stored, values: [caller.partnerId, once] });
-    const [stored] = rows;
-    if (!stored?.fingerprint.equals(fingerprint))
-      throw new Refusal(422, 'idempotency_key_reused', 'this Idempotency-Key was used with another request');
-    const location = `${ordersPath}/${stored.order_id}`;
-    send(res, 201, verdict, stored.body, 'no-store', 'Location', location, 'Idempotent-Replayed', 'true');
+  for (;;) {
+    try {
+      return await write(shortId());
+    } catch (error) {
+      if (brokenConstraint(error) !== 'exchange_order_short_id_key') throw error;
+    }
   }
 }
+
+const brokenConstraint = (error: unknown): unknown => (error as { constraint?: string }).constraint;
 
 async function insert(name: string, text: string, values: readonly unknown[]): Promise<void> {
   const { rows } = await pool.query({ name, text, values: [...values] });
