@@ -122,7 +122,7 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
     if (signing) {
       const { pool, close } = signing;
       closing.push(() => close());
-      const made = await pool.topUp();
+      const made = await pool.open();
       if (made > 0) onProgress(`made ${made} deposit addresses for networks without public derivation`);
       pool.start();
       closing.push(() => pool.stop());

@@ -102,17 +102,22 @@ export class DepositPool {
   }
 
   /**
-   * Makes addresses until each pool holds its target of free ones. Returns how many it made: none before the accounts
-   * could be compared with the signer's.
+   * Makes addresses until each pool holds so many free ones, its target unless given. Returns how many it made: none before
+   * the accounts could be compared with the signer's.
    */
-  async topUp(): Promise<number> {
+  async topUp(target = this.#target): Promise<number> {
     // Without a need there is no lock to wait for, and no connection to open for it.
-    if ((await this.#low()).length === 0) return 0;
+    if ((await this.#low(target)).length === 0) return 0;
     return withAdvisoryLock(this.#options.url, advisoryLocks.poolTopUp, async () => {
       let made = 0;
-      for (const level of await this.#low()) made += await this.#fill(level);
+      for (const level of await this.#low(target)) made += await this.#fill(level, target);
       return made;
     });
+  }
+
+  /** Makes a batch for each pool that has less, so that a first start need not wait for all; `start` makes the others. */
+  async open(): Promise<number> {
+    return this.topUp(Math.min(this.#batch, this.#target));
   }
 
   /** Tops up again and again until stop. A run that takes longer than the interval is not joined by another. */
@@ -149,8 +154,8 @@ export class DepositPool {
     }
   }
 
-  /** The pools below their target. Both subqueries read as many index entries as a pool has free addresses. */
-  async #low(): Promise<Level[]> {
+  /** The pools below a target. Both subqueries read as many index entries as a pool has free addresses. */
+  async #low(target: number): Promise<Level[]> {
     const pools = this.#pools;
     if (this.#signer === undefined || pools.length === 0) return [];
     const { orm } = this.#options;
@@ -163,12 +168,12 @@ export class DepositPool {
       [this.#signer, ...pools],
     );
     return rows
-      .filter(({ free }) => free < this.#target)
+      .filter(({ free }) => free < target)
       .map(({ keychain, free, last }) => ({ keychain, free, last: Number.parseInt(last, 10) }));
   }
 
-  async #fill({ keychain, free, last }: Level): Promise<number> {
-    const end = last + this.#target - free;
+  async #fill({ keychain, free, last }: Level, target: number): Promise<number> {
+    const end = last + target - free;
     let made = 0;
     for (let first = last + 1; first <= end && !this.#stopping; first += this.#batch) {
       made += await this.#insert(keychain, first, Math.min(first + this.#batch - 1, end));

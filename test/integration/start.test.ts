@@ -77,6 +77,8 @@ describe('a first start on nothing', () => {
     const DATA_DIR = await folder();
     const first = gateway({ DATA_DIR });
     const { rest } = await first.ready();
+    // Six pools with a batch each: the other addresses are made beside the first requests.
+    expect(first.output).toContain('made 300 deposit addresses');
     expect(first.output.trimEnd().split('\n').at(-1)).toMatch(/^ready rest=\S+\/api\/v1 internal=\S+$/);
     const line = first.output.split('\n').find((text) => text.startsWith('curl ')) ?? '';
     const order = await new Promise<string>((resolve, reject) => {

@@ -2,9 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { startApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
 import { startEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
+import { query } from './database.ts';
 import { testSettings } from './settings.ts';
 
 /** The one PostgreSQL of a test run, and a database in it that is migrated and seeded, from which tests clone theirs. */
@@ -23,6 +25,7 @@ export default async function setup(): Promise<void> {
     LOG_LEVEL: 'error',
   });
   const app = await startApp({ config, databaseUrl: postgres.url, embedded: true });
+  await filledPools(postgres.url);
   await app.stop();
 
   const redis = spawnSync('redis-server', ['--version']).status === 0;
@@ -37,4 +40,15 @@ export default async function setup(): Promise<void> {
   (globalThis as { stopTestPostgres?: () => Promise<void> }).stopTestPostgres = async () => {
     await postgres.stop();
   };
+}
+
+/** A first start is ready with few deposit addresses, and makes the others beside its requests. */
+async function filledPools(databaseUrl: string): Promise<void> {
+  const sql = `select keychain, count(*)::int from deposit_address where leased_at is null group by keychain`;
+  for (let i = 0; i < 300; i++) {
+    const pools = await query<{ count: number }>(databaseUrl, sql);
+    if (pools.length > 0 && pools.every(({ count }) => count === 300)) return;
+    await sleep(100);
+  }
+  throw new Error('the pools of deposit addresses were not filled');
 }
