@@ -41,6 +41,12 @@ export const entities = [
   PriceOverride,
 ];
 
+/**
+ * How long a connection is kept that nobody uses. To open one again, and to plan its statements anew, takes tens of
+ * milliseconds, which the first requests after a pause would wait for.
+ */
+const idleMs = 300_000;
+
 /** How long a holder may take to give back a connection that has died; its statements fail at once. */
 const deadConnectionMs = 500;
 
@@ -82,7 +88,7 @@ export async function createOrm(options: OrmOptions): Promise<MikroORM> {
     clientUrl: options.url,
     entities,
     namingStrategy: UnderscoreNamingStrategy,
-    pool: { min: 0, max: options.poolSize },
+    pool: { min: 0, max: options.poolSize, idleTimeoutMillis: idleMs },
     forceUtcTimezone: true,
     driverOptions: {
       // Given whole as well, for what MikroORM does not read from it: sslmode and its certificates.

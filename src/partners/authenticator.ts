@@ -30,7 +30,18 @@ export class Authenticator {
   readonly #orm: MikroORM;
   readonly #hasher: KeyHasher;
   readonly #clock: Clock;
-  readonly #rows = new LRUCache<string, CachedKey>({ max: cachedKeys, ttl: knownForMs });
+  /** Requests that come while a row is being read wait for that reading. */
+  readonly #rows = new LRUCache<string, CachedKey>({
+    max: cachedKeys,
+    ttl: knownForMs,
+    // Those who wait get the row, though many other keys took its place meanwhile.
+    ignoreFetchAbort: true,
+    fetchMethod: async (keyId, _stale, { options }) => {
+      const row = await this.#read(keyId);
+      if (!row) options.ttl = unknownForMs;
+      return { row };
+    },
+  });
   /** Ids of keys that were genuine lately, so that a stranger's guesses cannot stand in their way. */
   readonly #proven = new LRUCache<string, true>({ max: cachedKeys });
   readonly #used = new Map<string, Date>();
@@ -53,7 +64,7 @@ export class Authenticator {
   authenticate(key: ParsedKey, clientAddress: string): Promise<Caller | null> | Caller | null {
     const cached = this.#rows.get(key.keyId);
     if (cached) return this.#prove(key, cached.row, clientAddress);
-    return this.#load(key.keyId).then((row) => this.#prove(key, row, clientAddress));
+    return this.#rows.forceFetch(key.keyId).then(({ row }) => this.#prove(key, row, clientAddress));
   }
 
   /** Writes when keys were last used; called now and then, never while a request waits. */
@@ -87,10 +98,8 @@ export class Authenticator {
     };
   }
 
-  async #load(keyId: string): Promise<ApiKey | null> {
-    const row = await this.#orm.em.fork().findOne(ApiKey, { keyId }, { populate: ['partner'], strategy: 'joined' });
-    this.#rows.set(keyId, { row }, { ttl: row ? knownForMs : unknownForMs });
-    return row;
+  #read(keyId: string): Promise<ApiKey | null> {
+    return this.#orm.em.fork().findOne(ApiKey, { keyId }, { populate: ['partner'], strategy: 'joined' });
   }
 }
 

@@ -381,6 +381,20 @@ describe('repeating a create', () => {
   });
 });
 
+describe('a key whose row is not at hand', () => {
+  it('is read once for all requests that come meanwhile', async () => {
+    const statements: string[] = [];
+    const other = await startGateway({ surroundings: { onStatement: (sql) => statements.push(sql) } });
+    const { key } = await other.partner();
+    const replies = await Promise.all(
+      Array.from({ length: 50 }, () => other.call('GET', '/partner/orders/XP-000000', { key })),
+    );
+    await other.stop();
+    expect(replies.map(({ status }) => status)).toEqual(Array(50).fill(404));
+    expect(statements.filter((sql) => sql.includes('"a0"."key_id" ='))).toHaveLength(1);
+  });
+});
+
 describe('ending access', () => {
   it('refuses a create at once after the key was revoked, though the key is still cached', async () => {
     const other = await gateway.partner();
