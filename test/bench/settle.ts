@@ -16,6 +16,7 @@ import { createOrm } from '../../src/db/orm.ts';
 import { toUnits } from '../../src/money.ts';
 import { orderBody } from '../support/orders.ts';
 import { StatementTally } from './statement-tally.ts';
+import { postgresCpuMs } from './usage.ts';
 
 const { values: options } = parseArgs({ options: { orders: { type: 'string', default: '300' } } });
 const orderCount = Number.parseInt(options.orders, 10);
@@ -106,6 +107,13 @@ async function count(where: string): Promise<number> {
   return row?.count ?? 0;
 }
 
+/** How much PostgreSQL has written to its log since it was made. */
+async function loggedBytes(): Promise<number> {
+  const sql = `select pg_current_wal_insert_lsn() - '0/0' as bytes`;
+  const [row] = await orm.em.fork().execute<{ bytes: string }[]>(sql);
+  return Number(row?.bytes);
+}
+
 async function until(done: () => Promise<boolean>, everyMs: number): Promise<void> {
   for (const deadline = Date.now() + timeoutMs; !(await done()); await sleep(everyMs)) {
     if (Date.now() > deadline) throw new Error(`not finished after ${timeoutMs / 1000} s`);
@@ -119,6 +127,8 @@ await until(async () => (await count(`status = 'confirming'`)) === orderCount, 1
 process.stderr.write('settling them ...\n');
 tally.clear();
 const cpuBefore = process.cpuUsage();
+const postgresBefore = await postgresCpuMs(dataDir);
+const logBefore = await loggedBytes();
 const began = performance.now();
 await until(async () => {
   // A block only where the worker has read the last one: more would not make it faster.
@@ -134,6 +144,8 @@ await until(async () => {
 }, 25);
 const seconds = (performance.now() - began) / 1000;
 const { user, system } = process.cpuUsage(cpuBefore);
+const postgresAfter = await postgresCpuMs(dataDir);
+const logged = (await loggedBytes()) - logBefore;
 const { steps, all } = tally.report();
 const perOrder = (total: number): string => (total / orderCount).toFixed(1);
 for (const [step, { statements, commits }] of [...steps].sort(
@@ -143,8 +155,12 @@ for (const [step, { statements, commits }] of [...steps].sort(
     `${step.padEnd(36)} ${perOrder(statements).padStart(6)} statements ${perOrder(commits).padStart(5)} commits\n`,
   );
 }
+const postgresMs =
+  postgresBefore === null || postgresAfter === null
+    ? ''
+    : ` and ${perOrder(postgresAfter - postgresBefore)} of PostgreSQL's`;
 process.stdout.write(
-  `${orderCount} orders on ${chains.length} chains in ${seconds.toFixed(1)} s: ${(orderCount / seconds).toFixed(1)} orders settled per second per worker, ${perOrder(all.statements)} SQL statements and ${perOrder(all.commits)} durable commits per order, ${perOrder((user + system) / 1000)} ms of CPU per order\n`,
+  `${orderCount} orders on ${chains.length} chains in ${seconds.toFixed(1)} s: ${(orderCount / seconds).toFixed(1)} orders settled per second per worker, ${perOrder(all.statements)} SQL statements and ${perOrder(all.commits)} durable commits per order, ${perOrder((user + system) / 1000)} ms of CPU${postgresMs} and ${perOrder(logged / 1000)} KB of its log per order\n`,
 );
 
 await app.stop();
