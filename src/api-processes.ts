@@ -9,10 +9,23 @@ export interface Addresses {
 }
 
 /** What a process says to the primary. One that is asked to end by a signal is `leaving`, and serves on until it may go. */
-type Saying = { readonly ready: Addresses } | { readonly failed: string } | { readonly leaving: true };
+type Saying =
+  | { readonly ready: Addresses }
+  | { readonly failed: string }
+  | { readonly leaving: true }
+  /** Asks for the parts of all processes, or gives its own part. */
+  | { readonly gather: number }
+  | { readonly part: unknown; readonly of: number };
 
-/** What the primary says to a process: that the gateway ends, or that another process has taken its place. */
-type Order = { readonly stop: 'ending' | 'replaced' };
+/** That the gateway ends, or that another process has taken a process's place. */
+type StopReason = 'ending' | 'replaced';
+
+/** What the primary says to a process. */
+type Order =
+  | { readonly stop: StopReason }
+  /** Asks for its part, or gives the parts that it asked for. */
+  | { readonly tell: number }
+  | { readonly parts: readonly unknown[]; readonly of: number };
 
 /** The primary as one of its processes sees it. */
 export interface ProcessGroup {
@@ -20,6 +33,10 @@ export interface ProcessGroup {
   /** Resolves when the primary was told. */
   failed(text: string): Promise<void>;
   onStop(stop: (isReplaced: boolean) => void): void;
+  /** Gives this process's part whenever one of them gathers. */
+  onGather(part: () => Promise<unknown>): void;
+  /** The parts of all processes that give one in time. */
+  gather(): Promise<readonly unknown[]>;
   /** The last step of an end. Resolves when no connection is on its way here any more. */
   leave(): Promise<void>;
 }
@@ -28,6 +45,7 @@ export interface ProcessGroup {
 export function joinGroup(): ProcessGroup | null {
   const own = cluster.worker;
   if (!own) return null;
+  let questions = 0;
   const say = (saying: Saying): Promise<void> =>
     new Promise((resolve) => process.send?.(saying, undefined, undefined, () => resolve()));
   // A terminal sends it to every process, and the primary says what to do.
@@ -36,7 +54,26 @@ export function joinGroup(): ProcessGroup | null {
   return {
     ready: (addresses) => void say({ ready: addresses }),
     failed: (text) => say({ failed: text }),
-    onStop: (stop) => process.on('message', (order: Order) => stop(order.stop === 'replaced')),
+    onStop: (stop) =>
+      process.on('message', (order: Order) => {
+        if ('stop' in order) stop(order.stop === 'replaced');
+      }),
+    onGather: (part) =>
+      process.on('message', (order: Order) => {
+        if ('tell' in order) void part().then((own) => say({ part: own, of: order.tell }));
+      }),
+    gather: () => {
+      const of = ++questions;
+      return new Promise((resolve) => {
+        const hear = (order: Order): void => {
+          if (!('parts' in order) || order.of !== of) return;
+          process.off('message', hear);
+          resolve(order.parts);
+        };
+        process.on('message', hear);
+        void say({ gather: of });
+      });
+    },
     leave: () =>
       new Promise((resolve) => {
         process.once('disconnect', resolve);
@@ -60,6 +97,8 @@ const startLimitMs = 120_000;
 const stopLimitMs = 25_000;
 /** Ends within this time are counted for the delay. */
 const restlessMs = 60_000;
+/** A process that has not given its part by then is left out. */
+const gatherMs = 1_000;
 const firstDelayMs = 250;
 const longestDelayMs = 30_000;
 
@@ -114,6 +153,7 @@ class ApiProcesses {
   readonly #options: ApiProcessesOptions;
   /** Those that live. A process is `leaving` while its replacement starts, and `stopping` once it was told to end. */
   readonly #states = new Map<Worker, 'starting' | 'serving' | 'leaving' | 'stopping'>();
+  #questions = 0;
   /** Times of unexpected ends. */
   #ends: number[] = [];
   /** Replacements are made one after the other. */
@@ -171,7 +211,9 @@ class ApiProcesses {
           reason = saying.failed;
         } else if ('leaving' in saying) {
           this.#takeTurn(() => this.#letGo(worker));
-        } else {
+        } else if ('gather' in saying) {
+          void this.#gather(worker, saying.gather);
+        } else if ('ready' in saying) {
           clearTimeout(limit);
           if (this.#states.get(worker) === 'starting') this.#states.set(worker, 'serving');
           resolve({ worker, addresses: saying.ready });
@@ -194,7 +236,7 @@ class ApiProcesses {
   }
 
   /** Tells a process to end. Resolves to whether it did so by itself, with its work done. */
-  #stopOne(worker: Worker, why: Order['stop']): Promise<boolean> {
+  #stopOne(worker: Worker, why: StopReason): Promise<boolean> {
     if (worker.isDead()) return Promise.resolve(true);
     const wasStarting = this.#states.get(worker) === 'starting';
     this.#states.set(worker, 'stopping');
@@ -205,6 +247,32 @@ class ApiProcesses {
         resolve(code === 0 || wasStarting);
       });
       worker.send({ stop: why } satisfies Order, () => {});
+    });
+  }
+
+  async #gather(asking: Worker, of: number): Promise<void> {
+    const serving = [...this.#states].filter(([, state]) => state === 'serving' || state === 'leaving');
+    const parts = await Promise.all(serving.map(([worker]) => this.#partOf(worker)));
+    asking.send({ parts: parts.filter((part) => part !== undefined), of } satisfies Order, () => {});
+  }
+
+  /** Undefined when it does not give one. */
+  #partOf(worker: Worker): Promise<unknown> {
+    const of = ++this.#questions;
+    return new Promise((resolve) => {
+      const finish = (part: unknown): void => {
+        clearTimeout(limit);
+        worker.off('message', hear);
+        resolve(part);
+      };
+      const limit = setTimeout(finish, gatherMs, undefined);
+      const hear = (saying: Saying): void => {
+        if ('part' in saying && saying.of === of) finish(saying.part);
+      };
+      worker.on('message', hear);
+      worker.send({ tell: of } satisfies Order, (error) => {
+        if (error) finish(undefined);
+      });
     });
   }
 

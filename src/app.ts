@@ -1,4 +1,5 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
+import type { MetricObject } from 'prom-client';
 import { bootstrap, createDemoAccess, type DemoAccess } from './bootstrap.ts';
 import { DepositAddresses } from './chains/deposit-addresses.ts';
 import type { LiveNetworks } from './chains/live-networks.ts';
@@ -14,6 +15,7 @@ import { createInternalListener } from './internal/server.ts';
 import { Limiter } from './limits/limiter.ts';
 import { type Listener, listen } from './listener.ts';
 import { createLog, errorMembers, type Log } from './log.ts';
+import { type MetricsGroup, ProcessMetrics } from './metrics/process-metrics.ts';
 import { openNetworks, unsafeSettings } from './networks-setup.ts';
 import { OrderService } from './orders/order-service.ts';
 import { Authenticator } from './partners/authenticator.ts';
@@ -36,6 +38,8 @@ export interface AppOptions {
   readonly databaseUrl: string;
   /** The database is our own embedded one. */
   readonly embedded: boolean;
+  /** The api processes that share this one's ports; alone unless given. */
+  readonly group?: MetricsGroup | null;
   readonly surroundings?: Surroundings;
 }
 
@@ -79,7 +83,7 @@ const staffStatementMs = 5_000;
  *
  * @throws StartError when an operator must act first; ConfigError for settings that do not go together with the networks.
  */
-export async function startApp({ config, databaseUrl, embedded, surroundings = {} }: AppOptions): Promise<App> {
+export async function startApp({ config, databaseUrl, embedded, group, surroundings = {} }: AppOptions): Promise<App> {
   const { clock = systemClock, onProgress = () => {}, onStatement } = surroundings;
   const log = createLog(config.LOG_LEVEL, surroundings.logStream);
   const servesPartners = config.ROLE !== 'worker';
@@ -206,7 +210,10 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
     closing.push(() => authenticator.flushLastUsed());
     every(lastUsedFlushMs, 'last_used_failed', () => authenticator.flushLastUsed());
 
+    const metrics = new ProcessMetrics();
+    group?.onGather(() => metrics.snapshot());
     const limiter = new Limiter({
+      metrics,
       redisUrl: config.REDIS_URL,
       nodeCount: config.NODE_COUNT * config.API_PROCESSES,
       log,
@@ -260,6 +267,10 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
         config,
         log,
         orm,
+        clock,
+        prices,
+        metrics,
+        gather: group ? () => group.gather() as Promise<MetricObject[][]> : null,
         isDraining: () => draining,
         staff: staffApi && { limiter, authenticator: staffAuthenticator, sessions, graphql: staffApi.handler },
       }),
@@ -275,7 +286,7 @@ export async function startApp({ config, databaseUrl, embedded, surroundings = {
     const rest = servesPartners
       ? await listenPublicly(
           config,
-          await createRestListener({ config, log, limiter, authenticator, catalogue, rates, orders }),
+          await createRestListener({ config, log, limiter, authenticator, catalogue, rates, orders, metrics }),
         )
       : null;
     if (rest) closing.push(() => rest.close(inFlightMs));

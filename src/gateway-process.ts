@@ -60,6 +60,7 @@ export async function runGateway(config: Config, group: ProcessGroup | null): Pr
       config,
       databaseUrl: config.DATABASE_URL ?? database?.url ?? '',
       embedded: database !== null,
+      group,
       surroundings: { onProgress: print },
     });
   } catch (error) {

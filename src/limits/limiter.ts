@@ -38,6 +38,14 @@ export interface LimiterOptions {
   readonly log: Log;
   /** Keeps the counters of several gateways on one Redis apart. */
   readonly keyPrefix?: string;
+  readonly metrics?: LimiterMetrics;
+}
+
+/** Told of each request that was counted. */
+export interface LimiterMetrics {
+  countLimit(verdict: Verdict): void;
+  /** One that Redis could not count. */
+  countInsurance(): void;
 }
 
 /**
@@ -100,6 +108,12 @@ export class Limiter {
    * rejects: a limiter that fails altogether lets the request pass and says so in the log.
    */
   async consume(...buckets: readonly [Bucket, ...Bucket[]]): Promise<Verdict> {
+    const verdict = await this.#count(buckets);
+    this.#options.metrics?.countLimit(verdict);
+    return verdict;
+  }
+
+  async #count(buckets: readonly [Bucket, ...Bucket[]]): Promise<Verdict> {
     const refusal = this.#refused.size > 0 ? this.#refusal(buckets) : null;
     if (refusal) return refusal;
     if (this.#redis) {
@@ -107,6 +121,7 @@ export class Limiter {
         return await this.#countInRedis(this.#redis, buckets);
       } catch (error) {
         this.#insuranceUses++;
+        this.#options.metrics?.countInsurance();
         this.#warn(error);
       }
     }

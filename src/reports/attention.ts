@@ -1,16 +1,18 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 
-export type AttentionKind =
-  | 'held_order'
-  | 'failed_order'
-  | 'overdue_order'
-  | 'deposit_problem'
-  | 'payment_unknown'
-  | 'payment_problem'
-  | 'trade_stuck'
-  | 'proposal_open'
-  | 'chain_problem'
-  | 'wallet_level';
+export const attentionKinds = [
+  'held_order',
+  'failed_order',
+  'overdue_order',
+  'deposit_problem',
+  'payment_unknown',
+  'payment_problem',
+  'trade_stuck',
+  'proposal_open',
+  'chain_problem',
+  'wallet_level',
+] as const;
+export type AttentionKind = (typeof attentionKinds)[number];
 
 /** Something that staff must look at. */
 export interface AttentionItem {

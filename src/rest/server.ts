@@ -6,6 +6,7 @@ import { AppError } from '../errors.ts';
 import { addressPrefix, isLoopback } from '../limits/client-address.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { Log } from '../log.ts';
+import type { ProcessMetrics } from '../metrics/process-metrics.ts';
 import type { OrderService } from '../orders/order-service.ts';
 import type { Authenticator } from '../partners/authenticator.ts';
 import type { RateService } from '../rates/rate-service.ts';
@@ -28,6 +29,7 @@ export interface RestDependencies {
   readonly catalogue: CurrencyCatalogue;
   readonly rates: RateService;
   readonly orders: OrderService;
+  readonly metrics: ProcessMetrics;
 }
 
 /**
@@ -35,7 +37,7 @@ export interface RestDependencies {
  * key and limits, contract, handler; and any failure ends in the one error answer.
  */
 export async function createRestListener(dependencies: RestDependencies): Promise<RequestListener> {
-  const { config, log, limiter, authenticator, catalogue, rates, orders } = dependencies;
+  const { config, log, limiter, authenticator, catalogue, rates, orders, metrics } = dependencies;
   const document = readContract();
   const api = await createApi(document, {
     listCurrencies: listCurrenciesHandler(document, catalogue),
@@ -57,6 +59,8 @@ export async function createRestListener(dependencies: RestDependencies): Promis
     } catch (error) {
       sendError(call, error, log);
     }
+    const { method, route, res, startedAt } = call;
+    metrics.observeRequest({ method, route, status: res.statusCode, seconds: (performance.now() - startedAt) / 1000 });
   };
   return (req, res) => {
     const client = clientOf(req);

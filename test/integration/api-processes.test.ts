@@ -145,6 +145,20 @@ describeWithRedis('api processes behind one port', () => {
     for (let i = 0; i < 4; i++) expect((await fetch(`${internal}/readyz`)).status).toBe(200);
   });
 
+  it('tell of all their requests, whichever is asked', async () => {
+    const agents = Array.from({ length: 4 }, () => new Agent({ keepAlive: true }));
+    const counted = async (): Promise<number[]> => {
+      const texts = await Promise.all(agents.map(() => fetch(`${internal}/metrics`).then((reply) => reply.text())));
+      const sample =
+        /^http_server_request_duration_seconds_count\{method="GET",route="\/api\/v1\/currencies",status="200"\} (\d+)$/m;
+      return texts.map((text) => Number(sample.exec(text)?.[1] ?? 0));
+    };
+    const [before = 0] = await counted();
+    for (const agent of agents) for (let i = 0; i < 5; i++) await ask(`${rest}/currencies`, agent);
+    expect(await counted()).toEqual(Array(4).fill(before + 20));
+    for (const agent of agents) agent.destroy();
+  });
+
   it("count a partner's limit together, exactly", async () => {
     const [, key] = await gateway.printed(/demo partner key, shown this once: (\S+)/);
     const headers = { Authorization: `Bearer ${key}` };

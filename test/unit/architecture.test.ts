@@ -44,6 +44,7 @@ const mayImport: Record<string, readonly string[]> = {
     'db',
   ],
   reports: ['errors.ts', 'orders'],
+  metrics: ['limits', 'orders', 'rates', 'reports'],
   rest: [
     'errors.ts',
     'log.ts',
@@ -56,8 +57,9 @@ const mayImport: Record<string, readonly string[]> = {
     'db',
     'generated',
     'limits',
+    'metrics',
   ],
-  internal: ['errors.ts', 'log.ts', 'config.ts', 'limits', 'staff', 'db'],
+  internal: ['errors.ts', 'log.ts', 'clock.ts', 'config.ts', 'limits', 'metrics', 'rates', 'staff', 'db'],
   graphql: [
     'errors.ts',
     'clock.ts',
@@ -167,6 +169,7 @@ const mayImport: Record<string, readonly string[]> = {
     'partners',
     'rates',
     'limits',
+    'metrics',
     'price-setup.ts',
     'reports',
     'rest',

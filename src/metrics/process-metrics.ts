@@ -1,0 +1,91 @@
+import {
+  AggregatorRegistry,
+  Counter,
+  collectDefaultMetrics,
+  Histogram,
+  type MetricObject,
+  Registry,
+} from 'prom-client';
+import type { Verdict } from '../limits/limiter.ts';
+
+/** What Node says of a process. It is one whatever runs in it, and cannot be stopped, so it is collected once. */
+let runtime: Registry | undefined;
+
+function runtimeRegistry(): Registry {
+  if (!runtime) {
+    runtime = new Registry();
+    collectDefaultMetrics({ register: runtime });
+  }
+  return runtime;
+}
+
+/** Methods that are told apart; anything else that Node's parser lets through is `_OTHER`, as in OpenTelemetry's conventions. */
+const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** A partner waits from milliseconds to the 15 seconds of a statement. In seconds. */
+const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** What one request was, for its metrics. No id of a partner, a key or an order is a label. */
+export interface MeasuredRequest {
+  readonly method: string;
+  /** A template of the contract, or `unmatched`. */
+  readonly route: string;
+  readonly status: number;
+  readonly seconds: number;
+}
+
+/** The counters of one process: requests, limits, and what Node says of itself. */
+export class ProcessMetrics {
+  readonly #registry = new Registry();
+  readonly #requests = new Histogram({
+    name: 'http_server_request_duration_seconds',
+    help: 'Requests of partners, from the last byte of the head to the answer.',
+    labelNames: ['method', 'route', 'status'],
+    buckets,
+    registers: [this.#registry],
+  });
+  readonly #limited = new Counter({
+    name: 'gateway_rate_limit_requests_total',
+    help: 'Requests by the tightest bucket that they counted in, and whether it let them pass.',
+    labelNames: ['bucket', 'outcome'],
+    registers: [this.#registry],
+  });
+  readonly #uninsured = new Counter({
+    name: 'gateway_rate_limit_insurance_total',
+    help: 'Requests that were counted in memory because Redis could not count them.',
+    registers: [this.#registry],
+  });
+
+  observeRequest({ method, route, status, seconds }: MeasuredRequest): void {
+    this.#requests.observe({ method: methods.has(method) ? method : '_OTHER', route, status }, seconds);
+  }
+
+  countLimit({ bucket, allowed }: Verdict): void {
+    this.#limited.inc({ bucket, outcome: allowed ? 'allowed' : 'refused' });
+  }
+
+  countInsurance(): void {
+    this.#uninsured.inc();
+  }
+
+  /** All of it, as it travels between processes. */
+  async snapshot(): Promise<MetricObject[]> {
+    return [
+      ...(await this.#registry.getMetricsAsJSON()),
+      ...(await runtimeRegistry().getMetricsAsJSON()),
+    ] as MetricObject[];
+  }
+}
+
+/** The processes that share a port with this one, as far as metrics are concerned. */
+export interface MetricsGroup {
+  /** Gives this process's part whenever one of them gathers. */
+  onGather(part: () => Promise<unknown>): void;
+  /** The parts of all processes that give one in time. */
+  gather(): Promise<readonly unknown[]>;
+}
+
+/** The snapshots of all processes of a gateway as one text, counters and histograms added up. */
+export function expositionOf(snapshots: readonly MetricObject[][]): Promise<string> {
+  return AggregatorRegistry.aggregate(snapshots as never).metrics();
+}

@@ -1,0 +1,123 @@
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { parse } from 'yaml';
+import { freePort } from '../support/local-server.ts';
+import { type SettledGateway, startSettledGateway } from '../support/settled-gateway.ts';
+
+interface Rules {
+  readonly groups: readonly { readonly rules: readonly { readonly alert: string; readonly expr: string }[] }[];
+}
+
+const rulesFile = resolve('deploy/prometheus/alerts.yml');
+const run = promisify(execFile);
+let gateway: SettledGateway;
+let rules: { readonly alert: string; readonly expr: string }[];
+
+beforeAll(async () => {
+  gateway = await startSettledGateway();
+  const { groups } = parse(await readFile(rulesFile, 'utf8')) as Rules;
+  rules = groups.flatMap((group) => group.rules);
+});
+afterAll(async () => {
+  await gateway?.stop();
+});
+
+describe('alert rules', () => {
+  it('name metrics that the gateway has', async () => {
+    const text = await (await fetch(`${gateway.app.internalUrl}/metrics`)).text();
+    const known = new Set([...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name));
+    const used = rules.flatMap(({ expr }) =>
+      [...expr.matchAll(/\b(?:gateway|http|nodejs)_\w+/g)].map(([name]) => name),
+    );
+    expect(used.length).toBeGreaterThan(rules.length - 2);
+    expect(used.filter((name) => !known.has(name.replace(/_(?:bucket|count|sum)$/, '')))).toEqual([]);
+  });
+
+  it('have a section each in the runbook, and the runbook has no other', async () => {
+    const runbook = await readFile('docs/runbook.md', 'utf8');
+    const sections = [...runbook.matchAll(/^## (\S+)$/gm)].map(([, name]) => name);
+    expect(sections).toEqual(rules.map(({ alert }) => alert));
+  });
+});
+
+const hasPrometheus = spawnSync('prometheus', ['--version']).status === 0;
+if (!hasPrometheus && process.env.CI_PROMETHEUS === 'required')
+  throw new Error('CI has a prometheus, and it does not run');
+const describeWithPrometheus = hasPrometheus ? describe : describe.skip; // no prometheus on this machine
+
+describeWithPrometheus('a real Prometheus', () => {
+  let folder: string;
+  let prometheus: ChildProcess | undefined;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'gateway-prometheus-'));
+  });
+  afterAll(async () => {
+    if (prometheus) {
+      const ended = new Promise((resolve) => prometheus?.once('close', resolve));
+      prometheus.kill('SIGKILL');
+      await ended;
+    }
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('accepts the files that are shipped', async () => {
+    const { stdout } = await run('promtool', ['check', 'config', resolve('deploy/prometheus/prometheus.yml')]);
+    expect(stdout).toContain(`${rules.length} rules found`);
+  });
+
+  it('scrapes the gateway, and tells of an order that is overdue', async () => {
+    const port = await freePort();
+    const target = new URL(gateway.app.internalUrl).host;
+    const config = (await readFile('deploy/prometheus/prometheus.yml', 'utf8'))
+      .replaceAll('15s', '1s')
+      .replace('127.0.0.1:8081', target);
+    await writeFile(join(folder, 'prometheus.yml'), config);
+    await writeFile(join(folder, 'alerts.yml'), await readFile(rulesFile, 'utf8'));
+    prometheus = spawn(
+      'prometheus',
+      [
+        `--config.file=${join(folder, 'prometheus.yml')}`,
+        `--storage.tsdb.path=${join(folder, 'data')}`,
+        `--web.listen-address=127.0.0.1:${port}`,
+      ],
+      { stdio: 'ignore' },
+    );
+    const states = async (): Promise<Record<string, string>> => {
+      try {
+        const reply = await fetch(`http://127.0.0.1:${port}/api/v1/rules`);
+        const { data } = (await reply.json()) as {
+          data: { groups: { rules: { name: string; state: string; health: string }[] }[] };
+        };
+        const found = data.groups.flatMap((group) => group.rules);
+        return Object.fromEntries(found.map(({ name, state, health }) => [name, health === 'ok' ? state : health]));
+      } catch {
+        return {};
+      }
+    };
+    const until = async (isThere: (found: Record<string, string>) => boolean): Promise<Record<string, string>> => {
+      for (let i = 0; i < 300; i++) {
+        const found = await states();
+        if (isThere(found)) return found;
+        await sleep(200);
+      }
+      throw new Error(`Prometheus says ${JSON.stringify(await states())}`);
+    };
+    const quiet = await until(
+      (found) => Object.values(found).filter((state) => state !== 'unknown').length === rules.length,
+    );
+    expect(quiet.GatewayDown).toBe('inactive');
+    expect(quiet.GatewayOrdersOverdue).toBe('inactive');
+    expect(Object.values(quiet)).not.toContain('err');
+
+    await gateway.order();
+    gateway.clock.advance(3_600_000);
+    expect((await until(({ GatewayOrdersOverdue }) => GatewayOrdersOverdue !== 'inactive')).GatewayOrdersOverdue).toBe(
+      'pending',
+    );
+  });
+});
