@@ -12,32 +12,41 @@ interface Rules {
   readonly groups: readonly { readonly rules: readonly { readonly alert: string; readonly expr: string }[] }[];
 }
 
+interface Dashboard {
+  readonly panels: readonly { readonly targets: readonly { readonly expr: string }[] }[];
+}
+
 const rulesFile = resolve('deploy/prometheus/alerts.yml');
 const run = promisify(execFile);
 let gateway: SettledGateway;
 let rules: { readonly alert: string; readonly expr: string }[];
+/** What the panels of the dashboard ask; Grafana fills in the interval. */
+let asked: string[];
 
 beforeAll(async () => {
   gateway = await startSettledGateway();
   const { groups } = parse(await readFile(rulesFile, 'utf8')) as Rules;
   rules = groups.flatMap((group) => group.rules);
+  const { panels } = JSON.parse(await readFile('deploy/grafana/dashboard.json', 'utf8')) as Dashboard;
+  asked = panels.flatMap(({ targets }) => targets.map(({ expr }) => expr.replaceAll('$__rate_interval', '5m')));
 });
 afterAll(async () => {
   await gateway?.stop();
 });
 
-describe('alert rules', () => {
+describe('alert rules and dashboard', () => {
   it('name metrics that the gateway has', async () => {
     const text = await (await fetch(`${gateway.app.internalUrl}/metrics`)).text();
     const known = new Set([...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name));
-    const used = rules.flatMap(({ expr }) =>
-      [...expr.matchAll(/\b(?:gateway|http|nodejs)_\w+/g)].map(([name]) => name),
+    const exprs = [...rules.map(({ expr }) => expr), ...asked];
+    const used = exprs.flatMap((expr) =>
+      [...expr.matchAll(/\b(?:gateway|http|nodejs|process)_\w+/g)].map(([name]) => name),
     );
-    expect(used.length).toBeGreaterThan(rules.length - 2);
+    expect(used.length).toBeGreaterThan(exprs.length - 2);
     expect(used.filter((name) => !known.has(name.replace(/_(?:bucket|count|sum)$/, '')))).toEqual([]);
   });
 
-  it('have a section each in the runbook, and the runbook has no other', async () => {
+  it('have a section for each alert in the runbook, and the runbook has no other', async () => {
     const runbook = await readFile('docs/runbook.md', 'utf8');
     const sections = [...runbook.matchAll(/^## (\S+)$/gm)].map(([, name]) => name);
     expect(sections).toEqual(rules.map(({ alert }) => alert));
@@ -113,6 +122,11 @@ describeWithPrometheus('a real Prometheus', () => {
     expect(quiet.GatewayDown).toBe('inactive');
     expect(quiet.GatewayOrdersOverdue).toBe('inactive');
     expect(Object.values(quiet)).not.toContain('err');
+
+    for (const query of asked) {
+      const reply = await fetch(`http://127.0.0.1:${port}/api/v1/query?${new URLSearchParams({ query })}`);
+      expect({ query, status: reply.status }).toEqual({ query, status: 200 });
+    }
 
     await gateway.order();
     gateway.clock.advance(3_600_000);
