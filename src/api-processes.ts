@@ -8,6 +8,9 @@ export interface Addresses {
   readonly internalUrl: string;
 }
 
+/** What one process tells of itself when all are asked. */
+type Part = readonly object[];
+
 /** What a process says to the primary. One that is asked to end by a signal is `leaving`, and serves on until it may go. */
 type Saying =
   | { readonly ready: Addresses }
@@ -15,7 +18,7 @@ type Saying =
   | { readonly leaving: true }
   /** Asks for the parts of all processes, or gives its own part. */
   | { readonly gather: number }
-  | { readonly part: unknown; readonly of: number };
+  | { readonly part: Part; readonly of: number };
 
 /** That the gateway ends, or that another process has taken a process's place. */
 type StopReason = 'ending' | 'replaced';
@@ -25,7 +28,7 @@ type Order =
   | { readonly stop: StopReason }
   /** Asks for its part, or gives the parts that it asked for. */
   | { readonly tell: number }
-  | { readonly parts: readonly unknown[]; readonly of: number };
+  | { readonly parts: readonly Part[]; readonly of: number };
 
 /** The primary as one of its processes sees it. */
 export interface ProcessGroup {
@@ -34,9 +37,9 @@ export interface ProcessGroup {
   failed(text: string): Promise<void>;
   onStop(stop: (isReplaced: boolean) => void): void;
   /** Gives this process's part whenever one of them gathers. */
-  onGather(part: () => Promise<unknown>): void;
+  onGather(part: () => Promise<Part>): void;
   /** The parts of all processes that give one in time. */
-  gather(): Promise<readonly unknown[]>;
+  gather(): Promise<readonly Part[]>;
   /** The last step of an end. Resolves when no connection is on its way here any more. */
   leave(): Promise<void>;
 }
@@ -257,21 +260,21 @@ class ApiProcesses {
   }
 
   /** Undefined when it does not give one. */
-  #partOf(worker: Worker): Promise<unknown> {
+  #partOf(worker: Worker): Promise<Part | undefined> {
     const of = ++this.#questions;
     return new Promise((resolve) => {
-      const finish = (part: unknown): void => {
+      const finish = (part?: Part): void => {
         clearTimeout(limit);
         worker.off('message', hear);
         resolve(part);
       };
-      const limit = setTimeout(finish, gatherMs, undefined);
+      const limit = setTimeout(finish, gatherMs);
       const hear = (saying: Saying): void => {
         if ('part' in saying && saying.of === of) finish(saying.part);
       };
       worker.on('message', hear);
       worker.send({ tell: of } satisfies Order, (error) => {
-        if (error) finish(undefined);
+        if (error) finish();
       });
     });
   }

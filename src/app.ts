@@ -1,5 +1,4 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
-import type { MetricObject } from 'prom-client';
 import { bootstrap, createDemoAccess, type DemoAccess } from './bootstrap.ts';
 import { DepositAddresses } from './chains/deposit-addresses.ts';
 import type { LiveNetworks } from './chains/live-networks.ts';
@@ -270,7 +269,7 @@ export async function startApp({ config, databaseUrl, embedded, group, surroundi
         clock,
         prices,
         metrics,
-        gather: group ? () => group.gather() as Promise<MetricObject[][]> : null,
+        gather: group ? () => group.gather() : null,
         isDraining: () => draining,
         staff: staffApi && { limiter, authenticator: staffAuthenticator, sessions, graphql: staffApi.handler },
       }),

@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { MikroORM } from '@mikro-orm/postgresql';
-import type { MetricObject } from 'prom-client';
 import type { Clock } from '../clock.ts';
 import { errorMembers, type Log } from '../log.ts';
-import type { ProcessMetrics } from '../metrics/process-metrics.ts';
+import type { ProcessMetrics, Snapshot } from '../metrics/process-metrics.ts';
 import type { PriceBook } from '../rates/price-book.ts';
 
 export interface MetricsSources {
@@ -13,7 +12,7 @@ export interface MetricsSources {
   readonly prices: PriceBook;
   readonly metrics: ProcessMetrics;
   /** The counters of all processes that share this one's port, its own included; null where it is alone. */
-  readonly gather: (() => Promise<MetricObject[][]>) | null;
+  readonly gather: (() => Promise<readonly Snapshot[]>) | null;
 }
 
 /** https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format */

@@ -1,11 +1,4 @@
-import {
-  AggregatorRegistry,
-  Counter,
-  collectDefaultMetrics,
-  Histogram,
-  type MetricObject,
-  Registry,
-} from 'prom-client';
+import { AggregatorRegistry, Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 import type { Verdict } from '../limits/limiter.ts';
 
 /** What Node says of a process. It is one whatever runs in it, and cannot be stopped, so it is collected once. */
@@ -18,6 +11,9 @@ function runtimeRegistry(): Registry {
   }
   return runtime;
 }
+
+/** The metrics of one process as `prom-client` makes them and adds them up; they travel as JSON. */
+export type Snapshot = readonly object[];
 
 /** Methods that are told apart; anything else that Node's parser lets through is `_OTHER`, as in OpenTelemetry's conventions. */
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
@@ -69,23 +65,20 @@ export class ProcessMetrics {
   }
 
   /** All of it, as it travels between processes. */
-  async snapshot(): Promise<MetricObject[]> {
-    return [
-      ...(await this.#registry.getMetricsAsJSON()),
-      ...(await runtimeRegistry().getMetricsAsJSON()),
-    ] as MetricObject[];
+  async snapshot(): Promise<Snapshot> {
+    return [...(await this.#registry.getMetricsAsJSON()), ...(await runtimeRegistry().getMetricsAsJSON())];
   }
 }
 
 /** The processes that share a port with this one, as far as metrics are concerned. */
 export interface MetricsGroup {
   /** Gives this process's part whenever one of them gathers. */
-  onGather(part: () => Promise<unknown>): void;
+  onGather(part: () => Promise<Snapshot>): void;
   /** The parts of all processes that give one in time. */
-  gather(): Promise<readonly unknown[]>;
+  gather(): Promise<readonly Snapshot[]>;
 }
 
 /** The snapshots of all processes of a gateway as one text, counters and histograms added up. */
-export function expositionOf(snapshots: readonly MetricObject[][]): Promise<string> {
-  return AggregatorRegistry.aggregate(snapshots as never).metrics();
+export function expositionOf(snapshots: readonly Snapshot[]): Promise<string> {
+  return AggregatorRegistry.aggregate([...snapshots]).metrics();
 }
