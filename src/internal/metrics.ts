@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../clock.ts';
 import { errorMembers, type Log } from '../log.ts';
-import type { ProcessMetrics, Snapshot } from '../metrics/process-metrics.ts';
+import { expositionOf, type ProcessMetrics, type Snapshot } from '../metrics/process-metrics.ts';
 import type { PriceBook } from '../rates/price-book.ts';
 
 export interface MetricsSources {
@@ -35,7 +35,6 @@ export function metricsPage({ orm, clock, log, prices, metrics, gather }: Metric
   return async (req: IncomingMessage, res: ServerResponse): Promise<boolean> => {
     if (req.method !== 'GET' && req.method !== 'HEAD') return false;
     if (req.url?.split('?', 1)[0] !== '/metrics') return false;
-    const { expositionOf } = await import('../metrics/process-metrics.ts');
     const [processes, state] = await Promise.all([
       gather ? gather() : metrics.snapshot().then((snapshot) => [snapshot]),
       business(),

@@ -17,7 +17,7 @@ const underWay = [
 /** A worker that was seen within this time lives. */
 const workerLifeMs = 60_000;
 
-/** How many things that need attention are told apart; more are counted as so many. */
+/** So many things that need attention are counted at most. */
 const mostItems = 1_000;
 
 export interface BusinessSources {
