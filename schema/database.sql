@@ -388,9 +388,13 @@ create table partner (
   require_signature boolean not null,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  max_open_orders integer,
+  max_fixed_exposure_usd integer,
   constraint partner_pkey PRIMARY KEY (id),
   constraint partner_fee_rate_fixed_check CHECK (((fee_rate_fixed >= (0)::numeric) AND (fee_rate_fixed < 0.5))),
   constraint partner_fee_rate_float_check CHECK (((fee_rate_float >= (0)::numeric) AND (fee_rate_float < 0.5))),
+  constraint partner_max_fixed_exposure_usd_check CHECK ((max_fixed_exposure_usd > 0)),
+  constraint partner_max_open_orders_check CHECK ((max_open_orders > 0)),
   constraint partner_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
   constraint partner_orders_limit_per_min_check CHECK ((orders_limit_per_min > 0)),
   constraint partner_rate_limit_per_min_check CHECK ((rate_limit_per_min > 0)),
@@ -521,6 +525,17 @@ create table price_window (
   reference jsonb not null,
   overrides jsonb not null,
   constraint price_window_pkey PRIMARY KEY (starts_at)
+);
+
+create table reconciliation (
+  due_at timestamp with time zone not null,
+  started_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  checks integer,
+  differences jsonb,
+  constraint reconciliation_pkey PRIMARY KEY (due_at),
+  constraint reconciliation_check CHECK ((((ended_at IS NULL) = (checks IS NULL)) AND ((ended_at IS NULL) = (differences IS NULL)))),
+  constraint reconciliation_checks_check CHECK ((checks >= 0))
 );
 
 create table sandbox_account (

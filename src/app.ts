@@ -16,6 +16,7 @@ import { type Listener, listen } from './listener.ts';
 import { createLog, errorMembers, type Log } from './log.ts';
 import { type MetricsGroup, ProcessMetrics } from './metrics/process-metrics.ts';
 import { openNetworks, unsafeSettings } from './networks-setup.ts';
+import { OpenOrders } from './orders/open-orders.ts';
 import { OrderService } from './orders/order-service.ts';
 import { Authenticator } from './partners/authenticator.ts';
 import { openPriceSource } from './price-setup.ts';
@@ -71,6 +72,8 @@ export interface StopOptions {
 const lastUsedFlushMs = 60_000;
 const forgetOldMs = 600_000;
 const rollUpMs = 3_000;
+/** How often a worker looks whether the book is due to be reconciled. */
+const reconcileLookMs = 30_000;
 const inFlightMs = 15_000;
 /** How long a request waits for a row that another holds: the same create sent twice at once. */
 const requestLockMs = 2_000;
@@ -102,8 +105,11 @@ export async function startApp({ config, databaseUrl, embedded, group, surroundi
     const networks = await openNetworks(config);
     const unsafe = unsafeSettings(config, networks);
     if (unsafe.length > 0) throw new ConfigError(unsafe);
+    const metrics = new ProcessMetrics();
+    group?.onGather(() => metrics.snapshot());
     const orm = await createOrm({
       url: databaseUrl,
+      onPool: (pool) => metrics.watchPool('requests', pool),
       poolSize: config.DATABASE_POOL_SIZE,
       lockTimeoutMs: requestLockMs,
       ...(onStatement ? { onStatement } : {}),
@@ -165,6 +171,14 @@ export async function startApp({ config, databaseUrl, embedded, group, surroundi
       clock,
       rates,
       addresses,
+      openOrders: new OpenOrders({
+        orm,
+        clock,
+        prices,
+        depositWindowSec: config.DEPOSIT_WINDOW_SEC,
+        maxOrders: config.MAX_OPEN_ORDERS,
+        maxFixedUsd: config.MAX_FIXED_EXPOSURE_USD,
+      }),
       depositWindowSec: config.DEPOSIT_WINDOW_SEC,
       shortIdPrefix: config.SHORT_ID_PREFIX,
     });
@@ -181,6 +195,7 @@ export async function startApp({ config, databaseUrl, embedded, group, surroundi
       const { openSettlement } = await import('./settlement-setup.ts');
       const workerOrm = await createOrm({
         url: databaseUrl,
+        onPool: (pool) => metrics.watchPool('settlement', pool),
         poolSize: config.WORKER_POOL_SIZE,
         ...(onStatement ? { onStatement } : {}),
       });
@@ -200,8 +215,15 @@ export async function startApp({ config, databaseUrl, embedded, group, surroundi
       const { close } = settlement;
       closing.push(() => close());
       every(forgetOldMs, 'forget_answers_failed', () => orders.forgetOldAnswers());
-      const stats = new OrderStats(workerOrm);
-      if (surroundings.background !== false) every(rollUpMs, 'roll_up_failed', () => stats.rollUp());
+      if (surroundings.background !== false) {
+        const stats = new OrderStats(workerOrm);
+        every(rollUpMs, 'roll_up_failed', () => stats.rollUp());
+        const { reconciliations } = settlement;
+        if (reconciliations) {
+          const lookMs = Math.min(reconcileLookMs, config.RECONCILE_EVERY_SEC * 1000);
+          every(lookMs, 'reconcile_failed', () => reconciliations.runIfDue());
+        }
+      }
     }
     endPart('settlement');
 
@@ -209,8 +231,6 @@ export async function startApp({ config, databaseUrl, embedded, group, surroundi
     closing.push(() => authenticator.flushLastUsed());
     every(lastUsedFlushMs, 'last_used_failed', () => authenticator.flushLastUsed());
 
-    const metrics = new ProcessMetrics();
-    group?.onGather(() => metrics.snapshot());
     const limiter = new Limiter({
       metrics,
       redisUrl: config.REDIS_URL,
@@ -238,6 +258,7 @@ export async function startApp({ config, databaseUrl, embedded, group, surroundi
         const { openStaffApi } = await import('./staff-setup.ts');
         staffOrm ??= await createOrm({
           url: databaseUrl,
+          onPool: (pool) => metrics.watchPool('staff', pool),
           poolSize: config.STAFF_POOL_SIZE,
           statementTimeoutMs: staffStatementMs,
           ...(onStatement ? { onStatement } : {}),

@@ -264,6 +264,20 @@ export const settings = {
     good: '20',
     why: 'attempts of staff to sign in a minute, per client address',
   }),
+  MAX_OPEN_ORDERS: setting({
+    parse: integer(1, 1_000_000_000),
+    fallback: 500,
+    shown: '500',
+    good: '500',
+    why: 'orders of a partner that may wait for their deposit at one time, unless the partner has its own figure',
+  }),
+  MAX_FIXED_EXPOSURE_USD: setting({
+    parse: integer(1, 1_000_000_000),
+    fallback: 1_000_000,
+    shown: '1000000',
+    good: '1000000',
+    why: 'what the fixed orders of a partner that wait for their deposit may be worth together, in US dollars, unless the partner has its own figure',
+  }),
   DEPOSIT_WINDOW_SEC: setting({
     parse: integer(1, 604_800),
     fallback: 1800,
@@ -464,6 +478,13 @@ export const settings = {
     shown: '',
     good: 'networks.yaml',
     why: 'file of the real networks that are served, with their nodes and limits (networks.example.yaml explains it); absent, networks.yaml of the working folder, and where there is none every chain is the built-in sandbox',
+  }),
+  RECONCILE_EVERY_SEC: setting({
+    parse: integer(0, 604_800),
+    fallback: 3600,
+    shown: '3600',
+    good: '3600',
+    why: 'seconds between two comparisons of the book with chains, venue and orders, by one worker for all; 0 for none',
   }),
   CHAIN_POLL_MS: setting({
     parse: integer(10, 60_000),

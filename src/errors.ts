@@ -64,6 +64,8 @@ export const errorTable = {
   tag_not_supported: { status: 422, graphql: 'BAD_USER_INPUT' },
   invalid_tag: { status: 422, graphql: 'BAD_USER_INPUT' },
   conflicting_tag: { status: 422, graphql: 'BAD_USER_INPUT' },
+  open_orders_limit: { status: 422, graphql: 'BAD_USER_INPUT' },
+  fixed_exposure_limit: { status: 422, graphql: 'BAD_USER_INPUT' },
   idempotency_key_reused: { status: 422, graphql: 'BAD_USER_INPUT' },
 
   query_too_complex: { status: 422, graphql: 'BAD_USER_INPUT' },

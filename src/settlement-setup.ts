@@ -8,6 +8,7 @@ import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { CurrencyCatalogue } from './currencies/currency-catalogue.ts';
 import { JobQueue } from './jobs/job-queue.ts';
+import { Reconciliations } from './ledger/reconciliations.ts';
 import { errorMembers, type Log } from './log.ts';
 import type { PriceBook } from './rates/price-book.ts';
 import { ChainScanner } from './settlement/chain-scanner.ts';
@@ -36,6 +37,8 @@ export interface Settlement {
   readonly sandbox: SandboxChain;
   /** Empty where nothing can be signed, and so the chains are left to other processes. */
   readonly adapters: ReadonlyMap<string, ChainAdapter>;
+  /** Null where it is switched off, or no chain is at hand to compare the book with. */
+  readonly reconciliations: Reconciliations | null;
   close(): Promise<void>;
 }
 
@@ -101,6 +104,8 @@ export async function openSettlement(options: SettlementOptions): Promise<Settle
   });
   await worker.open();
   if (background) await worker.start();
+  const everySec = config.RECONCILE_EVERY_SEC;
+  const isReconciling = everySec > 0 && adapters.size > 0;
   const isMining = background && options.networks.chains('sandbox').length > 0;
   const stopMining = isMining ? mineByClock(sandbox, config.SANDBOX_BLOCK_MS, log) : () => {};
   return {
@@ -109,6 +114,7 @@ export async function openSettlement(options: SettlementOptions): Promise<Settle
     staffActions: new StaffActions({ orm, clock, settler, jobs }),
     sandbox,
     adapters,
+    reconciliations: isReconciling ? new Reconciliations({ orm, clock, log, adapters, everySec }) : null,
     close: async () => {
       await stopMining();
       await worker.stop();

@@ -110,6 +110,12 @@ function partnerCommands(program: Command): void {
     .option('--fee-fixed <rate>', "service fee on fixed orders as a fraction (0.008), or 'default'", rateOrDefault)
     .option('--rate-limit <n>', "requests a minute, or 'default'", wholeNumberOrDefault)
     .option('--orders-limit <n>', "orders created a minute, or 'default'", wholeNumberOrDefault)
+    .option('--max-open-orders <n>', "orders that may wait for their deposit, or 'default'", wholeNumberOrDefault)
+    .option(
+      '--max-fixed-usd <n>',
+      "worth of the fixed ones among them in US dollars, or 'default'",
+      wholeNumberOrDefault,
+    )
     .option('--require-signature <flag>', 'true refuses order requests without X-Signature', flag)
     .action(async (options) => {
       const changes = {
@@ -119,6 +125,8 @@ function partnerCommands(program: Command): void {
         ...(options.feeFixed === undefined ? {} : { feeRateFixed: options.feeFixed }),
         ...(options.rateLimit === undefined ? {} : { rateLimitPerMin: options.rateLimit }),
         ...(options.ordersLimit === undefined ? {} : { ordersLimitPerMin: options.ordersLimit }),
+        ...(options.maxOpenOrders === undefined ? {} : { maxOpenOrders: options.maxOpenOrders }),
+        ...(options.maxFixedUsd === undefined ? {} : { maxFixedExposureUsd: options.maxFixedUsd }),
         ...(options.requireSignature === undefined ? {} : { requireSignature: options.requireSignature }),
       };
       const changed = await withServices(({ partners }) => partners.change(options.partner, changes));

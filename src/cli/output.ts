@@ -57,6 +57,8 @@ export function partnerFields(partner: Partner): Fields {
     fee_rate_fixed: partner.feeRateFixed === null ? null : formatDecimal(partner.feeRateFixed),
     rate_limit_per_min: partner.rateLimitPerMin,
     orders_limit_per_min: partner.ordersLimitPerMin,
+    max_open_orders: partner.maxOpenOrders,
+    max_fixed_exposure_usd: partner.maxFixedExposureUsd,
     require_signature: partner.requireSignature,
     created_at: partner.createdAt.toISOString(),
   };

@@ -7,6 +7,7 @@ export const migrationNames = [
   '0005-staff-reading',
   '0006-live-chains',
   '0007-venue-orders',
+  '0008-trust',
 ] as const;
 
 export type MigrationName = (typeof migrationNames)[number];

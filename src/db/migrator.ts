@@ -8,6 +8,7 @@ import { Migration0004StaffSessions } from './migrations/0004-staff-sessions.ts'
 import { Migration0005StaffReading } from './migrations/0005-staff-reading.ts';
 import { Migration0006LiveChains } from './migrations/0006-live-chains.ts';
 import { Migration0007VenueOrders } from './migrations/0007-venue-orders.ts';
+import { Migration0008Trust } from './migrations/0008-trust.ts';
 
 const classes: Readonly<Record<MigrationName, Constructor<Migration>>> = {
   '0001-foundation': Migration0001Foundation,
@@ -17,6 +18,7 @@ const classes: Readonly<Record<MigrationName, Constructor<Migration>>> = {
   '0005-staff-reading': Migration0005StaffReading,
   '0006-live-chains': Migration0006LiveChains,
   '0007-venue-orders': Migration0007VenueOrders,
+  '0008-trust': Migration0008Trust,
 };
 
 /** Runs the migrations that a database lacks. */

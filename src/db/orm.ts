@@ -73,6 +73,8 @@ export interface OrmOptions {
   readonly statementTimeoutMs?: number;
   /** When PostgreSQL gives up waiting for a lock; never unless told. */
   readonly lockTimeoutMs?: number;
+  /** Told of the connections once there are any; for metrics. */
+  readonly onPool?: (pool: Pool) => void;
   /** Told of each SQL statement that is sent; for counting them in tests and benchmarks. */
   readonly onStatement?: (sql: string) => void;
 }
@@ -82,7 +84,7 @@ export interface OrmOptions {
  * shows at the first statement.
  */
 export async function createOrm(options: OrmOptions): Promise<MikroORM> {
-  const { onStatement } = options;
+  const { onPool, onStatement } = options;
   // Its init would load every extension that is installed.
   return new MikroORM({
     clientUrl: options.url,
@@ -102,7 +104,10 @@ export async function createOrm(options: OrmOptions): Promise<MikroORM> {
       // next; compiling a plan or starting workers for it costs more than it saves, and takes the cores of others; and the
       // longest of them, statistics, sort in memory.
       options: '-c random_page_cost=1.1 -c jit=off -c max_parallel_workers_per_gather=0 -c work_mem=16MB',
-      onPoolCreated: returnDeadConnections,
+      onPoolCreated: (pool: Pool) => {
+        returnDeadConnections(pool);
+        onPool?.(pool);
+      },
     },
     // Statements carry values that no log may hold; what fails is logged by whoever handles the error.
     debug: onStatement ? ['query'] : false,

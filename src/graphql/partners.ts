@@ -76,6 +76,19 @@ export class PartnerType {
   @Field(() => Int, { nullable: true, description: "Its own limit of orders created a minute; null is the gateway's." })
   ordersLimitPerMin!: number | null;
 
+  @Field(() => Int, {
+    nullable: true,
+    description: "Its own cap on orders that wait for their deposit; null is the gateway's.",
+  })
+  maxOpenOrders!: number | null;
+
+  @Field(() => Int, {
+    nullable: true,
+    description:
+      "Its own cap on what fixed orders that wait for their deposit are worth together, in US dollars; null is the gateway's.",
+  })
+  maxFixedExposureUsd!: number | null;
+
   @Field(() => Boolean, { description: 'Whether order requests must be signed.' })
   requireSignature!: boolean;
 
@@ -117,11 +130,17 @@ export class PricingInput {
 
 @InputType('LimitsInput', { description: 'Limits a minute. What is absent stays; null goes back to the gateway.' })
 export class LimitsInput {
-  @Field(() => Int, { nullable: true, description: 'Requests.' })
+  @Field(() => Int, { nullable: true, description: 'Requests a minute.' })
   requests?: number | null;
 
-  @Field(() => Int, { nullable: true, description: 'Orders created.' })
+  @Field(() => Int, { nullable: true, description: 'Orders created a minute.' })
   orders?: number | null;
+
+  @Field(() => Int, { nullable: true, description: 'Orders that may wait for their deposit.' })
+  openOrders?: number | null;
+
+  @Field(() => Int, { nullable: true, description: 'Worth of the fixed ones among them, in US dollars.' })
+  fixedExposureUsd?: number | null;
 }
 
 @InputType('KeyInput', { description: 'What a key is. What is absent stays, or is the default for a new key.' })
@@ -255,16 +274,23 @@ export class PartnerResolver {
   }
 
   @Permit('partners:price')
-  @Mutation(() => PartnerType, { description: "Sets a partner's rate limits." })
+  @Mutation(() => PartnerType, { description: "Sets a partner's limits." })
   partnerLimits(
     @Arg('id', () => ID, { description: 'The partner.' }) id: string,
-    @Arg('limits', () => LimitsInput, { description: 'The limits.' }) { requests, orders }: LimitsInput,
+    @Arg('limits', () => LimitsInput, { description: 'The limits.' }) {
+      requests,
+      orders,
+      openOrders,
+      fixedExposureUsd,
+    }: LimitsInput,
     @Arg('reason', () => String, { description: 'Why.' }) reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<Partner> {
     const changes = {
       ...(requests === undefined ? {} : { rateLimitPerMin: requests }),
       ...(orders === undefined ? {} : { ordersLimitPerMin: orders }),
+      ...(openOrders === undefined ? {} : { maxOpenOrders: openOrders }),
+      ...(fixedExposureUsd === undefined ? {} : { maxFixedExposureUsd: fixedExposureUsd }),
     };
     return this.#change(context, 'partnerLimits', id, changes, reason);
   }
@@ -344,7 +370,18 @@ export class PartnerResolver {
 
 function snapshot(partner: Partner): Record<string, unknown> {
   const { name, status, feeRateFloat, feeRateFixed, rateLimitPerMin, ordersLimitPerMin, requireSignature } = partner;
-  return { name, status, feeRateFloat, feeRateFixed, rateLimitPerMin, ordersLimitPerMin, requireSignature };
+  const { maxOpenOrders, maxFixedExposureUsd } = partner;
+  return {
+    name,
+    status,
+    feeRateFloat,
+    feeRateFixed,
+    rateLimitPerMin,
+    ordersLimitPerMin,
+    maxOpenOrders,
+    maxFixedExposureUsd,
+    requireSignature,
+  };
 }
 
 function keyOptions({ label, scopes, allowedCidrs, expiresAt }: KeyInput): KeyOptions {

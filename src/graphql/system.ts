@@ -96,6 +96,18 @@ export class StatisticsStatusType {
   rolledAt!: Date | null;
 }
 
+@ObjectType('ReconciliationStatus', { description: 'The newest comparison of the book with everything else.' })
+export class ReconciliationStatusType {
+  @Field(() => DateTime, { description: 'When it was ended.' })
+  endedAt!: Date;
+
+  @Field(() => Int, { description: 'How much was compared.' })
+  checks!: number;
+
+  @Field(() => Int, { description: 'How much of it differed.' })
+  differences!: number;
+}
+
 @ObjectType('PriceStatus', { description: "The newest price of a coin, in this process's memory." })
 export class PriceStatusType {
   @Field(() => String, { description: 'Coin.' })
@@ -129,6 +141,9 @@ export class SystemStatusType {
 
   @Field(() => StatisticsStatusType, { description: 'Statistics.' })
   statistics!: StatisticsStatusType;
+
+  @Field(() => ReconciliationStatusType, { nullable: true, description: 'Null before the first.' })
+  reconciliation!: ReconciliationStatusType | null;
 
   @Field(() => [PriceStatusType], { description: 'Prices, the oldest first.' })
   prices!: PriceStatusType[];

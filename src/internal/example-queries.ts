@@ -137,6 +137,8 @@ query Partners {
     pricing { float fixed }
     rateLimitPerMin
     ordersLimitPerMin
+    maxOpenOrders
+    maxFixedExposureUsd
     usage { at created completed volumeUsd }
   }
 }
@@ -169,6 +171,7 @@ query System {
     queues { name waiting oldestSec }
     overdueOrders
     statistics { eventsBehind rolledAt }
+    reconciliation { endedAt checks differences }
     prices { coin ageSec }
   }
 }

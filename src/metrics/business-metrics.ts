@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Gauge, Registry } from 'prom-client';
+import { reconcileChecks } from '../ledger/reconcile/report.ts';
 import type { OrderStatus } from '../orders/order-status.ts';
 import type { PriceBook } from '../rates/price-book.ts';
 import { attention, attentionKinds } from '../reports/attention.ts';
@@ -60,7 +61,7 @@ export async function businessMetrics({ em, prices, now }: BusinessSources): Pro
     since.set({ kind }, Math.max(0, ...ofKind.map((trouble) => secondsSince(trouble.since))));
   }
 
-  const { chains, wallets, workers, queues, overdueOrders, statistics } = await systemStatus(em, now);
+  const { chains, wallets, workers, queues, overdueOrders, statistics, reconciliation } = await systemStatus(em, now);
   gauge('orders_overdue', 'Orders that were due more than 10 minutes ago, up to 10,000.').set(overdueOrders);
   const lag = gauge('chain_lag_blocks', 'Blocks of a chain that are not read yet.', 'chain');
   const scanned = gauge('chain_scan_age_seconds', 'Since a chain was last read.', 'chain');
@@ -89,6 +90,12 @@ export async function businessMetrics({ em, prices, now }: BusinessSources): Pro
   gauge('statistics_behind_events', 'Events that are not in the statistics yet, up to 10,000.').set(
     statistics.eventsBehind,
   );
+  if (reconciliation) {
+    const { byCheck, endedAt } = reconciliation;
+    const differs = gauge('ledger_differences', 'Differences that the last reconciliation found, by check.', 'check');
+    for (const check of reconcileChecks) differs.set({ check }, byCheck[check] ?? 0);
+    gauge('ledger_reconciled_age_seconds', 'Since the book was last reconciled.').set(secondsSince(endedAt));
+  }
   const price = gauge('price_age_seconds', 'Age of the newest price of a coin in this process.', 'coin');
   for (const { coin, ageSec } of prices.newest()) price.set({ coin }, Math.max(0, ageSec));
   return registry.metrics();

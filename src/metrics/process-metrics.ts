@@ -1,4 +1,4 @@
-import { AggregatorRegistry, Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Verdict } from '../limits/limiter.ts';
 
 /** What Node says of a process. It is one whatever runs in it, and cannot be stopped, so it is collected once. */
@@ -30,7 +30,15 @@ export interface MeasuredRequest {
   readonly seconds: number;
 }
 
-/** The counters of one process: requests, limits, and what Node says of itself. */
+/** Connections to PostgreSQL that a process shares among what it does; node-postgres' `Pool` is one. */
+export interface ConnectionPool {
+  readonly totalCount: number;
+  readonly idleCount: number;
+  /** Those that wait for a connection. */
+  readonly waitingCount: number;
+}
+
+/** The counters of one process: requests, limits, connections, and what Node says of itself. */
 export class ProcessMetrics {
   readonly #registry = new Registry();
   readonly #requests = new Histogram({
@@ -51,6 +59,38 @@ export class ProcessMetrics {
     help: 'Requests that were counted in memory because Redis could not count them.',
     registers: [this.#registry],
   });
+
+  readonly #pools = new Map<string, ConnectionPool>();
+
+  constructor() {
+    const pools = this.#pools;
+    new Gauge({
+      name: 'gateway_database_connections',
+      help: 'Connections to PostgreSQL, by what they are for and whether they are at work.',
+      labelNames: ['pool', 'state'],
+      registers: [this.#registry],
+      collect() {
+        for (const [pool, { totalCount, idleCount }] of pools) {
+          this.set({ pool, state: 'used' }, totalCount - idleCount);
+          this.set({ pool, state: 'idle' }, idleCount);
+        }
+      },
+    });
+    new Gauge({
+      name: 'gateway_database_waiting',
+      help: 'What waits for a connection to PostgreSQL at this moment.',
+      labelNames: ['pool'],
+      registers: [this.#registry],
+      collect() {
+        for (const [pool, { waitingCount }] of pools) this.set({ pool }, waitingCount);
+      },
+    });
+  }
+
+  /** Tells of these connections from now on. */
+  watchPool(name: 'requests' | 'settlement' | 'staff', pool: ConnectionPool): void {
+    this.#pools.set(name, pool);
+  }
 
   observeRequest({ method, route, status, seconds }: MeasuredRequest): void {
     this.#requests.observe({ method: methods.has(method) ? method : '_OTHER', route, status }, seconds);

@@ -12,6 +12,7 @@ import type { Caller } from '../partners/authenticator.ts';
 import type { RateType } from '../rates/quote.ts';
 import type { Quote, RateService } from '../rates/rate-service.ts';
 import { IdempotencyKey } from './idempotency-key.entity.ts';
+import type { OpenOrders, Room } from './open-orders.ts';
 import {
   addressToCome,
   type CreateOutcome,
@@ -55,11 +56,11 @@ export interface OrderServiceOptions {
   readonly clock: Clock;
   readonly rates: RateService;
   readonly addresses: DepositAddresses;
+  readonly openOrders: OpenOrders;
   readonly depositWindowSec: number;
   readonly shortIdPrefix: string;
 }
 
-/** A collision of random short ids is answered by drawing again. */
 const maxDraws = 5;
 /** PostgreSQL gave up waiting for a lock, here that of another create with the same idempotency key. */
 const lockNotAvailable = '55P03';
@@ -93,7 +94,7 @@ export class OrderService {
    * Creates an order with an address of its own, all in one statement. `write` renders the answer, which is stored
    * beside the order when the create is repeatable; a repetition then gets that very text and creates nothing.
    *
-   * @throws AppError 422 naming everything that is wrong; 401 or 403 when the key or the partner was ended meanwhile;
+   * @throws AppError 422 naming everything that is wrong, or that the partner has too much open; 401 or 403 when the key or the partner was ended meanwhile;
    *   409 while another create with the same idempotency key is under way; 503 when no address is ready.
    */
   async create(
@@ -103,28 +104,23 @@ export class OrderService {
     write: (order: OrderView) => string,
   ): Promise<CreatedOrder> {
     let plan: Plan;
+    let room: Room;
     try {
       plan = this.#plan(input, caller);
+      room = await this.#options.openOrders.room(caller.partner, plan.quote);
     } catch (error) {
       // What was answered once is answered again, whatever has changed since.
       const earlier = repeatable && (await this.#earlier(caller, repeatable));
       if (earlier) return earlier;
       throw error;
     }
-    const place = await this.#options.addresses.next(plan.quote.from.network);
-    for (let draw = 1; ; draw++) {
-      try {
-        return await this.#insert(plan, place, caller, repeatable, write);
-      } catch (error) {
-        const constraint = brokenConstraint(error);
-        if (constraint === 'exchange_order_short_id_key' && draw < maxDraws) continue;
-        if (repeatable && constraint === 'idempotency_key_pkey') {
-          const winner = await this.#earlier(caller, repeatable);
-          if (winner) return winner;
-        }
-        if (repeatable && sqlState(error) === lockNotAvailable) throw inFlight(error);
-        throw error;
-      }
+    let isTaken = false;
+    try {
+      const created = await this.#draw(plan, caller, repeatable, write);
+      isTaken = !created.replayed;
+      return created;
+    } finally {
+      room.close(isTaken);
     }
   }
 
@@ -196,6 +192,30 @@ export class OrderService {
       throw amountError && faults.length === 1 ? amountError : errorFromFaults(faults, amountError?.extras);
     }
     return { quote, recipient, refund };
+  }
+
+  /** Creates the order that was planned. A collision of random short ids is answered by drawing again. */
+  async #draw(
+    plan: Plan,
+    caller: Caller,
+    repeatable: Repeatable | null,
+    write: (order: OrderView) => string,
+  ): Promise<CreatedOrder> {
+    const place = await this.#options.addresses.next(plan.quote.from.network);
+    for (let draw = 1; ; draw++) {
+      try {
+        return await this.#insert(plan, place, caller, repeatable, write);
+      } catch (error) {
+        const constraint = brokenConstraint(error);
+        if (constraint === 'exchange_order_short_id_key' && draw < maxDraws) continue;
+        if (repeatable && constraint === 'idempotency_key_pkey') {
+          const winner = await this.#earlier(caller, repeatable);
+          if (winner) return winner;
+        }
+        if (repeatable && sqlState(error) === lockNotAvailable) throw inFlight(error);
+        throw error;
+      }
+    }
   }
 
   async #insert(

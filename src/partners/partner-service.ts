@@ -24,6 +24,8 @@ export interface PartnerChanges {
   readonly feeRateFixed?: string | null;
   readonly rateLimitPerMin?: number | null;
   readonly ordersLimitPerMin?: number | null;
+  readonly maxOpenOrders?: number | null;
+  readonly maxFixedExposureUsd?: number | null;
   readonly requireSignature?: boolean;
 }
 
@@ -63,6 +65,8 @@ export class PartnerService {
       feeRateFixed: null,
       rateLimitPerMin: null,
       ordersLimitPerMin: null,
+      maxOpenOrders: null,
+      maxFixedExposureUsd: null,
       requireSignature: false,
       createdAt: now,
       updatedAt: now,
@@ -96,6 +100,10 @@ export class PartnerService {
       if (changes.feeRateFixed !== undefined) partner.feeRateFixed = checkedRate(changes.feeRateFixed);
       if (changes.rateLimitPerMin !== undefined) partner.rateLimitPerMin = checkedLimit(changes.rateLimitPerMin);
       if (changes.ordersLimitPerMin !== undefined) partner.ordersLimitPerMin = checkedLimit(changes.ordersLimitPerMin);
+      if (changes.maxOpenOrders !== undefined) partner.maxOpenOrders = checkedCap(changes.maxOpenOrders);
+      if (changes.maxFixedExposureUsd !== undefined) {
+        partner.maxFixedExposureUsd = checkedCap(changes.maxFixedExposureUsd);
+      }
       if (changes.requireSignature !== undefined) partner.requireSignature = changes.requireSignature;
       partner.updatedAt = this.#clock.now();
       return partner;
@@ -241,6 +249,14 @@ function checkedLimit(limit: number | null): number | null {
     throw new AppError('invalid_value', 'a rate limit is a whole number from 1 to 1000000 per minute');
   }
   return limit;
+}
+
+function checkedCap(cap: number | null): number | null {
+  if (cap === null) return null;
+  if (!Number.isInteger(cap) || cap < 1 || cap > 1_000_000_000) {
+    throw new AppError('invalid_value', 'a cap is a whole number from 1 to 1000000000');
+  }
+  return cap;
 }
 
 function checkedLabel(label: string): string {

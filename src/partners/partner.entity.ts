@@ -27,6 +27,14 @@ export class Partner {
   @Property({ type: 'integer', nullable: true })
   ordersLimitPerMin!: number | null;
 
+  /** Orders that may wait for their deposit at one time. */
+  @Property({ type: 'integer', nullable: true })
+  maxOpenOrders!: number | null;
+
+  /** What the fixed ones among them may be worth together, in US dollars. */
+  @Property({ type: 'integer', nullable: true })
+  maxFixedExposureUsd!: number | null;
+
   /** Refuse order requests that carry no X-Signature. */
   @Property({ type: 'boolean' })
   requireSignature!: boolean;

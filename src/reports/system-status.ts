@@ -40,6 +40,15 @@ export interface QueueStatus {
   readonly oldestSec: number | null;
 }
 
+/** The newest comparison of the book with everything else that was ended. */
+export interface ReconciliationStatus {
+  readonly endedAt: Date;
+  readonly checks: number;
+  readonly differences: number;
+  /** Those that were found, by what was compared. */
+  readonly byCheck: Readonly<Record<string, number>>;
+}
+
 export interface SystemStatus {
   readonly chains: ChainStatus[];
   /** Of live chains only. */
@@ -56,6 +65,8 @@ export interface SystemStatus {
     readonly behindSince: Date | null;
     readonly rolledAt: Date | null;
   };
+  /** Null before the first. */
+  readonly reconciliation: ReconciliationStatus | null;
 }
 
 const mostCounted = 10_000;
@@ -63,7 +74,7 @@ const mostCounted = 10_000;
 /** Times as whole milliseconds, which drivers cannot misread. */
 const ms = (column: string): string => `floor(extract(epoch from ${column}) * 1000)::bigint`;
 
-/** How the machinery is doing. Five statements, whatever there is; six once the job queue exists. */
+/** How the machinery is doing. Six statements, whatever there is; seven once the job queue exists. */
 export async function systemStatus(em: EntityManager, now = new Date()): Promise<SystemStatus> {
   const chains = await em.execute<
     (Omit<ChainStatus, 'scannedAt' | 'failingSince'> & { scannedMs: string | null; failingMs: string | null })[]
@@ -94,6 +105,10 @@ export async function systemStatus(em: EntityManager, now = new Date()): Promise
                  order by e.xid, e.order_id, e.seq limit ${mostCounted}) as part) as behind`,
     [new Date(now.getTime() - overdueMs)],
   );
+  const [reconciled] = await em.execute<{ endedMs: string; checks: number; byCheck: Record<string, number> }[]>(
+    `select ${ms('ended_at')} as "endedMs", checks, differences as "byCheck"
+       from reconciliation where ended_at is not null order by due_at desc limit 1`,
+  );
   const queues = counts?.hasQueue ? await queueStatus(em) : [];
   return {
     chains: chains.map(({ scannedMs, failingMs, ...chain }) => {
@@ -108,6 +123,14 @@ export async function systemStatus(em: EntityManager, now = new Date()): Promise
       behindSince: dateOf(counts?.behindMs ?? null),
       rolledAt: dateOf(counts?.rolledMs ?? null),
     },
+    reconciliation: reconciled
+      ? {
+          endedAt: dateOf(reconciled.endedMs) ?? now,
+          checks: reconciled.checks,
+          differences: Object.values(reconciled.byCheck).reduce((sum, count) => sum + count, 0),
+          byCheck: reconciled.byCheck,
+        }
+      : null,
   };
 }
 

@@ -58,6 +58,8 @@ export async function startServer(
       RATE_LIMIT_PUBLIC_PER_MIN: wide,
       RATE_LIMIT_PARTNER_PER_MIN: wide,
       RATE_LIMIT_ORDERS_PER_MIN: wide,
+      MAX_OPEN_ORDERS: wide,
+      MAX_FIXED_EXPOSURE_USD: '1000000000',
       ...settings,
     },
     ready: /^ready rest=\S+/m,

@@ -49,6 +49,8 @@ const app = await startApp({
     CHAIN_POLL_MS: '10',
     RATE_LIMIT_PARTNER_PER_MIN: wide,
     RATE_LIMIT_ORDERS_PER_MIN: wide,
+    MAX_OPEN_ORDERS: wide,
+    MAX_FIXED_EXPOSURE_USD: '1000000000',
   }),
   databaseUrl: postgres.url,
   embedded: true,

@@ -81,6 +81,8 @@ describe('/metrics', () => {
     expect(sampleOf(after, 'gateway_price_age_seconds', { coin: 'BTC' })).toBeGreaterThanOrEqual(90);
     expect(sampleOf(after, 'gateway_jobs_waiting')).not.toBeNull();
     expect(sampleOf(after, 'gateway_database_up')).toBe(1);
+    expect(sampleOf(after, 'gateway_database_connections', { pool: 'requests', state: 'idle' })).toBeGreaterThan(0);
+    expect(sampleOf(after, 'gateway_database_waiting', { pool: 'settlement' })).toBe(0);
     expect(sampleOf(after, 'nodejs_eventloop_lag_seconds')).not.toBeNull();
   });
 

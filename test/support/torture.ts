@@ -179,6 +179,8 @@ export class Torture<Order extends TortureOrder> {
       RATE_LIMIT_PUBLIC_PER_MIN: '1000000',
       RATE_LIMIT_PARTNER_PER_MIN: '1000000',
       RATE_LIMIT_ORDERS_PER_MIN: '1000000',
+      MAX_OPEN_ORDERS: '1000000',
+      MAX_FIXED_EXPOSURE_USD: '1000000000',
       ...options.settings,
     };
   }

@@ -28,7 +28,7 @@ const mayImport: Record<string, readonly string[]> = {
   staff: ['errors.ts', 'clock.ts', 'partners', 'db'],
   rates: ['errors.ts', 'clock.ts', 'log.ts', 'money.ts', 'currencies', 'partners', 'exchanges'],
   orders: ['errors.ts', 'clock.ts', 'money.ts', 'currencies', 'partners', 'chains', 'rates', 'db'],
-  ledger: ['money.ts', 'chains'],
+  ledger: ['clock.ts', 'log.ts', 'money.ts', 'chains'],
   settlement: [
     'errors.ts',
     'clock.ts',
@@ -44,7 +44,7 @@ const mayImport: Record<string, readonly string[]> = {
     'db',
   ],
   reports: ['errors.ts', 'orders'],
-  metrics: ['limits', 'orders', 'rates', 'reports'],
+  metrics: ['ledger', 'limits', 'orders', 'rates', 'reports'],
   rest: [
     'errors.ts',
     'log.ts',
@@ -138,6 +138,7 @@ const mayImport: Record<string, readonly string[]> = {
     'config.ts',
     'currencies',
     'jobs',
+    'ledger',
     'log.ts',
     'orders',
     'rates',

@@ -7,7 +7,7 @@ import { Big, formatDecimal } from '../../money.ts';
  * left at an exchange. `book`: the book with zero.
  * `histories`, `addresses`, `payments`: what must hold for every order and every payment.
  */
-const reconcileChecks = [
+export const reconcileChecks = [
   'chain',
   'deposits',
   'hot',

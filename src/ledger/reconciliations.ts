@@ -1,0 +1,53 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
+import type { ChainAdapter } from '../chains/chain-adapter.ts';
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import { reconcile } from './reconcile.ts';
+
+export interface ReconciliationsOptions {
+  readonly orm: MikroORM;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly adapters: ReadonlyMap<string, ChainAdapter>;
+  readonly everySec: number;
+}
+
+/** Reconciles by the clock, once for all workers, and keeps what was found. */
+export class Reconciliations {
+  readonly #options: ReconciliationsOptions;
+
+  constructor(options: ReconciliationsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Reconciles when it is due and no other worker has begun. One that a worker began and could not end is made up for
+   * when the next one is due. Returns whether it did.
+   */
+  async runIfDue(): Promise<boolean> {
+    const { orm, clock, log, adapters, everySec } = this.#options;
+    const em = orm.em.fork();
+    const startedAt = clock.now();
+    const dueAt = new Date(startedAt.getTime() - (startedAt.getTime() % (everySec * 1000)));
+    const claimed = await em.execute<object[]>(
+      `insert into reconciliation (due_at, started_at) values (?, ?) on conflict do nothing returning due_at`,
+      [dueAt, startedAt],
+    );
+    if (claimed.length === 0) return false;
+    const { rows, checked } = await reconcile({ orm, adapters });
+    const checks = Object.values(checked).reduce((sum, count) => sum + count, 0);
+    const differences: Record<string, number> = {};
+    for (const { check, subject, difference } of rows) {
+      if (difference === '0') continue;
+      differences[check] = (differences[check] ?? 0) + 1;
+      log.error({ event: 'ledger_differs', check, subject, difference }, 'the book differs from what it stands for');
+    }
+    await em.execute(`update reconciliation set ended_at = ?, checks = ?, differences = ?::jsonb where due_at = ?`, [
+      clock.now(),
+      checks,
+      JSON.stringify(differences),
+      dueAt,
+    ]);
+    return true;
+  }
+}

@@ -1,0 +1,169 @@
+import { TestClock } from '../support/clock.ts';
+import { query } from '../support/database.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { orderBody } from '../support/orders.ts';
+
+const windowMs = 1_800_000;
+/** After this a reading is made again, however far from its caps a partner is. */
+const staleMs = 10_001;
+
+let clock: TestClock;
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  clock = new TestClock(new Date());
+  gateway = await startGateway({
+    settings: {
+      MAX_OPEN_ORDERS: '5',
+      MAX_FIXED_EXPOSURE_USD: '2000',
+      PRICE_MAX_AGE_SEC: '86400',
+    },
+    surroundings: { clock, background: false },
+  });
+});
+afterAll(() => gateway?.stop());
+
+interface Refusal {
+  readonly status: number;
+  readonly code?: string;
+}
+
+/** A partner that creates orders on this gateway, or on another one. */
+async function newPartner() {
+  const { id, key } = await gateway.partner();
+  const create = async (changes: Record<string, unknown> = {}, headers: Record<string, string> = {}, on = gateway) =>
+    on.call('POST', '/partner/orders', { key, body: orderBody(changes), headers });
+  const outcome = async (...given: Parameters<typeof create>): Promise<Refusal> => {
+    const { status, json } = await create(...given);
+    return { status, ...(status === 201 ? {} : { code: json.code }) };
+  };
+  const waiting = async (): Promise<number> => {
+    const [row] = await query<{ count: number }>(
+      gateway.databaseUrl,
+      'select count(*)::int as count from exchange_order where partner_id = $1',
+      [id],
+    );
+    return row?.count ?? 0;
+  };
+  return { id, key, create, outcome, waiting };
+}
+
+const tooMany = { status: 422, code: 'open_orders_limit' };
+const tooMuch = { status: 422, code: 'fixed_exposure_limit' };
+const made = { status: 201 };
+
+describe('orders that wait for their deposit', () => {
+  it('are capped for each partner, and what is refused makes nothing', async () => {
+    const flooder = await newPartner();
+    for (let i = 0; i < 5; i++) expect(await flooder.outcome()).toEqual(made);
+    const { status, json } = await flooder.create();
+    expect([status, json.code]).toEqual([422, 'open_orders_limit']);
+    expect(json.detail).toMatch(/^5 orders of this partner account wait for their deposit/);
+    expect(await flooder.waiting()).toBe(5);
+    const other = await newPartner();
+    expect(await other.outcome()).toEqual(made);
+  });
+
+  it('are capped exactly though all come at once', async () => {
+    const flooder = await newPartner();
+    const outcomes = await Promise.all(Array.from({ length: 40 }, () => flooder.outcome()));
+    expect(outcomes.filter(({ status }) => status === 201)).toHaveLength(5);
+    expect(outcomes.filter(({ code }) => code === 'open_orders_limit')).toHaveLength(35);
+    expect(await flooder.waiting()).toBe(5);
+  });
+
+  it('make room when they are paid or their window passes', async () => {
+    const partner = await newPartner();
+    for (let i = 0; i < 5; i++) await partner.outcome();
+    expect(await partner.outcome()).toEqual(tooMany);
+    await query(
+      gateway.databaseUrl,
+      `with paid as (
+         update exchange_order set status = 'confirming', deposit_txid = 'aa', deposit_confirmations = 0, event_seq = 2
+          where id = (select id from exchange_order where partner_id = $1 limit 1) returning id)
+       insert into order_event (order_id, seq, at, from_status, to_status, cause, actor)
+       select id, 2, now(), 'waiting_deposit', 'confirming', 'deposit_detected', 'test' from paid`,
+      [partner.id],
+    );
+    clock.advance(1_001);
+    expect(await partner.outcome()).toEqual(made);
+    expect(await partner.outcome()).toEqual(tooMany);
+    clock.advance(windowMs);
+    for (let i = 0; i < 5; i++) expect(await partner.outcome()).toEqual(made);
+    expect(await partner.outcome()).toEqual(tooMany);
+  });
+
+  it('take no room when the create fails, or repeats an earlier one', async () => {
+    const partner = await newPartner();
+    const [first] = await Promise.all([partner.create({}, { 'Idempotency-Key': 'one' }), partner.create()]);
+    const ownAddress = first.json.deposit_address;
+    for (let i = 0; i < 10; i++) {
+      const again = await partner.create({}, { 'Idempotency-Key': 'one' });
+      expect([again.status, again.json.id]).toEqual([201, first.json.id]);
+      const own = await partner.outcome({
+        coin_from: 'USDT',
+        network_from: 'TRC20',
+        coin_to: 'BTC',
+        network_to: 'BTC',
+        amount_from: 500,
+        recipient_address: ownAddress,
+      });
+      expect(own).toEqual({ status: 422, code: 'own_address' });
+    }
+    for (let i = 0; i < 3; i++) expect(await partner.outcome()).toEqual(made);
+    expect(await partner.outcome()).toEqual(tooMany);
+    const replay = await partner.create({}, { 'Idempotency-Key': 'one' });
+    expect([replay.status, replay.json.id]).toEqual([201, first.json.id]);
+    expect(replay.headers.get('idempotent-replayed')).toBe('true');
+  });
+
+  it('are counted whichever process made them', async () => {
+    const partner = await newPartner();
+    expect(await partner.outcome()).toEqual(made);
+    await query(
+      gateway.databaseUrl,
+      `update exchange_order set partner_id = $1
+        where id in (select id from exchange_order where created_at > $2 and partner_id <> $1 limit 4)`,
+      [partner.id, new Date(clock.now().getTime() - windowMs)],
+    );
+    clock.advance(staleMs);
+    expect(await partner.outcome()).toEqual(tooMany);
+  });
+
+  it('have the cap that staff gave the partner', async () => {
+    const partner = await newPartner();
+    await gateway.partners.change(partner.id, { maxOpenOrders: 2 });
+    expect(await partner.outcome()).toEqual(made);
+    expect(await partner.outcome()).toEqual(made);
+    expect(await partner.outcome()).toEqual(tooMany);
+    await expect(gateway.partners.change(partner.id, { maxOpenOrders: 0 })).rejects.toMatchObject({
+      kind: 'invalid_value',
+    });
+  });
+});
+
+describe('fixed orders that wait for their deposit', () => {
+  /** 0.01 BTC are about 641 US dollars in the sandbox. */
+  const fixed = { rate_type: 'fixed' };
+
+  it('are capped by what they are worth together; float ones are not', async () => {
+    const sniper = await newPartner();
+    for (let i = 0; i < 3; i++) expect(await sniper.outcome(fixed)).toEqual(made);
+    expect(await sniper.outcome(fixed)).toEqual(tooMuch);
+    expect(await sniper.outcome({ ...fixed, amount_from: 0.001 })).toEqual(made);
+    expect(await sniper.outcome()).toEqual(made);
+  });
+
+  it('are capped though all come at once, and after a new reading', async () => {
+    const sniper = await newPartner();
+    const outcomes = await Promise.all(Array.from({ length: 20 }, () => sniper.outcome(fixed)));
+    expect(outcomes.filter(({ status }) => status === 201)).toHaveLength(3);
+    clock.advance(staleMs);
+    expect(await sniper.outcome(fixed)).toEqual(tooMuch);
+    await gateway.partners.change(sniper.id, { maxFixedExposureUsd: 2_600 });
+    const { key } = await gateway.partners.issueKey(sniper.id);
+    const reply = await gateway.call('POST', '/partner/orders', { key, body: orderBody(fixed) });
+    expect(reply.status).toBe(201);
+    expect(await sniper.outcome(fixed)).toEqual(tooMuch);
+  });
+});
