@@ -102,6 +102,15 @@ export async function startApp({ config, databaseUrl, embedded, group, surroundi
   };
 
   try {
+    if (config.OTEL_EXPORTER_OTLP_ENDPOINT !== null) {
+      const { openTracing } = await import('./tracing/open-telemetry.ts');
+      const tracing = openTracing({
+        endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT,
+        ratio: Number(config.OTEL_TRACES_SAMPLER_ARG),
+        role: config.ROLE,
+      });
+      closing.push(() => tracing.close());
+    }
     const networks = await openNetworks(config);
     const unsafe = unsafeSettings(config, networks);
     if (unsafe.length > 0) throw new ConfigError(unsafe);

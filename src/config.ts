@@ -8,6 +8,7 @@ import {
   exchange,
   exchanges,
   flag,
+  fraction,
   host,
   integer,
   isLoopback,
@@ -528,6 +529,20 @@ export const settings = {
     shown: '1000',
     good: '1000',
     why: 'milliseconds after SIGTERM in which new requests are still answered, so that load balancers can turn away',
+  }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: setting<string | null>({
+    parse: url('http:', 'https:'),
+    fallback: null,
+    shown: '',
+    good: 'http://127.0.0.1:4318',
+    why: 'OpenTelemetry collector that traces are sent to, by OTLP over HTTP; absent, nothing is traced',
+  }),
+  OTEL_TRACES_SAMPLER_ARG: setting({
+    parse: fraction,
+    fallback: '1',
+    shown: '1',
+    good: '0.1',
+    why: 'fraction of traces that is recorded',
   }),
   LOG_LEVEL: setting({
     parse: oneOf('silent', 'error', 'warn', 'info', 'debug'),

@@ -36,6 +36,14 @@ export const oneOf =
 /** true or false. */
 export const flag = (text: string): boolean => oneOf('true', 'false')(text) === 'true';
 
+/** A fraction in decimal text, from 0 to 1. */
+export const fraction = (text: string): string => {
+  if (!/^(?:0(?:\.\d{1,6})?|1(?:\.0{1,6})?)$/.test(text)) {
+    throw new BadSetting('must be a decimal from 0 to 1 with at most 6 digits after the point');
+  }
+  return text;
+};
+
 /** A fraction in decimal text, below a half. */
 export const rate = (text: string): string => {
   const value = parseDecimal(text);

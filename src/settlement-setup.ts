@@ -27,6 +27,7 @@ import { WalletWatch } from './settlement/wallet-watch.ts';
 import { settlementTools } from './settlement-tools.ts';
 import { StartError } from './start-error.ts';
 import type { Surroundings } from './surroundings.ts';
+import { traced } from './tracing/tracing.ts';
 import { openVenue, refuseOtherVenue } from './venue-setup.ts';
 
 /** The running half of the gateway that moves orders and money. */
@@ -65,9 +66,9 @@ export async function openSettlement(options: SettlementOptions): Promise<Settle
   const { config, databaseUrl, orm, clock, log, catalogue, surroundings } = options;
   const { onBoundary = () => {}, background = true } = surroundings;
   const sandbox = new SandboxChain({ orm, clock });
-  const signer = options.signer && (surroundings.signer?.(options.signer) ?? options.signer);
+  const signer = options.signer && traced(surroundings.signer?.(options.signer) ?? options.signer, 'signer');
   const opened = openVenue(options);
-  const venue = surroundings.venue?.(opened) ?? opened;
+  const venue = traced(surroundings.venue?.(opened) ?? opened, 'venue');
   await refuseOtherVenue(orm, venue);
   const tools = settlementTools(options, venue);
   const adapters = signer ? await openAdapters(options, sandbox, signer) : new Map<string, ChainAdapter>();
@@ -152,7 +153,11 @@ async function openAdapters(
 ): Promise<Map<string, ChainAdapter>> {
   const { surroundings } = options;
   const adapters = await openChains({ ...options, sandbox, signer, onProgress: surroundings.onProgress ?? (() => {}) });
-  return new Map([...adapters].map(([chain, adapter]) => [chain, surroundings.chain?.(adapter) ?? adapter]));
+  return new Map(
+    [...adapters].map(([chain, adapter]) => {
+      return [chain, traced(surroundings.chain?.(adapter) ?? adapter, 'chain', { chain })];
+    }),
+  );
 }
 
 /** Makes blocks on the sandbox's chains by the clock, as long as they have something to do. Returns how to stop. */

@@ -1,3 +1,4 @@
+import { span } from '../tracing/tracing.ts';
 import { ChainError } from './chain-adapter.ts';
 import type { NodeConfig } from './network-config.ts';
 import { NodeFault } from './node-answer.ts';
@@ -53,7 +54,7 @@ export class JsonRpcNode {
    */
   async call<T>(method: string, params: readonly unknown[] = []): Promise<T> {
     const id = ++this.#id;
-    const answer = await this.#post({ jsonrpc: '2.0', id, method, params });
+    const answer = await this.#traced(method, { jsonrpc: '2.0', id, method, params });
     const result = this.#result<T>(answer);
     // A refusal may have no id; a result that belongs to another question is none.
     if (String(asObject(answer)?.id) !== String(id)) throw this.#fault('unsound_answer', 'answered another question');
@@ -69,7 +70,7 @@ export class JsonRpcNode {
     if (calls.length === 0) return [];
     const first = this.#id + 1;
     const requests = calls.map(({ method, params = [] }) => ({ jsonrpc: '2.0', id: ++this.#id, method, params }));
-    const answers = await this.#post(requests);
+    const answers = await this.#traced(`batch of ${calls[0]?.method}`, requests);
     if (!Array.isArray(answers)) {
       // A node that refuses the request as a whole answers with one error.
       this.#result(answers);
@@ -86,6 +87,12 @@ export class JsonRpcNode {
     if (error) throw new RpcError(Number.parseInt(String(error.code), 10), String(error.message).slice(0, 300));
     if (!('result' in object)) throw this.#fault('unsound_answer', 'gave an answer without a result');
     return object.result as T;
+  }
+
+  #traced(method: string, body: unknown): Promise<unknown> {
+    return span(`node ${method}`, { kind: 'client', attributes: { 'server.address': this.name } }, () =>
+      this.#post(body),
+    );
   }
 
   async #post(body: unknown): Promise<unknown> {

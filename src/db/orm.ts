@@ -18,6 +18,7 @@ import { StaffAction } from '../settlement/staff-action.entity.ts';
 import { Trade } from '../settlement/trade.entity.ts';
 import { StaffMember } from '../staff/staff-member.entity.ts';
 import { StaffSession } from '../staff/staff-session.entity.ts';
+import { traceQueries } from './traced-queries.ts';
 
 /** All entities of the product. A new one is added here. */
 export const entities = [
@@ -106,6 +107,7 @@ export async function createOrm(options: OrmOptions): Promise<MikroORM> {
       options: '-c random_page_cost=1.1 -c jit=off -c max_parallel_workers_per_gather=0 -c work_mem=16MB',
       onPoolCreated: (pool: Pool) => {
         returnDeadConnections(pool);
+        traceQueries(pool);
         onPool?.(pool);
       },
     },

@@ -1,5 +1,7 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
+import { span } from '../tracing/tracing.ts';
+import { sqlSpan } from './traced-queries.ts';
 
 /** A statement that PostgreSQL parses and plans once for each connection. */
 export interface Prepared {
@@ -41,8 +43,11 @@ export class PreparedStatements {
     values: Readonly<Record<string, string | number | Buffer | null>>,
   ): Promise<Row[]> {
     this.#pool ??= await this.#orm.em.getConnection().getNativeClient();
+    const pool = this.#pool;
     this.#orm.config.getLogger().logQuery({ query: text });
-    const { rows } = await this.#pool.query<Row>({ name, text, values: parameters.map((each) => values[each]) });
+    const { rows } = await span(`postgresql ${name}`, sqlSpan, () =>
+      pool.query<Row>({ name, text, values: parameters.map((each) => values[each]) }),
+    );
     return rows;
   }
 }

@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { errorMembers } from '../log.ts';
+import { isTracing, span } from '../tracing/tracing.ts';
 import { healthChecks } from './health.ts';
 import { type MetricsSources, metricsPage } from './metrics.ts';
 import type { StaffAppDependencies } from './staff-app.ts';
@@ -25,7 +27,14 @@ export function createInternalListener({ isDraining, ...dependencies }: Internal
     // Both come every few seconds; in the log they would hide the rest.
     if ((await answersHealth(req, res)) || (await answersMetrics(req, res))) return;
     staffApp ??= openStaffApp();
-    (await staffApp)(req, res);
+    const app = await staffApp;
+    if (!isTracing() || req.url?.split('?', 1)[0] !== '/graphql') return app(req, res);
+    await span(`${req.method} /graphql`, { kind: 'server' }, async (opened) => {
+      const closed = once(res, 'close');
+      app(req, res);
+      await closed;
+      opened.set({ 'http.response.status_code': res.statusCode });
+    });
   };
   return (req, res) => {
     serve(req, res).catch((error: unknown) => {

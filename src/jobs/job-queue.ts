@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { fromKysely, PgBoss } from 'pg-boss';
 import { errorMembers, type Log } from '../log.ts';
+import { span, traceparent } from '../tracing/tracing.ts';
 
 /** The one queue: each job names an order that has something to do. */
 const queue = 'settle';
@@ -11,6 +12,8 @@ const expireInSeconds = 120;
 
 interface SettleJob {
   readonly orderId: string;
+  /** Of the work that woke the order, while anything is traced. */
+  readonly traceparent?: string;
 }
 
 /**
@@ -59,18 +62,23 @@ export class JobQueue {
    */
   async wake(em: EntityManager, orderIds: readonly string[]): Promise<void> {
     if (orderIds.length === 0) return;
+    const parent = traceparent();
+    const origin = parent === null ? {} : { traceparent: parent };
     await this.#boss.insert(
       queue,
-      orderIds.map((orderId) => ({ data: { orderId }, singletonKey: orderId })),
+      orderIds.map((orderId) => ({ data: { orderId, ...origin }, singletonKey: orderId })),
       { db: fromKysely(em.getKysely()) },
     );
   }
 
   /** Handles jobs until stop. The handler must not throw; what it leaves undone is found by the sweep. */
   async work(handle: (orderIds: readonly string[]) => Promise<void>): Promise<void> {
-    await this.#boss.work<SettleJob>(queue, { batchSize, pollingIntervalSeconds: 1 }, async (jobs) => {
-      await handle([...new Set(jobs.map(({ data }) => data.orderId))]);
-    });
+    const batch = (jobs: readonly { data: SettleJob }[]): Promise<void> => {
+      const links = jobs.flatMap(({ data }) => data.traceparent ?? []);
+      const options = { kind: 'consumer', attributes: { 'job.count': jobs.length }, links } as const;
+      return span(`jobs ${queue}`, options, () => handle([...new Set(jobs.map(({ data }) => data.orderId))]));
+    };
+    await this.#boss.work<SettleJob>(queue, { batchSize, pollingIntervalSeconds: 1 }, batch);
   }
 
   /** Lets the jobs under way end, then closes. */

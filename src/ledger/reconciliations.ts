@@ -37,10 +37,11 @@ export class Reconciliations {
     const { rows, checked } = await reconcile({ orm, adapters });
     const checks = Object.values(checked).reduce((sum, count) => sum + count, 0);
     const differences: Record<string, number> = {};
-    for (const { check, subject, difference } of rows) {
-      if (difference === '0') continue;
-      differences[check] = (differences[check] ?? 0) + 1;
-      log.error({ event: 'ledger_differs', check, subject, difference }, 'the book differs from what it stands for');
+    for (const { check, difference } of rows) {
+      if (difference !== '0') differences[check] = (differences[check] ?? 0) + 1;
+    }
+    for (const [code, count] of Object.entries(differences)) {
+      log.error({ event: 'ledger_differs', code, count }, 'the book differs from what it stands for');
     }
     await em.execute(`update reconciliation set ended_at = ?, checks = ?, differences = ?::jsonb where due_at = ?`, [
       clock.now(),

@@ -2,6 +2,7 @@ import { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
 import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { errorMembers, type Log } from '../log.ts';
+import { span } from '../tracing/tracing.ts';
 import { Patience } from './patience.ts';
 
 /** Every limit counts in windows of a minute, from the first hit. */
@@ -118,7 +119,8 @@ export class Limiter {
     if (refusal) return refusal;
     if (this.#redis) {
       try {
-        return await this.#countInRedis(this.#redis, buckets);
+        const redis = this.#redis;
+        return await span('redis count', { kind: 'client' }, () => this.#countInRedis(redis, buckets));
       } catch (error) {
         this.#insuranceUses++;
         this.#options.metrics?.countInsurance();

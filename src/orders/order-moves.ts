@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { span } from '../tracing/tracing.ts';
 import type { Order } from './order.entity.ts';
 import { OrderEvent } from './order-event.entity.ts';
 import { type OrderMove, orderMoves } from './order-status.ts';
@@ -19,6 +20,7 @@ export interface MoveDetails {
 export function moveOrder(em: EntityManager, order: Order, cause: OrderMove, details: MoveDetails): void {
   const { from, to } = orderMoves[cause];
   if (order.status !== from) throw new Error(`${cause} moves an order from ${from}, and this one is ${order.status}`);
+  span(`order ${cause}`, { kind: 'internal', attributes: { 'order.id': order.id, 'order.status': to } }, () => {});
   const { at, actor = 'system', detail = null } = details;
   order.status = to;
   order.eventSeq += 1;

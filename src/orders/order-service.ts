@@ -11,6 +11,7 @@ import { type Big, formatDecimal } from '../money.ts';
 import type { Caller } from '../partners/authenticator.ts';
 import type { RateType } from '../rates/quote.ts';
 import type { Quote, RateService } from '../rates/rate-service.ts';
+import { annotate } from '../tracing/tracing.ts';
 import { IdempotencyKey } from './idempotency-key.entity.ts';
 import type { OpenOrders, Room } from './open-orders.ts';
 import {
@@ -135,6 +136,7 @@ export class OrderService {
     const [statement, id] = 'id' in named ? [orderById, named.id] : [orderByShortId, named.shortId];
     const [order] = await this.#statements.run<OrderView>(statement, { partner: partnerId, id });
     if (!order) throw orderNotFound();
+    annotate({ 'order.id': order.id });
     return order;
   }
 
@@ -297,6 +299,7 @@ export class OrderService {
     if (ownRefund) faults.push(ownAddress('refund_address'));
     if (faults.length > 0) throw errorFromFaults(faults);
     if (address === null) throw noAddress(quote.from.network);
+    annotate({ 'order.id': order.id });
     return { orderId: order.id, body: body.replace(addressToCome, address), replayed: false };
   }
 

@@ -10,6 +10,7 @@ import type { ProcessMetrics } from '../metrics/process-metrics.ts';
 import type { OrderService } from '../orders/order-service.ts';
 import type { Authenticator } from '../partners/authenticator.ts';
 import type { RateService } from '../rates/rate-service.ts';
+import { isTracing, span } from '../tracing/tracing.ts';
 import { sendAnswer, sendError } from './answer.ts';
 import { createApi } from './api.ts';
 import { Call } from './call.ts';
@@ -51,7 +52,7 @@ export async function createRestListener(dependencies: RestDependencies): Promis
   const clientOf = clientReader(config.TRUSTED_PROXIES);
   const warnOfProxy = proxyWarning(log);
 
-  const serve = async (call: Call): Promise<void> => {
+  const answer = async (call: Call): Promise<void> => {
     try {
       requireHttps(call.client);
       await rateLimit.admit(call);
@@ -62,6 +63,7 @@ export async function createRestListener(dependencies: RestDependencies): Promis
     const { method, route, res, startedAt } = call;
     metrics.observeRequest({ method, route, status: res.statusCode, seconds: (performance.now() - startedAt) / 1000 });
   };
+  const serve = (call: Call): Promise<void> => (isTracing() ? tracedAnswer(call, answer) : answer(call));
   return (req, res) => {
     const client = clientOf(req);
     const call = new Call(req, res, requestId(req.headers['x-request-id'], client), client);
@@ -69,6 +71,21 @@ export async function createRestListener(dependencies: RestDependencies): Promis
     if (log.isLevelEnabled('info')) res.on('close', () => logCall(log, call));
     void serve(call);
   };
+}
+
+/** Answers a request within a span. A trace of the caller's is gone on with behind a trusted proxy only. */
+function tracedAnswer(call: Call, answer: (call: Call) => Promise<void>): Promise<void> {
+  const { method, id, client } = call;
+  const attributes = { 'http.request.method': method, 'request.id': id };
+  const parent = client.isBehindProxy ? call.header('traceparent') : undefined;
+  return span(method, { kind: 'server', attributes, parent }, async (opened) => {
+    await answer(call);
+    const { route, res, caller, errorCode } = call;
+    opened.rename(`${method} ${route}`);
+    opened.set({ 'http.route': route, 'http.response.status_code': res.statusCode });
+    if (caller) opened.set({ 'partner.id': caller.partner.id });
+    if (errorCode !== null && res.statusCode >= 500) opened.fail(errorCode);
+  });
 }
 
 const acceptableRequestId = /^[A-Za-z0-9_-]{8,64}$/;

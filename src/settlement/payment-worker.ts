@@ -8,6 +8,7 @@ import {
 } from '../chains/chain-adapter.ts';
 import type { Clock } from '../clock.ts';
 import { errorMembers, type Log } from '../log.ts';
+import { span } from '../tracing/tracing.ts';
 import type { OnBoundary } from './boundary.ts';
 import { type ChainLease, LeaseLost } from './chain-lease.ts';
 import type { Payment } from './payment.entity.ts';
@@ -111,8 +112,9 @@ export class PaymentWorker {
     ids: readonly string[],
     hasTime: () => boolean,
   ): Promise<boolean> {
+    const attributes = { chain: adapter.chain, 'payment.count': ids.length };
     try {
-      await this.#advance(adapter, lease, ids, hasTime);
+      await span('payments', { kind: 'consumer', attributes }, () => this.#advance(adapter, lease, ids, hasTime));
       return true;
     } catch (error) {
       if (error instanceof LeaseLost) throw error;

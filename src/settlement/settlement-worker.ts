@@ -5,6 +5,7 @@ import { type ChainAdapter, ChainError } from '../chains/chain-adapter.ts';
 import type { Clock } from '../clock.ts';
 import type { JobQueue } from '../jobs/job-queue.ts';
 import { errorMembers, type Log } from '../log.ts';
+import { span } from '../tracing/tracing.ts';
 import { type ChainLease, ChainLeases, LeaseLost } from './chain-lease.ts';
 import type { ChainScanner } from './chain-scanner.ts';
 import type { ChainTask } from './chain-task.ts';
@@ -263,7 +264,9 @@ export class SettlementWorker {
     const { clock } = this.#options;
     for (;;) {
       const overdue = await this.#dueOrders(new Date(clock.now().getTime() - overdueMs));
-      await this.#settle(overdue);
+      const attributes = { 'order.count': overdue.length };
+      if (overdue.length > 0)
+        await span('overdue orders', { kind: 'consumer', attributes }, () => this.#settle(overdue));
       if (overdue.length < sweepBatch || this.#isStopped) return;
     }
   }

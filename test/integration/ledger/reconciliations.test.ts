@@ -49,7 +49,7 @@ describe('reconciling by the clock', () => {
     expect(await newWorker().runIfDue()).toBe(true);
     expect((await latest())?.differences).toBeGreaterThan(0);
     expect(await differences()).toContainEqual(expect.stringContaining('check="histories"'));
-    expect(log.lines().join('')).toContain('ledger_differs');
+    expect(log.lines().join('')).toContain('"event":"ledger_differs","code":"histories","count":1');
   });
 
   it('is made up for when a worker that had begun was lost', async () => {

@@ -1,0 +1,31 @@
+import type { Pool, PoolClient } from 'pg';
+import { isTracing, type SpanOptions, span } from '../tracing/tracing.ts';
+
+/** What every span of a statement tells. Its text is not told, as values may stand in it. */
+export const sqlSpan: SpanOptions = { kind: 'client', attributes: { 'db.system.name': 'postgresql' } };
+
+/** Makes each statement that is awaited on a connection of the pool a span, while anything is traced. */
+export function traceQueries(pool: Pool): void {
+  if (!isTracing()) return;
+  pool.on('connect', (client: PoolClient) => {
+    const query: (...given: unknown[]) => unknown = client.query.bind(client);
+    const tracedQuery = (...given: unknown[]): unknown => {
+      // One with a callback is the pool's own, whose caller makes the span.
+      if (typeof given.at(-1) === 'function') return query(...given);
+      const [first] = given;
+      const text = typeof first === 'string' ? first : (first as { text?: unknown } | undefined)?.text;
+      return span(`postgresql ${summary(String(text))}`, sqlSpan, () => query(...given));
+    };
+    client.query = tracedQuery as typeof client.query;
+  });
+}
+
+/** What a statement does and to what, as in `update payment`: few words, and no values. */
+function summary(sql: string): string {
+  const [, writes, written] =
+    /\b(insert(?= into)|update|delete(?= from))(?: into| from)? "?([a-z_]+)"?/i.exec(sql) ?? [];
+  if (writes && written) return `${writes.toLowerCase()} ${written}`;
+  const [, verb = 'statement'] = /^[\s(]*([a-z]+)/i.exec(sql) ?? [];
+  const [, read] = /\bfrom "?([a-z_]+)"?/i.exec(sql) ?? [];
+  return read === undefined ? verb.toLowerCase() : `${verb.toLowerCase()} ${read}`;
+}
