@@ -1,0 +1,72 @@
+import { readContract } from '../../src/rest/contract.ts';
+import type { Schema } from './schema-values.ts';
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: 'query' | 'path' | 'header';
+  readonly required?: boolean;
+  readonly schema: Schema;
+}
+
+/** An operation of the contract, with every reference followed. */
+export interface Operation {
+  readonly id: string;
+  readonly method: string;
+  readonly path: string;
+  readonly parameters: readonly Parameter[];
+  readonly body: Schema | null;
+  /** Whether it needs a key, or looks at one. */
+  readonly needsKey: boolean;
+  readonly takesKey: boolean;
+  readonly statuses: readonly number[];
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the document is read by what the contract's own tests know of it
+const document = readContract() as any;
+
+function resolve<T>(node: T): T {
+  const { $ref } = node as { $ref?: string };
+  if ($ref === undefined) return node;
+  const parts = $ref.slice(2).split('/');
+  return parts.reduce((at: unknown, part) => (at as Record<string, unknown>)[part], document) as T;
+}
+
+/** A schema with every reference in it followed. */
+function whole(schema: Schema): Schema {
+  const { properties, allOf, ...rest } = resolve(schema);
+  return {
+    ...rest,
+    ...(allOf ? { allOf: allOf.map(whole) } : {}),
+    ...(properties
+      ? { properties: Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, whole(one)])) }
+      : {}),
+  };
+}
+
+export const operations: readonly Operation[] = Object.entries(document.paths as Record<string, object>).flatMap(
+  ([path, item]) =>
+    // biome-ignore lint/suspicious/noExplicitAny: as above
+    Object.entries(item as Record<string, any>).map(([method, operation]) => {
+      const body = operation.requestBody?.content['application/json'].schema;
+      const security: object[] = operation.security ?? [];
+      return {
+        id: operation.operationId,
+        method: method.toUpperCase(),
+        path,
+        parameters: ((operation.parameters ?? []) as Parameter[])
+          .map(resolve)
+          .map((one) => ({ ...one, schema: whole(one.schema) })),
+        body: body ? whole(body) : null,
+        needsKey: security.length > 0 && security.every((one) => Object.keys(one).length > 0),
+        takesKey: security.length > 0,
+        statuses: Object.keys(operation.responses).map(Number),
+      };
+    }),
+);
+
+/** @throws Error when the contract has no operation of this id. */
+export function operationOf(id: string): Operation {
+  const found = operations.find((operation) => operation.id === id);
+  if (!found) throw new Error(`the contract has no operation ${id}`);
+  return found;
+}

@@ -1,0 +1,170 @@
+import type { Dice } from '../support/dice.ts';
+
+/** As much of JSON Schema as the contract's requests use. */
+export interface Schema {
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly string[];
+  readonly allOf?: readonly Schema[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly pattern?: string;
+  readonly exclusiveMinimum?: number;
+}
+
+/** A value that breaks a schema, as JSON text, and how a request with it is answered. */
+export interface Wrong {
+  readonly text: string;
+  /** 400 for another shape, 422 for a value of the right shape that is refused. */
+  readonly status: 400 | 422;
+}
+
+/** What strings are made of: what people type, and what breaks parsers, databases, logs and terminals. */
+const alphabets: readonly string[] = [
+  'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789',
+  ' "\\/{}[]()<>%&=?#+,;:!|~^`$*@\'-_.',
+  '\u0000\u0001\u0007\b\t\n\r\u001b\u007f\u0085\u2028\ufeff',
+  'äßñ漢字🚀\u0301\u200f\u202e\ud800\udfff',
+];
+
+/** Strings that meant something to somebody once. */
+const notorious: readonly string[] = [
+  '__proto__',
+  'constructor',
+  "' or 1=1 --",
+  '$' + '{7*7}',
+  '../../etc/passwd',
+  '%00',
+  'null',
+  'NaN',
+  '1e1000000',
+  '<script>alert(1)</script>',
+  'BTC\u0000',
+  'BTC ',
+  'btc',
+];
+
+/** Makes values of schemas, right or wrong by construction. */
+export class SchemaValues {
+  readonly #dice: Dice;
+
+  constructor(dice: Dice) {
+    this.#dice = dice;
+  }
+
+  /** A value that the schema allows, as JSON text. */
+  valid(schema: Schema): string {
+    const { allOf, properties, required = [], enum: choices } = schema;
+    if (allOf?.[0]) return this.valid(allOf[0]);
+    if (choices) return JSON.stringify(this.#dice.pick(choices));
+    switch (this.#typeOf(schema)) {
+      case 'number':
+        return this.#number();
+      case 'string':
+        return JSON.stringify(this.#string(schema));
+      case 'object': {
+        const members = Object.entries(properties ?? {}).filter(([name]) => {
+          return required.includes(name) || this.#dice.chance(0.5);
+        });
+        return toObject(members.map(([name, member]) => [name, this.valid(member)]));
+      }
+      default:
+        throw new Error(`no values of ${JSON.stringify(schema)}`);
+    }
+  }
+
+  /** A value that the schema refuses for one reason, as JSON text. */
+  wrong(schema: Schema): Wrong {
+    const { allOf, properties, required = [], enum: choices, maxLength, minLength = 0, exclusiveMinimum } = schema;
+    if (allOf?.[0]) return this.wrong(allOf[0]);
+    const type = this.#typeOf(schema);
+    const ways: (() => Wrong)[] = [() => this.#wrongType(type)];
+    if (choices) ways.push(() => ({ text: JSON.stringify(`${this.#dice.pick(choices)}s`), status: 400 }));
+    if (type === 'string' && maxLength !== undefined && !choices) {
+      ways.push(() => ({ text: JSON.stringify('a'.repeat(maxLength + 1)), status: 422 }));
+    }
+    if (type === 'string' && minLength > 0 && !choices) ways.push(() => ({ text: '""', status: 422 }));
+    if (type === 'number' && exclusiveMinimum === 0) {
+      // Well formed, and refused for what it says: another status than for the wrong shape.
+      ways.push(() => ({ text: this.#dice.pick(['0', '-1', '-0.000001', '0.0']), status: 422 }));
+    }
+    if (type === 'object' && properties) {
+      const whole = (): [string, string][] =>
+        Object.entries(properties).map(([name, member]) => [name, this.valid(member)]);
+      ways.push(() => {
+        const missing = this.#dice.pick(required);
+        return { text: toObject(whole().filter(([name]) => name !== missing)), status: 400 };
+      });
+      ways.push(() => {
+        const [name, member] = this.#dice.pick(Object.entries(properties));
+        const { text, status } = this.wrong(member);
+        return {
+          text: toObject(whole().map((each) => (each[0] === name ? [name, text] : each))),
+          status,
+        };
+      });
+      if (schema.additionalProperties === false) {
+        ways.push(() => {
+          const extra = this.#dice.pick(['refund_adress', 'id', 'status', '__proto__', 'constructor', 'toString', '']);
+          return { text: toObject([...whole(), [extra, '"x"']]), status: 400 };
+        });
+      }
+    }
+    return this.#dice.pick(ways)();
+  }
+
+  #typeOf({ type }: Schema): string {
+    return typeof type === 'string' ? type : this.#dice.pick(type ?? ['object']);
+  }
+
+  #wrongType(type: string): Wrong {
+    const others = { string: '"text"', number: '1', object: '{}', boolean: 'true', null: 'null', array: '["BTC"]' };
+    const [, text] = this.#dice.pick(Object.entries(others).filter(([each]) => each !== type));
+    return { text, status: 400 };
+  }
+
+  /** A positive JSON number of at most 40 characters, whose exponent is within ±30. */
+  #number(): string {
+    const dice = this.#dice;
+    const digits = (length: number): string => Array.from({ length }, () => Math.floor(dice.next() * 10)).join('');
+    const whole = dice.chance(0.4) ? '0' : `${1 + Math.floor(dice.next() * 9)}${digits(Math.floor(dice.next() * 12))}`;
+    const fraction = `.${digits(Math.floor(dice.next() * 17))}${1 + Math.floor(dice.next() * 9)}`;
+    const exponent = dice.chance(0.1) ? `e${dice.pick(['', '+', '-'])}${Math.floor(dice.next() * 31)}` : '';
+    return `${whole}${whole === '0' || dice.chance(0.5) ? fraction : ''}${exponent}`;
+  }
+
+  #string({ minLength = 0, maxLength = 40, pattern }: Schema): string {
+    const dice = this.#dice;
+    if (pattern !== undefined) return this.#matching(pattern);
+    if (dice.chance(0.2)) {
+      const found = notorious.filter(({ length }) => length >= minLength && length <= maxLength);
+      if (found.length > 0) return dice.pick(found);
+    }
+    const length = dice.chance(0.1) ? maxLength : Math.min(maxLength, minLength + Math.floor(dice.next() * 12));
+    const letters = [...dice.pick(alphabets)];
+    let text = '';
+    while ([...text].length < length) text += dice.pick(letters);
+    return text;
+  }
+
+  /** Text of one class of characters, of which there may be several ways: `^[0-9A-Fa-f]{64}$`, `^[a-z]{1,9}$|^"[a-z]{1,9}"$`. */
+  #matching(pattern: string): string {
+    const way = this.#dice.pick(pattern.split('|'));
+    const [, quote = '', set, low, high = low] = /^\^("?)(\[[^\]]+\])\{(\d+)(?:,(\d+))?\}"?\$$/.exec(way) ?? [];
+    if (set === undefined) throw new Error(`no text for the pattern ${pattern}`);
+    const belongs = new RegExp(set);
+    const letters = Array.from({ length: 0x7f }, (_, code) => String.fromCharCode(code)).filter((one) =>
+      belongs.test(one),
+    );
+    const length = Math.floor(this.#dice.between(Number(low), Number(high) + 1));
+    const text = Array.from({ length }, () => this.#dice.pick(letters)).join('');
+    return `${quote}${text}${quote}`;
+  }
+}
+
+/** Members as JSON text; a name may be there twice. */
+function toObject(members: readonly (readonly [string, string])[]): string {
+  return `{${members.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}`;
+}
