@@ -51,7 +51,6 @@ export interface App {
   readonly demo: DemoAccess | null;
   readonly orm: MikroORM;
   readonly log: Log;
-  readonly limiter: Limiter;
   readonly orders: OrderService;
   /** Null in an api process. */
   readonly settlement: Settlement | null;
@@ -338,7 +337,6 @@ export async function startApp({ config, databaseUrl, embedded, group, surroundi
       demo,
       orm,
       log,
-      limiter,
       orders,
       settlement,
       networks,

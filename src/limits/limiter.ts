@@ -90,18 +90,12 @@ export class Limiter {
   readonly #memory = new Map<string, RateLimiterAbstract>();
   readonly #refused = new LRUCache<string, { limit: number; untilMs: number }>({ max: keptRefusals });
   readonly #patience = new Patience(replyMs);
-  #insuranceUses = 0;
   #warnedAt = 0;
 
   constructor(options: LimiterOptions) {
     this.#options = options;
     this.#prefix = options.keyPrefix ?? 'xp';
     this.#redis = options.redisUrl === null ? null : this.#connect(options.redisUrl);
-  }
-
-  /** How many requests were counted in memory because Redis could not. */
-  get insuranceUses(): number {
-    return this.#insuranceUses;
   }
 
   /**
@@ -122,7 +116,6 @@ export class Limiter {
         const redis = this.#redis;
         return await span('redis count', { kind: 'client' }, () => this.#countInRedis(redis, buckets));
       } catch (error) {
-        this.#insuranceUses++;
         this.#options.metrics?.countInsurance();
         this.#warn(error);
       }

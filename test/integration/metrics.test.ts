@@ -1,3 +1,4 @@
+import { sampleOf } from '../support/exposition.ts';
 import { type SettledGateway, startSettledGateway } from '../support/settled-gateway.ts';
 
 let gateway: SettledGateway;
@@ -15,17 +16,6 @@ const exposition = async (): Promise<string> => {
   expect(reply.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
   return reply.text();
 };
-
-/** The value of one series, its labels in any order; null when there is none. */
-function sampleOf(text: string, name: string, labels: Readonly<Record<string, string>> = {}): number | null {
-  for (const line of text.split('\n')) {
-    const [, found, list = '', value] = /^([a-z_]+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? [];
-    const own = Object.fromEntries([...list.matchAll(/(\w+)="([^"]*)"/g)].map(([, label, text = '']) => [label, text]));
-    const wanted = Object.entries(labels);
-    if (found === name && wanted.every(([label, text]) => own[label] === text)) return Number(value);
-  }
-  return null;
-}
 
 describe('/metrics', () => {
   it('is on the internal listener only, and takes GET only', async () => {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addressKeys } from '../../src/limits/client-address.ts';
 import { generateKey } from '../../src/partners/secret-key.ts';
+import { metric } from '../support/exposition.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { orderBody } from '../support/orders.ts';
 import { describeWithRedis, startRedis, type TestRedis } from '../support/redis.ts';
@@ -175,7 +176,8 @@ describeWithRedis('limits in Redis', () => {
     const gateway = await start({ settings, surroundings: { limiterPrefix: `away-${how}` } });
     const call = () => gateway.call('GET', '/currencies', { headers: from('203.0.113.30') });
     expect((await call()).status).toBe(200);
-    const { insuranceUses } = gateway.app.limiter;
+    const uninsured = () => metric(gateway.app.internalUrl, 'gateway_rate_limit_insurance_total');
+    expect(await uninsured()).toBe(0);
 
     if (how === 'hangs') redis.hang();
     else await redis.kill();
@@ -189,14 +191,14 @@ describeWithRedis('limits in Redis', () => {
     // The bound is a promise to partners, with a wide margin over the 100 ms that the code waits.
     expect(slowest).toBeLessThan(500);
     expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429]);
-    expect(gateway.app.limiter.insuranceUses).toBeGreaterThan(insuranceUses);
+    expect(await uninsured()).toBeGreaterThan(0);
 
     if (how === 'hangs') redis.resume();
     else await redis.restart();
     for (let i = 0; i < 200; i++) {
-      const before = gateway.app.limiter.insuranceUses;
+      const before = await uninsured();
       await gateway.call('GET', '/currencies', { headers: from(`198.51.100.${i}`) });
-      if (gateway.app.limiter.insuranceUses === before) return;
+      if ((await uninsured()) === before) return;
       await sleep(50);
     }
     throw new Error('the limiter did not go back to Redis');
