@@ -320,7 +320,7 @@ export async function startApp({ config, databaseUrl, embedded, group, surroundi
     if (rest) closing.push(() => rest.close(inFlightMs));
     endPart('REST API and listeners');
 
-    const demo = servesPartners ? await createDemoAccess({ orm, url: databaseUrl, clock }, hasher) : null;
+    const demo = servesPartners ? await createDemoAccess({ orm, url: databaseUrl, clock, networks }, hasher) : null;
     endPart('demo access');
     logParts(log);
     let stopped: Promise<void> | undefined;

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import type { MikroORM } from '@mikro-orm/postgresql';
-import type { Clock } from './clock.ts';
 import type { Config, Pepper } from './config.ts';
 import { Currency } from './currencies/currency.entity.ts';
 import { CurrencyService } from './currencies/currency-service.ts';
@@ -131,21 +130,24 @@ async function filePepper(config: Config, needed: boolean): Promise<Pepper> {
  * shown only once is shown.
  */
 export async function createDemoAccess(
-  { orm, url, clock }: Pick<BootstrapOptions, 'orm' | 'url' | 'clock'>,
+  { orm, url, clock, networks }: Pick<BootstrapOptions, 'orm' | 'url' | 'clock' | 'networks'>,
   hasher: KeyHasher,
 ): Promise<DemoAccess | null> {
   return withAdvisoryLock(url, advisoryLocks.firstStart, async () => {
     const em = orm.em.fork();
     const isFirst = (await em.count(Partner)) + (await em.count(StaffMember)) === 0;
-    return isFirst ? createDemo(orm, hasher, clock) : null;
+    if (!isFirst) return null;
+    return createDemo(
+      new PartnerService(orm, hasher, clock, networks.areOfValue),
+      new StaffService(orm, hasher, clock),
+    );
   });
 }
 
-async function createDemo(orm: MikroORM, hasher: KeyHasher, clock: Clock): Promise<DemoAccess> {
-  const partners = new PartnerService(orm, hasher, clock);
+async function createDemo(partners: PartnerService, staff: StaffService): Promise<DemoAccess> {
   const partner = await partners.create('Demo partner');
   const { key } = await partners.issueKey(partner.id, { label: 'demo' });
   const staffEmail = 'admin@example.com';
-  const { token } = await new StaffService(orm, hasher, clock).create(staffEmail, 'admin');
+  const { token } = await staff.create(staffEmail, 'admin');
   return { partnerKey: key, staffEmail, staffToken: token };
 }

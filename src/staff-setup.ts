@@ -40,7 +40,7 @@ export interface StaffSetup {
   readonly limiter: Limiter;
   readonly authenticator: StaffAuthenticator;
   readonly catalogue: CurrencyCatalogue;
-  readonly networks: PaymentLimits;
+  readonly networks: PaymentLimits & { readonly areOfValue: boolean };
   readonly prices: PriceBook;
   readonly overrides: PriceOverrideService;
   readonly rates: RateService;
@@ -55,7 +55,7 @@ export async function openStaffApi(setup: StaffSetup): Promise<StaffApi> {
   const actions = setup.actions ?? staffActionsWithoutWorker(setup);
   const audit = new AuditLog(orm, clock);
   const stats = new OrderStats(orm);
-  const partners = new PartnerService(orm, hasher, clock);
+  const partners = new PartnerService(orm, hasher, clock, networks.areOfValue);
   const schema = await buildStaffSchema([
     new OrderResolver(clock, audit, actions),
     new ActionResolver(audit, actions),

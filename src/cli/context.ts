@@ -63,7 +63,7 @@ export async function withServices<T>(command: (context: CommandContext) => Prom
     const hasher = await openHasher(config, orm);
     return command({
       ...context,
-      partners: new PartnerService(orm, hasher, systemClock),
+      partners: new PartnerService(orm, hasher, systemClock, context.networks.areOfValue),
       staff: new StaffService(orm, hasher, systemClock),
       currencies: new CurrencyService(orm, systemClock, context.networks),
     });

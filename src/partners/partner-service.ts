@@ -8,7 +8,7 @@ import { ApiKey } from './api-key.entity.ts';
 import { isLive } from './authenticator.ts';
 import { type KeyScope, keyScopes } from './key-scope.ts';
 import { Partner, type PartnerStatus } from './partner.entity.ts';
-import { generateKey, type KeyHasher } from './secret-key.ts';
+import { generateKey, type KeyHasher, type KeyPrefix } from './secret-key.ts';
 
 /** Keys of one partner that are neither revoked nor expired. */
 const maxLiveKeys = 5;
@@ -47,11 +47,14 @@ export class PartnerService {
   readonly #orm: MikroORM;
   readonly #hasher: KeyHasher;
   readonly #clock: Clock;
+  readonly #keyPrefix: KeyPrefix;
 
-  constructor(orm: MikroORM, hasher: KeyHasher, clock: Clock) {
+  /** @param areOfValue Whether the coins that keys move are money, which each key says of itself. */
+  constructor(orm: MikroORM, hasher: KeyHasher, clock: Clock, areOfValue: boolean) {
     this.#orm = orm;
     this.#hasher = hasher;
     this.#clock = clock;
+    this.#keyPrefix = areOfValue ? 'xp_live_' : 'xp_test_';
   }
 
   /** Makes an active account with the gateway's own pricing and limits. */
@@ -193,8 +196,7 @@ export class PartnerService {
     if (keys.filter((key) => isLive(key, now)).length >= maxLiveKeys) {
       throw new AppError('too_many_keys', `the partner has ${maxLiveKeys} live keys already; revoke one first`);
     }
-    // The sandbox is the only chain so far, so every key is a test key.
-    const key = generateKey('xp_test_');
+    const key = generateKey(this.#keyPrefix);
     em.create(ApiKey, {
       keyId: key.keyId,
       partner,

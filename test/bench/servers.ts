@@ -95,7 +95,7 @@ export async function issueKey({ databaseUrl, dataDir }: Surroundings, partnerId
   const orm = await createOrm({ url: databaseUrl, poolSize: 1 });
   try {
     const hasher = await openHasher(loadConfig({ DATA_DIR: dataDir, DATABASE_URL: databaseUrl }), orm);
-    const partners = new PartnerService(orm, hasher, systemClock);
+    const partners = new PartnerService(orm, hasher, systemClock, false);
     return (await partners.issueKey(partnerId ?? (await partners.create('Bench')).id)).key;
   } finally {
     await orm.close(true);

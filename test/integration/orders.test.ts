@@ -1,7 +1,10 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
+import { openHasher } from '../../src/bootstrap.ts';
 import { addressExample } from '../../src/chains/address.ts';
+import { systemClock } from '../../src/clock.ts';
 import { Big } from '../../src/money.ts';
+import { PartnerService } from '../../src/partners/partner-service.ts';
 import { OrderExpiry } from '../../src/settlement/order-expiry.ts';
 import { TestClock } from '../support/clock.ts';
 import { query } from '../support/database.ts';
@@ -20,6 +23,17 @@ afterAll(() => gateway?.stop());
 const create = (changes: Record<string, unknown> = {}, headers: Record<string, string> = {}, key = partner.key) =>
   gateway.call('POST', '/partner/orders', { key, body: orderBody(changes), headers });
 const read = (id: string, key = partner.key) => gateway.call('GET', `/partner/orders/${id}`, { key });
+
+describe('a key', () => {
+  it('says of itself whether it moves money', async () => {
+    expect(partner.key).toMatch(/^xp_test_/);
+    const { app, config } = gateway;
+    const live = new PartnerService(app.orm, await openHasher(config, app.orm), systemClock, true);
+    const { key } = await live.issueKey(partner.id);
+    expect(key).toMatch(/^xp_live_[0-9A-Za-z]{12}\.[0-9A-Za-z]{49}$/);
+    expect((await create({}, {}, key)).status).toBe(201);
+  });
+});
 
 describe('creating an order', () => {
   it('answers with a waiting order that expires in 30 minutes', async () => {

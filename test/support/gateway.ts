@@ -62,7 +62,12 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     ...(options.surroundings ? { surroundings: options.surroundings } : {}),
   });
   const hasher = await openHasher(config, app.orm);
-  const partners = new PartnerService(app.orm, hasher, options.surroundings?.clock ?? systemClock);
+  const partners = new PartnerService(
+    app.orm,
+    hasher,
+    options.surroundings?.clock ?? systemClock,
+    app.networks.areOfValue,
+  );
   return {
     app,
     config,
