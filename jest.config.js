@@ -10,6 +10,7 @@ export default {
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   // A bound for what hangs, not a measure: programs start slowly on a busy machine.
   testTimeout: 180_000,
+  reporters: ['default', '<rootDir>/test/support/attempts-reporter.js'],
   // Files wait for nodes and databases more than they compute.
   maxWorkers: 2,
 };

@@ -21,8 +21,13 @@ export class StaffBrowser {
     });
   }
 
+  /** Its cookies as a header. */
+  get cookie(): string {
+    return [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  }
+
   async #send(path: string, init: RequestInit & { headers: Record<string, string> }): Promise<Response> {
-    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const { cookie } = this;
     const response = await fetch(new URL(path, this.#base), {
       ...init,
       redirect: 'manual',

@@ -34,19 +34,24 @@ export function staffClient(internalUrl: string, token: string | null): StaffCli
   };
 }
 
+/** What went wrong, by the kind that it is refused with. */
+export function kinds({ errors }: Pick<StaffReply, 'errors'>): (string | undefined)[] {
+  return errors.map(({ extensions }) => extensions.kind ?? extensions.code);
+}
+
+/** Somebody of the staff, who asks. */
+export interface Member {
+  readonly id: string;
+  readonly email: string;
+  readonly token: string;
+  readonly ask: StaffClient;
+  readonly data: (query: string, variables?: Record<string, unknown>) => Promise<Json>;
+}
+
 let members = 0;
 
 /** A new member of a role, with a client. */
-export async function newMember(
-  gateway: TestGateway,
-  role: StaffRole,
-): Promise<{
-  id: string;
-  email: string;
-  token: string;
-  ask: StaffClient;
-  data: (query: string, variables?: Record<string, unknown>) => Promise<Json>;
-}> {
+export async function newMember(gateway: TestGateway, role: StaffRole): Promise<Member> {
   const email = `${role}${++members}@example.com`;
   const { member, token } = await gateway.staff.create(email, role);
   const ask = staffClient(gateway.app.internalUrl, token);

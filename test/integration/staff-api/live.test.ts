@@ -4,6 +4,7 @@ import { orderBody } from '../../support/orders.ts';
 import { type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
 import { StaffBrowser } from '../../support/staff-browser.ts';
 import { newMember } from '../../support/staff-client.ts';
+import { socketUrl, upgradeStatus } from '../../support/staff-socket.ts';
 
 let gateway: SettledGateway;
 let viewer: Awaited<ReturnType<typeof newMember>>;
@@ -18,7 +19,7 @@ afterAll(async () => {
   await gateway?.stop();
 });
 
-const address = () => `${gateway.app.internalUrl.replace('http', 'ws')}/graphql`;
+const address = () => socketUrl(gateway.app.internalUrl);
 
 function connect(headers: Record<string, string>): Client {
   class Socket extends WebSocket {
@@ -33,18 +34,7 @@ function connect(headers: Record<string, string>): Client {
 
 const asViewer = () => connect({ Authorization: `Bearer ${viewer.token}` });
 
-/** How the server answers an attempt to connect: 101, or the status that it refuses with. */
-function attempt(headers: Record<string, string>, url = address()): Promise<number> {
-  return new Promise((resolve) => {
-    const socket = new WebSocket(url, 'graphql-transport-ws', { headers });
-    socket.on('open', () => {
-      socket.close();
-      resolve(101);
-    });
-    socket.on('unexpected-response', (_req, { statusCode }) => resolve(statusCode ?? 0));
-    socket.on('error', () => {});
-  });
-}
+const attempt = (headers: Record<string, string>, url = address()) => upgradeStatus(url, headers);
 
 /**
  * What a subscription tells of what is wanted, one by one. Nothing says when it has begun to listen, so something that

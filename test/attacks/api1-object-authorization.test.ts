@@ -1,0 +1,183 @@
+import { attempt } from '../support/attempts.ts';
+import type { Reply } from '../support/contract-client.ts';
+import { query } from '../support/database.ts';
+import { changingNothing } from '../support/database-state.ts';
+import { orderBody } from '../support/orders.ts';
+import { type SettledGateway, startSettledGateway } from '../support/settled-gateway.ts';
+
+/**
+ * OWASP API1:2023, broken object level authorization: one partner reaches for another's orders. Which orders a partner
+ * reads by which id is in test/integration/orders.test.ts, what each role of staff reads in
+ * test/integration/staff-api/permissions.test.ts.
+ */
+
+const unknownId = '01900000-0000-7000-8000-000000000000';
+const unknownShortId = 'XP-000000';
+
+const statements: string[] = [];
+let gateway: SettledGateway;
+let owner: { id: string; key: string };
+let thief: { id: string; key: string };
+let order: { id: string; short_id: string };
+
+beforeAll(async () => {
+  gateway = await startSettledGateway({
+    surroundings: { background: false, onStatement: (sql) => statements.push(sql) },
+  });
+  owner = await gateway.partner();
+  thief = await gateway.partner();
+  order = (await gateway.call('POST', '/partner/orders', { key: owner.key, body: orderBody() })).json;
+});
+afterAll(() => gateway?.stop());
+
+/** An id in everything that a router or a parser could take for it. */
+const spellings: Record<string, (id: string) => string> = {
+  'as it is': (id) => id,
+  'in capitals': (id) => id.toUpperCase(),
+  'in small letters': (id) => id.toLowerCase(),
+  'in mixed case': (id) =>
+    id.replace(/[a-z]/gi, (letter, at) => (at % 2 ? letter.toUpperCase() : letter.toLowerCase())),
+  'percent-encoded': (id) => [...id].map((sign) => `%${sign.charCodeAt(0).toString(16)}`).join(''),
+  'percent-encoded twice': (id) => [...id].map((sign) => `%25${sign.charCodeAt(0).toString(16)}`).join(''),
+  'with a slash at its end': (id) => `${id}/`,
+  'with slashes at its end': (id) => `${id}///`,
+  'with an encoded slash': (id) => `${id}%2f`,
+  'with an encoded dot segment': (id) => `x%2f..%2f${id}`,
+  'with a matrix parameter': (id) => `${id};v=1`,
+  'with a suffix': (id) => `${id}.json`,
+  'with blanks': (id) => `%20${id}%20`,
+  'with a NUL': (id) => `${id}%00`,
+  'with a line end': (id) => `${id}%0d%0a`,
+  'in braces': (id) => `%7b${id}%7d`,
+  'as a URN': (id) => `urn:uuid:${id}`,
+  'without its dashes': (id) => id.replaceAll('-', ''),
+  'in full-width letters': (id) =>
+    encodeURIComponent([...id].map((sign) => String.fromCodePoint((sign.codePointAt(0) ?? 0) + 0xfee0)).join('')),
+  'as one of a list': (id) => `${unknownId},${id}`,
+  'as a pattern': (id) => `${id.slice(0, 8)}%25`,
+};
+
+/** What a request says besides, in the hope that it is believed. */
+const claims = (): Record<string, { query?: string; headers?: Record<string, string> }> => ({
+  nothing: {},
+  'the owner in the query': { query: `?partner_id=${owner.id}&partner=${owner.id}&order_id=${order.id}` },
+  "the owner's key in the query": { query: `?api_key=${owner.key}&key=${owner.key}&access_token=${owner.key}` },
+  'the owner in headers': {
+    headers: { 'X-Partner-Id': owner.id, 'X-User-Id': owner.id, 'X-Forwarded-User': owner.id, 'X-Account': owner.id },
+  },
+  'another path in headers': {
+    headers: {
+      'X-Original-URL': `/api/v1/partner/orders/${order.id}`,
+      'X-Rewrite-URL': `/api/v1/partner/orders/${order.id}`,
+    },
+  },
+  'the address of this machine': { headers: { 'X-Forwarded-For': '127.0.0.1', 'X-Real-IP': '127.0.0.1' } },
+  "the owner's key in a cookie": { headers: { Cookie: `api_key=${owner.key}; Authorization=Bearer ${owner.key}` } },
+});
+
+/** Everything of an answer that is not of this very request. */
+function told({ status, text, headers }: Reply): object {
+  const own = /^(date|x-request-id|ratelimit|x-ratelimit-\w+)$/;
+  return {
+    status,
+    text: text.replace(headers.get('x-request-id') ?? '', ''),
+    headers: [...headers].filter(([name]) => !own.test(name)),
+  };
+}
+
+const read = (path: string, key: string, headers: Record<string, string> = {}) =>
+  gateway.call('GET', `/partner/orders/${path}`, { key, headers });
+
+describe("another partner's order", () => {
+  it.each(Object.entries(spellings))('%s is told from an unknown one by nothing', async (spelling, spell) => {
+    await changingNothing(gateway, async () => {
+      for (const [claim, { query = '', headers }] of Object.entries(claims())) {
+        for (const [own, unknown] of [
+          [order.id, unknownId],
+          [order.short_id, unknownShortId],
+        ] as const) {
+          const answer = await read(spell(own) + query, thief.key, headers);
+          const blank = await read(spell(unknown) + query, thief.key, headers);
+          attempt(`${own} ${spelling}, claiming ${claim}`, told(answer), { ...told(blank), status: 404 });
+          expect(answer.text).not.toContain(order.id);
+        }
+      }
+    });
+  });
+
+  it('is read by its owner all the while', async () => {
+    expect((await read(order.id, owner.key)).json).toMatchObject({ id: order.id, short_id: order.short_id });
+  });
+
+  it('takes the very statement of an unknown one, and the same plan of it', async () => {
+    const runs = async (id: string) => {
+      statements.length = 0;
+      await read(id, thief.key);
+      return [...statements];
+    };
+    await read(order.id, thief.key);
+    for (const [own, unknown] of [
+      [order.id, unknownId],
+      [order.short_id, unknownShortId],
+    ] as const) {
+      const ran = await runs(own);
+      attempt(`the statements of ${own}`, ran, await runs(unknown));
+      expect(ran).toHaveLength(1);
+      const plan = async (id: string) => {
+        const [statement = ''] = ran;
+        const values = [thief.id, id].map((value) => `'${value}'`);
+        const filled = statement.replace(/\$(\d)/g, (_, place) => values[Number(place) - 1] ?? '');
+        const [row] = await query<{ 'QUERY PLAN': [{ Plan: object }] }>(
+          gateway.databaseUrl,
+          `explain (format json, costs off) ${filled}`,
+        );
+        return JSON.stringify(row?.['QUERY PLAN']).replaceAll(id, 'the id');
+      };
+      attempt(`the plan of ${own}`, await plan(own), await plan(unknown));
+    }
+  });
+
+  it('is not had by the answer that was stored for its owner', async () => {
+    const repeat = { headers: { 'Idempotency-Key': 'the-same-for-both' }, body: orderBody() };
+    const first = await gateway.call('POST', '/partner/orders', { key: owner.key, ...repeat });
+    const second = await gateway.call('POST', '/partner/orders', { key: thief.key, ...repeat });
+    expect([first.status, second.status]).toEqual([201, 201]);
+    attempt('an idempotency key of another', second.headers.get('idempotent-replayed'), null);
+    expect(second.json.id).not.toBe(first.json.id);
+    expect(second.json.deposit_address).not.toBe(first.json.deposit_address);
+  });
+});
+
+describe('an id', () => {
+  it('is not found by counting from one of your own', async () => {
+    const { json } = await gateway.call('POST', '/partner/orders', { key: thief.key, body: orderBody() });
+    const number = BigInt(`0x${json.id.replaceAll('-', '')}`);
+    for (let step = -8n; step <= 8n; step++) {
+      if (step === 0n) continue;
+      const near = (number + step).toString(16).padStart(32, '0');
+      const uuid = near.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+      attempt(`the UUID ${step} further`, (await read(uuid, thief.key)).status, 404);
+    }
+  });
+
+  it('says nothing of those before and after it', async () => {
+    const ids: string[] = [];
+    for (let i = 0; i < 60; i++) {
+      ids.push((await gateway.call('POST', '/partner/orders', { key: owner.key, body: orderBody() })).json.short_id);
+    }
+    attempt('short ids in the order of time', ids.join() === [...ids].sort().join(), false);
+    const shared = ids.slice(1).filter((id, at) => id.slice(0, 6) === ids[at]?.slice(0, 6));
+    // Three letters of six are shared by two neighbours once in 32,768.
+    attempt('short ids that begin alike', shared.length > 3, false);
+  });
+
+  it('is guessed as often as the limit of the partner, and no more', async () => {
+    const { id, key } = await gateway.partner();
+    await gateway.partners.change(id, { rateLimitPerMin: 40 });
+    const statuses: number[] = [];
+    for (let guess = 0; guess < 60; guess++) {
+      statuses.push((await read(`XP-${guess.toString(36).toUpperCase().padStart(6, '0')}`, key)).status);
+    }
+    attempt('60 guesses in a minute', statuses, [...Array(40).fill(404), ...Array(20).fill(429)]);
+  });
+});
