@@ -45,7 +45,13 @@ export async function listen(
   { host, port, tls, upgrade }: ListenerOptions,
 ): Promise<Listener> {
   let draining = false;
-  const timeouts = { requestTimeout: 15_000, headersTimeout: 10_000, keepAliveTimeout: 65_000 };
+  const timeouts = {
+    requestTimeout: 15_000,
+    headersTimeout: 10_000,
+    keepAliveTimeout: 65_000,
+    // Node looks for requests that take too long every half minute, and they would be held for so much longer.
+    connectionsCheckingInterval: 1_000,
+  };
   // The server's own closing of idle connections passes over those that have never sent a request.
   const idle = new Set<Socket>();
   function becomeIdle(this: ServerResponse): void {

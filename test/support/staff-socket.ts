@@ -42,8 +42,12 @@ export async function openSocket(internalUrl: string, token: string): Promise<We
 
 export function nextMessage(socket: WebSocket): Promise<Message> {
   return new Promise((resolve, reject) => {
-    socket.once('message', (data) => resolve(JSON.parse(String(data))));
-    socket.once('close', (code) => reject(new Error(`closed with ${code}`)));
+    const closed = (code: number): void => reject(new Error(`closed with ${code}`));
+    socket.once('close', closed);
+    socket.once('message', (data) => {
+      socket.off('close', closed);
+      resolve(JSON.parse(String(data)));
+    });
   });
 }
 
