@@ -40,17 +40,29 @@ const parserFaults: Record<string, { code: ErrorKind; detail: string }> = {
 };
 const malformed = { code: 'invalid_request', detail: 'this is not a valid HTTP request' } as const;
 
+/**
+ * Whether a proxy in front may have read the request in another way than Node does, and so may disagree about its host or
+ * about where it ends: RFC 9112 sections 2.3, 3.2 and 6.1.
+ */
+function isAmbiguous({ httpVersionMajor, headers }: IncomingMessage): boolean {
+  const encoding = headers['transfer-encoding'];
+  if (httpVersionMajor !== 1 || headers.host?.includes(',')) return true;
+  return encoding !== undefined && encoding.toLowerCase() !== 'chunked';
+}
+
 export async function listen(
   handler: RequestListener,
   { host, port, tls, upgrade }: ListenerOptions,
 ): Promise<Listener> {
   let draining = false;
-  const timeouts = {
+  const options = {
     requestTimeout: 15_000,
     headersTimeout: 10_000,
     keepAliveTimeout: 65_000,
     // Node looks for requests that take too long every half minute, and they would be held for so much longer.
     connectionsCheckingInterval: 1_000,
+    // A second Host or Authorization is joined to the first, where it can be seen, and not left out.
+    joinDuplicateHeaders: true,
   };
   // The server's own closing of idle connections passes over those that have never sent a request.
   const idle = new Set<Socket>();
@@ -62,16 +74,18 @@ export async function listen(
     idle.delete(req.socket);
     res.on('close', becomeIdle);
     if (draining) res.setHeader('Connection', 'close');
-    handler(req, res);
+    if (isAmbiguous(req)) refuseAmbiguous(res);
+    else handler(req, res);
   };
   const server: Server = tls
-    ? createTlsServer({ ...timeouts, cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) }, listener)
-    : createServer(timeouts, listener);
+    ? createTlsServer({ ...options, cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) }, listener)
+    : createServer(options, listener);
   server.on('clientError', refuseMalformed);
   if (upgrade) {
     server.on('upgrade', (req: IncomingMessage, socket: Duplex, head: Buffer) => {
       idle.delete(req.socket);
-      upgrade(req, socket, head);
+      if (isAmbiguous(req)) refuseMalformed({}, req.socket);
+      else upgrade(req, socket, head);
     });
   }
   server.on(tls ? 'secureConnection' : 'connection', (socket: Socket) => {
@@ -110,15 +124,28 @@ export async function listen(
   };
 }
 
-function refuseMalformed(error: Error & { code?: string }, socket: Socket): void {
+function refuseMalformed(error: { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
-  const { code, detail } = parserFaults[error.code ?? ''] ?? malformed;
-  const { status } = errorTable[code];
+  const { status, headers, body } = refusal(parserFaults[error.code ?? ''] ?? malformed);
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
+}
+
+/** After the answers to what came before it on its connection. */
+function refuseAmbiguous(res: ServerResponse): void {
+  const { status, headers, body } = refusal(malformed);
+  res.writeHead(status, headers).end(body);
+}
+
+function refusal({ code, detail }: { code: ErrorKind; detail: string }) {
   const body = JSON.stringify({ detail, code, request_id: 'none' });
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  );
+  const headers = {
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(body),
+    Connection: 'close',
+  };
+  return { status: errorTable[code].status, headers, body };
 }

@@ -251,6 +251,8 @@ describe('at one node', () => {
       await changingNothing(gateway, async () => {
         for (const lines of [
           [`Authorization: Bearer ${nobody}`, `Authorization: Bearer ${partner.key}`],
+          [`Authorization: Bearer ${partner.key}`, `Authorization: Bearer ${nobody}`],
+          [`Authorization: Bearer ${partner.key}`, `Authorization: Bearer ${partner.key}`],
           [`X-API-Key: ${nobody}`, `X-API-Key: ${partner.key}`],
           [`X-API-Key: ${partner.key}`, `X-API-Key: ${nobody}`],
           [`X-API-Key: ${partner.key}`, `X-API-Key: ${partner.key}`],

@@ -42,7 +42,8 @@ export function rawExchange(
       clearTimeout(hang);
       clearInterval(dripping);
       const text = Buffer.concat(chunks).toString('latin1');
-      resolve({ text, statuses: [...text.matchAll(/^HTTP\/1\.1 (\d{3}) /gm)].map(([, status]) => Number(status)) });
+      // An answer follows the body of the one before without a line end.
+      resolve({ text, statuses: [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status)) });
     });
   });
 }
