@@ -157,7 +157,7 @@ export class PriceBook {
     const known = this.#live.get(coin);
     const believable =
       price?.gt('0') && (!this.#fresh(known) || !known || isWithin(price.div(known.price), largestJump));
-    if (!price || !believable) {
+    if (!price || !believable || Number.isNaN(at.getTime())) {
       this.#options.log.warn({ event: 'price_refused', coin }, 'a price was not believable and was ignored');
       return;
     }
