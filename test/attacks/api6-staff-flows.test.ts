@@ -1,0 +1,264 @@
+import { addressExample } from '../../src/chains/address.ts';
+import { attempt } from '../support/attempts.ts';
+import { changingNothing } from '../support/database-state.ts';
+import { failedOrder, type MadeOrder, type SettledGateway, startSettledGateway } from '../support/settled-gateway.ts';
+import { StaffBrowser } from '../support/staff-browser.ts';
+import { kinds, type Member, newMember, type StaffReply } from '../support/staff-client.ts';
+
+/**
+ * OWASP API6:2023, unrestricted access to sensitive business flows, by staff: money moved by one person alone or more than
+ * once, rights that race, and changes that nobody wrote down.
+ */
+
+let gateway: SettledGateway;
+let viewer: Member;
+let operator: Member;
+let second: Member;
+let admin: Member;
+
+beforeAll(async () => {
+  gateway = await startSettledGateway({ settings: { RATE_LIMIT_STAFF_PER_MIN: '100000' } });
+  viewer = await newMember(gateway, 'viewer');
+  operator = await newMember(gateway, 'operator');
+  second = await newMember(gateway, 'operator');
+  admin = await newMember(gateway, 'admin');
+});
+afterAll(() => gateway?.stop());
+
+const refund =
+  'mutation ($id: ID!, $to: String!) { orderRefund(input: { orderId: $id, address: $to }, reason: "x") { id } }';
+const approve = 'mutation ($id: ID!) { actionApprove(id: $id, reason: "x") { state } }';
+
+async function proposeRefund(by: Member, order: MadeOrder): Promise<string> {
+  return (await by.data(refund, { id: order.id, to: addressExample('BTC') })).orderRefund.id;
+}
+
+function refunds(order: MadeOrder): Promise<unknown[]> {
+  return gateway.query("select id from payment where order_id = $1 and kind = 'refund'", [order.id]);
+}
+
+describe('a proposal', () => {
+  it('is approved by nobody who made it, in whatever session, and in no spelling of its id', async () => {
+    const order = await failedOrder(gateway);
+    const id = await proposeRefund(operator, order);
+    const browser = new StaffBrowser(gateway.app.internalUrl);
+    await browser.post('/sign-in', { token: operator.token });
+    const bySession = await fetch(`${gateway.app.internalUrl}/graphql`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Cookie: browser.cookie, Origin: gateway.app.internalUrl },
+      body: JSON.stringify({ query: approve, variables: { id } }),
+    });
+    const told = (await bySession.json()) as Pick<StaffReply, 'errors'>;
+    attempt('approving in a session', kinds(told), ['second_member_needed']);
+    for (const [spelling, refusal] of [
+      [id, 'second_member_needed'],
+      [id.toUpperCase(), 'second_member_needed'],
+      [`{${id}}`, 'action_not_found'],
+      [id.replaceAll('-', ''), 'action_not_found'],
+      [` ${id}`, 'action_not_found'],
+    ] as const) {
+      attempt(`approving ${spelling}`, kinds(await operator.ask(approve, { id: spelling })), [refusal]);
+    }
+    for (const member of [viewer, await newMember(gateway, 'support')]) {
+      attempt('approving without the right to', kinds(await member.ask(approve, { id })), ['insufficient_role']);
+    }
+    attempt('refunds of what one member wants', await refunds(order), []);
+  });
+
+  it('is carried out once, however many approve it at once', async () => {
+    const order = await failedOrder(gateway);
+    const id = await proposeRefund(operator, order);
+    const third = await newMember(gateway, 'admin');
+    const replies = await Promise.all([second, second, third, third, operator].map((one) => one.ask(approve, { id })));
+    expect(replies.filter(({ errors }) => errors.length === 0)).toHaveLength(1);
+    // Whoever comes late is told that it was decided, even the proposer.
+    for (const kind of replies.flatMap(kinds)) expect(kind).toMatch(/^(action_not_possible|second_member_needed)$/);
+    attempt('the proposer among those who approve', replies[4]?.errors.length, 1);
+    attempt('refunds that five approve at once', (await refunds(order)).length, 1);
+    const audited = await gateway.query("select 1 from audit_log where target = $1 and operation = 'actionApprove'", [
+      `order:${order.id}`,
+    ]);
+    expect(audited).toHaveLength(1);
+  });
+
+  it('is there once, however many propose at once, and pays once, however many approve', async () => {
+    const order = await failedOrder(gateway);
+    const input = { orderId: order.id, address: addressExample('BTC') };
+    const propose = 'mutation ($input: RefundInput!) { orderRefund(input: $input, reason: "x") { id } }';
+    const proposals = await Promise.all(Array.from({ length: 4 }, () => operator.ask(propose, { input })));
+    attempt('four proposals at once', proposals.flatMap(kinds), Array(3).fill('already_exists'));
+    const id = proposals.find(({ data }) => data)?.data.orderRefund.id;
+    const replies = await Promise.all([second, admin, second].map((member) => member.ask(approve, { id })));
+    attempt('three approvals at once', replies.flatMap(kinds), ['action_not_possible', 'action_not_possible']);
+    expect(await refunds(order)).toHaveLength(1);
+    await gateway.settle(order);
+    expect((await gateway.show(order)).status).toBe('refunded');
+    attempt('approving what was paid', (await second.ask(approve, { id })).errors.length, 1);
+    attempt('refunds after all', (await refunds(order)).length, 1);
+  });
+
+  it('is either approved or rejected, and stays so', async () => {
+    const order = await failedOrder(gateway);
+    const id = await proposeRefund(operator, order);
+    const reject = 'mutation ($id: ID!) { actionReject(id: $id, reason: "x") { state } }';
+    const replies = await Promise.all([second.ask(approve, { id }), admin.ask(reject, { id })]);
+    attempt('approving and rejecting at once', replies.flatMap(kinds), ['action_not_possible']);
+    attempt('rejecting again', kinds(await second.ask(reject, { id })), ['action_not_possible']);
+    attempt('approving again', kinds(await second.ask(approve, { id })), ['action_not_possible']);
+  });
+
+  it('needs one connection of the pool, so that many at once do not wait for each other', async () => {
+    const small = await startSettledGateway({ settings: { STAFF_POOL_SIZE: '2' } });
+    try {
+      const { ask } = await newMember(small, 'operator');
+      const orders = await Promise.all([small.order(), small.order(), small.order(), small.order()]);
+      for (const { id } of orders) {
+        await ask('mutation ($id: ID!) { orderHold(orderId: $id, reason: "x") { id } }', { id });
+      }
+      const release = 'mutation ($id: ID!) { orderRelease(orderId: $id, reason: "x") { state } }';
+      const replies = await Promise.all(orders.map(({ id }) => ask(release, { id })));
+      expect(replies.map(({ data }) => data?.orderRelease.state)).toEqual(orders.map(() => 'PROPOSED'));
+    } finally {
+      await small.stop();
+    }
+  });
+});
+
+describe('at once', () => {
+  it('a price is set by hand many times, and one of them counts', async () => {
+    const { quote } = await viewer.data(
+      '{ quote(input: { coinFrom: "ETH", networkFrom: "ETH", coinTo: "BTC", amount: "1" }) { amountTo } }',
+    );
+    const input = {
+      coinFrom: 'ETH',
+      coinTo: 'BTC',
+      price: quote.amountTo,
+      endsAt: new Date(gateway.clock.now().getTime() + 60_000),
+    };
+    const set = 'mutation ($input: PriceOverrideInput!) { priceOverride(input: $input, reason: "x") { id } }';
+    const replies = await Promise.all(Array.from({ length: 5 }, () => admin.ask(set, { input })));
+    expect(replies.flatMap(kinds)).toEqual([]);
+    expect((await admin.data('{ priceOverrides { id } }')).priceOverrides).toHaveLength(1);
+    await admin.data('mutation { priceOverrideEnd(coinFrom: "ETH", coinTo: "BTC", reason: "x") { id } }');
+    for (const changes of [{ coinFrom: 'eth' }, { coinTo: 'BTC2' }]) {
+      expect(kinds(await admin.ask(set, { input: { ...input, ...changes } }))).toEqual(['unknown_coin']);
+    }
+  });
+
+  it('a partner gets five keys, not six', async () => {
+    const partner = await gateway.partners.create('Keys');
+    const issue = 'mutation ($id: ID!) { keyIssue(partnerId: $id, reason: "x") { keyId } }';
+    const replies = await Promise.all(Array.from({ length: 8 }, () => operator.ask(issue, { id: partner.id })));
+    attempt('eight keys at once', replies.flatMap(kinds), Array(3).fill('too_many_keys'));
+  });
+
+  it('a key has networks and scopes that can be checked at each request', async () => {
+    const { id } = await gateway.partners.create('Networks');
+    const issue = 'mutation ($id: ID!, $key: KeyInput!) { keyIssue(partnerId: $id, key: $key, reason: "x") { keyId } }';
+    for (const allowedCidrs of [['1/8'], ['0x7f000001/8'], Array(101).fill('192.0.2.0/24')]) {
+      const reply = await operator.ask(issue, { id, key: { allowedCidrs } });
+      attempt(`a key of ${allowedCidrs[0]}`, kinds(reply), ['invalid_value']);
+    }
+    await operator.data(issue, {
+      id,
+      key: { scopes: Array(500).fill('ORDERS_READ'), allowedCidrs: ['2001:db8::/32'] },
+    });
+    const { partner } = await operator.data('query ($id: ID!) { partner(id: $id) { keys { scopes } } }', { id });
+    expect(partner.keys).toEqual([{ scopes: ['ORDERS_READ'] }]);
+  });
+
+  it('two admins cannot shut out each other', async () => {
+    const small = await startSettledGateway();
+    try {
+      // The admin of the first start would be left in any case.
+      await small.query('update staff_member set revoked_at = now()');
+      const [one, two] = [await newMember(small, 'admin'), await newMember(small, 'admin')];
+      const revoke = 'mutation ($id: ID!) { staffRevoke(id: $id, reason: "x") { id } }';
+      await Promise.all([one.ask(revoke, { id: two.id }), two.ask(revoke, { id: one.id })]);
+      const left = await small.query("select 1 from staff_member where role = 'admin' and revoked_at is null");
+      attempt('two admins at once', left.length, 1);
+    } finally {
+      await small.stop();
+    }
+  });
+});
+
+describe('what is written down', () => {
+  it('is found by the id of what was changed, however that was spelt', async () => {
+    const { id } = await gateway.partner();
+    const member = await newMember(gateway, 'viewer');
+    await operator.data('mutation ($id: ID!) { partnerRename(id: $id, name: "Big", reason: "x") { id } }', {
+      id: id.toUpperCase(),
+    });
+    await admin.data('mutation ($id: ID!) { staffRole(id: $id, role: SUPPORT, reason: "x") { id } }', {
+      id: member.id.toUpperCase(),
+    });
+    const { auditLog } = await admin.data('{ auditLog(first: 2) { edges { node { target before } } } }');
+    expect(auditLog.edges).toMatchObject([
+      { node: { target: `staff:${member.id}`, before: '{"role":"viewer"}' } },
+      { node: { target: `partner:${id}` } },
+    ]);
+  });
+
+  it('is one row for each change of a document, and none for the one that fails', async () => {
+    const counts = async () => {
+      const [row] = await gateway.query<{ audit: number; partners: number }>(
+        'select (select count(*)::int from audit_log) as audit, (select count(*)::int from partner) as partners',
+      );
+      return row ?? { audit: 0, partners: 0 };
+    };
+    const before = await counts();
+    const reply = await operator.ask(
+      'mutation { a: partnerCreate(name: "one", reason: "x") { id } b: partnerCreate(name: "", reason: "x") { id } }',
+    );
+    expect(kinds(reply)).toEqual(['invalid_value']);
+    expect(await counts()).toEqual({ audit: before.audit + 1, partners: before.partners + 1 });
+  });
+
+  it('is undone with the change, and the change with it', async () => {
+    const { id } = await gateway.order();
+    await gateway.query('alter table audit_log add constraint never check (false) not valid');
+    try {
+      await changingNothing(gateway, async () => {
+        for (const [member, query] of [
+          [operator, 'mutation { partnerCreate(name: "x", reason: "x") { id } }'],
+          [operator, `mutation { orderHold(orderId: "${id}", reason: "x") { id } }`],
+          [operator, `mutation { orderNote(orderId: "${id}", text: "x") { id } }`],
+          [admin, 'mutation { staffInvite(email: "never@example.com", role: ADMIN, reason: "x") { token } }'],
+        ] as const) {
+          const reply = await member.ask(query);
+          attempt(`unwritten, ${query}`, kinds(reply), ['INTERNAL_SERVER_ERROR']);
+          expect(reply.text).not.toMatch(/xs_|never|constraint/);
+        }
+      });
+    } finally {
+      await gateway.query('alter table audit_log drop constraint never');
+    }
+  });
+
+  it('tells each change as it followed the one before, when they come at once', async () => {
+    const { id } = await gateway.partner();
+    const names = ['A', 'B', 'C', 'D'];
+    await Promise.all(
+      names.map((name) =>
+        operator.data(
+          'mutation ($id: ID!, $name: String!) { partnerRename(id: $id, name: $name, reason: "x") { id } }',
+          {
+            id,
+            name,
+          },
+        ),
+      ),
+    );
+    const { auditLog } = await operator.data(
+      'query ($target: String) { auditLog(target: $target) { edges { node { before after } } } }',
+      { target: `partner:${id}` },
+    );
+    const steps: { before: string; after: string }[] = auditLog.edges.map(({ node }: { node: unknown }) => node);
+    const befores = steps.map(({ before }) => JSON.parse(before).name).sort();
+    const afters = steps.map(({ after }) => JSON.parse(after).name);
+    expect(afters.sort()).toEqual(names);
+    // Each name but the last was also what a change began with.
+    expect(new Set(befores).size).toBe(names.length);
+  });
+});
