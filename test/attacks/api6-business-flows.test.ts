@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addressExample } from '../../src/chains/address.ts';
-import { reconcile } from '../../src/ledger/reconcile.ts';
 import { Big } from '../../src/money.ts';
 import type { PriceSource } from '../../src/rates/price-source.ts';
 import { SandboxPriceSource } from '../../src/rates/sources/sandbox-price-source.ts';
@@ -50,8 +49,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   try {
-    const { rows } = await reconcile({ orm: gateway.app.orm, adapters: gateway.settlement.adapters });
-    expect(rows.filter(({ difference }) => difference !== '0')).toEqual([]);
+    expect(await gateway.differences()).toEqual([]);
   } finally {
     await gateway?.stop();
   }
@@ -107,6 +105,10 @@ describe('an address of ours', () => {
       const { deposit_address, deposit_address_tag } = made.json;
       await changingNothing(gateway, async () => {
         for (const spell of spellings) {
+          // Those of Solana have no checksum, and in other letters are somebody else's.
+          const isAnothers =
+            network === 'SOL' && spell(deposit_address) !== deposit_address && /^\w+$/.test(spell(deposit_address));
+          if (isAnothers) continue;
           for (const tag of new Set([undefined, deposit_address_tag ?? undefined, '1'])) {
             const recipient = await create({
               ...other,

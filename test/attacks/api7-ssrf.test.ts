@@ -3,7 +3,6 @@ import { createServer, type Server as HttpServer } from 'node:http';
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { JsonRpcNode } from '../../src/chains/json-rpc.ts';
-import { ConfigError, loadConfig } from '../../src/config.ts';
 import { boundedFetch } from '../../src/exchanges/bounded-fetch.ts';
 import { attempt } from '../support/attempts.ts';
 import { changingNothing } from '../support/database-state.ts';
@@ -11,6 +10,7 @@ import { startGateway } from '../support/gateway.ts';
 import { close, listen } from '../support/local-server.ts';
 import { orderBody } from '../support/orders.ts';
 import { rawExchange } from '../support/raw-http.ts';
+import { problemsOf } from '../support/settings.ts';
 import { type SettledGateway, startSettledGateway } from '../support/settled-gateway.ts';
 import { type Member, newMember } from '../support/staff-client.ts';
 
@@ -212,16 +212,6 @@ describe('an upstream that redirects', () => {
 });
 
 describe('an address in a setting', () => {
-  const problems = (environment: Record<string, string>): readonly string[] => {
-    try {
-      loadConfig(environment);
-    } catch (error) {
-      if (error instanceof ConfigError) return error.problems;
-      throw error;
-    }
-    return [];
-  };
-
   it.each([
     'http://169.254.169.254',
     'http://10.0.0.1',
@@ -241,12 +231,12 @@ describe('an address in a setting', () => {
     'https://example.com/#x',
     '',
   ])('%s is no upstream', (address) => {
-    attempt(`PRICE_SOURCES at ${address}`, problems({ PRICE_SOURCES: `kraken=${address},binance` }).length, 1);
+    attempt(`PRICE_SOURCES at ${address}`, problemsOf({ PRICE_SOURCES: `kraken=${address},binance` }).length, 1);
     const venue = { PRICE_SOURCES: 'kraken,binance', VENUE: `kraken=${address}`, VENUE_KEY: 'k', VENUE_SECRET: 's' };
-    attempt(`VENUE at ${address}`, problems(venue).length, 1);
+    attempt(`VENUE at ${address}`, problemsOf(venue).length, 1);
     // A path is part of an issuer, and nothing is no setting.
     if (address === '' || address.endsWith('/path')) return;
     const issuer = { OIDC_ISSUER: address, OIDC_CLIENT_ID: 'x', INTERNAL_PUBLIC_URL: 'https://staff.example.com' };
-    attempt(`OIDC_ISSUER at ${address}`, problems(issuer).length > 0, true);
+    attempt(`OIDC_ISSUER at ${address}`, problemsOf(issuer).length > 0, true);
   });
 });

@@ -1,12 +1,13 @@
 import { createHmac } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { generateKey } from '../../src/partners/secret-key.ts';
 import { attempt } from '../support/attempts.ts';
 import { BuiltProcess } from '../support/built-process.ts';
 import { createDatabase, query, type TestDatabase } from '../support/database.ts';
-import { freePort } from '../support/local-server.ts';
+import { close, freePort, listen } from '../support/local-server.ts';
 import { orderBody } from '../support/orders.ts';
 import { listenersOf } from '../support/process-group.ts';
 import { rawExchange } from '../support/raw-http.ts';
@@ -16,7 +17,7 @@ import { type StaffReply, staffClient } from '../support/staff-client.ts';
 
 /**
  * OWASP API8:2023, security misconfiguration: what a process lets out, and where it lets in. A gateway of its own process is
- * used and abused, and then all that it printed, answered, measured and stored is searched for each secret that it knew
+ * used and abused, and then all that it printed, answered, measured, traced and stored is searched for each secret that it knew
  * or was told.
  */
 
@@ -30,6 +31,9 @@ const secretOf = (key: string): string => key.split('.')[1] ?? '';
 let database: TestDatabase;
 let folder: string;
 let gateway: BuiltProcess;
+/** Takes traces, and keeps what was sent. */
+let collector: Server;
+const traced: Buffer[] = [];
 
 const printed = () => readFile(join(folder, 'gateway.log'), 'utf8');
 
@@ -49,6 +53,11 @@ beforeAll(async () => {
   const nobody = `http://127.0.0.1:${await freePort()}`;
   const databaseUrl = new URL(database.url);
   databaseUrl.password = configured['the password of the database'];
+  collector = createServer((request, response) => {
+    request.on('data', (part) => traced.push(part));
+    request.on('end', () => response.end('{}'));
+  });
+  const collectorPort = await listen(collector);
   gateway = new BuiltProcess({
     script: resolve('src/main.ts'),
     nodeOptions: ['--import', import.meta.resolve('tsx')],
@@ -71,6 +80,8 @@ beforeAll(async () => {
       INTERNAL_PUBLIC_URL: 'http://localhost:8081',
       KEY_PEPPER: `1:${configured['the pepper']}`,
       LOG_LEVEL: 'debug',
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collectorPort}`,
+      OTEL_TRACES_SAMPLER_ARG: '1',
       PORT: '0',
       INTERNAL_PORT: '0',
       REQUIRE_DURABLE_COMMITS: 'false',
@@ -83,6 +94,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await gateway?.end('SIGKILL');
+  if (collector) await close(collector);
   await database?.drop();
   if (folder) await rm(folder, { recursive: true, force: true });
 });
@@ -93,7 +105,7 @@ it('listens at its two ports on this machine, and at no other', async () => {
   attempt('other ports', await listenersOf(gateway.pid), expected.sort());
 });
 
-it('no secret is printed, answered, measured or stored', async () => {
+it('no secret is printed, answered, measured, traced or stored', async () => {
   const started = await printed();
   const [, rest = '', internal = ''] = /^ready rest=(\S+) internal=(\S+)$/m.exec(started) ?? [];
   const [, demoKey = ''] = /demo partner key, shown this once: (\S+)/.exec(started) ?? [];
@@ -220,6 +232,8 @@ it('no secret is printed, answered, measured or stored', async () => {
   // The demo's own are for whoever starts the gateway, and are told before it is ready.
   const sinceReady = log.slice(log.indexOf('\nready rest='));
   attempt('what was printed later', [...everything.inBytes(Buffer.from(sinceReady))], []);
+  expect(traced.length).toBeGreaterThan(0);
+  attempt('the traces', [...everything.inBytes(Buffer.concat(traced))], []);
   for (const [i, answer] of answers.entries()) attempt(`answer ${i}`, [...everything.inBytes(Buffer.from(answer))], []);
   const tables = await query<{ name: string }>(
     database.url,

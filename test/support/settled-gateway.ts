@@ -1,5 +1,6 @@
 import { addressExample } from '../../src/chains/address.ts';
 import { networkById } from '../../src/chains/networks.ts';
+import { type ReconcileRow, reconcile } from '../../src/ledger/reconcile.ts';
 import { toUnits } from '../../src/money.ts';
 import type { Settlement } from '../../src/settlement-setup.ts';
 import type { Surroundings } from '../../src/surroundings.ts';
@@ -41,6 +42,8 @@ export interface SettledGateway extends TestGateway {
   show(order: MadeOrder): Promise<Reply['json']>;
   /** Causes of the order's moves, in order. */
   history(order: MadeOrder): Promise<string[]>;
+  /** Where the book does not agree with the chains, the venue or itself. */
+  differences(): Promise<ReconcileRow[]>;
   readonly query: Rows;
 }
 
@@ -113,6 +116,10 @@ export async function startSettledGateway(
     },
     show: async (order) => (await gateway.call('GET', `/partner/orders/${order.id}`, { key })).json,
     history: (order) => causesOf(rows, order.id),
+    differences: async () => {
+      const found = await reconcile({ orm: gateway.app.orm, adapters: settlement.adapters });
+      return found.rows.filter(({ difference }) => difference !== '0');
+    },
   };
 }
 

@@ -1,14 +1,5 @@
-import { ConfigError, environmentExample, loadConfig, settings } from '../../src/config.ts';
-
-function problemsOf(environment: Record<string, string>): readonly string[] {
-  try {
-    loadConfig(environment);
-  } catch (error) {
-    if (error instanceof ConfigError) return error.problems;
-    throw error;
-  }
-  return [];
-}
+import { environmentExample, loadConfig, settings } from '../../src/config.ts';
+import { problemsOf } from '../support/settings.ts';
 
 describe('loadConfig', () => {
   it('needs no setting', () => {

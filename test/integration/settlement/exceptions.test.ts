@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { addressExample } from '../../../src/chains/address.ts';
 import { ChainError, ReorgTooDeep } from '../../../src/chains/chain-adapter.ts';
 import { SignerError } from '../../../src/chains/signer.ts';
-import { reconcile } from '../../../src/ledger/reconcile.ts';
 import { Big } from '../../../src/money.ts';
 import { attention } from '../../../src/reports/attention.ts';
 import { Faults } from '../../support/faults.ts';
@@ -20,8 +19,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   try {
-    const { rows } = await reconcile({ orm: gateway.app.orm, adapters: gateway.settlement.adapters });
-    expect(rows.filter(({ difference }) => difference !== '0')).toEqual([]);
+    expect(await gateway.differences()).toEqual([]);
   } finally {
     await gateway?.stop();
   }

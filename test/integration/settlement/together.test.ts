@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { SignerError } from '../../../src/chains/signer.ts';
-import { reconcile } from '../../../src/ledger/reconcile.ts';
 import type { BoundaryName } from '../../../src/settlement/boundary.ts';
 import { Faults } from '../../support/faults.ts';
 import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
@@ -24,8 +23,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   try {
-    const { rows } = await reconcile({ orm: gateway.app.orm, adapters: gateway.settlement.adapters });
-    expect(rows.filter(({ difference }) => difference !== '0')).toEqual([]);
+    expect(await gateway.differences()).toEqual([]);
   } finally {
     await gateway?.stop();
   }
