@@ -7,6 +7,7 @@ import { openChains } from './chains-setup.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { CurrencyCatalogue } from './currencies/currency-catalogue.ts';
+import { createOrm, patientStatementMs } from './db/orm.ts';
 import { JobQueue } from './jobs/job-queue.ts';
 import { Reconciliations } from './ledger/reconciliations.ts';
 import { errorMembers, type Log } from './log.ts';
@@ -106,6 +107,8 @@ export async function openSettlement(options: SettlementOptions): Promise<Settle
   await worker.open();
   if (background) await worker.start();
   const everySec = config.RECONCILE_EVERY_SEC;
+  const openPatient = (): Promise<MikroORM> =>
+    createOrm({ url: databaseUrl, poolSize: 2, statementTimeoutMs: patientStatementMs });
   const isReconciling = everySec > 0 && adapters.size > 0;
   const isMining = background && options.networks.chains('sandbox').length > 0;
   const stopMining = isMining ? mineByClock(sandbox, config.SANDBOX_BLOCK_MS, log) : () => {};
@@ -115,7 +118,7 @@ export async function openSettlement(options: SettlementOptions): Promise<Settle
     staffActions: new StaffActions({ orm, clock, settler, jobs }),
     sandbox,
     adapters,
-    reconciliations: isReconciling ? new Reconciliations({ orm, clock, log, adapters, everySec }) : null,
+    reconciliations: isReconciling ? new Reconciliations({ orm, openPatient, clock, log, adapters, everySec }) : null,
     close: async () => {
       await stopMining();
       await worker.stop();

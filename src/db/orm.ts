@@ -66,6 +66,9 @@ function returnDeadConnections(pool: Pool): void {
   });
 }
 
+/** For whoever reads whole tables or rewrites them, which takes long and is waited for. */
+export const patientStatementMs = 600_000;
+
 export interface OrmOptions {
   /** A postgres:// URL. */
   readonly url: string;

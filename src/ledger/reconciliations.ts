@@ -6,6 +6,8 @@ import { reconcile } from './reconcile.ts';
 
 export interface ReconciliationsOptions {
   readonly orm: MikroORM;
+  /** Opens what may take long over a statement; it is closed after each time. */
+  readonly openPatient: () => Promise<MikroORM>;
   readonly clock: Clock;
   readonly log: Log;
   readonly adapters: ReadonlyMap<string, ChainAdapter>;
@@ -25,7 +27,7 @@ export class Reconciliations {
    * when the next one is due. Returns whether it did.
    */
   async runIfDue(): Promise<boolean> {
-    const { orm, clock, log, adapters, everySec } = this.#options;
+    const { orm, openPatient, clock, log, adapters, everySec } = this.#options;
     const em = orm.em.fork();
     const startedAt = clock.now();
     const dueAt = new Date(startedAt.getTime() - (startedAt.getTime() % (everySec * 1000)));
@@ -34,7 +36,8 @@ export class Reconciliations {
       [dueAt, startedAt],
     );
     if (claimed.length === 0) return false;
-    const { rows, checked } = await reconcile({ orm, adapters });
+    const patient = await openPatient();
+    const { rows, checked } = await reconcile({ orm: patient, adapters }).finally(() => patient.close(true));
     const checks = Object.values(checked).reduce((sum, count) => sum + count, 0);
     const differences: Record<string, number> = {};
     for (const { check, difference } of rows) {

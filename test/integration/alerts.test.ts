@@ -5,7 +5,6 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
-import { Reconciliations } from '../../src/ledger/reconciliations.ts';
 import { freePort } from '../support/local-server.ts';
 import { type SettledGateway, startSettledGateway } from '../support/settled-gateway.ts';
 
@@ -26,9 +25,7 @@ let asked: string[];
 
 beforeAll(async () => {
   gateway = await startSettledGateway();
-  const { app, clock, settlement } = gateway;
-  const { adapters } = settlement;
-  await new Reconciliations({ orm: app.orm, clock, log: app.log, adapters, everySec: 3_600 }).runIfDue();
+  await gateway.reconciliations().runIfDue();
   const { groups } = parse(await readFile(rulesFile, 'utf8')) as Rules;
   rules = groups.flatMap((group) => group.rules);
   const { panels } = JSON.parse(await readFile('deploy/grafana/dashboard.json', 'utf8')) as Dashboard;

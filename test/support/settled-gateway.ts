@@ -1,6 +1,8 @@
 import { addressExample } from '../../src/chains/address.ts';
 import { networkById } from '../../src/chains/networks.ts';
+import { createOrm } from '../../src/db/orm.ts';
 import { type ReconcileRow, reconcile } from '../../src/ledger/reconcile.ts';
+import { Reconciliations } from '../../src/ledger/reconciliations.ts';
 import { toUnits } from '../../src/money.ts';
 import type { Settlement } from '../../src/settlement-setup.ts';
 import type { Surroundings } from '../../src/surroundings.ts';
@@ -45,6 +47,8 @@ export interface SettledGateway extends TestGateway {
   /** Where the book does not agree with the chains, the venue or itself. */
   differences(): Promise<ReconcileRow[]>;
   readonly query: Rows;
+  /** What a worker reconciles with by the clock, once an hour. */
+  reconciliations(): Reconciliations;
 }
 
 export async function startSettledGateway(
@@ -115,6 +119,15 @@ export async function startSettledGateway(
       }
     },
     show: async (order) => (await gateway.call('GET', `/partner/orders/${order.id}`, { key })).json,
+    reconciliations: () =>
+      new Reconciliations({
+        orm: gateway.app.orm,
+        openPatient: () => createOrm({ url: gateway.databaseUrl, poolSize: 2 }),
+        clock,
+        log: gateway.app.log,
+        adapters: settlement.adapters,
+        everySec: 3_600,
+      }),
     history: (order) => causesOf(rows, order.id),
     differences: async () => {
       const found = await reconcile({ orm: gateway.app.orm, adapters: settlement.adapters });

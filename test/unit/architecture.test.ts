@@ -151,6 +151,7 @@ const mayImport: Record<string, readonly string[]> = {
     'surroundings.ts',
     'venue-setup.ts',
     'tracing',
+    'db/orm.ts',
   ],
   'settlement-tools.ts': ['clock.ts', 'config.ts', 'currencies', 'log.ts', 'rates', 'settlement', 'start-error.ts'],
   signer: ['chains', 'clock.ts', 'config.ts', 'db', 'log.ts', 'money.ts', 'secret-file.ts'],

@@ -1,13 +1,10 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 
-/** Reads the database as it is at one moment. Whole tables are read, for which a request's limits are too small. */
+/** Reads the database as it is at one moment. Whole tables are read, for which a request's memory is too small. */
 export function inSnapshot<T>(orm: MikroORM, read: (em: EntityManager) => Promise<T>): Promise<T> {
   return orm.em.fork().transactional(
     async (em) => {
-      await em.execute(
-        `select set_config('statement_timeout', '10min', true), set_config('work_mem', '64MB', true),
-                set_config('jit', 'off', true)`,
-      );
+      await em.execute(`select set_config('work_mem', '64MB', true), set_config('jit', 'off', true)`);
       return read(em);
     },
     { isolationLevel: 'repeatable read', readOnly: true },

@@ -1,4 +1,3 @@
-import { Reconciliations } from '../../../src/ledger/reconciliations.ts';
 import { systemStatus } from '../../../src/reports/system-status.ts';
 import { LogSink } from '../../support/log-sink.ts';
 import { type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
@@ -12,11 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway?.stop());
 
-/** What one more worker reconciles with. */
-function newWorker(): Reconciliations {
-  const { app, clock, settlement } = gateway;
-  return new Reconciliations({ orm: app.orm, clock, log: app.log, adapters: settlement.adapters, everySec });
-}
+const newWorker = () => gateway.reconciliations();
 
 const latest = async () => (await systemStatus(gateway.app.orm.em.fork(), gateway.clock.now())).reconciliation;
 
