@@ -2,7 +2,7 @@
 // streamed away, the cluster dies, and is restored to its last commit and to an earlier point. Usage: npm run rehearse:restore -- --help
 import { chmod, cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { BuiltProcess, runBuilt } from '../support/built-process.ts';
 import { query } from '../support/database.ts';
 import { makeOwned, PackagedPostgres } from '../support/packaged-postgres.ts';
@@ -26,6 +26,7 @@ Needs PostgreSQL's own programs; on Debian: apt-get install postgresql
 const { orders, keep } = readArguments(help, { orders: 300 });
 
 const problems: string[] = [];
+const afterEarlierPoint = resolve('deploy/postgres/after-earlier-point.sql');
 const began = performance.now();
 function say(line: string): void {
   process.stderr.write(`${((performance.now() - began) / 1000).toFixed(0).padStart(4)} s  ${line}\n`);
@@ -90,13 +91,19 @@ interface Checked extends Settled {
   readonly differences: number;
 }
 
-/** Starts the gateway on a restored cluster, has it finish what was under way, and compares the book with the chains. */
-async function check(server: PackagedPostgres, name: string): Promise<Checked> {
+/** Starts the gateway on a restored cluster, has it take orders with the key if there is one and finish what was under way, and compares the book with the chains. */
+async function check(server: PackagedPostgres, name: string, key?: string): Promise<Checked> {
   let gateway: Running | undefined;
   const readySeconds = await timed(`${name}: the gateway is ready`, async () => {
     gateway = await startGateway(server, name);
   });
   if (!gateway) throw new Error('the gateway did not start');
+  if (key !== undefined) {
+    const users = await SandboxUsers.start({ databaseUrl: server.url(), key, restUrls: [gateway.restUrl] });
+    await users.until(50);
+    await users.stop();
+    for (const failure of users.failures.slice(0, 10)) problems.push(`${name}: ${failure}`);
+  }
   const settled = await depositsSettle(server.url());
   const { differences, said } = await reconcileByCommand(folder, gateway.settings);
   if (differences !== 0) problems.push(`${name}: reconcile: ${said}`);
@@ -166,6 +173,10 @@ const lost = users.acknowledged.filter((id) => !there.has(id));
 for (const id of lost) problems.push(`order ${id} was answered with 201 and is lost`);
 const last = await check(whole, 'last-commit');
 for (const id of last.refused) problems.push(`payment ${id} was refused though nothing of it was lost`);
+const given = await query<{ id: string; address: string }>(
+  whole.url(),
+  'select o.id, a.address from exchange_order o join deposit_address a on a.id = o.deposit_address_id',
+);
 const signedAfter = `select payment_id || ' ' || txid as payment from payment_attempt where signed_at > $1::timestamptz`;
 const signed = (await query<{ payment: string }>(whole.url(), signedAfter, [point?.at])).map(({ payment }) => payment);
 await whole.stop();
@@ -181,7 +192,15 @@ const [kept] = await query<{ count: number; newest: boolean }>(
   [point?.at],
 );
 if (kept?.newest !== true) problems.push('orders that are younger than the earlier point are there');
-const back = await check(earlier, 'earlier-point');
+await postgres.program('psql', '--set=ON_ERROR_STOP=1', '--quiet', `--file=${afterEarlierPoint}`, earlier.url());
+const back = await check(earlier, 'earlier-point', key);
+const reused = await query<{ id: string }>(
+  earlier.url(),
+  `select o.id from exchange_order o join deposit_address a on a.id = o.deposit_address_id
+    where a.address = any ($1::text[]) and not o.id = any ($2::uuid[])`,
+  [given.map(({ address }) => address), given.map(({ id }) => id)],
+);
+for (const { id } of reused) problems.push(`order ${id} has an address that another order was given before the loss`);
 // What was signed after that point may have gone out: the signer remembers it, and signs nothing else for that payment.
 const signedIds = new Set(signed.map((payment) => payment.split(' ')[0]));
 for (const id of back.refused) {

@@ -43,6 +43,12 @@ export async function reconcileByCommand(
   return { differences: (JSON.parse(output) as { differences: number }).differences, said: output };
 }
 
+/** What users pay with, the second now and then: one has its deposit addresses derived, the other takes them from the pool, which the signer fills slowly. */
+const deposits = [
+  { coin: 'BTC', network: 'BTC', chain: 'bitcoin', decimals: 8, amount: '0.01' },
+  { coin: 'SOL', network: 'SOL', chain: 'solana', decimals: 9, amount: '5' },
+] as const;
+
 interface SandboxUsersOptions {
   readonly databaseUrl: string;
   readonly key: string;
@@ -76,19 +82,26 @@ export class SandboxUsers {
 
   async #use(chain: SandboxChain, user: number): Promise<void> {
     const { restUrls, key } = this.#options;
-    for (let turn = user; !this.#stopped; turn++) {
+    for (let turn = user, dealt = user; !this.#stopped; turn++, dealt++) {
       const rest = restUrls[turn % restUrls.length] ?? '';
+      const { coin, network, chain: on, decimals, amount } = deposits[dealt % 6 === 0 ? 1 : 0];
+      const order = orderBody({
+        coin_from: coin,
+        network_from: network,
+        amount_from: Number(amount),
+        refund_address: addressExample(network),
+      });
       try {
         const reply = await fetch(`${rest}/partner/orders`, {
           method: 'POST',
           headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-          body: JSON.stringify(orderBody({ refund_address: addressExample('BTC') })),
+          body: JSON.stringify(order),
         });
         const text = await reply.text();
         if (reply.status !== 201) throw new Error(`${reply.status} ${text}`);
         const { id, deposit_address: to } = JSON.parse(text) as { id: string; deposit_address: string };
         this.acknowledged.push(id);
-        await chain.pay('bitcoin', { to, tag: null, contract: null, amount: toUnits('0.01', 8), busyBlocks: 10 });
+        await chain.pay(on, { to, tag: null, contract: null, amount: toUnits(amount, decimals), busyBlocks: 40 });
       } catch (error) {
         this.failures.push(error instanceof Error ? `${error.message} ${String(error.cause ?? '')}`.trim() : 'unknown');
         await sleep(50);
