@@ -84,7 +84,7 @@ export class SandboxUsers {
     const { restUrls, key } = this.#options;
     for (let turn = user, dealt = user; !this.#stopped; turn++, dealt++) {
       const rest = restUrls[turn % restUrls.length] ?? '';
-      const { coin, network, chain: on, decimals, amount } = deposits[dealt % 6 === 0 ? 1 : 0];
+      const { coin, network, chain: on, decimals, amount } = deposits[dealt % 12 === 0 ? 1 : 0];
       const order = orderBody({
         coin_from: coin,
         network_from: network,
