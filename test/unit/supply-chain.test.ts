@@ -1,0 +1,49 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+interface Locked {
+  readonly version: string;
+  readonly integrity?: string;
+  readonly hasInstallScript?: true;
+  readonly link?: true;
+}
+
+interface Package {
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+  readonly optionalDependencies: Readonly<Record<string, string>>;
+  readonly allowScripts: Readonly<Record<string, boolean>>;
+}
+
+const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')) as { packages: Record<string, Locked> };
+const own = JSON.parse(readFileSync('package.json', 'utf8')) as Package;
+const packages = Object.entries(lock.packages)
+  .filter(([path, { link }]) => path.includes('node_modules/') && !link)
+  .map(([path, entry]) => ({ name: path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length), ...entry }));
+const reviewed = [...readFileSync('docs/supply-chain.md', 'utf8').matchAll(/^\| (\S+)@(\S+) \| (yes|no) \| \S/gm)];
+
+describe('packages', () => {
+  it('have been looked at where they run a script when they are installed', () => {
+    const scripts = packages.filter(({ hasInstallScript }) => hasInstallScript);
+    expect(scripts.length).toBeGreaterThan(0);
+    expect(reviewed.map(([, name, version]) => `${name}@${version}`)).toEqual(
+      [...new Set(scripts.map(({ name, version }) => `${name}@${version}`))].sort(),
+    );
+  });
+
+  it('run such a script only where the list says so', () => {
+    const listed = reviewed.map(([, name, , runs]) => [name, runs === 'yes']);
+    expect(Object.fromEntries(listed)).toEqual(own.allowScripts);
+    expect(readFileSync('.npmrc', 'utf8').split('\n')).toContain('strict-allow-scripts=true');
+  });
+
+  it('have an exact version and a checksum', () => {
+    const wanted = { ...own.dependencies, ...own.devDependencies, ...own.optionalDependencies };
+    expect(Object.entries(wanted).filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([]);
+    expect(packages.filter(({ integrity }) => !integrity?.startsWith('sha512-')).map(({ name }) => name)).toEqual([]);
+  });
+
+  it('have licences of the list where a deployed gateway runs them', () => {
+    expect(execFileSync(process.execPath, ['tools/licences.js'], { encoding: 'utf8' })).toMatch(/ MIT$/m);
+  });
+});
