@@ -236,8 +236,8 @@ export async function startApp({ config, databaseUrl, embedded, group, surroundi
     endPart('settlement');
 
     const authenticator = new Authenticator(orm, hasher, clock);
-    closing.push(() => authenticator.flushLastUsed());
-    every(lastUsedFlushMs, 'last_used_failed', () => authenticator.flushLastUsed());
+    closing.push(() => authenticator.flushUsed());
+    every(lastUsedFlushMs, 'last_used_failed', () => authenticator.flushUsed());
 
     const limiter = new Limiter({
       metrics,

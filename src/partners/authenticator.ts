@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 import { ApiKey } from './api-key.entity.ts';
 import type { KeyScope } from './key-scope.ts';
 import type { Partner } from './partner.entity.ts';
-import type { KeyHasher, ParsedKey } from './secret-key.ts';
+import type { KeyHasher, KeyMac, ParsedKey } from './secret-key.ts';
 
 /** How long a revocation may take to reach every process on reading requests. Creating an order re-reads the row. */
 const knownForMs = 10_000;
@@ -45,6 +45,8 @@ export class Authenticator {
   /** Ids of keys that were genuine lately, so that a stranger's guesses cannot stand in their way. */
   readonly #proven = new LRUCache<string, true>({ max: cachedKeys });
   readonly #used = new Map<string, Date>();
+  /** New hashes of genuine keys whose pepper is no longer the newest. */
+  readonly #rehashed = new Map<string, KeyMac>();
 
   constructor(orm: MikroORM, hasher: KeyHasher, clock: Clock) {
     this.#orm = orm;
@@ -67,8 +69,29 @@ export class Authenticator {
     return this.#rows.forceFetch(key.keyId).then(({ row }) => this.#prove(key, row, clientAddress));
   }
 
-  /** Writes when keys were last used; called now and then, never while a request waits. */
-  async flushLastUsed(): Promise<void> {
+  /** Writes when keys were last used, and their new hashes; called now and then, never while a request waits. */
+  async flushUsed(): Promise<void> {
+    await this.#flushRehashed();
+    await this.#flushLastUsed();
+  }
+
+  /** An old pepper may go once no live key depends on it. */
+  async #flushRehashed(): Promise<void> {
+    const rehashed = [...this.#rehashed].map(([keyId, { mac, pepperVersion }]) => {
+      return { key_id: keyId, mac: mac.toString('hex'), version: pepperVersion };
+    });
+    // What fails comes again with the key's next use.
+    this.#rehashed.clear();
+    if (rehashed.length === 0) return;
+    await this.#orm.em.fork().execute(
+      `update api_key set mac = decode(new.mac, 'hex'), pepper_version = new.version
+         from jsonb_to_recordset(?::jsonb) as new(key_id text, mac text, version integer)
+        where api_key.key_id = new.key_id and api_key.pepper_version < new.version`,
+      [JSON.stringify(rehashed)],
+    );
+  }
+
+  async #flushLastUsed(): Promise<void> {
     const used = [...this.#used];
     this.#used.clear();
     if (used.length === 0) return;
@@ -90,6 +113,9 @@ export class Authenticator {
     if (!this.#hasher.matches(key, row) || !row || !isLive(row, now)) return null;
     this.#proven.set(row.keyId, true);
     this.#used.set(row.keyId, now);
+    if (this.#hasher.isOutdated(row) && !this.#rehashed.has(row.keyId)) {
+      this.#rehashed.set(row.keyId, this.#hasher.hash(key));
+    }
     return {
       keyId: row.keyId,
       scopes: row.scopes,

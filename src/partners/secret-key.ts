@@ -91,6 +91,11 @@ export class KeyHasher {
     return { mac: this.#mac(this.#current, key), pepperVersion: this.#current.version };
   }
 
+  /** True for a hash under an older pepper than new ones get. */
+  isOutdated({ pepperVersion }: KeyMac): boolean {
+    return pepperVersion < this.#current.version;
+  }
+
   /** Compares in constant time. With no row the same work is done and the answer is false. */
   matches(key: ParsedKey, stored: KeyMac | null): boolean {
     const pepper = this.#byVersion.get(stored?.pepperVersion ?? this.#current.version);

@@ -38,6 +38,14 @@ export function postgresPrograms(): string {
   return found;
 }
 
+export function hasPostgresPrograms(): boolean {
+  try {
+    return postgresPrograms() !== '';
+  } catch {
+    return false;
+  }
+}
+
 /** A folder that PostgreSQL's user may write to. */
 export async function makeOwned(folder: string): Promise<string> {
   await mkdir(folder, { mode: 0o700 });

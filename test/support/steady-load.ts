@@ -21,14 +21,14 @@ export function ask(url: string, agent: Agent, headers: Record<string, string> =
 }
 
 /** Asks for the address again and again: half of the clients keep their connection, half make one for each request. */
-export function steadyLoad(url: string, clients = 8): SteadyLoad {
+export function steadyLoad(url: string, clients = 8, headers: Record<string, string> = {}): SteadyLoad {
   const failures: string[] = [];
   let answered = 0;
   let stopped = false;
   const client = async (agent: Agent): Promise<void> => {
     while (!stopped) {
       try {
-        const status = await ask(url, agent);
+        const status = await ask(url, agent, headers);
         if (status === 200) answered++;
         else failures.push(`status ${status}`);
       } catch (error) {
