@@ -1,5 +1,5 @@
 # The gateway as a small image: built with the development tools, run without them, by a user without rights.
-# What it runs and how: docker-compose.yml, deploy/kubernetes. test/integration/image.test.ts goes through these steps.
+# How it is run: docker-compose.yml, deploy/kubernetes. docs/operations.md says what of it was tried.
 FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
