@@ -76,6 +76,8 @@ const reconcileLookMs = 30_000;
 const inFlightMs = 15_000;
 /** How long a request waits for a row that another holds: the same create sent twice at once. */
 const requestLockMs = 2_000;
+/** A statement of a request that takes longer is given up, so that no answer keeps a partner waiting for 10 seconds. */
+const requestStatementMs = 5_000;
 /** A question of staff that takes longer is given up. */
 const staffStatementMs = 5_000;
 
@@ -120,6 +122,8 @@ export async function startApp({ config, databaseUrl, embedded, group, surroundi
       onPool: (pool) => metrics.watchPool('requests', pool),
       poolSize: config.DATABASE_POOL_SIZE,
       lockTimeoutMs: requestLockMs,
+      // An embedded database is migrated here, with all that it holds.
+      ...(embedded ? {} : { statementTimeoutMs: requestStatementMs }),
       ...(onStatement ? { onStatement } : {}),
     });
     closing.push(() => orm.close(true));

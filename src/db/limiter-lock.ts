@@ -1,5 +1,6 @@
 import { Client } from 'pg';
 import { errorMembers, type Log } from '../log.ts';
+import { boundFarewell } from './connection-end.ts';
 import { advisoryLocks } from './database.ts';
 
 /** A lock that lives as long as this process's session; taken again by itself when the session breaks. */
@@ -29,6 +30,7 @@ export async function takeLimiterLock(url: string, shared: boolean, log: Log): P
     let taken = false;
     try {
       await session.connect();
+      boundFarewell(session);
       const call = shared ? 'pg_try_advisory_lock_shared' : 'pg_try_advisory_lock';
       const { rows } = await session.query<{ taken: boolean }>(`select ${call}($1) as taken`, [advisoryLocks.limiter]);
       taken = rows[0]?.taken === true && !released;

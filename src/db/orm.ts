@@ -18,6 +18,7 @@ import { StaffAction } from '../settlement/staff-action.entity.ts';
 import { Trade } from '../settlement/trade.entity.ts';
 import { StaffMember } from '../staff/staff-member.entity.ts';
 import { StaffSession } from '../staff/staff-session.entity.ts';
+import { boundFarewell, socketOf } from './connection-end.ts';
 import { traceQueries } from './traced-queries.ts';
 
 /** All entities of the product. A new one is added here. */
@@ -51,15 +52,25 @@ const idleMs = 300_000;
 /** How long a holder may take to give back a connection that has died; its statements fail at once. */
 const deadConnectionMs = 500;
 
+/** How much longer than PostgreSQL may take for a statement a connection may be silent. */
+const silenceMs = 2_000;
+
 /**
  * Gives dead connections back to the pool. A transaction whose connection is cut fails at its rollback as well, and the
  * query builder then keeps the connection for good: a few cuts would use up the pool, and only a restart would help.
+ *
+ * A connection that somebody holds and that is silent for longer than PostgreSQL lets anything take is dead too, though nobody
+ * said so: the server hangs, or a firewall forgot it. It is ended and never used again, as an answer that comes late
+ * would leave a transaction open under whoever is next.
  */
-function returnDeadConnections(pool: Pool): void {
+function returnDeadConnections(pool: Pool, longestSilenceMs: number): void {
   const held = new WeakSet<PoolClient>();
   pool.on('acquire', (client) => held.add(client));
   pool.on('release', (_error, client) => held.delete(client));
   pool.on('connect', (client) => {
+    const socket = socketOf(client);
+    socket.setTimeout(longestSilenceMs, () => held.has(client) && socket.destroy());
+    boundFarewell(client);
     client.once('end', () => {
       setTimeout(() => held.has(client) && client.release(true), deadConnectionMs).unref();
     });
@@ -73,7 +84,7 @@ export interface OrmOptions {
   /** A postgres:// URL. */
   readonly url: string;
   readonly poolSize: number;
-  /** When PostgreSQL gives a statement up; 15 seconds unless told otherwise. */
+  /** When PostgreSQL gives a statement up, or a transaction that does nothing; 15 seconds unless told otherwise. */
   readonly statementTimeoutMs?: number;
   /** When PostgreSQL gives up waiting for a lock; never unless told. */
   readonly lockTimeoutMs?: number;
@@ -88,7 +99,7 @@ export interface OrmOptions {
  * shows at the first statement.
  */
 export async function createOrm(options: OrmOptions): Promise<MikroORM> {
-  const { onPool, onStatement } = options;
+  const { onPool, onStatement, statementTimeoutMs = 15_000 } = options;
   // Its init would load every extension that is installed.
   return new MikroORM({
     clientUrl: options.url,
@@ -100,8 +111,8 @@ export async function createOrm(options: OrmOptions): Promise<MikroORM> {
       // Given whole as well, for what MikroORM does not read from it: sslmode and its certificates.
       connectionString: options.url,
       connectionTimeoutMillis: 2_000,
-      statement_timeout: options.statementTimeoutMs ?? 15_000,
-      idle_in_transaction_session_timeout: 15_000,
+      statement_timeout: statementTimeoutMs,
+      idle_in_transaction_session_timeout: statementTimeoutMs,
       ...(options.lockTimeoutMs === undefined ? {} : { lock_timeout: options.lockTimeoutMs }),
       keepAlive: true,
       // For statements that are short and read by index: on today's disks a page out of place costs hardly more than the
@@ -109,7 +120,7 @@ export async function createOrm(options: OrmOptions): Promise<MikroORM> {
       // longest of them, statistics, sort in memory.
       options: '-c random_page_cost=1.1 -c jit=off -c max_parallel_workers_per_gather=0 -c work_mem=16MB',
       onPoolCreated: (pool: Pool) => {
-        returnDeadConnections(pool);
+        returnDeadConnections(pool, statementTimeoutMs + silenceMs);
         traceQueries(pool);
         onPool?.(pool);
       },

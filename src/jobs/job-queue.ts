@@ -9,6 +9,10 @@ const queue = 'settle';
 const batchSize = 50;
 /** How long pending jobs of an ended process stay invisible. */
 const expireInSeconds = 120;
+/** Handed on to node-postgres: a statement that takes longer is given up, and its connection with it. */
+const forPostgres = { query_timeout: 30_000 };
+/** How long jobs under way may take to end. */
+const stopMs = 5_000;
 
 interface SettleJob {
   readonly orderId: string;
@@ -32,6 +36,7 @@ export class JobQueue {
       application_name: 'gateway jobs',
       max: 3,
       connectionTimeoutMillis: 5_000,
+      ...forPostgres,
       schedule: false,
       useListenNotify: true,
       superviseIntervalSeconds: 30,
@@ -84,7 +89,9 @@ export class JobQueue {
   /** Lets the jobs under way end, then closes. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    await this.#boss.stop({ graceful: true, timeout: 5_000 });
+    // Without an answer of the server it would wait for ever.
+    const limit = new Promise((resolve) => setTimeout(resolve, 2 * stopMs).unref());
+    await Promise.race([this.#boss.stop({ graceful: true, timeout: stopMs }), limit]);
     this.#log.debug({ event: 'jobs_stopped' }, 'the job queue is closed');
   }
 }

@@ -1,10 +1,5 @@
 // Orders in every shape while workers are killed and chains reorganise; then whether each order ended, nobody was paid
 // twice, and the book agrees with the chains. Usage: npm run torture -- --help
-import { ed25519 } from '@noble/curves/ed25519.js';
-import { addressExample, checkAddress } from '../../src/chains/address.ts';
-import { encodeBase58check } from '../../src/chains/addresses/base58check.ts';
-import { encodeP2wpkh } from '../../src/chains/addresses/bitcoin-like.ts';
-import { encodeSolana } from '../../src/chains/addresses/solana.ts';
 import { networkById } from '../../src/chains/networks.ts';
 import { busyBlocks } from '../../src/chains/sandbox/sandbox-adapters.ts';
 import { SandboxChain } from '../../src/chains/sandbox/sandbox-chain.ts';
@@ -14,6 +9,7 @@ import { CurrencyService } from '../../src/currencies/currency-service.ts';
 import { createOrm } from '../../src/db/orm.ts';
 import { Big, floorTo, formatDecimal, toUnits } from '../../src/money.ts';
 import { Dice } from '../support/dice.ts';
+import { newRecipient, paidOnChain, paidTwice, type Recipient } from '../support/recipients.ts';
 import { readArguments, Torture, type TortureOrder, type Verdict } from '../support/torture.ts';
 
 const help = `Usage: npm run torture -- [options]
@@ -83,35 +79,6 @@ const sources: readonly Place[] = [
   ['AVAX', 'AVAXC'],
 ];
 const destinations: readonly Place[] = [...sources, ['USDT', 'ERC20'], ['DAI', 'ERC20'], [soldOut, 'ERC20']];
-
-interface Recipient {
-  readonly address: string;
-  readonly tag: string | null;
-}
-
-/** An address that no other order has, in the form in which the gateway keeps it. */
-function newRecipient(network: string, dice: Dice): Recipient {
-  const found = networkById(network);
-  const random = dice.bytes(20);
-  const address =
-    found?.family === 'bitcoin'
-      ? encodeP2wpkh('bc', random)
-      : found?.family === 'litecoin'
-        ? encodeP2wpkh('ltc', random)
-        : found?.family === 'dogecoin'
-          ? encodeBase58check([0x1e], random)
-          : found?.family === 'tron'
-            ? encodeBase58check([0x41], random)
-            : found?.family === 'evm'
-              ? `0x${Buffer.from(random).toString('hex')}`
-              : found?.family === 'solana'
-                ? encodeSolana(ed25519.getPublicKey(dice.bytes(32)))
-                : addressExample(network);
-  const tag = found?.memo ? String(Math.floor(dice.between(1, 4e9))) : null;
-  const check = checkAddress(network, address, tag);
-  if (!check.ok) throw new Error(`${address} on ${network} ${check.detail}`);
-  return { address: check.address, tag };
-}
 
 interface Made extends TortureOrder {
   readonly behaviour: Behaviour;
@@ -366,25 +333,8 @@ async function findLost(): Promise<string[]> {
 
 /** Reads from the chains what the hot wallet paid, and to whom. */
 async function findPaidWrongly(): Promise<Omit<Verdict, 'lost'>> {
-  const paid = `select t.chain, t.txid, t.recipient, t.tag, t.contract, t.amount, a.payment_id
-      from sandbox_tx t left join payment_attempt a on a.chain = t.chain and a.txid = t.txid
-     where t.sender is not null and t.state = 'mined' and t.success`;
-  const twice = await torture.rows<{ what: string }>(
-    `with paid as (${paid})
-     select 'payment ' || payment_id || ' succeeded ' || count(*) || ' times' as what
-       from paid group by payment_id having count(*) > 1
-     union all
-     select 'leg ' || p.leg || ' of deposit ' || p.deposit_id || ' was paid ' || count(*) || ' times'
-       from paid join payment p on p.id = paid.payment_id group by p.deposit_id, p.leg having count(*) > 1
-     union all
-     select 'recipient ' || s.address || ' of order ' || s.id || ' was paid ' || count(*) || ' times'
-       from jsonb_to_recordset($1::jsonb) as s (id text, address text, tag text)
-       join paid on paid.recipient = s.address and paid.tag is not distinct from s.tag
-      group by s.id, s.address, s.tag having count(*) > 1`,
-    [JSON.stringify(made.map(({ id, recipient }) => ({ id, ...recipient })))],
-  );
   const wrong = await torture.rows<{ what: string }>(
-    `with paid as (${paid})
+    `with paid as (${paidOnChain})
      select 'transaction ' || txid || ' belongs to no payment' as what from paid where payment_id is null
      union all
      select 'payment ' || p.id || ' is ' || p.state || ' and succeeded ' || count(paid.txid) || ' times on its chain'
@@ -414,7 +364,10 @@ async function findPaidWrongly(): Promise<Omit<Verdict, 'lost'>> {
         and not exists (select 1 from payment p where p.order_id = o.id and p.state = 'dead')
       group by o.id, l.coin, l.network having sum(l.amount) <> 0`,
   );
-  return { paidTwice: twice.map(({ what }) => what), wrong: wrong.map(({ what }) => what) };
+  return {
+    paidTwice: await paidTwice((sql, values) => torture.rows(sql, values), made),
+    wrong: wrong.map(({ what }) => what),
+  };
 }
 
 await torture.run({

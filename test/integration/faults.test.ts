@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
-import { query } from '../support/database.ts';
+import { behindPort, createDatabase, query, type TestDatabase } from '../support/database.ts';
+import { FaultProxy } from '../support/fault-proxy.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { orderBody } from '../support/orders.ts';
 
@@ -44,6 +45,52 @@ describe('PostgreSQL away', () => {
     for (let i = 0; i < 100 && (await readyz()) !== 200; i++) await sleep(50);
     expect((await create()).status).toBe(201);
     expect((await gateway.call('GET', `/partner/orders/${before.id}`, { key })).json).toEqual(before);
+  });
+});
+
+describe('PostgreSQL without an answer', () => {
+  /** No answer may take longer. */
+  const boundMs = 10_000;
+  let database: TestDatabase;
+  let proxy: FaultProxy;
+  let gateway: TestGateway;
+  let key: string;
+  let orderId: string;
+
+  const create = () => gateway.call('POST', '/partner/orders', { key, body: orderBody(), timeoutMs: boundMs });
+  const find = () => gateway.call('GET', `/partner/orders/${orderId}`, { key, timeoutMs: boundMs });
+  /** More at once than there are connections. */
+  const ask = async () => {
+    const replies = await Promise.all(Array.from({ length: 24 }, (_, i) => (i % 2 ? create() : find())));
+    return [...new Set(replies.map(({ status }) => status))].sort();
+  };
+
+  beforeAll(async () => {
+    database = await createDatabase();
+    const { socket, url } = behindPort(database.url);
+    proxy = await FaultProxy.open(socket);
+    gateway = await startGateway({ databaseUrl: url(proxy.port), embedded: false });
+    ({ key } = await gateway.partner());
+    orderId = (await create()).json.id;
+  });
+  afterAll(async () => {
+    await gateway?.stop();
+    await proxy?.close();
+    await database?.drop();
+  });
+
+  it('that hangs is answered with 503 in time, and all is well once it goes on', async () => {
+    proxy.hang();
+    expect(await ask()).toEqual([503]);
+    await proxy.heal();
+    expect(await ask()).toEqual([200, 201]);
+  });
+
+  it('on connections that are lost is asked on new ones', async () => {
+    expect(await ask()).toEqual([200, 201]);
+    proxy.lose();
+    expect(await ask()).toEqual([503]);
+    expect(await ask()).toEqual([200, 201]);
   });
 });
 

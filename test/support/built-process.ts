@@ -15,6 +15,8 @@ export interface BuiltProcessOptions {
   readonly settings: Readonly<Record<string, string>>;
   /** What it prints when it is ready. */
   readonly ready: RegExp;
+  /** Whether it has a process group of its own, as a service has. */
+  readonly isGroupLeader?: boolean;
   /** Told of what it prints. */
   readonly onOutput?: (text: string) => void;
 }
@@ -46,11 +48,21 @@ export class BuiltProcess {
   }
 
   #spawn(): ChildProcess {
-    const { script, nodeOptions = [], name, folder, settings, ready, onOutput = () => {} } = this.#options;
+    const {
+      script,
+      nodeOptions = [],
+      name,
+      folder,
+      settings,
+      ready,
+      isGroupLeader = false,
+      onOutput = () => {},
+    } = this.#options;
     const child = spawn(process.execPath, ['--enable-source-maps', ...nodeOptions, resolve('dist', script)], {
       cwd: folder,
       env: environment(settings),
       stdio: ['ignore', 'pipe', 'pipe'],
+      detached: isGroupLeader,
     });
     this.#output = '';
     this.#isReady = false;
@@ -97,6 +109,15 @@ export class BuiltProcess {
       if (this.#isReady) return this.#output;
     }
     throw new Error(`${this.#options.name} did not start:\n${this.#output}`);
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#child.kill(name);
+  }
+
+  /** To it and to every process that it started. */
+  signalGroup(name: NodeJS.Signals): void {
+    process.kill(-this.pid, name);
   }
 
   async end(signal: NodeJS.Signals): Promise<void> {

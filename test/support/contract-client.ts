@@ -10,6 +10,8 @@ export interface CallOptions {
   readonly body?: unknown;
   /** Sent as it is, with `Content-Type: application/json` unless the headers say otherwise. */
   readonly raw?: string | Uint8Array;
+  /** Rejects when there is no whole answer by then. */
+  readonly timeoutMs?: number;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a reply is read member by member in tests, after the contract has passed it
@@ -145,6 +147,7 @@ export function contractClient(restUrl: string): Call {
       method,
       headers,
       redirect: 'manual',
+      ...(options.timeoutMs === undefined ? {} : { signal: AbortSignal.timeout(options.timeoutMs) }),
       ...(body === undefined ? {} : { body: body as string }),
     });
     const text = await response.text();

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { Client } from 'pg';
 
 function url(database: string): string {
@@ -24,6 +25,18 @@ async function onServer(sql: string): Promise<void> {
 export interface TestDatabase {
   readonly url: string;
   drop(): Promise<void>;
+}
+
+/** Where the server of a database listens, and how to reach the database through a port of this machine instead. */
+export function behindPort(databaseUrl: string): {
+  readonly socket: { readonly path: string };
+  readonly url: (port: number) => string;
+} {
+  const { hostname, port, username } = new URL(databaseUrl);
+  return {
+    socket: { path: join(decodeURIComponent(hostname), `.s.PGSQL.${port}`) },
+    url: (ownPort) => `postgres://${username}@127.0.0.1:${ownPort}/${databaseName(databaseUrl)}`,
+  };
 }
 
 /** A database of one's own, migrated and seeded, or an empty one. */

@@ -1,0 +1,74 @@
+// What the gateway depends on goes away, hangs, lies or slows down, one thing after another, while partners and staff use
+// it. Usage: npm run faults -- --help
+import { parseArgs } from 'node:util';
+import { FaultGateway } from '../support/fault-gateway.ts';
+import { type Fault, faults } from '../support/fault-list.ts';
+import { answerBoundMs, type FaultRow, runFault } from '../support/fault-run.ts';
+
+const help = `Usage: npm run faults -- [options]
+
+Two api processes, a worker, PostgreSQL and Redis, each behind a proxy that does what networks do. Prints a row for each
+fault, and exits 1 when something that was acknowledged is lost, somebody is paid twice, book and chains differ, an answer
+is none of the contract or takes longer than ${answerBoundMs / 1000} s, or the gateway does not recover by itself.
+
+  --only <name>   this fault; may be given several times. A beginning of a name stands for all that begin so
+  --seed <n>      seed of what clients do (1)
+  --keep          keep the folders with the databases and the logs
+
+${faults.map(({ name, what }) => `  ${name.padEnd(20)} ${what}`).join('\n')}
+`;
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string', multiple: true },
+    seed: { type: 'string', default: '1' },
+    keep: { type: 'boolean', default: false },
+    help: { type: 'boolean', short: 'h' },
+  },
+});
+if (values.help) {
+  process.stdout.write(help);
+  process.exit(0);
+}
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1));
+
+const { only, keep } = values;
+const wanted = faults.filter(({ name }) => !only || only.some((beginning) => name.startsWith(beginning)));
+if (wanted.length === 0) throw new Error(`no fault begins with ${only}; see --help`);
+
+const rows: FaultRow[] = [];
+for (const [needs, group] of Map.groupBy(wanted, (fault) => fault.needs)) await runGroup(needs, group);
+process.stdout.write(table(rows));
+process.exit(rows.every(({ problems }) => problems.length === 0) ? 0 : 1);
+
+/** Runs the faults that happen to the same gateway, without a restart between them. */
+async function runGroup(needs: Fault['needs'], group: readonly Fault[]): Promise<void> {
+  const gateway = await FaultGateway.start({ name: 'faults', isHooked: needs === 'hooks' });
+  if (needs === 'standby') await gateway.addStandby();
+  for (const fault of group) {
+    process.stderr.write(`${fault.name}: ${fault.what} ...\n`);
+    const row = await runFault(gateway, fault, Number(values.seed) + rows.length * 100);
+    rows.push(row);
+    for (const problem of row.problems.slice(0, 10)) process.stderr.write(`  WRONG: ${problem}\n`);
+  }
+  const isKept = keep || rows.some(({ problems }) => problems.length > 0);
+  if (isKept) process.stderr.write(`the logs and the database stay in ${gateway.folder}\n`);
+  await gateway.end({ keep: isKept });
+}
+
+function table(all: readonly FaultRow[]): string {
+  const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
+  const lines = all.map((row) => [
+    row.name,
+    Object.entries(row.outcomes)
+      .map(([outcome, count]) => `${outcome}: ${count}`)
+      .join(', '),
+    seconds(row.worstMs),
+    `${row.acknowledged} / ${row.paid}`,
+    seconds(row.answeredAfterMs),
+    seconds(row.settledAfterMs),
+    row.problems.length === 0 ? 'none' : `${row.problems.length}: ${row.problems[0]}`,
+  ]);
+  const head = ['fault', 'answers', 'slowest', 'orders / paid', 'answers after', 'settled after', 'wrong'];
+  return [head, head.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |\n`).join('');
+}
