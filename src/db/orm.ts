@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { MikroORM, UnderscoreNamingStrategy } from '@mikro-orm/postgresql';
 import type { Pool, PoolClient } from 'pg';
 import { AuditEntry } from '../audit/audit-entry.entity.ts';
@@ -65,11 +66,27 @@ const silenceMs = 2_000;
  */
 function returnDeadConnections(pool: Pool, longestSilenceMs: number): void {
   const held = new WeakSet<PoolClient>();
-  pool.on('acquire', (client) => held.add(client));
-  pool.on('release', (_error, client) => held.delete(client));
+  const idle = new Set<Socket>();
+  pool.on('acquire', (client) => {
+    held.add(client);
+    // Set each time: a socket's timer that has run out while nobody waited does not begin again.
+    const socket = socketOf(client);
+    idle.delete(socket);
+    socket.setTimeout(longestSilenceMs);
+  });
+  pool.on('release', (_error, client) => {
+    held.delete(client);
+    const socket = socketOf(client);
+    socket.setTimeout(0);
+    if (!socket.destroyed) idle.add(socket);
+  });
   pool.on('connect', (client) => {
     const socket = socketOf(client);
-    socket.setTimeout(longestSilenceMs, () => held.has(client) && socket.destroy());
+    socket.once('close', () => idle.delete(socket));
+    socket.once('timeout', () => {
+      // Those that nobody holds have hardly fared better, and would each keep somebody waiting.
+      for (const each of [socket, ...idle]) each.destroy();
+    });
     boundFarewell(client);
     client.once('end', () => {
       setTimeout(() => held.has(client) && client.release(true), deadConnectionMs).unref();

@@ -88,6 +88,7 @@ export class Limiter {
   readonly #prefix: string;
   readonly #redis: CountingRedis | null;
   readonly #memory = new Map<string, RateLimiterAbstract>();
+  /** By a clock that nobody sets. */
   readonly #refused = new LRUCache<string, { limit: number; untilMs: number }>({ max: keptRefusals });
   readonly #patience = new Patience(replyMs);
   #warnedAt = 0;
@@ -174,7 +175,7 @@ export class Limiter {
       const known = this.#refused.get(`${bucket}:${key}`);
       // A limit that was raised meanwhile lets the request be counted.
       if (!known || known.limit < limit) continue;
-      const resetMs = known.untilMs - Date.now();
+      const resetMs = known.untilMs - performance.now();
       if (resetMs > 0) return { bucket, allowed: false, limit, remaining: 0, resetMs };
     }
     return null;
@@ -190,7 +191,7 @@ export class Limiter {
       if (count === undefined) break;
       const resetMs = counted[2 * i + 1] ?? windowMs;
       const allowed = count <= limit;
-      if (!allowed) this.#refused.set(`${bucket}:${key}`, { limit, untilMs: Date.now() + resetMs });
+      if (!allowed) this.#refused.set(`${bucket}:${key}`, { limit, untilMs: performance.now() + resetMs });
       tightest = tighter(tightest, { bucket, allowed, limit, remaining: Math.max(0, limit - count), resetMs });
     }
     if (!tightest) throw new Error('Redis counted nothing');

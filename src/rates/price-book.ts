@@ -161,7 +161,8 @@ export class PriceBook {
       this.#options.log.warn({ event: 'price_refused', coin }, 'a price was not believable and was ignored');
       return;
     }
-    if (known && known.at > at) return;
+    // One of the future is from before the clock was set back.
+    if (known && known.at > at && known.at <= this.#options.clock.now()) return;
     this.#live.set(coin, { price, at });
   }
 

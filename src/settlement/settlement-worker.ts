@@ -181,7 +181,9 @@ export class SettlementWorker {
   /** Whether so long has passed since the last turn, which this one then is. */
   #isTurn(name: string, everyMs: number): boolean {
     const now = this.#options.clock.now().getTime();
-    if (now - (this.#turns.get(name) ?? Number.NEGATIVE_INFINITY) < everyMs) return false;
+    const sinceMs = now - (this.#turns.get(name) ?? Number.NEGATIVE_INFINITY);
+    // A turn of the future was before the clock was set back.
+    if (sinceMs >= 0 && sinceMs < everyMs) return false;
     this.#turns.set(name, now);
     return true;
   }

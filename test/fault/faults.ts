@@ -4,6 +4,10 @@ import { parseArgs } from 'node:util';
 import { FaultGateway } from '../support/fault-gateway.ts';
 import { type Fault, faults } from '../support/fault-list.ts';
 import { answerBoundMs, type FaultRow, runFault } from '../support/fault-run.ts';
+import { endGroup, type RestartReport, restartOneByOne } from '../support/restarts.ts';
+
+/** How often an api process is replaced. */
+const restarts = 20;
 
 const help = `Usage: npm run faults -- [options]
 
@@ -14,6 +18,9 @@ is none of the contract or takes longer than ${answerBoundMs / 1000} s, or the g
   --only <name>   this fault; may be given several times. A beginning of a name stands for all that begin so
   --seed <n>      seed of what clients do (1)
   --keep          keep the folders with the databases and the logs
+
+
+  restarts             SIGTERM to one api process after another, ${restarts} times, and then to the whole process group
 
 ${faults.map(({ name, what }) => `  ${name.padEnd(20)} ${what}`).join('\n')}
 `;
@@ -34,12 +41,29 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => pr
 
 const { only, keep } = values;
 const wanted = faults.filter(({ name }) => !only || only.some((beginning) => name.startsWith(beginning)));
-if (wanted.length === 0) throw new Error(`no fault begins with ${only}; see --help`);
+const hasRestarts = !only || only.some((beginning) => 'restarts'.startsWith(beginning));
+if (wanted.length === 0 && !hasRestarts) throw new Error(`no fault begins with ${only}; see --help`);
 
 const rows: FaultRow[] = [];
 for (const [needs, group] of Map.groupBy(wanted, (fault) => fault.needs)) await runGroup(needs, group);
-process.stdout.write(table(rows));
-process.exit(rows.every(({ problems }) => problems.length === 0) ? 0 : 1);
+if (rows.length > 0) process.stdout.write(table(rows));
+const isSmooth = !hasRestarts || (await runRestarts());
+process.exit(isSmooth && rows.every(({ problems }) => problems.length === 0) ? 0 : 1);
+
+/** Whether no request failed while processes were replaced and, at last, ended. */
+async function runRestarts(): Promise<boolean> {
+  const gateway = await FaultGateway.start({ name: 'restarts', workers: 0, settings: { DRAIN_GRACE_MS: '1000' } });
+  const tell = (what: string, { requests, failures, restarts }: RestartReport, more = ''): void => {
+    process.stdout.write(`${what}: requests=${requests} failures=${failures.length} restarts=${restarts}${more}\n`);
+    for (const failure of new Set(failures)) process.stderr.write(`  WRONG: ${failure}\n`);
+  };
+  const replaced = await restartOneByOne(gateway, restarts);
+  tell('one by one', replaced);
+  const ended = await endGroup(gateway);
+  tell('whole group', ended, ` exit_code=${ended.exitCode}`);
+  await gateway.end({ keep });
+  return replaced.failures.length === 0 && ended.failures.length === 0 && ended.exitCode === 0;
+}
 
 /** Runs the faults that happen to the same gateway, without a restart between them. */
 async function runGroup(needs: Fault['needs'], group: readonly Fault[]): Promise<void> {

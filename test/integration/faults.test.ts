@@ -88,6 +88,8 @@ describe('PostgreSQL without an answer', () => {
 
   it('on connections that are lost is asked on new ones', async () => {
     expect(await ask()).toEqual([200, 201]);
+    // Also on those that nobody used for a while.
+    await sleep(8_000);
     proxy.lose();
     expect(await ask()).toEqual([503]);
     expect(await ask()).toEqual([200, 201]);

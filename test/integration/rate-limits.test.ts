@@ -1,5 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { jest } from '@jest/globals';
 import { addressKeys } from '../../src/limits/client-address.ts';
+import { Limiter } from '../../src/limits/limiter.ts';
+import { createLog } from '../../src/log.ts';
 import { generateKey } from '../../src/partners/secret-key.ts';
 import { metric } from '../support/exposition.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
@@ -166,6 +169,20 @@ describeWithRedis('limits in Redis', () => {
     }
     expect((await one.call('GET', '/currencies', { headers: from('203.0.113.20') })).status).toBe(429);
     expect((await two.call('GET', '/currencies', { headers: from('203.0.113.20') })).status).toBe(429);
+  });
+
+  it('end with their window also when the clock of the process is set back meanwhile', async () => {
+    const limiter = new Limiter({ redisUrl: redis.url, nodeCount: 1, log: createLog('silent'), keyPrefix: 'set-back' });
+    await limiter.ready(5_000);
+    const bucket = { bucket: 'anon', key: 'someone', limit: 1 } as const;
+    for (const allowed of [true, false]) expect((await limiter.consume(bucket)).allowed).toBe(allowed);
+    const now = Date.now();
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(now - 3_600_000);
+    const { allowed, resetMs } = await limiter.consume(bucket);
+    clock.mockRestore();
+    limiter.close();
+    expect(allowed).toBe(false);
+    expect(resetMs).toBeLessThanOrEqual(60_000);
   });
 
   it.each([

@@ -88,6 +88,7 @@ export class FaultGateway {
       RATE_LIMIT_PARTNER_PER_MIN: '1000000',
       RATE_LIMIT_ORDERS_PER_MIN: '1000000',
       RATE_LIMIT_STAFF_PER_MIN: '1000000',
+      RATE_LIMIT_AUTH_FAILURES_PER_MIN: '1000000',
       GATEWAY_FAULTS: join(this.folder, 'machine-faults.json'),
       ...settings,
     };

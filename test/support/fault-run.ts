@@ -102,10 +102,7 @@ export async function runFault(gateway: FaultGateway, fault: Fault, seed: number
   const seen = load.takeSeen();
   await sleep(beforeMs);
   await load.stop();
-  problems.push(
-    ...unexpected(seen, fault),
-    ...unexpected(load.takeSeen(), { ...fault, refused: 'nobody', alsoAnswers: [] }),
-  );
+  problems.push(...unexpected(seen, fault), ...unexpected(load.takeSeen(), { ...fault, refused: 'nobody' }));
 
   const isSettled = async (): Promise<boolean> => (await settledOrders(gateway, load)).completed === load.paid.size;
   if (!(await within(settlingMs, isSettled)))

@@ -230,7 +230,7 @@ export class MixedLoad {
 
   async #askStaff(): Promise<void> {
     await this.#timed('staff', async () => {
-      const ask = staffClient(this.#gateway.internalUrl, this.#gateway.staffToken);
+      const ask = staffClient(this.#gateway.internalUrl, this.#gateway.staffToken, clientTimeoutMs);
       const reply = await ask(staffQuestion);
       const codes = reply.errors.map(({ extensions }) => extensions.code);
       if (codes.some((code) => code !== 'UNAVAILABLE')) this.problems.push(`staff were answered ${reply.text}`);
@@ -255,7 +255,7 @@ export class MixedLoad {
 }
 
 /** What creates an order, to a recipient that no other has. */
-function newOrder(dice: Dice): Pick<Acknowledged, 'body' | 'recipient'> {
+export function newOrder(dice: Dice): Pick<Acknowledged, 'body' | 'recipient'> {
   const [coinFrom, networkFrom, coinTo, networkTo, amount] = dice.pick(pairs);
   const recipient = newRecipient(networkTo, dice);
   const body = {

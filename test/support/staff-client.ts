@@ -20,13 +20,14 @@ export interface StaffReply {
 
 export type StaffClient = (query: string, variables?: Record<string, unknown>) => Promise<StaffReply>;
 
-/** Asks the staff API as whoever has the token. */
-export function staffClient(internalUrl: string, token: string | null): StaffClient {
+/** Asks the staff API as whoever has the token; rejects when there is no answer in time. */
+export function staffClient(internalUrl: string, token: string | null, timeoutMs?: number): StaffClient {
   return async (query, variables = {}) => {
     const reply = await fetch(`${internalUrl}/graphql`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', ...(token === null ? {} : { Authorization: `Bearer ${token}` }) },
       body: JSON.stringify({ query, variables }),
+      ...(timeoutMs === undefined ? {} : { signal: AbortSignal.timeout(timeoutMs) }),
     });
     const text = await reply.text();
     const { data = null, errors = [], extensions } = JSON.parse(text);

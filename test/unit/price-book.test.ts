@@ -57,6 +57,17 @@ describe('PriceBook', () => {
     expect(prices.live('BTC')?.toFixed()).toBe('640000');
   });
 
+  it('takes the prices of a clock that was set back', async () => {
+    const clock = new TestClock();
+    const table: Record<string, string> = { BTC: '64000' };
+    const { book: prices } = book(clock, table);
+    await prices.refresh(['BTC']);
+    clock.advance(-600_000);
+    table.BTC = '65000';
+    await prices.refresh(['BTC']);
+    expect(prices.live('BTC')?.toFixed()).toBe('65000');
+  });
+
   it('keeps fixed prices for a window and tells how long', async () => {
     const clock = new TestClock(new Date('2026-01-01T00:00:10Z'));
     const table: Record<string, string> = { BTC: '64000' };
