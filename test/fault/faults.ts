@@ -52,7 +52,7 @@ process.exit(isSmooth && rows.every(({ problems }) => problems.length === 0) ? 0
 
 /** Whether no request failed while processes were replaced and, at last, ended. */
 async function runRestarts(): Promise<boolean> {
-  const gateway = await FaultGateway.start({ name: 'restarts', workers: 0, settings: { DRAIN_GRACE_MS: '1000' } });
+  const gateway = await FaultGateway.start({ name: 'restarts', settings: { DRAIN_GRACE_MS: '1000' } });
   const tell = (what: string, { requests, failures, restarts }: RestartReport, more = ''): void => {
     process.stdout.write(`${what}: requests=${requests} failures=${failures.length} restarts=${restarts}${more}\n`);
     for (const failure of new Set(failures)) process.stderr.write(`  WRONG: ${failure}\n`);
