@@ -150,8 +150,12 @@ export class Limiter {
   #connect(url: string): CountingRedis {
     const redis = new Redis(url, {
       enableOfflineQueue: false,
-      maxRetriesPerRequest: 1,
+      // What was asked on a connection that ends is refused at once. Kept back for the next one it would be forgotten there, and
+      // all that is to travel with it.
+      maxRetriesPerRequest: 0,
       connectTimeout: 500,
+      // A connection that owes answers and gives none is made anew: a firewall may have forgotten it.
+      socketTimeout: 2_000,
       // Requests of one turn of the event loop travel together.
       enableAutoPipelining: true,
       autoResendUnfulfilledCommands: false,

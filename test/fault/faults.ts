@@ -1,6 +1,7 @@
 // What the gateway depends on goes away, hangs, lies or slows down, one thing after another, while partners and staff use
 // it. Usage: npm run faults -- --help
 import { parseArgs } from 'node:util';
+import { runDiskFull } from '../support/disk-full.ts';
 import { FaultGateway } from '../support/fault-gateway.ts';
 import { type Fault, faults } from '../support/fault-list.ts';
 import { answerBoundMs, type FaultRow, runFault } from '../support/fault-run.ts';
@@ -19,7 +20,7 @@ is none of the contract or takes longer than ${answerBoundMs / 1000} s, or the g
   --seed <n>      seed of what clients do (1)
   --keep          keep the folders with the databases and the logs
 
-
+  disk-full            the disk of an embedded database is full (takes root; skipped elsewhere, which it says)
   restarts             SIGTERM to one api process after another, ${restarts} times, and then to the whole process group
 
 ${faults.map(({ name, what }) => `  ${name.padEnd(20)} ${what}`).join('\n')}
@@ -42,13 +43,26 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => pr
 const { only, keep } = values;
 const wanted = faults.filter(({ name }) => !only || only.some((beginning) => name.startsWith(beginning)));
 const hasRestarts = !only || only.some((beginning) => 'restarts'.startsWith(beginning));
-if (wanted.length === 0 && !hasRestarts) throw new Error(`no fault begins with ${only}; see --help`);
+const hasDisk = !only || only.some((beginning) => 'disk-full'.startsWith(beginning));
+if (wanted.length === 0 && !hasRestarts && !hasDisk) throw new Error(`no fault begins with ${only}; see --help`);
 
 const rows: FaultRow[] = [];
 for (const [needs, group] of Map.groupBy(wanted, (fault) => fault.needs)) await runGroup(needs, group);
+if (hasDisk) await runDisk();
 if (rows.length > 0) process.stdout.write(table(rows));
 const isSmooth = !hasRestarts || (await runRestarts());
 process.exit(isSmooth && rows.every(({ problems }) => problems.length === 0) ? 0 : 1);
+
+async function runDisk(): Promise<void> {
+  process.stderr.write('disk-full: ...\n');
+  const row = await runDiskFull(Number(values.seed), keep);
+  if (typeof row === 'string') {
+    process.stdout.write(`disk-full: skipped, as ${row}\n`);
+    return;
+  }
+  rows.push(row);
+  for (const problem of row.problems.slice(0, 10)) process.stderr.write(`  WRONG: ${problem}\n`);
+}
 
 /** Whether no request failed while processes were replaced and, at last, ended. */
 async function runRestarts(): Promise<boolean> {

@@ -5,6 +5,7 @@ import { Limiter } from '../../src/limits/limiter.ts';
 import { createLog } from '../../src/log.ts';
 import { generateKey } from '../../src/partners/secret-key.ts';
 import { metric } from '../support/exposition.ts';
+import { FaultProxy } from '../support/fault-proxy.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { orderBody } from '../support/orders.ts';
 import { describeWithRedis, startRedis, type TestRedis } from '../support/redis.ts';
@@ -169,6 +170,34 @@ describeWithRedis('limits in Redis', () => {
     }
     expect((await one.call('GET', '/currencies', { headers: from('203.0.113.20') })).status).toBe(429);
     expect((await two.call('GET', '/currencies', { headers: from('203.0.113.20') })).status).toBe(429);
+  });
+
+  it('go back to Redis on a new connection when theirs was lost without a word', async () => {
+    const proxy = await FaultProxy.open({ port: Number(new URL(redis.url).port), host: '127.0.0.1' });
+    const log = createLog('silent');
+    const limiter = new Limiter({
+      redisUrl: `redis://127.0.0.1:${proxy.port}`,
+      nodeCount: 1,
+      log,
+      keyPrefix: 'lost',
+    });
+    await limiter.ready(5_000);
+    const count = () => limiter.consume({ bucket: 'anon', key: 'someone', limit: 1_000_000 });
+    await count();
+    expect(limiter.insuranceUses).toBe(0);
+    proxy.lose();
+    await count();
+    expect(limiter.insuranceUses).toBe(1);
+    let isBack = false;
+    for (let i = 0; i < 200 && !isBack; i++) {
+      const before = limiter.insuranceUses;
+      await count();
+      isBack = limiter.insuranceUses === before;
+      await sleep(50);
+    }
+    limiter.close();
+    await proxy.close();
+    expect(isBack).toBe(true);
   });
 
   it('end with their window also when the clock of the process is set back meanwhile', async () => {

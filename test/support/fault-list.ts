@@ -63,7 +63,7 @@ export const faults: readonly Fault[] = [
     // Each pool has to come across its own.
     lastsMs: 2 * hangMs,
     begin: ({ postgresProxy }) => postgresProxy.lose(),
-    end: () => {},
+    end: ({ postgresProxy }) => postgresProxy.heal(),
     refused: 'orders',
   },
   {
@@ -146,7 +146,7 @@ export const faults: readonly Fault[] = [
     what: 'open connections pass nothing on for good, new ones work',
     lastsMs: 10_000,
     begin: ({ redisProxy }) => redisProxy.lose(),
-    end: () => {},
+    end: ({ redisProxy }) => redisProxy.heal(),
     refused: 'nobody',
   },
   {

@@ -94,12 +94,17 @@ export class FaultProxy {
     this.drop();
   }
 
-  /** Everything gets through again, also what was kept back; what is lost stays lost. */
+  /** Everything gets through again, also what was kept back. What is lost stays lost, which servers find out in time. */
   async heal(): Promise<void> {
     this.#latency = [0, 0];
     this.#cutAfter = Number.POSITIVE_INFINITY;
     this.#isResetting = false;
-    for (const link of this.#links) link.left = this.#cutAfter;
+    for (const link of this.#links) {
+      link.left = this.#cutAfter;
+      if (!link.isLost) continue;
+      link.target.destroy();
+      this.#links.delete(link);
+    }
     this.#resume();
     if (this.#server.listening) return;
     this.#server.listen(this.#port, '127.0.0.1');

@@ -68,6 +68,9 @@ export class Seen {
   }
 }
 
+/** A gateway that is asked, and how an order of it is paid into. */
+export type LoadTarget = Pick<FaultGateway, 'restUrl' | 'internalUrl' | 'partnerKey' | 'staffToken' | 'deposit'>;
+
 export interface MixedLoadOptions {
   readonly seed: number;
   readonly clients: number;
@@ -94,14 +97,14 @@ export class MixedLoad {
   /** What must not happen, a line each. */
   readonly problems: string[] = [];
   seen = new Seen();
-  readonly #gateway: FaultGateway;
+  readonly #gateway: LoadTarget;
   readonly #options: MixedLoadOptions;
   readonly #call: Call;
   readonly #deposits = new Set<Promise<void>>();
   #running: Promise<void>[] = [];
   #isStopped = false;
 
-  constructor(gateway: FaultGateway, options: MixedLoadOptions) {
+  constructor(gateway: LoadTarget, options: MixedLoadOptions) {
     this.#gateway = gateway;
     this.#options = options;
     this.#call = contractClient(gateway.restUrl);
