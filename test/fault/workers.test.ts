@@ -14,20 +14,11 @@ import { openLocalSigner } from '../../src/signer/local-signer.ts';
 import { signerSecret } from '../../src/signer/secret.ts';
 import { serveSigner } from '../../src/signer/server.ts';
 import { query } from '../support/database.ts';
+import { quickPairs } from '../support/orders.ts';
 import { type MadeOrder, type SettledGateway, startSettledGateway } from '../support/settled-gateway.ts';
 import { SettlingChild, type SettlingStart } from '../support/settling-child.ts';
 
 jest.setTimeout(180_000);
-
-/** Chains with few confirmations to pay in, on several chains, and the most different ones to be paid on. */
-const pairs = [
-  ['BTC', 'BTC', 'USDT', 'TRC20', 0.01],
-  ['LTC', 'LTC', 'ETH', 'ETH', 2],
-  ['BTC', 'BTC', 'SOL', 'SOL', 0.005],
-  ['LTC', 'LTC', 'BTC', 'BTC', 5],
-  ['XRP', 'XRP', 'DOGE', 'DOGE', 500],
-  ['XRP', 'XRP', 'LTC', 'LTC', 300],
-] as const;
 
 /** Takes the orders and makes the deposits; settles nothing. */
 let gateway: SettledGateway;
@@ -60,7 +51,7 @@ async function worker(changes: Partial<SettlingStart> = {}): Promise<SettlingChi
 async function paidOrders(count: number): Promise<MadeOrder[]> {
   const orders: MadeOrder[] = [];
   for (let index = 0; index < count; index++) {
-    const [coinFrom, networkFrom, coinTo, networkTo, amount] = pairs[index % pairs.length] ?? pairs[0];
+    const [coinFrom, networkFrom, coinTo, networkTo, amount] = quickPairs[index % quickPairs.length] ?? quickPairs[0];
     const order = await gateway.order({
       coin_from: coinFrom,
       network_from: networkFrom,

@@ -76,7 +76,7 @@ export const faults: readonly Fault[] = [
   },
   {
     name: 'postgres-cut',
-    what: 'every connection is reset after 2,000 bytes of answers',
+    what: 'every connection ends after 2,000 bytes of answers',
     lastsMs: 5_000,
     begin: ({ postgresProxy }) => postgresProxy.cutAfter(2_000),
     end: ({ postgresProxy }) => postgresProxy.heal(),

@@ -69,7 +69,7 @@ export class FaultProxy {
     this.drop();
   }
 
-  /** Every connection is reset after so many more bytes from the server. */
+  /** Every connection ends after so many more bytes from the server. */
   cutAfter(bytes: number): void {
     this.#cutAfter = bytes;
     for (const link of this.#links) link.left = bytes;
@@ -156,9 +156,13 @@ export class FaultProxy {
       to.write(data);
       return;
     }
-    to.write(data.subarray(0, link.left));
+    if (data.length < link.left) to.write(data);
+    else {
+      // Not by a reset, which would take what was sent with it.
+      to.end(data.subarray(0, link.left));
+      link.target.destroy();
+    }
     link.left -= data.length;
-    if (link.left <= 0) end(link);
   }
 }
 

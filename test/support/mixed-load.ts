@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Call, contractClient, type Reply } from './contract-client.ts';
 import { Dice } from './dice.ts';
 import type { FaultGateway } from './fault-gateway.ts';
+import { quickPairs } from './orders.ts';
 import { newRecipient, type Recipients } from './recipients.ts';
 import { staffClient } from './staff-client.ts';
 
@@ -17,16 +18,6 @@ const mix = {
   staff: 6,
 } as const;
 export type RequestKind = keyof typeof mix;
-
-/** Pairs of which deposits need few confirmations, and what is paid in. */
-const pairs = [
-  ['BTC', 'BTC', 'USDT', 'TRC20', 0.01],
-  ['LTC', 'LTC', 'ETH', 'ETH', 2],
-  ['BTC', 'BTC', 'SOL', 'SOL', 0.005],
-  ['LTC', 'LTC', 'BTC', 'BTC', 5],
-  ['XRP', 'XRP', 'DOGE', 'DOGE', 500],
-  ['XRP', 'XRP', 'LTC', 'LTC', 300],
-] as const;
 
 const staffQuestion = '{ orders(first: 5) { edges { node { id status } } } }';
 
@@ -142,7 +133,7 @@ export class MixedLoad {
     const key = this.#gateway.partnerKey;
     if (kind === 'currencies') await this.#ask(kind, 'GET', '/currencies');
     else if (kind === 'quote') {
-      const [coinFrom, networkFrom, coinTo, networkTo, amount] = dice.pick(pairs);
+      const [coinFrom, networkFrom, coinTo, networkTo, amount] = dice.pick(quickPairs);
       const query = { coin_from: coinFrom, network_from: networkFrom, coin_to: coinTo, network_to: networkTo };
       const text = new URLSearchParams({ ...query, amount: String(amount) });
       await this.#ask(kind, 'GET', `/partner/rates?${text}`);
@@ -259,7 +250,7 @@ export class MixedLoad {
 
 /** What creates an order, to a recipient that no other has. */
 export function newOrder(dice: Dice): Pick<Acknowledged, 'body' | 'recipient'> {
-  const [coinFrom, networkFrom, coinTo, networkTo, amount] = dice.pick(pairs);
+  const [coinFrom, networkFrom, coinTo, networkTo, amount] = dice.pick(quickPairs);
   const recipient = newRecipient(networkTo, dice);
   const body = {
     coin_from: coinFrom,

@@ -1,6 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addressExample } from '../../src/chains/address.ts';
 
+/** Pairs with an amount: chains with few confirmations to pay in, on several chains, and the most different ones to be paid on. */
+export const quickPairs = [
+  ['BTC', 'BTC', 'USDT', 'TRC20', 0.01],
+  ['LTC', 'LTC', 'ETH', 'ETH', 2],
+  ['BTC', 'BTC', 'SOL', 'SOL', 0.005],
+  ['LTC', 'LTC', 'BTC', 'BTC', 5],
+  ['XRP', 'XRP', 'DOGE', 'DOGE', 500],
+  ['XRP', 'XRP', 'LTC', 'LTC', 300],
+] as const;
+
 /** A body that creates an order, with changes. */
 export function orderBody(changes: Record<string, unknown> = {}): Record<string, unknown> {
   return {

@@ -1,0 +1,43 @@
+import { jest } from '@jest/globals';
+import { FaultGateway } from '../support/fault-gateway.ts';
+import { faults } from '../support/fault-list.ts';
+import { runFault } from '../support/fault-run.ts';
+import { endGroup, restartOneByOne } from '../support/restarts.ts';
+
+jest.setTimeout(300_000);
+
+/** Those that are over soon; all of them: npm run faults. */
+const brief = [
+  'postgres-killed',
+  'postgres-reset',
+  'postgres-cut',
+  'postgres-full',
+  'postgres-read-only',
+  'redis-killed',
+  'redis-lost',
+  'redis-flushed',
+];
+
+describe('a gateway of several processes', () => {
+  let gateway: FaultGateway;
+
+  beforeAll(async () => {
+    gateway = await FaultGateway.start({ name: 'faults-test' });
+  });
+  afterAll(() => gateway?.end());
+
+  it.each(brief)('loses nothing, pays nobody twice and recovers by itself: %s', async (name) => {
+    const fault = faults.find((each) => each.name === name);
+    if (!fault) throw new Error(`there is no fault ${name}`);
+    const { problems, paid } = await runFault(gateway, fault, 1);
+    expect(problems).toEqual([]);
+    expect(paid).toBeGreaterThan(0);
+  });
+
+  it('replaces processes and ends without a failed request', async () => {
+    const replaced = await restartOneByOne(gateway, 2);
+    expect(replaced.failures).toEqual([]);
+    expect(replaced.requests).toBeGreaterThan(0);
+    expect(await endGroup(gateway)).toMatchObject({ failures: [], exitCode: 0 });
+  });
+});
