@@ -67,6 +67,9 @@ describe('FaultProxy', () => {
     expect(await say(await open(), 'three')).toBe('three');
     await proxy.heal();
     expect(await say(client, 'four', 200)).toBeNull();
+    await proxy.refuse();
+    await proxy.heal();
+    expect(await say(await open(), 'five')).toBe('five');
   });
 
   it('delays every piece and keeps their order', async () => {

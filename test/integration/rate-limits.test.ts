@@ -3,8 +3,9 @@ import { jest } from '@jest/globals';
 import { addressKeys } from '../../src/limits/client-address.ts';
 import { Limiter } from '../../src/limits/limiter.ts';
 import { createLog } from '../../src/log.ts';
+import { expositionOf, ProcessMetrics } from '../../src/metrics/process-metrics.ts';
 import { generateKey } from '../../src/partners/secret-key.ts';
-import { metric } from '../support/exposition.ts';
+import { metric, sampleOf } from '../support/exposition.ts';
 import { FaultProxy } from '../support/fault-proxy.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { orderBody } from '../support/orders.ts';
@@ -175,7 +176,11 @@ describeWithRedis('limits in Redis', () => {
   it('go back to Redis on a new connection when theirs was lost without a word', async () => {
     const proxy = await FaultProxy.open({ port: Number(new URL(redis.url).port), host: '127.0.0.1' });
     const log = createLog('silent');
+    const metrics = new ProcessMetrics();
+    const uninsured = async () =>
+      sampleOf(await expositionOf([await metrics.snapshot()]), 'gateway_rate_limit_insurance_total');
     const limiter = new Limiter({
+      metrics,
       redisUrl: `redis://127.0.0.1:${proxy.port}`,
       nodeCount: 1,
       log,
@@ -184,15 +189,15 @@ describeWithRedis('limits in Redis', () => {
     await limiter.ready(5_000);
     const count = () => limiter.consume({ bucket: 'anon', key: 'someone', limit: 1_000_000 });
     await count();
-    expect(limiter.insuranceUses).toBe(0);
+    expect(await uninsured()).toBe(0);
     proxy.lose();
     await count();
-    expect(limiter.insuranceUses).toBe(1);
+    expect(await uninsured()).toBe(1);
     let isBack = false;
     for (let i = 0; i < 200 && !isBack; i++) {
-      const before = limiter.insuranceUses;
+      const before = await uninsured();
       await count();
-      isBack = limiter.insuranceUses === before;
+      isBack = (await uninsured()) === before;
       await sleep(50);
     }
     limiter.close();

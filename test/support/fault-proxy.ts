@@ -17,6 +17,8 @@ interface Link {
 export class FaultProxy {
   readonly #server: Server;
   readonly #links = new Set<Link>();
+  /** Every connection that was accepted and is open, also those whose link is over. */
+  readonly #clients = new Set<Socket>();
   #target: NetConnectOpts;
   #port = 0;
   #latency: readonly [leastMs: number, mostMs: number] = [0, 0];
@@ -80,6 +82,8 @@ export class FaultProxy {
     const closed = once(this.#server, 'close');
     this.#server.close();
     this.drop();
+    // One whose other side is gone would keep the server open for as long as its client likes.
+    for (const client of this.#clients) client.resetAndDestroy();
     await closed;
   }
 
@@ -101,9 +105,7 @@ export class FaultProxy {
     this.#isResetting = false;
     for (const link of this.#links) {
       link.left = this.#cutAfter;
-      if (!link.isLost) continue;
-      link.target.destroy();
-      this.#links.delete(link);
+      if (link.isLost) link.target.destroy();
     }
     this.#resume();
     if (this.#server.listening) return;
@@ -118,6 +120,8 @@ export class FaultProxy {
 
   async #accept(client: Socket): Promise<void> {
     client.on('error', () => {});
+    this.#clients.add(client);
+    client.once('close', () => this.#clients.delete(client));
     if (this.#isResetting) {
       client.resetAndDestroy();
       return;
