@@ -244,15 +244,15 @@ async function report(): Promise<never> {
        from exchange_order group by 1 order by 1`,
   );
   const lines = [
-    `faults      ${shown(Object.fromEntries(Object.entries(done).sort()))}`,
-    ...[...seen.outcomes].map(([kind]) => `${kind.padEnd(12)}${shown(seen.counts([kind]))}`),
-    `latency     p50 ${seen.percentile(0.5)} ms, p95 ${seen.percentile(0.95)} ms, p99 ${seen.percentile(0.99)} ms, p99.9 ${seen.percentile(0.999)} ms, slowest ${seen.percentile(1)} ms`,
+    `faults       ${shown(Object.fromEntries(Object.entries(done).sort()))}`,
+    ...[...seen.outcomes].map(([kind]) => `${kind.padEnd(13)}${shown(seen.counts([kind]))}`),
+    `latency      p50 ${seen.percentile(0.5)} ms, p95 ${seen.percentile(0.95)} ms, p99 ${seen.percentile(0.99)} ms, p99.9 ${seen.percentile(0.999)} ms, slowest ${seen.percentile(1)} ms`,
     ...[...usages].flatMap(([name, { first, last }]) =>
       first && last
         ? [`${name.padEnd(14)}${first.rssMb} -> ${last.rssMb} MB, ${first.handles} -> ${last.handles} handles`]
         : [],
     ),
-    `orders      ${shown(Object.fromEntries(ends.map(({ status, count }) => [status, count])))}`,
+    `orders       ${shown(Object.fromEntries(ends.map(({ status, count }) => [status, count])))}`,
   ];
   for (const line of lines) process.stdout.write(`${line}\n`);
   const wrong = [...problems, ...load.problems, ...lost, ...twice, ...differences];
