@@ -70,12 +70,17 @@ export async function listen(
     const { socket } = this.req;
     if (!socket.destroyed) idle.add(socket);
   }
+  // What follows an ambiguous request on its connection may be a part of it.
+  const refused = new WeakSet<Socket>();
   const listener: RequestListener = (req, res) => {
     idle.delete(req.socket);
+    if (refused.has(req.socket)) return;
     res.on('close', becomeIdle);
     if (draining) res.setHeader('Connection', 'close');
-    if (isAmbiguous(req)) refuseAmbiguous(res);
-    else handler(req, res);
+    if (isAmbiguous(req)) {
+      refused.add(req.socket);
+      refuseAmbiguous(res);
+    } else handler(req, res);
   };
   const server: Server = tls
     ? createTlsServer({ ...options, cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) }, listener)
@@ -84,7 +89,7 @@ export async function listen(
   if (upgrade) {
     server.on('upgrade', (req: IncomingMessage, socket: Duplex, head: Buffer) => {
       idle.delete(req.socket);
-      if (isAmbiguous(req)) refuseMalformed({}, req.socket);
+      if (isAmbiguous(req) || refused.has(req.socket)) refuseMalformed({}, req.socket);
       else upgrade(req, socket, head);
     });
   }

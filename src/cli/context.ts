@@ -7,7 +7,7 @@ import { type Config, loadConfig } from '../config.ts';
 import { CurrencyService } from '../currencies/currency-service.ts';
 import { schemaState } from '../db/database.ts';
 import { findRunningEmbeddedPostgres, startEmbeddedPostgres } from '../db/embedded-postgres.ts';
-import { createOrm, patientStatementMs } from '../db/orm.ts';
+import { createOrm } from '../db/orm.ts';
 import { openNetworks } from '../networks-setup.ts';
 import { PartnerService } from '../partners/partner-service.ts';
 import { StaffService } from '../staff/staff-service.ts';
@@ -38,7 +38,7 @@ export async function withDatabase<T>(command: (context: DatabaseContext) => Pro
   const networks = await openNetworks(config);
   const { url, close } = await openDatabase(config);
   try {
-    const orm = await createOrm({ url, poolSize: 2, statementTimeoutMs: patientStatementMs });
+    const orm = await createOrm({ url, poolSize: 2, statementTimeoutMs: 0 });
     try {
       return await command({ config, url, embedded: config.DATABASE_URL === null, orm, networks });
     } finally {

@@ -61,7 +61,7 @@ const silenceMs = 2_000;
  * query builder then keeps the connection for good: a few cuts would use up the pool, and only a restart would help.
  *
  * A connection that somebody holds and that is silent for longer than PostgreSQL lets anything take is dead too, though nobody
- * said so: the server hangs, or a firewall forgot it. It is ended and never used again, as an answer that comes late
+ * said so (0 where anything may take any time): the server hangs, or a firewall forgot it. It is ended and never used again, as an answer that comes late
  * would leave a transaction open under whoever is next.
  */
 function returnDeadConnections(pool: Pool, longestSilenceMs: number): void {
@@ -94,14 +94,14 @@ function returnDeadConnections(pool: Pool, longestSilenceMs: number): void {
   });
 }
 
-/** For whoever reads whole tables or rewrites them, which takes long and is waited for. */
+/** For whoever reads whole tables, which takes long and is waited for. */
 export const patientStatementMs = 600_000;
 
 export interface OrmOptions {
   /** A postgres:// URL. */
   readonly url: string;
   readonly poolSize: number;
-  /** When PostgreSQL gives a statement up, or a transaction that does nothing; 15 seconds unless told otherwise. */
+  /** When PostgreSQL gives a statement up, or a transaction that does nothing; 15 seconds unless told otherwise, 0 for never. */
   readonly statementTimeoutMs?: number;
   /** When PostgreSQL gives up waiting for a lock; never unless told. */
   readonly lockTimeoutMs?: number;
@@ -137,7 +137,7 @@ export async function createOrm(options: OrmOptions): Promise<MikroORM> {
       // longest of them, statistics, sort in memory.
       options: '-c random_page_cost=1.1 -c jit=off -c max_parallel_workers_per_gather=0 -c work_mem=16MB',
       onPoolCreated: (pool: Pool) => {
-        returnDeadConnections(pool, statementTimeoutMs + silenceMs);
+        returnDeadConnections(pool, statementTimeoutMs === 0 ? 0 : statementTimeoutMs + silenceMs);
         traceQueries(pool);
         onPool?.(pool);
       },

@@ -28,6 +28,7 @@ export function createInternalListener({ isDraining, ...dependencies }: Internal
     if ((await answersHealth(req, res)) || (await answersMetrics(req, res))) return;
     staffApp ??= openStaffApp();
     const app = await staffApp;
+    if (res.closed) return;
     if (!isTracing() || req.url?.split('?', 1)[0] !== '/graphql') return app(req, res);
     await span(`${req.method} /graphql`, { kind: 'server' }, async (opened) => {
       const closed = once(res, 'close');

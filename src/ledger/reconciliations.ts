@@ -2,7 +2,7 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import type { ChainAdapter } from '../chains/chain-adapter.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import { reconcile } from './reconcile.ts';
+import { type ReconcileReport, type ReconcileRow, reconcile } from './reconcile.ts';
 
 export interface ReconciliationsOptions {
   readonly orm: MikroORM;
@@ -17,6 +17,7 @@ export interface ReconciliationsOptions {
 /** Reconciles by the clock, once for all workers, and keeps what was found. */
 export class Reconciliations {
   readonly #options: ReconciliationsOptions;
+  #isRunning = false;
 
   constructor(options: ReconciliationsOptions) {
     this.#options = options;
@@ -27,7 +28,17 @@ export class Reconciliations {
    * when the next one is due. Returns whether it did.
    */
   async runIfDue(): Promise<boolean> {
-    const { orm, openPatient, clock, log, adapters, everySec } = this.#options;
+    if (this.#isRunning) return false;
+    this.#isRunning = true;
+    try {
+      return await this.#runIfDue();
+    } finally {
+      this.#isRunning = false;
+    }
+  }
+
+  async #runIfDue(): Promise<boolean> {
+    const { orm, openPatient, clock, log, everySec } = this.#options;
     const em = orm.em.fork();
     const startedAt = clock.now();
     const dueAt = new Date(startedAt.getTime() - (startedAt.getTime() % (everySec * 1000)));
@@ -37,12 +48,10 @@ export class Reconciliations {
     );
     if (claimed.length === 0) return false;
     const patient = await openPatient();
-    const { rows, checked } = await reconcile({ orm: patient, adapters }).finally(() => patient.close(true));
+    const { checked, lasting } = await this.#compare(patient).finally(() => patient.close(true));
     const checks = Object.values(checked).reduce((sum, count) => sum + count, 0);
     const differences: Record<string, number> = {};
-    for (const { check, difference } of rows) {
-      if (difference !== '0') differences[check] = (differences[check] ?? 0) + 1;
-    }
+    for (const { check } of lasting) differences[check] = (differences[check] ?? 0) + 1;
     for (const [code, count] of Object.entries(differences)) {
       log.error({ event: 'ledger_differs', code, count }, 'the book differs from what it stands for');
     }
@@ -54,4 +63,18 @@ export class Reconciliations {
     ]);
     return true;
   }
+
+  /** What differs, and differs by the same when it is looked at again: a chain may move while it is read. */
+  async #compare(orm: MikroORM): Promise<Pick<ReconcileReport, 'checked'> & { lasting: readonly ReconcileRow[] }> {
+    const { adapters } = this.#options;
+    const first = await reconcile({ orm, adapters });
+    if (first.differences === 0) return { checked: first.checked, lasting: [] };
+    const { rows, checked } = await reconcile({ orm, adapters });
+    const known = new Set(first.rows.map(nameOf));
+    return { checked, lasting: rows.filter((row) => row.difference !== '0' && known.has(nameOf(row))) };
+  }
+}
+
+function nameOf({ check, subject, difference }: ReconcileRow): string {
+  return `${check} ${subject} ${difference}`;
 }

@@ -21,6 +21,8 @@ const workerLifeMs = 60_000;
 /** So many things that need attention are counted at most. */
 const mostItems = 1_000;
 
+const reconciledHelp = 'Since the book was last reconciled, or since that was first begun.';
+
 export interface BusinessSources {
   readonly em: EntityManager;
   readonly prices: PriceBook;
@@ -94,7 +96,13 @@ export async function businessMetrics({ em, prices, now }: BusinessSources): Pro
     const { byCheck, endedAt } = reconciliation;
     const differs = gauge('ledger_differences', 'Differences that the last reconciliation found, by check.', 'check');
     for (const check of reconcileChecks) differs.set({ check }, byCheck[check] ?? 0);
-    gauge('ledger_reconciled_age_seconds', 'Since the book was last reconciled.').set(secondsSince(endedAt));
+    gauge('ledger_reconciled_age_seconds', reconciledHelp).set(secondsSince(endedAt));
+  } else {
+    const [begun] = await em.execute<{ seconds: number | null }[]>(
+      'select extract(epoch from ?::timestamptz - min(started_at))::float8 as seconds from reconciliation',
+      [now],
+    );
+    if (begun?.seconds != null) gauge('ledger_reconciled_age_seconds', reconciledHelp).set(begun.seconds);
   }
   const price = gauge('price_age_seconds', 'Age of the newest price of a coin in this process.', 'coin');
   for (const { coin, ageSec } of prices.newest()) price.set({ coin }, Math.max(0, ageSec));

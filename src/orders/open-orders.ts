@@ -26,6 +26,7 @@ export interface Room {
 
 /** An order that is being created. */
 interface Pending {
+  readonly repeatKey: string | null;
   readonly fixedUsd: Big;
   hasFailed: boolean;
 }
@@ -49,7 +50,7 @@ const nearlyKnownForMs = 1_000;
 const zero = new Big('0');
 
 /**
- * Caps on the orders of a partner that wait for their deposit: how many there are, as each takes an address for ever,
+ * Caps on the orders of a partner that wait for their deposit, or for one that is in a block and enough: how many there are, as each takes an address for ever,
  * and what the fixed ones are worth, as each is an option on our prices that costs nothing.
  *
  * Counted in memory, from a reading that is at most ten seconds old, or one second near a cap, and all that this process
@@ -68,7 +69,7 @@ export class OpenOrders {
    *
    * @throws AppError open_orders_limit or fixed_exposure_limit.
    */
-  async room(partner: Partner, quote: Quote): Promise<Room> {
+  async room(partner: Partner, quote: Quote, repeatKey: string | null): Promise<Room> {
     const tally = this.#tally(partner.id);
     if (!this.#isFresh(partner, tally)) {
       tally.reading ??= this.#read(partner.id, tally).finally(() => {
@@ -76,7 +77,7 @@ export class OpenOrders {
       });
       await tally.reading;
     }
-    const pending: Pending = { fixedUsd: this.#fixedUsd(quote), hasFailed: false };
+    const pending: Pending = { repeatKey, fixedUsd: this.#fixedUsd(quote), hasFailed: false };
     this.#refuse(partner, tally, pending.fixedUsd);
     tally.orders++;
     tally.fixedUsd = tally.fixedUsd.plus(pending.fixedUsd);
@@ -90,6 +91,11 @@ export class OpenOrders {
         tally.fixedUsd = tally.fixedUsd.minus(pending.fixedUsd);
       },
     };
+  }
+
+  /** Whether a create with this idempotency key is under way in this process, and may hold the last room. */
+  isPending(partner: Partner, repeatKey: string): boolean {
+    return [...(this.#tallies.get(partner.id)?.pending ?? [])].some((pending) => pending.repeatKey === repeatKey);
   }
 
   #refuse(partner: Partner, { orders, fixedUsd }: Tally, addedUsd: Big): void {
@@ -117,7 +123,9 @@ export class OpenOrders {
     if (readAtMs === null) return false;
     const { maxOrders, maxFixedUsd } = this.#caps(partner);
     const isNear = orders * 2 >= maxOrders || fixedUsd.times('2').gte(String(maxFixedUsd));
-    return this.#options.clock.now().getTime() - readAtMs < (isNear ? nearlyKnownForMs : knownForMs);
+    const ageMs = this.#options.clock.now().getTime() - readAtMs;
+    // A reading of the future is from before the clock was set back.
+    return ageMs >= 0 && ageMs < (isNear ? nearlyKnownForMs : knownForMs);
   }
 
   async #read(partnerId: string, tally: Tally): Promise<void> {
@@ -125,10 +133,23 @@ export class OpenOrders {
     const now = clock.now();
     // The reading may miss what is being created now. What it does not miss is counted twice until the next one.
     const pending = [...tally.pending];
+    const windowMs = depositWindowSec * 1000;
+    // What is too little, or in no block, is no payment: it would end the waiting and leave the order open. It does so
+    // for one window more at most.
     const rows = await orm.em.fork().execute<{ coin: string; type: RateType; count: number; amount: string }[]>(
       `select coin_from as coin, rate_type as type, count(*)::int as count, sum(amount_from_expected)::text as amount
-         from exchange_order where partner_id = ? and created_at > ? and status = 'waiting_deposit' group by 1, 2`,
-      [partnerId, new Date(now.getTime() - depositWindowSec * 1000)],
+         from exchange_order o
+        where partner_id = :partner and created_at > :openedAfter
+          and ((status = 'waiting_deposit' and created_at > :waitsAfter)
+            or (status = 'confirming' and not exists
+                 (select from deposit d where d.order_id = o.id and d.state in ('mined', 'credited')
+                     and d.coin = o.coin_from and d.network = o.network_from and d.amount >= o.min_amount)))
+        group by 1, 2`,
+      {
+        partner: partnerId,
+        openedAfter: new Date(now.getTime() - 2 * windowMs),
+        waitsAfter: new Date(now.getTime() - windowMs),
+      },
     );
     const missed = pending.filter(({ hasFailed }) => !hasFailed);
     const fixed = rows.filter(({ type }) => type === 'fixed');

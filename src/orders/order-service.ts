@@ -104,15 +104,17 @@ export class OrderService {
     repeatable: Repeatable | null,
     write: (order: OrderView) => string,
   ): Promise<CreatedOrder> {
+    const { openOrders } = this.#options;
     let plan: Plan;
     let room: Room;
     try {
       plan = this.#plan(input, caller);
-      room = await this.#options.openOrders.room(caller.partner, plan.quote);
+      room = await openOrders.room(caller.partner, plan.quote, repeatable?.key ?? null);
     } catch (error) {
       // What was answered once is answered again, whatever has changed since.
       const earlier = repeatable && (await this.#earlier(caller, repeatable));
       if (earlier) return earlier;
+      if (repeatable && openOrders.isPending(caller.partner, repeatable.key)) throw inFlight(error);
       throw error;
     }
     let isTaken = false;

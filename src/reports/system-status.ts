@@ -107,7 +107,7 @@ export async function systemStatus(em: EntityManager, now = new Date()): Promise
   );
   const [reconciled] = await em.execute<{ endedMs: string; checks: number; byCheck: Record<string, number> }[]>(
     `select ${ms('ended_at')} as "endedMs", checks, differences as "byCheck"
-       from reconciliation where ended_at is not null order by due_at desc limit 1`,
+       from reconciliation where ended_at is not null order by ended_at desc limit 1`,
   );
   const queues = counts?.hasQueue ? await queueStatus(em) : [];
   return {

@@ -1,8 +1,9 @@
 import { attempt } from '../support/attempts.ts';
 import { TestClock } from '../support/clock.ts';
+import type { Reply } from '../support/contract-client.ts';
 import { query } from '../support/database.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { orderBody } from '../support/orders.ts';
+import { type MadeOrder, type SettledGateway, startSettledGateway } from '../support/settled-gateway.ts';
 
 /**
  * OWASP API6:2023, unrestricted access to sensitive business flows: orders that nobody means to pay, which take deposit
@@ -14,17 +15,13 @@ const windowMs = 1_800_000;
 const staleMs = 10_001;
 
 let clock: TestClock;
-let gateway: TestGateway;
+let gateway: SettledGateway;
 
 beforeAll(async () => {
   clock = new TestClock(new Date());
-  gateway = await startGateway({
-    settings: {
-      MAX_OPEN_ORDERS: '5',
-      MAX_FIXED_EXPOSURE_USD: '2000',
-      PRICE_MAX_AGE_SEC: '86400',
-    },
-    surroundings: { clock, background: false },
+  gateway = await startSettledGateway({
+    clock,
+    settings: { MAX_OPEN_ORDERS: '5', MAX_FIXED_EXPOSURE_USD: '2000' },
   });
 });
 afterAll(() => gateway?.stop());
@@ -34,11 +31,11 @@ interface Refusal {
   readonly code?: string;
 }
 
-/** A partner that creates orders on this gateway, or on another one. */
+/** A partner that creates orders. */
 async function newPartner() {
   const { id, key } = await gateway.partner();
-  const create = async (changes: Record<string, unknown> = {}, headers: Record<string, string> = {}, on = gateway) =>
-    on.call('POST', '/partner/orders', { key, body: orderBody(changes), headers });
+  const create = async (changes: Record<string, unknown> = {}, headers: Record<string, string> = {}) =>
+    gateway.call('POST', '/partner/orders', { key, body: orderBody(changes), headers });
   const outcome = async (...given: Parameters<typeof create>): Promise<Refusal> => {
     const { status, json } = await create(...given);
     return { status, ...(status === 201 ? {} : { code: json.code }) };
@@ -53,6 +50,24 @@ async function newPartner() {
   };
   return { id, key, create, outcome, waiting };
 }
+
+const madeOrder = (json: Reply['json']): MadeOrder => ({
+  id: json.id,
+  depositAddress: json.deposit_address,
+  depositTag: json.deposit_address_tag,
+  amountFrom: String(json.amount_from_expected),
+  amountTo: String(json.amount_to_expected),
+  coinFrom: json.coin_from,
+  networkFrom: json.network_from,
+  networkTo: json.network_to,
+});
+
+const statuses = async (orders: readonly MadeOrder[]): Promise<unknown[]> => {
+  const rows = await gateway.query<{ status: string }>('select status from exchange_order where id = any($1)', [
+    orders.map(({ id }) => id),
+  ]);
+  return rows.map(({ status }) => status);
+};
 
 const tooMany = { status: 422, code: 'open_orders_limit' };
 const tooMuch = { status: 422, code: 'fixed_exposure_limit' };
@@ -79,25 +94,41 @@ describe('orders that wait for their deposit', () => {
     expect(await flooder.waiting()).toBe(5);
   });
 
-  it('make room when they are paid or their window passes', async () => {
+  it('make room when they are paid or their window passes, and not for dust', async () => {
+    const partner = await newPartner();
+    const orders = await Promise.all(Array.from({ length: 5 }, async () => madeOrder((await partner.create()).json)));
+    attempt('one order too many', await partner.outcome(), tooMany);
+    for (const order of orders) await gateway.deposit(order, { amount: '0.00001' });
+    await gateway.tick();
+    expect(await statuses(orders)).toEqual(Array(5).fill('confirming'));
+    clock.advance(1_001);
+    attempt('orders that wait for a block with dust', await partner.outcome(), tooMany);
+    await gateway.mine('BTC');
+    await gateway.tick();
+    clock.advance(1_001);
+    attempt('orders with dust in a block', await partner.outcome(), tooMany);
+    await gateway.deposit(orders[0] as MadeOrder);
+    await gateway.tick();
+    clock.advance(1_001);
+    attempt('an order whose payment is in no block', await partner.outcome(), tooMany);
+    await gateway.mine('BTC');
+    await gateway.tick();
+    clock.advance(1_001);
+    expect(await partner.outcome()).toEqual(made);
+    clock.advance(2 * windowMs);
+    for (let i = 0; i < 5; i++) expect(await partner.outcome()).toEqual(made);
+    attempt('one order too many', await partner.outcome(), tooMany);
+  });
+
+  it('are counted again after the clock was set back', async () => {
     const partner = await newPartner();
     for (let i = 0; i < 5; i++) await partner.outcome();
     attempt('one order too many', await partner.outcome(), tooMany);
-    await query(
-      gateway.databaseUrl,
-      `with paid as (
-         update exchange_order set status = 'confirming', deposit_txid = 'aa', deposit_confirmations = 0, event_seq = 2
-          where id = (select id from exchange_order where partner_id = $1 limit 1) returning id)
-       insert into order_event (order_id, seq, at, from_status, to_status, cause, actor)
-       select id, 2, now(), 'waiting_deposit', 'confirming', 'deposit_detected', 'test' from paid`,
-      [partner.id],
-    );
-    clock.advance(1_001);
+    const other = await newPartner();
+    await gateway.query('update exchange_order set partner_id = $2 where partner_id = $1', [partner.id, other.id]);
+    clock.advance(-2_000);
     expect(await partner.outcome()).toEqual(made);
-    attempt('one order too many', await partner.outcome(), tooMany);
-    clock.advance(windowMs);
-    for (let i = 0; i < 5; i++) expect(await partner.outcome()).toEqual(made);
-    attempt('one order too many', await partner.outcome(), tooMany);
+    clock.advance(2_000);
   });
 
   it('take no room when the create fails, or repeats an earlier one', async () => {

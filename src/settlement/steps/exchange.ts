@@ -111,8 +111,12 @@ function recordFill(settling: Settling, trade: Trade, bought: Big): StepResult {
   const deposit = mainDeposit(settling);
   const currency = tools.catalogue.find(order.coinTo, order.networkTo);
   if (!deposit || !currency) throw new Error(`order ${order.id} has a trade without a deposit or a currency`);
-  // Less than that is no deal, whatever the venue says of it. The order waits, and is paid by no such fill.
-  if (bought.lt(trade.minBought)) throw new Error(`the venue filled order ${order.id} with less than was asked for`);
+  // Less than that is no deal, whatever the venue says of it. The order waits for staff, and is paid by no such fill.
+  if (bought.lt(trade.minBought)) {
+    trade.tries += 1;
+    trade.problem = 'short_fill';
+    return rest(secondsAfter(now, retrySec));
+  }
   trade.state = 'filled';
   trade.bought = formatDecimal(bought);
   trade.problem = null;
