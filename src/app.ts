@@ -122,8 +122,7 @@ export async function startApp({ config, databaseUrl, embedded, group, surroundi
       onPool: (pool) => metrics.watchPool('requests', pool),
       poolSize: config.DATABASE_POOL_SIZE,
       lockTimeoutMs: requestLockMs,
-      // An embedded database is migrated here, with all that it holds.
-      ...(embedded ? {} : { statementTimeoutMs: requestStatementMs }),
+      statementTimeoutMs: requestStatementMs,
       ...(onStatement ? { onStatement } : {}),
     });
     closing.push(() => orm.close(true));

@@ -4,6 +4,7 @@ import type { Config, Pepper } from './config.ts';
 import { Currency } from './currencies/currency.entity.ts';
 import { CurrencyService } from './currencies/currency-service.ts';
 import { advisoryLocks, durabilityProblems, migrate, schemaState, withAdvisoryLock } from './db/database.ts';
+import { createOrm, patientStatementMs } from './db/orm.ts';
 import { Partner } from './partners/partner.entity.ts';
 import { PartnerService } from './partners/partner-service.ts';
 import { KeyHasher } from './partners/secret-key.ts';
@@ -54,7 +55,9 @@ export async function bootstrap(options: BootstrapOptions): Promise<Bootstrapped
       throw new StartError('the database lacks the newest migrations; run: npm run -s cli -- db migrate');
     }
     if (state !== 'current') {
-      const applied = await migrate(orm, url);
+      // An embedded database may hold much, and a migration rewrites tables.
+      const patient = await createOrm({ url, poolSize: 1, statementTimeoutMs: patientStatementMs });
+      const applied = await migrate(patient, url).finally(() => patient.close(true));
       onProgress(`migrated the database: ${applied.join(', ')}`);
     }
     await options.refuseOthers();

@@ -122,6 +122,7 @@ const mayImport: Record<string, readonly string[]> = {
     'config.ts',
     'currencies',
     'db',
+    'db/orm.ts',
     'log.ts',
     'partners',
     'reports',
