@@ -7,6 +7,7 @@ import { BuiltProcess, runBuilt } from './built-process.ts';
 import { type FaultRow, findUnreadable, problemsOf, within } from './fault-run.ts';
 import { freePort } from './local-server.ts';
 import { MixedLoad } from './mixed-load.ts';
+import { loadSettings } from './settings.ts';
 
 const diskMb = 320;
 const fullMs = 15_000;
@@ -53,11 +54,7 @@ export async function runDiskFull(seed: number, keep: boolean): Promise<FaultRow
     DATA_DIR: join(folder, 'data'),
     PORT: String(await freePort()),
     INTERNAL_PORT: String(await freePort()),
-    RATE_LIMIT_PUBLIC_PER_MIN: '1000000',
-    RATE_LIMIT_PARTNER_PER_MIN: '1000000',
-    RATE_LIMIT_ORDERS_PER_MIN: '1000000',
-    RATE_LIMIT_STAFF_PER_MIN: '1000000',
-    RATE_LIMIT_AUTH_FAILURES_PER_MIN: '1000000',
+    ...loadSettings,
     LOG_LEVEL: 'warn',
   };
   const gateway = new BuiltProcess({

@@ -17,6 +17,7 @@ import { FaultPostgres } from './fault-postgres.ts';
 import { FaultProxy } from './fault-proxy.ts';
 import { childrenOf } from './process-group.ts';
 import { startRedis, type TestRedis } from './redis.ts';
+import { loadSettings } from './settings.ts';
 
 export interface FaultGatewayOptions {
   /** Of its folder. */
@@ -84,11 +85,7 @@ export class FaultGateway {
       CHAIN_LEASE_MS: '1500',
       CHAIN_POLL_MS: '50',
       SANDBOX_BLOCK_MS: '50',
-      RATE_LIMIT_PUBLIC_PER_MIN: '1000000',
-      RATE_LIMIT_PARTNER_PER_MIN: '1000000',
-      RATE_LIMIT_ORDERS_PER_MIN: '1000000',
-      RATE_LIMIT_STAFF_PER_MIN: '1000000',
-      RATE_LIMIT_AUTH_FAILURES_PER_MIN: '1000000',
+      ...loadSettings,
       GATEWAY_FAULTS: join(this.folder, 'machine-faults.json'),
       ...settings,
     };

@@ -18,3 +18,14 @@ export function problemsOf(environment: Record<string, string>): readonly string
   }
   return [];
 }
+
+/** Limits that no load of one partner reaches. */
+export const loadSettings = {
+  RATE_LIMIT_PUBLIC_PER_MIN: '1000000',
+  RATE_LIMIT_PARTNER_PER_MIN: '1000000',
+  RATE_LIMIT_ORDERS_PER_MIN: '1000000',
+  RATE_LIMIT_STAFF_PER_MIN: '1000000',
+  RATE_LIMIT_AUTH_FAILURES_PER_MIN: '1000000',
+  MAX_OPEN_ORDERS: '1000000',
+  MAX_FIXED_EXPOSURE_USD: '1000000000',
+} as const;
