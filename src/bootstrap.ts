@@ -4,7 +4,7 @@ import type { Config, Pepper } from './config.ts';
 import { Currency } from './currencies/currency.entity.ts';
 import { CurrencyService } from './currencies/currency-service.ts';
 import { advisoryLocks, durabilityProblems, migrate, schemaState, withAdvisoryLock } from './db/database.ts';
-import { createOrm, patientStatementMs } from './db/orm.ts';
+import { createOrm } from './db/orm.ts';
 import { Partner } from './partners/partner.entity.ts';
 import { PartnerService } from './partners/partner-service.ts';
 import { KeyHasher } from './partners/secret-key.ts';
@@ -55,8 +55,8 @@ export async function bootstrap(options: BootstrapOptions): Promise<Bootstrapped
       throw new StartError('the database lacks the newest migrations; run: npm run -s cli -- db migrate');
     }
     if (state !== 'current') {
-      // An embedded database may hold much, and a migration rewrites tables.
-      const patient = await createOrm({ url, poolSize: 1, statementTimeoutMs: patientStatementMs });
+      // A database may hold much, and a migration rewrites tables: it takes as long as it takes.
+      const patient = await createOrm({ url, poolSize: 1, statementTimeoutMs: 0 });
       const applied = await migrate(patient, url).finally(() => patient.close(true));
       onProgress(`migrated the database: ${applied.join(', ')}`);
     }

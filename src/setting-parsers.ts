@@ -18,7 +18,7 @@ export interface Pepper {
 export const integer =
   (min: number, max: number) =>
   (text: string): number => {
-    if (!/^\d{1,10}$/.test(text)) throw new BadSetting('is not a whole number');
+    if (!/^-?\d{1,10}$/.test(text)) throw new BadSetting('is not a whole number');
     const value = Number.parseInt(text, 10);
     if (value < min || value > max) throw new BadSetting(`must lie between ${min} and ${max}`);
     return value;

@@ -273,3 +273,30 @@ describe('an upgrade', () => {
     });
   });
 });
+
+describe('what follows a request that can be read in two ways', () => {
+  it('is not carried out, though it came with it and is well formed', async () => {
+    const body = JSON.stringify(orderBody());
+    const create = `POST /api/v1/partner/orders HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    const before = await orders();
+    for (const ambiguous of [
+      `${post}Transfer-Encoding: gzip, chunked\r\n\r\n${chunks}`,
+      'GET /nothing-here HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n',
+    ]) {
+      const { statuses } = await rawExchange(rest, `${ambiguous}${create}${create}`);
+      attempt(`two creates behind ${ambiguous}`, statuses, [400]);
+    }
+    // One that comes after them is carried out, so that those before it have had their time.
+    attempt(
+      'a create by itself',
+      (await rawExchange(rest, create.replace('Host: x', 'Host: x\r\nConnection: close'))).statuses,
+      [201],
+    );
+    attempt('orders made', await orders(), before + 1);
+  });
+});
+
+async function orders(): Promise<number> {
+  const [row] = await gateway.query<{ count: number }>('select count(*)::int as count from exchange_order');
+  return row?.count ?? 0;
+}

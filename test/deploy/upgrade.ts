@@ -72,7 +72,10 @@ async function buildOld(ref: string): Promise<string> {
 const folder = await mkdtemp(join(tmpdir(), 'gateway-upgrade-'));
 await chmod(folder, 0o711);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1));
-const from = await git('rev-parse', `${given.from ?? (await beforeNewestMigration())}^{commit}`);
+const from = await git('rev-parse', `${given.from ?? (await beforeNewestMigration())}^{commit}`).catch(() => {
+  process.stderr.write(`'${given.from}' is no version of this repository; see git log\n`);
+  process.exit(2);
+});
 const dist = { old: await buildOld(from), new: resolve('dist') };
 say(`built ${from.slice(0, 7)} as the old version`);
 

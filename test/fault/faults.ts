@@ -44,7 +44,10 @@ const { only, keep } = values;
 const wanted = faults.filter(({ name }) => !only || only.some((beginning) => name.startsWith(beginning)));
 const hasRestarts = !only || only.some((beginning) => 'restarts'.startsWith(beginning));
 const hasDisk = !only || only.some((beginning) => 'disk-full'.startsWith(beginning));
-if (wanted.length === 0 && !hasRestarts && !hasDisk) throw new Error(`no fault begins with ${only}; see --help`);
+if (wanted.length === 0 && !hasRestarts && !hasDisk) {
+  process.stderr.write(`no fault begins with ${only}; see --help\n`);
+  process.exit(2);
+}
 
 const rows: FaultRow[] = [];
 for (const [needs, group] of Map.groupBy(wanted, (fault) => fault.needs)) await runGroup(needs, group);

@@ -59,14 +59,13 @@ try {
   const restUrl = /^ready rest=(\S+)\/api\/v1/m.exec(await gateway.ready())?.[1] ?? '';
   const keys = { partner: await newKey(), stranger: await newKey() };
   const began = performance.now();
-  const onProgress = (done: number): void => void process.stderr.write(`\r${done} of ${requests}`);
+  const onProgress = (done: number): void => void process.stderr.write(`${done} of ${requests}\n`);
   const report = await fuzz({ restUrl, keys, requests, concurrency, seed, onProgress });
   const seconds = Math.round((performance.now() - began) / 1000);
   const isAlive = gateway.isRunning;
   await gateway.end('SIGTERM');
   const log = await readFile(join(folder, 'gateway.log'), 'utf8');
   const failures = log.split('\n').filter((line) => line.includes('"level":"error"') || /unhandled/i.test(line));
-  process.stderr.write('\n');
   process.stdout.write(`${rendered(report)}\n`);
   for (const fault of [...report.faults, ...failures].slice(0, 20)) process.stdout.write(`fault: ${fault}\n`);
   const faults = report.faults.length + failures.length + (isAlive ? 0 : 1);

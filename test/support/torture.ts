@@ -36,7 +36,10 @@ export function readArguments<Name extends string>(
   }
   const given = Object.keys(numbers).map((name) => {
     const text = values[name as keyof typeof values] ?? String(numbers[name]);
-    if (!/^\d{1,10}$/.test(String(text))) throw new Error(`'${text}' is not a whole number; see --help`);
+    if (!/^\d{1,10}$/.test(String(text))) {
+      process.stderr.write(`--${name} '${text}' is not a whole number; see --help\n`);
+      process.exit(2);
+    }
     return [name, Number(text)];
   });
   return { ...Object.fromEntries(given), keep: values.keep ?? false };

@@ -276,6 +276,6 @@ describe('the manifests for Kubernetes', () => {
     const built = execFileSync('kubectl', ['kustomize', `${root}/overlays/example`], { encoding: 'utf8' });
     const images = [...built.matchAll(/^\s+(?:- )?image: (.+)$/gm)].map(([, image]) => image);
     expect(images).toEqual(Array.from({ length: 5 }, () => 'registry.example.com/exchange-partner-gateway:0.1.0'));
-    expect(built).toContain('TRUSTED_PROXIES: 10.244.0.0/16');
+    expect(built).toContain('TRUSTED_PROXIES: 10.244.7.0/28');
   });
 });
