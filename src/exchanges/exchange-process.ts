@@ -90,7 +90,10 @@ export class ExchangeProcess {
       this.#pending.set(id, { resolve, reject, timer });
       child.channel?.ref();
       child.send({ id, exchange, method, args } satisfies Question, (error) => {
-        if (error) this.#end(id, new ExchangeUnavailable('the exchange process is gone'));
+        if (!error) return;
+        // It has ended, and its exit is not told yet; or it hears nothing, which is no better.
+        child.kill('SIGKILL');
+        this.#gone(child, 'unreachable');
       });
     });
   }
