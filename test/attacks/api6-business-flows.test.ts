@@ -93,14 +93,15 @@ describe('an address of ours', () => {
         `/partner/rates?coin_from=${coin}&network_from=${network}&coin_to=${coin === 'BTC' ? 'ETH' : 'BTC'}`,
       );
       const [to, amount_from] = [coin === 'BTC' ? 'ETH' : 'BTC', Math.max(min_amount, quote.json.min_amount) * 2];
-      const made = await create({
+      const order = {
         coin_from: coin,
         network_from: network,
         amount_from,
         coin_to: to,
         network_to: to,
         recipient_address: addressExample(to),
-      });
+      };
+      const made = await create(order);
       expect({ coin, network, status: made.status }).toEqual({ coin, network, status: 201 });
       const { deposit_address, deposit_address_tag } = made.json;
       await changingNothing(gateway, async () => {
@@ -119,15 +120,7 @@ describe('an address of ours', () => {
             });
             attempt(`${coin} on ${network} to ${spell(deposit_address)} with ${tag}`, recipient.status, 422);
           }
-          const refund = await create({
-            coin_from: coin,
-            network_from: network,
-            amount_from,
-            coin_to: to,
-            network_to: to,
-            recipient_address: addressExample(to),
-            refund_address: spell(deposit_address),
-          });
+          const refund = await create({ ...order, refund_address: spell(deposit_address) });
           attempt(`${coin} on ${network} back to ${spell(deposit_address)}`, refund.status, 422);
         }
       });

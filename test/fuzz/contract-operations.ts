@@ -21,14 +21,22 @@ export interface Operation {
   readonly statuses: readonly number[];
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the document is read by what the contract's own tests know of it
-const document = readContract() as any;
+/** An operation as the document has it. */
+interface DocumentedOperation {
+  readonly operationId: string;
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: { readonly content: Readonly<Record<'application/json', { readonly schema: Schema }>> };
+  readonly security?: readonly object[];
+  readonly responses: Readonly<Record<string, object>>;
+}
+
+const document = readContract();
 
 function resolve<T>(node: T): T {
   const { $ref } = node as { $ref?: string };
   if ($ref === undefined) return node;
   const parts = $ref.slice(2).split('/');
-  return parts.reduce((at: unknown, part) => (at as Record<string, unknown>)[part], document) as T;
+  return parts.reduce((at: unknown, part) => (at as Record<string, unknown>)[part], document as unknown) as T;
 }
 
 /** A schema with every reference in it followed. */
@@ -43,25 +51,21 @@ function whole(schema: Schema): Schema {
   };
 }
 
-export const operations: readonly Operation[] = Object.entries(document.paths as Record<string, object>).flatMap(
-  ([path, item]) =>
-    // biome-ignore lint/suspicious/noExplicitAny: as above
-    Object.entries(item as Record<string, any>).map(([method, operation]) => {
-      const body = operation.requestBody?.content['application/json'].schema;
-      const security: object[] = operation.security ?? [];
-      return {
-        id: operation.operationId,
-        method: method.toUpperCase(),
-        path,
-        parameters: ((operation.parameters ?? []) as Parameter[])
-          .map(resolve)
-          .map((one) => ({ ...one, schema: whole(one.schema) })),
-        body: body ? whole(body) : null,
-        needsKey: security.length > 0 && security.every((one) => Object.keys(one).length > 0),
-        takesKey: security.length > 0,
-        statuses: Object.keys(operation.responses).map(Number),
-      };
-    }),
+export const operations: readonly Operation[] = Object.entries(document.paths ?? {}).flatMap(([path, item]) =>
+  Object.entries(item as Record<string, DocumentedOperation>).map(([method, operation]) => {
+    const body = operation.requestBody?.content['application/json'].schema;
+    const security = operation.security ?? [];
+    return {
+      id: operation.operationId,
+      method: method.toUpperCase(),
+      path,
+      parameters: (operation.parameters ?? []).map(resolve).map((one) => ({ ...one, schema: whole(one.schema) })),
+      body: body ? whole(body) : null,
+      needsKey: security.length > 0 && security.every((one) => Object.keys(one).length > 0),
+      takesKey: security.length > 0,
+      statuses: Object.keys(operation.responses).map(Number),
+    };
+  }),
 );
 
 /** @throws Error when the contract has no operation of this id. */
