@@ -33,7 +33,7 @@ import {
   OrderType,
   RefundInput,
 } from './order-types.ts';
-import { PartnerType } from './partners.ts';
+import { PartnerType } from './partner-types.ts';
 import { Permit } from './permit.ts';
 import { DepositType, LedgerLineType, PaymentType, TradeType } from './settlement.ts';
 import { StaffNameType, staffName } from './staff.ts';
