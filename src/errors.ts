@@ -122,15 +122,21 @@ export class AppError extends Error {
   }
 }
 
+/** Whether the fault is in the request's shape, and not in a value. */
+export function isShapeFault({ kind }: FieldFault): boolean {
+  return errorTable[kind].status === 400;
+}
+
 /**
- * One error out of all faults of a request: a single fault keeps its own code; several become `validation_failed`
- * (or `invalid_request` when one of them is a matter of shape, status 400) with every fault listed.
+ * One error out of all faults of a request, the first of each member: a single fault keeps its own code; several become
+ * `validation_failed` (or `invalid_request` when one of them is a matter of shape, status 400) with every fault listed.
  */
-export function errorFromFaults(faults: readonly FieldFault[], extras: AppErrorExtras = {}): AppError {
+export function errorFromFaults(found: readonly FieldFault[], extras: AppErrorExtras = {}): AppError {
+  const faults = found.filter(({ field }, i) => found.findIndex((other) => other.field === field) === i);
   const [first] = faults;
   if (!first) throw new Error('errorFromFaults needs at least one fault');
   if (faults.length === 1) return new AppError(first.kind, first.detail, { ...extras, faults });
-  const shape = faults.some((fault) => errorTable[fault.kind].status === 400);
+  const shape = faults.some(isShapeFault);
   const detail = faults.map((fault) => fault.detail).join('; ');
   return new AppError(shape ? 'invalid_request' : 'validation_failed', detail, { ...extras, faults });
 }

@@ -19,6 +19,9 @@ const maxTextLength = 40;
 const maxExponent = 30;
 const numberText = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE]([+-]?\d{1,3}))?$/;
 
+/** What `parseDecimal` takes, as the end of a sentence. */
+export const numberRule = 'a JSON number of at most 40 characters, with an exponent from -30 to 30 if it has one';
+
 /**
  * Reads the source text of a JSON number exactly. Returns null when it is not a JSON number, is longer than 40
  * characters or has an exponent beyond ±30 (expanding such a number would cost memory).

@@ -102,6 +102,13 @@ export function addressExample(networkId: string): string {
   return typeof example === 'string' ? example : encodeKeyHash(network.chain, example);
 }
 
+/** What is wrong with a tag whatever address it goes with, or null. For tags beside an address that is refused itself. */
+export function checkTag(networkId: string, tag: string): Exclude<AddressCheck, { ok: true }> | null {
+  const network = networkById(networkId);
+  const check = network && withTag(network, { address: '', kind: '', tag: null }, tag);
+  return check && !check.ok ? check : null;
+}
+
 function refuse(
   field: 'address' | 'tag',
   code: Exclude<AddressCheck, { ok: true }>['code'],

@@ -87,6 +87,11 @@ export class CurrencyCatalogue {
     return this.#rows;
   }
 
+  /** Whether some currency is on the network, active or not. */
+  hasNetwork(network: string): boolean {
+    return this.#rows.some((row) => row.network === network);
+  }
+
   /** The tickers of all currencies. */
   coins(): readonly string[] {
     return [...this.#byCoin.keys()];

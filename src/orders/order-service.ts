@@ -1,7 +1,8 @@
 import type { MikroORM, QueryResult } from '@mikro-orm/postgresql';
 import { v7 as uuidv7 } from 'uuid';
-import { type AddressCheck, checkAddress } from '../chains/address.ts';
+import { type AddressCheck, checkAddress, checkTag } from '../chains/address.ts';
 import { type DepositAddresses, type DepositPlace, noAddress } from '../chains/deposit-addresses.ts';
+import { networkById } from '../chains/networks.ts';
 import type { Clock } from '../clock.ts';
 import type { Currency } from '../currencies/currency.entity.ts';
 import { brokenConstraint, sqlState } from '../db/database.ts';
@@ -10,7 +11,7 @@ import { AppError, errorFromFaults, type FieldFault } from '../errors.ts';
 import { type Big, formatDecimal } from '../money.ts';
 import type { Caller } from '../partners/authenticator.ts';
 import type { RateType } from '../rates/quote.ts';
-import type { Quote, RateService } from '../rates/rate-service.ts';
+import { amountFault, type Quote, type RateService } from '../rates/rate-service.ts';
 import { annotate } from '../tracing/tracing.ts';
 import { IdempotencyKey } from './idempotency-key.entity.ts';
 import type { OpenOrders, Room } from './open-orders.ts';
@@ -21,6 +22,7 @@ import {
   type OrderView,
   orderById,
   orderByShortId,
+  ownDestinations,
 } from './order-statements.ts';
 import { orderNamed, randomShortId } from './short-id.ts';
 
@@ -81,6 +83,16 @@ interface Plan {
   readonly refund: Destination | null;
 }
 
+/** A plan as far as it came. It is refused when there are faults. */
+interface Draft {
+  readonly quote: Quote | null;
+  readonly recipient: Destination | null;
+  readonly refund: Destination | null;
+  readonly faults: readonly FieldFault[];
+  /** What was thrown instead of a quote. */
+  readonly quoteError: AppError | null;
+}
+
 /** Creates and reads exchange orders. */
 export class OrderService {
   readonly #options: OrderServiceOptions;
@@ -108,7 +120,10 @@ export class OrderService {
     let plan: Plan;
     let room: Room;
     try {
-      plan = this.#plan(input, caller);
+      const draft = this.#draft(input, caller);
+      const { quote, recipient, refund, faults } = draft;
+      if (faults.length > 0 || !quote || !recipient) throw await this.#refusalOf(draft);
+      plan = { quote, recipient, refund };
       room = await openOrders.room(caller.partner, plan.quote, repeatable?.key ?? null);
     } catch (error) {
       // What was answered once is answered again, whatever has changed since.
@@ -125,6 +140,13 @@ export class OrderService {
     } finally {
       room.close(isTaken);
     }
+  }
+
+  /** Everything that `create` would refuse in the members of a request; null when it would refuse none. */
+  async refusal(input: CreateOrder, caller: Caller): Promise<AppError | null> {
+    const draft = this.#draft(input, caller);
+    const own = await this.#ownAddressFaults(draft);
+    return draft.faults.length + own.length > 0 ? refusalOf(draft, own) : null;
   }
 
   /**
@@ -165,37 +187,64 @@ export class OrderService {
     }
   }
 
-  /** Everything that can be decided without the database: the quote and both addresses, with all faults at once. */
-  #plan(input: CreateOrder, caller: Caller): Plan {
+  /**
+   * Everything that can be decided without the database: the quote and both addresses, with all faults at once. What one
+   * fault makes impossible to judge is left out; everything else is judged.
+   */
+  #draft(input: CreateOrder, caller: Caller): Draft {
     const { rates } = this.#options;
     const faults: FieldFault[] = [];
-    const pair = rates.pair(input, faults);
-    let quote: Quote | undefined;
-    let amountError: AppError | undefined;
+    const { pair, from, to } = rates.sides(input, faults);
+    let quote: Quote | null = null;
+    let quoteError: AppError | null = null;
     if (pair) {
       try {
         const pricing = rates.pricing(caller.partner);
         quote = rates.quotePair(pair, input.rateType, input.amountFrom, pricing, 'amount_from');
       } catch (error) {
         if (!(error instanceof AppError)) throw error;
-        amountError = error;
+        quoteError = error;
         const { kind, detail } = error;
         faults.push(...(error.extras.faults ?? [{ field: 'coin_to', kind, detail }]));
       }
     }
-    const recipient =
-      pair && destination('recipient_address', pair.to, input.recipientAddress, input.recipientAddressTag, faults);
+    const amount = quote ? null : amountFault(input.amountFrom, from, 'amount_from');
+    if (amount && !faults.some(({ field }) => field === amount.field)) faults.push(amount);
+    const recipient = destination(
+      'recipient_address',
+      { currency: to, network: faults.some(({ field }) => field === 'network_to') ? null : input.networkTo },
+      input.recipientAddress,
+      input.recipientAddressTag,
+      faults,
+    );
     let refund: Destination | null = null;
     if (input.refundAddress !== null) {
-      refund = pair && destination('refund_address', pair.from, input.refundAddress, input.refundAddressTag, faults);
+      refund = destination(
+        'refund_address',
+        { currency: from, network: faults.some(({ field }) => field === 'network_from') ? null : input.networkFrom },
+        input.refundAddress,
+        input.refundAddressTag,
+        faults,
+      );
     } else if (input.refundAddressTag !== null) {
       const detail = 'refund_address_tag needs a refund_address';
       faults.push({ field: 'refund_address_tag', kind: 'invalid_tag', detail });
     }
-    if (faults.length > 0 || !quote || !recipient) {
-      throw amountError && faults.length === 1 ? amountError : errorFromFaults(faults, amountError?.extras);
-    }
-    return { quote, recipient, refund };
+    return { quote, recipient, refund, faults, quoteError };
+  }
+
+  async #refusalOf(draft: Draft): Promise<AppError> {
+    return refusalOf(draft, await this.#ownAddressFaults(draft));
+  }
+
+  /** Addresses of ours in a create that is refused. Of one that is not, the statement that makes the order tells them. */
+  async #ownAddressFaults({ recipient, refund }: Draft): Promise<FieldFault[]> {
+    if (!recipient && !refund) return [];
+    const [own] = await this.#statements.run<Pick<CreateOutcome, 'ownRecipient' | 'ownRefund'>>(ownDestinations, {
+      recipient: recipient?.address ?? null,
+      refund: refund?.address ?? null,
+    });
+    return own ? ownAddressFaults(own) : [];
   }
 
   /** Creates the order that was planned. A collision of random short ids is answered by drawing again. */
@@ -296,9 +345,7 @@ export class OrderService {
     if (repeatable && earlierOrder && earlierFingerprint && earlierBody) {
       return replay(repeatable, { orderId: earlierOrder, fingerprint: earlierFingerprint, body: earlierBody });
     }
-    const faults: FieldFault[] = [];
-    if (ownRecipient) faults.push(ownAddress('recipient_address'));
-    if (ownRefund) faults.push(ownAddress('refund_address'));
+    const faults = ownAddressFaults({ ownRecipient, ownRefund });
     if (faults.length > 0) throw errorFromFaults(faults);
     if (address === null) throw noAddress(quote.from.network);
     annotate({ 'order.id': order.id });
@@ -338,25 +385,48 @@ function inFlight(cause: unknown): AppError {
   return new AppError('idempotency_in_flight', detail, { retryAfterSec: 1, cause });
 }
 
+function ownAddressFaults(own: Pick<CreateOutcome, 'ownRecipient' | 'ownRefund'>): FieldFault[] {
+  const faults: FieldFault[] = [];
+  if (own.ownRecipient) faults.push(ownAddress('recipient_address'));
+  if (own.ownRefund) faults.push(ownAddress('refund_address'));
+  return faults;
+}
+
 function ownAddress(field: string): FieldFault {
   return { field, kind: 'own_address', detail: `${field} is an address of this service; give the user's own` };
 }
 
+function refusalOf({ faults, quoteError }: Draft, more: readonly FieldFault[]): AppError {
+  if (quoteError && faults.length + more.length === 1) return quoteError;
+  return errorFromFaults([...faults, ...more], quoteError?.extras);
+}
+
+/**
+ * A destination in the form in which it is kept, or null after adding what is wrong with it to `faults`, or when it cannot
+ * be judged, because its network is not known. The currency is null where the coin is not known.
+ */
 function destination(
   field: 'recipient_address' | 'refund_address',
-  currency: Currency,
+  on: { readonly currency: Currency | null; readonly network: string | null },
   address: string,
   tag: string | null,
   faults: FieldFault[],
 ): Destination | null {
-  const check: AddressCheck = checkAddress(currency.network, address, tag);
-  if (check.ok && check.address === currency.contract) {
-    const detail = `${field} is the contract of ${currency.coin} itself, and what is sent there is lost; give the user's own`;
+  const network = on.currency?.network ?? on.network;
+  if (network === null || !networkById(network)) return null;
+  const check: AddressCheck = checkAddress(network, address, tag);
+  if (check.ok && on.currency && check.address === on.currency.contract) {
+    const detail = `${field} is the contract of ${on.currency.coin} itself, and what is sent there is lost; give the user's own`;
     faults.push({ field, kind: 'invalid_address', detail });
     return null;
   }
   if (check.ok) return { address: check.address, tag: check.tag };
-  const faulty = check.field === 'tag' ? `${field}_tag` : field;
-  faults.push({ field: faulty, kind: check.code, detail: `${faulty}: ${check.detail}` });
-  return null;
+  const wrongTag = check.field === 'address' && tag !== null ? checkTag(network, tag) : null;
+  for (const { field: part, code, detail } of wrongTag ? [check, wrongTag] : [check]) {
+    const faulty = part === 'tag' ? `${field}_tag` : field;
+    faults.push({ field: faulty, kind: code, detail: `${faulty}: ${detail}` });
+  }
+  // Beside a wrong tag the address may still be one of ours.
+  const alone = check.field === 'tag' ? checkAddress(network, address, null) : check;
+  return alone.ok ? { address: alone.address, tag: null } : null;
 }

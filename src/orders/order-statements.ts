@@ -45,6 +45,12 @@ select o.id, o.short_id as "shortId", o.status, ${isoTime('o.created_at')} as "c
 export const orderById = prepared('order_by_id', `${orderView} and o.id = :id`);
 export const orderByShortId = prepared('order_by_short_id', `${orderView} and o.short_id = :id`);
 
+/** Whether destinations of a create are ours, of a create that is refused anyway. */
+export const ownDestinations = prepared(
+  'own_destinations',
+  `select ${isOwnAddress(':recipient')} as "ownRecipient", ${isOwnAddress(':refund')} as "ownRefund"`,
+);
+
 /** Stands in an answer for an address that is known only once it has been taken from the pool; no address holds it. */
 export const addressToCome = '<deposit address>';
 

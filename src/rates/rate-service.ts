@@ -79,15 +79,29 @@ export class RateService {
    */
   quote(request: PairRequest, amount: Big | null, pricing: Pricing, amountField: string): Quote {
     const faults: FieldFault[] = [];
-    const pair = this.pair(request, faults);
-    if (!pair) throw errorFromFaults(faults);
-    return this.quotePair(pair, request.rateType, amount, pricing, amountField);
+    const { pair, from } = this.sides(request, faults);
+    try {
+      if (pair) return this.quotePair(pair, request.rateType, amount, pricing, amountField);
+    } catch (error) {
+      const fault = amount && amountFault(amount, from, amountField);
+      if (!(error instanceof AppError) || error.extras.faults || !fault) throw error;
+      faults.push({ field: 'coin_to', kind: error.kind, detail: error.detail });
+    }
+    const fault = amount && amountFault(amount, from, amountField);
+    throw errorFromFaults(fault ? [...faults, fault] : faults);
   }
 
-  /** The currencies of a pair, or null after adding what is wrong with them to `faults`. */
-  pair(request: PairRequest, faults: FieldFault[]): Pair | null {
+  /**
+   * The currencies of a pair, or null after adding what is wrong with them to `faults`; and each by itself, so that what
+   * concerns one can be judged without the other.
+   */
+  sides(request: PairRequest, faults: FieldFault[]): { pair: Pair | null; from: Currency | null; to: Currency | null } {
     const from = this.#currency(request.coinFrom, request.networkFrom, 'from', faults);
     const to = this.#currency(request.coinTo, request.networkTo, 'to', faults);
+    return { pair: this.#pair(from, to, faults), from, to };
+  }
+
+  #pair(from: Currency | null, to: Currency | null, faults: FieldFault[]): Pair | null {
     if (!from || !to) return null;
     if (from === to) {
       faults.push({
@@ -155,6 +169,11 @@ export class RateService {
       const field = `${resolved.part}_${side}`;
       const detail = `${field} '${(resolved.part === 'coin' ? coin : (network ?? '')).slice(0, 20)}': ${resolved.detail}`;
       faults.push({ field, kind: resolved.kind, detail });
+      if (resolved.kind === 'unknown_coin' && network !== undefined && !this.#catalogue.hasNetwork(network)) {
+        const name = `network_${side}`;
+        const unknown = `${name} '${network.slice(0, 20)}': there is no such network; GET /currencies lists all networks`;
+        faults.push({ field: name, kind: 'unknown_network', detail: unknown });
+      }
       return null;
     }
     const { currency } = resolved;
@@ -188,31 +207,32 @@ function isSamePrice(a: PricePair, b: PricePair): boolean {
   return (a.from === b.from || a.from.eq(b.from)) && (a.to === b.to || a.to.eq(b.to));
 }
 
+/** What is wrong with an amount as far as that is known without a price, or null. `from` is null when it is unknown. */
+export function amountFault(amount: Big, from: Currency | null, field: string): FieldFault | null {
+  if (amount.lte(zero)) return { field, kind: 'invalid_amount', detail: `${field} must be greater than 0` };
+  if (!from || fractionDigits(amount) <= from.decimals) return null;
+  const detail = `${field} ${formatDecimal(amount)} has more than the ${from.decimals} decimals of ${from.coin} on ${from.network}`;
+  return { field, kind: 'too_many_decimals', detail };
+}
+
 function refuseUnfitAmount(amount: Big, from: Currency, { minAmount, maxAmount }: PairLimits, field: string): void {
-  if (amount.lte(zero)) throw faultyAmount(field, 'invalid_amount', `${field} must be greater than 0`);
+  const fault = amountFault(amount, from, field);
+  if (fault?.kind === 'invalid_amount') throw faultyAmount(fault);
   const limits = () => ({ minAmount: formatDecimal(minAmount), maxAmount: formatDecimal(maxAmount) });
   const text = () => `${field} ${formatDecimal(amount)}`;
   if (amount.lt(minAmount)) {
     const shown = limits();
     const detail = `${text()} is below the minimum of ${shown.minAmount} ${from.coin}`;
-    throw faultyAmount(field, 'amount_below_min', detail, shown);
+    throw faultyAmount({ field, kind: 'amount_below_min', detail }, shown);
   }
   if (amount.gt(maxAmount)) {
     const shown = limits();
     const detail = `${text()} is above the maximum of ${shown.maxAmount} ${from.coin}`;
-    throw faultyAmount(field, 'amount_above_max', detail, shown);
+    throw faultyAmount({ field, kind: 'amount_above_max', detail }, shown);
   }
-  if (fractionDigits(amount) > from.decimals) {
-    const detail = `${text()} has more than the ${from.decimals} decimals of ${from.coin} on ${from.network}`;
-    throw faultyAmount(field, 'too_many_decimals', detail);
-  }
+  if (fault) throw faultyAmount(fault);
 }
 
-function faultyAmount(
-  field: string,
-  kind: 'invalid_amount' | 'amount_below_min' | 'amount_above_max' | 'too_many_decimals',
-  detail: string,
-  limits?: { minAmount: string; maxAmount: string },
-): AppError {
-  return new AppError(kind, detail, { faults: [{ field, kind, detail }], ...(limits ? { limits } : {}) });
+function faultyAmount(fault: FieldFault, limits?: { minAmount: string; maxAmount: string }): AppError {
+  return new AppError(fault.kind, fault.detail, { faults: [fault], ...(limits ? { limits } : {}) });
 }

@@ -1,6 +1,6 @@
 import { parse as parseQuery } from 'node:querystring';
 import type { Document } from 'openapi-backend';
-import { AppError } from '../errors.ts';
+import { AppError, errorFromFaults, type FieldFault, isShapeFault } from '../errors.ts';
 import { parseDecimal } from '../money.ts';
 import { orderNotFound, partnerInactive } from '../orders/order-service.ts';
 import type { KeyScope } from '../partners/key-scope.ts';
@@ -10,7 +10,7 @@ import { parseBody, readBody } from './body.ts';
 import type { Call } from './call.ts';
 import type { Body, OperationId, Path, Query, Reply } from './contract.ts';
 import { type Operation, Operations } from './operations.ts';
-import { validationError } from './validation-faults.ts';
+import { faultsOf } from './validation-faults.ts';
 
 /** A request that has passed the contract. */
 export interface ApiRequest<Id extends OperationId> {
@@ -25,6 +25,14 @@ export type Handler<Id extends OperationId> = (request: ApiRequest<Id>) => Promi
 /** One handler for each operation of the contract; the compiler lists the ones that are missing. */
 export type Handlers = { readonly [Id in OperationId]: Handler<Id> };
 
+/**
+ * What an operation itself would refuse in a request whose values the contract refuses, so that all is told at once.
+ * Null when it finds nothing wrong. Such a request never reaches the operation's handler.
+ */
+export type Refusal<Id extends OperationId> = (request: ApiRequest<Id>) => Promise<AppError | null>;
+
+export type Refusals = { readonly [Id in OperationId]?: Refusal<Id> };
+
 /** The scope that an operation with a key needs. */
 const operationScopes: { readonly [Id in OperationId]?: KeyScope } = {
   createOrder: 'orders:create',
@@ -35,7 +43,11 @@ const operationScopes: { readonly [Id in OperationId]?: KeyScope } = {
  * Routes, secures and validates requests by the contract, then calls the operation's handler. Nothing reaches a
  * handler that the contract does not allow: each way to fail has its own answer, and a missing handler fails the start.
  */
-export async function createApi(document: Document, handlers: Handlers): Promise<(call: Call) => Promise<Answer>> {
+export async function createApi(
+  document: Document,
+  handlers: Handlers,
+  refusals: Refusals = {},
+): Promise<(call: Call) => Promise<Answer>> {
   const operations = await Operations.compile(document);
   for (const id of operations.ids()) {
     if (!Object.hasOwn(handlers, id)) throw new Error(`the contract's operation ${id} has no handler`);
@@ -52,7 +64,13 @@ export async function createApi(document: Document, handlers: Handlers): Promise
     authorize(operation, call);
     if (operation.takesBody) call.rawBody = await readBody(call);
     if (operation.needsKey) verifySignature(call);
-    const request = checked(operation, params, call);
+    const { request, faults } = checked(operation, params, call);
+    if (faults.length > 0) {
+      const refusal = refusals[operation.id] as ((request: unknown) => Promise<AppError | null>) | undefined;
+      // Values can be judged further only where their types are right.
+      const more = faults.some(isShapeFault) ? null : ((await refusal?.(request)) ?? null);
+      throw errorFromFaults([...faults, ...(more?.extras.faults ?? [])], more?.extras);
+    }
     const reply = (handlers[operation.id] as (request: unknown) => AnyReply | Promise<AnyReply>)(request);
     return toAnswer(reply instanceof Promise ? await reply : reply);
   };
@@ -73,10 +91,15 @@ function authorize({ id, needsKey }: Operation, { caller, authFailure }: Call): 
 }
 
 /**
- * The request that the contract allows. Unknown query members are ignored. A number of the query is validated as a
- * double but handed on as its text; text that is no plain JSON number stays text, so that the schema refuses it (`0x10`, ` 1`, `Infinity`).
+ * The request, and what the contract refuses in it. Unknown query members are ignored. A number of the query is validated
+ * as a double but handed on as its text. Text that is no JSON number stays text, so that the schema refuses it (`0x10`,
+ * ` 1`, `Infinity`).
  */
-function checked(operation: Operation, path: Readonly<Record<string, string>>, call: Call): unknown {
+function checked(
+  operation: Operation,
+  path: Readonly<Record<string, string>>,
+  call: Call,
+): { request: unknown; faults: readonly FieldFault[] } {
   const texts: Record<string, unknown> = {};
   const query: Record<string, unknown> = {};
   if (operation.query.length > 0) {
@@ -96,9 +119,8 @@ function checked(operation: Operation, path: Readonly<Record<string, string>>, c
     if (faults.some(({ instancePath }) => instancePath.startsWith('/path'))) {
       throw operation.id === 'getOrder' ? orderNotFound() : notFound();
     }
-    throw validationError(faults, operation.bodyMembers);
   }
-  return { path, query: texts, body, call };
+  return { request: { path, query: texts, body, call }, faults: faultsOf(faults, operation.bodyMembers) };
 }
 
 function notFound(): AppError {

@@ -1,5 +1,6 @@
 import getRawBody from 'raw-body';
 import { AppError } from '../errors.ts';
+import { parseDecimal } from '../money.ts';
 import type { Call } from './call.ts';
 
 /** Largest body that is read, in bytes. An order takes less than 2 KiB. */
@@ -42,7 +43,8 @@ export async function readBody(call: Call): Promise<Buffer> {
 }
 
 /**
- * The body as JSON; undefined when there is none. Digits of numbers are kept for `numberSource`.
+ * The body as JSON; undefined when there is none. Digits of numbers are kept for `numberSource`. A number that
+ * `parseDecimal` does not take becomes NaN, which no schema accepts.
  *
  * @throws AppError invalid_encoding or invalid_json.
  */
@@ -68,7 +70,9 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 const numberSources = new WeakMap<object, Map<string, string>>();
 
 function keepNumberSource(this: unknown, key: string, value: unknown, context?: { source?: string }): unknown {
-  if (typeof value === 'number' && context?.source !== undefined && typeof this === 'object' && this !== null) {
+  if (typeof value !== 'number' || context?.source === undefined) return value;
+  if (!parseDecimal(context.source)) return Number.NaN;
+  if (typeof this === 'object' && this !== null) {
     let sources = numberSources.get(this);
     if (!sources) {
       sources = new Map();

@@ -78,7 +78,7 @@ export class Operations {
       strict: true,
       validate: true,
       coerceTypes: false,
-      ajvOpts: { strictNumbers: true, allErrors: true, validateSchema: false, strict: false },
+      ajvOpts: { strictNumbers: true, allErrors: true, verbose: true, validateSchema: false, strict: false },
       customizeAjv: (_ajv, options) => {
         const ajv = new Ajv2020({ ...(options as object), coerceTypes: false });
         addFormats.default(ajv);

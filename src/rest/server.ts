@@ -18,9 +18,9 @@ import { type Client, clientReader } from './client.ts';
 import { readContract } from './contract.ts';
 import { getCoinIconHandler, listCurrenciesHandler } from './currencies.ts';
 import { docsAnswer, getDocumentHandler } from './docs.ts';
-import { createOrderHandler, getOrderHandler } from './orders.ts';
+import { createOrderHandler, createOrderRefusal, getOrderHandler } from './orders.ts';
 import { RateLimit } from './rate-limit.ts';
-import { getRateHandler } from './rates.ts';
+import { getRateHandler, getRateRefusal } from './rates.ts';
 
 export interface RestDependencies {
   readonly config: Config;
@@ -40,14 +40,16 @@ export interface RestDependencies {
 export async function createRestListener(dependencies: RestDependencies): Promise<RequestListener> {
   const { config, log, limiter, authenticator, catalogue, rates, orders, metrics } = dependencies;
   const document = readContract();
-  const api = await createApi(document, {
+  const handlers = {
     listCurrencies: listCurrenciesHandler(document, catalogue),
     getCoinIcon: getCoinIconHandler(catalogue),
     getRate: getRateHandler(document, rates),
     createOrder: createOrderHandler(document, orders),
     getOrder: getOrderHandler(document, orders),
     getDocument: getDocumentHandler(document),
-  });
+  };
+  const refusals = { createOrder: createOrderRefusal(orders), getRate: getRateRefusal(rates) };
+  const api = await createApi(document, handlers, refusals);
   const rateLimit = new RateLimit(config, limiter, authenticator);
   const clientOf = clientReader(config.TRUSTED_PROXIES);
   const warnOfProxy = proxyWarning(log);

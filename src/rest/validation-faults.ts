@@ -1,6 +1,7 @@
 import type { ErrorObject } from 'ajv';
 import { closest, distance } from 'fastest-levenshtein';
-import { type AppError, type ErrorKind, errorFromFaults, type FieldFault } from '../errors.ts';
+import type { ErrorKind, FieldFault } from '../errors.ts';
+import { numberRule } from '../money.ts';
 
 /** Keywords about a request's shape answer 400, all others 422: docs/adr/0002-status-400-or-422.md. */
 const shapeKeywords: Record<string, ErrorKind> = {
@@ -20,16 +21,19 @@ const typeNames: Record<string, string> = {
   array: 'a list',
 };
 
-/** The refusal that tells everything a schema found wrong, in our own words. */
-export function validationError(errors: readonly ErrorObject[], members: readonly string[]): AppError {
+/** Everything that a schema found wrong, in our own words: one fault a member, at most 50. */
+export function faultsOf(errors: readonly ErrorObject[], members: readonly string[]): readonly FieldFault[] {
+  if (errors.length === 0) return none;
   const faults = new Map<string, FieldFault>();
   for (const error of errors) {
     const fault = faultOf(error, members);
     // The first fault of a member is the one to mend first; the rest would repeat it.
     if (!faults.has(fault.field)) faults.set(fault.field, fault);
   }
-  return errorFromFaults([...faults.values()].slice(0, 50));
+  return [...faults.values()].slice(0, 50);
 }
+
+const none: readonly FieldFault[] = [];
 
 function faultOf(error: ErrorObject, members: readonly string[]): FieldFault {
   const [, place = '', ...rest] = error.instancePath.split('/');
@@ -49,6 +53,10 @@ function faultOf(error: ErrorObject, members: readonly string[]): FieldFault {
     const detail = 'Idempotency-Key must be 1 to 255 visible ASCII characters';
     return { field: 'Idempotency-Key', kind: 'invalid_idempotency_key', detail };
   }
+  // The reader of bodies makes NaN of a number that it cannot keep exactly.
+  if (keyword === 'type' && params.type === 'number' && Number.isNaN(error.data)) {
+    return { field, kind: 'invalid_number', detail: `${field} must be ${numberRule}` };
+  }
   const kind = shapeKeywords[keyword] ?? (/^amount/.test(field) ? 'invalid_amount' : 'invalid_value');
   return { field, kind, detail: detailOf(error, field, members) };
 }
@@ -63,8 +71,7 @@ function detailOf({ keyword, params, instancePath }: ErrorObject, field: string,
       return `'${field}' is not a member of this request${hint}`;
     }
     case 'type': {
-      if (instancePath.startsWith('/query/amount'))
-        return `${field} must be a plain decimal number of at most 40 characters`;
+      if (instancePath.startsWith('/query/amount')) return `${field} must be ${numberRule}`;
       const wanted = String(params.type)
         .split(',')
         .map((name) => typeNames[name] ?? name);

@@ -52,7 +52,7 @@ cases.set('quote float of the minimum, pairs in turn', () => {
   const other = others[turn++ % others.length] ?? pair;
   return rates.quote({ ...other, rateType: 'float' }, null, pricing, 'amount');
 });
-cases.set('pair', () => rates.pair({ ...pair, rateType: 'float' }, []));
+cases.set('pair', () => rates.sides({ ...pair, rateType: 'float' }, []));
 const { from, to } = rates.quote({ ...pair, rateType: 'float' }, amount, pricing, 'amount');
 const prices = { from: new Big('64012.37'), to: new Big('1.0003') };
 const feeRate = new Big('0.005');

@@ -92,6 +92,7 @@ describe('a body that is not the contract’s', () => {
     '1e400',
     '1e31',
     '1e-31',
+    '1e-400',
     '1e1000000',
     `0.${'1'.repeat(50)}`,
     '1'.repeat(45),
@@ -101,6 +102,24 @@ describe('a body that is not the contract’s', () => {
     });
     expect(status).toBe(400);
     expect(json.detail).toMatch(/amount_from must be a/);
+  });
+
+  it.each([
+    '1e-2',
+    '1E-2',
+    '0.01',
+    '1.0e-2',
+  ])('takes the amount %s, and its refusals say what is taken', async (amount) => {
+    const raw = JSON.stringify(orderBody()).replace('"amount_from":0.01', `"amount_from":${amount}`);
+    expect((await post({ raw })).json.amount_from_expected).toBe(0.01);
+    expect((await gateway.call('GET', `/partner/rates?coin_from=BTC&coin_to=ETH&amount=${amount}`)).status).toBe(200);
+    const tooLong = raw.replace(`:${amount},`, `:${'1'.repeat(41)},`);
+    for (const { json } of [
+      await post({ raw: tooLong }),
+      await gateway.call('GET', `/partner/rates?coin_from=BTC&coin_to=ETH&amount=${'1'.repeat(41)}`),
+    ]) {
+      expect(json.detail).toMatch(/a JSON number of at most 40 characters, with an exponent from -30 to 30/);
+    }
   });
 
   it.each([0, -1, -0.5])('422 for the amount %s', async (amount) => {
