@@ -216,7 +216,10 @@ export type components = {
             network_from: components["schemas"]["Network"];
             coin_to: components["schemas"]["Coin"];
             network_to: components["schemas"]["Network"];
-            /** @description Amount of `coin_from` that the user will send, at most 40 characters long. */
+            /**
+             * @description Amount of `coin_from` that the user will send: a number of at most 40 characters, with an exponent from -30 to
+             *     30 if it has one.
+             */
             amount_from: number;
             rate_type: components["schemas"]["RateType"];
             /** @description Address on `network_to` that receives the payout. */
@@ -588,8 +591,8 @@ export interface operations {
                 /** @description Destination network. May be left out when the coin is on one network only. */
                 network_to?: components["schemas"]["Network"];
                 /**
-                 * @description Amount of `coin_from` to exchange, a plain decimal number of at most 40 characters. When left out, the
-                 *     pair's `min_amount` is quoted.
+                 * @description Amount of `coin_from` to exchange: a JSON number of at most 40 characters, with an exponent from -30 to 30 if
+                 *     it has one. When left out, the pair's `min_amount` is quoted.
                  */
                 amount?: number;
                 /** @description `float` settles at the rate when the deposit is confirmed, `fixed` at the quoted rate. */

@@ -210,23 +210,16 @@ export class OrderService {
     }
     const amount = quote ? null : amountFault(input.amountFrom, from, 'amount_from');
     if (amount && !faults.some(({ field }) => field === amount.field)) faults.push(amount);
-    const recipient = destination(
-      'recipient_address',
-      { currency: to, network: faults.some(({ field }) => field === 'network_to') ? null : input.networkTo },
-      input.recipientAddress,
-      input.recipientAddressTag,
-      faults,
-    );
+    // The destination of an exchange into the same currency cannot be judged: either side may be the mistake.
+    const isSame = to !== null && from === to;
+    const recipientOn = isSame ? nowhere : sideOf('to', to, input.networkTo, faults);
+    const { recipientAddress, recipientAddressTag, refundAddress, refundAddressTag } = input;
+    const recipient = destination('recipient_address', recipientOn, recipientAddress, recipientAddressTag, faults);
     let refund: Destination | null = null;
-    if (input.refundAddress !== null) {
-      refund = destination(
-        'refund_address',
-        { currency: from, network: faults.some(({ field }) => field === 'network_from') ? null : input.networkFrom },
-        input.refundAddress,
-        input.refundAddressTag,
-        faults,
-      );
-    } else if (input.refundAddressTag !== null) {
+    if (refundAddress !== null) {
+      const refundOn = sideOf('from', from, input.networkFrom, faults);
+      refund = destination('refund_address', refundOn, refundAddress, refundAddressTag, faults);
+    } else if (refundAddressTag !== null) {
       const detail = 'refund_address_tag needs a refund_address';
       faults.push({ field: 'refund_address_tag', kind: 'invalid_tag', detail });
     }
@@ -401,13 +394,25 @@ function refusalOf({ faults, quoteError }: Draft, more: readonly FieldFault[]): 
   return errorFromFaults([...faults, ...more], quoteError?.extras);
 }
 
+/** Where a destination lies, as far as it is known: the currency is null where only the coin is unknown. */
+interface Side {
+  readonly currency: Currency | null;
+  readonly network: string | null;
+}
+
+const nowhere: Side = { currency: null, network: null };
+
+function sideOf(side: 'from' | 'to', currency: Currency | null, network: string, faults: readonly FieldFault[]): Side {
+  return faults.some(({ field }) => field === `network_${side}`) ? nowhere : { currency, network };
+}
+
 /**
  * A destination in the form in which it is kept, or null after adding what is wrong with it to `faults`, or when it cannot
- * be judged, because its network is not known. The currency is null where the coin is not known.
+ * be judged because its network is not known.
  */
 function destination(
   field: 'recipient_address' | 'refund_address',
-  on: { readonly currency: Currency | null; readonly network: string | null },
+  on: Side,
   address: string,
   tag: string | null,
   faults: FieldFault[],
