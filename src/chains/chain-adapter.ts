@@ -132,8 +132,13 @@ export type TxStatus =
       readonly state: 'mined';
       readonly height: number;
       readonly confirmations: number;
-      /** False when the chain executed it and it moved nothing. */
+      /** False when the chain executed it and it did not move what the payment says. */
       readonly success: boolean;
+      /**
+       * Why, where the chain did not undo it: a token moved nothing that its logs show, or another amount. Whether a
+       * new payment would pay twice is for staff to find out.
+       */
+      readonly problem?: 'not_transferred' | 'short_transfer';
       /** In the chain's own coin. */
       readonly fee: bigint;
       /** No reorganisation that the adapter allows for can undo it. */

@@ -78,6 +78,10 @@ export interface EvmNetwork extends LiveNetwork {
   readonly internalTransfers: 'trace' | 'balances' | 'none';
   /** The most that a unit of gas may cost, in wei. */
   readonly maxFeePerGas: bigint;
+  /** The most gas of a transaction in the chain's own coin: a recipient that is a contract decides how much it uses. */
+  readonly maxPaymentGas: bigint;
+  /** The most gas of a transaction in a token: its contract decides, and with some tokens the recipient as well. */
+  readonly maxTokenGas: bigint;
 }
 
 export interface UtxoNetwork extends LiveNetwork {

@@ -1,5 +1,6 @@
 import { fromUnits, toUnits } from '../money.ts';
 import { checkAddress } from './address.ts';
+import { maxGas, plainGas } from './evm/evm-tx.ts';
 import { chainIdsOf, evmChains, usualStallSec } from './evm-chain-ids.ts';
 import {
   BadValue,
@@ -78,12 +79,27 @@ function readEvm(section: FileSection, chain: string, coins: readonly ChainCoin[
     }),
     internalTransfers: section.optional('internal_transfers', oneOf('balances', 'trace', 'none'), 'balances'),
     maxFeePerGas,
+    maxPaymentGas: readGas(section, 'max_payment_gas', chain === 'arbitrum' ? dearestGas : paymentGas),
+    maxTokenGas: readGas(section, 'max_token_gas', chain === 'arbitrum' ? dearestGas : tokenGas),
   };
 }
 
 const gweiDecimals = 9;
 /** No payment and no sweep takes more units of gas, even of a token with rules of its own. */
 const dearestGas = 1_000_000n;
+/**
+ * A plain account takes 21,000. Wallets that are contracts take up to 30,000 more, since many senders give them no
+ * more than 2,300.
+ */
+const paymentGas = 60_000n;
+/** Usual tokens take 35,000 to 65,000, those with rules of their own up to 300,000. */
+const tokenGas = 500_000n;
+
+/** Arbitrum counts its place on the first layer as gas, https://docs.arbitrum.io/how-arbitrum-works/gas-fees */
+function readGas(section: FileSection, name: string, usual: bigint): bigint {
+  const good = Number(usual);
+  return BigInt(section.optional(name, wholeNumber(Number(plainGas), Number(maxGas), good), good));
+}
 /** Of a Bitcoin-like transaction that nodes relay, in 1,000 virtual bytes. */
 const longestTransaction = 100n;
 /** The fees of a day, unless they are given, in the dearest transactions. */

@@ -243,7 +243,7 @@ export class PaymentFollower {
             Object.assign(other, { deadAt: now, deadWhy: 'replaced', minedHeight: null });
           }
           payment.state = status.success ? 'confirmed' : 'dead';
-          noteProblem(payment, status.success ? null : 'failed_on_chain', now);
+          noteProblem(payment, status.success ? null : (status.problem ?? 'failed_on_chain'), now);
           payment.endedAt = now;
           payment.nextActionAt = null;
           if (order && payment.kind === 'payout' && status.success) order.payoutTxid = attempt.txid;

@@ -12,7 +12,22 @@ import { freePort } from './local-server.ts';
 type Hex = `0x${string}`;
 
 /** Contracts of contracts/evm-contracts.sol. */
-type ContractName = 'Token' | 'FeeToken' | 'FalseToken' | 'Liar' | 'Picture' | 'Forwarder' | 'Refuser';
+type ContractName =
+  | 'Token'
+  | 'FeeToken'
+  | 'FalseToken'
+  | 'MoodyToken'
+  | 'SilentToken'
+  | 'RebasingToken'
+  | 'BlocklistToken'
+  | 'Liar'
+  | 'Picture'
+  | 'Forwarder'
+  | 'Refuser'
+  | 'Burner';
+
+/** Those of the contracts that are tokens. */
+export type TokenName = Extract<ContractName, `${string}Token`>;
 
 /** What they and tokens in general can be told to do. */
 const abi = parseAbi([
@@ -27,6 +42,10 @@ const abi = parseAbi([
   'function forwardAndFail(address to)',
   'function bequeath(address to)',
   'function keep()',
+  'function setMood(uint256 value)',
+  'function setBlocked(address owner, bool value)',
+  'function setAppetite(uint256 value)',
+  'function rebase(uint256 value)',
 ]);
 
 export interface AnvilOptions {
@@ -256,7 +275,7 @@ export class Anvil {
   /** Puts a contract on the chain, in a block of its own. Returns its address in lower case. */
   async deploy(name: ContractName, decimals?: number): Promise<string> {
     const tail =
-      decimals === undefined && name !== 'Token' ? '' : encodeAbiParameters([{ type: 'uint8' }], [decimals ?? 18]);
+      name === 'Token' || name === 'MoodyToken' ? encodeAbiParameters([{ type: 'uint8' }], [decimals ?? 18]) : '';
     const data = bytecodeOf(name) + tail.replace('0x', '');
     const txid = await this.rpc<string>('eth_sendTransaction', {
       from: this.#accounts[0],
@@ -269,8 +288,8 @@ export class Anvil {
   }
 
   /** Puts a token on the chain of which the first own account has 10^30 of the smallest units. */
-  async deployToken(decimals = 18, name: 'Token' | 'FeeToken' | 'FalseToken' = 'Token'): Promise<string> {
-    const contract = await this.deploy(name, name === 'Token' ? decimals : undefined);
+  async deployToken(decimals = 18, name: TokenName = 'Token'): Promise<string> {
+    const contract = await this.deploy(name, decimals);
     await this.mint(contract, this.#accounts[0] ?? '', 10n ** 30n);
     return contract;
   }
@@ -279,6 +298,11 @@ export class Anvil {
   async mint(contract: string, to: string, amount: bigint): Promise<void> {
     await this.send(contract, 0n, { data: call('mint', to, amount) });
     await this.mine();
+  }
+
+  /** Changes a number that a contract keeps, without a transaction: by the order of its variables. */
+  async setStored(contract: string, slot: number, value: bigint): Promise<void> {
+    await this.rpc('anvil_setStorageAt', contract, quantity(slot), `0x${value.toString(16).padStart(64, '0')}`);
   }
 
   async balance(address: string, contract: string | null = null): Promise<bigint> {

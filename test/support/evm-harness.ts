@@ -65,6 +65,8 @@ function evmNetwork(nodes: readonly NodeConfig[], changes: Partial<EvmNetwork> =
     tokens: new Map(),
     internalTransfers: 'none',
     maxFeePerGas: 500n * gwei,
+    maxPaymentGas: 60_000n,
+    maxTokenGas: 500_000n,
     ...changes,
   };
 }

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { type Anvil, startAnvil } from './anvil.ts';
+import { type Anvil, startAnvil, type TokenName } from './anvil.ts';
 import { type Litecoind, startLitecoind } from './litecoind.ts';
 
 /** What a test changes in the settings of a network, by their names in the file. */
@@ -28,10 +28,10 @@ export class RealChains {
     this.folder = parts.folder;
   }
 
-  static async start(options: RealChainsOptions = {}): Promise<RealChains> {
+  static async start(options: RealChainsOptions = {}, tokenName: TokenName = 'Token'): Promise<RealChains> {
     const folder = await mkdtemp(join(tmpdir(), 'real-chains-'));
     const [anvil, litecoind] = await Promise.all([startAnvil(), startLitecoind()]);
-    const token = await anvil.deployToken(6);
+    const token = await anvil.deployToken(6, tokenName);
     await anvil.mine(5);
     const chains = new RealChains({ anvil, litecoind, token, folder });
     await chains.writeNetworks(options);

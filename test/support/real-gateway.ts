@@ -9,7 +9,7 @@ import { type LocalSigner, openLocalSigner } from '../../src/signer/local-signer
 import { signerSecret } from '../../src/signer/secret.ts';
 import { type SignerServer, serveSigner } from '../../src/signer/server.ts';
 import type { Surroundings } from '../../src/surroundings.ts';
-import { findAnvil, randomAddress, withoutAnvil } from './anvil.ts';
+import { findAnvil, randomAddress, type TokenName, withoutAnvil } from './anvil.ts';
 import { TestClock } from './clock.ts';
 import type { Reply } from './contract-client.ts';
 import { createDatabase, query } from './database.ts';
@@ -72,6 +72,8 @@ export interface AttemptRow {
 export interface RealGatewayOptions {
   /** Changes of the settings of the networks, once their nodes are there. */
   readonly networks?: (chains: RealChains) => RealChainsOptions | Promise<RealChainsOptions>;
+  /** The contract that plays USDT; one with 6 decimals. */
+  readonly token?: TokenName;
   /** Whether the hot wallets have coins; true unless given. */
   readonly isFunded?: boolean;
   readonly surroundings?: Surroundings;
@@ -142,7 +144,7 @@ export interface RealGateway extends TestGateway {
 }
 
 export async function startRealGateway(options: RealGatewayOptions = {}): Promise<RealGateway> {
-  const chains = await RealChains.start();
+  const chains = await RealChains.start({}, options.token);
   if (options.networks) await chains.writeNetworks(await options.networks(chains));
   const settings = { ...chains.environment, DATA_DIR: chains.folder, KEY_PEPPER: 'p'.repeat(32) };
   const signer = new TestSigner(settings);

@@ -1,6 +1,6 @@
-import { encodeFunctionData } from 'viem/utils';
+import { decodeFunctionData, encodeFunctionData } from 'viem/utils';
 import { unsound } from '../node-answer.ts';
-import { asBytes } from './evm-answer.ts';
+import { asBytes, type EvmLog } from './evm-answer.ts';
 
 /** Transfer(address,address,uint256). https://eips.ethereum.org/EIPS/eip-20 */
 export const transferTopic = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
@@ -32,6 +32,34 @@ type Hex = `0x${string}`;
 export function transferCall(to: string, amount: bigint): Hex {
   return encodeFunctionData({ abi, functionName: 'transfer', args: [to.toLowerCase() as Hex, amount] });
 }
+
+/** A transfer of a token as its sender orders it. The recipient is in lower case. */
+export interface TokenTransfer {
+  readonly contract: string;
+  readonly to: string;
+  readonly amount: bigint;
+}
+
+/** What a transaction to a contract transfers; null for one whose data is no call of `transfer`. */
+export function readTransferCall({ to, data }: { readonly to: string; readonly data: string }): TokenTransfer | null {
+  if (!data.startsWith('0xa9059cbb') || data.length !== 138) return null;
+  const { args = [] } = decodeFunctionData({ abi, data: data as Hex });
+  const [recipient, amount] = args as readonly [string, bigint];
+  return { contract: to.toLowerCase(), to: recipient.toLowerCase(), amount };
+}
+
+/** A Transfer log of a contract, by what it says of itself: addresses in lower case. Null for any other log. */
+export function readTransferLog({ topics, data }: EvmLog): (Omit<TokenTransfer, 'contract'> & { from: string }) | null {
+  const [topic, from = '', to = ''] = topics;
+  // Tokens that are no coins have a fourth topic, their number. More than an address names no address.
+  if (topic !== transferTopic || topics.length !== 3) return null;
+  const amount = uintOf(data);
+  if (amount === null || !from.startsWith(addressTopic) || !to.startsWith(addressTopic)) return null;
+  return { from: `0x${from.slice(26)}`, to: `0x${to.slice(26)}`, amount };
+}
+
+/** How a topic begins that holds an address. */
+const addressTopic = `0x${'0'.repeat(24)}`;
 
 export function balanceCall(owner: string): Hex {
   return encodeFunctionData({ abi, functionName: 'balanceOf', args: [owner.toLowerCase() as Hex] });

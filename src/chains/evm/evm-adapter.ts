@@ -24,7 +24,7 @@ import { Nodes } from '../nodes.ts';
 import type { OwnAddresses } from '../own-addresses.ts';
 import { scanBlocks } from '../scan-blocks.ts';
 import { ageSec, refuseStalled, stallProblems } from '../stalled.ts';
-import { balanceCall, readUint } from './erc20.ts';
+import { balanceCall, readTransferCall, readUint } from './erc20.ts';
 import { EvmBlockSource } from './evm-block-source.ts';
 import { stateFaults } from './evm-facts.ts';
 import { EvmNode } from './evm-node.ts';
@@ -170,7 +170,8 @@ export class EvmAdapter implements ChainAdapter {
 
   /**
    * Throws ChainError `insufficient_funds`, `no_gas` (a token's holder lacks the chain's own coin for the fee),
-   * `below_fee` (a sweep that would bring nothing), `fee_above_maximum` or `would_fail`, beside those of a node.
+   * `below_fee` (a sweep that would bring nothing), `fee_above_maximum`, `gas_above_maximum` (the recipient or the
+   * token burns gas), `would_fail` or `token_refused` (another amount would move), beside those of a node.
    */
   prepare(intent: PaymentIntent, held: Held): Promise<PreparedTx> {
     return this.#ask((node) => this.#preparation.prepare(node, intent, held));
@@ -206,7 +207,8 @@ export class EvmAdapter implements ChainAdapter {
   async status({ txid, raw }: SignedTx): Promise<TxStatus> {
     const opened = openEvmTx(raw);
     if (opened.txid !== txid) throw new Error(`the bytes of ${txid} are those of ${opened.txid}`);
-    const sent = { txid, sender: opened.sender, nonce: BigInt(opened.tx.nonce) };
+    const { sender, tx } = opened;
+    const sent = { txid, sender, nonce: BigInt(tx.nonce), transfer: readTransferCall(tx) };
     return this.#ask((node) => evmStatus(node, sent, this.#network));
   }
 

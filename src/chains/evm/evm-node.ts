@@ -190,17 +190,64 @@ export class EvmNode {
   /**
    * The gas that a transaction would use.
    *
-   * @throws ChainError `would_fail` when the chain would undo it; `not_estimated` when the node does not say.
+   * @param most What it may use: a contract that burns more costs the node no more than that.
+   * @throws ChainError `would_fail` when the chain would undo it, `gas_above_maximum` when it would use more than `most`;
+   *   `not_estimated` when the node does not say.
    */
-  async estimateGas(request: CallRequest): Promise<bigint> {
+  async estimateGas(request: CallRequest, most: bigint): Promise<bigint> {
+    let gas: bigint;
     try {
-      return asQuantity(await this.#node.call('eth_estimateGas', [callText(request)]), 'gas');
+      gas = await this.#estimateGas(request, most);
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
-      if (error.code !== reverted) {
+      if (error.code === reverted) throw wouldFail(error);
+      // Nodes have no common code for gas that does not suffice. One that estimates what surely works has none to blame.
+      const sender = request.from ?? zeroAddress;
+      const plain = await this.#estimateGas({ from: sender, to: sender }, most).catch((cause) => {
+        if (cause instanceof RpcError) return null;
+        throw cause;
+      });
+      if (plain === null) {
         throw new NodeFault('not_estimated', 'does not tell what gas a transaction uses', { cause: error });
       }
-      throw new ChainError('would_fail', 'the chain would undo the transaction', { isOfChain: true, cause: error });
+      throw gasAbove(most, error);
+    }
+    if (gas > most) throw gasAbove(most);
+    return gas;
+  }
+
+  async #estimateGas(request: CallRequest, most: bigint): Promise<bigint> {
+    const question = { ...callText(request), gas: `0x${most.toString(16)}` };
+    return asQuantity(await this.#node.call('eth_estimateGas', [question]), 'gas');
+  }
+
+  /**
+   * What a call answers.
+   *
+   * @throws ChainError `would_fail` when the contract undoes it.
+   */
+  async call(request: CallRequest): Promise<string> {
+    try {
+      return asBytes(await this.#node.call('eth_call', [callText(request), 'latest']), 'answer of a contract');
+    } catch (error) {
+      throw error instanceof RpcError && error.code === reverted ? wouldFail(error) : asChainError(error, 'eth_call');
+    }
+  }
+
+  /**
+   * What a call to an address answers that is lent code for it. Null where the node lends none, or the code fails. That
+   * the node knows state overrides is not asked: some refuse them, others pass over them.
+   * https://geth.ethereum.org/docs/interacting-with-geth/rpc/objects#state-override-set
+   */
+  async callWithCode(request: CallRequest, code: string): Promise<string | null> {
+    const overrides = { [request.to]: { code } };
+    try {
+      const answer = await this.#node.call('eth_call', [callText(request), 'latest', overrides]);
+      const bytes = asBytes(answer, 'answer of lent code');
+      return bytes === '0x' ? null : bytes;
+    } catch (error) {
+      if (error instanceof RpcError) return null;
+      throw error;
     }
   }
 
@@ -351,6 +398,14 @@ function callText({ from, to, value, data }: CallRequest): Record<string, string
     ...(value === undefined ? {} : { value: `0x${value.toString(16)}` }),
     ...(data === undefined ? {} : { data }),
   };
+}
+
+function wouldFail(cause?: unknown): ChainError {
+  return new ChainError('would_fail', 'the chain would undo the transaction', { isOfChain: true, cause });
+}
+
+function gasAbove(most: bigint, cause?: unknown): ChainError {
+  return new ChainError('gas_above_maximum', `it would use more than ${most} gas`, { isOfChain: true, cause });
 }
 
 /** A refusal of a question is a failure of the node: it may be asked to do what it does not offer, or have lost it. */

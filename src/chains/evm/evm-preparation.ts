@@ -1,3 +1,4 @@
+import { minUnits } from '../../money.ts';
 import { ChainError, type Held, type PaymentIntent, type PreparedTx, type SweepCost } from '../chain-adapter.ts';
 import type { EvmNetwork } from '../network-config.ts';
 import { depositPath, hotWalletPath, type Network, networkOfChain } from '../networks.ts';
@@ -6,12 +7,12 @@ import { balanceCall, readUint, transferCall } from './erc20.ts';
 import { exactPrices, type FeeMarket, type GasPrices, paymentPrices, raisedPrices, usualTip } from './evm-fees.ts';
 import { hasL1Fee, l1FeeCall } from './evm-l1-fee.ts';
 import type { EvmNode } from './evm-node.ts';
+import { tryTransfer } from './evm-trial.ts';
 import {
   decodePayload,
   type EvmTx,
   encodePayload,
   isReservedFrom,
-  maxGas,
   plainGas,
   reservation,
   serializeEvmTx,
@@ -128,7 +129,10 @@ export class EvmPreparation {
     const isOwnSweep = isSweepOfCoins(intent);
     const to = (intent.contract ?? intent.to).toLowerCase();
     const data = intent.contract === null ? '0x' : transferCall(intent.to, intent.amount);
-    const { nonce, coins, tokens } = await this.#means(node, sender, intent.contract, held);
+    const [{ nonce, coins, tokens }, market] = await Promise.all([
+      this.#means(node, sender, intent.contract, held),
+      this.#market(node),
+    ]);
     const value = intent.contract === null ? intent.amount : 0n;
     // Nodes estimate nothing that cannot be paid, and that has a name of its own.
     if (coins < value) throw refused('insufficient_funds', `${sender.address} has ${coins} wei of ${value}`);
@@ -136,11 +140,15 @@ export class EvmPreparation {
       const has = `${sender.address} has ${tokens} of ${intent.amount} of ${intent.contract}`;
       throw refused('insufficient_funds', has);
     }
-    const estimated = await node.estimateGas({ from: sender.address, to, value, data });
+    const most = intent.contract === null ? network.maxPaymentGas : network.maxTokenGas;
+    const [estimated] = await Promise.all([
+      node.estimateGas({ from: sender.address, to, value, data }, most),
+      intent.contract === null
+        ? null
+        : tryTransfer(node, sender.address, { contract: to, to: intent.to, amount: intent.amount }),
+    ]);
     // State may change until the transaction is executed; what is not used is not paid.
-    const gas = estimated <= plainGas ? plainGas : estimated + estimated / 4n;
-    if (gas > maxGas) throw refused('gas_above_maximum', `it would use ${estimated} gas`, { retryable: false });
-    const market = await this.#market(node);
+    const gas = estimated <= plainGas ? plainGas : minUnits(estimated + estimated / 4n, most);
     const usual = isOwnSweep ? exactPrices(market, network.maxFeePerGas) : paymentPrices(market, network.maxFeePerGas);
     const l1Fee = await this.#l1Fee(node, { nonce: 0, gas, to, value, data, ...usual, chainId: network.chainId });
     const isTokenSweep = intent.from !== null && !isOwnSweep;
@@ -170,8 +178,8 @@ export class EvmPreparation {
   }
 
   async #market(node: EvmNode): Promise<FeeMarket> {
-    const { baseFee, tips } = await node.market(feeBlocks);
-    return { baseFee, tip: usualTip(tips, await node.suggestedTip()) };
+    const [{ baseFee, tips }, suggested] = await Promise.all([node.market(feeBlocks), node.suggestedTip()]);
+    return { baseFee, tip: usualTip(tips, suggested) };
   }
 
   /**
@@ -180,12 +188,10 @@ export class EvmPreparation {
    */
   async #means(node: EvmNode, { address }: Sender, contract: string | null, held: Held): Promise<Means> {
     const nonce = await node.nonce(address, 'latest');
-    let [coins = 0n] = await node.balances([address], 'latest');
-    let tokens = 0n;
-    if (contract !== null) {
-      const [answer] = await node.callAll([{ to: contract, data: balanceCall(address) }], 'latest');
-      tokens = readUint(answer, 'balance');
-    }
+    let [[coins = 0n], tokens] = await Promise.all([
+      node.balances([address], 'latest'),
+      contract === null ? 0n : tokensOf(node, address, contract),
+    ]);
     for (const [reserved, promised] of held) {
       if (!isReservedFrom(reserved, address, nonce)) continue;
       coins -= promised.fee;
@@ -201,6 +207,11 @@ export class EvmPreparation {
     const [answer] = await node.callAll([l1FeeCall(serializeEvmTx(tx))], 'latest');
     return 2n * readUint(answer, 'fee of the first layer');
   }
+}
+
+async function tokensOf(node: EvmNode, address: string, contract: string): Promise<bigint> {
+  const [answer] = await node.callAll([{ to: contract, data: balanceCall(address) }], 'latest');
+  return readUint(answer, 'balance');
 }
 
 function isSweepOfCoins({ from, contract }: PaymentIntent): boolean {

@@ -1,7 +1,8 @@
 import { ChainError, type TxStatus } from '../chain-adapter.ts';
 import type { EvmNetwork } from '../network-config.ts';
 import { NodeFault, unsound } from '../node-answer.ts';
-import type { EvmHeader, EvmReceipt } from './evm-answer.ts';
+import { readTransferLog, type TokenTransfer } from './erc20.ts';
+import { contractOfLog, type EvmHeader, type EvmReceipt, readLog } from './evm-answer.ts';
 import type { EvmNode } from './evm-node.ts';
 
 /** A number of confirmations, or the block that the chain itself calls final. */
@@ -12,6 +13,8 @@ export interface SentTx {
   readonly txid: string;
   readonly sender: string;
   readonly nonce: bigint;
+  /** What it moves of a token; null for the chain's own coin. */
+  readonly transfer: TokenTransfer | null;
 }
 
 /** How often the chain may change under one question. */
@@ -42,7 +45,7 @@ export async function evmStatus(
   for (let look = 1; look <= maxLooks; look += 1) {
     const receipt = await node.receipt(sent.txid);
     if (receipt) {
-      const mined = await minedStatus(node, receipt, finality);
+      const mined = await minedStatus(node, sent, receipt, finality);
       if (mined) return mined;
       continue;
     }
@@ -57,8 +60,13 @@ export async function evmStatus(
 }
 
 /** Null when the block of the receipt is not on the chain any more. */
-async function minedStatus(node: EvmNode, receipt: EvmReceipt, finality: Finality): Promise<TxStatus | null> {
-  const { height, blockHash, success, fee } = receipt;
+async function minedStatus(
+  node: EvmNode,
+  sent: SentTx,
+  receipt: EvmReceipt,
+  finality: Finality,
+): Promise<TxStatus | null> {
+  const { height, blockHash, fee } = receipt;
   const head = await node.latest();
   const final = await finalBlock(node, finality, head);
   const block = await node.header(height);
@@ -69,10 +77,27 @@ async function minedStatus(node: EvmNode, receipt: EvmReceipt, finality: Finalit
     state: 'mined',
     height,
     confirmations,
-    success,
+    ...successOf(sent, receipt),
     fee,
     final: typeof finality === 'number' ? confirmations >= finality : final.ref.height >= height,
   };
+}
+
+/**
+ * A token has moved what it says in the log of its transfer, and in nothing else: contracts return false, or keep a
+ * part, in transactions that the chain calls successful.
+ */
+function successOf(
+  { sender, transfer }: SentTx,
+  { success, logs }: EvmReceipt,
+): Pick<Extract<TxStatus, { state: 'mined' }>, 'success' | 'problem'> {
+  if (!success || transfer === null) return { success };
+  const moved = logs.flatMap((log) => {
+    const found = contractOfLog(log) === transfer.contract ? readTransferLog(readLog(log)) : null;
+    return found?.from === sender.toLowerCase() ? [found] : [];
+  });
+  if (moved.some(({ to, amount }) => to === transfer.to && amount === transfer.amount)) return { success };
+  return { success: false, problem: moved.length === 0 ? 'not_transferred' : 'short_transfer' };
 }
 
 async function deadStatus(node: EvmNode, sent: SentTx, finality: Finality, startHeight: number): Promise<TxStatus> {

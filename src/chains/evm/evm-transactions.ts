@@ -7,10 +7,10 @@ import { SignerError } from '../signer.ts';
 import type { OpenedTx, Secp256k1Keys, TransactionSigner } from '../transaction-signer.ts';
 import { transferCall } from './erc20.ts';
 import { hasL1Fee } from './evm-l1-fee.ts';
-import { decodePayload, type EvmPayload, maxGas, plainGas, reservation, signEvmTx } from './evm-tx.ts';
+import { decodePayload, type EvmPayload, plainGas, reservation, signEvmTx } from './evm-tx.ts';
 
 export interface EvmTransactionsOptions {
-  readonly network: Pick<EvmNetwork, 'chain' | 'chainId' | 'maxFeePerGas'>;
+  readonly network: Pick<EvmNetwork, 'chain' | 'chainId' | 'maxFeePerGas' | 'maxPaymentGas' | 'maxTokenGas'>;
   readonly keys: Secp256k1Keys;
 }
 
@@ -50,6 +50,7 @@ export class EvmTransactions implements TransactionSigner {
     const sender = intent.from === null ? hot : intent.from[0];
     const isOwnSweep = intent.from !== null && intent.contract === null;
     const gasFee = tx.gas * tx.maxFeePerGas;
+    const mostGas = intent.contract === null ? network.maxPaymentGas : network.maxTokenGas;
     // A rollup's fee for the first layer stands in no transaction.
     const isFee = hasL1Fee(network.chain) ? prepared.fee >= gasFee : prepared.fee === gasFee;
     const conditions: readonly (readonly [string, boolean])[] = [
@@ -69,7 +70,7 @@ export class EvmTransactions implements TransactionSigner {
       ['the amount of the sweep does not cover its fee', !isOwnSweep || intent.amount > prepared.fee],
       ['the data of the transaction is not the transfer of the payment', tx.data === dataOf(intent)],
       ['the payment has a tag, and the chain has none', intent.tag === null],
-      ['the gas of the transaction is out of bounds', tx.gas >= plainGas && tx.gas <= maxGas],
+      ['the gas of the transaction is out of bounds', tx.gas >= plainGas && tx.gas <= mostGas],
       ['the price of gas is above the maximum', tx.maxFeePerGas <= network.maxFeePerGas],
       ['the tip is above the price of gas', tx.maxPriorityFeePerGas <= tx.maxFeePerGas],
       ['the fee of the transaction is not the one stated', isFee],

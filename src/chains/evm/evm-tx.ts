@@ -31,7 +31,7 @@ export interface EvmPayload {
 /** What coins that go to an account use, and nothing less is ever used. */
 export const plainGas = 21_000n;
 
-/** A transaction that would use more is none of ours: a transfer of the dearest tokens uses a tenth of it. */
+/** No setting lets a transaction use more. */
 export const maxGas = 2_000_000n;
 
 /** Members in one order, so that equal payloads are equal text. */

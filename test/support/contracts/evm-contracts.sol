@@ -54,6 +54,73 @@ contract FalseToken is Token {
     function transfer(address, uint256) public pure override returns (bool) { return false; }
 }
 
+/// Behaves as it is told: 0 like a token, 1 says no and moves nothing, 2 keeps a tenth of what is sent, 3 takes a tenth
+/// more from the sender, 4 writes no log, 5 undoes the call.
+contract MoodyToken is Token {
+    uint256 public mood;
+    constructor(uint8 places) Token(places) {}
+    function setMood(uint256 value) external { mood = value; }
+
+    function transfer(address to, uint256 value) public override returns (bool) {
+        if (mood == 1) return false;
+        require(mood != 5, "no");
+        if (mood == 4) {
+            balanceOf[msg.sender] -= value;
+            balanceOf[to] += value;
+            return true;
+        }
+        move(msg.sender, to, mood == 2 ? value - value / 10 : value);
+        if (mood == 2 || mood == 3) move(msg.sender, address(this), value / 10);
+        return true;
+    }
+}
+
+/// Returns nothing, as USDT on Ethereum does.
+contract SilentToken {
+    event Transfer(address indexed from, address indexed to, uint256 value);
+    mapping(address => uint256) public balanceOf;
+
+    function mint(address to, uint256 value) external { balanceOf[to] += value; }
+
+    function transfer(address to, uint256 value) external {
+        require(balanceOf[msg.sender] >= value, "not enough");
+        balanceOf[msg.sender] -= value;
+        balanceOf[to] += value;
+        emit Transfer(msg.sender, to, value);
+    }
+}
+
+/// Counts in shares, and rounds each transfer down to whole ones: what arrives is a little less than what was sent.
+contract RebasingToken {
+    event Transfer(address indexed from, address indexed to, uint256 value);
+    mapping(address => uint256) public shares;
+    uint256 public worth = 1e18;
+
+    function rebase(uint256 value) external { worth = value; }
+    function mint(address to, uint256 value) external { shares[to] += value * 1e18 / worth; }
+    function balanceOf(address owner) public view returns (uint256) { return shares[owner] * worth / 1e18; }
+
+    function transfer(address to, uint256 value) external returns (bool) {
+        uint256 moved = value * 1e18 / worth;
+        shares[msg.sender] -= moved;
+        shares[to] += moved;
+        emit Transfer(msg.sender, to, value);
+        return true;
+    }
+}
+
+/// Moves nothing to or from those on its list.
+contract BlocklistToken is Token {
+    mapping(address => bool) public blocked;
+    constructor() Token(18) {}
+    function setBlocked(address owner, bool value) external { blocked[owner] = value; }
+
+    function transfer(address to, uint256 value) public override returns (bool) {
+        require(!blocked[msg.sender] && !blocked[to], "blocked");
+        return super.transfer(to, value);
+    }
+}
+
 /// Writes what it likes.
 contract Liar {
     event Transfer(address indexed from, address indexed to, uint256 value);
@@ -109,4 +176,15 @@ contract Forwarder {
 /// Takes nothing.
 contract Refuser {
     receive() external payable { revert("no"); }
+}
+
+/// Burns so much of the gas of a payment; more than it has undoes the payment.
+contract Burner {
+    uint256 public appetite;
+    function setAppetite(uint256 value) external { appetite = value; }
+
+    receive() external payable {
+        uint256 before = gasleft();
+        while (before - gasleft() < appetite) {}
+    }
 }

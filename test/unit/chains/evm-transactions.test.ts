@@ -8,7 +8,7 @@ import { SignerError } from '../../../src/chains/signer.ts';
 import { SignerKeys } from '../../../src/signer/signer-keys.ts';
 
 const keys = new SignerKeys(new Uint8Array(32).fill(7));
-const network = { chain: 'ethereum', chainId: 1, maxFeePerGas: 1_000n };
+const network = { chain: 'ethereum', chainId: 1, maxFeePerGas: 1_000n, maxPaymentGas: 60_000n, maxTokenGas: 500_000n };
 const signer = new EvmTransactions({ network, keys });
 const hot = signer.hotWallet();
 const deposit = await deriveDepositAddress('ETH', keys.accountXpub('ETH'), 5);

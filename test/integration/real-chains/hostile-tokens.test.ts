@@ -1,0 +1,60 @@
+import { type RealGateway, startRealGateway, withRealChains } from '../../support/real-gateway.ts';
+
+// The token that plays USDT behaves as it is told, by the first variable of its own.
+const mood = 1;
+let gateway: RealGateway;
+
+withRealChains(() => {
+  beforeAll(async () => {
+    gateway = await startRealGateway({ token: 'MoodyToken' });
+    // What it keeps goes to itself; the first time would take more gas than the transaction has.
+    await gateway.chains.anvil.mint(gateway.chains.token, gateway.chains.token, 1n);
+  });
+  afterAll(() => gateway?.stop());
+  afterEach(() => setMood(0n));
+
+  const setMood = (value: bigint): Promise<void> => {
+    const { anvil, token } = gateway.chains;
+    return anvil.setStored(token, mood, value);
+  };
+
+  it('a payout that its token says no to before it is sent waits, and is told to staff', async () => {
+    const order = await gateway.order('LTC', 'USDT', 1);
+    await setMood(1n);
+    await gateway.confirm(order);
+    const [payout] = await gateway.payments(order);
+    expect(payout).toMatchObject({ state: 'ready', problem: 'would_fail' });
+    expect(await gateway.attempts(payout?.id ?? '')).toEqual([]);
+    await setMood(0n);
+    await gateway.wait(600);
+    await gateway.settle(order);
+    expect(await gateway.show(order)).toMatchObject({ status: 'completed' });
+    expect(await gateway.balance('USDT', order.recipient)).toBe(payout?.amount);
+    expect(await gateway.differences()).toEqual([]);
+  });
+
+  it('a payout whose transfer returned false is not booked as paid: the order fails, and the fee is a cost', async () => {
+    const order = await gateway.order('LTC', 'USDT', 1);
+    await gateway.confirm(order);
+    const costs = await gateway.booked('network_cost', 'ETH');
+    await setMood(1n);
+    await gateway.settle(order);
+    expect(await gateway.show(order)).toMatchObject({ status: 'failed', payout_txid: null });
+    const [payout] = await gateway.payments(order);
+    expect(payout).toMatchObject({ state: 'dead', problem: 'not_transferred' });
+    expect(await gateway.attempts(payout?.id ?? '')).toMatchObject([{ dead_why: 'failed' }]);
+    expect(await gateway.balance('USDT', order.recipient)).toBe('0');
+    expect(await gateway.booked('network_cost', 'ETH')).not.toBe(costs);
+    expect(await gateway.differences()).toEqual([]);
+  });
+
+  it('a payout of which a part arrived is not booked as paid, and the book shows what is gone', async () => {
+    const order = await gateway.order('LTC', 'USDT', 1);
+    await gateway.confirm(order);
+    await setMood(2n);
+    await gateway.settle(order);
+    expect(await gateway.show(order)).toMatchObject({ status: 'failed' });
+    expect(await gateway.payments(order)).toMatchObject([{ state: 'dead', problem: 'short_transfer' }]);
+    expect(await gateway.differences()).toMatchObject([{ check: 'hot', subject: 'USDT on ERC20' }]);
+  });
+});
