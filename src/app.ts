@@ -166,6 +166,7 @@ export async function startApp({ config, databaseUrl, embedded, group, surroundi
       refreshSec: config.PRICE_REFRESH_SEC,
       maxAgeSec: config.PRICE_MAX_AGE_SEC,
       fixedHoldSec: config.FIXED_RATE_HOLD_SEC,
+      fixedMaxDrift: config.FIXED_MAX_DRIFT,
     });
     await prices.start(() => catalogue.coins());
     closing.push(() => prices.stop());

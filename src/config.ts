@@ -314,6 +314,13 @@ export const settings = {
     good: '60',
     why: 'length of the window in which fixed quotes keep their rate',
   }),
+  FIXED_MAX_DRIFT: setting({
+    parse: rate,
+    fallback: '0.002',
+    shown: '0.002',
+    good: '0.002',
+    why: 'a fixed rate is no longer quoted, and a new window begins, once the market has left it by more than this fraction',
+  }),
   PRICE_REFRESH_SEC: setting({
     parse: integer(1, 3600),
     fallback: 5,

@@ -206,7 +206,7 @@ export type components = {
             max_amount: number;
             /**
              * Format: int32
-             * @description Null for `float`. For `fixed`, whole seconds for which an order gets this very rate.
+             * @description Null for `float`. For `fixed`, whole seconds for which an order gets this very rate, unless the market leaves it: then a new rate holds at once. 0 when the rate holds for this moment only.
              */
             expires_in: number | null;
         };

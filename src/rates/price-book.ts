@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { errorMembers, type Log } from '../log.ts';
-import { Big, formatDecimal, parseDecimal, roundToSignificant } from '../money.ts';
+import { Big, formatDecimal, maxOf, minOf, parseDecimal, roundToSignificant } from '../money.ts';
 import type { PriceOverride } from './price-override.entity.ts';
 import type { PriceSource } from './price-source.ts';
 import type { PriceWindows, WindowPrices } from './price-windows.ts';
@@ -14,6 +14,8 @@ interface BookedPrice {
 /** The prices of a hold window, as all processes have them. */
 interface HoldWindow {
   readonly startsAtMs: number;
+  /** The regular end, a multiple of the hold. An early window ends the one before it. */
+  readonly endsAtMs: number;
   readonly fixed: ReadonlyMap<string, Big>;
   readonly reference: ReadonlyMap<string, Big>;
   readonly overrides: ReadonlyMap<string, string>;
@@ -26,6 +28,8 @@ export type PriceView = 'live' | 'fixed' | 'reference';
 const referenceBand = new Big('0.1');
 /** A price that jumps by more than this factor within its allowed age is not believed. */
 const largestJump = new Big('3');
+/** An early window renews the coins that have moved by more than this part of the allowed drift. */
+const renewedPart = new Big('0.25');
 
 export interface PriceBookOptions {
   readonly clock: Clock;
@@ -37,6 +41,8 @@ export interface PriceBookOptions {
   readonly refreshSec: number;
   readonly maxAgeSec: number;
   readonly fixedHoldSec: number;
+  /** A fraction. A held price is not quoted once the live price of the pair is farther away than this. */
+  readonly fixedMaxDrift: string;
 }
 
 /**
@@ -44,9 +50,15 @@ export interface PriceBookOptions {
  * quotes, of this process alone; `fixed`, which stands still during each hold window; `reference`, for limits, which
  * moves in steps between windows only, so that a minimum that a partner has just read still holds when it creates the
  * order. The latter two are the same in all processes.
+ *
+ * A held price that the market has left would be a free option. Once the live prices of a pair are farther than
+ * `fixedMaxDrift` from the held ones, two things happen. The next refresh begins a new window for all processes, at most
+ * one in each refresh interval. Until this process knows that window, it quotes the pair at the held or the live price,
+ * whichever gives the user less, and promises no time.
  */
 export class PriceBook {
   readonly #options: PriceBookOptions;
+  readonly #maxDrift: Big;
   readonly #live = new Map<string, BookedPrice>();
   #paused: ReadonlySet<string> = new Set();
   #overrides = new Map<string, PriceOverride>();
@@ -57,6 +69,7 @@ export class PriceBook {
 
   constructor(options: PriceBookOptions) {
     this.#options = options;
+    this.#maxDrift = new Big(options.fixedMaxDrift);
   }
 
   /** Takes the first prices, then keeps refreshing until `stop`. A source that fails leaves the prices to grow old. */
@@ -102,11 +115,11 @@ export class PriceBook {
 
   /** The price of the hold window, or null when there is none young enough, in the window or live. */
   fixed(coin: string): Big | null {
-    const { clock, fixedHoldSec, maxAgeSec } = this.#options;
+    const { clock, maxAgeSec } = this.#options;
     const held = this.#held();
     if (!held || !this.live(coin)) return null;
-    const ageMs = clock.now().getTime() - held.startsAtMs;
-    return ageMs <= (fixedHoldSec + maxAgeSec) * 1000 ? (held.fixed.get(coin) ?? null) : null;
+    const overMs = clock.now().getTime() - held.endsAtMs;
+    return overMs <= maxAgeSec * 1000 ? (held.fixed.get(coin) ?? null) : null;
   }
 
   /** The slow price that limits are computed from, or null when the coin was never priced. */
@@ -114,8 +127,18 @@ export class PriceBook {
     return this.#held()?.reference.get(coin) ?? null;
   }
 
-  /** Both prices of a pair in one view, with what staff set by hand; null when one is missing. */
+  /**
+   * Both prices of a pair in one view, with what staff set by hand; null when one is missing. A fixed price that the
+   * market has left is replaced by the live one where that gives the user less.
+   */
   pair(coinFrom: string, coinTo: string, view: PriceView): PricePair | null {
+    const prices = this.#viewed(coinFrom, coinTo, view);
+    if (view !== 'fixed' || !prices) return prices;
+    const live = this.#viewed(coinFrom, coinTo, 'live');
+    return live && this.#hasLeft(prices, live) && givesLess(live, prices) ? live : live && prices;
+  }
+
+  #viewed(coinFrom: string, coinTo: string, view: PriceView): PricePair | null {
     const to = this[view](coinTo);
     const override = this.#override(coinFrom, coinTo, view);
     const from = override ? to?.times(override) : this[view](coinFrom);
@@ -144,12 +167,23 @@ export class PriceBook {
     });
   }
 
-  /** Whole seconds for which fixed quotes keep their rate; 0 while this process does not know the present window. */
-  fixedForSec(): number {
+  /**
+   * Whole seconds for which fixed quotes of a pair keep their rate, unless the market leaves it. 0 while the market has
+   * left it, and while this process does not know the present window.
+   */
+  fixedForSec(coinFrom: string, coinTo: string): number {
     const held = this.#held();
     if (!held) return 0;
-    const leftMs = held.startsAtMs + this.#options.fixedHoldSec * 1000 - this.#options.clock.now().getTime();
-    return Math.max(0, Math.floor(leftMs / 1000));
+    const prices = this.#viewed(coinFrom, coinTo, 'fixed');
+    const live = this.#viewed(coinFrom, coinTo, 'live');
+    if (!prices || !live || this.#hasLeft(prices, live)) return 0;
+    return Math.max(0, Math.floor((held.endsAtMs - this.#options.clock.now().getTime()) / 1000));
+  }
+
+  /** Whether the live ratio of a pair is farther from the held one than the allowed drift. */
+  #hasLeft(held: PricePair, live: PricePair): boolean {
+    const atHeld = held.from.times(live.to);
+    return live.from.times(held.to).minus(atHeld).abs().gt(atHeld.times(this.#maxDrift));
   }
 
   #book(coin: string, text: string, at: Date): void {
@@ -178,21 +212,70 @@ export class PriceBook {
     return this.#windows.findLast(({ startsAtMs }) => startsAtMs <= nowMs) ?? null;
   }
 
-  /** The present window, and the next one when it begins before the next refresh: nobody waits for its prices. */
+  /**
+   * Learns or decides the window of this moment, begins another when the market has left it, and decides the next one when
+   * it begins before the next refresh: no quote waits for its prices.
+   */
   async #decideWindows(): Promise<void> {
     const { clock, fixedHoldSec, refreshSec, windows } = this.#options;
     const prices = this.#quotable();
     if (prices.size === 0) return;
-    const nowMs = clock.now().getTime();
+    const now = clock.now();
+    const nowMs = now.getTime();
     const presentMs = nowMs - (nowMs % (fixedHoldSec * 1000));
-    const nextMs = presentMs + fixedHoldSec * 1000;
-    for (const startsAtMs of nextMs - nowMs <= refreshSec * 1000 ? [presentMs, nextMs] : [presentMs]) {
-      const known = this.#windows.find((window) => window.startsAtMs === startsAtMs);
-      if (known && [...prices.keys()].every((coin) => known.fixed.has(coin))) continue;
-      const decided = await windows.decide(new Date(startsAtMs), (last) => this.#propose(prices, last));
-      const others = this.#windows.filter((one) => one.startsAtMs >= presentMs && one.startsAtMs !== startsAtMs);
-      this.#windows = [...others, toHoldWindow(startsAtMs, decided)].sort((a, b) => a.startsAtMs - b.startsAtMs);
+    const newest = await windows.newest(now);
+    if (newest && newest.startsAt.getTime() >= presentMs)
+      this.#keep(newest.startsAt.getTime(), newest.prices, presentMs);
+    const begunMs = Math.max(presentMs, this.#held()?.startsAtMs ?? presentMs);
+    await this.#decideWindow(begunMs, prices, presentMs);
+    // One start for all processes that see the same market, and at most one in each interval.
+    const earlyMs = nowMs - (nowMs % (refreshSec * 1000));
+    const held = this.#held();
+    if (held && earlyMs > held.startsAtMs && this.#isStale(held, prices)) {
+      const renewed = new Map([...prices].filter(([coin, price]) => this.#isRenewed(held.fixed.get(coin), price)));
+      const decided = await windows.decide(new Date(earlyMs), (last) => {
+        const proposal = this.#propose(prices, last);
+        const kept = Object.entries(proposal.fixed).map(([coin, price]): [string, string] => {
+          const before = renewed.has(coin) ? undefined : held.fixed.get(coin);
+          return [coin, before ? formatDecimal(before) : price];
+        });
+        return { ...proposal, fixed: Object.fromEntries(kept) };
+      });
+      this.#keep(earlyMs, decided, presentMs);
     }
+    const nextMs = presentMs + fixedHoldSec * 1000;
+    if (nextMs - nowMs <= refreshSec * 1000) await this.#decideWindow(nextMs, prices, presentMs);
+  }
+
+  /** Decides a window with all others, unless this process knows it with every coin. */
+  async #decideWindow(startsAtMs: number, prices: ReadonlyMap<string, Big>, presentMs: number): Promise<void> {
+    const known = this.#windows.find((window) => window.startsAtMs === startsAtMs);
+    if (known && [...prices.keys()].every((coin) => known.fixed.has(coin))) return;
+    const decided = await this.#options.windows.decide(new Date(startsAtMs), (last) => this.#propose(prices, last));
+    this.#keep(startsAtMs, decided, presentMs);
+  }
+
+  #keep(startsAtMs: number, prices: WindowPrices, presentMs: number): void {
+    const others = this.#windows.filter((one) => one.startsAtMs >= presentMs && one.startsAtMs !== startsAtMs);
+    const window = toHoldWindow(startsAtMs, this.#options.fixedHoldSec * 1000, prices);
+    this.#windows = [...others, window].sort((a, b) => a.startsAtMs - b.startsAtMs);
+  }
+
+  /** Whether some pair has left the window: two coins have drifted apart, or staff set or ended a price by hand. */
+  #isStale(held: HoldWindow, prices: ReadonlyMap<string, Big>): boolean {
+    const moves = [...prices].flatMap(([coin, price]) => {
+      const before = held.fixed.get(coin);
+      return before ? [price.div(before)] : [];
+    });
+    const one = new Big('1');
+    const spread = moves.reduce(maxOf, moves[0] ?? one).minus(moves.reduce(minOf, moves[0] ?? one));
+    if (spread.gt(this.#maxDrift)) return true;
+    const byHand = [...this.#overrides].map(([pair, { price }]): [string, string] => [pair, price]);
+    return byHand.length !== held.overrides.size || byHand.some(([pair, price]) => held.overrides.get(pair) !== price);
+  }
+
+  #isRenewed(before: Big | undefined, price: Big): boolean {
+    return !before || price.minus(before).abs().gt(before.times(this.#maxDrift).times(renewedPart));
   }
 
   /** The live prices of this moment, by coin. */
@@ -219,10 +302,21 @@ export class PriceBook {
   }
 }
 
-function toHoldWindow(startsAtMs: number, { fixed, reference, overrides }: WindowPrices): HoldWindow {
+function toHoldWindow(startsAtMs: number, holdMs: number, { fixed, reference, overrides }: WindowPrices): HoldWindow {
   const bigs = (prices: Readonly<Record<string, string>>): Map<string, Big> =>
     new Map(Object.entries(prices).map(([coin, price]) => [coin, new Big(price)]));
-  return { startsAtMs, fixed: bigs(fixed), reference: bigs(reference), overrides: new Map(Object.entries(overrides)) };
+  return {
+    startsAtMs,
+    endsAtMs: startsAtMs - (startsAtMs % holdMs) + holdMs,
+    fixed: bigs(fixed),
+    reference: bigs(reference),
+    overrides: new Map(Object.entries(overrides)),
+  };
+}
+
+/** Whether a user who sends coin_from gets less at the first prices than at the second. */
+function givesLess(one: PricePair, other: PricePair): boolean {
+  return one.from.times(other.to).lt(other.from.times(one.to));
 }
 
 function isWithin(ratio: Big, factor: Big): boolean {

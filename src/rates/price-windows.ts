@@ -10,10 +10,20 @@ export interface WindowPrices {
   readonly overrides: Readonly<Record<string, string>>;
 }
 
+/** A window that has begun. */
+export interface SharedWindow {
+  readonly startsAt: Date;
+  readonly prices: WindowPrices;
+}
+
 /** Where processes with prices of their own agree on those of a window. */
 export interface PriceWindows {
+  /** The newest window that has begun by then; null when there is none. Another process may have begun it early. */
+  newest(until: Date): Promise<SharedWindow | null>;
+
   /**
    * The prices of the window that starts then, which the first to ask decides; later ones add coins that have none yet.
+   * A window ends the one before it, so that one may begin at any time.
    *
    * @param propose is given the newest window that is known by then, or null.
    */
@@ -30,6 +40,17 @@ export class SharedPriceWindows implements PriceWindows {
 
   constructor(orm: MikroORM) {
     this.#orm = orm;
+  }
+
+  async newest(until: Date): Promise<SharedWindow | null> {
+    const [row] = await this.#orm.em.fork().execute<(WindowPrices & { ms: string | number })[]>(
+      `select (extract(epoch from starts_at) * 1000)::bigint as ms, ${columns}
+         from price_window where starts_at <= ? order by starts_at desc limit 1`,
+      [until],
+    );
+    if (!row) return null;
+    const { ms, ...prices } = row;
+    return { startsAt: new Date(Number.parseInt(String(ms), 10)), prices };
   }
 
   async decide(startsAt: Date, propose: (last: WindowPrices | null) => WindowPrices): Promise<WindowPrices> {

@@ -28,7 +28,7 @@ export interface Quote extends QuoteTerms, PairLimits {
   readonly rateType: RateType;
   readonly amountFrom: Big;
   readonly feeRate: string;
-  /** Null for float; for fixed, whole seconds for which the rate holds. */
+  /** Null for float; for fixed, whole seconds for which the rate holds unless the market leaves it. */
   readonly expiresIn: number | null;
 }
 
@@ -119,7 +119,7 @@ export class RateService {
     const { from, to } = pair;
     const feeRate = pricing[rateType];
     // Asked before the price, lest a price at the end of its window is said to hold for the next one.
-    const expiresIn = rateType === 'fixed' ? this.#prices.fixedForSec() : null;
+    const expiresIn = rateType === 'fixed' ? this.#prices.fixedForSec(from.coin, to.coin) : null;
     const prices = this.#prices.pair(from.coin, to.coin, rateType === 'fixed' ? 'fixed' : 'live');
     const reference = this.#prices.pair(from.coin, to.coin, 'reference');
     if (!prices || !reference) throw unavailable(from, to);

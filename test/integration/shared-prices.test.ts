@@ -65,7 +65,7 @@ afterAll(async () => {
 
 describe('gateways with prices of their own', () => {
   it('quote one fixed rate and one minimum, across windows and restarts', async () => {
-    const markets = { one: new Market('64000'), two: new Market('64500'), three: new Market('80000') };
+    const markets = { one: new Market('64000'), two: new Market('64100'), three: new Market('70950') };
     const one = await start(markets.one);
     const two = await start(markets.two);
     const first = await quote(one);
@@ -74,7 +74,7 @@ describe('gateways with prices of their own', () => {
 
     // The next window, and a market on either side of the step that the limits follow.
     markets.one.bitcoin = '71000';
-    markets.two.bitcoin = '70000';
+    markets.two.bitcoin = '70900';
     clock.advance(60_000);
     const second = await quoteOfThisWindow(one);
     expect(second.rate).not.toBe(first.rate);
@@ -84,7 +84,27 @@ describe('gateways with prices of their own', () => {
     expect(await quote(three)).toEqual(second);
     await two.stop();
     gateways.splice(gateways.indexOf(two), 1);
-    expect(await quote(await start(new Market('60000')))).toEqual(second);
+    expect(await quote(await start(new Market('70980')))).toEqual(second);
+  });
+
+  it('begin one new window together when the market jumps inside one, and quote the price of before no more', async () => {
+    for (const gateway of gateways.splice(0)) await gateway.stop();
+    clock.advance(600_000 - (clock.now().getTime() % 60_000));
+    const markets = [new Market('64000'), new Market('64050')];
+    const [one, two] = [await start(markets[0] as Market), await start(markets[1] as Market)];
+    const before = await quoteOfThisWindow(one);
+    expect(await quoteOfThisWindow(two)).toEqual(before);
+    clock.advance(20_000);
+    for (const market of markets) market.bitcoin = '62700';
+    for (;;) {
+      const [first, second] = [await quote(one), await quote(two)];
+      if (first.rate === second.rate && first.rate < before.rate) break;
+      await sleep(20);
+    }
+    const after = await quoteOfThisWindow(one);
+    expect(after.rate / before.rate).toBeCloseTo(62_700 / 64_000, 3);
+    expect(after.holdsSec).toBe(40);
+    expect(await quoteOfThisWindow(two)).toEqual(after);
   });
 
   it('leave no window of long ago behind', async () => {

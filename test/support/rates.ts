@@ -57,6 +57,7 @@ export async function quotingRates({ clock, source, rows, overrides }: QuotingOp
     refreshSec: 5,
     maxAgeSec: 60,
     fixedHoldSec: 60,
+    fixedMaxDrift: '0.002',
     ...(overrides ? { overrides } : {}),
   });
   await prices.refresh(catalogue.coins());

@@ -6,8 +6,11 @@ import { sandboxPrices } from './sandbox-prices.ts';
 
 /** How long one sandbox price stands. */
 const tickSec = 5;
-/** Prices move at most this far from the table, in hundredths of a percent. */
-const amplitudeBasisPoints = 30;
+/**
+ * Prices move at most this far from the table, in hundredths of a percent. Two coins then never drift apart by
+ * FIXED_MAX_DRIFT, so that fixed rates of the sandbox hold for their window.
+ */
+const amplitudeBasisPoints = 4;
 
 /** Prices that stand still where somebody put them, by coin. */
 export type PriceOverrides = () => Promise<ReadonlyMap<string, string>>;
