@@ -39,7 +39,7 @@ export async function refuseOtherVenue(orm: MikroORM, { name }: LiquidityVenue):
                from exchange_order o join trade t on t.order_id = o.id and t.state = 'intended'
               where o.status = 'exchanging'
               union
-             select client_id, venue from venue_trade where outcome = 'filled' and squared_at is null) as trade
+             select client_id, venue from venue_trade where outcome is not null and squared_at is null) as trade
       group by venue order by venue`,
   );
   if (open.length === 0 || open.some(({ venue }) => venue === name)) return;

@@ -8,6 +8,7 @@ export const migrationNames = [
   '0006-live-chains',
   '0007-venue-orders',
   '0008-trust',
+  '0013-venue-bound',
 ] as const;
 
 export type MigrationName = (typeof migrationNames)[number];

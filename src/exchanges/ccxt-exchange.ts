@@ -102,6 +102,13 @@ export function textOf(answer: unknown, member: string): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
 
+/** One side of an order book as exchanges write it: lists that begin with a price and an amount. */
+export function levelsOf(answer: unknown, side: 'bids' | 'asks'): [string, string][] {
+  const levels = memberOf(answer, side);
+  if (!Array.isArray(levels)) throw new Error('the exchange gave no order book');
+  return levels.map((level) => [textOf(level, '0'), textOf(level, '1')]);
+}
+
 export function memberOf(answer: unknown, member: string): unknown {
   return typeof answer === 'object' && answer !== null ? (answer as Record<string, unknown>)[member] : undefined;
 }

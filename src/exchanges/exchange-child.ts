@@ -38,8 +38,7 @@ class Exchange implements ExchangeQuestions {
     await this.#load();
     const market = this.#find(base, quote);
     if (market === null) return null;
-    const [ticker] = await this.#tops([market]);
-    return ticker ? { ...this.#rules(market), bid: ticker.bid, ask: ticker.ask } : null;
+    return { ...this.#rules(market), ...(await this.#dialect.book(this.#ccxt, market)) };
   }
 
   async clockSkew(): Promise<number> {

@@ -12,7 +12,7 @@ import type {
 export interface ExchangeQuestions {
   /** Those markets of the coins that say what they cost in dollars or in a coin that stands for dollars. */
   tickers(coins: readonly string[]): Promise<Ticker[]>;
-  /** A market with its prices; null when the exchange has none that is open. */
+  /** A market with its order book; null when the exchange has no such market that is open. */
   market(base: string, quote: string): Promise<MarketNow | null>;
   /** How many milliseconds the exchange's clock is ahead of ours. */
   clockSkew(): Promise<number>;

@@ -47,10 +47,13 @@ export interface Market {
   readonly takerFee: string;
 }
 
-/** A market with its prices of this moment. */
+/** One level of an order book: a price, and how much of the base coin stands at it, as decimal strings. */
+export type BookLevel = readonly [price: string, amount: string];
+
+/** A market with its order book of this moment, best prices first. A side may be empty. */
 export interface MarketNow extends Market {
-  readonly bid: string;
-  readonly ask: string;
+  readonly bids: readonly BookLevel[];
+  readonly asks: readonly BookLevel[];
 }
 
 /** What fills at once within its limit; the rest of it is cancelled. */

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type CcxtCall, type CcxtExchange, type CcxtMarket, memberOf, textOf } from './ccxt-exchange.ts';
+import { type CcxtCall, type CcxtExchange, type CcxtMarket, levelsOf, memberOf, textOf } from './ccxt-exchange.ts';
 import type { Dialect } from './dialect.ts';
 import type { OrderRecord } from './exchange.ts';
 
 interface Kraken extends CcxtExchange {
+  readonly publicGetDepth: CcxtCall;
   readonly privatePostAddOrder: CcxtCall;
   readonly privatePostQueryOrders: CcxtCall;
   readonly privatePostOpenOrders: CcxtCall;
@@ -13,6 +14,8 @@ interface Kraken extends CcxtExchange {
 /** Looks at an order that was just taken until it is over; it is over at once, or as soon as Kraken notes it. */
 const looks = 4;
 const lookMs = 200;
+/** The most levels of a side that Kraken shows. */
+const levels = 500;
 
 /**
  * Kraken, by https://docs.kraken.com/api/docs/rest-api/add-order and the pages next to it. Fees are asked for in the
@@ -37,6 +40,12 @@ export const krakenDialect: Dialect = {
   },
   takesTurns: true,
   tops: (ccxt, symbols) => ccxt.fetchTickers(symbols),
+  book: async (ccxt: Kraken, market) => {
+    const answer = await ccxt.publicGetDepth({ pair: market.id, count: levels });
+    // The one member is the book, under Kraken's own name of the pair.
+    const [book] = Object.values(memberOf(answer, 'result') ?? {});
+    return { bids: levelsOf(book, 'bids'), asks: levelsOf(book, 'asks') };
+  },
   tick: ({ info }) => textOf(info, 'tick_size') || undefined,
   place: async (ccxt: Kraken, market, order) => {
     const answer = await ccxt.privatePostAddOrder({

@@ -1,5 +1,6 @@
 import { Big, isStorable, parseDecimal } from '../money.ts';
 import {
+  type BookLevel,
   type ExchangeName,
   type ExchangeOrder,
   ExchangeUnavailable,
@@ -7,6 +8,9 @@ import {
   type OrderRecord,
 } from './exchange.ts';
 import type { ExchangeProcess } from './exchange-process.ts';
+
+/** A book with more levels of a side was not asked for. */
+const mostLevels = 5_000;
 
 /** One account at one exchange. Every answer is checked before anybody sees it. */
 export class TradingAccount {
@@ -18,16 +22,9 @@ export class TradingAccount {
     this.#process = process;
   }
 
-  /** A market with its prices; null when the exchange has none that is open. @throws ExchangeUnavailable */
+  /** A market with its order book; null when the exchange has none that is open. @throws ExchangeUnavailable */
   async market(base: string, quote: string): Promise<MarketNow | null> {
-    const answer = await this.#process.ask(this.name, 'market', base, quote);
-    if (answer === null) return null;
-    const { lot, tick, bid, ask, minAmount, minCost, takerFee } = answer as MarketNow;
-    for (const text of [lot, tick, bid, ask]) positive(text);
-    for (const text of [minAmount, minCost]) notNegative(text);
-    if (new Big(bid).gt(ask)) throw new ExchangeUnavailable('the order book is crossed');
-    if (notNegative(takerFee).gte('0.1')) throw new ExchangeUnavailable('the fee is not believable');
-    return { base, quote, lot, tick, bid, ask, minAmount, minCost, takerFee };
+    return checkedMarket(await this.#process.ask(this.name, 'market', base, quote), base, quote);
   }
 
   /** How many milliseconds the exchange's clock is ahead of ours. @throws ExchangeUnavailable */
@@ -53,6 +50,39 @@ export class TradingAccount {
     if (!Array.isArray(found)) throw new ExchangeUnavailable('the exchange gave no list of orders');
     return found.map((record) => checkedRecord(record, order));
   }
+}
+
+/**
+ * The rules and the order book of a market, when they can be true.
+ *
+ * @throws ExchangeUnavailable when a figure is not sound, or the book is crossed or not in order.
+ */
+export function checkedMarket(answer: unknown, base: string, quote: string): MarketNow | null {
+  if (answer === null) return null;
+  const { lot, tick, bids, asks, minAmount, minCost, takerFee } = answer as MarketNow;
+  for (const text of [lot, tick]) positive(text);
+  for (const text of [minAmount, minCost]) notNegative(text);
+  if (notNegative(takerFee).gte('0.1')) throw new ExchangeUnavailable('the fee is not believable');
+  const market = { bids: checkedLevels(bids, 'bids'), asks: checkedLevels(asks, 'asks') };
+  const [bid, ask] = [market.bids[0]?.[0], market.asks[0]?.[0]];
+  if (bid !== undefined && ask !== undefined && new Big(bid).gt(ask)) {
+    throw new ExchangeUnavailable('the order book is crossed');
+  }
+  return { base, quote, lot, tick, ...market, minAmount, minCost, takerFee };
+}
+
+/** One side of a book, with levels that hold nothing left out. */
+function checkedLevels(levels: unknown, side: 'bids' | 'asks'): BookLevel[] {
+  if (!Array.isArray(levels) || levels.length > mostLevels) throw new ExchangeUnavailable('there is no order book');
+  const checked = levels.map(([price, amount]) => ({ price: positive(price), amount: notNegative(amount) }));
+  const isInOrder = checked.every(({ price }, index) => {
+    const before = checked[index - 1]?.price;
+    return !before || (side === 'bids' ? price.lt(before) : price.gt(before));
+  });
+  if (!isInOrder) throw new ExchangeUnavailable('the order book is not in order');
+  return checked
+    .filter(({ amount }) => amount.gt('0'))
+    .map(({ price, amount }) => [price.toFixed(), amount.toFixed()] as const);
 }
 
 /** An order's record whose figures can be true. */

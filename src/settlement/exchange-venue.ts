@@ -1,12 +1,13 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../clock.ts';
-import { type ExchangeOrder, ExchangeRefusal, type Market, type MarketNow } from '../exchanges/exchange.ts';
+import { type BookLevel, type ExchangeOrder, ExchangeRefusal, type Market, type MarketNow } from '../exchanges/exchange.ts';
 import type { ExchangeProcess } from '../exchanges/exchange-process.ts';
 import type { TradingAccount } from '../exchanges/trading-account.ts';
 import { errorMembers, type Log } from '../log.ts';
 import { Big, formatDecimal, maxOf } from '../money.ts';
 import { changeBy, type JournalOrder, type TradeLeg } from './journal-order.ts';
 import type { LiquidityVenue, VenueAnswer, VenueOrder } from './liquidity-venue.ts';
+import { ceilToStep, floorToStep, holds, limitsFor, returnLimit, type TradeLimits, wantedBy } from './trade-bound.ts';
 import { exchangeOrderId, type JournalTrade, VenueJournal } from './venue-journal.ts';
 
 export interface ExchangeVenueOptions {
@@ -29,14 +30,20 @@ class VenueUndecided extends Error {
   override readonly name = 'VenueUndecided';
 }
 
+/** What an order trades. */
+type OrderTerms = Omit<ExchangeOrder, 'clientId' | 'notAfterMs'>;
+
 /** What to place next, or why there is nothing to place. */
-type NextOrder = Omit<ExchangeOrder, 'clientId' | 'notAfterMs'> | { readonly code: string };
+type NextOrder = OrderTerms | { readonly code: string };
+
+/** What a decided trade left to close: above zero to sell, below zero to buy. */
+interface Position {
+  readonly coin: string;
+  readonly amount: Big;
+}
 
 /** Orders of one leg that one call places; what is left is for the next. */
 const ordersPerCall = 4;
-/** So far from the best price an order may reach that ends a position, whatever it costs. */
-const reach = new Big('0.05');
-const one = new Big('1');
 const none = new Big('0');
 /** An order needs this long to get there at all. */
 const shortestValidMs = 1_000;
@@ -45,9 +52,13 @@ const largestSkewMs = 2_000;
 const skewEveryMs = 600_000;
 
 /**
- * Liquidity of an exchange. Selling A for B is two legs through cash: B is bought first, at once or not at all and no
- * dearer than the slippage bound; then A is sold. The fill of B decides the trade, and stands whatever becomes of the
- * sale, which is retried until it is done.
+ * Liquidity of an exchange. Selling A for B is two legs through cash: B is bought first, then A is sold. The fill of B
+ * decides the trade and stands whatever becomes of the sale.
+ *
+ * One bound holds for both legs and their fees. It comes with the trade. From it and from the depth of both order books
+ * follow the worst prices of the trade's orders, which are stored before the first order and never read anew. Nothing is
+ * bought unless both books show the whole amounts within these prices. What cannot be closed within them stays a position:
+ * it is tried again at the same prices, until staff set another.
  *
  * Nothing is bought twice: each order is in the journal before it is sent, under a client id that follows from the trade,
  * and is refused by the exchange past a moment that is in the journal as well. While the fate of one is unknown no other
@@ -55,6 +66,7 @@ const skewEveryMs = 600_000;
  */
 export class ExchangeVenue implements LiquidityVenue {
   readonly name: string;
+  readonly cash: string;
   readonly #options: Required<ExchangeVenueOptions>;
   readonly #journal: VenueJournal;
   #skewCheckedMs: number | null = null;
@@ -64,17 +76,18 @@ export class ExchangeVenue implements LiquidityVenue {
   constructor(options: ExchangeVenueOptions) {
     this.#options = { orderValidMs: 15_000, recordLagMs: 10_000, ...options };
     this.name = options.account.name;
+    this.cash = options.cash;
     this.#journal = new VenueJournal(options.orm, options.account.name);
   }
 
   async trade(order: VenueOrder): Promise<VenueAnswer> {
-    const trade = await this.#journal.open(order, this.#now());
+    const trade = await this.#journal.open(order, this.cash, this.#now());
     if (trade.outcome === 'filled') return filled(trade);
     if (trade.outcome === 'rejected') return { outcome: 'rejected', code: 'too_late' };
     return this.#inTurn(async () => {
       const { decided, code } = await this.#fill(trade);
       if (decided?.outcome !== 'filled') return { outcome: 'rejected', code };
-      await this.#sell(decided);
+      await this.#close(decided);
       return filled(decided);
     });
   }
@@ -94,12 +107,12 @@ export class ExchangeVenue implements LiquidityVenue {
     });
   }
 
-  /** Sells what the filled trade that waited longest has left to sell, unless a trade is at the exchange. */
+  /** Closes what the decided trade that waited longest has left, unless a trade is at the exchange. */
   async settleCash(): Promise<void> {
     if (this.#isTaken) return;
     await this.#inTurn(async () => {
       const trade = await this.#journal.nextUnsquared(this.#now());
-      if (trade) await this.#sell(trade);
+      if (trade) await this.#close(trade);
     });
   }
 
@@ -127,11 +140,11 @@ export class ExchangeVenue implements LiquidityVenue {
     }
   }
 
-  /** Sells what a filled trade has left to sell, now or later. */
-  async #sell(trade: JournalTrade): Promise<void> {
+  /** Trades what a decided trade has left, now or later. */
+  async #close(trade: JournalTrade): Promise<void> {
     await this.#square(trade).catch((error) => {
       const { log } = this.#options;
-      log.warn({ event: 'venue_sale_failed', ...errorMembers(error) }, 'a coin is still to be sold');
+      log.warn({ event: 'venue_sale_failed', ...errorMembers(error) }, 'a position at the exchange is not closed');
     });
   }
 
@@ -149,7 +162,7 @@ export class ExchangeVenue implements LiquidityVenue {
         await this.#giveUp(trade);
         return { decided: null, code: 'too_late' };
       }
-      const next = await this.#nextMain(trade, orders);
+      const next = await this.#nextMain((await this.#journal.find(trade.clientId)) ?? trade, orders);
       const code = 'code' in next ? next.code : await this.#place(trade, 'main', next, orders);
       if (code === null) continue;
       if (orders.some((order) => order.filled.gt(none))) throw new VenueUndecided(`partly filled, then ${code}`);
@@ -167,81 +180,98 @@ export class ExchangeVenue implements LiquidityVenue {
     });
   }
 
-  /** The order that brings a trade nearer to its fill. */
+  /** The order that brings a trade nearer to its fill. Stores the limits of the trade before the first one. */
   async #nextMain(trade: JournalTrade, orders: readonly JournalOrder[]): Promise<NextOrder> {
-    const { cash, account } = this.#options;
-    const { sellCoin, sellAmount, buyCoin, buyAmount, minBuyAmount } = trade;
+    const { account } = this.#options;
+    const { cash, clientId, sellCoin, buyCoin } = trade;
     const sells = sellCoin === cash ? null : await account.market(sellCoin, cash);
     if (sellCoin !== cash && !sells) return { code: 'no_market' };
-    if (sells && buyCoin === cash) {
-      const amount = floorToStep(sellAmount.plus(changeBy(orders, sellCoin)), sells.lot);
-      const whole = floorToStep(sellAmount, sells.lot);
-      if (whole.eq(none)) return { code: 'too_small' };
-      const limit = ceilToStep(minBuyAmount.div(whole.times(one.minus(sells.takerFee))), sells.tick);
-      return unlessSlipped(sells, 'sell', amount, maxOf(limit, new Big(sells.tick)));
+    const buys = buyCoin === cash ? null : await account.market(buyCoin, cash);
+    if (buyCoin !== cash && !buys) return { code: 'no_market' };
+    const limits = trade.limits ?? limitsFor(trade, sells, buys);
+    if ('code' in limits) return limits;
+    const next = this.#mainOrder(trade, limits, orders, sells, buys);
+    if (!('code' in next) && !trade.limits) {
+      const fixed = await this.#journal.fixLimits(clientId, limits);
+      // Another process stored its own limits first.
+      if (!fixed.main.eq(limits.main)) return this.#mainOrder({ ...trade, limits: fixed }, fixed, orders, sells, buys);
     }
-    const buys = await account.market(buyCoin, cash);
-    if (!buys) return { code: 'no_market' };
-    const worth = sells ? sellAmount.times(sells.bid).times(one.minus(sells.takerFee)) : sellAmount;
-    if (minBuyAmount.eq(none)) return { code: 'slippage' };
-    const limit = floorToStep(worth.div(minBuyAmount.times(one.plus(buys.takerFee))), buys.tick);
-    const wanted = maxOf(buyAmount, minBuyAmount).minus(boughtBy(trade, orders));
-    return unlessSlipped(buys, 'buy', ceilToStep(wanted, buys.lot), limit);
+    return next;
   }
 
-  /** Gives back what a trade bought that fell short, and then rejects it. */
-  async #giveUp(trade: JournalTrade): Promise<void> {
-    for (let turn = 0; turn < ordersPerCall; turn++) {
-      const orders = await this.#settled(trade, 'main');
-      const next = await this.#nextReturn(trade, orders);
-      if (next === null) return this.#refuse(trade, orders);
-      const code = 'code' in next ? next.code : await this.#place(trade, 'return', next, orders);
-      if (code !== null) throw new VenueUndecided(`what was bought could not be given back: ${code}`);
-    }
-    throw new VenueUndecided('what was bought is given back in small pieces');
-  }
-
-  /** Rejects a trade that has these orders and no others, so that whoever is still at it places no more. */
-  async #refuse(trade: JournalTrade, orders: readonly JournalOrder[]): Promise<void> {
-    const decided = await this.#journal.decide(trade.clientId, this.#now(), (_terms, now) =>
-      now.length === orders.length ? 'rejected' : null,
-    );
-    if (decided?.outcome !== 'rejected') throw new VenueUndecided('somebody else is at it');
-  }
-
-  /** The order that takes the main leg's position back; null when what is left is too little for one. */
-  async #nextReturn(trade: JournalTrade, orders: readonly JournalOrder[]): Promise<NextOrder | null> {
-    const { cash, account } = this.#options;
-    const coin = trade.buyCoin === cash ? trade.sellCoin : trade.buyCoin;
-    const held = changeBy(orders, coin);
-    if (held.eq(none)) return null;
-    const market = await account.market(coin, cash);
+  /** An order of the main leg at its limit, or why it makes no sense to place it. */
+  #mainOrder(
+    trade: JournalTrade,
+    limits: TradeLimits,
+    orders: readonly JournalOrder[],
+    sells: MarketNow | null,
+    buys: MarketNow | null,
+  ): NextOrder {
+    const { sellCoin, sellAmount } = trade;
+    const market = buys ?? sells;
     if (!market) return { code: 'no_market' };
-    return closing(market, held);
+    const side = buys ? 'buy' : 'sell';
+    const levels = buys ? buys.asks : market.bids;
+    const amount = buys
+      ? ceilToStep(wantedBy(trade).minus(boughtBy(trade, orders)), buys.lot)
+      : floorToStep(sellAmount.plus(changeBy(orders, sellCoin)), market.lot);
+    const limit = formatDecimal(limits.main);
+    if (isTooSmall(market, amount, limits.main)) return { code: 'too_small' };
+    if (!crosses(levels[0], side, limits.main)) return { code: 'slippage' };
+    const isBegun = orders.some(({ filled }) => filled.gt(none));
+    // A trade that has begun takes the rest in pieces. Nothing more is bought once the other coin could not be sold.
+    if (!isBegun && !holds(levels, buys ? 'asks' : 'bids', amount, limits.main)) return { code: 'thin_book' };
+    if (buys && sells && !holds(sells.bids, 'bids', sellAmount, limits.sale ?? none)) return { code: 'thin_book' };
+    return { base: market.base, quote: market.quote, side, amount: formatDecimal(amount), limit };
   }
 
-  /** Sells until nothing is left that the market takes. */
+  /**
+   * Rejects a trade that fell short. The user is refunded whether or not what the trade bought can be given back: that is
+   * tried at once and then like a sale, and loses at most its part of the bound.
+   */
+  async #giveUp(trade: JournalTrade): Promise<void> {
+    const orders = await this.#settled(trade, 'main');
+    const decided = await this.#refuse(trade, orders);
+    if (!decided.isSquared) await this.#close(decided);
+  }
+
+  /** Rejects a trade that has these orders and no others, so that a process that is still at it places no more. */
+  async #refuse(trade: JournalTrade, orders: readonly JournalOrder[]): Promise<JournalTrade> {
+    const decided = await this.#journal.decide(trade.clientId, this.#now(), (terms, now) => {
+      if (now.length !== orders.length) return null;
+      if (!now.some(({ filled }) => filled.gt(none))) return { hasPosition: false };
+      const { coin, amount } = positionOf({ ...terms, outcome: 'rejected' }, now);
+      const isSale = coin === terms.sellCoin;
+      const limit = returnLimit(terms, isSale, terms.limits?.mainFee ?? null, amount, changeBy(now, terms.cash));
+      return { hasPosition: true, limit };
+    });
+    if (decided?.outcome !== 'rejected') throw new VenueUndecided('another process is at the trade');
+    return decided;
+  }
+
+  /** Trades what a decided trade left until it is nothing, or less than the market takes, or beyond its limit. */
   async #square(trade: JournalTrade): Promise<void> {
-    if (trade.isSquared) return;
-    const { cash, account } = this.#options;
-    const { clientId, sellCoin, buyCoin, sellAmount } = trade;
+    if (trade.isSquared || trade.outcome === null) return;
+    const leg = trade.outcome === 'filled' ? 'sale' : 'return';
     for (let turn = 0; turn < ordersPerCall; turn++) {
-      const orders = await this.#settled(trade, 'sale');
-      const left = sellCoin === cash || sellCoin === buyCoin ? none : sellAmount.plus(changeBy(orders, sellCoin));
-      const market = left.gt(none) ? await account.market(sellCoin, cash) : null;
-      if (left.gt(none) && !market) throw new VenueUndecided('there is no market to sell in');
-      const next = market && closing(market, left);
-      if (!next) {
-        await this.#journal.square(clientId, this.#now());
+      const orders = await this.#settled(trade, leg);
+      const { coin, amount } = positionOf(trade, orders);
+      const market = amount.eq(none) ? null : await this.#options.account.market(coin, trade.cash);
+      if (!amount.eq(none) && !market) throw new VenueUndecided('there is no market to close a position in');
+      const next = market ? closing(market, amount, trade.closingLimit) : 'dust';
+      if (next === 'dust') {
+        await this.#journal.square(trade.clientId, this.#now());
         return;
       }
-      const code = await this.#place(trade, 'sale', next, orders);
-      if (code !== null) throw new VenueUndecided(`what was sold could not be turned into cash: ${code}`);
+      // It waits for a better price or for staff, and is an item of attention meanwhile.
+      if (next === 'beyond_limit') return;
+      const code = await this.#place(trade, leg, next, orders);
+      if (code !== null) throw new VenueUndecided(`a position could not be closed: ${code}`);
     }
   }
 
   /** The orders of a trade, once the fate of every one of the leg is known. @throws VenueUndecided */
-  async #settled(trade: JournalTrade, leg: 'main' | 'sale'): Promise<JournalOrder[]> {
+  async #settled(trade: JournalTrade, leg: TradeLeg): Promise<JournalOrder[]> {
     const { account, recordLagMs, log } = this.#options;
     const orders = await this.#journal.orders(trade.clientId);
     const unknown = orders.filter((order) => order.state === 'sent' && (order.leg === 'sale') === (leg === 'sale'));
@@ -268,7 +298,7 @@ export class ExchangeVenue implements LiquidityVenue {
   async #place(
     trade: JournalTrade,
     leg: TradeLeg,
-    terms: Omit<ExchangeOrder, 'clientId' | 'notAfterMs'>,
+    terms: OrderTerms,
     orders: readonly JournalOrder[],
   ): Promise<string | null> {
     const { account, orderValidMs } = this.#options;
@@ -283,11 +313,11 @@ export class ExchangeVenue implements LiquidityVenue {
     if (known.some(({ isOpen }) => isOpen)) throw new VenueUndecided('an order of an unknown past is open');
     if (known.length > 0) {
       if (await this.#journal.adopt(trade.clientId, leg, number, order, known, now)) return null;
-      throw new VenueUndecided('somebody else is at it');
+      throw new VenueUndecided('another process is at the trade');
     }
     if (order.notAfterMs - now.getTime() < shortestValidMs) return 'too_late';
     if (!(await this.#journal.intend(trade.clientId, leg, number, order, now))) {
-      throw new VenueUndecided('somebody else is at it');
+      throw new VenueUndecided('another process is at the trade');
     }
     try {
       const record = await account.place(order);
@@ -329,36 +359,38 @@ function boughtBy({ buyCoin }: JournalTrade, orders: readonly JournalOrder[]): B
   );
 }
 
-/** An order at its limit, or why it makes no sense to place it. */
-function unlessSlipped(market: MarketNow, side: 'buy' | 'sell', amount: Big, limit: Big): NextOrder {
-  if (limit.lte(none)) return { code: 'slippage' };
-  if (side === 'buy' ? limit.lt(market.ask) : limit.gt(market.bid)) return { code: 'slippage' };
-  if (isTooSmall(market, amount, new Big(side === 'buy' ? market.ask : limit))) return { code: 'too_small' };
-  const { base, quote } = market;
+/** What the orders of a decided trade left to be traded for cash. */
+function positionOf(
+  { outcome, sellCoin, sellAmount, buyCoin, cash }: JournalTrade,
+  orders: readonly JournalOrder[],
+): Position {
+  if (outcome === 'filled') {
+    const isDone = sellCoin === cash || sellCoin === buyCoin;
+    return { coin: sellCoin, amount: isDone ? none : sellAmount.plus(changeBy(orders, sellCoin)) };
+  }
+  const coin = buyCoin === cash ? sellCoin : buyCoin;
+  return { coin, amount: changeBy(orders, coin) };
+}
+
+/** The order that closes a position at its limit; 'dust' when the market takes none so small. */
+function closing(market: MarketNow, held: Big, worst: Big | null): OrderTerms | 'dust' | 'beyond_limit' {
+  const { base, quote, bids, asks, lot, tick } = market;
+  const amount = floorToStep(held.abs(), lot);
+  const sells = held.gt(none);
+  if (worst === null) return isTooSmall({ ...market, minCost: '0' }, amount, none) ? 'dust' : 'beyond_limit';
+  const limit = sells ? maxOf(ceilToStep(worst, tick), new Big(tick)) : floorToStep(worst, tick);
+  if (isTooSmall(market, amount, limit)) return 'dust';
+  const side = sells ? 'sell' : 'buy';
+  if (!crosses(sells ? bids[0] : asks[0], side, limit)) return 'beyond_limit';
   return { base, quote, side, amount: formatDecimal(amount), limit: formatDecimal(limit) };
 }
 
-/** The order that ends a position, far enough into the book; null when the position is too small for one. */
-function closing(market: MarketNow, held: Big): Omit<ExchangeOrder, 'clientId' | 'notAfterMs'> | null {
-  const { base, quote, bid, ask, lot, tick } = market;
-  const amount = floorToStep(held.abs(), lot);
-  const sells = held.gt(none);
-  const limit = sells
-    ? maxOf(floorToStep(one.minus(reach).times(bid), tick), new Big(tick))
-    : ceilToStep(one.plus(reach).times(ask), tick);
-  if (isTooSmall(market, amount, sells ? limit : new Big(ask))) return null;
-  return { base, quote, side: sells ? 'sell' : 'buy', amount: formatDecimal(amount), limit: formatDecimal(limit) };
+/** Whether the best level of a side is at the limit or better. */
+function crosses(best: BookLevel | undefined, side: 'buy' | 'sell', limit: Big): boolean {
+  if (!best) return false;
+  return side === 'buy' ? limit.gte(best[0]) : limit.lte(best[0]);
 }
 
 function isTooSmall({ minAmount, minCost }: Market, amount: Big, price: Big): boolean {
   return amount.lte(none) || amount.lt(minAmount) || amount.times(price).lt(minCost);
-}
-
-function floorToStep(value: Big, step: string): Big {
-  return value.div(step).round(0, 0).times(step);
-}
-
-function ceilToStep(value: Big, step: string): Big {
-  const floor = floorToStep(value, step);
-  return floor.eq(value) ? floor : floor.plus(step);
 }

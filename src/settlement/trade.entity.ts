@@ -61,6 +61,23 @@ export class Trade {
   @Property({ type: 'decimal', precision: 38, scale: 18, nullable: true })
   priceTo!: string | null;
 
+  /**
+   * US dollars per unit of either coin, and of the coin between the legs, by the market when the terms were decided: what
+   * staff set by hand counts for nothing here. Null at a venue without such a coin, and on older trades.
+   */
+  @Property({ type: 'decimal', precision: 38, scale: 18, nullable: true })
+  marketFrom!: string | null;
+
+  @Property({ type: 'decimal', precision: 38, scale: 18, nullable: true })
+  marketTo!: string | null;
+
+  @Property({ type: 'decimal', precision: 38, scale: 18, nullable: true })
+  marketCash!: string | null;
+
+  /** US dollars that the venue's legs may lose together, fees in. Null where `marketCash` is. */
+  @Property({ type: 'decimal', precision: 38, scale: 18, nullable: true })
+  maxLoss!: string | null;
+
   @Property({ type: 'integer' })
   tries!: number;
 

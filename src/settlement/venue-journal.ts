@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { ExchangeOrder, OrderRecord } from '../exchanges/exchange.ts';
-import { Big, formatDecimal } from '../money.ts';
+import { Big, ceilTo, floorTo, formatDecimal, storedDecimals } from '../money.ts';
 import type { JournalOrder, TradeLeg } from './journal-order.ts';
 import type { VenueOrder } from './liquidity-venue.ts';
+import type { TradeBound, TradeLimits } from './trade-bound.ts';
 import { bookVenueCash } from './venue-cash.ts';
 
 /** A trade as it was asked for, and what came of it. */
@@ -15,10 +16,25 @@ export interface JournalTrade {
   readonly buyAmount: Big;
   readonly minBuyAmount: Big;
   readonly validUntil: Date;
+  /** The coin between the legs. */
+  readonly cash: string;
+  /** Null on trades from before trades had a bound. */
+  readonly bound: TradeBound | null;
+  /** The worst prices of its orders; null until its first order. Never changed by the gateway itself. */
+  readonly limits: TradeLimits | null;
+  /** The worst price of what closes the trade: of the sale when it is filled, of the way back when it is rejected. */
+  readonly closingLimit: Big | null;
   readonly outcome: 'filled' | 'rejected' | null;
   readonly bought: string | null;
+  /** Nothing more is traded for it. */
   readonly isSquared: boolean;
 }
+
+/** How a trade is decided. A rejected trade with a position is closed afterwards, at the limit or better. */
+export type Verdict =
+  | { readonly bought: Big }
+  | { readonly hasPosition: false }
+  | { readonly hasPosition: true; readonly limit: Big | null };
 
 const nothing = new Big('0');
 
@@ -45,25 +61,41 @@ export class VenueJournal {
   }
 
   /**
-   * Notes a trade, or finds it. One that is not over, or was rejected and may still be taken up, lasts as long as it is
-   * asked to now. A trade that bought and gave back is rejected for good: what that cost is booked.
+   * Stores a trade, or returns the stored one. A trade that is not over takes the new deadline, and so does a rejected one
+   * that traded nothing. A trade that traded before it was rejected stays rejected. The bound is stored once.
    */
-  async open(order: VenueOrder, now: Date): Promise<JournalTrade> {
-    const { clientId, sellCoin, sellAmount, buyCoin, minBuyAmount, validUntil } = order;
+  async open(order: VenueOrder, cash: string, now: Date): Promise<JournalTrade> {
+    const { clientId, sellCoin, sellAmount, buyCoin, minBuyAmount, validUntil, bound } = order;
     const buyAmount = order.buyAmount ?? minBuyAmount;
     await this.#orm.em.fork().execute(
-      `insert into venue_trade (client_id, venue, sell_coin, sell_amount, buy_coin, buy_amount, min_buy_amount,
-                                valid_until, created_at)
-       values (?, ?, ?, ?, ?, ?, ?, ?, ?)
+      `insert into venue_trade (client_id, venue, sell_coin, sell_amount, buy_coin, buy_amount, min_buy_amount, cash,
+                                price_sell, price_buy, price_cash, max_loss, valid_until, created_at)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
        on conflict (client_id) do update
          set valid_until = excluded.valid_until,
              outcome = case when excluded.valid_until > excluded.created_at then null else venue_trade.outcome end,
-             decided_at = case when excluded.valid_until > excluded.created_at then null else venue_trade.decided_at end
+             decided_at = case when excluded.valid_until > excluded.created_at then null else venue_trade.decided_at end,
+             squared_at = case when excluded.valid_until > excluded.created_at then null else venue_trade.squared_at end
        where excluded.valid_until > venue_trade.valid_until
          and (venue_trade.outcome is null
               or (venue_trade.outcome = 'rejected'
                   and not exists (select from venue_order o where o.client_id = excluded.client_id and o.filled > 0)))`,
-      [clientId, this.#venue, sellCoin, sellAmount, buyCoin, buyAmount, minBuyAmount, validUntil, now],
+      [
+        clientId,
+        this.#venue,
+        sellCoin,
+        sellAmount,
+        buyCoin,
+        buyAmount,
+        minBuyAmount,
+        cash,
+        bound?.priceSell ?? null,
+        bound?.priceBuy ?? null,
+        bound?.priceCash ?? null,
+        bound?.maxLoss ?? null,
+        validUntil,
+        now,
+      ],
     );
     const trade = await this.find(clientId);
     if (!trade) throw new Error(`the trade ${clientId} is with another venue`);
@@ -74,12 +106,12 @@ export class VenueJournal {
     return this.#trade(this.#orm.em.fork(), clientId, '');
   }
 
-  /** The trade whose sale is not done and waited longest since it was last given here, or decided; null for none. */
+  /** The decided trade that is not squared and waited longest since this returned it, or since its decision; or null. */
   async nextUnsquared(now: Date): Promise<JournalTrade | null> {
     const [row] = await this.#orm.em.fork().execute<{ client_id: string }[]>(
       `update venue_trade set sale_tried_at = ?
         where client_id = (select client_id from venue_trade
-                            where outcome = 'filled' and squared_at is null and venue = ?
+                            where outcome is not null and squared_at is null and venue = ?
                             order by coalesce(sale_tried_at, decided_at), client_id limit 1 for update skip locked)
         returning client_id`,
       [now, this.#venue],
@@ -108,6 +140,19 @@ export class VenueJournal {
       cost: new Big(row.cost ?? '0'),
       fees: JSON.parse(row.fees ?? '[]'),
     }));
+  }
+
+  /** Stores the worst prices of a trade's orders, unless it has them already. Returns those that hold from now on. */
+  async fixLimits(clientId: string, { main, mainFee, sale }: TradeLimits): Promise<TradeLimits> {
+    await this.#orm.em
+      .fork()
+      .execute(
+        `update venue_trade set main_limit = ?, main_fee = ?, sale_limit = ? where client_id = ? and main_limit is null`,
+        [formatDecimal(main), formatDecimal(mainFee), sale && formatDecimal(sale), clientId],
+      );
+    const limits = (await this.find(clientId))?.limits;
+    if (!limits) throw new Error(`the trade ${clientId} has no limits`);
+    return limits;
   }
 
   /**
@@ -187,12 +232,12 @@ export class VenueJournal {
 
   /**
    * Decides a trade by its orders; null when one of them is still under way. What was decided before stands, but for a
-   * rejection that was taken back.
+   * rejection that was taken back. A rejected trade without a position is squared at once.
    */
   async decide(
     clientId: string,
     now: Date,
-    verdict: (trade: JournalTrade, orders: readonly JournalOrder[]) => { bought: Big } | 'rejected' | null,
+    verdict: (trade: JournalTrade, orders: readonly JournalOrder[]) => Verdict | null,
   ): Promise<JournalTrade | null> {
     return this.#orm.em.fork().transactional(async (em) => {
       const trade = await this.#trade(em, clientId, 'for update');
@@ -201,24 +246,29 @@ export class VenueJournal {
       if (orders.some((order) => isUnderWay(order, 'main'))) return null;
       const decided = verdict(trade, orders);
       if (decided === null) return null;
-      const bought = decided === 'rejected' ? null : formatDecimal(decided.bought);
-      const outcome = decided === 'rejected' ? 'rejected' : 'filled';
-      await em.execute('update venue_trade set outcome = ?, bought = ?, decided_at = ? where client_id = ?', [
-        outcome,
-        bought,
-        now,
-        clientId,
-      ]);
-      if (outcome === 'rejected') await bookVenueCash(em, { ...trade, bought, venue: this.#venue }, orders, now);
-      return { ...trade, outcome, bought };
+      const bought = 'bought' in decided ? formatDecimal(decided.bought) : null;
+      const isSquared = 'hasPosition' in decided && !decided.hasPosition;
+      await em.execute(
+        `update venue_trade set outcome = ?, bought = ?, decided_at = ?, squared_at = ?, return_limit = ? where client_id = ?`,
+        [
+          bought === null ? 'rejected' : 'filled',
+          bought,
+          now,
+          isSquared ? now : null,
+          'limit' in decided && decided.limit ? formatDecimal(stored(decided.limit, orders)) : null,
+          clientId,
+        ],
+      );
+      if (isSquared) await bookVenueCash(em, { ...trade, bought, venue: this.#venue }, orders, now);
+      return this.#trade(em, clientId, '');
     });
   }
 
-  /** Notes that the sale of a filled trade is done, and books what it left. */
+  /** Notes that nothing more is traded for a decided trade, and books what it left. */
   async square(clientId: string, now: Date): Promise<void> {
     await this.#orm.em.fork().transactional(async (em) => {
       const trade = await this.#trade(em, clientId, 'for update');
-      if (trade?.outcome !== 'filled' || trade.isSquared) return;
+      if (!trade || trade.outcome === null || trade.isSquared) return;
       const orders = await this.orders(clientId, em);
       if (orders.some(({ state }) => state === 'sent')) return;
       await em.execute('update venue_trade set squared_at = ? where client_id = ?', [now, clientId]);
@@ -229,7 +279,8 @@ export class VenueJournal {
   async #trade(em: EntityManager, clientId: string, lock: '' | 'for update'): Promise<JournalTrade | null> {
     const [row] = await em.execute<Record<string, string | null>[]>(
       `select client_id, sell_coin, sell_amount::text, buy_coin, buy_amount::text, min_buy_amount::text,
-              valid_until::text, outcome, bought::text, squared_at::text
+              valid_until::text, outcome, bought::text, squared_at::text, cash, price_sell::text, price_buy::text,
+              price_cash::text, max_loss::text, main_limit::text, main_fee::text, sale_limit::text, return_limit::text
          from venue_trade where client_id = ? and venue = ? ${lock}`,
       [clientId, this.#venue],
     );
@@ -242,6 +293,8 @@ export class VenueJournal {
       buyAmount: new Big(row.buy_amount ?? '0'),
       minBuyAmount: new Big(row.min_buy_amount ?? '0'),
       validUntil: new Date(row.valid_until ?? ''),
+      cash: row.cash ?? '',
+      ...pricesOf(row),
       outcome: row.outcome as JournalTrade['outcome'],
       bought: row.bought ? formatDecimal(row.bought) : null,
       isSquared: row.squared_at !== null,
@@ -249,9 +302,29 @@ export class VenueJournal {
   }
 }
 
-/** Sales follow a fill, until they are done and booked; anything else comes before the decision. */
+/** The bound of a trade and the worst prices that were stored for it. */
+function pricesOf(row: Record<string, string | null>): Pick<JournalTrade, 'bound' | 'limits' | 'closingLimit'> {
+  const amount = (name: string): string | null => (row[name] ? formatDecimal(row[name]) : null);
+  const big = (name: string): Big | null => (row[name] ? new Big(row[name]) : null);
+  const [priceSell, priceBuy, priceCash, maxLoss] = ['price_sell', 'price_buy', 'price_cash', 'max_loss'].map(amount);
+  const [main, mainFee, sale] = [big('main_limit'), big('main_fee'), big('sale_limit')];
+  return {
+    bound: priceSell && priceBuy && priceCash && maxLoss ? { priceSell, priceBuy, priceCash, maxLoss } : null,
+    limits: main && mainFee ? { main, mainFee, sale } : null,
+    closingLimit: row.outcome === 'rejected' ? big('return_limit') : sale,
+  };
+}
+
+/** A limit of the way back as the database holds it: what was bought is never sold for less, nor sold bought for more. */
+function stored(limit: Big, orders: readonly JournalOrder[]): Big {
+  const isBought = orders.some(({ leg, side }) => leg === 'main' && side === 'buy');
+  return isBought ? ceilTo(limit, storedDecimals) : floorTo(limit, storedDecimals);
+}
+
+/** The main leg comes before the decision. A sale follows a fill and a return follows a rejection, until it is squared. */
 function allows({ outcome, isSquared }: JournalTrade, leg: TradeLeg): boolean {
-  return leg === 'sale' ? outcome === 'filled' && !isSquared : outcome === null;
+  const expected = { main: null, sale: 'filled', return: 'rejected' } as const;
+  return outcome === expected[leg] && !isSquared;
 }
 
 function isUnderWay(order: JournalOrder, leg: TradeLeg): boolean {

@@ -4,6 +4,7 @@ import {
   LoopbackExchange,
   type LoopbackOrder,
   type LoopbackRequest,
+  shownOf,
 } from './loopback-exchange.ts';
 
 /** What Binance refuses with: status 400, a number and a text. */
@@ -46,9 +47,20 @@ export class LoopbackBinance extends LoopbackExchange {
         const wanted: string[] = JSON.parse(url.searchParams.get('symbols') ?? '[]');
         return [...this.books]
           .filter(([symbol]) => wanted.includes(idOf(symbol)))
-          .map(([symbol, { bid, ask }]) => {
-            return { symbol: idOf(symbol), bidPrice: bid, bidQty: '1.0', askPrice: ask, askQty: '1.0' };
+          .map(([symbol, book]) => {
+            const [[bidPrice = '0', bidQty = '0'] = []] = shownOf(book, 'bids');
+            const [[askPrice = '0', askQty = '0'] = []] = shownOf(book, 'asks');
+            return { symbol: idOf(symbol), bidPrice, bidQty, askPrice, askQty };
           });
+      }
+      case 'GET depth': {
+        // https://developers.binance.com/docs/binance-spot-api-docs/rest-api/market-data-endpoints#order-book
+        const [, book] = [...this.books].find(([symbol]) => idOf(symbol) === url.searchParams.get('symbol')) ?? [];
+        if (!book) throw new Refusal(-1121, 'Invalid symbol.');
+        const limit = Number(url.searchParams.get('limit') ?? '100');
+        if (!(limit >= 1 && limit <= 5000)) throw new Refusal(-1130, "Data sent for parameter 'limit' is not valid.");
+        const side = (name: 'bids' | 'asks') => shownOf(book, name).slice(0, limit);
+        return { lastUpdateId: 1, bids: side('bids'), asks: side('asks') };
       }
       case 'POST order':
         return this.#add(this.#signed(request, request.body));

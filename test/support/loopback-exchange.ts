@@ -2,11 +2,21 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { Big, floorTo } from '../../src/money.ts';
 import { close, listen } from './local-server.ts';
 
-/** The top of a book, and how much of the base coin stands there on either side; null is any amount. */
+/** A price and how much of the base coin stands there. */
+export type LoopbackLevel = [price: string, amount: string];
+
+/**
+ * An order book. `bid` and `ask` are its best prices with `depth` of the base coin on either side; null is any amount.
+ * `bids` and `asks`, best first, stand in their place where a book has several levels; an empty list is an empty side.
+ */
 export interface LoopbackBook {
   bid: string;
   ask: string;
   depth: string | null;
+  bids?: LoopbackLevel[];
+  asks?: LoopbackLevel[];
+  /** What the book shows of a side, where that is gone when an order arrives. */
+  shown?: { bids?: LoopbackLevel[]; asks?: LoopbackLevel[] };
 }
 
 /** What goes wrong with the next requests to a path. */
@@ -53,6 +63,19 @@ export interface LoopbackAnswer {
 }
 
 const none = new Big('0');
+/** What a level without a bound shows. */
+const plenty = '1000000000';
+
+/** The levels of one side of a book, best first. */
+export function levelsOf({ bid, ask, depth, bids, asks }: LoopbackBook, side: 'bids' | 'asks'): LoopbackLevel[] {
+  const levels = side === 'bids' ? (bids ?? [[bid, depth ?? plenty]]) : (asks ?? [[ask, depth ?? plenty]]);
+  return levels.filter(([, amount]) => new Big(amount).gt(none));
+}
+
+/** The levels of one side that a book shows. */
+export function shownOf(book: LoopbackBook, side: 'bids' | 'asks'): LoopbackLevel[] {
+  return book.shown?.[side] ?? levelsOf(book, side);
+}
 
 /** An exchange in this process: accounts, books and faults. What it speaks is its children's business. */
 export abstract class LoopbackExchange {
@@ -103,7 +126,7 @@ export abstract class LoopbackExchange {
   /** In which coin the fee is taken. */
   protected abstract feeCoin(order: { base: string; quote: string; side: 'buy' | 'sell' }): string;
 
-  /** Matches an order at once against the top of its book; null when the account has too little for it. */
+  /** Matches an order at once against its book; null when the account has too little for it. */
   protected match(
     symbol: string,
     { clientId, side, amount, limit }: { clientId: string; side: 'buy' | 'sell'; amount: string; limit: string },
@@ -111,12 +134,17 @@ export abstract class LoopbackExchange {
     const [base = '', quote = ''] = symbol.split('/');
     const book = this.books.get(symbol);
     if (!book) throw new Error(`no book of ${symbol}`);
-    const price = side === 'buy' ? book.ask : book.bid;
-    const crosses = side === 'buy' ? new Big(limit).gte(price) : new Big(limit).lte(price);
-    const depth = book.depth === null ? new Big(amount) : new Big(book.depth);
-    const filled = !crosses ? none : depth.lt(amount) ? depth : new Big(amount);
-    if (book.depth !== null) book.depth = depth.minus(filled).toFixed();
-    const cost = filled.times(price);
+    const taken = levelsOf(book, side === 'buy' ? 'asks' : 'bids')
+      .filter(([price]) => (side === 'buy' ? new Big(price).lte(limit) : new Big(price).gte(limit)))
+      .reduce(
+        ({ filled, cost }, [price, there]) => {
+          const left = new Big(amount).minus(filled);
+          const part = left.lt(there) ? left : new Big(there);
+          return { filled: filled.plus(part), cost: cost.plus(part.times(price)) };
+        },
+        { filled: none, cost: none },
+      );
+    const { filled, cost } = taken;
     const feeCoin = this.feeCoin({ base, quote, side });
     const fee = floorTo((feeCoin === base ? filled : cost).times(this.fee), 8);
     const sign = new Big(side === 'buy' ? '1' : '-1');
@@ -130,11 +158,12 @@ export abstract class LoopbackExchange {
     const needed = side === 'buy' ? new Big(amount).times(limit) : new Big(amount);
     const has = this.balances.get(side === 'buy' ? quote : base) ?? none;
     if (
-      has.lt(side === 'buy' ? (crosses ? cost : needed) : needed) ||
+      has.lt(side === 'buy' && filled.gt(none) ? cost : needed) ||
       [...after.values()].some((left) => left.lt(none))
     ) {
       return null;
     }
+    consume(book, side === 'buy' ? 'asks' : 'bids', filled);
     for (const [coin, amount] of after) this.balances.set(coin, amount);
     const id = `O${String(this.orders.length + 1).padStart(5, '0')}-LOOPB-ACKOOO`;
     const order = { id, clientId, symbol, base, quote, side, amount: new Big(amount), filled, cost, fee, feeCoin };
@@ -195,4 +224,18 @@ export abstract class LoopbackExchange {
     const type = body.startsWith('<') ? 'text/html' : 'application/json';
     response.writeHead(status, { 'Content-Type': type }).end(body);
   }
+}
+
+/** Takes an amount out of one side of a book, from its best price on. */
+function consume(book: LoopbackBook, side: 'bids' | 'asks', amount: Big): void {
+  if (book[side] === undefined) {
+    if (book.depth !== null) book.depth = new Big(book.depth).minus(amount).toFixed();
+    return;
+  }
+  let left = amount;
+  book[side] = levelsOf(book, side).map(([price, there]) => {
+    const part = left.lt(there) ? left : new Big(there);
+    left = left.minus(part);
+    return [price, new Big(there).minus(part).toFixed()];
+  });
 }

@@ -4,6 +4,7 @@ import {
   LoopbackExchange,
   type LoopbackOrder,
   type LoopbackRequest,
+  shownOf,
 } from './loopback-exchange.ts';
 
 /** Kraken's own names for a few coins. */
@@ -45,7 +46,8 @@ export class LoopbackKraken extends LoopbackExchange {
             const symbol = [...this.books.keys()].find((one) => idOf(one) === id);
             const book = symbol === undefined ? undefined : this.books.get(symbol);
             if (!book) throw new Error('EQuery:Unknown asset pair');
-            const { bid, ask } = book;
+            const [[bid = '0'] = []] = shownOf(book, 'bids');
+            const [[ask = '0'] = []] = shownOf(book, 'asks');
             const both = [bid, bid];
             return [
               id,
@@ -63,6 +65,21 @@ export class LoopbackKraken extends LoopbackExchange {
             ];
           }),
         );
+      case 'Depth': {
+        // https://docs.kraken.com/api/docs/rest-api/get-order-book
+        const id = params.get('pair') ?? '';
+        const symbol = [...this.books.keys()].find((one) => idOf(one) === id);
+        const book = symbol === undefined ? undefined : this.books.get(symbol);
+        if (!book) throw new Error('EQuery:Unknown asset pair');
+        const count = Number(params.get('count') ?? '100');
+        if (!(count >= 1 && count <= 500)) throw new Error('EGeneral:Invalid arguments:count');
+        const now = Math.floor(Date.now() / 1000);
+        const side = (name: 'bids' | 'asks'): unknown[] =>
+          shownOf(book, name)
+            .slice(0, count)
+            .map(([price, amount]) => [price, amount, now]);
+        return { [id]: { asks: side('asks'), bids: side('bids') } };
+      }
       default:
         throw new Error('EGeneral:Unknown method');
     }

@@ -8,6 +8,7 @@ import { createLog } from '../../src/log.ts';
 import { Big } from '../../src/money.ts';
 import { ExchangeVenue, type ExchangeVenueOptions } from '../../src/settlement/exchange-venue.ts';
 import type { VenueAnswer, VenueOrder } from '../../src/settlement/liquidity-venue.ts';
+import type { TradeBound } from '../../src/settlement/trade-bound.ts';
 import { RunningClock } from './clock.ts';
 import { createDatabase, query, type TestDatabase } from './database.ts';
 import { LogSink } from './log-sink.ts';
@@ -21,6 +22,11 @@ export const loopbackVenues = [
   { name: 'binance', cash: 'USDT', place: 'order' },
 ] as const;
 
+/** What the market pays for a coin, in dollars, whatever the books of the exchange say. */
+export const marketPrices: Readonly<Record<string, string>> = { BTC: '64000', ETH: '3200', LTC: '80', XMR: '160' };
+/** MAX_SLIPPAGE of the bound of a trade. */
+const slippage = '0.02';
+
 /** How long orders are valid, and how long after that they are looked for; by the venue's clock. */
 const orderValidMs = 5_000;
 const recordLagMs = 1_000;
@@ -29,6 +35,8 @@ const recordLagMs = 1_000;
 export class VenueHarness {
   readonly name: (typeof loopbackVenues)[number]['name'];
   readonly cash: string;
+  /** Dollars for one of the cash. */
+  cashPrice = '1';
   readonly exchange: LoopbackExchange & { readonly key: string; readonly secret: string };
   /** Real time, and what a test adds to it. Orders of times too far ahead are refused by Kraken: within a minute. */
   readonly clock = new RunningClock();
@@ -120,7 +128,7 @@ export class VenueHarness {
 
   /** 2 ETH, which are worth 0.1 BTC, for at least 0.098 BTC. */
   order(changes: Partial<VenueOrder> = {}): VenueOrder {
-    return {
+    const order = {
       clientId: randomUUID(),
       sellCoin: 'ETH',
       sellAmount: '2',
@@ -130,6 +138,23 @@ export class VenueHarness {
       validUntil: new Date(this.clock.now().getTime() + 60_000),
       ...changes,
     };
+    return { bound: this.boundOf(order), ...order };
+  }
+
+  /** The bound that settlement sets: a part of what is sold, by the market's prices. */
+  boundOf({ sellCoin, sellAmount, buyCoin }: Pick<VenueOrder, 'sellCoin' | 'sellAmount' | 'buyCoin'>): TradeBound {
+    const priceOf = (coin: string): string => marketPrices[coin] ?? this.cashPrice;
+    const priceSell = priceOf(sellCoin);
+    const maxLoss = new Big(sellAmount).times(priceSell).times(slippage).toFixed();
+    return { priceSell, priceBuy: priceOf(buyCoin), priceCash: this.cashPrice, maxLoss };
+  }
+
+  /** What the house has more than at first, in dollars by the market's prices. */
+  worth(): Big {
+    return [this.cash, ...Object.keys(marketPrices)].reduce(
+      (sum, coin) => sum.plus(new Big(this.gained(coin)).times(marketPrices[coin] ?? this.cashPrice)),
+      new Big('0'),
+    );
   }
 
   /** What the account has of a coin more than at first. */

@@ -41,7 +41,7 @@ export const exchangeTrades = `
             union all
             select client_id, coin, -amount from exchange_said) as c on c.client_id = v.client_id
       left join trade t on t.order_id = v.client_id
-     where v.outcome = 'rejected' or v.squared_at is not null
+     where v.squared_at is not null
      group by 1, 2, 3
   )`;
 
@@ -55,7 +55,7 @@ interface VenueRow {
 /**
  * Our balance with the venue, and each trade with its fill. A fill whose trade still waits for the answer is in flight:
  * the venue will give the same answer when it is asked again. At an exchange, so is all that the orders of a trade have
- * moved before it is decided, and what they moved beyond its fill before it is squared.
+ * moved before it is decided, and what they moved beyond its fill, if it is filled, before it is squared.
  */
 export async function checkVenue(
   em: EntityManager,
@@ -81,7 +81,7 @@ export async function checkVenue(
        select coin, amount as expected, 0::numeric as actual, in_flight from venue
        union all
        select m.coin, m.amount, 0,
-              case when v.outcome = 'filled' and v.squared_at is null then m.amount
+              case when v.outcome is not null and v.squared_at is null then m.amount
                    when v.outcome is null and t.state = 'intended' then m.amount else 0 end
          from exchange_moved m
          join venue_trade v on v.client_id = m.client_id
@@ -102,7 +102,7 @@ export async function checkVenue(
   );
   tally.count('venue', coins.length);
   tally.count('trades', await countRows(em, `trade where state in ('filled', 'unwound')`));
-  tally.count('trades', await countRows(em, `venue_trade where outcome = 'rejected' or squared_at is not null`));
+  tally.count('trades', await countRows(em, `venue_trade where squared_at is not null`));
   // At an exchange, what was bought is what the orders before the sale brought: by them, not by what the trade says.
   const trades = await em.execute<VenueRow[]>(
     `${filled}, exchange_fill as (

@@ -1,10 +1,11 @@
 import { book, type LedgerAsset, line, minus } from '../../ledger/ledger.ts';
-import { Big, formatDecimal } from '../../money.ts';
+import { Big, floorTo, formatDecimal, storedDecimals } from '../../money.ts';
 import type { VenueAnswer, VenueOrder } from '../liquidity-venue.ts';
 import { createPayment, keepUnclaimed, refundLeg } from '../payments.ts';
 import { move, rest, type Settling, type StepResult, secondsAfter } from '../settling.ts';
 import { exchangedAmount, exchangeTerms, leastBought } from '../terms.ts';
 import { Trade } from '../trade.entity.ts';
+import type { TradeBound } from '../trade-bound.ts';
 import { mainDeposit } from './notice.ts';
 
 /** Between two questions to a venue that rejects, and while a price is missing. */
@@ -20,7 +21,12 @@ export function exchange(settling: Settling): StepResult {
     trade.problem = 'other_venue';
     return rest(secondsAfter(now, retrySec));
   }
-  if (trade) return { outcome: 'trade', trade };
+  if (trade) {
+    // A trade that was decided before trades had a bound gets its bound once, now.
+    if (isUnbounded(trade, settling)) Object.assign(trade, boundAt(settling, new Big(trade.amountFrom)));
+    if (isUnbounded(trade, settling) && now < deadlineOf(settling)) return rest(secondsAfter(now, retrySec));
+    return { outcome: 'trade', trade };
+  }
   const decided = decideTrade(settling);
   if (decided) {
     em.persist(decided);
@@ -39,7 +45,8 @@ function decideTrade({ em, order, now, tools, ...rows }: Settling): Trade | null
   if (!deposit || !from || !to || !prices) return null;
   const amountFrom = exchangedAmount(order, new Big(deposit.amount), new Big(from.networkFee));
   const terms = exchangeTerms(order, amountFrom, to, prices);
-  if (!terms) return null;
+  const bound = boundAt({ order, tools }, amountFrom);
+  if (!terms || !bound) return null;
   return em.create(Trade, {
     orderId: order.id,
     venue: tools.venue.name,
@@ -56,11 +63,36 @@ function decideTrade({ em, order, now, tools, ...rows }: Settling): Trade | null
     bought: null,
     priceFrom: formatDecimal(prices.from),
     priceTo: formatDecimal(prices.to),
+    ...bound,
     tries: 0,
     problem: null,
     createdAt: now,
     settledAt: null,
   });
+}
+
+type Bound = Pick<Trade, 'marketFrom' | 'marketTo' | 'marketCash' | 'maxLoss'>;
+
+/**
+ * What the legs of a trade may lose together: MAX_SLIPPAGE of what the amount is worth by live prices, which are a median
+ * of several exchanges. All null at a venue without a coin between the legs. Null while a price is missing.
+ */
+function boundAt({ order, tools }: Pick<Settling, 'order' | 'tools'>, amountFrom: Big): Bound | null {
+  const { prices, rules, venue } = tools;
+  if (venue.cash === undefined) return { marketFrom: null, marketTo: null, marketCash: null, maxLoss: null };
+  const [from, to] = [prices.live(order.coinFrom), prices.live(order.coinTo)];
+  const cash = venue.cash === 'USD' ? new Big('1') : prices.live(venue.cash);
+  if (!from || !to || !cash) return null;
+  return {
+    marketFrom: formatDecimal(from),
+    marketTo: formatDecimal(to),
+    marketCash: formatDecimal(cash),
+    maxLoss: formatDecimal(floorTo(amountFrom.times(from).times(rules.maxSlippage), storedDecimals)),
+  };
+}
+
+function isUnbounded({ maxLoss }: Trade, { tools }: Settling): boolean {
+  return tools.venue.cash !== undefined && maxLoss === null;
 }
 
 function deadlineOf({ order, now }: Settling): Date {
@@ -76,8 +108,15 @@ export function venueOrder(trade: Trade, deadline: Date): VenueOrder {
     buyCoin: trade.coinTo,
     buyAmount: formatDecimal(new Big(trade.amountTo).plus(trade.serviceFee).plus(trade.networkFee)),
     minBuyAmount: trade.minBought,
+    bound: boundOf(trade),
     validUntil: deadline,
   };
+}
+
+function boundOf({ marketFrom, marketTo, marketCash, maxLoss }: Trade): TradeBound | null {
+  if (!marketFrom || !marketTo || !marketCash || !maxLoss) return null;
+  const [priceSell, priceBuy, priceCash] = [marketFrom, marketTo, marketCash].map(formatDecimal) as [string, string, string];
+  return { priceSell, priceBuy, priceCash, maxLoss: formatDecimal(maxLoss) };
 }
 
 /** Whether the venue can no longer fill the trade, so that its `find` is the last word. */

@@ -6,7 +6,7 @@ import type { PriceSource } from '../../../src/rates/price-source.ts';
 import type { BoundaryName } from '../../../src/settlement/boundary.ts';
 import type { ExchangeVenue } from '../../../src/settlement/exchange-venue.ts';
 import { Faults } from '../../support/faults.ts';
-import type { LoopbackBook } from '../../support/loopback-exchange.ts';
+import type { LoopbackBook, LoopbackLevel } from '../../support/loopback-exchange.ts';
 import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
 import { loopbackVenues, VenueHarness } from '../../support/venue-harness.ts';
 
@@ -167,8 +167,11 @@ describe.each(loopbackVenues)('the book of a gateway at $name', ({ name, cash, p
     });
   });
 
+  /** More than is there when an order arrives. */
+  const shown = { asks: [['64000', '5']] satisfies LoopbackLevel[] };
+
   it('waits for the rest of what is filled in part', async () => {
-    reset({ BTC: { depth: '0.006' } });
+    reset({ BTC: { depth: '0.006', shown } });
     const order = await traded();
     expect(await tradeOf(order)).toEqual({ state: 'intended', outcome: null, cash: 'open' });
     expect(new Big(harness.gained('BTC')).gt('0')).toBe(true);
@@ -286,17 +289,19 @@ describe.each(loopbackVenues)('the book of a gateway at $name', ({ name, cash, p
 
   // The clock goes on by most of the minute that Kraken takes orders ahead for: what places more comes before these.
   it('knows what it cost to give back what fell short', async () => {
-    reset({ BTC: { depth: '0.006' } });
+    reset({ BTC: { depth: '0.006', shown } });
     const order = await traded();
     clock.advance((deadlineSec + 1) * 1_000);
-    // Nobody buys at first.
-    await again(order);
-    expect(await tradeOf(order)).toEqual({ state: 'intended', outcome: null, cash: 'open' });
-    await checkAll('not given back');
-    const book = exchange.books.get(`BTC/${cash}`);
-    if (book) book.depth = null;
+    // No order buys at first. The trade is rejected all the same, and what it bought is a position.
     await again(order);
     expect(await tradeOf(order)).toEqual({ state: 'intended', outcome: 'rejected', cash: 'open' });
+    await checkAll('not given back');
+    expect(await venueLines(order)).toEqual([]);
+    const book = exchange.books.get(`BTC/${cash}`);
+    if (book) book.depth = null;
+    await venue.settleCash();
+    await venue.settleCash();
+    expect(await tradeOf(order)).toEqual({ state: 'intended', outcome: 'rejected', cash: 'squared' });
     const lines = await venueLines(order);
     expect(lines.find(({ coin }) => coin === cash)).toMatchObject({ kind: 'venue_cash', network: name });
     expect(new Big(harness.gained(cash)).lt('0')).toBe(true);
@@ -307,7 +312,7 @@ describe.each(loopbackVenues)('the book of a gateway at $name', ({ name, cash, p
     // Asked again with more time, it stays rejected: what giving back cost is booked.
     const validUntil = new Date(clock.now().getTime() + 60_000);
     const terms = { sellCoin: 'LTC', sellAmount: '8', buyCoin: 'BTC', minBuyAmount: '0.009', validUntil };
-    expect(await venue.trade({ clientId: order.id, ...terms })).toEqual({ outcome: 'rejected', code: 'too_late' });
+    expect(await venue.trade({ clientId: order.id, bound: null, ...terms })).toEqual({ outcome: 'rejected', code: 'too_late' });
     await gateway.settle(order);
     expect((await gateway.show(order)).status).toBe('refunded');
     await expectBooked(order);

@@ -4,6 +4,7 @@ import { Big } from '../../../src/money.ts';
 import type { ExchangeVenue } from '../../../src/settlement/exchange-venue.ts';
 import { exchangeOrderId, VenueJournal } from '../../../src/settlement/venue-journal.ts';
 import { query } from '../../support/database.ts';
+import type { LoopbackLevel } from '../../support/loopback-exchange.ts';
 import { loopbackVenues, VenueHarness } from '../../support/venue-harness.ts';
 
 describe.each(loopbackVenues)('ExchangeVenue at $name', ({ name, cash, place }) => {
@@ -59,7 +60,7 @@ describe.each(loopbackVenues)('ExchangeVenue at $name', ({ name, cash, place }) 
   });
 
   it.each([
-    ['slippage', { minBuyAmount: '0.1001' }],
+    ['slippage', { buyAmount: '0.103', minBuyAmount: '0.101' }],
     ['no_market', { buyCoin: 'XMR' }],
     ['no_market', { sellCoin: 'XMR' }],
     ['no_inventory', { sellAmount: '200', buyAmount: '9.9', minBuyAmount: '9.8' }],
@@ -73,8 +74,11 @@ describe.each(loopbackVenues)('ExchangeVenue at $name', ({ name, cash, place }) 
     expect(exchange.orders.filter(({ filled }) => filled.gt('0'))).toEqual([]);
   });
 
+  /** More than is there when an order arrives. */
+  const shown = { asks: [['64000', '5']] satisfies LoopbackLevel[] };
+
   it('completes a partial fill with further orders', async () => {
-    harness.reset({ BTC: { depth: '0.06' } });
+    harness.reset({ BTC: { depth: '0.06', shown } });
     const one = harness.order();
     await expect(venue.trade(one)).rejects.toThrow('partly filled');
     await expect(venue.find(one.clientId)).rejects.toThrow('partly filled');
@@ -86,18 +90,19 @@ describe.each(loopbackVenues)('ExchangeVenue at $name', ({ name, cash, place }) 
     expect(harness.buys().length).toBe(2);
   });
 
-  it('gives back what it bought when it falls short at the end, and rejects only then', async () => {
-    harness.reset({ BTC: { depth: '0.06' } });
+  it('rejects what falls short at the end, and gives back what it bought', async () => {
+    harness.reset({ BTC: { depth: '0.06', shown } });
     const one = harness.order({ validUntil: new Date(Date.now() + 10_000) });
     await expect(venue.trade(one)).rejects.toThrow('partly filled');
     harness.clock.advance(10_000);
-    // Nobody buys at first.
-    await expect(harness.openVenue().trade(one)).rejects.toThrow();
+    // No order buys at first. The order is rejected all the same, and its user gets the deposit back.
+    expect(await harness.persist(one)).toEqual({ outcome: 'rejected', code: 'too_late' });
+    expect(await harness.openVenue().find(one.clientId)).toBeNull();
+    expect(new Big(harness.gained('BTC')).gt('0.05')).toBe(true);
     const book = exchange.books.get(`BTC/${cash}`);
     if (book) book.depth = null;
-    const answer = await harness.persist(one);
-    expect(answer).toEqual({ outcome: 'rejected', code: 'too_late' });
-    expect(await harness.openVenue().find(one.clientId)).toBeNull();
+    await harness.square(one.clientId);
+    expect(await harness.persist(one)).toEqual({ outcome: 'rejected', code: 'too_late' });
     // What is left is less than a lot.
     expect(new Big(harness.gained('BTC')).abs().lt('0.0001')).toBe(true);
     expect(harness.gained('ETH')).toBe('0');
