@@ -1,6 +1,12 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../clock.ts';
-import { type BookLevel, type ExchangeOrder, ExchangeRefusal, type Market, type MarketNow } from '../exchanges/exchange.ts';
+import {
+  type BookLevel,
+  type ExchangeOrder,
+  ExchangeRefusal,
+  type Market,
+  type MarketNow,
+} from '../exchanges/exchange.ts';
 import type { ExchangeProcess } from '../exchanges/exchange-process.ts';
 import type { TradingAccount } from '../exchanges/trading-account.ts';
 import { errorMembers, type Log } from '../log.ts';

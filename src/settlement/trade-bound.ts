@@ -83,7 +83,10 @@ export function limitsFor(trade: BoundedTrade, sells: MarketNow | null, buys: Ma
   if (room.lt(none)) return { code: 'thin_book' };
   const share = buys && sells ? room.div('2') : room;
   const sale = sells
-    ? maxOf(ceilToStep(sell.minus(share.div(sellAmount.times(one.minus(sells.takerFee)))), sells.tick), new Big(sells.tick))
+    ? maxOf(
+        ceilToStep(sell.minus(share.div(sellAmount.times(one.minus(sells.takerFee)))), sells.tick),
+        new Big(sells.tick),
+      )
     : null;
   if (!buys) return sells && sale ? soldForCash(trade, sells, sale, sell) : { code: 'no_market' };
   const main = floorToStep(buy.plus(share.div(amount.times(one.plus(buys.takerFee)))), buys.tick);

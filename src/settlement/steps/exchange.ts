@@ -115,7 +115,11 @@ export function venueOrder(trade: Trade, deadline: Date): VenueOrder {
 
 function boundOf({ marketFrom, marketTo, marketCash, maxLoss }: Trade): TradeBound | null {
   if (!marketFrom || !marketTo || !marketCash || !maxLoss) return null;
-  const [priceSell, priceBuy, priceCash] = [marketFrom, marketTo, marketCash].map(formatDecimal) as [string, string, string];
+  const [priceSell, priceBuy, priceCash] = [marketFrom, marketTo, marketCash].map(formatDecimal) as [
+    string,
+    string,
+    string,
+  ];
   return { priceSell, priceBuy, priceCash, maxLoss: formatDecimal(maxLoss) };
 }
 

@@ -312,7 +312,10 @@ describe.each(loopbackVenues)('the book of a gateway at $name', ({ name, cash, p
     // Asked again with more time, it stays rejected: what giving back cost is booked.
     const validUntil = new Date(clock.now().getTime() + 60_000);
     const terms = { sellCoin: 'LTC', sellAmount: '8', buyCoin: 'BTC', minBuyAmount: '0.009', validUntil };
-    expect(await venue.trade({ clientId: order.id, bound: null, ...terms })).toEqual({ outcome: 'rejected', code: 'too_late' });
+    expect(await venue.trade({ clientId: order.id, bound: null, ...terms })).toEqual({
+      outcome: 'rejected',
+      code: 'too_late',
+    });
     await gateway.settle(order);
     expect((await gateway.show(order)).status).toBe('refunded');
     await expectBooked(order);
