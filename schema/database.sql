@@ -524,6 +524,7 @@ create table price_window (
   fixed jsonb not null,
   reference jsonb not null,
   overrides jsonb not null,
+  depth jsonb not null default '{}'::jsonb,
   constraint price_window_pkey PRIMARY KEY (starts_at)
 );
 
@@ -655,20 +656,23 @@ create table staff_action (
   proposed_at timestamp with time zone not null,
   decided_by uuid,
   decided_at timestamp with time zone,
+  price numeric(38,18),
   constraint staff_action_pkey PRIMARY KEY (id),
-  constraint staff_action_action_check CHECK ((action = ANY (ARRAY['refund'::text, 'retry_payout'::text, 'mark_failed'::text, 'hold'::text, 'release'::text]))),
+  constraint staff_action_action_check CHECK ((action = ANY (ARRAY['refund'::text, 'retry_payout'::text, 'mark_failed'::text, 'hold'::text, 'release'::text, 'venue_price'::text]))),
   constraint staff_action_check CHECK ((num_nonnulls(order_id, deposit_id) >= 1)),
   constraint staff_action_check1 CHECK (((state = 'proposed'::text) = (decided_at IS NULL))),
   constraint staff_action_check2 CHECK (((state <> 'done'::text) OR (action = ANY (ARRAY['mark_failed'::text, 'hold'::text])) OR (decided_by IS DISTINCT FROM proposed_by))),
+  constraint staff_action_check3 CHECK (((action = 'venue_price'::text) = (price IS NOT NULL))),
   constraint staff_action_decided_by_fkey FOREIGN KEY (decided_by) REFERENCES staff_member(id),
   constraint staff_action_deposit_id_fkey FOREIGN KEY (deposit_id) REFERENCES deposit(id),
   constraint staff_action_order_id_fkey FOREIGN KEY (order_id) REFERENCES exchange_order(id),
+  constraint staff_action_price_check CHECK ((price > (0)::numeric)),
   constraint staff_action_proposed_by_fkey FOREIGN KEY (proposed_by) REFERENCES staff_member(id),
   constraint staff_action_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 1000))),
   constraint staff_action_state_check CHECK ((state = ANY (ARRAY['proposed'::text, 'done'::text, 'rejected'::text])))
 );
 CREATE INDEX staff_action_open ON public.staff_action USING btree (proposed_at) WHERE (state = 'proposed'::text);
-CREATE UNIQUE INDEX staff_action_open_once ON public.staff_action USING btree (action, order_id, deposit_id) NULLS NOT DISTINCT WHERE ((state = 'proposed'::text) AND (action = ANY (ARRAY['refund'::text, 'retry_payout'::text, 'release'::text])));
+CREATE UNIQUE INDEX staff_action_open_once ON public.staff_action USING btree (action, order_id, deposit_id) NULLS NOT DISTINCT WHERE ((state = 'proposed'::text) AND (action = ANY (ARRAY['refund'::text, 'retry_payout'::text, 'release'::text, 'venue_price'::text])));
 CREATE INDEX staff_action_order ON public.staff_action USING btree (order_id);
 
 create table staff_member (
@@ -740,11 +744,19 @@ create table trade (
   settled_at timestamp with time zone,
   price_from numeric(38,18),
   price_to numeric(38,18),
+  market_from numeric(38,18),
+  market_to numeric(38,18),
+  market_cash numeric(38,18),
+  max_loss numeric(38,18),
   constraint trade_pkey PRIMARY KEY (order_id),
   constraint trade_amount_from_check CHECK ((amount_from > (0)::numeric)),
   constraint trade_amount_to_check CHECK ((amount_to > (0)::numeric)),
   constraint trade_bought_check CHECK ((bought > (0)::numeric)),
   constraint trade_check CHECK (((state = ANY (ARRAY['filled'::text, 'unwound'::text])) = (bought IS NOT NULL))),
+  constraint trade_market_cash_check CHECK ((market_cash > (0)::numeric)),
+  constraint trade_market_from_check CHECK ((market_from > (0)::numeric)),
+  constraint trade_market_to_check CHECK ((market_to > (0)::numeric)),
+  constraint trade_max_loss_check CHECK ((max_loss >= (0)::numeric)),
   constraint trade_min_bought_check CHECK ((min_bought > (0)::numeric)),
   constraint trade_network_fee_check CHECK ((network_fee >= (0)::numeric)),
   constraint trade_order_id_fkey FOREIGN KEY (order_id) REFERENCES exchange_order(id),
@@ -800,16 +812,36 @@ create table venue_trade (
   decided_at timestamp with time zone,
   squared_at timestamp with time zone,
   sale_tried_at timestamp with time zone,
+  cash text,
+  price_sell numeric(38,18),
+  price_buy numeric(38,18),
+  price_cash numeric(38,18),
+  max_loss numeric(38,18),
+  main_limit numeric(38,18),
+  main_fee numeric(38,18),
+  sale_limit numeric(38,18),
+  return_limit numeric(38,18),
   constraint venue_trade_pkey PRIMARY KEY (client_id),
   constraint venue_trade_bought_check CHECK ((bought > (0)::numeric)),
   constraint venue_trade_buy_amount_check CHECK ((buy_amount > (0)::numeric)),
   constraint venue_trade_check CHECK (((outcome IS NULL) = (decided_at IS NULL))),
   constraint venue_trade_check1 CHECK (((bought IS NOT NULL) = (NOT (outcome IS DISTINCT FROM 'filled'::text)))),
+  constraint venue_trade_check2 CHECK (((main_limit IS NULL) = (main_fee IS NULL))),
+  constraint venue_trade_check3 CHECK (((squared_at IS NULL) OR (outcome IS NOT NULL))),
+  constraint venue_trade_main_fee_check CHECK ((main_fee >= (0)::numeric)),
+  constraint venue_trade_main_limit_check CHECK ((main_limit > (0)::numeric)),
+  constraint venue_trade_max_loss_check CHECK ((max_loss >= (0)::numeric)),
   constraint venue_trade_min_buy_amount_check CHECK ((min_buy_amount >= (0)::numeric)),
   constraint venue_trade_outcome_check CHECK ((outcome = ANY (ARRAY['filled'::text, 'rejected'::text]))),
+  constraint venue_trade_price_buy_check CHECK ((price_buy > (0)::numeric)),
+  constraint venue_trade_price_cash_check CHECK ((price_cash > (0)::numeric)),
+  constraint venue_trade_price_sell_check CHECK ((price_sell > (0)::numeric)),
+  constraint venue_trade_return_limit_check CHECK ((return_limit >= (0)::numeric)),
+  constraint venue_trade_sale_limit_check CHECK ((sale_limit > (0)::numeric)),
   constraint venue_trade_sell_amount_check CHECK ((sell_amount > (0)::numeric))
 );
-CREATE INDEX venue_trade_unsquared ON public.venue_trade USING btree (decided_at) WHERE ((outcome = 'filled'::text) AND (squared_at IS NULL));
+CREATE INDEX venue_trade_squared ON public.venue_trade USING btree (squared_at) WHERE (squared_at IS NOT NULL);
+CREATE INDEX venue_trade_unsquared ON public.venue_trade USING btree (decided_at) WHERE ((outcome IS NOT NULL) AND (squared_at IS NULL));
 
 create table wallet_level (
   chain text not null,

@@ -10,7 +10,7 @@ import type { GraphqlContext } from './context.ts';
 import { StaffActionEnum, StaffActionStateEnum } from './enumerations.ts';
 import { OrderType } from './order-types.ts';
 import { Permit } from './permit.ts';
-import { DateTime } from './scalars.ts';
+import { DateTime, Decimal } from './scalars.ts';
 import { DepositType } from './settlement.ts';
 import { StaffNameType, staffName } from './staff.ts';
 
@@ -29,6 +29,9 @@ export class ActionType {
 
   @Field(() => String, { nullable: true, description: 'Its tag or memo.' })
   tag!: string | null;
+
+  @Field(() => Decimal, { nullable: true, description: "The worst price at the venue: its cash for one coin." })
+  price!: string | null;
 
   @Field(() => String, { description: 'Why.' })
   reason!: string;

@@ -18,8 +18,9 @@ const AttentionKindEnum = enumOf<AttentionKind>('AttentionKind', 'Why staff must
   deposit_problem: 'Nothing more is done with a deposit by itself.',
   payment_unknown: 'Nobody knows where a payment is.',
   payment_problem: 'Something stands in the way of a payment.',
-  trade_stuck:
-    'An exchange is not decided long after its deadline, or what a filled one sold is long not turned into cash.',
+  trade_stuck: 'An exchange is not decided long after its deadline.',
+  venue_position:
+    'An exchange left a coin at the venue that it cannot sell, or buy back, at its worst price or better. It waits for the market or for orderVenuePrice.',
   proposal_open: 'A proposal waits for a second member.',
   chain_problem: 'A chain is not read on.',
   wallet_level: 'A hot wallet holds too little to pay for long, or more than it should.',

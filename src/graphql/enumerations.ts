@@ -120,6 +120,7 @@ export const StaffActionEnum = enumOf<StaffActionName>('OrderActionKind', 'What 
   mark_failed: 'End a payout or refund that was never signed.',
   hold: 'Let the order not go on, and no payment of it go out.',
   release: 'End a hold.',
+  venue_price: 'Set the worst price at which what an exchange left at the venue is traded.',
 });
 
 export const StaffActionStateEnum = enumOf<StaffAction['state']>(

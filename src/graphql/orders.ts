@@ -35,6 +35,7 @@ import {
 } from './order-types.ts';
 import { PartnerType } from './partner-types.ts';
 import { Permit } from './permit.ts';
+import { Decimal } from './scalars.ts';
 import { DepositType, LedgerLineType, PaymentType, TradeType } from './settlement.ts';
 import { StaffNameType, staffName } from './staff.ts';
 
@@ -252,11 +253,25 @@ export class OrderResolver {
     return this.#propose(context, 'orderMarkFailed', 'mark_failed', { orderId }, reason);
   }
 
+  @Permit('orders:act')
+  @Mutation(() => ActionType, {
+    description:
+      "Proposes the worst price at which what an order's exchange left at the venue is traded, at most a quarter away from the market's.",
+  })
+  orderVenuePrice(
+    @Arg('orderId', () => ID, { description: 'The order.' }) orderId: string,
+    @Arg('price', () => Decimal, { description: "The venue's cash for one coin." }) price: string,
+    @Arg('reason', () => String, { description: 'Why.' }) reason: string,
+    @Ctx() context: GraphqlContext,
+  ): Promise<StaffAction> {
+    return this.#propose(context, 'orderVenuePrice', 'venue_price', { orderId, price }, reason);
+  }
+
   async #propose(
     context: GraphqlContext,
     operation: string,
     action: StaffActionName,
-    { orderId, depositId, recipient }: Pick<StaffProposal, 'orderId' | 'depositId' | 'recipient'>,
+    { orderId, depositId, recipient, price }: Pick<StaffProposal, 'orderId' | 'depositId' | 'recipient' | 'price'>,
     reason: string,
   ): Promise<StaffAction> {
     if (depositId !== undefined && !isUuid(depositId)) {
@@ -272,12 +287,13 @@ export class OrderResolver {
           ...(order ? { orderId: order.id } : {}),
           ...(depositId === undefined ? {} : { depositId }),
           ...(recipient ? { recipient } : {}),
+          ...(price === undefined ? {} : { price }),
         },
         em,
       );
-      const { address, tag, state } = made;
+      const { address, tag, state, price: worst } = made;
       const target = made.orderId === null ? `deposit:${made.depositId}` : `order:${made.orderId}`;
-      return { result: made, target, after: { action: made.id, state, ...(address ? { address, tag } : {}) } };
+      return { result: made, target, after: { action: made.id, state, ...(address ? { address, tag } : {}), ...(worst ? { price: worst } : {}) } };
     });
   }
 }

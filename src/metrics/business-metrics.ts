@@ -63,6 +63,12 @@ export async function businessMetrics({ em, prices, now }: BusinessSources): Pro
     since.set({ kind }, Math.max(0, ...ofKind.map((trouble) => secondsSince(trouble.since))));
   }
 
+  const held = gauge('venue_position_usd', 'What exchanges left at the venue, by coin, at the prices of the exchanges.', 'coin');
+  const positions = await em.execute<{ coin: string; usd: number }[]>(
+    'select coin, sum(abs(usd))::float8 as usd from venue_position where usd is not null group by coin',
+  );
+  for (const { coin, usd } of positions) held.set({ coin }, usd);
+
   const { chains, wallets, workers, queues, overdueOrders, statistics, reconciliation } = await systemStatus(em, now);
   gauge('orders_overdue', 'Orders that were due more than 10 minutes ago, up to 10,000.').set(overdueOrders);
   const lag = gauge('chain_lag_blocks', 'Blocks of a chain that are not read yet.', 'chain');

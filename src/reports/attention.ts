@@ -8,6 +8,7 @@ export const attentionKinds = [
   'payment_unknown',
   'payment_problem',
   'trade_stuck',
+  'venue_position',
   'proposal_open',
   'chain_problem',
   'wallet_level',
@@ -36,8 +37,8 @@ const failingMs = 60_000;
 const undecidedMs = 300_000;
 /** A transaction that no block has taken by then is too cheap, or behind a gap of nonces. */
 const waitingMs = 3_600_000;
-/** The sale is tried again every few seconds. */
-const unsoldMs = 600_000;
+/** A position is tried again every few seconds: by then its price is gone, or its market. */
+const unclosedMs = 600_000;
 
 /** One thing that may be wrong, in SQL: each takes its oldest from an index of its own. */
 interface Trouble {
@@ -124,17 +125,17 @@ const troubles: readonly Trouble[] = [
     sorting: 'o.exchange_deadline, o.id',
   },
   {
-    kind: `'trade_stuck'`,
+    kind: `'venue_position'`,
     order: 'o.id',
-    subject: 'v.client_id::text',
-    since: 'v.decided_at',
-    detail: `'not_sold'`,
+    subject: 'v.order_id::text',
+    since: 'v.since',
+    detail: `case when v.amount < 0 then 'to buy: ' else 'to sell: ' end || trim_scale(abs(v.amount)) || ' ' || v.coin || ' on ' || v.venue`,
     // One that waits for its answer as well is above, once.
-    rows: `venue_trade v left join exchange_order o on o.id = v.client_id
-    where v.outcome = 'filled' and v.squared_at is null and v.decided_at < ?
-      and not exists (select from trade t where t.order_id = v.client_id and t.state = 'intended')`,
-    agoMs: unsoldMs,
-    sorting: 'v.decided_at, v.client_id',
+    rows: `venue_position v left join exchange_order o on o.id = v.order_id
+    where v.since < ?
+      and not exists (select from trade t where t.order_id = v.order_id and t.state = 'intended')`,
+    agoMs: unclosedMs,
+    sorting: 'v.since, v.order_id',
   },
   {
     kind: `'proposal_open'`,

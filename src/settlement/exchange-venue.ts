@@ -83,11 +83,11 @@ export class ExchangeVenue implements LiquidityVenue {
     this.#options = { orderValidMs: 15_000, recordLagMs: 10_000, ...options };
     this.name = options.account.name;
     this.cash = options.cash;
-    this.#journal = new VenueJournal(options.orm, options.account.name);
+    this.#journal = new VenueJournal(options.orm, options.account.name, options.cash);
   }
 
   async trade(order: VenueOrder): Promise<VenueAnswer> {
-    const trade = await this.#journal.open(order, this.cash, this.#now());
+    const trade = await this.#journal.open(order, this.#now());
     if (trade.outcome === 'filled') return filled(trade);
     if (trade.outcome === 'rejected') return { outcome: 'rejected', code: 'too_late' };
     return this.#inTurn(async () => {

@@ -1,6 +1,6 @@
 import { Entity, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
 
-export const staffActions = ['refund', 'retry_payout', 'mark_failed', 'hold', 'release'] as const;
+export const staffActions = ['refund', 'retry_payout', 'mark_failed', 'hold', 'release', 'venue_price'] as const;
 export type StaffActionName = (typeof staffActions)[number];
 
 /** What a member of staff did, or proposed for a second member to approve. */
@@ -24,6 +24,10 @@ export class StaffAction {
 
   @Property({ type: 'text', nullable: true })
   tag!: string | null;
+
+  /** The worst price at which the venue closes what the order's exchange left, in its cash for one coin. */
+  @Property({ type: 'decimal', precision: 38, scale: 18, nullable: true })
+  price!: string | null;
 
   @Property({ type: 'text' })
   reason!: string;

@@ -17,6 +17,7 @@ import type { Settling } from './settling.ts';
 import { StaffAction, type StaffActionName } from './staff-action.entity.ts';
 import { unwindTrade } from './steps/exchange.ts';
 import { newest } from './steps/pay.ts';
+import { priceOf, setVenuePrice } from './venue-price.ts';
 
 /** What a member of staff wants done. */
 export interface StaffProposal {
@@ -28,6 +29,8 @@ export interface StaffProposal {
   readonly depositId?: string;
   /** Where a refund goes. */
   readonly recipient?: Recipient;
+  /** For `venue_price`: the venue's cash for one coin, as a decimal string. */
+  readonly price?: string;
   readonly reason: string;
 }
 
@@ -36,6 +39,7 @@ const needsApproval: Readonly<Record<StaffActionName, boolean>> = {
   refund: true,
   retry_payout: true,
   release: true,
+  venue_price: true,
   hold: false,
   mark_failed: false,
 };
@@ -80,6 +84,7 @@ export class StaffActions {
         depositId: proposal.depositId ?? null,
         address: null,
         tag: null,
+        price: proposal.action === 'venue_price' ? priceOf(proposal.price) : null,
         reason,
         state: 'proposed',
         proposedBy: proposal.staffId,
@@ -185,6 +190,9 @@ export class StaffActions {
         break;
       case 'release':
         release(settling, action);
+        break;
+      case 'venue_price':
+        await setVenuePrice(settling, action);
         break;
     }
     settling.order.nextActionAt = settling.now;

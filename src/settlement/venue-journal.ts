@@ -54,17 +54,20 @@ export function exchangeOrderId(clientId: string, leg: TradeLeg, number: number)
 export class VenueJournal {
   readonly #orm: MikroORM;
   readonly #venue: string;
+  readonly #cash: string;
 
-  constructor(orm: MikroORM, venue: string) {
+  /** @param cash The coin between the legs of new trades, and of those from before trades had a bound. */
+  constructor(orm: MikroORM, venue: string, cash: string) {
     this.#orm = orm;
     this.#venue = venue;
+    this.#cash = cash;
   }
 
   /**
    * Stores a trade, or returns the stored one. A trade that is not over takes the new deadline, and so does a rejected one
    * that traded nothing. A trade that traded before it was rejected stays rejected. The bound is stored once.
    */
-  async open(order: VenueOrder, cash: string, now: Date): Promise<JournalTrade> {
+  async open(order: VenueOrder, now: Date): Promise<JournalTrade> {
     const { clientId, sellCoin, sellAmount, buyCoin, minBuyAmount, validUntil, bound } = order;
     const buyAmount = order.buyAmount ?? minBuyAmount;
     await this.#orm.em.fork().execute(
@@ -72,11 +75,17 @@ export class VenueJournal {
                                 price_sell, price_buy, price_cash, max_loss, valid_until, created_at)
        values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
        on conflict (client_id) do update
-         set valid_until = excluded.valid_until,
+         set valid_until = greatest(excluded.valid_until, venue_trade.valid_until),
+             cash = coalesce(venue_trade.cash, excluded.cash),
+             price_sell = coalesce(venue_trade.price_sell, excluded.price_sell),
+             price_buy = coalesce(venue_trade.price_buy, excluded.price_buy),
+             price_cash = coalesce(venue_trade.price_cash, excluded.price_cash),
+             max_loss = coalesce(venue_trade.max_loss, excluded.max_loss),
              outcome = case when excluded.valid_until > excluded.created_at then null else venue_trade.outcome end,
              decided_at = case when excluded.valid_until > excluded.created_at then null else venue_trade.decided_at end,
              squared_at = case when excluded.valid_until > excluded.created_at then null else venue_trade.squared_at end
-       where excluded.valid_until > venue_trade.valid_until
+       where (excluded.valid_until > venue_trade.valid_until
+              or (venue_trade.outcome is null and venue_trade.max_loss is null and excluded.max_loss is not null))
          and (venue_trade.outcome is null
               or (venue_trade.outcome = 'rejected'
                   and not exists (select from venue_order o where o.client_id = excluded.client_id and o.filled > 0)))`,
@@ -88,7 +97,7 @@ export class VenueJournal {
         buyCoin,
         buyAmount,
         minBuyAmount,
-        cash,
+        this.#cash,
         bound?.priceSell ?? null,
         bound?.priceBuy ?? null,
         bound?.priceCash ?? null,
@@ -293,7 +302,7 @@ export class VenueJournal {
       buyAmount: new Big(row.buy_amount ?? '0'),
       minBuyAmount: new Big(row.min_buy_amount ?? '0'),
       validUntil: new Date(row.valid_until ?? ''),
-      cash: row.cash ?? '',
+      cash: row.cash ?? this.#cash,
       ...pricesOf(row),
       outcome: row.outcome as JournalTrade['outcome'],
       bought: row.bought ? formatDecimal(row.bought) : null,

@@ -313,7 +313,8 @@ describe('what staff look at', () => {
                 and (problem <> 'unknown' or (problem is null and state = 'sent' and sent_at < $1::timestamptz - interval '1 hour'
                       and not exists (select from payment_attempt a where a.payment_id = p.id and a.mined_height is not null))))
                 as payment_problem,
-              3 as trade_stuck,
+              2 as trade_stuck,
+              1 as venue_position,
               1 as chain_problem`,
       [now],
     );
@@ -378,10 +379,10 @@ describe('what staff look at', () => {
 
   it('is also what stands still at the venue', async () => {
     const items = await attention(em, 1000, new Date('2027-06-01T00:00:00Z'));
-    const trades = items.filter(({ kind }) => kind === 'trade_stuck');
+    const trades = items.filter(({ kind }) => kind === 'trade_stuck' || kind === 'venue_position');
     expect(trades.map(({ subjectId, orderId, detail }) => [subjectId, orderId, detail])).toEqual([
       [stuck[0], stuck[0], 'intended'],
-      [stuck[1], stuck[1], 'not_sold'],
+      [stuck[1], stuck[1], 'to sell: 1 BTC on kraken'],
       [stuck[2], stuck[2], 'intended'],
     ]);
   });

@@ -256,7 +256,7 @@ describe.each(loopbackVenues)('ExchangeVenue at $name', ({ name, cash, place }) 
     await venue.trade(one);
     await harness.square(one.clientId);
     // Somebody who looked before thinks that there is more to sell.
-    const journal = new VenueJournal(harness.orm, name);
+    const journal = new VenueJournal(harness.orm, name, cash);
     const sale = { base: 'ETH', quote: cash, side: 'sell' as const, amount: '0.1', limit: '3000' };
     const late = { ...sale, clientId: exchangeOrderId(one.clientId, 'sale', 2), notAfterMs: Date.now() + 5_000 };
     expect(await journal.intend(one.clientId, 'sale', 2, late, new Date())).toBe(false);
