@@ -405,7 +405,7 @@ export const settings = {
     fallback: '0.02',
     shown: '0.02',
     good: '0.02',
-    why: 'how far below the agreed amount the liquidity venue may fill an exchange, as a fraction',
+    why: 'what an exchange may lose at the liquidity venue, both legs and their fees together, as a fraction of its worth when it was decided',
   }),
   EXCHANGE_DEADLINE_SEC: setting({
     parse: integer(1, 86_400),

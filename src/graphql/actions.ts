@@ -30,7 +30,7 @@ export class ActionType {
   @Field(() => String, { nullable: true, description: 'Its tag or memo.' })
   tag!: string | null;
 
-  @Field(() => Decimal, { nullable: true, description: "The worst price at the venue: its cash for one coin." })
+  @Field(() => Decimal, { nullable: true, description: 'The worst price at the venue: its cash for one coin.' })
   price!: string | null;
 
   @Field(() => String, { description: 'Why.' })

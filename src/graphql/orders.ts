@@ -293,7 +293,11 @@ export class OrderResolver {
       );
       const { address, tag, state, price: worst } = made;
       const target = made.orderId === null ? `deposit:${made.depositId}` : `order:${made.orderId}`;
-      return { result: made, target, after: { action: made.id, state, ...(address ? { address, tag } : {}), ...(worst ? { price: worst } : {}) } };
+      return {
+        result: made,
+        target,
+        after: { action: made.id, state, ...(address ? { address, tag } : {}), ...(worst ? { price: worst } : {}) },
+      };
     });
   }
 }

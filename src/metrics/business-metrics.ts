@@ -63,7 +63,11 @@ export async function businessMetrics({ em, prices, now }: BusinessSources): Pro
     since.set({ kind }, Math.max(0, ...ofKind.map((trouble) => secondsSince(trouble.since))));
   }
 
-  const held = gauge('venue_position_usd', 'What exchanges left at the venue, by coin, at the prices of the exchanges.', 'coin');
+  const held = gauge(
+    'venue_position_usd',
+    'What exchanges left at the venue, by coin, at the prices of the exchanges.',
+    'coin',
+  );
   const positions = await em.execute<{ coin: string; usd: number }[]>(
     'select coin, sum(abs(usd))::float8 as usd from venue_position where usd is not null group by coin',
   );

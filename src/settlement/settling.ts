@@ -12,7 +12,10 @@ import type { Trade } from './trade.entity.ts';
 
 /** How settlement behaves; durations in seconds. */
 export interface SettlementRules {
-  /** How far below the agreed gross amount the venue may fill, as a fraction in decimal text. */
+  /**
+   * How far below the agreed gross amount the venue may fill, and what the legs of a trade may lose together of its worth; a
+   * fraction in decimal text.
+   */
   readonly maxSlippage: string;
   /** How long liquidity is looked for. */
   readonly exchangeDeadlineSec: number;

@@ -3,7 +3,7 @@ import { Big, maxOf, minOf } from '../money.ts';
 
 /**
  * What one trade through cash may lose. It is set once, when the trade is decided, from prices that no book of the venue
- * can move. All members are US dollars, as decimal strings.
+ * can move (docs/adr/0044-one-bound-for-a-trade.md). All members are US dollars, as decimal strings.
  */
 export interface TradeBound {
   /** The price of the coin that is sold. */

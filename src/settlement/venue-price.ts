@@ -12,7 +12,8 @@ const farthest = new Big('0.25');
  * @throws AppError missing_field, invalid_value
  */
 export function priceOf(text: string | undefined): string {
-  if (text === undefined) throw new AppError('missing_field', 'give the worst price, in the cash of the venue for one coin');
+  if (text === undefined)
+    throw new AppError('missing_field', 'give the worst price, in the cash of the venue for one coin');
   const price = parseDecimal(text);
   if (!price || price.lte('0') || !isStorable(price)) {
     throw new AppError('invalid_value', `'${text.slice(0, 40)}' is not a price above 0 with at most 18 decimals`);
@@ -39,12 +40,18 @@ export async function setVenuePrice({ em, order, tools }: Settling, { price }: S
   const live = tools.prices.live(position.coin);
   const cashPrice = cash === 'USD' ? new Big('1') : cash === undefined ? null : tools.prices.live(cash);
   if (!live || !cashPrice) {
-    throw new AppError('action_not_possible', `no live price of ${position.coin} shows what it is worth; try again later`);
+    throw new AppError(
+      'action_not_possible',
+      `no live price of ${position.coin} shows what it is worth; try again later`,
+    );
   }
   const market = live.div(cashPrice);
   if (new Big(price).minus(market).abs().gt(market.times(farthest))) {
     const shown = formatDecimal(roundToSignificant(market, 6));
-    throw new AppError('invalid_value', `${formatDecimal(price)} is more than a quarter away from the market's ${shown}`);
+    throw new AppError(
+      'invalid_value',
+      `${formatDecimal(price)} is more than a quarter away from the market's ${shown}`,
+    );
   }
   await em.execute(
     `update venue_trade set cash = ?, sale_limit = case outcome when 'filled' then ? else sale_limit end,
