@@ -40,6 +40,7 @@ const order = (changes: Partial<VenueOrder> = {}): VenueOrder => ({
   sellAmount: '0.5',
   buyCoin: 'USDT',
   minBuyAmount: '31000',
+  bound: null,
   validUntil: new Date(clock.now().getTime() + 60_000),
   ...changes,
 });
