@@ -58,6 +58,7 @@ create table chain_state (
   read_at timestamp with time zone,
   final_height bigint,
   compared_index bigint not null default '-1'::integer,
+  internal_transfers text,
   constraint chain_state_pkey PRIMARY KEY (chain)
 );
 
@@ -114,6 +115,7 @@ create table deposit (
   problem text,
   purpose text not null default 'order'::text,
   swept_by uuid,
+  compared_height bigint,
   constraint deposit_pkey PRIMARY KEY (id),
   constraint deposit_amount_check CHECK ((amount > (0)::numeric)),
   constraint deposit_chain_key_key UNIQUE (chain, key),
@@ -134,6 +136,7 @@ CREATE INDEX deposit_orphaned ON public.deposit USING btree (chain) WHERE (state
 CREATE INDEX deposit_problem ON public.deposit USING btree (seen_at) WHERE (problem IS NOT NULL);
 CREATE INDEX deposit_ripening ON public.deposit USING btree (chain, height) WHERE (state = 'mined'::text);
 CREATE INDEX deposit_swept ON public.deposit USING btree (swept_by) WHERE (swept_by IS NOT NULL);
+CREATE INDEX deposit_taken_back ON public.deposit USING btree (order_id) WHERE ((credits > 0) AND (state <> 'credited'::text) AND (order_id IS NOT NULL));
 CREATE INDEX deposit_txid ON public.deposit USING btree (lower(txid) text_pattern_ops);
 CREATE INDEX deposit_unswept ON public.deposit USING btree (chain, credited_at) WHERE ((state = 'credited'::text) AND (swept_by IS NULL) AND (purpose = 'order'::text));
 
@@ -164,6 +167,17 @@ CREATE INDEX deposit_address_free ON public.deposit_address USING btree (keychai
 CREATE INDEX deposit_address_search ON public.deposit_address USING btree (lower(address) text_pattern_ops) WHERE (leased_at IS NOT NULL);
 CREATE TRIGGER deposit_address_given_once BEFORE UPDATE ON public.deposit_address FOR EACH ROW EXECUTE FUNCTION refuse_new_identity();
 CREATE TRIGGER deposit_address_kept BEFORE DELETE OR TRUNCATE ON public.deposit_address FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+create table deposit_part (
+  chain text not null,
+  key text not null,
+  address text not null,
+  amount numeric(38,18) not null,
+  height bigint not null,
+  constraint deposit_part_pkey PRIMARY KEY (chain, key),
+  constraint deposit_part_amount_check CHECK ((amount > (0)::numeric))
+);
+CREATE INDEX deposit_part_address ON public.deposit_part USING btree (chain, address);
 
 create table exchange_order (
   id uuid not null,
@@ -290,6 +304,23 @@ create table ledger_transaction (
 );
 CREATE INDEX ledger_transaction_order ON public.ledger_transaction USING btree (order_id);
 CREATE TRIGGER ledger_transaction_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_transaction FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+create table left_out_transfer (
+  id bigint not null,
+  chain text not null,
+  key text not null,
+  txid text not null,
+  address text not null,
+  contract text,
+  amount text not null,
+  height bigint,
+  reason text not null,
+  seen_at timestamp with time zone not null,
+  acknowledged_at timestamp with time zone,
+  constraint left_out_transfer_pkey PRIMARY KEY (id),
+  constraint left_out_transfer_chain_key_reason_key UNIQUE (chain, key, reason)
+);
+CREATE INDEX left_out_transfer_open ON public.left_out_transfer USING btree (seen_at) WHERE (acknowledged_at IS NULL);
 
 create table order_event (
   order_id uuid not null,
@@ -865,6 +896,8 @@ create table worker (
 );
 
 create sequence deposit_index_block as bigint start 50 increment 50 minvalue 50 maxvalue 2147483600;
+
+create sequence left_out_transfer_id_seq as bigint start 1 increment 1 minvalue 1 maxvalue 9223372036854775807;
 
 create sequence payment_number_seq as bigint start 1 increment 1 minvalue 1 maxvalue 9223372036854775807;
 

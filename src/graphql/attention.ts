@@ -15,6 +15,8 @@ const AttentionKindEnum = enumOf<AttentionKind>('AttentionKind', 'Why staff must
   held_order: 'An order is held.',
   failed_order: 'An order failed, and staff decide what becomes of it.',
   overdue_order: 'An order should have gone on long ago.',
+  client_debit:
+    'The account of an order is in debit, or its payments would bring it there: a deposit that was used is gone.',
   deposit_problem: 'Nothing more is done with a deposit by itself.',
   payment_unknown: 'Nobody knows where a payment is.',
   payment_problem: 'Something stands in the way of a payment.',

@@ -5,7 +5,7 @@ import { currenciesByChain } from './reconcile/assets.ts';
 import { checkUnseen, reconcileChain } from './reconcile/chains.ts';
 import { checkAddresses, checkBook, checkHistories, checkPayments } from './reconcile/invariants.ts';
 import { type ReconcileReport, Tally } from './reconcile/report.ts';
-import { checkAccounts, checkClients, checkRest } from './reconcile/rows.ts';
+import { checkAccounts, checkClients, checkDebits, checkRest } from './reconcile/rows.ts';
 import { inSnapshot } from './reconcile/snapshot.ts';
 import { checkVenue, type VenueFill } from './reconcile/venue.ts';
 
@@ -41,6 +41,7 @@ export async function reconcile({ orm, adapters, venueFills }: ReconcileOptions)
   await inSnapshot(orm, async (em) => {
     await checkUnseen(em, adapters, currencies, tally);
     await checkClients(em, tally);
+    await checkDebits(em, tally);
     await checkRest(em, tally);
     await checkAccounts(em, tally);
     await checkVenue(em, venueFills, tally);

@@ -4,6 +4,7 @@ export const attentionKinds = [
   'held_order',
   'failed_order',
   'overdue_order',
+  'client_debit',
   'deposit_problem',
   'payment_unknown',
   'payment_problem',
@@ -54,6 +55,17 @@ interface Trouble {
   readonly sorting: string;
 }
 
+/** SQL: what the account of an `exchange_order` lacks, by asset, once all payments under way are confirmed. */
+const lacking = `
+  select sum(amount) as amount, coin, network
+    from (select l.amount, l.coin, l.network
+            from ledger_transaction x join ledger_line l on l.transaction_id = x.id and l.account = 'client'
+           where x.order_id = exchange_order.id
+          union all
+          select p.amount + p.fee_charged, p.coin, p.network
+            from payment p where p.order_id = exchange_order.id and p.state not in ('confirmed', 'dead')) as taken
+   group by coin, network having sum(amount) > 0`;
+
 const troubles: readonly Trouble[] = [
   {
     kind: `'held_order'`,
@@ -82,6 +94,20 @@ const troubles: readonly Trouble[] = [
     rows: 'exchange_order where next_action_at < ? and held_at is null',
     agoMs: overdueMs,
     sorting: 'next_action_at, exchange_order.id',
+  },
+  {
+    kind: `'client_debit'`,
+    order: 'id',
+    subject: 'id::text',
+    since: `(select max(x.at) from ledger_transaction x
+              where x.order_id = exchange_order.id and x.kind = 'deposit_reversal')`,
+    detail: `(select string_agg(trim_scale(amount) || ' ' || coin || ' on ' || network, ', ' order by coin, network)
+                from (${lacking}) as lacking)`,
+    // Only a deposit that is gone after it was credited brings an account there.
+    rows: `exchange_order
+    where id in (select order_id from deposit where credits > 0 and state <> 'credited' and order_id is not null)
+      and exists (${lacking})`,
+    sorting: '4, exchange_order.id',
   },
   {
     kind: `'deposit_problem'`,

@@ -298,7 +298,8 @@ export class ChainScanner {
     const scanned = new Map([[chain, to]]);
     for (const order of orders) {
       const its = deposits.filter(({ orderId }) => orderId === order.id);
-      noticeDeposits({ em, tools, now, order, deposits: its, payments: [], trade: null, bookings: [], scanned });
+      const rows = { order, deposits: its, payments: [], trade: null, bookings: [], client: [] };
+      noticeDeposits({ em, tools, now, scanned, ...rows });
     }
     const ripe = deposits.filter((deposit) => deposit.chain === chain && isRipe(deposit, to));
     const due = orders.filter(({ id }) => ripe.some(({ orderId }) => orderId === id));

@@ -6,8 +6,11 @@ export type DepositState = 'mempool' | 'mined' | 'credited' | 'orphaned';
 /** order: for an order, or for none when its tag is nobody's. funding: from outside to the hot wallet. */
 export type DepositPurpose = 'order' | 'funding';
 
-/** Why nothing more is done with a deposit by itself; staff decide. */
-export type DepositProblem = 'no_refund_address' | 'below_fee' | 'unknown_tag' | 'refund_failed';
+/**
+ * Why nothing more is done with a deposit by itself; staff decide. `netted`: it, or a part of it, fills what the order's
+ * account lacks for deposits that are gone; it is refunded by itself once those return.
+ */
+export type DepositProblem = 'no_refund_address' | 'below_fee' | 'unknown_tag' | 'refund_failed' | 'netted';
 
 /** A transfer to one of our addresses. Amounts are decimal strings in the coin's units. */
 @Entity({ tableName: 'deposit' })

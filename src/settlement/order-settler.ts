@@ -5,6 +5,7 @@ import { bookAll } from '../ledger/ledger.ts';
 import { errorMembers, type Log } from '../log.ts';
 import { Order } from '../orders/order.entity.ts';
 import type { OnBoundary } from './boundary.ts';
+import { noteWritten, readClientLines } from './client-account.ts';
 import { Deposit } from './deposit.entity.ts';
 import { forEach } from './for-each.ts';
 import type { VenueAnswer } from './liquidity-venue.ts';
@@ -256,6 +257,11 @@ export class OrderSettler {
     const payments = await em.find(Payment, its, { orderBy: { number: 'asc' } });
     const trades = await em.find(Trade, its);
     const scanned = deposits.length === 0 ? new Map<string, ScannedTo>() : await readScanned(em);
+    // What was never credited has no account.
+    const credited = new Set(
+      deposits.flatMap(({ orderId, credits }) => (orderId !== null && credits > 0 ? [orderId] : [])),
+    );
+    const clients = await readClientLines(em, [...credited]);
     const now = clock.now();
     return orders.map((order) => ({
       em,
@@ -266,6 +272,7 @@ export class OrderSettler {
       payments: payments.filter(({ orderId }) => orderId === order.id),
       trade: trades.find(({ orderId }) => orderId === order.id) ?? null,
       bookings: [],
+      client: clients.get(order.id) ?? [],
       scanned,
     }));
   }
@@ -276,10 +283,15 @@ async function write(settlings: readonly Settling[]): Promise<void> {
   const [first] = settlings;
   if (!first) return;
   await first.em.flush();
-  await bookAll(
-    first.em,
-    settlings.flatMap(({ bookings }) => bookings.splice(0)),
-  );
+  const written = settlings.flatMap((settling) => {
+    const bookings = settling.bookings.splice(0);
+    noteWritten(
+      settling,
+      bookings.flatMap(({ lines }) => lines),
+    );
+    return bookings;
+  });
+  await bookAll(first.em, written);
 }
 
 async function readScanned(em: EntityManager): Promise<Map<string, ScannedTo>> {

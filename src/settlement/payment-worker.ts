@@ -11,6 +11,7 @@ import { errorMembers, type Log } from '../log.ts';
 import { span } from '../tracing/tracing.ts';
 import type { OnBoundary } from './boundary.ts';
 import { type ChainLease, LeaseLost } from './chain-lease.ts';
+import { isCovered } from './client-account.ts';
 import type { Payment } from './payment.entity.ts';
 import type { PaymentAttempt } from './payment-attempt.entity.ts';
 import { lookSec, type PaymentFollower, showDead } from './payment-follower.ts';
@@ -64,7 +65,8 @@ export class PaymentWorker {
            left join deposit d on d.id = p.deposit_id
            left join exchange_order o on o.id = p.order_id
           where p.chain in (select jsonb_array_elements_text(?::jsonb)) and p.next_action_at <= ?
-            and (p.state <> 'ready' or p.deposit_id is null or (o.held_at is null and d.state = 'credited'))
+            and (p.state <> 'ready' or p.deposit_id is null
+                 or (o.held_at is null and (p.kind = 'payout' or d.state = 'credited') and ${isCovered()}))
           order by p.next_action_at, p.id limit ? for update of p skip locked
        )
        update payment p set next_action_at = ? from due where p.id = due.id returning p.id, p.chain`,

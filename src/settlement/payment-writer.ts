@@ -2,6 +2,7 @@ import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgres
 import type { Clock } from '../clock.ts';
 import { Order } from '../orders/order.entity.ts';
 import { type ChainLease, guardLease } from './chain-lease.ts';
+import { isCovered } from './client-account.ts';
 import { Payment } from './payment.entity.ts';
 import { PaymentAttempt } from './payment-attempt.entity.ts';
 import { secondsAfter } from './settling.ts';
@@ -38,8 +39,8 @@ export class PaymentWriter {
 
   /**
    * Applies a change to payments, all or none, and returns how they stand after it. Does nothing, and returns nothing,
-   * when a payment has moved on meanwhile, or when it is about to begin and must not: a hold or the loss of its deposit
-   * stops it. One payment waits for its locks; several wait for none, so that no two groups wait for each other.
+   * when a payment has moved on meanwhile, or when it is about to begin and must not: a hold, the loss of its deposit or
+   * an account in debit stops it. One payment waits for its locks; several wait for none, so that no two groups wait for each other.
    *
    * @throws LeaseLost when another process has the chain now; NotTogether when one of several has to be left out.
    */
@@ -100,7 +101,7 @@ export class PaymentWriter {
     });
   }
 
-  /** The payments whose deposits are credited and whose orders are not held, at this moment. */
+  /** The payments that deposits still cover and whose orders are not held, at this moment. */
   mayGoOut(payments: readonly Payment[]): Promise<ReadonlySet<string>> {
     return mayGoOut(this.#orm.em.fork(), payments, '');
   }
@@ -116,7 +117,10 @@ async function aliveAttempts(em: EntityManager, ids: readonly string[]): Promise
   return Map.groupBy(attempts, ({ paymentId }) => paymentId);
 }
 
-/** The payments whose deposits are credited and whose orders are not held, kept so until the transaction ends. */
+/**
+ * The payments that may go out, kept so until the transaction ends: their orders are not held, a refund's deposit is
+ * credited, and no payment of an order leaves the order's account in debit.
+ */
 async function mayGoOut(
   em: EntityManager,
   payments: readonly Payment[],
@@ -132,14 +136,16 @@ async function mayGoOut(
     const rows = await em.execute<{ id: string }[]>(`${sql} ${locked}`, [JSON.stringify(ids)]);
     return rows.map(({ id }) => id);
   };
+  const notHeld = await settling(
+    `select p.id from payment p join exchange_order o on o.id = p.order_id join deposit d on d.id = p.deposit_id
+      where p.id in (select jsonb_array_elements_text(?::jsonb)::uuid) and o.held_at is null
+        and (p.kind = 'payout' or d.state = 'credited')
+      order by o.id, d.id for share of o, d`,
+    ofOrders,
+  );
   return new Set([
     ...free,
-    ...(await settling(
-      `select p.id from payment p join exchange_order o on o.id = p.order_id join deposit d on d.id = p.deposit_id
-        where p.id in (select jsonb_array_elements_text(?::jsonb)::uuid) and o.held_at is null and d.state = 'credited'
-        order by o.id, d.id for share of o, d`,
-      ofOrders,
-    )),
+    ...(await covered(em, notHeld)),
     ...(await settling(
       `select p.id from payment p join deposit d on d.id = p.deposit_id
         where p.id in (select jsonb_array_elements_text(?::jsonb)::uuid) and d.state = 'credited'
@@ -147,6 +153,21 @@ async function mayGoOut(
       ofNobody,
     )),
   ]);
+}
+
+/**
+ * Those of the payments that leave no account in debit, also when all of them are made. A statement of its own after the
+ * orders are locked, because a statement that waits for a lock goes on with the accounts as they were before.
+ */
+async function covered(em: EntityManager, ids: readonly string[]): Promise<string[]> {
+  if (ids.length === 0) return [];
+  const rows = await em.execute<{ id: string }[]>(
+    `with beginning as materialized (select jsonb_array_elements_text(?::jsonb)::uuid as id)
+     select p.id from payment p join beginning b on b.id = p.id
+      where ${isCovered('q.number < p.number and q.id in (select id from beginning)')}`,
+    [JSON.stringify(ids)],
+  );
+  return rows.map(({ id }) => id);
 }
 
 /** A problem that lasts keeps its beginning. */

@@ -3,7 +3,8 @@ import { v5 as uuidv5 } from 'uuid';
 import { networkById } from '../chains/networks.ts';
 import type { Currency } from '../currencies/currency.entity.ts';
 import { line, minus } from '../ledger/ledger.ts';
-import { Big, formatDecimal } from '../money.ts';
+import { Big, formatDecimal, minOf } from '../money.ts';
+import { availableToReturn, isInDebit } from './client-account.ts';
 import type { Deposit } from './deposit.entity.ts';
 import { Payment } from './payment.entity.ts';
 import type { Settling } from './settling.ts';
@@ -104,11 +105,12 @@ export function createPayment(
 }
 
 /** Why a leg is not refunded by itself. */
-export type RefundObstacle = 'no_refund_address' | 'below_fee';
+export type RefundObstacle = 'no_refund_address' | 'below_fee' | 'netted';
 
 /**
- * Refunds a leg, less the network's fee, to the order's refund address or to the recipient that staff gave. Returns
- * what stands in the way instead, with nothing done.
+ * Refunds a leg, less the network's fee, to the order's refund address or to the recipient that staff gave, or as much
+ * of it as the order's account is still owed; the deposit's problem then says `netted`. Returns what stands in the way
+ * instead, with nothing done. Nothing of an order in debit is refunded.
  */
 export function refundLeg(
   settling: Settling,
@@ -121,9 +123,12 @@ export function refundLeg(
   if (!currency) throw new Error(`deposit ${deposit.id} is of a currency that is gone`);
   const fee = new Big(currency.networkFee);
   if (amount.lte(fee)) return 'below_fee';
+  const owed = minOf(amount, availableToReturn(settling, deposit));
+  if (isInDebit(settling) || owed.lte(fee)) return 'netted';
   if (!recipient) return 'no_refund_address';
   const kept = { kind: 'refund', leg, deposit, currency, recipient } as const;
-  return createPayment(settling, { ...kept, amount: amount.minus(fee), feeCharged: fee });
+  if (owed.lt(amount)) deposit.problem = 'netted';
+  return createPayment(settling, { ...kept, amount: owed.minus(fee), feeCharged: fee });
 }
 
 function refundAddress({ order }: Settling): Recipient | null {

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
-import type { Booking } from '../ledger/ledger.ts';
+import type { Booking, LedgerLine } from '../ledger/ledger.ts';
 import type { Order } from '../orders/order.entity.ts';
 import { moveOrder } from '../orders/order-moves.ts';
 import type { OrderMove } from '../orders/order-status.ts';
@@ -55,6 +55,8 @@ export interface Settling {
   trade: Trade | null;
   /** What the steps book; written with the rest, for all orders of the transaction at once. */
   readonly bookings: Booking[];
+  /** What the book has of the order's account `client`; `client-account` tells what follows. */
+  readonly client: LedgerLine[];
   /** How far each chain was read. */
   readonly scanned: ReadonlyMap<string, ScannedTo>;
 }

@@ -9,14 +9,16 @@ import type { JobQueue } from '../jobs/job-queue.ts';
 import { Big } from '../money.ts';
 import { Order } from '../orders/order.entity.ts';
 import { moveOrder } from '../orders/order-moves.ts';
+import { isInDebit } from './client-account.ts';
 import { Deposit } from './deposit.entity.ts';
 import type { OrderSettler } from './order-settler.ts';
 import { Payment } from './payment.entity.ts';
 import { createPayment, type Recipient, refundLeg } from './payments.ts';
 import type { Settling } from './settling.ts';
 import { StaffAction, type StaffActionName } from './staff-action.entity.ts';
-import { unwindTrade } from './steps/exchange.ts';
+import { payBought, unwindTrade } from './steps/exchange.ts';
 import { newest } from './steps/pay.ts';
+import { unreturned } from './steps/refund.ts';
 import { priceOf, setVenuePrice } from './venue-price.ts';
 
 /** What a member of staff wants done. */
@@ -263,17 +265,18 @@ async function refund(settling: Settling, action: StaffAction, details: Details)
     refuseLive(payments, deposit.id, 'main');
     if (exchanged?.state === 'filled') await unwindTrade(settling, exchanged);
     moveOrder(em, order, 'staff_refund', details);
-    // What was not exchanged is a leg of its own, and was taken care of then.
-    pay(settling, deposit, 'main', new Big(exchanged?.amountFrom ?? deposit.amount), action);
+    // What was not exchanged is a leg of its own, which was decided together with the payout.
+    const hasRest = exchanged !== null && payments.some(({ kind }) => kind === 'payout');
+    pay(settling, deposit, 'main', new Big(hasRest ? exchanged.amountFrom : deposit.amount), action);
     return;
   }
   if (deposit.problem === null) {
     throw notPossible(`the order is ${order.status} and takes care of this deposit by itself`);
   }
-  const leg = exchanged ? 'excess' : 'main';
-  refuseLive(payments, deposit.id, leg);
-  pay(settling, deposit, leg, new Big(deposit.amount).minus(exchanged?.amountFrom ?? '0'), action);
+  const { leg, amount } = unreturned(settling, deposit);
+  if (leg === null) throw notPossible('all of this deposit is paid, or on its way; it cannot be paid twice');
   deposit.problem = null;
+  pay(settling, deposit, leg, amount, action);
 }
 
 function refuseLive(payments: readonly Payment[], depositId: string, leg: Payment['leg']): void {
@@ -286,6 +289,9 @@ function refuseLive(payments: readonly Payment[], depositId: string, leg: Paymen
 
 function pay(settling: Settling, deposit: Deposit, leg: Payment['leg'], amount: Big, action: StaffAction): void {
   const made = refundLeg(settling, deposit, leg, amount, recipientOf(action));
+  if (made === 'netted') {
+    throw notPossible("the order's account is owed nothing more in this coin: a deposit that was used is gone");
+  }
   if (typeof made === 'string') throw notPossible("the amount does not cover its network's fee");
 }
 
@@ -318,11 +324,16 @@ function retryPayout(settling: Settling, details: Details): void {
   const deposit = deposits.find(({ id }) => id === order.depositId);
   const currency = tools.catalogue.find(order.coinTo, order.networkTo);
   if (trade?.state !== 'filled' || !deposit || !currency) throw notPossible('nothing was exchanged for this order');
+  if (isInDebit(settling)) throw notPossible("the order's account is in debit: a deposit that was used is gone");
   const payout = newest(payments.filter(({ kind }) => kind === 'payout'));
   moveOrder(em, order, 'staff_retry', details);
   if (payout && payout.state !== 'dead') {
     payout.problem = null;
     payout.problemSince = null;
+    return;
+  }
+  if (!payout) {
+    payBought(settling, trade);
     return;
   }
   const recipient = { address: order.recipientAddress, tag: order.recipientAddressTag };

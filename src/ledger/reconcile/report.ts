@@ -2,7 +2,8 @@ import { Big, formatDecimal } from '../../money.ts';
 
 /**
  * What is compared. `deposits` and `hot`: the book with the chains. `chain`: a chain that gave no answer. `clients`: the
- * book with the rows of orders. `rest`: orders that have ended, with zero. `accounts`: the accounts that follow from
+ * book with the rows of orders. `debits`: the account of an order that got more than its deposits cover. `rest`: what
+ * orders that have ended are owed, with what waits to be sent back. `accounts`: the accounts that follow from
  * rows. `venue`: the book with the venue's fills and orders. `trades`: the rows with the venue's fills, and what trades
  * left at an exchange. `book`: the book with zero.
  * `histories`, `addresses`, `payments`: what must hold for every order and every payment.
@@ -12,6 +13,7 @@ export const reconcileChecks = [
   'deposits',
   'hot',
   'clients',
+  'debits',
   'rest',
   'accounts',
   'venue',

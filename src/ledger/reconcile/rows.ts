@@ -70,43 +70,58 @@ export async function checkClients(em: EntityManager, tally: Tally): Promise<voi
 }
 
 /**
- * Orders that have ended owe nothing but what waits to be sent back beside them: extra deposits, and remainders whose
- * refund is under way or which staff decide about. A deposit that was used and then reorganised away is owed to us, for
- * good if it never returns: a loss that the deposit itself shows, and no difference.
+ * No order got more than its deposits cover. One that did lost a deposit to a reorganisation after it was used, or was
+ * paid twice; the difference is what we lack, until the deposit returns.
+ */
+export async function checkDebits(em: EntityManager, tally: Tally): Promise<void> {
+  const [accounts] = await em.execute<{ count: number }[]>(
+    `select count(distinct (x.order_id, l.coin, l.network))::int as count
+       from ledger_line l join ledger_transaction x on x.id = l.transaction_id where l.account = 'client'`,
+  );
+  tally.count('debits', accounts?.count ?? 0);
+  const rows = await em.execute<{ order_name: string; coin: string; network: string; amount: string }[]>(
+    `select coalesce(o.short_id, c.order_id::text, 'no order') as order_name, c.coin, c.network, sum(c.amount)::text as amount
+       from (${clientSql}) as c left join exchange_order o on o.id = c.order_id
+      group by o.short_id, c.order_id, c.coin, c.network having sum(c.amount) > 0
+      order by order_name, c.coin, c.network`,
+  );
+  for (const { order_name: order, amount, ...asset } of rows) {
+    tally.amounts('debits', `${order}, ${assetName(asset)}`, '0', amount);
+  }
+}
+
+/**
+ * Orders that have ended are owed nothing but what waits to be sent back beside them: extra deposits, and remainders
+ * whose refund is under way or which staff decide about. What deposits that are gone were used for, others stand in for.
  */
 export async function checkRest(em: EntityManager, tally: Tally): Promise<void> {
   tally.count('rest', await countRows(em, `exchange_order where ${endedSql}`));
   const rows = await em.execute<(TotalRow & { order_name: string })[]>(
     `with ended as materialized (
        select id, short_id, deposit_id from exchange_order where ${endedSql}
-     ), settled as materialized (
-       select deposit_id, leg from payment where state = 'confirmed' and deposit_id is not null
-       union all
-       select deposit_id, leg from (${unclaimedSql}) as unclaimed
+     ), used as materialized (
+       select deposit_id, sum(amount) as amount
+         from (select deposit_id, amount + fee_charged as amount
+                 from payment where state = 'confirmed' and kind = 'refund' and deposit_id is not null
+               union all
+               select o.deposit_id, t.amount_from from ended o join trade t on t.order_id = o.id and t.state = 'filled'
+               union all
+               select deposit_id, amount from (${unclaimedSql}) as unclaimed) as each_use
+        group by deposit_id
      ), change as (
        select order_id, coin, network, 0::numeric as expected, amount as actual from (${clientSql}) as booked
        union all
-       select d.order_id, d.coin, d.network, -d.amount, 0
-         from deposit d join ended o on o.id = d.order_id and o.deposit_id is distinct from d.id
-        where d.state = 'credited'
-          and not exists (select 1 from settled s where s.deposit_id = d.id and s.leg = 'main')
-       union all
-       select d.order_id, d.coin, d.network, t.amount_from - d.amount, 0
+       select d.order_id, d.coin, d.network, coalesce(u.amount, 0) - d.amount, 0
          from ended o
-         join deposit d on d.id = o.deposit_id and d.state = 'credited'
-         join trade t on t.order_id = o.id and t.state in ('filled', 'unwound') and t.amount_from < d.amount
-        where not exists (select 1 from settled s where s.deposit_id = d.id and s.leg = 'excess')
-          and (d.problem is not null
-               or exists (select 1 from payment p where p.deposit_id = d.id and p.leg = 'excess'))
+         join deposit d on d.order_id = o.id and d.state = 'credited'
+         left join used u on u.deposit_id = d.id
+        where o.deposit_id is distinct from d.id or d.problem is not null
+           or exists (select 1 from payment p where p.deposit_id = d.id and p.leg = 'excess')
        union all
-       select d.order_id, d.coin, d.network,
-              case when t.amount_from < d.amount
-                        and not exists (select 1 from settled s where s.deposit_id = d.id and s.leg = 'excess')
-                   then t.amount_from else d.amount end, 0
-         from ended o join deposit d on d.order_id = o.id
-         left join trade t on t.order_id = o.id and o.deposit_id = d.id and t.state in ('filled', 'unwound')
-        where d.state <> 'credited' and d.credited_at is not null
-          and exists (select 1 from settled s where s.deposit_id = d.id and s.leg = 'main')
+       select d.order_id, d.coin, d.network, u.amount, 0
+         from ended o
+         join deposit d on d.order_id = o.id and d.state <> 'credited' and d.credited_at is not null
+         join used u on u.deposit_id = d.id
      )
      select o.short_id as order_name, c.coin, c.network, sum(c.expected)::text as expected,
             sum(c.actual)::text as actual

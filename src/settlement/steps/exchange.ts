@@ -1,5 +1,6 @@
 import { book, type LedgerAsset, line, minus } from '../../ledger/ledger.ts';
-import { Big, floorTo, formatDecimal, storedDecimals } from '../../money.ts';
+import { Big, floorTo, formatDecimal, minOf, storedDecimals } from '../../money.ts';
+import { availableToReturn, isInDebit, noteWritten, owedToClient } from '../client-account.ts';
 import type { VenueAnswer, VenueOrder } from '../liquidity-venue.ts';
 import { createPayment, keepUnclaimed, refundLeg } from '../payments.ts';
 import { move, rest, type Settling, type StepResult, secondsAfter } from '../settling.ts';
@@ -22,6 +23,9 @@ export function exchange(settling: Settling): StepResult {
     return rest(secondsAfter(now, retrySec));
   }
   if (trade) {
+    // The venue may have filled it before the account fell in debit, and is asked about that once trading is over.
+    const mayWait = !isPastTrading(deadlineOf(settling), now);
+    if (mayWait && !isCoveredTrade(settling, trade)) return rest(secondsAfter(now, retrySec));
     // A trade that was decided before trades had a bound gets its bound once, now.
     if (isUnbounded(trade, settling)) Object.assign(trade, boundAt(settling, new Big(trade.amountFrom)));
     if (isUnbounded(trade, settling) && now < deadlineOf(settling)) return rest(secondsAfter(now, retrySec));
@@ -36,14 +40,26 @@ export function exchange(settling: Settling): StepResult {
   return now >= deadlineOf(settling) ? move(settling, 'exchange_deadline') : rest(secondsAfter(now, retrySec));
 }
 
-/** The trade at the terms of this moment; null while a price is missing or the fees eat it all. */
-function decideTrade({ em, order, now, tools, ...rows }: Settling): Trade | null {
-  const deposit = mainDeposit({ em, order, now, tools, ...rows });
+/** Whether the order is owed what the trade takes, and is in debit in no asset. */
+function isCoveredTrade(settling: Settling, { coinFrom, networkFrom, amountFrom }: Trade): boolean {
+  const owed = owedToClient(settling, { coin: coinFrom, network: networkFrom });
+  return owed.gte(amountFrom) && !isInDebit(settling);
+}
+
+/**
+ * The trade at the terms of this moment, of no more than the order is owed; null while a price is missing, the fees eat
+ * it all, or the order's account is in debit.
+ */
+function decideTrade(settling: Settling): Trade | null {
+  const { em, order, now, tools } = settling;
+  const deposit = mainDeposit(settling);
   const from = tools.catalogue.find(order.coinFrom, order.networkFrom);
   const to = tools.catalogue.find(order.coinTo, order.networkTo);
   const prices = tools.prices.pair(order.coinFrom, order.coinTo, 'live');
-  if (!deposit || !from || !to || !prices) return null;
-  const amountFrom = exchangedAmount(order, new Big(deposit.amount), new Big(from.networkFee));
+  if (!deposit || !from || !to || !prices || isInDebit(settling)) return null;
+  const arrived = minOf(new Big(deposit.amount), availableToReturn(settling, deposit));
+  if (arrived.eq('0')) return null;
+  const amountFrom = exchangedAmount(order, arrived, new Big(from.networkFee));
   const terms = exchangeTerms(order, amountFrom, to, prices);
   const bound = boundAt({ order, tools }, amountFrom);
   if (!terms || !bound) return null;
@@ -150,10 +166,7 @@ function agreement(trade: Trade): { from: LedgerAsset; to: LedgerAsset; agreed: 
 }
 
 function recordFill(settling: Settling, trade: Trade, bought: Big): StepResult {
-  const { bookings, order, now, tools } = settling;
-  const deposit = mainDeposit(settling);
-  const currency = tools.catalogue.find(order.coinTo, order.networkTo);
-  if (!deposit || !currency) throw new Error(`order ${order.id} has a trade without a deposit or a currency`);
+  const { bookings, order, now } = settling;
   // Less than that is no deal, whatever the venue says of it. The order waits for staff, and is paid by no such fill.
   if (bought.lt(trade.minBought)) {
     trade.tries += 1;
@@ -182,6 +195,20 @@ function recordFill(settling: Settling, trade: Trade, bought: Big): StepResult {
   });
   order.amountFromActual = trade.amountFrom;
   order.amountToActual = trade.amountTo;
+  payBought(settling, trade);
+  return move(settling, 'liquidity_bought');
+}
+
+/**
+ * Decides the payout of a filled trade, and the refund of what of the deposit was not exchanged. Decides nothing while
+ * the order's account is in debit: the step of `sending` tries again.
+ */
+export function payBought(settling: Settling, trade: Trade): void {
+  if (isInDebit(settling)) return;
+  const { order, tools } = settling;
+  const deposit = mainDeposit(settling);
+  const currency = tools.catalogue.find(order.coinTo, order.networkTo);
+  if (!deposit || !currency) throw new Error(`order ${order.id} has a trade without a deposit or a currency`);
   createPayment(settling, {
     kind: 'payout',
     leg: 'main',
@@ -192,35 +219,30 @@ function recordFill(settling: Settling, trade: Trade, bought: Big): StepResult {
     feeCharged: new Big('0'),
   });
   const excess = new Big(deposit.amount).minus(trade.amountFrom);
-  if (excess.gt('0')) {
-    const refund = refundLeg(settling, deposit, 'excess', excess);
-    if (refund === 'below_fee') keepUnclaimed(settling, deposit, excess);
-    if (refund === 'no_refund_address') deposit.problem = refund;
-  }
-  return move(settling, 'liquidity_bought');
+  if (excess.lte('0')) return;
+  const refund = refundLeg(settling, deposit, 'excess', excess);
+  if (refund === 'below_fee') keepUnclaimed(settling, deposit, excess);
+  else if (typeof refund === 'string') deposit.problem = refund;
 }
 
 /**
  * Takes a filled exchange into our own book, at the terms of the user, who is owed the deposit again and no payout: for
  * a payout that can never be made. Both fees are given back.
  */
-export async function unwindTrade({ em, order, now }: Settling, trade: Trade): Promise<void> {
+export async function unwindTrade(settling: Settling, trade: Trade): Promise<void> {
+  const { em, order, now } = settling;
   trade.state = 'unwound';
   order.amountFromActual = null;
   order.amountToActual = null;
   const { from, to, agreed } = agreement(trade);
-  await book(em, {
-    kind: 'trade_unwound',
-    reference: order.id,
-    orderId: order.id,
-    at: now,
-    lines: [
-      line('client', from, minus(trade.amountFrom)),
-      line('trading', from, trade.amountFrom),
-      line('client', to, trade.amountTo),
-      line('service_fee', to, trade.serviceFee),
-      line('network_fee', to, trade.networkFee),
-      line('trading', to, minus(agreed)),
-    ],
-  });
+  const lines = [
+    line('client', from, minus(trade.amountFrom)),
+    line('trading', from, trade.amountFrom),
+    line('client', to, trade.amountTo),
+    line('service_fee', to, trade.serviceFee),
+    line('network_fee', to, trade.networkFee),
+    line('trading', to, minus(agreed)),
+  ];
+  await book(em, { kind: 'trade_unwound', reference: order.id, orderId: order.id, at: now, lines });
+  noteWritten(settling, lines);
 }

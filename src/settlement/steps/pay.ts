@@ -1,10 +1,18 @@
 import type { Payment } from '../payment.entity.ts';
 import { move, rest, type Settling, type StepResult, secondsAfter } from '../settling.ts';
+import { payBought } from './exchange.ts';
 
 /** sending: follow the payout to its end. */
 export function followPayout(settling: Settling): StepResult {
-  const payout = newest(settling.payments.filter(({ kind }) => kind === 'payout'));
-  if (!payout) throw new Error(`order ${settling.order.id} is sending and has no payout`);
+  const { order, payments, trade } = settling;
+  const isPayout = ({ kind }: Payment): boolean => kind === 'payout';
+  if (!payments.some(isPayout)) {
+    if (trade?.state !== 'filled') throw new Error(`order ${order.id} is sending and has bought nothing`);
+    // The order's account was in debit when the venue filled the trade.
+    payBought(settling, trade);
+  }
+  const payout = newest(payments.filter(isPayout));
+  if (!payout) return rest();
   if (payout.state === 'confirmed') return move(settling, 'payout_confirmed');
   if (payout.state === 'dead') return move(settling, 'payout_failed', payout.problem);
   const until = unknownUntil(settling, payout);

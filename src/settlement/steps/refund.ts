@@ -1,4 +1,6 @@
 import { Big } from '../../money.ts';
+import type { Deposit } from '../deposit.entity.ts';
+import type { Payment } from '../payment.entity.ts';
 import { refundLeg } from '../payments.ts';
 import { move, rest, type Settling, type StepResult } from '../settling.ts';
 import { mainDeposit } from './notice.ts';
@@ -18,22 +20,55 @@ export function refundDeposit(settling: Settling): StepResult {
     const until = unknownUntil(settling, refund);
     return until && now >= until ? move(settling, 'refund_failed', 'unknown') : rest(until);
   }
+  if (deposit.problem === 'netted') deposit.problem = null;
   const made = refundLeg(settling, deposit, 'main', new Big(deposit.amount));
   if (made === 'no_refund_address') return move(settling, 'no_refund_address');
   if (made === 'below_fee') return move(settling, 'refund_below_fee');
+  // The order waits for the deposits that the user's coins stand in for now.
+  if (made === 'netted') deposit.problem = made;
   return rest();
 }
 
 /**
  * Every credited deposit that the order itself does not use (a second one, another coin) is refunded by itself, never
- * added in silence.
+ * added in silence. So is what of a deposit stood in for another one that has returned.
  */
 export function refundExtras(settling: Settling): void {
   const { order, deposits, payments } = settling;
   for (const deposit of deposits) {
-    const isFree = deposit.state === 'credited' && deposit.id !== order.depositId && deposit.problem === null;
-    if (!isFree || payments.some(({ depositId }) => depositId === deposit.id)) continue;
-    const made = refundLeg(settling, deposit, 'main', new Big(deposit.amount));
+    if (deposit.state !== 'credited') continue;
+    const isMain = deposit.id === order.depositId;
+    const isNew = !isMain && deposit.problem === null && !payments.some(({ depositId }) => depositId === deposit.id);
+    // The main deposit is refunded by the order's own step, or by staff.
+    const isDecided = isMain && (order.status === 'refunding' || order.status === 'failed');
+    const isNetted = deposit.problem === 'netted' && !isDecided;
+    if (!isNew && !isNetted) continue;
+    const { leg, amount } = unreturned(settling, deposit);
+    if (leg === null) continue;
+    deposit.problem = null;
+    const made = refundLeg(settling, deposit, leg, amount);
     if (typeof made === 'string') deposit.problem = made;
   }
+}
+
+/**
+ * What of a deposit was neither exchanged nor refunded, and the leg that a refund of it would be; null where both legs
+ * are taken.
+ */
+export function unreturned(
+  { order, payments, trade }: Settling,
+  deposit: Deposit,
+): { readonly leg: Payment['leg'] | null; readonly amount: Big } {
+  const its = payments.filter(({ depositId, state }) => depositId === deposit.id && state !== 'dead');
+  const refunded = its
+    .filter(({ kind }) => kind === 'refund')
+    .reduce((sum, { amount, feeCharged }) => sum.plus(amount).plus(feeCharged), new Big('0'));
+  const isExchanged = deposit.id === order.depositId && (trade?.state === 'filled' || trade?.state === 'unwound');
+  // The main leg of what was exchanged is the payout, or the refund of what was taken back.
+  const legs: readonly Payment['leg'][] = isExchanged ? ['excess'] : ['main', 'excess'];
+  const used = isExchanged && trade?.state === 'filled' ? trade.amountFrom : '0';
+  return {
+    leg: legs.find((leg) => !its.some((payment) => payment.leg === leg)) ?? null,
+    amount: new Big(deposit.amount).minus(used).minus(refunded),
+  };
 }
