@@ -77,6 +77,22 @@ export const priceLevels = ['1', '1.01', '0.99', '1.4', '0.7'] as const;
 
 const answering = ['completed', 'expired', 'refunded', 'failed', 'waiting_deposit'];
 
+/** Refuses, at commit, a payment that is decided or begun while its order's account is in debit. */
+const noPaymentInDebit = `
+  create function refuse_debit() returns trigger language plpgsql as $$
+  begin
+    if exists (select from ledger_transaction x join ledger_line l on l.transaction_id = x.id and l.account = 'client'
+                where x.order_id = new.order_id group by l.coin, l.network having sum(l.amount) > 0) then
+      raise exception 'payment % (% to %) of an order in debit', new.id, new.kind, new.state;
+    end if;
+    return null;
+  end $$;
+  create constraint trigger payment_decided_in_debit after insert on payment
+    deferrable initially deferred for each row execute function refuse_debit();
+  create constraint trigger payment_begun_in_debit after update on payment
+    deferrable initially deferred for each row
+    when (old.state = 'ready' and new.state = 'prepared') execute function refuse_debit()`;
+
 /** A fault of the surroundings that this test made. */
 class InjectedFault extends Error {
   override readonly name = 'InjectedFault';
@@ -164,6 +180,7 @@ export class World {
     await world.#client.connect();
     // Two epochs are many blocks to make for every order, and reorganisations here are not that deep.
     await world.rows(`update currency set min_confirmations = 3 where network in ('ETH', 'ERC20')`);
+    await world.rows(noPaymentInDebit);
     await world.#start();
     for (const name of ['first', 'second']) {
       world.#staff.push((await world.gateway.staff.create(`${name}@example.com`, 'operator')).member.id);
@@ -706,12 +723,12 @@ export class World {
     const { rows } = await reconcile({ orm, adapters: this.#adapters() });
     // A payment whose deposit is gone for good is a loss, and shows as one.
     const lost = await this.rows<{ short_id: string }>(
-      `select o.short_id from exchange_order o join deposit d on d.id = o.deposit_id
+      `select o.short_id from exchange_order o join deposit d on d.order_id = o.id
         where d.state = 'orphaned' and d.credits > 0`,
     );
     const isLoss = (subject: string): boolean => lost.some(({ short_id: id }) => subject.startsWith(`${id},`));
     const differing = rows.filter(
-      ({ check, subject, difference }) => difference !== '0' && !(check === 'rest' && isLoss(subject)),
+      ({ check, subject, difference }) => difference !== '0' && !(check === 'debits' && isLoss(subject)),
     );
     this.#none(
       'reconcile',

@@ -716,6 +716,7 @@ describe('reconcile', () => {
       [
         'clients: BTC-PAYING, USDT on TRC20: 1',
         'clients: USDT-BACKXX, USDT on TRC20: -1',
+        'debits: USDT-BACKXX, USDT on TRC20: -1',
         'rest: USDT-BACKXX, USDT on TRC20: -1',
       ],
     ],
@@ -836,7 +837,11 @@ describe('reconcile', () => {
         await w.sql('drop index payment_once');
         await w.payment(w.order('back'), await w.depositOf('back'), 'refund', usdt, '48.5', { fee: '1.5' });
       },
-      ['rest: USDT-BACKXX, USDT on TRC20: -50', 'payments: deposit *, main: 1'],
+      [
+        'debits: USDT-BACKXX, USDT on TRC20: -50',
+        'rest: USDT-BACKXX, USDT on TRC20: -50',
+        'payments: deposit *, main: 1',
+      ],
     ],
   ];
 
