@@ -44,10 +44,9 @@ withRealChains(() => {
       expect(await gateway.balance('ETH', order.refundTo)).toBe('0.1995');
       expect(await debitsOf(order)).toEqual([]);
       expect(await gateway.differences()).toEqual([]);
-      expect(await gateway.query('select problem from deposit where order_id = $1 order by seen_at', [order.id])).toEqual([
-        { problem: null },
-        { problem: 'netted' },
-      ]);
+      expect(
+        await gateway.query('select problem from deposit where order_id = $1 order by seen_at', [order.id]),
+      ).toEqual([{ problem: null }, { problem: 'netted' }]);
     });
   });
 });
