@@ -12,7 +12,7 @@ import type { StaffApi } from './graphql/staff-api.ts';
 import { staffApiOnDemand } from './graphql/staff-api-on-demand.ts';
 import { createInternalListener } from './internal/server.ts';
 import { Limiter } from './limits/limiter.ts';
-import { type Listener, listen } from './listener.ts';
+import { type Listener, type ListenerOptions, listen } from './listener.ts';
 import { createLog, errorMembers, type Log } from './log.ts';
 import { type MetricsGroup, ProcessMetrics } from './metrics/process-metrics.ts';
 import { openNetworks, unsafeSettings } from './networks-setup.ts';
@@ -311,6 +311,7 @@ export async function startApp({ config, databaseUrl, embedded, group, surroundi
         port: config.INTERNAL_PORT,
         tls: null,
         ...(staffApi ? { upgrade: staffApi.upgrade } : {}),
+        ...refusalsTold(log, metrics),
       },
     );
     closing.push(() => internal.close(1_000));
@@ -319,6 +320,7 @@ export async function startApp({ config, databaseUrl, embedded, group, surroundi
       ? await listenPublicly(
           config,
           await createRestListener({ config, log, limiter, authenticator, catalogue, rates, orders, metrics }),
+          refusalsTold(log, metrics),
         )
       : null;
     if (rest) closing.push(() => rest.close(inFlightMs));
@@ -356,9 +358,27 @@ export async function startApp({ config, databaseUrl, embedded, group, surroundi
   }
 }
 
-async function listenPublicly(config: Config, app: Parameters<typeof listen>[0]): Promise<Listener> {
+async function listenPublicly(
+  config: Config,
+  app: Parameters<typeof listen>[0],
+  told: Pick<ListenerOptions, 'onRefused' | 'onUnread'>,
+): Promise<Listener> {
   const { HOST: host, PORT: port, TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile } = config;
-  return listen(app, { host, port, tls: certFile !== null && keyFile !== null ? { certFile, keyFile } : null });
+  return listen(app, {
+    host,
+    port,
+    tls: certFile !== null && keyFile !== null ? { certFile, keyFile } : null,
+    ...told,
+  });
+}
+
+/** What a listener refuses or cuts by itself, told in the log and the metrics. */
+function refusalsTold(log: Log, metrics: ProcessMetrics): Pick<ListenerOptions, 'onRefused' | 'onUnread'> {
+  return {
+    onRefused: ({ requestId, code, status }) =>
+      log.info({ event: 'request_refused', request_id: requestId, code, status }, 'refused before any route'),
+    onUnread: () => metrics.countCut(),
+  };
 }
 
 async function limiterLock(config: Config, url: string, log: Log): Promise<LimiterLock> {

@@ -42,6 +42,7 @@ export const errorTable = {
   too_many_keys: { status: 409, graphql: 'CONFLICT' },
   body_too_large: { status: 413, graphql: 'BAD_USER_INPUT' },
   unsupported_media_type: { status: 415, graphql: 'BAD_USER_INPUT' },
+  expectation_failed: { status: 417, graphql: 'BAD_USER_INPUT' },
 
   validation_failed: { status: 422, graphql: 'BAD_USER_INPUT' },
   invalid_value: { status: 422, graphql: 'BAD_USER_INPUT' },

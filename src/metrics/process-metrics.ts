@@ -59,6 +59,11 @@ export class ProcessMetrics {
     help: 'Requests that were counted in memory because Redis could not count them.',
     registers: [this.#registry],
   });
+  readonly #cut = new Counter({
+    name: 'gateway_connections_cut_total',
+    help: 'Connections that were cut because their client left an answer untaken for 30 seconds.',
+    registers: [this.#registry],
+  });
 
   readonly #pools = new Map<string, ConnectionPool>();
 
@@ -102,6 +107,10 @@ export class ProcessMetrics {
 
   countInsurance(): void {
     this.#uninsured.inc();
+  }
+
+  countCut(): void {
+    this.#cut.inc();
   }
 
   /** All of it, as it travels between processes. */

@@ -53,6 +53,9 @@ function faultOf(error: ErrorObject, members: readonly string[]): FieldFault {
     const detail = 'Idempotency-Key must be 1 to 255 visible ASCII characters';
     return { field: 'Idempotency-Key', kind: 'invalid_idempotency_key', detail };
   }
+  if (place === 'header' && keyword === 'maxLength') {
+    return { field, kind: 'headers_too_large', detail: detailOf(error, field, members) };
+  }
   // The reader of bodies makes NaN of a number that it cannot keep exactly.
   if (keyword === 'type' && params.type === 'number' && Number.isNaN(error.data)) {
     return { field, kind: 'invalid_number', detail: `${field} must be ${numberRule}` };

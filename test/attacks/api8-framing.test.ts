@@ -144,7 +144,7 @@ const messages: Record<string, readonly [text: string, statuses: readonly number
   'a whole URL as target': [`GET http://evil.example/nothing-here HTTP/1.1\r\nHost: x\r\n\r\n${next}`, [404, 404]],
   'a URL of another scheme as target': [`GET file:///etc/passwd HTTP/1.1\r\nHost: x\r\n\r\n${next}`, [404, 404]],
   TLS: ['\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', [400]],
-  'an unknown expectation': [`${post}Expect: nonsense\r\nContent-Length: 0\r\n\r\n${next}`, [417, 404]],
+  'an unknown expectation': [`${post}Expect: nonsense\r\nContent-Length: 0\r\n\r\n${next}`, [417]],
   'a body to a GET': [
     `GET /nothing-here HTTP/1.1\r\nHost: x\r\nContent-Length: ${smuggledWhole.length}\r\n\r\n${smuggledWhole}${next}`,
     [404, 404],

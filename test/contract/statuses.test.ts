@@ -9,6 +9,7 @@ import type { CallOptions, Reply } from '../support/contract-client.ts';
 import { query } from '../support/database.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { orderBody } from '../support/orders.ts';
+import { rawExchange } from '../support/raw-http.ts';
 
 /** Every operation with each status that the contract documents for it. */
 const documented = Object.entries(readContract().paths ?? {}).flatMap(([path, item]) =>
@@ -25,6 +26,7 @@ let gateway: TestGateway;
 let tight: TestGateway;
 let broken: TestGateway;
 let away: TestGateway;
+let proxied: TestGateway;
 let cluster: EmbeddedPostgres;
 let clusterDir: string;
 let partner: { id: string; key: string };
@@ -41,6 +43,7 @@ beforeAll(async () => {
       RATE_LIMIT_ICONS_PER_MIN: '1',
     },
   });
+  proxied = await startGateway({ settings: { TRUSTED_PROXIES: '127.0.0.1/32' } });
   broken = await startGateway();
   await query(broken.databaseUrl, 'alter table api_key rename to api_key_gone');
   clusterDir = await mkdtemp(join(tmpdir(), 'gateway-away-'));
@@ -50,7 +53,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await Promise.all([gateway, tight, broken, away].map((each) => each?.stop()));
+  await Promise.all([gateway, tight, proxied, broken, away].map((each) => each?.stop()));
   await rm(clusterDir, { recursive: true, force: true });
 });
 
@@ -96,8 +99,26 @@ async function inactive(id: string): Promise<Reply> {
   return plain(gateway, id, { key: other.key });
 }
 
+/** Sends bytes; the answer is not checked here. */
+async function raw(id: string, rest: string): Promise<{ status: number }> {
+  const [method, path] = at(id);
+  const { statuses } = await rawExchange(gateway.app.restUrl ?? '', `${method} /api/v1${path} HTTP/1.1\r\n${rest}`);
+  return { status: statuses[0] ?? 0 };
+}
+
+/** Requests that never end, one for each operation, begun together because each takes as long as the server's patience. */
+let slow: Map<string, Promise<{ status: number }>> | undefined;
+function tooSlow(id: string): Promise<{ status: number }> {
+  slow ??= new Map(Object.keys(paths).map((each) => [each, raw(each, 'Host: x\r\n')]));
+  return slow.get(id) ?? raw(id, 'Host: x\r\n');
+}
+
+function plainly(id: string): Promise<Reply> {
+  return plain(proxied, id, { headers: { 'X-Forwarded-For': '203.0.113.7', 'X-Forwarded-Proto': 'http' } });
+}
+
 /** How each documented status is brought about, by operation or for all of them. */
-const scenarios: Record<string, (id: string) => Promise<Reply>> = {
+const scenarios: Record<string, (id: string) => Promise<{ status: number }>> = {
   '200': (id) =>
     id === 'getOrder'
       ? gateway.call('GET', `/partner/orders/${orderId}`, { key: partner.key })
@@ -107,12 +128,15 @@ const scenarios: Record<string, (id: string) => Promise<Reply>> = {
   '400': (id) =>
     id === 'createOrder'
       ? gateway.call('POST', '/partner/orders', { key: partner.key, raw: '{"coin_from":' })
-      : gateway.call('GET', '/partner/rates?coin_from=BTC'),
+      : id === 'getRate'
+        ? gateway.call('GET', '/partner/rates?coin_from=BTC')
+        : raw(id, 'Host: x\r\nContent-Length: 0x5\r\n\r\nhello'),
   '401': (id) => plain(gateway, id, {}),
-  '403': inactive,
+  '403': (id) => (id === 'createOrder' || id === 'getOrder' ? inactive(id) : plainly(id)),
   '404': (id) =>
     id === 'getCoinIcon' ? gateway.call('GET', '/coin-icons/nope.svg') : plain(gateway, id, { key: partner.key }),
   '405': (id) => gateway.call('PATCH', at(id)[1]),
+  '408': tooSlow,
   '409': async (id) => {
     const key = randomUUID();
     // Another create under the same key is under way in a transaction that is not over.
@@ -133,11 +157,15 @@ const scenarios: Record<string, (id: string) => Promise<Reply>> = {
   },
   '413': (id) => plain(gateway, id, { key: partner.key, body: orderBody({ recipient_address: 'x'.repeat(17_000) }) }),
   '415': (id) => plain(gateway, id, { key: partner.key, headers: { 'Content-Type': 'text/plain' } }),
+  '417': (id) => raw(id, 'Host: x\r\nExpect: 200-ok\r\nContent-Length: 0\r\n\r\n'),
   '422': (id) =>
-    id === 'createOrder'
-      ? plain(gateway, id, { key: partner.key, body: orderBody({ amount_from: 0.00000001 }) })
-      : gateway.call('GET', '/partner/rates?coin_from=BTC&coin_to=NOPE'),
+    id === 'getCoinIcon'
+      ? gateway.call('GET', `${icon}?v=${'x'.repeat(65)}`)
+      : id === 'createOrder'
+        ? plain(gateway, id, { key: partner.key, body: orderBody({ amount_from: 0.00000001 }) })
+        : gateway.call('GET', '/partner/rates?coin_from=BTC&coin_to=NOPE'),
   '429': spent,
+  '431': (id) => plain(gateway, id, { headers: { 'X-Big': 'x'.repeat(20_000) } }),
   '500': (id) => plain(broken, id, { key: anyKey() }),
   '503': (id) => plain(away, id, { key: anyKey() }),
 };
@@ -148,5 +176,47 @@ describe('each operation gives each status that the contract documents for it', 
     if (!scenario) throw new Error(`no scenario for ${status}`);
     const reply = await scenario(id);
     expect(reply.status).toBe(Number.parseInt(status, 10));
+  });
+});
+
+describe('each operation answers only statuses that the contract documents for it', () => {
+  const long = 'x'.repeat(9_000);
+  const queries = ['v', 'coin_from', 'network_from', 'amount', 'rate_type', 'unknown'];
+  /** Whatever may go wrong. The client throws at an answer that is not documented. */
+  const troubles: [string, (id: string) => Promise<Reply>][] = [
+    ['nothing', (id) => plain(gateway, id, {})],
+    ['an unknown key', (id) => plain(gateway, id, { key: anyKey() })],
+    ['a key of no form', (id) => plain(gateway, id, { key: 'nonsense' })],
+    ['two keys', (id) => plain(gateway, id, { key: anyKey(), headers: { 'X-API-Key': anyKey() } })],
+    ['a key of an inactive partner', inactive],
+    ['a wrong signature', (id) => plain(gateway, id, { key: partner.key, headers: { 'X-Signature': long } })],
+    ['no HTTPS', plainly],
+    ['another method', (id) => gateway.call('DELETE', at(id)[1])],
+    ['a long If-None-Match', (id) => plain(gateway, id, { headers: { 'If-None-Match': long } })],
+    ['a long Idempotency-Key', (id) => plain(gateway, id, { key: partner.key, headers: { 'Idempotency-Key': long } })],
+    ['a body of another type', (id) => plain(gateway, id, { key: partner.key, headers: { 'Content-Type': 'x/y' } })],
+    ['a spent limit', spent],
+    ['a database that fails', (id) => plain(broken, id, { key: anyKey() })],
+    ['a database that is away', (id) => plain(away, id, { key: anyKey() })],
+    ...queries.flatMap((name): [string, (id: string) => Promise<Reply>][] =>
+      [`${name}=a&${name}=b`, `${name}=${long}`, `${name}=`, `${name}=%00`].map((query) => [
+        `the query ${query.slice(0, 20)}`,
+        (id) => {
+          const [method, path] = at(id);
+          const target = `${path}${path.includes('?') ? '&' : '?'}${query}`;
+          return gateway.call(method, target, {
+            key: partner.key,
+            ...(method === 'POST' ? { body: orderBody() } : {}),
+          });
+        },
+      ]),
+    ),
+  ];
+  it.each(Object.keys(paths))('%s', async (id) => {
+    const codes = documented.filter((each) => each.id === id).map(({ status }) => status);
+    for (const [trouble, send] of troubles) {
+      const { status } = await send(id);
+      expect([trouble, codes.includes(String(status))]).toEqual([trouble, true]);
+    }
   });
 });
