@@ -52,6 +52,7 @@ export interface App {
   readonly orm: MikroORM;
   readonly log: Log;
   readonly orders: OrderService;
+  readonly prices: PriceBook;
   /** Null in an api process. */
   readonly settlement: Settlement | null;
   readonly networks: LiveNetworks;
@@ -344,6 +345,7 @@ export async function startApp({ config, databaseUrl, embedded, group, surroundi
       orm,
       log,
       orders,
+      prices,
       settlement,
       networks,
       catalogue,

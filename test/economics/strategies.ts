@@ -1,0 +1,16 @@
+import { dustSender } from './strategies/dust-sender.ts';
+import { honest } from './strategies/honest.ts';
+import { latePayer } from './strategies/late-payer.ts';
+import { mixedFlow } from './strategies/mixed-flow.ts';
+import { optionTaker } from './strategies/option-taker.ts';
+import { refundFarmer } from './strategies/refund-farmer.ts';
+import { reorgSpender } from './strategies/reorg-spender.ts';
+import type { Strategy } from './strategy.ts';
+
+/** Every strategy, by name. */
+export const strategies: Readonly<Record<string, Strategy>> = Object.fromEntries(
+  [optionTaker, dustSender, refundFarmer, reorgSpender, latePayer, honest, mixedFlow].map((strategy) => [
+    strategy.name,
+    strategy,
+  ]),
+);

@@ -1,0 +1,47 @@
+import { Big, formatDecimal } from '../../../src/money.ts';
+import type { Strategy } from '../strategy.ts';
+import type { MadeOrder, World } from '../world.ts';
+import { HonestUsers, honestPerDay } from './honest.ts';
+
+/** What a stranger sends to an order's address before its user pays: below the minimum, and worth more than its refund's fee. */
+async function sendDust(world: World, order: MadeOrder): Promise<void> {
+  const { networkFee, minAmount } = world.currency(order.from);
+  const [fee, least] = [new Big(networkFee), new Big(minAmount)];
+  const transfers = 1 + Math.floor(world.dice.between(0, 3));
+  for (let count = 0; count < transfers; count++) {
+    // At times less than the fee, and mostly just above.
+    const amount = world.dice.chance(0.2) ? fee.times('0.5') : fee.plus(least.minus(fee).times('0.1'));
+    const places = Math.min(8, world.currency(order.from).decimals);
+    await world.pay(order, { amount: formatDecimal(amount.round(places, 0)) });
+  }
+}
+
+export const dustSender: Strategy = {
+  name: 'dust-sender',
+  wants: "to end other users' orders, or to make the house pay for refunds",
+  share: 0.05,
+  because: 'each order is settled in full, with several refunds',
+  partners: 1,
+  bound: () => ({ usd: 0, settings: 'min_amount and network_fee of the currencies' }),
+  begin: async (world, orders) => {
+    world.turnSec = 60;
+    const account = await world.account('victims of dust');
+    const users = new HonestUsers(world, account, {
+      orders,
+      perDay: honestPerDay,
+      onOrder: (order) => sendDust(world, order),
+    });
+    return { actors: [users], faults: () => unserved(world, users.made) };
+  },
+};
+
+/** Orders that were paid as agreed and were not exchanged. */
+export async function unserved(world: World, made: readonly MadeOrder[]): Promise<string[]> {
+  const rows = await world.rows<{ status: string; count: number }>(
+    `select status, count(*)::int as count from exchange_order
+      where id in (select jsonb_array_elements_text(?::jsonb)::uuid) and status <> 'completed'
+      group by status order by status`,
+    [JSON.stringify(made.map(({ id }) => id))],
+  );
+  return rows.map(({ status, count }) => `${count} orders that were paid as agreed are ${status}`);
+}

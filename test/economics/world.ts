@@ -1,0 +1,508 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type App, startApp } from '../../src/app.ts';
+import { openHasher } from '../../src/bootstrap.ts';
+import { type ChainAdapter, ChainError } from '../../src/chains/chain-adapter.ts';
+import { networkById } from '../../src/chains/networks.ts';
+import { type Config, loadConfig } from '../../src/config.ts';
+import type { Currency } from '../../src/currencies/currency.entity.ts';
+import { startEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
+import { AppError } from '../../src/errors.ts';
+import { reconcile } from '../../src/ledger/reconcile.ts';
+import { Big, floorTo, formatDecimal, toUnits } from '../../src/money.ts';
+import type { OrderView } from '../../src/orders/order-statements.ts';
+import type { Caller } from '../../src/partners/authenticator.ts';
+import { PartnerService } from '../../src/partners/partner-service.ts';
+import type { RateType } from '../../src/rates/quote.ts';
+import type { Settlement } from '../../src/settlement-setup.ts';
+import { TestClock } from '../support/clock.ts';
+import { Dice } from '../support/dice.ts';
+import { newRecipient, type Recipient } from '../support/recipients.ts';
+import { testSettings } from '../support/settings.ts';
+import { Market, type MarketModel, stepSec } from './market.ts';
+
+/**
+ * The chains of the simulation. A block stands for several of the real chain, so that a deposit takes as long to count as
+ * it does there, and the simulation makes few blocks.
+ */
+const chains = [
+  { network: 'TRC20', blockSec: 15, confirmations: 4 },
+  { network: 'XRP', blockSec: 5, confirmations: 1 },
+  { network: 'ETH', blockSec: 60, confirmations: 12 },
+  { network: 'LTC', blockSec: 150, confirmations: 6 },
+  { network: 'BTC', blockSec: 600, confirmations: 2 },
+] as const;
+
+/** The currencies that users exchange, by coin. */
+export const networkOf = { USDT: 'TRC20', XRP: 'XRP', ETH: 'ETH', LTC: 'LTC', BTC: 'BTC' } as const;
+export type Coin = keyof typeof networkOf;
+export const coins = Object.keys(networkOf) as Coin[];
+
+export interface WorldOptions {
+  readonly seed: number;
+  readonly market: MarketModel;
+  /** Settings of the gateway beside its defaults. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** A migrated database; one of the world's own unless given. */
+  readonly databaseUrl?: string;
+  readonly needs?: 'anvil' | 'exchange';
+}
+
+/** An account that creates orders. */
+export interface Account {
+  readonly name: string;
+  readonly caller: Caller;
+}
+
+/** What a user asks for. */
+export interface Wish {
+  readonly from: Coin;
+  readonly to: Coin;
+  /** What the deposit is to be worth, in US dollars. */
+  readonly usd: number;
+  readonly rateType: RateType;
+  /** Where the payout goes; an address of its own unless given. */
+  readonly recipient?: Recipient;
+  /** Where refunds go; an address of its own unless given. */
+  readonly refund?: Recipient;
+}
+
+/** An order as its user knows it. */
+export interface MadeOrder {
+  readonly id: string;
+  readonly account: Account;
+  readonly from: Coin;
+  readonly to: Coin;
+  readonly rateType: RateType;
+  /** Decimal text. */
+  readonly amountFrom: string;
+  readonly amountTo: string;
+  readonly address: string;
+  readonly tag: string | null;
+  readonly createdMs: number;
+  readonly expiresMs: number;
+}
+
+export interface Deposit {
+  /** Decimal text; what the order asks for unless given. */
+  readonly amount?: string;
+  /** Another coin of the order's chain. */
+  readonly currency?: Currency;
+  /** Whether it stays in the mempool, as its fee is too low, until `release`. */
+  readonly isHeld?: boolean;
+  /** Whether the gateway looks at once, and not with its next turn: for what is sent at the last moment. */
+  readonly isUrgent?: boolean;
+}
+
+/** A transaction that a user sent. */
+export interface Sent {
+  readonly chain: string;
+  readonly txid: string;
+}
+
+/** How often settlement looks at every chain, so that orders expire; it takes no other turn while nothing is under way. */
+const idleTurnSec = 600;
+/** Turns between two looks whether anything is under way. */
+const turnsPerLook = 10;
+/** How long the last orders may take to come to rest. */
+const restHours = 12;
+
+/**
+ * A whole gateway on the sandbox's chains and a clock of its own, in a market that moves. The market moves first in each
+ * step, then users act, and then the gateway takes its turn.
+ */
+export class World {
+  readonly clock: TestClock;
+  readonly market: Market;
+  readonly dice: Dice;
+  readonly config: Config;
+  readonly app: App;
+  readonly settlement: Settlement;
+  readonly startMs: number;
+  /** Seconds between two turns of settlement while something is under way. */
+  turnSec = 15;
+  /** How many creates were refused, by code. */
+  readonly refusals = new Map<string, number>();
+  readonly accounts: Account[] = [];
+  created = 0;
+  /** Networks on real nodes. */
+  readonly realNetworks: ReadonlySet<string> = new Set();
+  readonly #partners: PartnerService;
+  readonly #chains: ReadonlySet<string> = new Set(coins.map((coin) => this.chain(coin)));
+  /** Of all chains. The worker has those that have news. */
+  readonly #adapters: ReadonlyMap<string, ChainAdapter>;
+  readonly #close: () => Promise<void>;
+  readonly #outages: Map<string, number>;
+  readonly #held = new Map<string, Set<string>>();
+  readonly #creates = new Map<string, { minute: number; count: number }>();
+  readonly #minedMs = new Map<string, number>();
+  #turnMs = 0;
+  #wholeMs = 0;
+  #pricedMs = 0;
+  #turns = 0;
+  #isBusy = false;
+
+  private constructor(parts: {
+    clock: TestClock;
+    market: Market;
+    dice: Dice;
+    config: Config;
+    app: App;
+    settlement: Settlement;
+    partners: PartnerService;
+    outages: Map<string, number>;
+    close: () => Promise<void>;
+  }) {
+    this.clock = parts.clock;
+    this.market = parts.market;
+    this.dice = parts.dice;
+    this.config = parts.config;
+    this.app = parts.app;
+    this.settlement = parts.settlement;
+    this.#adapters = new Map(parts.settlement.adapters);
+    this.startMs = parts.clock.now().getTime();
+    this.#partners = parts.partners;
+    this.#outages = parts.outages;
+    this.#close = parts.close;
+  }
+
+  static async open({ seed, market: model, settings = {}, databaseUrl }: WorldOptions): Promise<World> {
+    const clock = new TestClock();
+    const market = new Market(clock, model, seed);
+    const outages = new Map<string, number>();
+    // In memory where there is some: nothing of it is kept.
+    const dataDir = await mkdtemp(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'economics-'));
+    const closing = [() => rm(dataDir, { recursive: true, force: true })];
+    const close = async (): Promise<void> => {
+      for (const each of closing.splice(0).reverse()) await each();
+    };
+    try {
+      const postgres = databaseUrl === undefined ? await startEmbeddedPostgres({ dataDir, ephemeral: true }) : null;
+      if (postgres) closing.push(() => postgres.stop());
+      const url = databaseUrl ?? postgres?.url ?? '';
+      const config = loadConfig({
+        DATA_DIR: process.env.TEST_DATA_DIR ?? dataDir,
+        DATABASE_URL: url,
+        ...testSettings,
+        LOG_LEVEL: 'silent',
+        RECONCILE_EVERY_SEC: '0',
+        ...settings,
+      });
+      const app = await startApp({
+        config,
+        databaseUrl: url,
+        embedded: true,
+        surroundings: {
+          clock,
+          background: false,
+          priceSource: market,
+          chain: (adapter) => withOutages(adapter, clock, outages),
+        },
+      });
+      closing.push(() => app.stop());
+      // By the simulation's clock from here on.
+      app.prices.stop();
+      const { settlement } = app;
+      if (!settlement) throw new Error('this gateway does not settle');
+      const partners = new PartnerService(app.orm, await openHasher(config, app.orm), clock, false);
+      const dice = new Dice(seed + 1);
+      const world = new World({ clock, market, dice, config, app, settlement, partners, outages, close });
+      await world.#setChains();
+      return world;
+    } catch (error) {
+      await close();
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#close();
+  }
+
+  get nowMs(): number {
+    return this.clock.now().getTime();
+  }
+
+  /** Days since the world began. */
+  get days(): number {
+    return (this.nowMs - this.startMs) / 86_400_000;
+  }
+
+  async rows<Row extends object>(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
+    return this.app.orm.em.fork().execute<Row[]>(sql, [...values]);
+  }
+
+  currency(coin: Coin): Currency {
+    const found = this.app.catalogue.find(coin, networkOf[coin]);
+    if (!found) throw new Error(`there is no ${coin} on ${networkOf[coin]}`);
+    return found;
+  }
+
+  chain(coin: Coin): string {
+    return networkById(networkOf[coin])?.chain ?? '';
+  }
+
+  /** What an amount of a coin is worth now, in US dollars. */
+  usd(coin: string, amount: string | number): number {
+    return Number(amount) * this.market.price(coin);
+  }
+
+  /** So much of a coin as is worth that many US dollars now, as decimal text with six decimals at most. */
+  amountOf(coin: Coin, usd: number): string {
+    const places = Math.min(6, this.currency(coin).decimals);
+    return formatDecimal(floorTo(new Big((usd / this.market.price(coin)).toFixed(18)), places));
+  }
+
+  async account(name: string): Promise<Account> {
+    const partner = await this.#partners.create(name);
+    const { keyId } = await this.#partners.issueKey(partner.id);
+    const account: Account = { name, caller: { keyId, scopes: ['orders:create'], partner, addressAllowed: true } };
+    this.accounts.push(account);
+    return account;
+  }
+
+  recipient(coin: Coin): Recipient {
+    return newRecipient(networkOf[coin], this.dice);
+  }
+
+  /** Creates an order as the public listener does, which admits so many a minute. Null when it is refused. */
+  async create(account: Account, wish: Wish): Promise<MadeOrder | null> {
+    if (!this.#isAdmitted(account)) return this.#refused('rate_limited');
+    const { from, to, rateType, recipient = this.recipient(to), refund = this.recipient(from) } = wish;
+    const amountFrom = new Big(this.amountOf(from, wish.usd));
+    const input = {
+      coinFrom: from,
+      networkFrom: networkOf[from],
+      coinTo: to,
+      networkTo: networkOf[to],
+      amountFrom,
+      rateType,
+      recipientAddress: recipient.address,
+      recipientAddressTag: recipient.tag,
+      refundAddress: refund.address,
+      refundAddressTag: refund.tag,
+    };
+    await this.refreshPrices();
+    try {
+      const { body } = await this.app.orders.create(input, account.caller, null, (order) => JSON.stringify(order));
+      const order = JSON.parse(body) as OrderView;
+      this.created += 1;
+      return {
+        id: order.id,
+        account,
+        from,
+        to,
+        rateType,
+        amountFrom: order.amountFromExpected,
+        amountTo: order.amountToExpected,
+        address: order.depositAddress,
+        tag: order.depositAddressTag,
+        createdMs: this.nowMs,
+        expiresMs: new Date(order.expiresAt).getTime(),
+      };
+    } catch (error) {
+      if (error instanceof AppError) return this.#refused(error.kind);
+      throw error;
+    }
+  }
+
+  #isAdmitted({ name }: Account): boolean {
+    const minute = Math.floor(this.nowMs / 60_000);
+    const known = this.#creates.get(name);
+    const count = known?.minute === minute ? known.count + 1 : 1;
+    this.#creates.set(name, { minute, count });
+    return count <= this.config.RATE_LIMIT_ORDERS_PER_MIN;
+  }
+
+  #refused(code: string): null {
+    this.refusals.set(code, (this.refusals.get(code) ?? 0) + 1);
+    return null;
+  }
+
+  /** Sends coins to the order's address. */
+  async pay(order: MadeOrder, deposit: Deposit = {}): Promise<Sent> {
+    const { amount = order.amountFrom, currency = this.currency(order.from) } = deposit;
+    const { isHeld = false, isUrgent = isHeld } = deposit;
+    const chain = this.chain(order.from);
+    const txid = await this.settlement.sandbox.pay(chain, {
+      to: order.address,
+      tag: order.tag,
+      contract: currency.contract,
+      amount: toUnits(amount, currency.decimals),
+      busyBlocks: busyBlocks(chain),
+    });
+    if (isUrgent) this.#turnMs = 0;
+    if (isHeld) this.#held.set(chain, (this.#held.get(chain) ?? new Set()).add(txid));
+    this.#isBusy = true;
+    return { chain, txid };
+  }
+
+  /** Lets miners take a transaction that was held. */
+  release({ chain, txid }: Sent): void {
+    this.#held.get(chain)?.delete(txid);
+    this.#isBusy = true;
+  }
+
+  /** Forgets a transaction that waits for a block. */
+  async drop(sent: Sent): Promise<void> {
+    this.release(sent);
+    await this.settlement.sandbox.drop(sent.chain, sent.txid);
+  }
+
+  /** The gateway cannot read the coin's chain for so long. Blocks go on. */
+  outage(coin: Coin, seconds: number): void {
+    this.#outages.set(this.chain(coin), this.nowMs + seconds * 1000);
+  }
+
+  /** Takes the newest blocks of the coin's chain away, with all that they held. */
+  async reorg(coin: Coin, depth: number): Promise<void> {
+    await this.settlement.sandbox.reorg(this.chain(coin), depth, { keep: false });
+    this.#isBusy = true;
+  }
+
+  /** The gateway asks for prices: once in a step. */
+  async refreshPrices(): Promise<void> {
+    if (this.#pricedMs === this.nowMs) return;
+    this.#pricedMs = this.nowMs;
+    await this.app.prices.refresh(this.app.catalogue.coins());
+  }
+
+  /** Five seconds pass: the market moves, and users may act on it before the gateway knows. */
+  async step(): Promise<void> {
+    this.clock.advance(stepSec * 1000);
+    this.market.step();
+    // The rates of a hold window are those of its beginning.
+    if (this.nowMs % (this.config.FIXED_RATE_HOLD_SEC * 1000) === 0) await this.refreshPrices();
+  }
+
+  /** Gives settlement its turn, if it is due. */
+  async turn(): Promise<void> {
+    const everySec = this.#isBusy ? this.turnSec : idleTurnSec;
+    if (this.nowMs - this.#turnMs < everySec * 1000) return;
+    this.#turnMs = this.nowMs;
+    this.#turns += 1;
+    await this.refreshPrices();
+    if (this.#isBusy) await this.#mineDue();
+    const isWhole = this.nowMs - this.#wholeMs >= idleTurnSec * 1000;
+    if (isWhole) this.#wholeMs = this.nowMs;
+    this.#workOn(isWhole ? [...this.#chains] : await this.#activeChains());
+    await this.settlement.worker.tick();
+    if (this.#isBusy && this.#turns % turnsPerLook === 0) this.#isBusy = await this.#isUnderWay();
+  }
+
+  /** Goes on until every order has come to rest. */
+  async rest(): Promise<void> {
+    this.turnSec = Math.max(this.turnSec, 60);
+    this.#outages.clear();
+    this.#isBusy = true;
+    const until = this.nowMs + restHours * 3_600_000;
+    const waits = this.nowMs + (this.config.DEPOSIT_WINDOW_SEC + 60) * 1000;
+    while (this.nowMs < until && (this.nowMs < waits || this.#isBusy)) {
+      await this.step();
+      await this.turn();
+    }
+  }
+
+  /** Where the book does not agree with the chains, the venue or itself, a line each. */
+  async differences(): Promise<string[]> {
+    const { rows } = await reconcile({ orm: this.app.orm, adapters: this.#adapters });
+    return rows.filter(({ difference }) => difference !== '0').map((row) => Object.values(row).join(' | '));
+  }
+
+  /** Makes a block on each chain that has something to do, as often as that chain has one. */
+  async #mineDue(): Promise<void> {
+    const open = await this.rows<{ chain: string }>(
+      `select chain from sandbox_chain c where height < busy_until
+          or exists (select from sandbox_tx t where t.chain = c.chain and t.state = 'mempool')`,
+    );
+    for (const { chain } of open) {
+      const blockMs = 1000 * paceOf(chain).blockSec;
+      if (this.nowMs - (this.#minedMs.get(chain) ?? 0) < blockMs) continue;
+      this.#minedMs.set(chain, this.nowMs);
+      await this.#mine(chain);
+    }
+  }
+
+  /** A block, which leaves out what pays too low a fee. */
+  async #mine(chain: string): Promise<void> {
+    const held = JSON.stringify([...(this.#held.get(chain) ?? [])]);
+    const set = (to: string, from: string): Promise<object[]> =>
+      this.rows(
+        `update sandbox_tx set state = ? where chain = ? and state = ?
+            and txid in (select jsonb_array_elements_text(?::jsonb))`,
+        [to, chain, from, held],
+      );
+    if (held !== '[]') await set('dropped', 'mempool');
+    await this.settlement.sandbox.mine(chain);
+    if (held !== '[]') await set('mempool', 'dropped');
+  }
+
+  /** Chains that made a block lately, have a transaction to see, or a payment to make. */
+  async #activeChains(): Promise<string[]> {
+    const held = [...this.#held.values()].flatMap((txids) => [...txids]);
+    const rows = await this.rows<{ chain: string }>(
+      `select chain from sandbox_chain c where height < busy_until
+           or exists (select from sandbox_tx t where t.chain = c.chain and t.state = 'mempool' and t.seen_at >= ?)
+           or exists (select from sandbox_tx t where t.chain = c.chain and t.state = 'mempool'
+                         and t.txid not in (select jsonb_array_elements_text(?::jsonb)))
+        union select chain from payment where state not in ('confirmed', 'dead')`,
+      [new Date(this.nowMs - 2 * this.turnSec * 1000), JSON.stringify(held)],
+    );
+    return rows.map(({ chain }) => chain);
+  }
+
+  /** Gives the worker these chains and no others: chains without news would take most of each turn. */
+  #workOn(active: readonly string[]): void {
+    const worked = this.settlement.adapters as Map<string, ChainAdapter>;
+    worked.clear();
+    for (const chain of active.filter((each) => this.#chains.has(each))) {
+      const adapter = this.#adapters.get(chain);
+      if (adapter) worked.set(chain, adapter);
+    }
+  }
+
+  async #isUnderWay(): Promise<boolean> {
+    const [row] = await this.rows<{ open: boolean }>(
+      `select exists (select from exchange_order where held_at is null
+                        and status in ('confirming', 'exchanging', 'sending', 'refunding'))
+           or exists (select from payment where state not in ('confirmed', 'dead'))
+           or exists (select from deposit where state in ('mempool', 'mined'))
+           or exists (select from sandbox_tx where state = 'mempool') as open`,
+    );
+    return row?.open ?? true;
+  }
+
+  async #setChains(): Promise<void> {
+    for (const { network, confirmations } of chains) {
+      await this.rows('update currency set min_confirmations = ? where network = ?', [confirmations, network]);
+    }
+    await this.app.catalogue.refresh();
+    await this.settlement.worker.tick();
+  }
+}
+
+function paceOf(chain: string): { readonly blockSec: number; readonly confirmations: number } {
+  return chains.find(({ network }) => networkById(network)?.chain === chain) ?? { blockSec: 15, confirmations: 1 };
+}
+
+/** So many blocks follow a transaction: until it counts, and until its payout is final. */
+function busyBlocks(chain: string): number {
+  return paceOf(chain).confirmations + 4;
+}
+
+/** An adapter whose node does not answer before the moment that stands for its chain. */
+function withOutages(adapter: ChainAdapter, clock: TestClock, outages: ReadonlyMap<string, number>): ChainAdapter {
+  return new Proxy(adapter, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== 'function') return value;
+      return async (...args: unknown[]) => {
+        const isOut = clock.now().getTime() < (outages.get(target.chain) ?? 0);
+        if (isOut && name !== 'hotWallet') throw new ChainError('unreachable', `no node of ${target.chain} answers`);
+        return value.apply(target, args);
+      };
+    },
+  });
+}
