@@ -9,6 +9,7 @@ export const migrationNames = [
   '0007-venue-orders',
   '0008-trust',
   '0010-identity',
+  '0011-payment-patience',
   '0013-venue-bound',
 ] as const;
 

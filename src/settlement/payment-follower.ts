@@ -43,19 +43,19 @@ export class PaymentFollower {
     this.#options = options;
   }
 
-  /** One look at each payment, while there is time; those that no time is left for are looked at the next time. */
+  /** One look at each payment, while there is time. Returns the payments that were looked at. */
   async follow(
     adapter: ChainAdapter,
     lease: ChainLease,
     sent: readonly Standing[],
     hasTime: () => boolean,
-  ): Promise<void> {
+  ): Promise<readonly string[]> {
     const seen: Seen[] = [];
     for (const standing of sent) {
       if (seen.length > 0 && !hasTime()) break;
       seen.push(await look(adapter, standing));
     }
-    if (seen.length === 0) return;
+    if (seen.length === 0) return [];
     await this.#options.onBoundary('payment.observed');
     const mined = seen.flatMap(({ payment, statuses }) => {
       const found = statuses.find(isMined);
@@ -80,6 +80,7 @@ export class PaymentFollower {
       }
     }
     await this.#wait(adapter, lease, waiting, hasTime);
+    return seen.map(({ payment }) => payment.id);
   }
 
   /**

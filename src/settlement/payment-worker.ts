@@ -16,7 +16,7 @@ import type { Payment } from './payment.entity.ts';
 import type { PaymentAttempt } from './payment-attempt.entity.ts';
 import { lookSec, type PaymentFollower, showDead } from './payment-follower.ts';
 import { type Built, newestOf, type PaymentTransactions, type Signed } from './payment-transactions.ts';
-import { noteProblem, type PaymentWriter, releaseReserved, type Standing } from './payment-writer.ts';
+import { type Backoff, noteProblem, type PaymentWriter, releaseReserved, type Standing } from './payment-writer.ts';
 import { secondsAfter } from './settling.ts';
 
 export interface PaymentWorkerOptions {
@@ -29,8 +29,23 @@ export interface PaymentWorkerOptions {
   readonly follower: PaymentFollower;
 }
 
-/** Payments of a chain that one turn takes up. */
+/** A payment that is due. */
+export interface DuePayment {
+  readonly id: string;
+  /** It could not begin before, so that the others go first. */
+  readonly isRetry: boolean;
+}
+
+/** How long payments are taken on. */
+export interface WorkTime {
+  readonly budgetMs: number;
+  readonly isStopped: () => boolean;
+}
+
+/** Payments of a chain that one turn takes up, of those that failed before and of the others each. */
 const batch = 100;
+/** The part of a turn that payments get which failed before, while there are others. */
+const retryPart = 0.25;
 /** Payments that are taken on together. */
 const groupSize = 20;
 const retrySec = 2;
@@ -38,6 +53,23 @@ const retrySec = 2;
 const lookAgainMs = 1_000;
 /** Before a signer that refused is asked again. Its limits are of a day. */
 const refusedSec = 300;
+/** For what another payment, a deposit or the market mends. */
+const ours: Backoff = { firstSec: retrySec, mostSec: 60 };
+/** For what the recipient, the token or the amount decides: the same payment can be made to fail at any time, for ever. */
+const theirs: Backoff = { firstSec: retrySec, mostSec: 600 };
+/** What is wrong with the wallet that pays, or with fees, and not with the payment. */
+const ownTroubles: ReadonlySet<string> = new Set([
+  'insufficient_funds',
+  'no_gas',
+  'hot_wallet_low',
+  'stale_outputs',
+  'fee_above_maximum',
+]);
+
+/** The payments that may be taken on: what has begun, and what nothing holds. */
+const mayGoOn = `(p.state <> 'ready' or p.deposit_id is null
+  or (o.held_at is null and (p.kind = 'payout' or d.state = 'credited') and ${isCovered()}))`;
+const isRetry = `(p.state = 'ready' and p.tries > 0)`;
 
 /**
  * Brings payments onto their chain, each at most once. The order of things is what makes it safe: reserve what the
@@ -53,27 +85,29 @@ export class PaymentWorker {
   }
 
   /**
-   * The payments that are due on the chains, by chain. They come due again a little later, so that a process that ends
-   * in the middle leaves them to be found.
+   * The payments that are due on the chains of this process, by chain: those that could not begin before after all
+   * others, and each kind in the order in which it came due, without those that another transaction has locked. Nothing
+   * is changed, so that what a turn has no time for keeps its place, and a process that ends in the middle leaves all to
+   * be found.
    */
-  async claim(chains: readonly string[]): Promise<Map<string, string[]>> {
+  async due(chains: readonly string[]): Promise<Map<string, DuePayment[]>> {
     const { orm, clock } = this.#options;
     const now = clock.now();
-    const rows = await orm.em.fork().execute<{ id: string; chain: string }[]>(
-      `with due as (
-         select p.id from payment p
-           left join deposit d on d.id = p.deposit_id
-           left join exchange_order o on o.id = p.order_id
-          where p.chain in (select jsonb_array_elements_text(?::jsonb)) and p.next_action_at <= ?
-            and (p.state <> 'ready' or p.deposit_id is null
-                 or (o.held_at is null and (p.kind = 'payout' or d.state = 'credited') and ${isCovered()}))
-          order by p.next_action_at, p.id limit ? for update of p skip locked
-       )
-       update payment p set next_action_at = ? from due where p.id = due.id returning p.id, p.chain`,
-      [JSON.stringify(chains), now, batch, secondsAfter(now, retrySec)],
+    const of = (kind: string): string =>
+      `(select * from (select p.id, p.next_action_at, p.number, ${isRetry} as "isRetry"
+          from payment p
+          left join deposit d on d.id = p.deposit_id
+          left join exchange_order o on o.id = p.order_id
+         where p.chain = c.chain and p.next_action_at <= ? and ${kind} and ${mayGoOn}
+         order by p.next_action_at, p.number limit ${batch} for update of p skip locked) as one)`;
+    const rows = await orm.em.fork().execute<(DuePayment & { chain: string })[]>(
+      `select c.chain, due.id, due."isRetry"
+         from jsonb_array_elements_text(?::jsonb) as c (chain)
+        cross join lateral (${of(`not ${isRetry}`)} union all ${of(isRetry)}) as due
+        order by due."isRetry", due.next_action_at, due.number`,
+      [JSON.stringify(chains), now, now],
     );
-    const byChain = Map.groupBy(rows, ({ chain }) => chain);
-    return new Map([...byChain].map(([chain, due]) => [chain, due.map(({ id }) => id)]));
+    return Map.groupBy(rows, ({ chain }) => chain);
   }
 
   /** Payments of a chain that were broadcast and have not ended: each is looked at after a new block. */
@@ -85,20 +119,35 @@ export class PaymentWorker {
   }
 
   /**
-   * Takes payments of a chain as far as they can go now, while there is time. Those of a group share their transactions,
-   * and are taken one by one where that fails. One that fails, or that no time is left for, is left to its next alarm.
+   * Takes payments of a chain as far as they can go now, while there is time. What failed before comes last, and gets no
+   * more than its part of the time: the recipients of such payments choose how long they go on failing. At least one
+   * payment of either kind is taken.
    *
    * @throws LeaseLost when another process has the chain now.
    */
   async work(
     adapter: ChainAdapter,
     lease: ChainLease,
-    ids: readonly string[],
-    hasTime: () => boolean = () => true,
+    due: readonly DuePayment[],
+    { budgetMs, isStopped }: WorkTime,
   ): Promise<void> {
+    const [retries, others] = [due.filter((one) => one.isRetry), due.filter((one) => !one.isRetry)];
+    const isShared = retries.length > 0 && others.length > 0;
+    const turn = async (some: readonly DuePayment[], ms: number): Promise<void> => {
+      const until = performance.now() + ms;
+      const hasTime = (): boolean => !isStopped() && performance.now() < until;
+      const ids = some.map(({ id }) => id);
+      if (ids.length > 0 && !isStopped()) await this.#turn(adapter, lease, ids, hasTime);
+    };
+    await turn(others, isShared ? budgetMs * (1 - retryPart) : budgetMs);
+    await turn(retries, isShared ? budgetMs * retryPart : budgetMs);
+  }
+
+  /** Those of a group share their transactions, and are taken one by one where that fails. */
+  async #turn(adapter: ChainAdapter, lease: ChainLease, ids: readonly string[], hasTime: () => boolean): Promise<void> {
     for (let start = 0; start < ids.length; start += groupSize) {
       const group = ids.slice(start, start + groupSize);
-      if (!hasTime()) return;
+      if (start > 0 && !hasTime()) return;
       if (await this.#advanced(adapter, lease, group, hasTime)) continue;
       for (const id of group.length === 1 ? [] : group) {
         if (!hasTime()) return;
@@ -107,16 +156,35 @@ export class PaymentWorker {
     }
   }
 
-  /** Takes payments as far as they can go now. False when something went wrong. */
+  /**
+   * Takes payments as far as they can go now. False when something went wrong. What was tried and is still due waits a
+   * moment; what no time was left for stays due.
+   */
   async #advanced(
     adapter: ChainAdapter,
     lease: ChainLease,
     ids: readonly string[],
     hasTime: () => boolean,
   ): Promise<boolean> {
+    const tried = new Set<string>();
+    const isDone = await this.#tried(adapter, lease, ids, hasTime, tried);
+    // Those of a group that failed are taken one by one at once. One that fails alone was tried, wherever it failed.
+    if (isDone || ids.length === 1) await this.#options.writer.postpone(isDone ? [...tried] : ids, retrySec);
+    return isDone;
+  }
+
+  async #tried(
+    adapter: ChainAdapter,
+    lease: ChainLease,
+    ids: readonly string[],
+    hasTime: () => boolean,
+    tried: Set<string>,
+  ): Promise<boolean> {
     const attributes = { chain: adapter.chain, 'payment.count': ids.length };
     try {
-      await span('payments', { kind: 'consumer', attributes }, () => this.#advance(adapter, lease, ids, hasTime));
+      await span('payments', { kind: 'consumer', attributes }, () =>
+        this.#advance(adapter, lease, ids, hasTime, tried),
+      );
       return true;
     } catch (error) {
       if (error instanceof LeaseLost) throw error;
@@ -135,14 +203,15 @@ export class PaymentWorker {
     lease: ChainLease,
     ids: readonly string[],
     hasTime: () => boolean,
+    tried: Set<string>,
   ): Promise<void> {
     const { writer, follower } = this.#options;
     const standing = Map.groupBy(await writer.standing(ids), ({ payment }) => payment.state);
     const at = (state: Payment['state']): readonly Standing[] => standing.get(state) ?? [];
-    const prepared = [...at('prepared'), ...(await this.#prepare(adapter, lease, at('ready'), hasTime))];
-    const signed = [...at('signed'), ...(await this.#sign(lease, prepared, hasTime))];
+    const prepared = [...at('prepared'), ...(await this.#prepare(adapter, lease, at('ready'), hasTime, tried))];
+    const signed = [...at('signed'), ...(await this.#sign(lease, prepared, hasTime, tried))];
     await this.#send(adapter, lease, signed, hasTime);
-    await follower.follow(adapter, lease, at('sent'), hasTime);
+    for (const id of await follower.follow(adapter, lease, at('sent'), hasTime)) tried.add(id);
   }
 
   /** Builds the transactions, each beside those before it, and reserves what they spend. */
@@ -151,6 +220,7 @@ export class PaymentWorker {
     lease: ChainLease,
     ready: readonly Standing[],
     hasTime: () => boolean,
+    tried: Set<string>,
   ): Promise<readonly Standing[]> {
     if (ready.length === 0) return [];
     const { onBoundary, transactions } = this.#options;
@@ -158,6 +228,7 @@ export class PaymentWorker {
     const built: Built[] = [];
     for (const [index, { payment }] of ready.entries()) {
       if (index > 0 && !hasTime()) break;
+      tried.add(payment.id);
       const tx = await this.#build(adapter, lease, payment, held);
       if (tx === null) continue;
       built.push({ payment, tx });
@@ -182,7 +253,7 @@ export class PaymentWorker {
     try {
       const tx = await adapter.prepare(transactions.intent(payment, payment.attempt + 1), held);
       if (!transactions.isTooDear(adapter.chain, tx)) return tx;
-      await writer.problem(lease, payment.id, 'fee_too_high', retrySec * 10);
+      await writer.refused(lease, payment.id, 'fee_too_high', ours);
     } catch (error) {
       if (!(error instanceof ChainError)) throw error;
       // A sweep that its chain refuses is decided anew, perhaps with more gas before it.
@@ -190,11 +261,18 @@ export class PaymentWorker {
       if (isOver) {
         await this.#drop(lease, payment, error.code);
       } else {
-        await writer.problem(lease, payment.id, error.code, error.retryable ? retrySec : retrySec * 30);
+        await this.#refused(lease, payment, error);
         this.#failed(adapter, error);
       }
     }
     return null;
+  }
+
+  /** What a node failed with counts as no try: the payment is not to wait longer, or behind others, for it. */
+  async #refused(lease: ChainLease, { id }: Payment, { code, isOfChain, retryable }: ChainError): Promise<void> {
+    const { writer } = this.#options;
+    if (retryable && !isOfChain) await writer.problem(lease, id, code, retrySec);
+    else await writer.refused(lease, id, code, ownTroubles.has(code) ? ours : theirs);
   }
 
   /** Ends a movement between our own addresses that cannot be made: nobody waits for it, and its coins stay. */
@@ -215,7 +293,12 @@ export class PaymentWorker {
    * that is given up: they would wait behind the gap in the nonces that it leaves. Once the time is over, a signer that
    * is not there is not asked again.
    */
-  async #sign(lease: ChainLease, prepared: readonly Standing[], hasTime: () => boolean): Promise<readonly Standing[]> {
+  async #sign(
+    lease: ChainLease,
+    prepared: readonly Standing[],
+    hasTime: () => boolean,
+    tried: Set<string>,
+  ): Promise<readonly Standing[]> {
     if (prepared.length === 0) return [];
     const { transactions, writer } = this.#options;
     const payments = prepared.map(({ payment }) => payment);
@@ -228,6 +311,7 @@ export class PaymentWorker {
         mayGoOut = await writer.mayGoOut(payments);
         lookedAt = performance.now();
       }
+      tried.add(payment.id);
       const attempt = newestOf(alive);
       const isWanted = mayGoOut.has(payment.id) && !hasGap;
       const answer = await (isWanted ? transactions.sign(payment, attempt) : transactions.revoke(payment, attempt));
@@ -244,6 +328,7 @@ export class PaymentWorker {
     if (signed.length === 0) return [];
     return transactions.storeSignatures(lease, signed, (row, now) => {
       row.state = 'signed';
+      row.tries = 0;
       noteProblem(row, null, now);
     });
   }
@@ -264,6 +349,7 @@ export class PaymentWorker {
       await transactions.neverSigned(em, attempt);
       for (const { payment: row } of changing) {
         row.state = 'ready';
+        if (problem !== null) row.tries += 1;
         noteProblem(row, problem, now);
         row.nextActionAt = secondsAfter(now, problem === null ? retrySec : refusedSec);
       }

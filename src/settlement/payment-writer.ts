@@ -19,6 +19,12 @@ export interface Changing extends Standing {
   readonly order: Order | null;
 }
 
+/** How long something waits before it is tried again: longer each time, up to a bound. */
+export interface Backoff {
+  readonly firstSec: number;
+  readonly mostSec: number;
+}
+
 /** Payments cannot be changed together: somebody has locked one of them, or it is not what it was. Nothing was written. */
 export class NotTogether extends Error {
   override readonly name = 'NotTogether';
@@ -88,6 +94,33 @@ export class PaymentWriter {
       noteProblem(payment, problem, now);
       payment.nextActionAt = secondsAfter(now, againSec);
     });
+  }
+
+  /** Notes why a payment could not begin, and lets it wait longer than the last time. */
+  async refused(lease: ChainLease, id: string, problem: string, backoff: Backoff): Promise<void> {
+    await this.#orm.em.fork().transactional(async (em) => {
+      await guardLease(em, lease);
+      const payment = await em.findOneOrFail(Payment, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+      if (payment.state !== 'ready') return;
+      const now = this.#clock.now();
+      noteProblem(payment, problem, now);
+      payment.tries += 1;
+      payment.nextActionAt = secondsAfter(now, waitSec(backoff, payment.tries));
+    });
+  }
+
+  /** Lets payments that are still due wait for so long, but for those that another transaction has locked. */
+  async postpone(ids: readonly string[], againSec: number): Promise<void> {
+    if (ids.length === 0) return;
+    const now = this.#clock.now();
+    await this.#orm.em.fork().execute(
+      `with due as (
+         select id from payment
+          where id in (select jsonb_array_elements_text(?::jsonb)::uuid) and next_action_at <= ?
+          for update skip locked)
+       update payment p set next_action_at = ? from due where p.id = due.id`,
+      [JSON.stringify(ids), now, secondsAfter(now, againSec)],
+    );
   }
 
   /** How payments stand at this moment, in the order of their ids here. */
@@ -168,6 +201,12 @@ async function covered(em: EntityManager, ids: readonly string[]): Promise<strin
     [JSON.stringify(ids)],
   );
   return rows.map(({ id }) => id);
+}
+
+/** How long to wait after so many tries, in seconds. */
+export function waitSec({ firstSec, mostSec }: Backoff, tries: number): number {
+  // Beyond 30 doublings every bound is reached.
+  return Math.min(mostSec, firstSec * 2 ** Math.min(30, tries - 1));
 }
 
 /** A problem that lasts keeps its beginning. */

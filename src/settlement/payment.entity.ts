@@ -73,6 +73,10 @@ export class Payment {
   @Property({ type: 'integer' })
   attempt!: number;
 
+  /** How often it could not begin since it last went on. */
+  @Property({ type: 'integer' })
+  tries!: number;
+
   /** What stands in its way at present: 'fee_too_high', 'signer_unavailable', 'unknown'. */
   @Property({ type: 'text', nullable: true })
   problem!: string | null;

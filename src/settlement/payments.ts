@@ -49,6 +49,7 @@ export function persistPayment(em: EntityManager, decided: DecidedPayment, now: 
     ...decided,
     state: 'ready',
     attempt: 0,
+    tries: 0,
     problem: null,
     problemSince: null,
     nextActionAt: now,

@@ -13,7 +13,7 @@ import { forEach } from './for-each.ts';
 import type { LiquidityVenue } from './liquidity-venue.ts';
 import type { OrderExpiry } from './order-expiry.ts';
 import type { OrderSettler } from './order-settler.ts';
-import type { PaymentWorker } from './payment-worker.ts';
+import type { DuePayment, PaymentWorker } from './payment-worker.ts';
 
 export interface SettlementWorkerOptions {
   readonly orm: MikroORM;
@@ -137,7 +137,7 @@ export class SettlementWorker {
   async #round(budgetMs = paymentsMs): Promise<{ readonly ended: Promise<void> }> {
     const free = this.#held.filter(({ chain }) => !this.#busy.has(chain));
     if (free.length === 0) return { ended: Promise.resolve() };
-    const due = await this.#options.payments.claim(free.map(({ chain }) => chain));
+    const due = await this.#options.payments.due(free.map(({ chain }) => chain));
     for (const { chain } of free) this.#busy.add(chain);
     const ended = forEach(free, chainsAtOnce, async (lease) => {
       await this.#look(lease, due.get(lease.chain) ?? [], budgetMs).finally(() => this.#busy.delete(lease.chain));
@@ -147,9 +147,9 @@ export class SettlementWorker {
 
   /**
    * One look at a chain: it is read, so that no deposit waits for payments, then payments are taken on for so long, unless
-   * its scan stopped. What no time is left for comes due again.
+   * its scan stopped. What no time is left for stays due.
    */
-  async #look(lease: ChainLease, dueIds: readonly string[], budgetMs: number): Promise<void> {
+  async #look(lease: ChainLease, due: readonly DuePayment[], budgetMs: number): Promise<void> {
     const { payments, tasks } = this.#options;
     const isDriven = budgetMs !== paymentsMs;
     let hasMoved = false;
@@ -163,12 +163,12 @@ export class SettlementWorker {
       await this.#answered(lease, isAtHead ? began : null, isDriven ? 0 : noteEveryMs);
     });
     if (this.#stopped.has(lease.chain)) return;
-    if (dueIds.length > 0 || hasMoved) {
+    if (due.length > 0 || hasMoved) {
       await this.#onChain(lease, async (adapter) => {
-        const until = performance.now() + budgetMs;
-        const sent = hasMoved ? await payments.sent(lease.chain) : [];
-        const hasTime = (): boolean => !this.#isStopped && performance.now() < until;
-        await payments.work(adapter, lease, [...new Set([...dueIds, ...sent])], hasTime);
+        const known = new Set(due.map(({ id }) => id));
+        const sent = hasMoved ? (await payments.sent(lease.chain)).filter((id) => !known.has(id)) : [];
+        const all = [...due, ...sent.map((id) => ({ id, isRetry: false }))];
+        await payments.work(adapter, lease, all, { budgetMs, isStopped: () => this.#isStopped });
       });
     }
     for (const [index, task] of tasks.entries()) {
