@@ -456,6 +456,7 @@ create table payment (
   ended_at timestamp with time zone,
   number bigint not null,
   sources text[],
+  tries integer not null default 0,
   constraint payment_pkey PRIMARY KEY (id),
   constraint payment_amount_check CHECK ((amount > (0)::numeric)),
   constraint payment_check1 CHECK (((state = ANY (ARRAY['confirmed'::text, 'dead'::text])) = (ended_at IS NOT NULL))),
@@ -473,7 +474,8 @@ END),
   constraint payment_order_id_fkey FOREIGN KEY (order_id) REFERENCES exchange_order(id),
   constraint payment_settles_check CHECK (((kind = ANY (ARRAY['payout'::text, 'refund'::text])) = (deposit_id IS NOT NULL))),
   constraint payment_sources_check CHECK (((kind = 'sweep'::text) = (sources IS NOT NULL))),
-  constraint payment_state_check CHECK ((state = ANY (ARRAY['ready'::text, 'prepared'::text, 'signed'::text, 'sent'::text, 'confirmed'::text, 'dead'::text])))
+  constraint payment_state_check CHECK ((state = ANY (ARRAY['ready'::text, 'prepared'::text, 'signed'::text, 'sent'::text, 'confirmed'::text, 'dead'::text]))),
+  constraint payment_tries_check CHECK ((tries >= 0))
 );
 CREATE INDEX payment_address ON public.payment USING btree (lower(address) text_pattern_ops);
 CREATE INDEX payment_due ON public.payment USING btree (chain, next_action_at) WHERE (next_action_at IS NOT NULL);
@@ -487,6 +489,7 @@ CREATE INDEX payment_sent ON public.payment USING btree (sent_at, id) WHERE (sta
 CREATE INDEX payment_sweep_dead ON public.payment USING btree (chain, ended_at) WHERE ((kind = 'sweep'::text) AND (state = 'dead'::text));
 CREATE INDEX payment_sweep_of ON public.payment USING btree (chain, sources) WHERE (kind = 'sweep'::text);
 CREATE UNIQUE INDEX payment_sweep_once ON public.payment USING btree (chain, sources, COALESCE(contract, ''::text)) WHERE ((kind = 'sweep'::text) AND (state <> ALL (ARRAY['confirmed'::text, 'dead'::text])));
+CREATE INDEX payment_tried ON public.payment USING btree (chain, next_action_at) WHERE ((state = 'ready'::text) AND (tries > 0));
 CREATE TRIGGER payment_kept BEFORE UPDATE ON public.payment FOR EACH ROW EXECUTE FUNCTION keep_payment();
 CREATE TRIGGER payment_not_removed BEFORE DELETE OR TRUNCATE ON public.payment FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
