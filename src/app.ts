@@ -19,7 +19,7 @@ import { openNetworks, unsafeSettings } from './networks-setup.ts';
 import { OpenOrders } from './orders/open-orders.ts';
 import { OrderService } from './orders/order-service.ts';
 import { Authenticator } from './partners/authenticator.ts';
-import { openPriceSource } from './price-setup.ts';
+import { openPriceSource, venueRules } from './price-setup.ts';
 import { PriceBook } from './rates/price-book.ts';
 import { PriceOverrideService } from './rates/price-override-service.ts';
 import { SharedPriceWindows } from './rates/price-windows.ts';
@@ -168,6 +168,7 @@ export async function startApp({ config, databaseUrl, embedded, group, surroundi
       maxAgeSec: config.PRICE_MAX_AGE_SEC,
       fixedHoldSec: config.FIXED_RATE_HOLD_SEC,
       fixedMaxDrift: config.FIXED_MAX_DRIFT,
+      ...venueRules(config),
     });
     await prices.start(() => catalogue.coins());
     closing.push(() => prices.stop());

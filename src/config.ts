@@ -407,6 +407,20 @@ export const settings = {
     good: '0.02',
     why: 'what an exchange may lose at the liquidity venue, both legs and their fees together, as a fraction of its worth when it was decided',
   }),
+  VENUE_DEPTH_SHARE: setting({
+    parse: rate,
+    fallback: '0.4',
+    shown: '0.4',
+    good: '0.4',
+    why: "the part of what VENUE's order books hold near the price that one order may take, as a fraction: the limits of pairs follow it",
+  }),
+  VENUE_DEPTH_MAX_AGE_SEC: setting({
+    parse: integer(10, 86_400),
+    fallback: 300,
+    shown: '300',
+    good: '300',
+    why: "a pair is unavailable when VENUE's order books of its coins were read longer ago than this and one window",
+  }),
   EXCHANGE_DEADLINE_SEC: setting({
     parse: integer(1, 86_400),
     fallback: 900,
@@ -629,6 +643,11 @@ function unsafeCombinations(config: Config): string[] {
   if (!isExchange && (VENUE_KEY !== null || VENUE_SECRET !== null)) {
     problems.push(`VENUE_KEY and VENUE_SECRET need VENUE (for example ${settings.VENUE.good}); or unset both`);
   }
+  if (isExchange && PRICE_SOURCES.length === 0) {
+    problems.push(
+      `VENUE=${VENUE.name} spends money at prices that the sandbox makes up: set PRICE_SOURCES (for example ${settings.PRICE_SOURCES.good}), or unset VENUE`,
+    );
+  }
   // An api process trades nothing.
   if (isExchange && config.ROLE !== 'api') {
     const missing = Object.entries({ VENUE_KEY, VENUE_SECRET }).filter(([, value]) => value === null);
@@ -637,11 +656,6 @@ function unsafeCombinations(config: Config): string[] {
         .map(([name]) => `${name} (a good value: ${settings[name as SettingName].good})`)
         .join('; ');
       problems.push(`VENUE=${VENUE.name} also needs ${advice}; or unset VENUE`);
-    }
-    if (PRICE_SOURCES.length === 0) {
-      problems.push(
-        `VENUE=${VENUE.name} spends money at prices that the sandbox makes up: set PRICE_SOURCES (for example ${settings.PRICE_SOURCES.good}), or unset VENUE`,
-      );
     }
     if (VENUE.name === 'binance' && VENUE_CASH === 'USD') {
       problems.push('VENUE_CASH=USD is no coin of binance: set VENUE_CASH=USDT');

@@ -77,9 +77,13 @@ export function unsafeSettings(settings: TiedSettings, networks: LiveNetworks): 
       `PRICE_MIN_SOURCES=${settings.PRICE_MIN_SOURCES} takes the word of one exchange for the price, ${why}; a good value: 2`,
     );
   }
-  if (settings.ROLE !== 'api' && settings.VENUE === null) {
+  if (settings.VENUE === null) {
+    const what =
+      settings.ROLE === 'api'
+        ? 'pairs would have no limit by the depth of the venue'
+        : 'exchanges would be made with the sandbox';
     faults.push(
-      `VENUE is not set, so that exchanges would be made with the sandbox, ${why}; a good value: kraken, or inventory to exchange from your own wallets`,
+      `VENUE is not set, so that ${what}, ${why}; a good value: kraken, or inventory to exchange from your own wallets`,
     );
   }
   if (!settings.REQUIRE_DURABLE_COMMITS) {

@@ -3,10 +3,12 @@ import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import { ExchangeProcess } from './exchanges/exchange-process.ts';
 import type { Log } from './log.ts';
+import type { VenueRules } from './rates/price-book.ts';
 import type { PriceSource } from './rates/price-source.ts';
 import { ExchangePriceSource } from './rates/sources/exchange-price-source.ts';
 import { sandboxPriceOverrides } from './rates/sources/sandbox-price-overrides.ts';
 import { SandboxPriceSource } from './rates/sources/sandbox-price-source.ts';
+import { VenueDepth } from './rates/sources/venue-depth.ts';
 import type { Surroundings } from './surroundings.ts';
 
 export interface PriceSetup {
@@ -28,7 +30,13 @@ export function openPriceSource({ config, clock, log, orm, surroundings }: Price
     const priceSource = new SandboxPriceSource(clock, config.SANDBOX_PRICE_SEED, overrides);
     return { priceSource, closePrices: async () => {} };
   }
-  const process = new ExchangeProcess({ exchanges: config.PRICE_SOURCES, log });
+  const { PRICE_SOURCES, VENUE, VENUE_CASH: cash } = config;
+  const isAsked = VENUE === null || VENUE === 'inventory' || PRICE_SOURCES.some(({ name }) => name === VENUE.name);
+  const process = new ExchangeProcess({ exchanges: isAsked ? PRICE_SOURCES : [...PRICE_SOURCES, VENUE], log });
+  const depth =
+    VENUE === null || VENUE === 'inventory'
+      ? null
+      : new VenueDepth({ clock, log, process, exchange: VENUE.name, cash, maxSlippage: config.MAX_SLIPPAGE });
   const priceSource = new ExchangePriceSource({
     clock,
     log,
@@ -40,6 +48,19 @@ export function openPriceSource({ config, clock, log, orm, surroundings }: Price
       disagreement: config.PRICE_DISAGREEMENT,
     },
     staleSec: config.PRICE_STALE_SEC,
+    venue: depth && { depth, cash },
   });
-  return { priceSource, closePrices: () => process.close() };
+  const closePrices = (): Promise<void> => {
+    depth?.stop();
+    return process.close();
+  };
+  return { priceSource, closePrices };
+}
+
+/** How limits follow the order books of the venue; nothing where trades are not made on order books. */
+export function venueRules(
+  config: Pick<Config, 'VENUE' | 'VENUE_CASH' | 'VENUE_DEPTH_SHARE' | 'VENUE_DEPTH_MAX_AGE_SEC'>,
+): { readonly venue?: VenueRules } {
+  const { VENUE, VENUE_CASH: cash, VENUE_DEPTH_SHARE: depthShare, VENUE_DEPTH_MAX_AGE_SEC: depthMaxAgeSec } = config;
+  return VENUE === null || VENUE === 'inventory' ? {} : { venue: { cash, depthShare, depthMaxAgeSec } };
 }

@@ -74,7 +74,10 @@ export function checkedMarket(answer: unknown, base: string, quote: string): Mar
 /** One side of a book, with levels that hold nothing left out. */
 function checkedLevels(levels: unknown, side: 'bids' | 'asks'): BookLevel[] {
   if (!Array.isArray(levels) || levels.length > mostLevels) throw new ExchangeUnavailable('there is no order book');
-  const checked = levels.map(([price, amount]) => ({ price: positive(price), amount: notNegative(amount) }));
+  const checked = levels.map((level) => {
+    if (!Array.isArray(level)) throw new ExchangeUnavailable('a level of the order book is not sound');
+    return { price: positive(level[0]), amount: notNegative(level[1]) };
+  });
   const isInOrder = checked.every(({ price }, index) => {
     const before = checked[index - 1]?.price;
     return !before || (side === 'bids' ? price.lt(before) : price.gt(before));

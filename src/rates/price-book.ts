@@ -3,7 +3,7 @@ import { errorMembers, type Log } from '../log.ts';
 import { Big, formatDecimal, maxOf, minOf, parseDecimal, roundToSignificant } from '../money.ts';
 import type { PriceOverride } from './price-override.entity.ts';
 import type { PriceSource } from './price-source.ts';
-import type { PriceWindows, WindowPrices } from './price-windows.ts';
+import type { PriceWindows, WindowDepth, WindowPrices } from './price-windows.ts';
 import type { PricePair } from './quote.ts';
 
 interface BookedPrice {
@@ -19,6 +19,14 @@ interface HoldWindow {
   readonly fixed: ReadonlyMap<string, Big>;
   readonly reference: ReadonlyMap<string, Big>;
   readonly overrides: ReadonlyMap<string, string>;
+  readonly depth: ReadonlyMap<string, HeldDepth>;
+}
+
+/** What one order may take of a coin at the venue, in US dollars. */
+interface HeldDepth {
+  readonly buy: Big;
+  readonly sell: Big;
+  readonly atMs: number;
 }
 
 /** For float quotes, for fixed ones, and for limits. */
@@ -43,6 +51,18 @@ export interface PriceBookOptions {
   readonly fixedHoldSec: number;
   /** A fraction. A held price is not quoted once the live price of the pair is farther away than this. */
   readonly fixedMaxDrift: string;
+  /** Where trades are made on order books; absent where they are not, and then depth limits nothing. */
+  readonly venue?: VenueRules;
+}
+
+/** How limits follow the order books of the venue. */
+export interface VenueRules {
+  /** The coin between the legs of a trade, which needs no order book. */
+  readonly cash: string;
+  /** The part of what the books hold near the price that one order may take, as a fraction. */
+  readonly depthShare: string;
+  /** A book that was read longer ago is not taken for a new window. */
+  readonly depthMaxAgeSec: number;
 }
 
 /**
@@ -152,6 +172,28 @@ export class PriceBook {
     return override && override.endsAt > this.#options.clock.now() ? override.price : null;
   }
 
+  /**
+   * The most that one order of a pair may be worth by the order books of the venue, in US dollars. `unlimited` where no
+   * order book is needed; null while the depth of a coin is unknown or too old.
+   */
+  mostUsd(coinFrom: string, coinTo: string): Big | 'unlimited' | null {
+    const { venue } = this.#options;
+    if (!venue || coinFrom === coinTo) return 'unlimited';
+    const sell = coinFrom === venue.cash ? 'unlimited' : this.#depthOf(coinFrom, 'sell', venue);
+    const buy = coinTo === venue.cash ? 'unlimited' : this.#depthOf(coinTo, 'buy', venue);
+    if (sell === 'unlimited' || buy === null) return buy;
+    if (buy === 'unlimited' || sell === null) return sell;
+    return sell.lt(buy) ? sell : buy;
+  }
+
+  #depthOf(coin: string, side: 'buy' | 'sell', { depthMaxAgeSec }: VenueRules): Big | null {
+    const { clock, fixedHoldSec } = this.#options;
+    const depth = this.#held()?.depth.get(coin);
+    // A window keeps for its length what was young enough when it was decided.
+    const oldestMs = clock.now().getTime() - (depthMaxAgeSec + fixedHoldSec) * 1000;
+    return depth && depth.atMs >= oldestMs ? depth[side] : null;
+  }
+
   /** The market's price of a pair, whatever staff set by hand; null when there is none young enough. */
   market(coinFrom: string, coinTo: string): Big | null {
     const from = this.live(coinFrom);
@@ -250,14 +292,16 @@ export class PriceBook {
   /** Decides a window with all others, unless this process knows it with every coin. */
   async #decideWindow(startsAtMs: number, prices: ReadonlyMap<string, Big>, presentMs: number): Promise<void> {
     const known = this.#windows.find((window) => window.startsAtMs === startsAtMs);
-    if (known && [...prices.keys()].every((coin) => known.fixed.has(coin))) return;
+    const isKnown = known && [...prices.keys()].every((coin) => known.fixed.has(coin));
+    if (isKnown && Object.keys(this.#youngDepth(null)).every((coin) => known.depth.has(coin))) return;
     const decided = await this.#options.windows.decide(new Date(startsAtMs), (last) => this.#propose(prices, last));
     this.#keep(startsAtMs, decided, presentMs);
   }
 
   #keep(startsAtMs: number, prices: WindowPrices, presentMs: number): void {
     const others = this.#windows.filter((one) => one.startsAtMs >= presentMs && one.startsAtMs !== startsAtMs);
-    const window = toHoldWindow(startsAtMs, this.#options.fixedHoldSec * 1000, prices);
+    const { fixedHoldSec, venue } = this.#options;
+    const window = toHoldWindow(startsAtMs, fixedHoldSec * 1000, prices, venue?.depthShare ?? '0');
     this.#windows = [...others, window].sort((a, b) => a.startsAtMs - b.startsAtMs);
   }
 
@@ -298,11 +342,30 @@ export class PriceBook {
       fixed: Object.fromEntries([...prices].map(([coin, price]) => [coin, formatDecimal(price)])),
       reference,
       overrides: Object.fromEntries([...this.#overrides].map(([pair, { price }]) => [pair, price])),
+      depth: this.#youngDepth(last),
     };
+  }
+
+  /** What this process read of the order books, and for other coins what the window before had, while it is young. */
+  #youngDepth(last: WindowPrices | null): Record<string, WindowDepth> {
+    const { clock, source, venue } = this.#options;
+    if (!venue) return {};
+    const own = [...(source.depth?.() ?? [])].map(([coin, { buy, sell, at }]): [string, WindowDepth] => {
+      return [coin, { buy, sell, atMs: at.getTime() }];
+    });
+    const oldestMs = clock.now().getTime() - venue.depthMaxAgeSec * 1000;
+    const all = Object.entries({ ...last?.depth, ...Object.fromEntries(own) });
+    return Object.fromEntries(all.filter(([, { atMs }]) => atMs >= oldestMs));
   }
 }
 
-function toHoldWindow(startsAtMs: number, holdMs: number, { fixed, reference, overrides }: WindowPrices): HoldWindow {
+function toHoldWindow(
+  startsAtMs: number,
+  holdMs: number,
+  { fixed, reference, overrides, depth }: WindowPrices,
+  depthShare: string,
+): HoldWindow {
+  const share = (usd: string): Big => new Big(usd).times(depthShare);
   const bigs = (prices: Readonly<Record<string, string>>): Map<string, Big> =>
     new Map(Object.entries(prices).map(([coin, price]) => [coin, new Big(price)]));
   return {
@@ -311,6 +374,9 @@ function toHoldWindow(startsAtMs: number, holdMs: number, { fixed, reference, ov
     fixed: bigs(fixed),
     reference: bigs(reference),
     overrides: new Map(Object.entries(overrides)),
+    depth: new Map(
+      Object.entries(depth).map(([coin, { buy, sell, atMs }]) => [coin, { buy: share(buy), sell: share(sell), atMs }]),
+    ),
   };
 }
 

@@ -5,6 +5,16 @@ export interface SourcePrice {
   readonly at: Date;
 }
 
+/** What the order books of the venue hold of a coin near its price, as decimal strings in US dollars. */
+export interface CoinDepth {
+  /** What can be bought. */
+  readonly buy: string;
+  /** What can be sold. */
+  readonly sell: string;
+  /** When the book was read. */
+  readonly at: Date;
+}
+
 /** Where prices come from. An adapter that can reach no answer throws; it never invents a price. */
 export interface PriceSource {
   readonly name: string;
@@ -12,4 +22,6 @@ export interface PriceSource {
   fetch(coins: readonly string[]): Promise<ReadonlyMap<string, SourcePrice>>;
   /** Coins whose price nobody knows since the last `fetch`, however young the one before is. */
   paused?(): ReadonlySet<string>;
+  /** By coin, what the venue's order books hold, however old; absent where no order book is traded on. */
+  depth?(): ReadonlyMap<string, CoinDepth>;
 }

@@ -8,6 +8,16 @@ export interface WindowPrices {
   readonly reference: Readonly<Record<string, string>>;
   /** By pair, as `BTC-USDT`: what staff had set by hand, in units of the second coin. */
   readonly overrides: Readonly<Record<string, string>>;
+  /** By coin: what the venue's order books held near the price. Empty where no order book is traded on. */
+  readonly depth: Readonly<Record<string, WindowDepth>>;
+}
+
+/** What the order books of the venue held of a coin, as decimal strings in US dollars. */
+export interface WindowDepth {
+  readonly buy: string;
+  readonly sell: string;
+  /** When it was read, in milliseconds since 1970. */
+  readonly atMs: number;
 }
 
 /** A window that has begun. */
@@ -30,7 +40,7 @@ export interface PriceWindows {
   decide(startsAt: Date, propose: (last: WindowPrices | null) => WindowPrices): Promise<WindowPrices>;
 }
 
-const columns = 'fixed, reference, overrides';
+const columns = 'fixed, reference, overrides, depth';
 /** As long as the longest window: nobody quotes by an older one. */
 const kept = '1 hour';
 
@@ -59,14 +69,15 @@ export class SharedPriceWindows implements PriceWindows {
       `select ${columns} from price_window where starts_at <= ? order by starts_at desc limit 1`,
       [startsAt],
     );
-    const { fixed, reference, overrides } = propose(last ?? null);
+    const { fixed, reference, overrides, depth } = propose(last ?? null);
     const [decided] = await em.execute<WindowPrices[]>(
       `with forgotten as (delete from price_window where starts_at < ?::timestamptz - interval '${kept}')
-       insert into price_window as earlier (starts_at, ${columns}) values (?, ?::jsonb, ?::jsonb, ?::jsonb)
+       insert into price_window as earlier (starts_at, ${columns}) values (?, ?::jsonb, ?::jsonb, ?::jsonb, ?::jsonb)
        on conflict (starts_at) do update
-          set fixed = excluded.fixed || earlier.fixed, reference = excluded.reference || earlier.reference
+          set fixed = excluded.fixed || earlier.fixed, reference = excluded.reference || earlier.reference,
+              depth = excluded.depth || earlier.depth
        returning ${columns}`,
-      [startsAt, startsAt, JSON.stringify(fixed), JSON.stringify(reference), JSON.stringify(overrides)],
+      [startsAt, startsAt, ...[fixed, reference, overrides, depth].map((part) => JSON.stringify(part))],
     );
     if (!decided) throw new Error('a window was not stored');
     return decided;

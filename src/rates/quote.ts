@@ -85,19 +85,21 @@ export function termsAt(prices: PricePair, to: QuotedCurrency, feeRate: Big): (a
 
 /**
  * The smallest and largest amount of coin_from for which both currencies' own limits hold: the destination's limits
- * are carried over through the rate. The minimum is rounded up and the maximum down. Returns null when nothing fits
- * between them.
+ * are carried over through the rate. `mostUsd` is the most that one order may be worth, in US dollars. The minimum is rounded
+ * up and the maximum down. Returns null when nothing fits between them.
  */
 export function pairLimits(
   from: QuotedCurrency,
   to: QuotedCurrency,
   prices: PricePair,
   feeRate: Big,
+  mostUsd: Big | 'unlimited' = 'unlimited',
 ): PairLimits | null {
   const netPerUnit = prices.from.times(new Big('1').minus(feeRate));
   const amountFor = (amountTo: string): Big => new Big(amountTo).plus(to.networkFee).times(prices.to).div(netPerUnit);
   const minAmount = maxOf(new Big(from.minAmount), roundUp(amountFor(to.minAmount), from.decimals));
-  const maxAmount = minOf(new Big(from.maxAmount), roundDown(amountFor(to.maxAmount), from.decimals));
+  const most = minOf(new Big(from.maxAmount), roundDown(amountFor(to.maxAmount), from.decimals));
+  const maxAmount = mostUsd === 'unlimited' ? most : minOf(most, roundDown(mostUsd.div(prices.from), from.decimals));
   return minAmount.gt(maxAmount) ? null : { minAmount, maxAmount };
 }
 

@@ -43,6 +43,7 @@ interface PairQuote {
   readonly pair: Pair;
   readonly prices: PricePair;
   readonly reference: PricePair;
+  readonly mostUsd: Big | 'unlimited';
   readonly limits: PairLimits | null;
   readonly terms: (amount: Big) => QuoteTerms;
 }
@@ -122,8 +123,9 @@ export class RateService {
     const expiresIn = rateType === 'fixed' ? this.#prices.fixedForSec(from.coin, to.coin) : null;
     const prices = this.#prices.pair(from.coin, to.coin, rateType === 'fixed' ? 'fixed' : 'live');
     const reference = this.#prices.pair(from.coin, to.coin, 'reference');
-    if (!prices || !reference) throw unavailable(from, to);
-    const { limits, terms } = this.#pairQuote(pair, rateType, feeRate, prices, reference);
+    const mostUsd = this.#prices.mostUsd(from.coin, to.coin);
+    if (!prices || !reference || mostUsd === null) throw unavailable(from, to);
+    const { limits, terms } = this.#pairQuote(pair, rateType, feeRate, prices, reference, mostUsd);
     if (!limits) throw unavailable(from, to);
     const { minAmount, maxAmount } = limits;
     const amountFrom = amount ?? minAmount;
@@ -147,18 +149,25 @@ export class RateService {
   }
 
   /** What is remembered of the pair, computed again as far as the catalogue or the prices have changed since. */
-  #pairQuote(pair: Pair, rateType: RateType, feeRate: string, prices: PricePair, reference: PricePair): PairQuote {
+  #pairQuote(
+    pair: Pair,
+    rateType: RateType,
+    feeRate: string,
+    prices: PricePair,
+    reference: PricePair,
+    mostUsd: Big | 'unlimited',
+  ): PairQuote {
     const { from, to } = pair;
     const key = `${rateType} ${feeRate} ${from.id} ${to.id}`;
     const known = this.#pairQuotes.get(key);
     const isSamePair = known?.pair.from === from && known.pair.to === to;
-    const keepsLimits = isSamePair && isSamePrice(known.reference, reference);
+    const keepsLimits = isSamePair && isSameMost(known.mostUsd, mostUsd) && isSamePrice(known.reference, reference);
     const keepsTerms = isSamePair && isSamePrice(known.prices, prices);
     if (keepsLimits && keepsTerms) return known;
     const fee = new Big(feeRate);
-    const limits = keepsLimits ? known.limits : pairLimits(from, to, reference, fee);
+    const limits = keepsLimits ? known.limits : pairLimits(from, to, reference, fee, mostUsd);
     const terms = keepsTerms ? known.terms : termsAt(prices, to, fee);
-    const pairQuote = { pair, prices, reference, limits, terms };
+    const pairQuote = { pair, prices, reference, mostUsd, limits, terms };
     this.#pairQuotes.set(key, pairQuote);
     return pairQuote;
   }
@@ -213,6 +222,10 @@ export function amountFault(amount: Big, from: Currency | null, field: string): 
   if (!from || fractionDigits(amount) <= from.decimals) return null;
   const detail = `${field} ${formatDecimal(amount)} has more than the ${from.decimals} decimals of ${from.coin} on ${from.network}`;
   return { field, kind: 'too_many_decimals', detail };
+}
+
+function isSameMost(a: Big | 'unlimited', b: Big | 'unlimited'): boolean {
+  return a === b || (a !== 'unlimited' && b !== 'unlimited' && a.eq(b));
 }
 
 function refuseUnfitAmount(amount: Big, from: Currency, { minAmount, maxAmount }: PairLimits, field: string): void {

@@ -15,12 +15,13 @@ export class PriceWindowsInMemory implements PriceWindows {
   async decide(startsAt: Date, propose: (last: WindowPrices | null) => WindowPrices): Promise<WindowPrices> {
     if (this.isAway) throw new Error('the database is away');
     const known = [...this.decided.keys()].filter((ms) => ms <= startsAt.getTime());
-    const { fixed, reference, overrides } = propose(this.decided.get(Math.max(...known)) ?? null);
+    const { fixed, reference, overrides, depth } = propose(this.decided.get(Math.max(...known)) ?? null);
     const earlier = this.decided.get(startsAt.getTime());
     const prices = {
       fixed: { ...fixed, ...earlier?.fixed },
       reference: { ...reference, ...earlier?.reference },
       overrides: earlier?.overrides ?? overrides,
+      depth: { ...depth, ...earlier?.depth },
     };
     this.decided.set(startsAt.getTime(), prices);
     return prices;

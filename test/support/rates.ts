@@ -5,7 +5,7 @@ import { Currency } from '../../src/currencies/currency.entity.ts';
 import { CurrencyCatalogue } from '../../src/currencies/currency-catalogue.ts';
 import { type CurrencySeed, currencySeed } from '../../src/currencies/seed.ts';
 import { Big } from '../../src/money.ts';
-import { PriceBook } from '../../src/rates/price-book.ts';
+import { PriceBook, type VenueRules } from '../../src/rates/price-book.ts';
 import type { PriceOverride } from '../../src/rates/price-override.entity.ts';
 import type { PriceSource } from '../../src/rates/price-source.ts';
 import { RateService } from '../../src/rates/rate-service.ts';
@@ -43,10 +43,11 @@ export interface QuotingOptions {
   readonly source: PriceSource;
   readonly rows?: () => Currency[];
   readonly overrides?: () => Promise<readonly PriceOverride[]>;
+  readonly venue?: VenueRules;
 }
 
 /** The gateway's quotes without its database: prices are refreshed once, and then when the caller says so. */
-export async function quotingRates({ clock, source, rows, overrides }: QuotingOptions) {
+export async function quotingRates({ clock, source, rows, overrides, venue }: QuotingOptions) {
   const catalogue = catalogueOf(rows ?? (() => currencySeed.map((seed) => currencyRow(seed))));
   await catalogue.refresh();
   const prices = new PriceBook({
@@ -59,6 +60,7 @@ export async function quotingRates({ clock, source, rows, overrides }: QuotingOp
     fixedHoldSec: 60,
     fixedMaxDrift: '0.002',
     ...(overrides ? { overrides } : {}),
+    ...(venue ? { venue } : {}),
   });
   await prices.refresh(catalogue.coins());
   return { catalogue, prices, rates: new RateService(catalogue, prices, { float: '0.005', fixed: '0.01' }) };

@@ -128,7 +128,7 @@ describe('settings of exchanges', () => {
   });
 
   it('ask a process that trades nothing for no key', () => {
-    const api = { ROLE: 'api', DATABASE_URL: 'postgres://db/x', VENUE: 'kraken' };
+    const api = { ROLE: 'api', DATABASE_URL: 'postgres://db/x', VENUE: 'kraken', PRICE_SOURCES: 'kraken,binance' };
     expect(problemsOf(api)).toEqual([]);
     expect(problemsOf({ ...live, ...api, ROLE: 'worker' })).toHaveLength(1);
   });

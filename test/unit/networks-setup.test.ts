@@ -57,9 +57,9 @@ describe('unsafeSettings', () => {
 });
 
 describe('unsafeSettings of an api process', () => {
-  it('ask for prices, and for no venue', () => {
+  it('ask for prices, and for the venue whose depth limits its pairs', () => {
     const api = { ...safe, ROLE: 'api' as const, VENUE: null, PRICE_SOURCES: [], SIGNER_SOCKET: null };
-    expect(names(unsafeSettings(api, networksOf(1)))).toEqual(['PRICE_SOURCES']);
+    expect(names(unsafeSettings(api, networksOf(1)))).toEqual(['PRICE_SOURCES', 'VENUE']);
   });
 });
 

@@ -5,7 +5,8 @@ import type { ExchangeProcess } from '../../exchanges/exchange-process.ts';
 import { errorMembers, type Log } from '../../log.ts';
 import { Big, floorTo, formatDecimal, parseDecimal, storedDecimals } from '../../money.ts';
 import { type MedianRules, medianPrice, type PriceOpinion } from '../price-median.ts';
-import type { PriceSource, SourcePrice } from '../price-source.ts';
+import type { CoinDepth, PriceSource, SourcePrice } from '../price-source.ts';
+import type { VenueDepth } from './venue-depth.ts';
 
 export interface ExchangePriceSourceOptions {
   readonly clock: Clock;
@@ -17,6 +18,8 @@ export interface ExchangePriceSourceOptions {
   readonly staleSec: number;
   /** How long a refresh waits for exchanges that are slow; they are heard at the next one. */
   readonly patienceMs?: number;
+  /** Reads the order books of the venue; null where there is no such venue. */
+  readonly venue?: { readonly depth: VenueDepth; readonly cash: string } | null;
 }
 
 /** The best bid and ask of a market, checked. */
@@ -52,7 +55,7 @@ export class ExchangePriceSource implements PriceSource {
   readonly #outliers = new Set<string>();
 
   constructor(options: ExchangePriceSourceOptions) {
-    this.#options = { patienceMs: 4_000, ...options };
+    this.#options = { patienceMs: 4_000, venue: null, ...options };
     this.name = options.exchanges.join(',');
   }
 
@@ -60,14 +63,25 @@ export class ExchangePriceSource implements PriceSource {
     return this.#paused;
   }
 
+  depth(): ReadonlyMap<string, CoinDepth> {
+    return this.#options.venue?.depth.depth() ?? new Map();
+  }
+
   async fetch(coins: readonly string[]): Promise<ReadonlyMap<string, SourcePrice>> {
-    const { exchanges, patienceMs } = this.#options;
+    const { exchanges, patienceMs, venue } = this.#options;
     const wanted = [...new Set([...coins, ...dollarCoins])];
     const patience = new AbortController();
     const enough = sleep(patienceMs, undefined, { signal: patience.signal, ref: false }).catch(() => {});
     await Promise.race([Promise.all(exchanges.map((name) => this.#hear(name, wanted))), enough]);
     patience.abort();
+    venue?.depth.follow(coins, () => this.#priceOf(venue.cash));
     return this.#prices(coins);
+  }
+
+  /** What one coin costs now, in dollars. */
+  #priceOf(coin: string): Big | null {
+    if (coin === 'USD') return new Big('1');
+    return dollarPrices([...this.#freshBooks().values()], this.#options.rules).get(coin)?.price ?? null;
   }
 
   /** One question at a time to each exchange, so that a slow one is not asked ever more. */

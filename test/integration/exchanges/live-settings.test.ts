@@ -17,7 +17,17 @@ describe('a gateway at exchanges', () => {
       { USD: '1000000', BTC: '10', LTC: '1000' },
       {
         'BTC/USD': { bid: '63995', ask: '64005', depth: null },
-        'LTC/USD': { bid: '79.99', ask: '80.01', depth: null },
+        'LTC/USD': {
+          bid: '79.99',
+          ask: '80.01',
+          depth: null,
+          // What is more than half a percent below the middle counts for nothing.
+          bids: [
+            ['79.99', '100'],
+            ['79.7', '20'],
+            ['79', '1000000'],
+          ],
+        },
         'USDT/USD': { bid: '0.99', ask: '1.00', depth: null },
       },
     );
@@ -26,6 +36,7 @@ describe('a gateway at exchanges', () => {
       {
         'BTC/USDT': { bid: '64300', ask: '64310', depth: null },
         'LTC/USDT': { bid: '80.4', ask: '80.41', depth: null },
+        'ETH/USDT': { bid: '3200', ask: '3201', depth: null },
       },
     );
     gateway = await startSettledGateway({
@@ -51,6 +62,13 @@ describe('a gateway at exchanges', () => {
     for (const deadline = Date.now() + 60_000; Date.now() < deadline; await sleep(200)) {
       if ((await fetch(`${gateway.app.restUrl}/api/v1/partner/rates?${pair}`)).ok) break;
     }
+    const quoted = await fetch(`${gateway.app.restUrl}/api/v1/partner/rates?${pair}`);
+    // 40 % of 7,999 and 1,594 dollars, at the slow price, which is at most a tenth away from 80 dollars.
+    const { max_amount: most } = (await quoted.json()) as { max_amount: number };
+    expect(most > 43 && most < 53.3).toBe(true);
+    // Kraken has no order book of it here, though the exchanges tell its price.
+    const unknown = await fetch(`${gateway.app.restUrl}/api/v1/partner/rates?${pair.replaceAll('BTC', 'ETH')}`);
+    expect([unknown.status, await unknown.json()]).toMatchObject([422, { code: 'pair_unavailable' }]);
     const order = await gateway.order({
       coin_from: 'LTC',
       network_from: 'LTC',

@@ -17,7 +17,80 @@ function accountThatAnswers(answer: unknown): TradingAccount {
   return new TradingAccount('kraken', { ask: async () => answer } as unknown as ExchangeProcess);
 }
 
+const market = {
+  lot: '0.0001',
+  tick: '0.01',
+  minAmount: '0.001',
+  minCost: '5',
+  takerFee: '0.0026',
+  bids: [
+    ['100', '1'],
+    ['99.5', '20'],
+  ],
+  asks: [
+    ['101', '3'],
+    ['110', '1'],
+  ],
+};
+
 describe('TradingAccount', () => {
+  it('takes an order book whose levels can be true, without those that hold nothing', async () => {
+    const bids = [['100', '1'], ['99.9', '0'], ...market.bids.slice(1)];
+    const found = await accountThatAnswers({ ...market, bids }).market('BTC', 'USD');
+    expect(found).toEqual({ ...market, base: 'BTC', quote: 'USD' });
+    expect(await accountThatAnswers(null).market('BTC', 'USD')).toBeNull();
+  });
+
+  it.each([
+    [
+      'bids that are not in order',
+      {
+        bids: [
+          ['99', '1'],
+          ['100', '1'],
+        ],
+      },
+    ],
+    [
+      'asks that are not in order',
+      {
+        asks: [
+          ['102', '1'],
+          ['101', '1'],
+        ],
+      },
+    ],
+    [
+      'prices in the order of text',
+      {
+        bids: [
+          ['99', '1'],
+          ['100', '1'],
+          ['98', '1'],
+        ],
+      },
+    ],
+    [
+      'two levels of one price',
+      {
+        bids: [
+          ['100', '1'],
+          ['100.0', '1'],
+        ],
+      },
+    ],
+    ['a negative amount', { asks: [['101', '-1']] }],
+    ['a price of nothing', { asks: [['0', '1']] }],
+    ['numbers that are no text', { asks: [[101, 1]] }],
+    ['levels that are not lists', { asks: ['101'] }],
+    ['no asks', { asks: undefined }],
+    ['a crossed book', { bids: [['101.01', '1']] }],
+    ['more levels than were asked for', { asks: Array.from({ length: 5001 }, (_, at) => [String(101 + at), '1']) }],
+    ['a fee of a tenth', { takerFee: '0.1' }],
+  ])('refuses a market with %s', async (_what, changes) => {
+    await expect(accountThatAnswers({ ...market, ...changes }).market('BTC', 'USD')).rejects.toThrow();
+  });
+
   it('takes a record whose figures can be true', async () => {
     expect(await accountThatAnswers(record).place(order)).toEqual(record);
   });
