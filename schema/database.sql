@@ -246,6 +246,7 @@ CREATE INDEX exchange_order_created ON public.exchange_order USING btree (create
 CREATE INDEX exchange_order_due ON public.exchange_order USING btree (next_action_at) WHERE (next_action_at IS NOT NULL);
 CREATE INDEX exchange_order_exchanging ON public.exchange_order USING btree (exchange_deadline, id) WHERE (status = 'exchanging'::text);
 CREATE INDEX exchange_order_failed ON public.exchange_order USING btree (updated_at) WHERE (status = 'failed'::text);
+CREATE INDEX exchange_order_float_open ON public.exchange_order USING btree (partner_id, coin_from) INCLUDE (amount_from_expected, max_amount, status, created_at, deposit_id) WHERE ((rate_type = 'float'::text) AND (status = ANY (ARRAY['waiting_deposit'::text, 'confirming'::text, 'exchanging'::text, 'sending'::text])));
 CREATE INDEX exchange_order_held ON public.exchange_order USING btree (held_at) WHERE (held_at IS NOT NULL);
 CREATE INDEX exchange_order_open ON public.exchange_order USING btree (status, created_at, id) WHERE (status <> ALL (ARRAY['completed'::text, 'expired'::text]));
 CREATE INDEX exchange_order_pair ON public.exchange_order USING btree (coin_from, network_from, coin_to, network_to, created_at, id);
@@ -258,6 +259,32 @@ CREATE TRIGGER exchange_order_edge BEFORE UPDATE OF status ON public.exchange_or
 CREATE CONSTRAINT TRIGGER exchange_order_has_event AFTER INSERT OR UPDATE OF status ON public.exchange_order DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION check_order_history();
 CREATE TRIGGER exchange_order_not_removed BEFORE DELETE OR TRUNCATE ON public.exchange_order FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER exchange_order_start BEFORE INSERT ON public.exchange_order FOR EACH ROW EXECUTE FUNCTION check_order_start();
+
+create table fixed_result (
+  partner_id uuid not null,
+  hour timestamp with time zone not null,
+  orders integer not null,
+  sent_usd numeric(38,18) not null,
+  owed_usd numeric(38,18) not null,
+  fees_usd numeric(38,18) not null,
+  constraint fixed_result_pkey PRIMARY KEY (partner_id, hour),
+  constraint fixed_result_fees_usd_check CHECK ((fees_usd >= (0)::numeric)),
+  constraint fixed_result_orders_check CHECK ((orders > 0)),
+  constraint fixed_result_owed_usd_check CHECK ((owed_usd > (0)::numeric)),
+  constraint fixed_result_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partner(id),
+  constraint fixed_result_sent_usd_check CHECK ((sent_usd > (0)::numeric))
+);
+CREATE INDEX fixed_result_hour ON public.fixed_result USING btree (hour);
+
+create table fixed_turnover (
+  partner_id uuid not null,
+  slot timestamp with time zone not null,
+  usd numeric(38,18) not null,
+  constraint fixed_turnover_pkey PRIMARY KEY (partner_id, slot),
+  constraint fixed_turnover_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partner(id),
+  constraint fixed_turnover_usd_check CHECK ((usd > (0)::numeric))
+);
+CREATE INDEX fixed_turnover_slot ON public.fixed_turnover USING btree (slot);
 
 create table idempotency_key (
   partner_id uuid not null,
@@ -421,10 +448,15 @@ create table partner (
   updated_at timestamp with time zone not null,
   max_open_orders integer,
   max_fixed_exposure_usd integer,
+  max_fixed_day_usd integer,
+  max_float_exposure_usd integer,
+  keeps_fixed_caps boolean not null default false,
   constraint partner_pkey PRIMARY KEY (id),
   constraint partner_fee_rate_fixed_check CHECK (((fee_rate_fixed >= (0)::numeric) AND (fee_rate_fixed < 0.5))),
   constraint partner_fee_rate_float_check CHECK (((fee_rate_float >= (0)::numeric) AND (fee_rate_float < 0.5))),
+  constraint partner_max_fixed_day_usd_check CHECK ((max_fixed_day_usd > 0)),
   constraint partner_max_fixed_exposure_usd_check CHECK ((max_fixed_exposure_usd > 0)),
+  constraint partner_max_float_exposure_usd_check CHECK ((max_float_exposure_usd > 0)),
   constraint partner_max_open_orders_check CHECK ((max_open_orders > 0)),
   constraint partner_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
   constraint partner_orders_limit_per_min_check CHECK ((orders_limit_per_min > 0)),
@@ -799,6 +831,7 @@ create table trade (
   constraint trade_service_fee_check CHECK ((service_fee >= (0)::numeric)),
   constraint trade_state_check CHECK ((state = ANY (ARRAY['intended'::text, 'filled'::text, 'abandoned'::text, 'unwound'::text])))
 );
+CREATE INDEX trade_created ON public.trade USING btree (created_at);
 
 create table venue_order (
   id uuid not null,

@@ -16,6 +16,7 @@ import { type Listener, type ListenerOptions, listen } from './listener.ts';
 import { createLog, errorMembers, type Log } from './log.ts';
 import { type MetricsGroup, ProcessMetrics } from './metrics/process-metrics.ts';
 import { openNetworks, unsafeSettings } from './networks-setup.ts';
+import { FixedResults } from './orders/fixed-results.ts';
 import { OpenOrders } from './orders/open-orders.ts';
 import { OrderService } from './orders/order-service.ts';
 import { Authenticator } from './partners/authenticator.ts';
@@ -72,6 +73,7 @@ export interface StopOptions {
 const lastUsedFlushMs = 60_000;
 const forgetOldMs = 600_000;
 const rollUpMs = 3_000;
+const fixedResultsMs = 60_000;
 /** How often a worker looks whether the book is due to be reconciled. */
 const reconcileLookMs = 30_000;
 const inFlightMs = 15_000;
@@ -180,19 +182,27 @@ export async function startApp({ config, databaseUrl, embedded, group, surroundi
     });
     const addresses = new DepositAddresses(orm);
     await addresses.load();
+    const openOrders = new OpenOrders({
+      orm,
+      clock,
+      prices,
+      depositWindowSec: config.DEPOSIT_WINDOW_SEC,
+      caps: {
+        orders: config.MAX_OPEN_ORDERS,
+        fixedUsd: config.MAX_FIXED_EXPOSURE_USD,
+        fixedDayUsd: config.MAX_FIXED_DAY_USD,
+        fixedAllUsd: config.MAX_FIXED_ALL_USD,
+        floatUsd: config.MAX_FLOAT_EXPOSURE_USD,
+        floatAllUsd: config.MAX_FLOAT_ALL_USD,
+      },
+      processes: config.NODE_COUNT * config.API_PROCESSES,
+    });
     const orders = new OrderService({
       orm,
       clock,
       rates,
       addresses,
-      openOrders: new OpenOrders({
-        orm,
-        clock,
-        prices,
-        depositWindowSec: config.DEPOSIT_WINDOW_SEC,
-        maxOrders: config.MAX_OPEN_ORDERS,
-        maxFixedUsd: config.MAX_FIXED_EXPOSURE_USD,
-      }),
+      openOrders,
       depositWindowSec: config.DEPOSIT_WINDOW_SEC,
       shortIdPrefix: config.SHORT_ID_PREFIX,
     });
@@ -229,9 +239,12 @@ export async function startApp({ config, databaseUrl, embedded, group, surroundi
       const { close } = settlement;
       closing.push(() => close());
       every(forgetOldMs, 'forget_answers_failed', () => orders.forgetOldAnswers());
+      every(forgetOldMs, 'forget_turnover_failed', () => openOrders.forgetOld());
       if (surroundings.background !== false) {
         const stats = new OrderStats(workerOrm);
         every(rollUpMs, 'roll_up_failed', () => stats.rollUp());
+        const results = new FixedResults(workerOrm, clock);
+        every(fixedResultsMs, 'fixed_results_failed', () => results.rollUp());
         const { reconciliations } = settlement;
         if (reconciliations) {
           const lookMs = Math.min(reconcileLookMs, config.RECONCILE_EVERY_SEC * 1000);

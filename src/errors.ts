@@ -67,6 +67,7 @@ export const errorTable = {
   conflicting_tag: { status: 422, graphql: 'BAD_USER_INPUT' },
   open_orders_limit: { status: 422, graphql: 'BAD_USER_INPUT' },
   fixed_exposure_limit: { status: 422, graphql: 'BAD_USER_INPUT' },
+  float_exposure_limit: { status: 422, graphql: 'BAD_USER_INPUT' },
   idempotency_key_reused: { status: 422, graphql: 'BAD_USER_INPUT' },
 
   query_too_complex: { status: 422, graphql: 'BAD_USER_INPUT' },

@@ -113,9 +113,20 @@ function partnerCommands(program: Command): void {
     .option('--max-open-orders <n>', "orders that may wait for their deposit, or 'default'", wholeNumberOrDefault)
     .option(
       '--max-fixed-usd <n>',
-      "worth of the fixed ones among them in US dollars, or 'default'",
+      "worth of fixed orders created within an hour in US dollars, or 'default'",
       wholeNumberOrDefault,
     )
+    .option(
+      '--max-fixed-day-usd <n>',
+      "worth of fixed orders created within a day in US dollars, or 'default'",
+      wholeNumberOrDefault,
+    )
+    .option(
+      '--max-float-usd <n>',
+      "worth of float orders that wait or are between deposit and payout in US dollars, or 'default'",
+      wholeNumberOrDefault,
+    )
+    .option('--keep-fixed-caps <flag>', 'true keeps the fixed caps when fixed orders cost more than they bring', flag)
     .option('--require-signature <flag>', 'true refuses order requests without X-Signature', flag)
     .action(async (options) => {
       const changes = {
@@ -127,6 +138,9 @@ function partnerCommands(program: Command): void {
         ...(options.ordersLimit === undefined ? {} : { ordersLimitPerMin: options.ordersLimit }),
         ...(options.maxOpenOrders === undefined ? {} : { maxOpenOrders: options.maxOpenOrders }),
         ...(options.maxFixedUsd === undefined ? {} : { maxFixedExposureUsd: options.maxFixedUsd }),
+        ...(options.maxFixedDayUsd === undefined ? {} : { maxFixedDayUsd: options.maxFixedDayUsd }),
+        ...(options.maxFloatUsd === undefined ? {} : { maxFloatExposureUsd: options.maxFloatUsd }),
+        ...(options.keepFixedCaps === undefined ? {} : { keepsFixedCaps: options.keepFixedCaps }),
         ...(options.requireSignature === undefined ? {} : { requireSignature: options.requireSignature }),
       };
       const changed = await withServices(({ partners }) => partners.change(options.partner, changes));

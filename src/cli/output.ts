@@ -59,6 +59,9 @@ export function partnerFields(partner: Partner): Fields {
     orders_limit_per_min: partner.ordersLimitPerMin,
     max_open_orders: partner.maxOpenOrders,
     max_fixed_exposure_usd: partner.maxFixedExposureUsd,
+    max_fixed_day_usd: partner.maxFixedDayUsd,
+    max_float_exposure_usd: partner.maxFloatExposureUsd,
+    keeps_fixed_caps: partner.keepsFixedCaps,
     require_signature: partner.requireSignature,
     created_at: partner.createdAt.toISOString(),
   };

@@ -10,6 +10,7 @@ export const migrationNames = [
   '0008-trust',
   '0010-identity',
   '0011-payment-patience',
+  '0012-exposure',
   '0013-venue-bound',
 ] as const;
 

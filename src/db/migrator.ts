@@ -11,6 +11,7 @@ import { Migration0007VenueOrders } from './migrations/0007-venue-orders.ts';
 import { Migration0008Trust } from './migrations/0008-trust.ts';
 import { Migration0010Identity } from './migrations/0010-identity.ts';
 import { Migration0011PaymentPatience } from './migrations/0011-payment-patience.ts';
+import { Migration0012Exposure } from './migrations/0012-exposure.ts';
 import { Migration0013VenueBound } from './migrations/0013-venue-bound.ts';
 
 const classes: Readonly<Record<MigrationName, Constructor<Migration>>> = {
@@ -24,6 +25,7 @@ const classes: Readonly<Record<MigrationName, Constructor<Migration>>> = {
   '0008-trust': Migration0008Trust,
   '0010-identity': Migration0010Identity,
   '0011-payment-patience': Migration0011PaymentPatience,
+  '0012-exposure': Migration0012Exposure,
   '0013-venue-bound': Migration0013VenueBound,
 };
 

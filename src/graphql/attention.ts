@@ -25,6 +25,8 @@ const AttentionKindEnum = enumOf<AttentionKind>('AttentionKind', 'Why staff must
     'An exchange left a coin at the venue that it cannot sell, or buy back, at its worst price or better. It waits for the market or for orderVenuePrice.',
   proposal_open: 'A proposal waits for a second member.',
   chain_problem: 'A chain is not read on.',
+  adverse_partner:
+    'The fixed orders of a partner cost more than they bring, and its fixed caps have fallen to a tenth.',
   wallet_level: 'A hot wallet holds too little to pay for long, or more than it should.',
 });
 
@@ -36,7 +38,7 @@ export class AttentionItemType {
   @Field(() => AttentionKindEnum, { description: 'Why.' })
   kind!: AttentionKind;
 
-  @Field(() => String, { description: 'Id of the order, deposit, payment or proposal, or name of the chain.' })
+  @Field(() => String, { description: 'Id of the order, deposit, payment, proposal or partner, or name of the chain.' })
   subjectId!: string;
 
   @Field(() => DateTime, { description: 'Since when.' })

@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 import type { OrderStats, StatsRow } from '../reports/order-stats.ts';
 import type { StaffCaller } from '../staff/staff-authenticator.ts';
 import type { LiveFeed } from './live.ts';
-import { createLoaders, type Loaders } from './loaders.ts';
+import { createLoaders, type Loaders, usageDays } from './loaders.ts';
 
 /** Who asks, and by which request. */
 export interface StaffRequest {
@@ -23,7 +23,6 @@ export interface StaffSources {
   readonly stats: OrderStats;
 }
 
-const usageDays = 30;
 /** As many as the list of partners has. */
 const mostPartners = 1_000;
 
@@ -46,13 +45,21 @@ export class GraphqlContext {
     this.live = sources.live;
     this.sources = sources;
     this.em = sources.orm.em.fork();
-    this.loaders = createLoaders(this.em, (ids) => this.usage(ids));
+    this.loaders = this.newLoaders();
   }
 
   /** Forgets what was read: each event of a subscription sees the rows as they are by then. */
   renew(): void {
     this.em = this.sources.orm.em.fork();
-    this.loaders = createLoaders(this.em, (ids) => this.usage(ids));
+    this.loaders = this.newLoaders();
+  }
+
+  private newLoaders(): Loaders {
+    return createLoaders(
+      this.em,
+      (ids) => this.usage(ids),
+      () => this.sources.clock.now(),
+    );
   }
 
   private async usage([first, ...others]: readonly string[]): Promise<StatsRow[]> {

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import DataLoader from 'dataloader';
 import { bookedLines } from '../ledger/ledger.ts';
+import { fixedResults } from '../orders/fixed-results.ts';
 import { Order } from '../orders/order.entity.ts';
 import { OrderEvent } from '../orders/order-event.entity.ts';
 import { OrderNote } from '../orders/order-note.entity.ts';
@@ -17,13 +18,16 @@ import { StaffMember } from '../staff/staff-member.entity.ts';
 /** What became of the orders of partners, of these at least, by day; rows bear the partner as their key. */
 export type UsageOf = (partnerIds: readonly string[]) => Promise<StatsRow[]>;
 
+/** Days that the usage and the results of partners reach back. */
+export const usageDays = 30;
+
 export type Loaders = ReturnType<typeof createLoaders>;
 
 /**
  * Loads what belongs to many orders or partners in one statement each, however many are on a page. For one operation:
  * what was loaded is kept until it ends.
  */
-export function createLoaders(em: EntityManager, usageOf: UsageOf) {
+export function createLoaders(em: EntityManager, usageOf: UsageOf, now: () => Date) {
   const many = <Row extends object>(load: (ids: string[]) => Promise<Row[]>, keyOf: (row: Row) => string | null) =>
     new DataLoader<string, Row[]>(async (ids) => {
       const rows = Map.groupBy(await load([...ids]), keyOf);
@@ -90,6 +94,14 @@ export function createLoaders(em: EntityManager, usageOf: UsageOf) {
     usage: many(
       (ids) => usageOf(ids),
       ({ key }) => key,
+    ),
+    fixedDay: one(
+      (ids) => fixedResults(em, now(), 1, ids),
+      ({ partnerId }) => partnerId,
+    ),
+    fixedMonth: one(
+      (ids) => fixedResults(em, now(), usageDays, ids),
+      ({ partnerId }) => partnerId,
     ),
     ledgerLines: many(
       (ids) => bookedLines(em, ids),

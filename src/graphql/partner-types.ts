@@ -64,9 +64,29 @@ export class PartnerType {
   @Field(() => Int, {
     nullable: true,
     description:
-      "Its own cap on what fixed orders that wait for their deposit are worth together, in US dollars; null is the gateway's.",
+      "Its own cap on what fixed orders created within an hour are worth together, in US dollars; null is the gateway's.",
   })
   maxFixedExposureUsd!: number | null;
+
+  @Field(() => Int, {
+    nullable: true,
+    description:
+      "Its own cap on what fixed orders created within a day are worth together, in US dollars; null is the gateway's, or that of an hour where it is higher.",
+  })
+  maxFixedDayUsd!: number | null;
+
+  @Field(() => Int, {
+    nullable: true,
+    description:
+      "Its own cap on what float orders that wait or are between deposit and payout are worth together, in US dollars; null is the gateway's.",
+  })
+  maxFloatExposureUsd!: number | null;
+
+  @Field(() => Boolean, {
+    description:
+      'Whether its fixed caps stay when its fixed orders cost more than they bring. Otherwise they fall to a tenth.',
+  })
+  keepsFixedCaps!: boolean;
 
   @Field(() => Boolean, { description: 'Whether order requests must be signed.' })
   requireSignature!: boolean;
@@ -76,6 +96,39 @@ export class PartnerType {
 
   @Field(() => DateTime, { description: 'When it was changed last.' })
   updatedAt!: Date;
+}
+
+@ObjectType('FixedResult', {
+  description: 'What the fixed orders of a partner came to, by the market prices at the decision of each exchange.',
+})
+export class FixedResultType {
+  @Field(() => Int, { description: 'Orders that were exchanged.' })
+  orders!: number;
+
+  @Field(() => Decimal, { description: 'What users sent, in US dollars.' })
+  sentUsd!: string;
+
+  @Field(() => Decimal, {
+    nullable: true,
+    description:
+      'By how many basis points users were owed more than they sent, before fees, weighted by value. Near 0 when the market decides, above the fee when users pick the orders that they pay. Null without orders.',
+  })
+  adverseBps!: string | null;
+
+  @Field(() => Decimal, {
+    description:
+      'What users were owed after the service fee less what they sent, in US dollars. Negative when we earned.',
+  })
+  lossUsd!: string;
+}
+
+@ObjectType('FixedResults', { description: 'How fixed orders of a partner went. A worker sums them up each minute.' })
+export class FixedResultsType {
+  @Field(() => FixedResultType, { description: 'Of the last 24 hours.' })
+  day!: FixedResultType;
+
+  @Field(() => FixedResultType, { description: 'Of the last 30 days.' })
+  month!: FixedResultType;
 }
 
 @ObjectType('Pricing', { description: 'Service fees as fractions.' })
@@ -118,8 +171,23 @@ export class LimitsInput {
   @Field(() => Int, { nullable: true, description: 'Orders that may wait for their deposit.' })
   openOrders?: number | null;
 
-  @Field(() => Int, { nullable: true, description: 'Worth of the fixed ones among them, in US dollars.' })
+  @Field(() => Int, { nullable: true, description: 'Worth of fixed orders created within an hour, in US dollars.' })
   fixedExposureUsd?: number | null;
+
+  @Field(() => Int, { nullable: true, description: 'Worth of fixed orders created within a day, in US dollars.' })
+  fixedDayUsd?: number | null;
+
+  @Field(() => Int, {
+    nullable: true,
+    description: 'Worth of float orders that wait or are between deposit and payout, in US dollars.',
+  })
+  floatExposureUsd?: number | null;
+
+  @Field(() => Boolean, {
+    nullable: true,
+    description: 'Whether the fixed caps stay when fixed orders cost more than they bring; null is false.',
+  })
+  keepsFixedCaps?: boolean | null;
 }
 
 @InputType('KeyInput', { description: 'What a key is. What is absent stays, or is the default for a new key.' })

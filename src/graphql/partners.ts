@@ -9,6 +9,7 @@ import type { GraphqlContext } from './context.ts';
 import { KeyScopeEnum, PartnerStatusEnum, scopeName, scopeOf } from './enumerations.ts';
 import {
   ApiKeyType,
+  FixedResultsType,
   IssuedKeyType,
   KeyInput,
   LimitsInput,
@@ -68,6 +69,14 @@ export class PartnerResolver {
   })
   usage(@Root() { id }: Partner, @Ctx() { loaders }: GraphqlContext): Promise<StatsRow[]> {
     return loaders.usage.load(id);
+  }
+
+  @Permit('stats:read')
+  @FieldResolver(() => FixedResultsType, { description: 'What its fixed orders brought or cost.' })
+  async fixedResults(@Root() { id }: Partner, @Ctx() { loaders }: GraphqlContext): Promise<FixedResultsType> {
+    const none = { orders: 0, sentUsd: '0', adverseBps: null, lossUsd: '0' };
+    const [day, month] = await Promise.all([loaders.fixedDay.load(id), loaders.fixedMonth.load(id)]);
+    return { day: day ?? none, month: month ?? none };
   }
 
   @Permit('partners:write')
@@ -140,6 +149,9 @@ export class PartnerResolver {
       orders,
       openOrders,
       fixedExposureUsd,
+      fixedDayUsd,
+      floatExposureUsd,
+      keepsFixedCaps,
     }: LimitsInput,
     @Arg('reason', () => String, { description: 'Why.' }) reason: string,
     @Ctx() context: GraphqlContext,
@@ -149,6 +161,9 @@ export class PartnerResolver {
       ...(orders === undefined ? {} : { ordersLimitPerMin: orders }),
       ...(openOrders === undefined ? {} : { maxOpenOrders: openOrders }),
       ...(fixedExposureUsd === undefined ? {} : { maxFixedExposureUsd: fixedExposureUsd }),
+      ...(fixedDayUsd === undefined ? {} : { maxFixedDayUsd: fixedDayUsd }),
+      ...(floatExposureUsd === undefined ? {} : { maxFloatExposureUsd: floatExposureUsd }),
+      ...(keepsFixedCaps === undefined ? {} : { keepsFixedCaps: keepsFixedCaps ?? false }),
     };
     return this.#change(context, 'partnerLimits', id, changes, reason);
   }
@@ -228,7 +243,7 @@ export class PartnerResolver {
 
 function snapshot(partner: Partner): Record<string, unknown> {
   const { name, status, feeRateFloat, feeRateFixed, rateLimitPerMin, ordersLimitPerMin, requireSignature } = partner;
-  const { maxOpenOrders, maxFixedExposureUsd } = partner;
+  const { maxOpenOrders, maxFixedExposureUsd, maxFixedDayUsd, maxFloatExposureUsd, keepsFixedCaps } = partner;
   return {
     name,
     status,
@@ -238,6 +253,9 @@ function snapshot(partner: Partner): Record<string, unknown> {
     ordersLimitPerMin,
     maxOpenOrders,
     maxFixedExposureUsd,
+    maxFixedDayUsd,
+    maxFloatExposureUsd,
+    keepsFixedCaps,
     requireSignature,
   };
 }

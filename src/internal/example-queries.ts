@@ -139,6 +139,9 @@ query Partners {
     ordersLimitPerMin
     maxOpenOrders
     maxFixedExposureUsd
+    maxFixedDayUsd
+    maxFloatExposureUsd
+    fixedResults { day { orders sentUsd adverseBps lossUsd } month { orders sentUsd adverseBps lossUsd } }
     usage { at created completed volumeUsd }
   }
 }

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Gauge, Registry } from 'prom-client';
 import { reconcileChecks } from '../ledger/reconcile/report.ts';
+import { worstFixedResult } from '../orders/fixed-results.ts';
 import type { OrderStatus } from '../orders/order-status.ts';
 import type { PriceBook } from '../rates/price-book.ts';
 import { attention, attentionKinds } from '../reports/attention.ts';
@@ -72,6 +73,15 @@ export async function businessMetrics({ em, prices, now }: BusinessSources): Pro
     'select coin, sum(abs(usd))::float8 as usd from venue_position where usd is not null group by coin',
   );
   for (const { coin, usd } of positions) held.set({ coin }, usd);
+
+  const adverse = await worstFixedResult(em, now);
+  gauge('fixed_adverse_partners', 'Partners whose fixed orders of 24 hours cost more than they brought.').set(
+    adverse.partners,
+  );
+  gauge(
+    'fixed_adverse_bps',
+    'What users were owed more than they sent by fixed orders of 24 hours, of the partner with the highest figure.',
+  ).set(adverse.adverseBps ?? 0);
 
   const { chains, wallets, workers, queues, overdueOrders, statistics, reconciliation } = await systemStatus(em, now);
   gauge('orders_overdue', 'Orders that were due more than 10 minutes ago, up to 10,000.').set(overdueOrders);

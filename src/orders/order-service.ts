@@ -14,7 +14,7 @@ import type { RateType } from '../rates/quote.ts';
 import { amountFault, type Quote, type RateService } from '../rates/rate-service.ts';
 import { annotate } from '../tracing/tracing.ts';
 import { IdempotencyKey } from './idempotency-key.entity.ts';
-import type { OpenOrders, Room } from './open-orders.ts';
+import type { FixedRoom, OpenOrders, Room } from './open-orders.ts';
 import {
   addressToCome,
   type CreateOutcome,
@@ -93,6 +93,10 @@ interface Draft {
   readonly quoteError: AppError | null;
 }
 
+interface Admitted extends Plan {
+  readonly fixedRoom: FixedRoom | null;
+}
+
 /** Creates and reads exchange orders. */
 export class OrderService {
   readonly #options: OrderServiceOptions;
@@ -134,7 +138,7 @@ export class OrderService {
     }
     let isTaken = false;
     try {
-      const created = await this.#draw(plan, caller, repeatable, write);
+      const created = await this.#draw({ ...plan, fixedRoom: room.fixed }, caller, repeatable, write);
       isTaken = !created.replayed;
       return created;
     } finally {
@@ -242,7 +246,7 @@ export class OrderService {
 
   /** Creates the order that was planned. A collision of random short ids is answered by drawing again. */
   async #draw(
-    plan: Plan,
+    plan: Admitted,
     caller: Caller,
     repeatable: Repeatable | null,
     write: (order: OrderView) => string,
@@ -254,7 +258,9 @@ export class OrderService {
       } catch (error) {
         const constraint = brokenConstraint(error);
         if (constraint === 'exchange_order_short_id_key' && draw < maxDraws) continue;
-        if (repeatable && constraint === 'idempotency_key_pkey') {
+        // The first of two equal creates may have taken the last room, and the second then has its answer.
+        const mayRepeat = error instanceof AppError && error.kind === 'fixed_exposure_limit';
+        if (repeatable && (constraint === 'idempotency_key_pkey' || mayRepeat)) {
           const winner = await this.#earlier(caller, repeatable);
           if (winner) return winner;
         }
@@ -265,7 +271,7 @@ export class OrderService {
   }
 
   async #insert(
-    { quote, recipient, refund }: Plan,
+    { quote, recipient, refund, fixedRoom }: Admitted,
     place: DepositPlace,
     caller: Caller,
     repeatable: Repeatable | null,
@@ -296,7 +302,7 @@ export class OrderService {
       payoutTxid: null,
     };
     const body = write(order);
-    const statement = createStatement(place.address === null, repeatable !== null);
+    const statement = createStatement(place.address === null, repeatable !== null, quote.rateType);
     const [outcome] = await this.#statements.run<CreateOutcome>(statement, {
       keyId: caller.keyId,
       partner: caller.partner.id,
@@ -331,6 +337,7 @@ export class OrderService {
       repeatKey: repeatable?.key ?? null,
       fingerprint: repeatable?.fingerprint ?? null,
       body,
+      ...fixedRoom,
     });
     if (!outcome?.live) throw new AppError('unauthorized', 'this API key has been revoked or has expired');
     if (!outcome.active) throw partnerInactive();
@@ -340,6 +347,7 @@ export class OrderService {
     }
     const faults = ownAddressFaults({ ownRecipient, ownRefund });
     if (faults.length > 0) throw errorFromFaults(faults);
+    if (!outcome.hasRoom && fixedRoom) throw fixedExposure(fixedRoom);
     if (address === null) throw noAddress(quote.from.network);
     annotate({ 'order.id': order.id });
     return { orderId: order.id, body: body.replace(addressToCome, address), replayed: false };
@@ -371,6 +379,11 @@ export function orderNotFound(): AppError {
 /** The answer to a partner whose account is switched off. */
 export function partnerInactive(): AppError {
   return new AppError('partner_inactive', 'this partner account is not active; contact support');
+}
+
+function fixedExposure({ hourUsd, dayUsd }: FixedRoom): AppError {
+  const detail = `fixed orders of this partner account would be worth more than ${hourUsd} US dollars within an hour, or ${dayUsd} within a day; take rate_type float, try again later, or ask for a higher limit`;
+  return new AppError('fixed_exposure_limit', detail);
 }
 
 function inFlight(cause: unknown): AppError {

@@ -64,6 +64,8 @@ export interface CreateOutcome {
   readonly earlierOrder?: string | null;
   readonly earlierFingerprint?: Buffer | null;
   readonly earlierBody?: string | null;
+  /** Whether the order fits under its partner's caps of fixed orders; true for float orders. */
+  readonly hasRoom: boolean;
   /** The order's deposit address; null when nothing was made. */
   readonly address: string | null;
 }
@@ -83,16 +85,45 @@ const repeatable = {
 
 const plain: typeof repeatable = { columns: '', join: '', isFirst: '', answer: '' };
 
+/** What a create of either rate type must pass once the request is accepted. */
+interface Admission {
+  readonly hasRoom: string;
+  readonly ctes: string;
+}
+
+const floatAdmission: Admission = { hasRoom: 'true', ctes: ', admitted as (select from accepted)' };
+
+/**
+ * Counts a fixed order against its partner's caps of the hour and the day, or admits nothing. A create waits here for
+ * another of the same partner and then sees its count, so that any number of processes keep the caps together. Only at
+ * the turn of a slot a create may miss one that is not committed.
+ */
+const fixedAdmission: Admission = {
+  hasRoom: 'exists (select from counted)',
+  ctes: `, spent as (
+  select least(:hourUsd::numeric - coalesce(sum(usd) filter (where slot > :hourAgo::timestamptz), 0),
+               :dayUsd::numeric - coalesce(sum(usd), 0)) as room
+    from fixed_turnover
+   where partner_id = :partner::uuid and slot > :dayAgo::timestamptz and slot <> :slot::timestamptz
+), counted as (
+  insert into fixed_turnover as t (partner_id, slot, usd)
+  select :partner::uuid, :slot::timestamptz, :usd::numeric from accepted, spent where :usd::numeric <= spent.room
+  on conflict (partner_id, slot) do update set usd = t.usd + excluded.usd
+   where t.usd + excluded.usd <= (select room from spent)
+  returning partner_id
+), admitted as (select from counted)`,
+};
+
 /** With an address that was derived for this order. */
 const newAddress = `
   insert into deposit_address (id, keychain, index, address, tag, created_at, leased_at)
-  select :addressId::uuid, :keychain, :index::bigint, :address, :tag, :now::timestamptz, :now::timestamptz from accepted`;
+  select :addressId::uuid, :keychain, :index::bigint, :address, :tag, :now::timestamptz, :now::timestamptz from admitted`;
 
 /** With the next address of the pool that the signer fills; makes nothing when the pool is empty. */
 const pooledAddress = `
   update deposit_address set leased_at = :now::timestamptz
    where id = (select id from deposit_address
-                where keychain = :keychain and leased_at is null and exists (select from accepted)
+                where keychain = :keychain and leased_at is null and exists (select from admitted)
                 order by index limit 1 for update skip locked)`;
 
 /**
@@ -100,7 +131,12 @@ const pooledAddress = `
  * a transaction of its own. Key, partner and destinations are read in it as well, so that a revocation holds from its commit on
  * and no payout ever goes to an address of our own; where they refuse, nothing is made.
  */
-function createOrder(name: string, address: string, { columns, join, isFirst, answer }: typeof repeatable) {
+function createOrder(
+  name: string,
+  address: string,
+  { columns, join, isFirst, answer }: typeof repeatable,
+  { hasRoom, ctes }: Admission,
+) {
   return prepared(
     name,
     `
@@ -112,7 +148,7 @@ with asked as (
    where k.key_id = :keyId
 ), accepted as (
   select from asked where live and active and not "ownRecipient" and not "ownRefund" ${isFirst}
-), address as (${address}
+)${ctes}, address as (${address}
   returning id, address
 ), made as (
   insert into exchange_order (
@@ -133,17 +169,28 @@ with asked as (
   insert into order_event (order_id, seq, at, to_status, cause, actor)
   select id, 1, :now::timestamptz, 'waiting_deposit', 'created', :actor from made
 )${answer}
-select asked.*, address.address from asked left join address on true`,
+select asked.*, ${hasRoom} as "hasRoom", address.address from asked left join address on true`,
   );
 }
 
-/** By whether the address comes from the pool, and whether the create carries an idempotency key. */
-export function createStatement(isPooled: boolean, isRepeatable: boolean): Prepared {
-  if (isPooled) return isRepeatable ? repeatablePooled : plainPooled;
-  return isRepeatable ? repeatableNew : plainNew;
+/** By whether the address comes from the pool, whether the create carries an idempotency key, and the rate type. */
+export function createStatement(isPooled: boolean, isRepeatable: boolean, rateType: RateType): Prepared {
+  const [float, fixed] = isPooled
+    ? isRepeatable
+      ? repeatablePooled
+      : plainPooled
+    : isRepeatable
+      ? repeatableNew
+      : plainNew;
+  return rateType === 'fixed' ? fixed : float;
 }
 
-const plainNew = createOrder('order_create', newAddress, plain);
-const plainPooled = createOrder('order_create_pooled', pooledAddress, plain);
-const repeatableNew = createOrder('order_create_repeatable', newAddress, repeatable);
-const repeatablePooled = createOrder('order_create_pooled_repeatable', pooledAddress, repeatable);
+const ofBothTypes = (name: string, address: string, repetition: typeof repeatable): readonly [Prepared, Prepared] => [
+  createOrder(name, address, repetition, floatAdmission),
+  createOrder(`${name}_fixed`, address, repetition, fixedAdmission),
+];
+
+const plainNew = ofBothTypes('order_create', newAddress, plain);
+const plainPooled = ofBothTypes('order_create_pooled', pooledAddress, plain);
+const repeatableNew = ofBothTypes('order_create_repeatable', newAddress, repeatable);
+const repeatablePooled = ofBothTypes('order_create_pooled_repeatable', pooledAddress, repeatable);

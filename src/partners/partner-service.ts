@@ -26,6 +26,9 @@ export interface PartnerChanges {
   readonly ordersLimitPerMin?: number | null;
   readonly maxOpenOrders?: number | null;
   readonly maxFixedExposureUsd?: number | null;
+  readonly maxFixedDayUsd?: number | null;
+  readonly maxFloatExposureUsd?: number | null;
+  readonly keepsFixedCaps?: boolean;
   readonly requireSignature?: boolean;
 }
 
@@ -70,6 +73,9 @@ export class PartnerService {
       ordersLimitPerMin: null,
       maxOpenOrders: null,
       maxFixedExposureUsd: null,
+      maxFixedDayUsd: null,
+      maxFloatExposureUsd: null,
+      keepsFixedCaps: false,
       requireSignature: false,
       createdAt: now,
       updatedAt: now,
@@ -107,6 +113,11 @@ export class PartnerService {
       if (changes.maxFixedExposureUsd !== undefined) {
         partner.maxFixedExposureUsd = checkedCap(changes.maxFixedExposureUsd);
       }
+      if (changes.maxFixedDayUsd !== undefined) partner.maxFixedDayUsd = checkedCap(changes.maxFixedDayUsd);
+      if (changes.maxFloatExposureUsd !== undefined) {
+        partner.maxFloatExposureUsd = checkedCap(changes.maxFloatExposureUsd);
+      }
+      if (changes.keepsFixedCaps !== undefined) partner.keepsFixedCaps = changes.keepsFixedCaps;
       if (changes.requireSignature !== undefined) partner.requireSignature = changes.requireSignature;
       partner.updatedAt = this.#clock.now();
       return partner;

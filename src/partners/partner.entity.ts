@@ -31,9 +31,21 @@ export class Partner {
   @Property({ type: 'integer', nullable: true })
   maxOpenOrders!: number | null;
 
-  /** What the fixed ones among them may be worth together, in US dollars. */
+  /** What fixed orders created within an hour may be worth together, in US dollars. */
   @Property({ type: 'integer', nullable: true })
   maxFixedExposureUsd!: number | null;
+
+  /** What fixed orders created within a day may be worth together, in US dollars. */
+  @Property({ type: 'integer', nullable: true })
+  maxFixedDayUsd!: number | null;
+
+  /** What float orders that wait or are between deposit and payout may be worth together, in US dollars. */
+  @Property({ type: 'integer', nullable: true })
+  maxFloatExposureUsd!: number | null;
+
+  /** Its fixed caps stay when its fixed orders cost more than they bring. */
+  @Property({ type: 'boolean' })
+  keepsFixedCaps!: boolean;
 
   /** Refuse order requests that carry no X-Signature. */
   @Property({ type: 'boolean' })

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { adversePartners, dayMs } from '../orders/fixed-results.ts';
 
 export const attentionKinds = [
   'held_order',
@@ -12,6 +13,7 @@ export const attentionKinds = [
   'venue_position',
   'proposal_open',
   'chain_problem',
+  'adverse_partner',
   'wallet_level',
 ] as const;
 export type AttentionKind = (typeof attentionKinds)[number];
@@ -22,7 +24,7 @@ export interface AttentionItem {
   readonly id: string;
   readonly kind: AttentionKind;
   readonly orderId: string | null;
-  /** Id of the order, deposit, payment or staff action, or name of the chain. */
+  /** Id of the order, deposit, payment, staff action or partner, or name of the chain. */
   readonly subjectId: string;
   readonly since: Date;
   /** What is wrong, in the words of the row: a reason, a cause, a problem or a status. */
@@ -181,6 +183,16 @@ const troubles: readonly Trouble[] = [
     rows: 'chain_state where (problem is not null or failing_since < ?)',
     agoMs: failingMs,
     sorting: '4, chain',
+  },
+  {
+    kind: `'adverse_partner'`,
+    order: null,
+    subject: 'partner_id::text',
+    since: 'adverse.since',
+    detail: `'lost ' || round(loss_usd, 2) || ' USD by ' || orders || ' fixed orders in 24 hours'`,
+    rows: `(${adversePartners}) as adverse join partner p on p.id = adverse.partner_id and not p.keeps_fixed_caps`,
+    agoMs: dayMs,
+    sorting: 'adverse.since, partner_id',
   },
   {
     kind: `'wallet_level'`,

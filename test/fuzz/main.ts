@@ -30,6 +30,10 @@ const settings = {
   RATE_LIMIT_ICONS_PER_MIN: wide,
   MAX_OPEN_ORDERS: wide,
   MAX_FIXED_EXPOSURE_USD: '1000000000',
+  MAX_FIXED_DAY_USD: '1000000000',
+  MAX_FIXED_ALL_USD: '9000000000',
+  MAX_FLOAT_EXPOSURE_USD: '1000000000',
+  MAX_FLOAT_ALL_USD: '9000000000',
 };
 
 /** What a command of the command line says. */

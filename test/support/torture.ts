@@ -184,6 +184,10 @@ export class Torture<Order extends TortureOrder> {
       RATE_LIMIT_ORDERS_PER_MIN: '1000000',
       MAX_OPEN_ORDERS: '1000000',
       MAX_FIXED_EXPOSURE_USD: '1000000000',
+      MAX_FIXED_DAY_USD: '1000000000',
+      MAX_FIXED_ALL_USD: '9000000000',
+      MAX_FLOAT_EXPOSURE_USD: '1000000000',
+      MAX_FLOAT_ALL_USD: '9000000000',
       ...options.settings,
     };
   }

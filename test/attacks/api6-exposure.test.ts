@@ -1,0 +1,303 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Big } from '../../src/money.ts';
+import { attempt } from '../support/attempts.ts';
+import { TestClock } from '../support/clock.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { Market } from '../support/market.ts';
+import { orderBody } from '../support/orders.ts';
+import { type MadeOrder, type SettledGateway, startSettledGateway } from '../support/settled-gateway.ts';
+
+/**
+ * OWASP API6:2023, unrestricted access to sensitive business flows: fixed orders taken as options on our prices, of which
+ * only those are paid that the market favoured, and positions that float orders open.
+ */
+
+const minuteMs = 60_000;
+/** 0.01 BTC are 640 US dollars by the price that caps are counted with, and 3 BTC 192,000. */
+const fixed = { rate_type: 'fixed' };
+const largest = { ...fixed, amount_from: 3 };
+const tooMuch = { status: 422, code: 'fixed_exposure_limit' };
+const tooMuchFloat = { status: 422, code: 'float_exposure_limit' };
+const made = { status: 201 };
+
+const gateways: SettledGateway[] = [];
+const databases: TestDatabase[] = [];
+afterAll(async () => {
+  for (const gateway of gateways) await gateway.stop();
+  for (const database of databases) await database.drop();
+});
+
+async function start(options: Parameters<typeof startSettledGateway>[0]): Promise<SettledGateway> {
+  const gateway = await startSettledGateway(options);
+  gateways.push(gateway);
+  return gateway;
+}
+
+/** Gateways beside each other on one database. */
+async function startBeside(count: number, clock: TestClock, settings: Record<string, string>) {
+  const database = await createDatabase();
+  databases.push(database);
+  const started: SettledGateway[] = [];
+  for (let i = 0; i < count; i++) {
+    const all = { REDIS_URL: 'redis://127.0.0.1:1', NODE_COUNT: String(count), ...settings };
+    started.push(await start({ clock, databaseUrl: database.url, settings: all }));
+  }
+  return started;
+}
+
+async function outcome(gateway: SettledGateway, key: string, changes: Record<string, unknown>, repeatKey?: string) {
+  const headers = repeatKey === undefined ? {} : { 'Idempotency-Key': repeatKey };
+  for (;;) {
+    const { status, json } = await gateway.call('POST', '/partner/orders', { key, body: orderBody(changes), headers });
+    // After the clock was set far on, until prices are refreshed.
+    if (json.code === 'pair_unavailable') await sleep(20);
+    else return { status, ...(status === 201 ? {} : { code: json.code }) };
+  }
+}
+
+/** What the orders of one rate type are worth together in bitcoin. */
+async function bitcoinOrdered(gateway: SettledGateway, rateType: string): Promise<number> {
+  const [row] = await gateway.query<{ amount: number }>(
+    'select coalesce(sum(amount_from_expected), 0)::float8 as amount from exchange_order where rate_type = $1',
+    [rateType],
+  );
+  return row?.amount ?? 0;
+}
+
+/** The partner whose key the gateway's own orders are made with. */
+async function partnerOf(gateway: SettledGateway): Promise<string> {
+  const all = await gateway.partners.list();
+  return all.find(({ name }) => name === 'Test partner')?.id ?? '';
+}
+
+async function pay(gateway: SettledGateway, order: MadeOrder): Promise<void> {
+  await gateway.deposit(order);
+  await gateway.tick();
+  await gateway.mine('BTC');
+  await gateway.tick();
+}
+
+describe('fixed orders of one partner', () => {
+  it('free no room by their deposits: a jump within a window costs at most the cap', async () => {
+    const clock = new TestClock(new Date('2026-01-05T10:00:10Z'));
+    const market = new Market(clock, { BTC: '64000' });
+    const gateway = await start({
+      clock,
+      settings: { MAX_FIXED_EXPOSURE_USD: '', MAX_FIXED_DAY_USD: '', MAX_FIXED_ALL_USD: '', PRICE_REFRESH_SEC: '1' },
+      surroundings: { priceSource: market },
+    });
+    // The market jumps, and a process whose refresh is still to come would quote the price of before.
+    let refused = 0;
+    for (let i = 0; i < 18; i++) {
+      const { status, json } = await gateway.call('POST', '/partner/orders', {
+        key: gateway.key,
+        body: orderBody(largest),
+      });
+      if (status === 422)
+        attempt('an option on a price that the market has left', { status, code: json.code }, tooMuch);
+      refused += status === 422 ? 1 : 0;
+      if (status === 201) {
+        await pay(gateway, {
+          id: json.id,
+          depositAddress: json.deposit_address,
+          depositTag: null,
+          amountFrom: '3',
+          amountTo: '',
+          coinFrom: 'BTC',
+          networkFrom: 'BTC',
+          networkTo: 'TRC20',
+        });
+      }
+      clock.advance(1_100);
+    }
+    expect(await bitcoinOrdered(gateway, 'fixed')).toBe(3);
+    expect(refused).toBe(17);
+  });
+
+  it('count for an hour and a day, whether they were paid or expired', async () => {
+    const clock = new TestClock(new Date('2026-01-05T10:00:10Z'));
+    const settings = { MAX_FIXED_EXPOSURE_USD: '2000', MAX_FIXED_DAY_USD: '4000' };
+    const gateway = await start({ clock, settings });
+    const create = () => outcome(gateway, gateway.key, fixed);
+    const orders: MadeOrder[] = [];
+    for (let i = 0; i < 3; i++) orders.push(await gateway.order(fixed));
+    for (const order of orders.slice(0, 2)) await pay(gateway, order);
+    clock.advance(45 * minuteMs);
+    await gateway.tick();
+    const [{ expired } = { expired: 0 }] = await gateway.query<{ expired: number }>(
+      `select count(*)::int as expired from exchange_order where status = 'expired'`,
+    );
+    expect(expired).toBe(1);
+    attempt('an order beside paid and expired ones of the hour', await create(), tooMuch);
+    clock.advance(20 * minuteMs);
+    for (let i = 0; i < 3; i++) expect(await create()).toEqual(made);
+    clock.advance(65 * minuteMs);
+    attempt('an order beside those of the day', await create(), tooMuch);
+    expect(await outcome(gateway, gateway.key, { ...fixed, amount_from: 0.001 })).toEqual(made);
+    expect(await outcome(gateway, gateway.key, {})).toEqual(made);
+    clock.advance(23 * 60 * minuteMs);
+    for (let i = 0; i < 3; i++) expect(await create()).toEqual(made);
+  });
+
+  it('are capped exactly by two processes at once', async () => {
+    const clock = new TestClock(new Date('2026-01-05T10:01:00Z'));
+    const both = await startBeside(2, clock, { MAX_FIXED_EXPOSURE_USD: '5000' });
+    const { key } = both[0] as SettledGateway;
+    const outcomes = await Promise.all(
+      both.flatMap((one) => Array.from({ length: 12 }, () => outcome(one, key, fixed))),
+    );
+    expect(outcomes.filter(({ status }) => status === 201)).toHaveLength(7);
+    for (const one of outcomes.filter(({ status }) => status !== 201)) {
+      attempt('a flood of fixed orders at two processes', one, tooMuch);
+    }
+  });
+
+  it('take the last room once when one create is sent to two processes', async () => {
+    const clock = new TestClock(new Date('2026-01-05T10:01:00Z'));
+    const both = await startBeside(2, clock, { MAX_FIXED_EXPOSURE_USD: '1000' });
+    const { key } = both[0] as SettledGateway;
+    const sent = await Promise.all(both.map((one) => outcome(one, key, fixed, 'the-last')));
+    expect(sent.map(({ status }) => status)).toEqual([201, 201]);
+    for (const one of both) expect(await outcome(one, key, fixed, 'the-last')).toEqual(made);
+    expect(await bitcoinOrdered(both[0] as SettledGateway, 'fixed')).toBe(0.01);
+  });
+});
+
+describe('fixed orders of all partners together', () => {
+  it('are capped over two processes, exceeded by at most one order of the other process', async () => {
+    const clock = new TestClock(new Date('2026-01-05T10:01:00Z'));
+    const both = await startBeside(2, clock, { MAX_FIXED_ALL_USD: '6400' });
+    const partners = await Promise.all(Array.from({ length: 4 }, () => (both[0] as SettledGateway).partner()));
+    for (let round = 0; round < 6; round++) {
+      await Promise.all(both.flatMap((one) => partners.map(({ key }) => outcome(one, key, fixed))));
+      clock.advance(1_000);
+    }
+    const bitcoin = await bitcoinOrdered(both[0] as SettledGateway, 'fixed');
+    expect(bitcoin).toBeGreaterThanOrEqual(0.09);
+    expect(bitcoin).toBeLessThanOrEqual(0.11);
+    const [{ key } = { key: '' }] = partners;
+    for (const one of both)
+      attempt('a fixed order beside those of all partners', await outcome(one, key, fixed), tooMuch);
+    clock.advance(66 * minuteMs);
+    expect(await outcome(both[0] as SettledGateway, key, fixed)).toEqual(made);
+  });
+});
+
+describe('float orders', () => {
+  it('are capped for a partner by what waits and what is under way, and free room when they end', async () => {
+    const clock = new TestClock(new Date('2026-01-05T10:00:10Z'));
+    const gateway = await start({ clock, settings: { MAX_FLOAT_EXPOSURE_USD: '2000' } });
+    const create = () => outcome(gateway, gateway.key, {});
+    const orders: MadeOrder[] = [];
+    for (let i = 0; i < 3; i++) orders.push(await gateway.order());
+    attempt('a float order too much', await create(), tooMuchFloat);
+    expect(await outcome(gateway, gateway.key, fixed)).toEqual(made);
+    for (const order of orders) await pay(gateway, order);
+    clock.advance(1_001);
+    attempt('a float order beside those that are confirming', await create(), tooMuchFloat);
+    for (const order of orders) await gateway.settle(order);
+    clock.advance(1_001);
+    for (let i = 0; i < 3; i++) expect(await create()).toEqual(made);
+    clock.advance(1_001);
+    attempt('a float order too much after a new reading', await create(), tooMuchFloat);
+    await gateway.partners.change(await partnerOf(gateway), { maxFloatExposureUsd: 3_000 });
+    clock.advance(30 * minuteMs);
+    const { key } = await gateway.partners.issueKey(await partnerOf(gateway));
+    for (let i = 0; i < 4; i++) expect(await outcome(gateway, key, {})).toEqual(made);
+    attempt('a float order beyond a cap that staff gave', await outcome(gateway, key, {}), tooMuchFloat);
+  });
+
+  it('count what arrived where that is more than was announced', async () => {
+    const clock = new TestClock(new Date('2026-01-05T10:00:10Z'));
+    const gateway = await start({ clock, settings: { MAX_FLOAT_EXPOSURE_USD: '10000' } });
+    const order = await gateway.order({ amount_from: 0.001 });
+    await gateway.deposit(order, { amount: '0.15' });
+    await gateway.tick();
+    await gateway.mine('BTC');
+    await gateway.tick();
+    clock.advance(10_001);
+    attempt(
+      'a float order beside a large deposit',
+      await outcome(gateway, gateway.key, { amount_from: 0.01 }),
+      tooMuchFloat,
+    );
+  });
+
+  it('are capped for all partners over two processes', async () => {
+    const clock = new TestClock(new Date('2026-01-05T10:01:00Z'));
+    const both = await startBeside(2, clock, { MAX_FLOAT_ALL_USD: '6400' });
+    const partners = await Promise.all(Array.from({ length: 4 }, () => (both[0] as SettledGateway).partner()));
+    for (let round = 0; round < 6; round++) {
+      await Promise.all(both.flatMap((one) => partners.map(({ key }) => outcome(one, key, {}))));
+      clock.advance(1_000);
+    }
+    const bitcoin = await bitcoinOrdered(both[0] as SettledGateway, 'float');
+    expect(bitcoin).toBeGreaterThanOrEqual(0.09);
+    expect(bitcoin).toBeLessThanOrEqual(0.11);
+    const [{ key } = { key: '' }] = partners;
+    for (const one of both) attempt('a float order beside those of all', await outcome(one, key, {}), tooMuchFloat);
+  });
+});
+
+describe('a partner whose users pay only the orders that the market favoured', () => {
+  it('shows in its figures and in what needs attention, and keeps a tenth of its caps until it recovers', async () => {
+    const clock = new TestClock(new Date('2026-01-05T10:00:10Z'));
+    const market = new Market(clock, { BTC: '64000' });
+    const gateway = await start({
+      clock,
+      settings: { MAX_FIXED_EXPOSURE_USD: '200000', MAX_FIXED_DAY_USD: '400000', PRICE_REFRESH_SEC: '1' },
+      surroundings: { priceSource: market },
+    });
+    const isQuoted = async (price: string): Promise<void> => {
+      for (;;) {
+        const { json } = await gateway.call(
+          'GET',
+          '/partner/rates?coin_from=BTC&network_from=BTC&coin_to=USDT&network_to=TRC20&amount=1',
+        );
+        if (new Big(String(json.rate)).div(price).gt('0.98') && new Big(String(json.rate)).div(price).lt('1')) return;
+        await sleep(20);
+      }
+    };
+    const { FixedResults, fixedResults } = await import('../../src/orders/fixed-results.ts');
+    const { attention } = await import('../../src/reports/attention.ts');
+    const results = new FixedResults(gateway.app.orm, clock);
+    const id = await partnerOf(gateway);
+    const orders: MadeOrder[] = [];
+    for (let i = 0; i < 6; i++) orders.push(await gateway.order({ ...fixed, amount_from: 0.2 }));
+    for (let i = 0; i < 20; i++) await gateway.order({ ...fixed, amount_from: 0.05 });
+    market.prices.BTC = '62900';
+    clock.advance(10 * minuteMs);
+    await isQuoted('62900');
+    for (const order of orders) await gateway.deposit(order);
+    for (const order of orders) await gateway.settle(order);
+    await results.rollUp();
+    await results.rollUp();
+    const em = gateway.app.orm.em.fork();
+    const figure = async () => (await fixedResults(em, clock.now(), 1, [id]))[0];
+    // Each sent 0.2 BTC of 62,900 and was owed 12,800 less 1 %.
+    expect(await figure()).toEqual({
+      partnerId: id,
+      orders: 6,
+      sentUsd: '75480',
+      adverseBps: '174.9',
+      lossUsd: '552',
+    });
+    const items = async () => (await attention(em, 100, clock.now())).filter(({ kind }) => kind === 'adverse_partner');
+    expect(await items()).toMatchObject([{ subjectId: id, detail: 'lost 552.00 USD by 6 fixed orders in 24 hours' }]);
+
+    clock.advance(66 * minuteMs);
+    attempt(
+      'a fixed order of a partner that picks',
+      await outcome(gateway, gateway.key, { ...fixed, amount_from: 1 }),
+      tooMuch,
+    );
+    await gateway.partners.change(id, { keepsFixedCaps: true });
+    expect(await items()).toEqual([]);
+    const { key } = await gateway.partners.issueKey(id);
+    expect(await outcome(gateway, key, { ...fixed, amount_from: 1 })).toEqual(made);
+    await gateway.partners.change(id, { keepsFixedCaps: false });
+    clock.advance(24 * 60 * minuteMs);
+    expect(await items()).toEqual([]);
+    expect(await outcome(gateway, gateway.key, { ...fixed, amount_from: 1 })).toEqual(made);
+  });
+});
