@@ -137,7 +137,7 @@ function chainTasks(
   if (live.length === 0) return [];
   const sweepFrom = new Map(live.map(([chain, network]) => [chain, network.sweepFrom]));
   const watchSec = compareWindows * config.DEPOSIT_WINDOW_SEC;
-  const transfers = new InternalTransfers({ orm, clock, catalogue, scanner, watchSec });
+  const transfers = new InternalTransfers({ orm, clock, log, catalogue, scanner, watchSec });
   return [
     transfers,
     new Sweeper({ orm, clock, catalogue, transfers, sweepFrom }),

@@ -228,6 +228,8 @@ export interface ChainAdapter {
     addresses: readonly string[],
     contract: string | null,
   ): Promise<{ readonly block: BlockRef; readonly amounts: readonly bigint[] }>;
+  /** How coins that a contract sends on are found, on chains where contracts do. */
+  readonly internalTransfers?: 'none' | 'trace' | 'balances';
   /** True where `scan` cannot see coins that a contract sends on, so that balances must be compared. */
   readonly missesInternalTransfers?: boolean;
   /** One report for each of its nodes. Never throws. */

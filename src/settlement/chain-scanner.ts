@@ -20,6 +20,7 @@ import type { OnBoundary } from './boundary.ts';
 import { type ChainLease, LeaseLost } from './chain-lease.ts';
 import { Deposit } from './deposit.entity.ts';
 import { creditStrangers, dropDeposits, orphanDeposits, storeArrival } from './deposit-changes.ts';
+import { withoutParts } from './deposit-parts.ts';
 import type { ScannedTo, SettlementTools } from './settling.ts';
 import { isRipe } from './steps/credit.ts';
 import { noticeDeposits } from './steps/notice.ts';
@@ -281,7 +282,7 @@ export class ChainScanner {
       );
       await recordOutputs(em, chain, outputsOf(own), spendsOf(blocks));
     }
-    const arrivals = await findArrivals(em, tools.catalogue, chain, own);
+    const arrivals = await withoutParts(em, chain, await findArrivals(em, tools.catalogue, chain, own));
     const known = await this.#known(em, chain, orphaned, arrivals, to);
     const orderIds = new Set(
       [...arrivals.map(({ target }) => target), ...known].map(({ orderId }) => orderId).filter((id) => id !== null),

@@ -6,6 +6,7 @@ import { fromUnits, toUnits } from '../money.ts';
 import type { Order } from '../orders/order.entity.ts';
 import type { Arrival } from './arrivals.ts';
 import { Deposit } from './deposit.entity.ts';
+import { isOfBalance } from './deposit-parts.ts';
 import type { ScannedTo } from './settling.ts';
 import { depositGone, depositReference, isRipe, markCredited } from './steps/credit.ts';
 
@@ -72,6 +73,7 @@ export function storeArrival(em: EntityManager, deposits: Deposit[], chain: stri
   if (known) {
     // A credited deposit stays credited: a scan that repeats a block finds nothing new in it.
     if (known.state !== 'credited') Object.assign(known, place, { minedAt: known.minedAt ?? now });
+    if (isOfBalance(transfer)) known.comparedHeight = block?.height ?? null;
     return;
   }
   const deposit = em.create(Deposit, {
@@ -95,6 +97,7 @@ export function storeArrival(em: EntityManager, deposits: Deposit[], chain: stri
     creditedAt: null,
     credits: 0,
     problem: orderId === null && purpose === 'order' ? 'unknown_tag' : null,
+    comparedHeight: isOfBalance(transfer) ? (block?.height ?? null) : null,
   });
   em.persist(deposit);
   deposits.push(deposit);

@@ -86,4 +86,11 @@ export class Deposit {
 
   @Property({ type: 'text', nullable: true })
   problem!: DepositProblem | null;
+
+  /**
+   * Of a deposit that a balance showed: the height of that balance's block. The deposit stands for coins that no known
+   * transaction names and that came in this block or below.
+   */
+  @Property({ type: 'integer', nullable: true })
+  comparedHeight!: number | null;
 }

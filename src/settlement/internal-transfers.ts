@@ -3,15 +3,18 @@ import type { BlockRef, ChainAdapter, Transfer } from '../chains/chain-adapter.t
 import { networkOfChain } from '../chains/networks.ts';
 import type { Clock } from '../clock.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
+import type { Log } from '../log.ts';
 import { toUnits } from '../money.ts';
 import type { ChainLease } from './chain-lease.ts';
 import type { ChainScanner } from './chain-scanner.ts';
 import type { ChainTask } from './chain-task.ts';
+import { isSentOn } from './deposit-parts.ts';
 import { secondsAfter } from './settling.ts';
 
 export interface InternalTransfersOptions {
   readonly orm: MikroORM;
   readonly clock: Clock;
+  readonly log: Log;
   readonly catalogue: CurrencyCatalogue;
   readonly scanner: Pick<ChainScanner, 'recordFound'>;
   /** How long after an order was made its address is among those that are compared first. */
@@ -19,7 +22,9 @@ export interface InternalTransfersOptions {
 }
 
 /** Addresses of late orders, and of all orders there ever were, that one look compares. */
-const maxAddresses = { late: 1_000, all: 100 } as const;
+const maxAddresses = { late: 1_000, all: 100, lost: 1_000 } as const;
+/** Deposits of an address of which every combination is tried for what a balance shows again. */
+const maxCombined = 12;
 
 /** What a balance is of an address, in a block that is final. In smallest units of the chain's own coin. */
 export interface FinalBalances {
@@ -35,13 +40,19 @@ interface Known {
   readonly brought: bigint;
   /** What should be there, after what our own sweeps and gas moved. */
   readonly held: bigint;
-  /** Deposits that a balance showed and that a reading anew took back. */
-  readonly lost: readonly { readonly key: string; readonly amount: bigint }[];
+  /** Deposits of coins that a contract sent on, by whatever they were found, which a reading anew took back. */
+  readonly lost: readonly Lost[];
+}
+
+interface Lost {
+  readonly key: string;
+  readonly txid: string;
+  readonly amount: bigint;
 }
 
 /**
  * Finds coins that a contract sent on to a deposit address, where the node cannot trace them: what an address holds in
- * a final block, over what is known to have come and gone.
+ * a final block, over what is known to have come and gone. Where the node can, finds again only what was found so before.
  */
 export class InternalTransfers implements ChainTask {
   readonly everySec = 30;
@@ -53,13 +64,20 @@ export class InternalTransfers implements ChainTask {
     this.#options = options;
   }
 
-  /** Compares addresses of orders that were made lately, and some of all others, so many at a time. */
+  /**
+   * Compares addresses of orders that were made lately, and some of all others, so many at a time. Where the chain is
+   * traced, only addresses of deposits that a balance showed and that are gone.
+   */
   async run(adapter: ChainAdapter, lease: ChainLease): Promise<void> {
-    if (!this.#isNeeded(adapter) || !adapter.finalBalances) return;
-    const next = [...(await this.#lateAddresses(adapter.chain)), ...(await this.#nextAddresses(lease))];
+    const { chain, missesInternalTransfers: isMissing } = adapter;
+    if (!adapter.finalBalances || this.#options.catalogue.asset(chain, null) === undefined) return;
+    await this.#noteWay(adapter, lease);
+    const next = isMissing
+      ? [...(await this.#lateAddresses(chain)), ...(await this.#nextAddresses(lease))]
+      : await this.#lostAddresses(chain);
     const addresses = [...new Set(next)];
     if (addresses.length === 0) return;
-    await this.compare(adapter, lease, { addresses, ...(await adapter.finalBalances(addresses, null)) });
+    await this.#compare(adapter, lease, { addresses, ...(await adapter.finalBalances(addresses, null)) });
   }
 
   /**
@@ -69,7 +87,10 @@ export class InternalTransfers implements ChainTask {
    * @returns whether there was anything.
    */
   async compare(adapter: ChainAdapter, lease: ChainLease, balances: FinalBalances): Promise<boolean> {
-    if (!this.#isNeeded(adapter)) return false;
+    return this.#isNeeded(adapter) && this.#compare(adapter, lease, balances);
+  }
+
+  async #compare(adapter: ChainAdapter, lease: ChainLease, balances: FinalBalances): Promise<boolean> {
     const { block, addresses, amounts } = balances;
     const known = await this.#known(adapter.chain, addresses, block.height);
     const transfers = addresses.flatMap((address, index) => {
@@ -83,6 +104,37 @@ export class InternalTransfers implements ChainTask {
   /** Where the own coin is not exchanged, it is on deposit addresses for fees only. */
   #isNeeded({ chain, missesInternalTransfers }: ChainAdapter): boolean {
     return missesInternalTransfers === true && this.#options.catalogue.asset(chain, null) !== undefined;
+  }
+
+  /** Remembers how the chain is read, and tells when that is another way than before. */
+  async #noteWay({ chain, internalTransfers = 'none' }: ChainAdapter, { fence }: ChainLease): Promise<void> {
+    const [changed] = await this.#options.orm.em.fork().execute<{ before: string | null; height: number }[]>(
+      `update chain_state c set internal_transfers = ?
+         from (select chain, internal_transfers as before from chain_state where chain = ?) as b
+        where c.chain = b.chain and c.fence = ? and c.internal_transfers is distinct from ?
+        returning b.before, c.height::int as height`,
+      [internalTransfers, chain, fence, internalTransfers],
+    );
+    if (changed?.before == null) return;
+    this.#options.log.warn(
+      {
+        event: 'internal_transfers_changed',
+        code: `${chain}: ${changed.before} to ${internalTransfers}`,
+        count: changed.height,
+      },
+      'the way of reading coins that contracts send on was changed; rescan from below the last blocks read before',
+    );
+  }
+
+  /** Addresses of deposits that a balance showed and that are gone, as after a reading anew. */
+  async #lostAddresses(chain: string): Promise<string[]> {
+    const rows = await this.#options.orm.em.fork().execute<{ address: string }[]>(
+      `select address from (select distinct address from deposit
+                             where chain = ? and state = 'orphaned' and contract is null and key like 'balance:%') as lost
+        order by random() limit ?`,
+      [chain, maxAddresses.lost],
+    );
+    return rows.map(({ address }) => address);
   }
 
   /**
@@ -135,13 +187,14 @@ export class InternalTransfers implements ChainTask {
   async #known(chain: string, addresses: readonly string[], height: number): Promise<Map<string, Known>> {
     const { orm, catalogue } = this.#options;
     const { coin, network, decimals } = catalogue.gasCoin(chain);
-    // What a balance showed came before the block in which it was seen.
+    // What a balance showed came before the block in which it was seen, and what a trace showed may be known by a balance
+    // since. Counting a deposit too early finds coins later; counting it too late would find them twice.
     const rows = await orm.em.fork().execute<
       {
         address: string;
         brought: string;
         moved: string;
-        lost: { key: string; amount: string }[];
+        lost: { key: string; txid: string; amount: string }[];
       }[]
     >(
       `with asked as (select jsonb_array_elements_text(?::jsonb) as address),
@@ -155,9 +208,10 @@ export class InternalTransfers implements ChainTask {
          from asked
         cross join lateral (
           select coalesce(sum(amount) filter (where state in ('mined', 'credited')
-                                                and (height <= ? or key like 'balance:%')), 0) as brought,
-                 coalesce(jsonb_agg(jsonb_build_object('key', key, 'amount', trim_scale(amount)::text) order by seen_at, id)
-                            filter (where state = 'orphaned' and key like 'balance:%'), '[]') as lost
+                                                and (height <= ? or ${isSentOn})), 0) as brought,
+                 coalesce(jsonb_agg(jsonb_build_object('key', key, 'txid', txid, 'amount', trim_scale(amount)::text)
+                                    order by seen_at, id)
+                            filter (where state = 'orphaned' and ${isSentOn}), '[]') as lost
             from deposit where chain = ? and address = asked.address and contract is null) as d
         cross join lateral (
           select coalesce(sum(l.amount), 0) as moved
@@ -173,7 +227,7 @@ export class InternalTransfers implements ChainTask {
       rows.map((row) => {
         const brought = toUnits(row.brought, decimals);
         const moved = row.moved.startsWith('-') ? -toUnits(row.moved.slice(1), decimals) : toUnits(row.moved, decimals);
-        const lost = row.lost.map(({ key, amount }) => ({ key, amount: toUnits(amount, decimals) }));
+        const lost = row.lost.map(({ amount, ...each }) => ({ ...each, amount: toUnits(amount, decimals) }));
         return [row.address, { brought, held: brought + moved, lost }];
       }),
     );
@@ -186,15 +240,35 @@ export class InternalTransfers implements ChainTask {
  */
 function unknownTransfers(address: string, amount: bigint, { brought, held, lost }: Known): Transfer[] {
   const transfers: Transfer[] = [];
-  const add = (key: string, found: bigint): void => {
-    transfers.push({ key, txid: key, address, tag: null, contract: null, amount: found });
+  const add = ({ key, txid, amount: found }: Lost): void => {
+    transfers.push({ key, txid, address, tag: null, contract: null, amount: found });
   };
   let rest = amount - held;
-  for (const each of lost) {
-    if (each.amount > rest) continue;
-    add(each.key, each.amount);
+  for (const each of returned(lost, rest)) {
+    add(each);
     rest -= each.amount;
   }
-  if (rest > 0n) add(`balance:${address}:${brought + amount - held - rest}:${rest}`, rest);
+  if (rest > 0n) {
+    const key = `balance:${address}:${brought + amount - held - rest}:${rest}`;
+    add({ key, txid: key, amount: rest });
+  }
   return transfers;
+}
+
+/**
+ * Which of the deposits that are gone an amount shows again: those that make it up exactly, or else as many as fit, in
+ * their order.
+ */
+function returned(lost: readonly Lost[], amount: bigint): readonly Lost[] {
+  const some = lost.slice(0, maxCombined);
+  for (let choice = 2 ** some.length - 1; choice > 0; choice -= 1) {
+    const chosen = some.filter((_, index) => (choice >> index) % 2 === 1);
+    if (chosen.reduce((sum, each) => sum + each.amount, 0n) === amount) return chosen;
+  }
+  let rest = amount;
+  return lost.filter((each) => {
+    if (each.amount > rest) return false;
+    rest -= each.amount;
+    return true;
+  });
 }

@@ -53,6 +53,7 @@ export class EvmAdapter implements ChainAdapter {
   readonly startHeight: number;
   readonly pollMs: number;
   readonly replaceAfterSec: number;
+  readonly internalTransfers: EvmNetwork['internalTransfers'];
   readonly missesInternalTransfers: boolean;
   readonly #network: EvmNetwork;
   readonly #hotWallet: string;
@@ -69,6 +70,7 @@ export class EvmAdapter implements ChainAdapter {
     this.finalityDepth = finalityDepth(network);
     this.reorgWindow = network.reorgWindow;
     this.startHeight = network.startHeight;
+    this.internalTransfers = network.internalTransfers;
     this.missesInternalTransfers = network.internalTransfers === 'balances';
     this.pollMs = network.pollMs;
     this.replaceAfterSec = network.replaceAfterSec;
