@@ -14,6 +14,8 @@ export type Big = BigJs;
 export const storedDecimals = 18;
 /** The largest amount that numeric(38,18) holds is just below this. */
 const storedLimit = new Big('1e20');
+/** The largest amount that the database holds. */
+export const storedMost = storedLimit.minus(new Big(`1e-${storedDecimals}`));
 
 const maxTextLength = 40;
 const maxExponent = 30;

@@ -26,6 +26,8 @@ export interface Transfer {
   readonly tag: string | null;
   readonly contract: string | null;
   readonly amount: bigint;
+  /** Why it must not be credited although the node shows it. */
+  readonly doubt?: 'unknown_call';
 }
 
 /** What waits for a block, as far as the node tells. */

@@ -10,6 +10,11 @@ function height(text: string): number {
   return Number.parseInt(text, 10);
 }
 
+function id(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('must be an id, as chain left-out shows it');
+  return Number.parseInt(text, 10);
+}
+
 /** Commands on the chains as the gateway sees them. */
 export function chainCommands(program: Command): void {
   const chain = program.command('chain').description('the chains as the gateway sees them');
@@ -23,12 +28,30 @@ export function chainCommands(program: Command): void {
           `select chain, height::int as height, head::int as head, (head - height)::int as behind,
                   to_char(scanned_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as scanned_at,
                   case when lease_until >= now() then lease_owner::text end as worker,
-                  coalesce(problem, failure) as problem,
+                  coalesce(problem, failure) as problem, internal_transfers,
                   to_char(failing_since at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since
              from chain_state order by chain`,
         ),
       );
       print({ chains }, json);
+    });
+  chain
+    .command('left-out')
+    .description('show transfers to our addresses that could not become deposits, and acknowledge one')
+    .option('--acknowledge <id>', 'no longer an item of attention', id)
+    .option('--json', 'print one JSON object and nothing else')
+    .action(async ({ acknowledge: seen, json }) => {
+      const transfers = await withDatabase(async ({ orm }) => {
+        const em = orm.em.fork();
+        if (seen !== undefined) await acknowledge(em, seen);
+        return em.execute<Fields[]>(
+          `select id::int as id, chain, reason, txid, address, contract, amount, height::int as height,
+                  to_char(seen_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as seen_at,
+                  acknowledged_at is not null as acknowledged
+             from left_out_transfer order by acknowledged_at is not null, id limit 1000`,
+        );
+      });
+      print({ transfers }, json);
     });
   chain
     .command('rescan')
@@ -45,6 +68,15 @@ export function chainCommands(program: Command): void {
       );
       print({ chain: name, ...asked }, json);
     });
+}
+
+/** Notes that staff have looked at a left-out transfer. It stays in its table. */
+async function acknowledge(em: EntityManager, id: number): Promise<void> {
+  const rows = await em.execute<object[]>(
+    'update left_out_transfer set acknowledged_at = now() where id = ? and acknowledged_at is null returning id',
+    [id],
+  );
+  if (rows.length === 0) throw new AppError('invalid_value', `there is no left-out transfer ${id} that is open`);
 }
 
 /** Txids of payments that ended well in a block above a height. Nobody looks at them again. */

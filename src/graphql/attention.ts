@@ -27,6 +27,7 @@ const AttentionKindEnum = enumOf<AttentionKind>('AttentionKind', 'Why staff must
   chain_problem: 'A chain is not read on.',
   adverse_partner:
     'The fixed orders of a partner cost more than they bring, and its fixed caps have fallen to a tenth.',
+  transfer_left_out: 'A transfer to an address of ours could not become a deposit; the scan went on without it.',
   wallet_level: 'A hot wallet holds too little to pay for long, or more than it should.',
 });
 
@@ -38,7 +39,9 @@ export class AttentionItemType {
   @Field(() => AttentionKindEnum, { description: 'Why.' })
   kind!: AttentionKind;
 
-  @Field(() => String, { description: 'Id of the order, deposit, payment, proposal or partner, or name of the chain.' })
+  @Field(() => String, {
+    description: 'Id of the order, deposit, payment, proposal, partner or left-out transfer, or name of the chain.',
+  })
   subjectId!: string;
 
   @Field(() => DateTime, { description: 'Since when.' })

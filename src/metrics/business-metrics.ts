@@ -95,6 +95,11 @@ export async function businessMetrics({ em, prices, now }: BusinessSources): Pro
     failing.set({ chain }, failingSince ? secondsSince(failingSince) : 0);
     stopped.set({ chain }, problem === null ? 0 : 1);
   }
+  const left = gauge('left_out_transfers', 'Transfers to our addresses that could not become deposits.', 'chain');
+  const leftOut = await em.execute<{ chain: string; count: number }[]>(
+    'select chain, count(*)::int as count from left_out_transfer group by chain',
+  );
+  for (const { chain, count } of leftOut) left.set({ chain }, count);
   const balance = gauge('wallet_balance', 'Balance of a hot wallet, in coins.', 'chain', 'coin');
   const low = gauge('wallet_low', 'The level below which a hot wallet needs more, in coins.', 'chain', 'coin');
   for (const { chain, coin, ...wallet } of wallets) {

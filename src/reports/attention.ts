@@ -14,6 +14,7 @@ export const attentionKinds = [
   'proposal_open',
   'chain_problem',
   'adverse_partner',
+  'transfer_left_out',
   'wallet_level',
 ] as const;
 export type AttentionKind = (typeof attentionKinds)[number];
@@ -24,7 +25,7 @@ export interface AttentionItem {
   readonly id: string;
   readonly kind: AttentionKind;
   readonly orderId: string | null;
-  /** Id of the order, deposit, payment, staff action or partner, or name of the chain. */
+  /** Id of the order, deposit, payment, staff action, partner or left-out transfer, or name of the chain. */
   readonly subjectId: string;
   readonly since: Date;
   /** What is wrong, in the words of the row: a reason, a cause, a problem or a status. */
@@ -193,6 +194,15 @@ const troubles: readonly Trouble[] = [
     rows: `(${adversePartners}) as adverse join partner p on p.id = adverse.partner_id and not p.keeps_fixed_caps`,
     agoMs: dayMs,
     sorting: 'adverse.since, partner_id',
+  },
+  {
+    kind: `'transfer_left_out'`,
+    order: null,
+    subject: 'id::text',
+    since: 'seen_at',
+    detail: `reason || ': ' || chain || ' ' || txid`,
+    rows: 'left_out_transfer where acknowledged_at is null',
+    sorting: 'seen_at, id',
   },
   {
     kind: `'wallet_level'`,

@@ -15,12 +15,13 @@ import type { Clock } from '../clock.ts';
 import type { JobQueue } from '../jobs/job-queue.ts';
 import type { Log } from '../log.ts';
 import { Order } from '../orders/order.entity.ts';
-import { type Arrival, findArrivals, type OwnSighting, ownSightings } from './arrivals.ts';
+import { type Arrival, findArrivals, type OwnSighting, ownSightings, type Sighting } from './arrivals.ts';
 import type { OnBoundary } from './boundary.ts';
 import { type ChainLease, LeaseLost } from './chain-lease.ts';
 import { Deposit } from './deposit.entity.ts';
 import { creditStrangers, dropDeposits, orphanDeposits, storeArrival } from './deposit-changes.ts';
 import { withoutParts } from './deposit-parts.ts';
+import { type LeftOut, splitByText, storeLeftOut, whyLeftOut } from './left-out.ts';
 import type { ScannedTo, SettlementTools } from './settling.ts';
 import { isRipe } from './steps/credit.ts';
 import { noticeDeposits } from './steps/notice.ts';
@@ -117,13 +118,11 @@ export class ChainScanner {
     const hasMoved = result.blocks.length > 0 || result.orphaned.length > 0 || final !== state.final;
     // What was in a block that is gone may wait again.
     const isKnown = ({ key }: Transfer): boolean => result.orphaned.length === 0 && state.lookedUp.has(key);
-    const seen = pending.transfers.filter((transfer) => !isKnown(transfer));
+    const seen = splitByText(
+      pending.transfers.filter((transfer) => !isKnown(transfer)).map((transfer) => ({ transfer, block: null })),
+    );
     const waiting: Waiting = {
-      own: await ownSightings(
-        orm.em.fork(),
-        adapter,
-        seen.map((transfer) => ({ transfer, block: null })),
-      ),
+      own: await ownSightings(orm.em.fork(), adapter, seen.sound),
       gone: new Set([...pending.left].filter((txid) => state.left.has(txid))),
     };
     const looked = { lookedUp: keysOf(pending.transfers), left: pending.left };
@@ -255,7 +254,7 @@ export class ChainScanner {
     { orphaned, blocks, cursor, head, final = null }: ScanResult,
     waiting: Waiting,
   ): Promise<string[]> {
-    const { clock, jobs, tools } = this.#options;
+    const { clock, jobs, log, tools } = this.#options;
     const { chain } = adapter;
     const now = clock.now();
     const height = heightOf(cursor);
@@ -272,8 +271,10 @@ export class ChainScanner {
     const to: ScannedTo = { height, final, isAtHead };
 
     await countConfirmations(em, chain, height);
-    const mined = blocks.flatMap(({ ref, transfers }) => transfers.map((transfer) => ({ transfer, block: ref })));
-    const own = [...(await ownSightings(em, adapter, mined)), ...waiting.own];
+    const mined = splitByText(
+      blocks.flatMap(({ ref, transfers }) => transfers.map((transfer) => ({ transfer, block: ref }))),
+    );
+    const own = [...(await ownSightings(em, adapter, mined.sound)), ...waiting.own];
     if (adapter.model === 'outputs') {
       await forgetOutputs(
         em,
@@ -282,7 +283,17 @@ export class ChainScanner {
       );
       await recordOutputs(em, chain, outputsOf(own), spendsOf(blocks));
     }
-    const arrivals = await withoutParts(em, chain, await findArrivals(em, tools.catalogue, chain, own));
+    const found = await findArrivals(em, tools.catalogue, chain, own);
+    const sound = found.filter((arrival) => whyLeftOut(arrival) === null);
+    const leftOut: LeftOut[] = [
+      ...(await ownSightings(em, adapter, mined.mended)).map((sighting) => leave(sighting, 'bad_text')),
+      ...found.flatMap((arrival) => {
+        const reason = whyLeftOut(arrival);
+        // What waits for a block is a hint; it is told of once a block has it.
+        return reason === null || arrival.block === null ? [] : [leave(arrival, reason)];
+      }),
+    ];
+    const arrivals = await withoutParts(em, chain, sound);
     const known = await this.#known(em, chain, orphaned, arrivals, to);
     const orderIds = new Set(
       [...arrivals.map(({ target }) => target), ...known].map(({ orderId }) => orderId).filter((id) => id !== null),
@@ -291,7 +302,10 @@ export class ChainScanner {
     const deposits = await this.#deposits(em, orders, known);
 
     await orphanDeposits(em, deposits, orders, orphaned, now);
-    for (const arrival of arrivals) storeArrival(em, deposits, chain, arrival, now);
+    for (const arrival of arrivals) {
+      if (!storeArrival(em, deposits, chain, arrival, now)) leftOut.push(leave(arrival, 'changed'));
+    }
+    await storeLeftOut(em, log, chain, leftOut, now);
     if (isAtHead) dropDeposits(deposits, chain, waiting.gone);
     await creditStrangers(em, deposits, chain, to, now);
     await em.flush();
@@ -362,10 +376,16 @@ export class ChainScanner {
   }
 }
 
+function leave({ transfer, block }: Sighting, reason: LeftOut['reason']): LeftOut {
+  return { transfer, height: block?.height ?? null, reason };
+}
+
+/** Each key once: a statement stores no row twice. */
 function outputsOf(own: readonly OwnSighting[]): FoundOutput[] {
-  return own.flatMap(({ transfer: { key, address, amount }, block, target: { index } }) =>
+  const outputs = own.flatMap(({ transfer: { key, address, amount }, block, target: { index } }) =>
     block === null ? [] : [{ key, address, amount, index, height: block.height, blockHash: block.hash }],
   );
+  return [...new Map(outputs.map((output) => [output.key, output])).values()];
 }
 
 function spendsOf(blocks: ScanResult['blocks']): Parameters<typeof recordOutputs>[3] {

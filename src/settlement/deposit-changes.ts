@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { v7 as uuidv7 } from 'uuid';
-import { type BlockRef, ChainError, type Transfer } from '../chains/chain-adapter.ts';
+import type { BlockRef, Transfer } from '../chains/chain-adapter.ts';
 import { book, line, minus } from '../ledger/ledger.ts';
-import { fromUnits, toUnits } from '../money.ts';
+import { Big, fromUnits } from '../money.ts';
 import type { Order } from '../orders/order.entity.ts';
 import type { Arrival } from './arrivals.ts';
 import { Deposit } from './deposit.entity.ts';
@@ -48,22 +48,23 @@ export async function orphanDeposits(
 }
 
 /**
- * Stores what arrived, as what became of a known deposit or as a new one, which joins `deposits`.
- *
- * @throws ChainError when a known transfer is not what it was before.
+ * Stores what arrived, as what became of a known deposit or as a new one, which joins `deposits`. False, with nothing
+ * stored, for a known transfer that is not what it was before.
  */
-export function storeArrival(em: EntityManager, deposits: Deposit[], chain: string, arrival: Arrival, now: Date): void {
+export function storeArrival(
+  em: EntityManager,
+  deposits: Deposit[],
+  chain: string,
+  arrival: Arrival,
+  now: Date,
+): boolean {
   const { transfer, block, asset, target, confirmationsRequired } = arrival;
   const { orderId, purpose } = target;
   const known = deposits.find((deposit) => deposit.chain === chain && deposit.key === transfer.key);
-  if (known && !isSame(known, transfer, asset.decimals)) {
-    throw new ChainError('changed_transfer', `${transfer.key} of ${chain} is not what it was before`, {
-      isOfChain: true,
-    });
-  }
+  if (known && !isSame(known, transfer, asset.decimals)) return false;
   if (known && block === null) {
     if (known.state === 'orphaned') known.state = 'mempool';
-    return;
+    return true;
   }
   const place = {
     state: block === null ? ('mempool' as const) : ('mined' as const),
@@ -74,7 +75,7 @@ export function storeArrival(em: EntityManager, deposits: Deposit[], chain: stri
     // A credited deposit stays credited: a scan that repeats a block finds nothing new in it.
     if (known.state !== 'credited') Object.assign(known, place, { minedAt: known.minedAt ?? now });
     if (isOfBalance(transfer)) known.comparedHeight = block?.height ?? null;
-    return;
+    return true;
   }
   const deposit = em.create(Deposit, {
     id: uuidv7(),
@@ -101,6 +102,7 @@ export function storeArrival(em: EntityManager, deposits: Deposit[], chain: stri
   });
   em.persist(deposit);
   deposits.push(deposit);
+  return true;
 }
 
 /** Lets go of deposits whose transaction is in neither the mempool nor a block any more. */
@@ -138,7 +140,7 @@ export async function creditStrangers(
 /** Whether a transfer moved what a deposit says. A key that stood for two movements would credit one for the other. */
 function isSame(deposit: Deposit, { address, contract, amount }: Transfer, decimals: number): boolean {
   const isOfAsset = deposit.address === address && deposit.contract === contract;
-  return isOfAsset && toUnits(deposit.amount, decimals) === amount;
+  return isOfAsset && new Big(deposit.amount).eq(fromUnits(amount, decimals));
 }
 
 /** The order's own deposit is gone after it was used: it must not pay out before somebody looked, or it comes back. */

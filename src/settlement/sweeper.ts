@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { type ChainAdapter, ChainError } from '../chains/chain-adapter.ts';
 import type { Clock } from '../clock.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
-import { Big, formatDecimal, fromUnits, toUnits } from '../money.ts';
+import { Big, formatDecimal, fromUnits, isStorable, toUnits } from '../money.ts';
 import { type ChainLease, guardLease } from './chain-lease.ts';
 import type { ChainTask } from './chain-task.ts';
 import type { InternalTransfers } from './internal-transfers.ts';
@@ -163,6 +163,8 @@ export class Sweeper implements ChainTask {
     const { block, amounts } = await adapter.finalBalances([address], contract);
     const amount = amounts[0] ?? 0n;
     if (amount < toUnits(from.get(coin) ?? '0', decimals) || amount === 0n) return;
+    // A transfer that was left out is there as well.
+    if (!isStorable(new Big(fromUnits(amount, decimals)))) return;
     const hot = await adapter.hotWallet();
     const rows = await orm.em.fork().execute<{ id: string }[]>(
       `select id from deposit where chain = ? and address = ? and contract is not distinct from ?

@@ -5,7 +5,7 @@ import { ownOutputs } from '../chains/own-outputs.ts';
 import type { Clock } from '../clock.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
 import type { Log } from '../log.ts';
-import { Big, formatDecimal, fromUnits } from '../money.ts';
+import { Big, formatDecimal, fromUnits, minOf, storedMost } from '../money.ts';
 import type { ChainLease } from './chain-lease.ts';
 import type { ChainTask } from './chain-task.ts';
 
@@ -73,7 +73,7 @@ export class WalletWatch implements ChainTask {
         chain,
         coin,
         network,
-        formatDecimal(balance),
+        formatDecimal(minOf(balance, storedMost)),
         bounds?.low ?? null,
         bounds?.high ?? null,
         level,

@@ -63,6 +63,17 @@ function asCount(value: unknown, what: string): number {
   return Number(count);
 }
 
+/** No chain has as many blocks, and the database counts no further in the numbers that are read back. */
+const maxHeight = 2 ** 31 - 1;
+/** The end of the year 9999, in seconds. No later date can be written down. */
+const maxTimestamp = 253_402_300_799;
+
+function asHeight(value: unknown, what: string): number {
+  const height = asCount(value, what);
+  if (height > maxHeight) throw unsound(`a ${what} beyond all measure`);
+  return height;
+}
+
 /** 32 bytes, in lower case. */
 export function asHash(value: unknown, what: string): string {
   if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{64}$/.test(value)) throw unsound(`no hash as ${what}`);
@@ -91,14 +102,16 @@ export function readHeader(answer: unknown, height: number | null): EvmHeader | 
   if (answer === null) return null;
   const block = asObject(answer, 'block');
   const ref: BlockRef = {
-    height: asCount(block.number, 'number of a block'),
+    height: asHeight(block.number, 'number of a block'),
     hash: asHash(block.hash, 'hash of a block'),
     parent: asHash(block.parentHash, 'hash of a parent'),
   };
+  const timestamp = asCount(block.timestamp, 'time of a block');
+  if (timestamp > maxTimestamp) throw unsound('a time of a block beyond all measure');
   if (height !== null && ref.height !== height) throw unsound(`block ${ref.height} when asked for block ${height}`);
   return {
     ref,
-    timestamp: asCount(block.timestamp, 'time of a block'),
+    timestamp,
     baseFee: block.baseFeePerGas === undefined ? null : asQuantity(block.baseFeePerGas, 'base fee'),
   };
 }
@@ -140,7 +153,7 @@ export function readReceipt(answer: unknown): EvmReceipt {
     txid: asHash(receipt.transactionHash, 'transaction of a receipt'),
     from: asAddress(receipt.from, 'sender of a receipt'),
     to: asRecipient(receipt.to),
-    height: asCount(receipt.blockNumber, 'height of a receipt'),
+    height: asHeight(receipt.blockNumber, 'height of a receipt'),
     blockHash: asHash(receipt.blockHash, 'block of a receipt'),
     success: status === 1n,
     logs: asList(receipt.logs, 'logs'),

@@ -33,9 +33,16 @@ export function transfersOf(
   tokens: WatchedTokens,
 ): Transfer[] {
   const found: Transfer[] = [];
-  const add = (txid: string, place: string, to: string, contract: string | null, amount: bigint): void => {
+  const add = (
+    txid: string,
+    place: string,
+    to: string,
+    contract: string | null,
+    amount: bigint,
+    doubt: Pick<Transfer, 'doubt'> = {},
+  ): void => {
     const address = toChecksumAddress(to.slice(2));
-    const transfer = { txid, address, tag: null, contract, amount };
+    const transfer = { txid, address, tag: null, contract, amount, ...doubt };
     found.push({ key: `${txid}:${place === ownPlace ? place : `${place}:${digestOf(transfer)}`}`, ...transfer });
   };
   for (const { txid, from, to, value } of block.transactions) {
@@ -48,7 +55,7 @@ export function transfersOf(
     }
     if (receipt?.success) addTokens(receipt, tokens, add);
     for (const [index, move] of traces.get(txid)?.moves.entries() ?? []) {
-      add(txid, `trace${index}`, move.to, null, move.value);
+      add(txid, `trace${index}`, move.to, null, move.value, move.isUnknown ? { doubt: 'unknown_call' } : {});
     }
   }
   // Bridges of some chains write receipts for transactions that no list of a block shows.

@@ -32,6 +32,13 @@ export function asCount(value: unknown, what: string): number {
   return number;
 }
 
+/** Of a block. No chain has as many, and the database counts no further in the numbers that are read back. */
+export function asHeight(value: unknown, what: string): number {
+  const height = asCount(value, what);
+  if (height > 2 ** 31 - 1) throw unsound(`a ${what} beyond all measure`);
+  return height;
+}
+
 /** In the smallest unit. */
 export function asCoins(value: unknown, what: string): bigint {
   const amount = parseCoins(value);

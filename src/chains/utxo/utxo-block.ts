@@ -30,11 +30,14 @@ export function readBlock(answer: unknown, asked: { readonly height: number; rea
   const spends: { key: string; txid: string }[] = [];
   const txs = asList(block.tx, 'transactions of a block');
   if (txs.length === 0) throw unsound('a block without transactions');
+  const txids = new Set<string>();
   for (const [index, entry] of txs.entries()) {
     const tx = asObject(entry, 'transaction');
     if (index === 0) continue;
     // A transfer out of MWEB has another txid here than it had while it waited: this one counts.
     const txid = asHash(tx.txid, 'txid');
+    if (txids.has(txid)) throw unsound('a transaction twice');
+    txids.add(txid);
     for (const key of readSpends(tx)) spends.push({ key, txid });
     for (const transfer of readTransfers(tx, txid)) transfers.push(transfer);
   }
@@ -44,10 +47,13 @@ export function readBlock(answer: unknown, asked: { readonly height: number; rea
 /** The outputs of a transaction that have an address. */
 export function readTransfers(tx: Readonly<Record<string, unknown>>, txid: string): Transfer[] {
   const transfers: Transfer[] = [];
+  const places = new Set<unknown>();
   for (const entry of asList(tx.vout, 'outputs of a transaction')) {
     const output = asObject(entry, 'output');
     // Inside MWEB there are neither amounts nor addresses.
     if (output.ismweb === true) continue;
+    if (places.has(output.n)) throw unsound('an output twice');
+    places.add(output.n);
     const { type, address, addresses } = asObject(output.scriptPubKey, 'script of an output');
     if (!addressed.has(type)) continue;
     // Before version 22 of Bitcoin Core it is a list.

@@ -4,7 +4,7 @@ import { type JsonRpcNode, RpcError } from '../json-rpc.ts';
 import { asList, asObject, NodeFault, unsound } from '../node-answer.ts';
 import type { Outpoint } from './outpoint.ts';
 import { parseCoins } from './utxo-amount.ts';
-import { asCoins, asCount, asHash, asHex, asInteger } from './utxo-answer.ts';
+import { asCoins, asCount, asHash, asHeight, asHex, asInteger } from './utxo-answer.ts';
 import { readBlock, readSpends, readTransfers } from './utxo-block.ts';
 
 /** An output that no block spends. */
@@ -65,7 +65,7 @@ export class UtxoNode {
   }
 
   async headHeight(): Promise<number> {
-    return asCount(await this.#call('getblockcount'), 'height');
+    return asHeight(await this.#call('getblockcount'), 'height');
   }
 
   /** Null above the newest block. */
@@ -95,7 +95,7 @@ export class UtxoNode {
     if (answer === null) return null;
     const header = asObject(answer, 'header');
     if (header.hash !== hash) throw unsound('another header than was asked for');
-    const height = asCount(header.height, 'height of a header');
+    const height = asHeight(header.height, 'height of a header');
     return {
       height,
       hash,

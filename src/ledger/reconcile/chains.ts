@@ -55,14 +55,16 @@ async function readChain(
   for (const asset of assets) {
     const held = await heldByAddresses(adapter, stored.addresses, asset);
     const arriving = notCreditedYet(stored, ahead, asset, 'order', (address) => stored.addresses.has(address));
-    const inFlight = arriving.plus(moved.deposits.get(asset) ?? zero);
+    const left = leftOut(stored, asset, (address) => stored.addresses.has(address));
+    const inFlight = arriving.plus(moved.deposits.get(asset) ?? zero).plus(left);
     found.amounts('deposits', asset.name, held, stored.balance('deposits', asset), inFlight);
   }
   for (const asset of assets) {
     const [units] = await adapter.balances([hotWallet], asset.contract);
     const held = new Big(fromUnits(units ?? 0n, asset.decimals));
     const arriving = notCreditedYet(stored, ahead, asset, 'funding', (address) => address === hotWallet.address);
-    const inFlight = arriving.plus(moved.hot.get(asset) ?? zero);
+    const left = leftOut(stored, asset, (address) => address === hotWallet.address);
+    const inFlight = arriving.plus(moved.hot.get(asset) ?? zero).plus(left);
     found.amounts('hot', asset.name, held, stored.balance('hot', asset), inFlight);
   }
   for (const payment of moved.twice) {
@@ -115,6 +117,13 @@ function notCreditedYet(
     amounts.push(new Big(fromUnits(amount, asset.decimals)));
   }
   return amounts.reduce((total, amount) => total.plus(amount), zero);
+}
+
+/** What the scanner left out, because it cannot be booked. */
+function leftOut(stored: Stored, { contract, decimals }: ChainAsset, isOurs: (address: string) => boolean): Big {
+  return stored.leftOut
+    .filter((one) => one.contract === contract && isOurs(one.address))
+    .reduce((total, { amount }) => total.plus(fromUnits(BigInt(amount), decimals)), zero);
 }
 
 /** Changes of what is held that the book has not seen yet, by asset. */

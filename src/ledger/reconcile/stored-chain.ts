@@ -42,6 +42,8 @@ export interface Stored {
   readonly attempts: readonly AttemptRow[];
   /** Transactions of our own among those above the cursor: they bring nothing from outside. */
   readonly ownTxids: ReadonlySet<string>;
+  /** Transfers to our addresses that the book leaves out for good, with amounts in the smallest unit. */
+  readonly leftOut: readonly { readonly address: string; readonly contract: string | null; readonly amount: string }[];
   balance(account: 'deposits' | 'hot', asset: ChainAsset): Big;
 }
 
@@ -90,6 +92,11 @@ export async function readStored(
     'select txid from payment_attempt where chain = ? and txid in (select jsonb_array_elements_text(?::jsonb))',
     [chain, JSON.stringify([...new Set(ahead.transfers.map(({ txid }) => txid))])],
   );
+  const leftOut = await em.execute<{ address: string; contract: string | null; amount: string }[]>(
+    `select distinct on (key) address, contract, amount from left_out_transfer
+      where chain = ? and reason in ('too_large', 'too_fine', 'bad_text') order by key`,
+    [chain],
+  );
   const own = new Set(assets.flatMap(({ currencies }) => [...currencies]));
   return {
     version: state?.version,
@@ -98,6 +105,7 @@ export async function readStored(
     addresses: new Set(addresses.map(({ address }) => address)),
     deposits: deposits.filter((deposit) => own.has(assetName(deposit))),
     attempts,
+    leftOut,
     ownTxids: new Set(txids.map(({ txid }) => txid)),
     balance: (account, { currencies }) =>
       held

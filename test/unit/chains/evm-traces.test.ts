@@ -39,7 +39,6 @@ describe('a trace of calls', () => {
   it.each([
     ['null', null],
     ['no kind', frame({ type: undefined })],
-    ['an unknown kind', frame({ type: 'GIFT' })],
     ['no value', frame({ value: null })],
     ['a value that is no number', frame({ value: '5' })],
     ['no recipient', frame({ to: undefined })],
@@ -47,6 +46,14 @@ describe('a trace of calls', () => {
     ['an error that is none', frame({ error: null })],
   ])('is not believed with a call of %s', (_what, call) => {
     expect(() => movesOf([call])).toThrow(expect.objectContaining({ name: 'ChainError', code: 'unsound_answer' }));
+  });
+
+  it('with a call of an unknown kind stops nothing, and says so of its coins', () => {
+    const inner = frame({ from: b, to: c, value: '0x1' });
+    expect(movesOf([frame({ type: 'GIFT' }), inner])).toEqual([
+      { to: b, value: 5n, isUnknown: true },
+      { to: c, value: 1n },
+    ]);
   });
 
   it('is not followed deeper than a chain can go', () => {
