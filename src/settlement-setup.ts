@@ -14,6 +14,7 @@ import { errorMembers, type Log } from './log.ts';
 import type { PriceBook } from './rates/price-book.ts';
 import { ChainScanner } from './settlement/chain-scanner.ts';
 import type { ChainTask } from './settlement/chain-task.ts';
+import { FeeShares } from './settlement/fee-shares.ts';
 import { InternalTransfers } from './settlement/internal-transfers.ts';
 import { OrderExpiry } from './settlement/order-expiry.ts';
 import { OrderSettler } from './settlement/order-settler.ts';
@@ -87,6 +88,18 @@ export async function openSettlement(options: SettlementOptions): Promise<Settle
     writer,
     onBoundary,
     maxFeeFactor: config.MAX_FEE_FACTOR,
+    refundFeeFactor: config.REFUND_FEE_FACTOR,
+    prices: options.prices,
+  });
+  const feeShares = new FeeShares({
+    orm,
+    clock,
+    networks: options.networks.live,
+    parts: {
+      refunds: config.FEE_SHARE_REFUNDS,
+      sweeps: config.FEE_SHARE_SWEEPS,
+      partner: config.FEE_SHARE_PARTNER,
+    },
   });
   const follower = new PaymentFollower({ orm, clock, log, catalogue, jobs, onBoundary, transactions, writer });
   const worker = new SettlementWorker({
@@ -95,7 +108,17 @@ export async function openSettlement(options: SettlementOptions): Promise<Settle
     log,
     adapters,
     scanner,
-    payments: new PaymentWorker({ orm, clock, log, onBoundary, transactions, writer, follower }),
+    payments: new PaymentWorker({
+      orm,
+      clock,
+      log,
+      onBoundary,
+      transactions,
+      writer,
+      follower,
+      feeShares,
+      giveUpSec: config.PAYMENT_GIVE_UP_SEC,
+    }),
     settler,
     tasks: chainTasks(options, scanner),
     venue,

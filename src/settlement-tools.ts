@@ -30,6 +30,7 @@ export function settlementTools(
     venue,
     rules: {
       maxSlippage: config.MAX_SLIPPAGE,
+      maxRefunds: config.MAX_REFUNDS_PER_ORDER,
       exchangeDeadlineSec: config.EXCHANGE_DEADLINE_SEC,
       paymentUnknownSec: config.PAYMENT_UNKNOWN_SEC,
       depositGraceSec: config.DEPOSIT_WINDOW_SEC,

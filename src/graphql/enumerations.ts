@@ -50,6 +50,7 @@ export const DepositProblemEnum = enumOf<DepositProblem>(
     below_fee: 'It does not cover the fee of its own refund.',
     unknown_tag: 'Its tag belongs to no order.',
     refund_failed: 'Its refund is dead.',
+    too_many_refunds: 'Enough extra deposits of its order were refunded by themselves (`MAX_REFUNDS_PER_ORDER`).',
     netted: 'It stands in, wholly or in part, for a used deposit that is gone; it is refunded when that returns.',
   },
 );

@@ -10,7 +10,13 @@ export type DepositPurpose = 'order' | 'funding';
  * Why nothing more is done with a deposit by itself; staff decide. `netted`: it, or a part of it, fills what the order's
  * account lacks for deposits that are gone; it is refunded by itself once those return.
  */
-export type DepositProblem = 'no_refund_address' | 'below_fee' | 'unknown_tag' | 'refund_failed' | 'netted';
+export type DepositProblem =
+  | 'no_refund_address'
+  | 'below_fee'
+  | 'unknown_tag'
+  | 'refund_failed'
+  | 'too_many_refunds'
+  | 'netted';
 
 /** A transfer to one of our addresses. Amounts are decimal strings in the coin's units. */
 @Entity({ tableName: 'deposit' })

@@ -180,7 +180,7 @@ export class PaymentFollower {
       const intent = transactions.intent(payment, payment.attempt + 1);
       const held = await transactions.held(adapter.chain);
       const tx = await adapter.replace(intent, transactions.prepared(attempt), held);
-      if (tx === null || transactions.isTooDear(adapter.chain, tx)) return;
+      if (tx === null || transactions.feeProblem(payment, tx) !== null) return;
       await onBoundary('payment.built');
       const [stands] = await transactions.store(lease, [{ payment, tx }]);
       if (!stands) return;

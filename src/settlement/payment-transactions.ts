@@ -5,6 +5,7 @@ import type { Clock } from '../clock.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
 import { errorMembers, type Log } from '../log.ts';
 import { Big, fromUnits, toUnits } from '../money.ts';
+import type { PriceBook } from '../rates/price-book.ts';
 import type { OnBoundary } from './boundary.ts';
 import type { ChainLease } from './chain-lease.ts';
 import type { Payment } from './payment.entity.ts';
@@ -21,6 +22,9 @@ export interface PaymentTransactionsOptions {
   readonly onBoundary: OnBoundary;
   /** A transaction whose fee is above so many times the chain's usual one waits. */
   readonly maxFeeFactor: number;
+  /** A refund waits whose transaction could cost more than so many times what its user is charged. */
+  readonly refundFeeFactor: number;
+  readonly prices: Pick<PriceBook, 'live' | 'reference'>;
 }
 
 /** A payment, and its next transaction as its adapter built it. */
@@ -91,11 +95,34 @@ export class PaymentTransactions {
     return { payload, reserves, fee: toUnits(fee, decimals), expiresAt: expiresAtHeight };
   }
 
-  /** Whether the fee of a transaction is so high that it waits for a cheaper hour. */
-  isTooDear(chain: string, { fee }: PreparedTx): boolean {
-    const gas = this.#options.catalogue.gasCoin(chain);
-    const most = new Big(gas.networkFee).times(String(this.#options.maxFeeFactor));
-    return new Big(fromUnits(fee, gas.decimals)).gt(most);
+  /** Why a payment waits for a cheaper hour; null while its transaction is cheap enough. */
+  feeProblem(payment: Payment, tx: PreparedTx): 'fee_too_high' | 'fee_above_charged' | null {
+    const { catalogue, maxFeeFactor } = this.#options;
+    const { networkFee } = catalogue.gasCoin(payment.chain);
+    const fee = this.fee(payment.chain, tx);
+    if (fee.gt(new Big(networkFee).times(String(maxFeeFactor)))) return 'fee_too_high';
+    return payment.kind === 'refund' && fee.gt(this.#mostOfRefund(payment)) ? 'fee_above_charged' : null;
+  }
+
+  /** What a transaction costs at most, in units of the chain's own coin. */
+  fee(chain: string, { fee }: PreparedTx): Big {
+    return new Big(fromUnits(fee, this.#options.catalogue.gasCoin(chain).decimals));
+  }
+
+  /**
+   * What the transaction of a refund may cost, in the chain's own coin. Its user chooses how often there is one and, on
+   * some chains, what it takes, and is charged a fee that was decided with the refund.
+   */
+  #mostOfRefund({ chain, contract, coin, feeCharged }: Payment): Big {
+    const { catalogue, prices, refundFeeFactor } = this.#options;
+    const gas = catalogue.gasCoin(chain);
+    const most = new Big(feeCharged).times(String(refundFeeFactor));
+    if (contract === null) return most;
+    const priceOf = (one: string): Big | null => prices.live(one) ?? prices.reference(one);
+    const [price, gasPrice] = [priceOf(coin), priceOf(gas.coin)];
+    // Without prices, by the chain's usual fee.
+    if (price === null || gasPrice === null) return new Big(gas.networkFee).times(String(refundFeeFactor));
+    return most.times(price).div(gasPrice);
   }
 
   /** What a transaction that was built takes, beside those that are under way. */

@@ -1,4 +1,4 @@
-import type { MikroORM } from '@mikro-orm/postgresql';
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import {
   type ChainAdapter,
   ChainError,
@@ -8,15 +8,24 @@ import {
 } from '../chains/chain-adapter.ts';
 import type { Clock } from '../clock.ts';
 import { errorMembers, type Log } from '../log.ts';
+import { Big } from '../money.ts';
 import { span } from '../tracing/tracing.ts';
 import type { OnBoundary } from './boundary.ts';
 import { type ChainLease, LeaseLost } from './chain-lease.ts';
 import { isCovered } from './client-account.ts';
+import type { FeeRoom, FeeShares } from './fee-shares.ts';
 import type { Payment } from './payment.entity.ts';
 import type { PaymentAttempt } from './payment-attempt.entity.ts';
 import { lookSec, type PaymentFollower, showDead } from './payment-follower.ts';
 import { type Built, newestOf, type PaymentTransactions, type Signed } from './payment-transactions.ts';
-import { type Backoff, noteProblem, type PaymentWriter, releaseReserved, type Standing } from './payment-writer.ts';
+import {
+  type Backoff,
+  type Changing,
+  noteProblem,
+  type PaymentWriter,
+  releaseReserved,
+  type Standing,
+} from './payment-writer.ts';
 import { secondsAfter } from './settling.ts';
 
 export interface PaymentWorkerOptions {
@@ -27,6 +36,9 @@ export interface PaymentWorkerOptions {
   readonly transactions: PaymentTransactions;
   readonly writer: PaymentWriter;
   readonly follower: PaymentFollower;
+  readonly feeShares: FeeShares;
+  /** After which a payment is given up that its recipient or its token refuses. */
+  readonly giveUpSec: number;
 }
 
 /** A payment that is due. */
@@ -225,13 +237,18 @@ export class PaymentWorker {
     if (ready.length === 0) return [];
     const { onBoundary, transactions } = this.#options;
     const held = new Map(await transactions.held(adapter.chain));
+    const room = await this.#options.feeShares.room(
+      adapter.chain,
+      ready.map(({ payment }) => payment),
+    );
     const built: Built[] = [];
     for (const [index, { payment }] of ready.entries()) {
       if (index > 0 && !hasTime()) break;
       tried.add(payment.id);
-      const tx = await this.#build(adapter, lease, payment, held);
+      const tx = await this.#build(adapter, lease, payment, held, room);
       if (tx === null) continue;
       built.push({ payment, tx });
+      room.take(payment, transactions.fee(adapter.chain, tx));
       for (const resource of tx.reserves) held.set(resource, transactions.promised(payment, tx));
     }
     if (built.length === 0) return [];
@@ -248,12 +265,17 @@ export class PaymentWorker {
     lease: ChainLease,
     payment: Payment,
     held: ReadonlyMap<Reservation, Promised>,
+    room: FeeRoom,
   ): Promise<PreparedTx | null> {
     const { transactions, writer } = this.#options;
     try {
-      const tx = await adapter.prepare(transactions.intent(payment, payment.attempt + 1), held);
-      if (!transactions.isTooDear(adapter.chain, tx)) return tx;
-      await writer.refused(lease, payment.id, 'fee_too_high', ours);
+      // A share that is used up costs the node no question.
+      const hasRoom = room.has(payment, new Big('0'));
+      const tx = hasRoom ? await adapter.prepare(transactions.intent(payment, payment.attempt + 1), held) : null;
+      const hasShare = tx !== null && room.has(payment, transactions.fee(adapter.chain, tx));
+      const problem = hasShare ? transactions.feeProblem(payment, tx) : 'fee_share';
+      if (problem === null) return tx;
+      await writer.refused(lease, payment.id, problem, problem === 'fee_share' ? theirs : ours);
     } catch (error) {
       if (!(error instanceof ChainError)) throw error;
       // A sweep that its chain refuses is decided anew, perhaps with more gas before it.
@@ -269,22 +291,28 @@ export class PaymentWorker {
   }
 
   /** What a node failed with counts as no try: the payment is not to wait longer, or behind others, for it. */
-  async #refused(lease: ChainLease, { id }: Payment, { code, isOfChain, retryable }: ChainError): Promise<void> {
-    const { writer } = this.#options;
-    if (retryable && !isOfChain) await writer.problem(lease, id, code, retrySec);
-    else await writer.refused(lease, id, code, ownTroubles.has(code) ? ours : theirs);
+  async #refused(lease: ChainLease, payment: Payment, { code, isOfChain, retryable }: ChainError): Promise<void> {
+    const { clock, giveUpSec, writer } = this.#options;
+    const { id, problem, problemSince } = payment;
+    if (retryable && !isOfChain) return writer.problem(lease, id, code, retrySec);
+    if (ownTroubles.has(code)) return writer.refused(lease, id, code, ours);
+    const isHopeless =
+      problem === code && problemSince !== null && clock.now() >= secondsAfter(problemSince, giveUpSec);
+    await (isHopeless ? this.#drop(lease, payment, code) : writer.refused(lease, id, code, theirs));
   }
 
-  /** Ends a movement between our own addresses that cannot be made: nobody waits for it, and its coins stay. */
+  /** Ends a payment that cannot be made and that no signer has signed. Its order, where there is one, goes on from there. */
   async #drop(lease: ChainLease, payment: Payment, problem: string): Promise<void> {
-    await this.#options.writer.change(lease, [payment], async (em, changing) => {
+    const end = async (em: EntityManager, changing: readonly Changing[]): Promise<void> => {
       const now = this.#options.clock.now();
-      for (const { payment: row } of changing) {
+      for (const { payment: row, order } of changing) {
         noteProblem(row, problem, now);
         Object.assign(row, { state: 'dead', endedAt: now, nextActionAt: null });
-        await showDead(em, row, null);
+        if (order) order.nextActionAt = now;
+        await showDead(em, row, order);
       }
-    });
+    };
+    await this.#options.writer.change(lease, [payment], end, true);
   }
 
   /**

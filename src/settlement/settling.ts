@@ -17,6 +17,8 @@ export interface SettlementRules {
    * fraction in decimal text.
    */
   readonly maxSlippage: string;
+  /** Extra deposits of an order that are refunded by themselves. */
+  readonly maxRefunds: number;
   /** How long liquidity is looked for. */
   readonly exchangeDeadlineSec: number;
   /** How long a payment's fate may stay unknown before its order fails and staff look at it. */

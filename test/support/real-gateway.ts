@@ -77,6 +77,7 @@ export interface RealGatewayOptions {
   /** Whether the hot wallets have coins; true unless given. */
   readonly isFunded?: boolean;
   readonly surroundings?: Surroundings;
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 /** The signer of a test: of this process, behind a socket as in life. */
@@ -161,6 +162,7 @@ export async function startRealGateway(options: RealGatewayOptions = {}): Promis
       settings: {
         ...settings,
         PRICE_MAX_AGE_SEC: '86400',
+        ...options.settings,
         ...(options.surroundings?.logStream ? { LOG_LEVEL: 'warn' } : {}),
       },
       surroundings: { ...options.surroundings, clock, background: false },

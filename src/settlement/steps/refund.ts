@@ -31,10 +31,11 @@ export function refundDeposit(settling: Settling): StepResult {
 
 /**
  * Every credited deposit that the order itself does not use (a second one, another coin) is refunded by itself, never
- * added in silence. So is what of a deposit stood in for another one that has returned.
+ * added in silence. So is what of a deposit stood in for another one that has returned. One transaction can make any number
+ * of deposits, so only the first few are refunded without staff.
  */
 export function refundExtras(settling: Settling): void {
-  const { order, deposits, payments } = settling;
+  const { order, deposits, payments, tools } = settling;
   for (const deposit of deposits) {
     if (deposit.state !== 'credited') continue;
     const isMain = deposit.id === order.depositId;
@@ -45,10 +46,19 @@ export function refundExtras(settling: Settling): void {
     if (!isNew && !isNetted) continue;
     const { leg, amount } = unreturned(settling, deposit);
     if (leg === null) continue;
+    if (isNew && countExtraRefunds(settling) >= tools.rules.maxRefunds) {
+      deposit.problem = 'too_many_refunds';
+      continue;
+    }
     deposit.problem = null;
     const made = refundLeg(settling, deposit, leg, amount);
     if (typeof made === 'string') deposit.problem = made;
   }
+}
+
+/** Refunds of deposits that the order itself does not use, whatever became of them. */
+function countExtraRefunds({ order, payments }: Settling): number {
+  return payments.filter(({ kind, depositId }) => kind === 'refund' && depositId !== order.depositId).length;
 }
 
 /**

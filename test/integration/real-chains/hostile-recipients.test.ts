@@ -92,6 +92,18 @@ withRealChains(() => {
       const told = items.filter(({ kind, detail }) => kind === 'payment_problem' && detail === 'would_fail');
       expect(told).toHaveLength(attackers);
     });
+
+    it('and after a day each is given up unsigned, and its order fails for staff', async () => {
+      const states = (): Promise<object[]> =>
+        gateway.query(
+          `select distinct o.status, p.state, p.problem, p.attempt from payment p
+             join exchange_order o on o.id = p.order_id where p.address = $1`,
+          [refuser],
+        );
+      expect(await states()).toEqual([{ status: 'sending', state: 'ready', problem: 'would_fail', attempt: 0 }]);
+      await gateway.wait(86_400);
+      expect(await states()).toEqual([{ status: 'failed', state: 'dead', problem: 'would_fail', attempt: 0 }]);
+    });
   });
 
   it('a payout whose recipient takes it again goes on as if nothing had been', async () => {
