@@ -552,6 +552,7 @@ create table payment_attempt (
   constraint payment_attempt_reserves_check CHECK ((cardinality(reserves) > 0))
 );
 CREATE INDEX payment_attempt_alive ON public.payment_attempt USING btree (payment_id) WHERE (dead_at IS NULL);
+CREATE INDEX payment_attempt_signed ON public.payment_attempt USING btree (chain, signed_at) WHERE (signed_at IS NOT NULL);
 CREATE INDEX payment_attempt_txid ON public.payment_attempt USING btree (lower(txid) text_pattern_ops) WHERE (txid IS NOT NULL);
 CREATE TRIGGER payment_attempt_family BEFORE INSERT ON public.payment_attempt FOR EACH ROW EXECUTE FUNCTION check_attempt_family();
 CREATE TRIGGER payment_attempt_kept BEFORE UPDATE ON public.payment_attempt FOR EACH ROW EXECUTE FUNCTION keep_attempt();
