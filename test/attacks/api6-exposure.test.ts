@@ -6,6 +6,7 @@ import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { Market } from '../support/market.ts';
 import { orderBody } from '../support/orders.ts';
 import { type MadeOrder, type SettledGateway, startSettledGateway } from '../support/settled-gateway.ts';
+import { newMember } from '../support/staff-client.ts';
 
 /**
  * OWASP API6:2023, unrestricted access to sensitive business flows: fixed orders taken as options on our prices, of which
@@ -282,6 +283,14 @@ describe('a partner whose users pay only the orders that the market favoured', (
       adverseBps: '174.9',
       lossUsd: '552',
     });
+    const { ask } = await newMember(gateway, 'admin');
+    const shown = await ask(
+      `query ($id: ID!) { partner(id: $id) { fixedResults {
+         day { orders sentUsd adverseBps lossUsd } month { orders sentUsd adverseBps lossUsd } } } }`,
+      { id },
+    );
+    const result = { orders: 6, sentUsd: '75480', adverseBps: '174.9', lossUsd: '552' };
+    expect(shown.data).toEqual({ partner: { fixedResults: { day: result, month: result } } });
     const items = async () => (await attention(em, 100, clock.now())).filter(({ kind }) => kind === 'adverse_partner');
     expect(await items()).toMatchObject([{ subjectId: id, detail: 'lost 552.00 USD by 6 fixed orders in 24 hours' }]);
 
