@@ -24,7 +24,7 @@ CREATE INDEX api_key_partner ON public.api_key USING btree (partner_id);
 create table audit_log (
   id uuid not null,
   at timestamp with time zone not null,
-  staff_id uuid not null,
+  staff_id uuid,
   operation text not null,
   target text not null,
   reason text not null,
@@ -32,7 +32,10 @@ create table audit_log (
   after jsonb,
   request_id text not null,
   ip text not null,
+  actor text,
   constraint audit_log_pkey PRIMARY KEY (id),
+  constraint audit_log_actor_check CHECK ((actor ~ '^cli:'::text)),
+  constraint audit_log_check CHECK ((num_nonnulls(staff_id, actor) = 1)),
   constraint audit_log_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 1000))),
   constraint audit_log_staff_id_fkey FOREIGN KEY (staff_id) REFERENCES staff_member(id)
 );
@@ -158,13 +161,19 @@ create table deposit_address (
   tag text,
   created_at timestamp with time zone not null,
   leased_at timestamp with time zone,
+  nested_form text,
+  taproot_form text,
   constraint deposit_address_pkey PRIMARY KEY (id),
   constraint deposit_address_address_tag_key UNIQUE NULLS NOT DISTINCT (address, tag),
+  constraint deposit_address_check CHECK (((nested_form IS NULL) = (taproot_form IS NULL))),
   constraint deposit_address_keychain_fkey FOREIGN KEY (keychain) REFERENCES deposit_account(keychain),
   constraint deposit_address_keychain_index_key UNIQUE (keychain, index)
 );
 CREATE INDEX deposit_address_free ON public.deposit_address USING btree (keychain, index) WHERE (leased_at IS NULL);
+CREATE INDEX deposit_address_nested_form ON public.deposit_address USING btree (nested_form) WHERE (nested_form IS NOT NULL);
 CREATE INDEX deposit_address_search ON public.deposit_address USING btree (lower(address) text_pattern_ops) WHERE (leased_at IS NOT NULL);
+CREATE INDEX deposit_address_taproot_form ON public.deposit_address USING btree (taproot_form) WHERE (taproot_form IS NOT NULL);
+CREATE INDEX deposit_address_without_forms ON public.deposit_address USING btree (id) WHERE ((nested_form IS NULL) AND (keychain = ANY (ARRAY['bitcoin'::text, 'litecoin'::text])));
 CREATE TRIGGER deposit_address_given_once BEFORE UPDATE ON public.deposit_address FOR EACH ROW EXECUTE FUNCTION refuse_new_identity();
 CREATE TRIGGER deposit_address_kept BEFORE DELETE OR TRUNCATE ON public.deposit_address FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
@@ -742,6 +751,36 @@ CREATE INDEX staff_action_open ON public.staff_action USING btree (proposed_at) 
 CREATE UNIQUE INDEX staff_action_open_once ON public.staff_action USING btree (action, order_id, deposit_id) NULLS NOT DISTINCT WHERE ((state = 'proposed'::text) AND (action = ANY (ARRAY['refund'::text, 'retry_payout'::text, 'release'::text, 'venue_price'::text])));
 CREATE INDEX staff_action_order ON public.staff_action USING btree (order_id);
 
+create table staff_change (
+  id uuid not null,
+  change text not null,
+  member_id uuid,
+  email text,
+  role text,
+  reason text not null,
+  state text not null,
+  alone boolean not null,
+  proposed_by uuid not null,
+  proposed_at timestamp with time zone not null,
+  decided_by uuid,
+  decided_at timestamp with time zone,
+  constraint staff_change_pkey PRIMARY KEY (id),
+  constraint staff_change_change_check CHECK ((change = ANY (ARRAY['invite'::text, 'role'::text, 'token'::text, 'revoke'::text]))),
+  constraint staff_change_check CHECK (((change = 'invite'::text) = (email IS NOT NULL))),
+  constraint staff_change_check1 CHECK (((change = 'invite'::text) OR (member_id IS NOT NULL))),
+  constraint staff_change_check2 CHECK (((change = ANY (ARRAY['invite'::text, 'role'::text])) = (role IS NOT NULL))),
+  constraint staff_change_check3 CHECK (((state = 'proposed'::text) = (decided_at IS NULL))),
+  constraint staff_change_check4 CHECK (((state <> 'done'::text) OR alone OR (decided_by IS DISTINCT FROM proposed_by))),
+  constraint staff_change_decided_by_fkey FOREIGN KEY (decided_by) REFERENCES staff_member(id),
+  constraint staff_change_member_id_fkey FOREIGN KEY (member_id) REFERENCES staff_member(id),
+  constraint staff_change_proposed_by_fkey FOREIGN KEY (proposed_by) REFERENCES staff_member(id),
+  constraint staff_change_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 1000))),
+  constraint staff_change_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'support'::text, 'operator'::text, 'admin'::text]))),
+  constraint staff_change_state_check CHECK ((state = ANY (ARRAY['proposed'::text, 'done'::text, 'rejected'::text])))
+);
+CREATE INDEX staff_change_open ON public.staff_change USING btree (proposed_at) WHERE (state = 'proposed'::text);
+CREATE UNIQUE INDEX staff_change_open_once ON public.staff_change USING btree (change, member_id, email) NULLS NOT DISTINCT WHERE (state = 'proposed'::text);
+
 create table staff_member (
   id uuid not null,
   email text not null,
@@ -751,9 +790,17 @@ create table staff_member (
   pepper_version integer,
   created_at timestamp with time zone not null,
   revoked_at timestamp with time zone,
+  approves_from timestamp with time zone,
+  suspended_at timestamp with time zone,
+  oidc_subject text,
+  enrolment_hash bytea,
+  enrolment_ends_at timestamp with time zone,
   constraint staff_member_pkey PRIMARY KEY (id),
+  constraint staff_member_check CHECK (((enrolment_hash IS NULL) = (enrolment_ends_at IS NULL))),
   constraint staff_member_email_check CHECK ((email = lower(email))),
   constraint staff_member_email_key UNIQUE (email),
+  constraint staff_member_enrolment_hash_key UNIQUE (enrolment_hash),
+  constraint staff_member_oidc_subject_key UNIQUE (oidc_subject),
   constraint staff_member_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'support'::text, 'operator'::text, 'admin'::text]))),
   constraint staff_member_token_id_key UNIQUE (token_id),
   constraint staff_member_token_mac_check CHECK ((length(token_mac) = 32)),

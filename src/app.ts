@@ -2,6 +2,7 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import { bootstrap, createDemoAccess, type DemoAccess } from './bootstrap.ts';
 import { DepositAddresses } from './chains/deposit-addresses.ts';
 import type { LiveNetworks } from './chains/live-networks.ts';
+import { fillMissingKeyForms } from './chains/missing-key-forms.ts';
 import { refuseOtherChains } from './chains-setup.ts';
 import { systemClock } from './clock.ts';
 import { type Config, ConfigError } from './config.ts';
@@ -240,6 +241,13 @@ export async function startApp({ config, databaseUrl, embedded, group, surroundi
       closing.push(() => close());
       every(forgetOldMs, 'forget_answers_failed', () => orders.forgetOldAnswers());
       every(forgetOldMs, 'forget_turnover_failed', () => openOrders.forgetOld());
+      let filling: Promise<number> | null = null;
+      every(forgetOldMs, 'key_forms_failed', () => {
+        filling ??= fillMissingKeyForms(workerOrm).finally(() => {
+          filling = null;
+        });
+        return filling;
+      });
       if (surroundings.background !== false) {
         const stats = new OrderStats(workerOrm);
         every(rollUpMs, 'roll_up_failed', () => stats.rollUp());

@@ -19,6 +19,13 @@ export class DepositAddress {
   @Property({ type: 'text', nullable: true })
   tag!: string | null;
 
+  /** The key's nested witness and taproot forms, which the address does not show; null where it has none. */
+  @Property({ type: 'text', nullable: true })
+  nestedForm!: string | null;
+
+  @Property({ type: 'text', nullable: true })
+  taprootForm!: string | null;
+
   @Property({ type: 'timestamptz' })
   createdAt!: Date;
 

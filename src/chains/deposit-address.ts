@@ -8,6 +8,7 @@ import { encodeKeyHash } from './addresses/bitcoin-like.ts';
 import { encodeEvm } from './addresses/evm.ts';
 import { sha256 } from './addresses/hashes.ts';
 import { encodeTron } from './addresses/tron.ts';
+import { nestedForm, taprootForm } from './key-forms.ts';
 import { type AddressFamily, networkById } from './networks.ts';
 
 /** libsecp256k1 in WebAssembly. Only public keys pass through it. */
@@ -74,6 +75,47 @@ export async function deriveDepositAddress(networkId: string, accountXpub: strin
   const encoder = network?.deposit === 'derived' ? encoders[network.family] : undefined;
   if (!encoder) throw new Error(`deposit addresses on ${networkId} are not derived`);
   return encoder.encode(await childKey(externalChain(accountXpub), index, encoder.isCompressed));
+}
+
+/** A deposit address with the forms of its key that no address of the key shows: nested witness and taproot. */
+export interface DerivedAddress {
+  readonly address: string;
+  /** Null where the chain has no witness addresses. */
+  readonly hiddenForms: { readonly nested: string; readonly taproot: string } | null;
+}
+
+/** Families whose addresses of one key are of several forms, some of which hide its hash. */
+const witnessFamilies: ReadonlySet<AddressFamily> = new Set(['bitcoin', 'litecoin']);
+
+/**
+ * As `deriveDepositAddress`, with the forms by which the key is recognised among recipients.
+ *
+ * @throws Error as `deriveDepositAddress` does.
+ */
+export async function deriveDepositKey(networkId: string, accountXpub: string, index: number): Promise<DerivedAddress> {
+  const family = networkById(networkId)?.family;
+  const encoder = family && encoders[family];
+  if (!encoder || !witnessFamilies.has(family)) {
+    return { address: await deriveDepositAddress(networkId, accountXpub, index), hiddenForms: null };
+  }
+  const key = await childKey(externalChain(accountXpub), index, encoder.isCompressed);
+  const hiddenForms = {
+    nested: nestedForm(ripemd160(sha256(key))),
+    taproot: taprootForm(await taprootOutput(key)),
+  };
+  return { address: encoder.encode(key), hiddenForms };
+}
+
+const tapTweak = sha256(Buffer.from('TapTweak'));
+
+/** The output key of a compressed key without scripts: BIP341 and BIP86. */
+async function taprootOutput(publicKey: Uint8Array): Promise<Uint8Array> {
+  const secp256k1 = await loading;
+  const even = Uint8Array.from([2, ...publicKey.subarray(1)]);
+  const tweak = sha256(Buffer.concat([tapTweak, tapTweak, even.subarray(1)]));
+  const output = secp256k1.addTweakPublicKeyCompressed(even, tweak);
+  if (typeof output === 'string') throw new Error('this key has no taproot form');
+  return output.subarray(1);
 }
 
 /** https://github.com/bitcoin/bips/blob/master/bip-0032.mediawiki#public-parent-key--public-child-key */

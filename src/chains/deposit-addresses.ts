@@ -2,7 +2,7 @@ import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { PreparedStatements, prepared } from '../db/prepared.ts';
 import { AppError } from '../errors.ts';
 import { DepositAccount } from './deposit-account.entity.ts';
-import { depositTag, deriveDepositAddress } from './deposit-address.ts';
+import { type DerivedAddress, depositTag, deriveDepositKey } from './deposit-address.ts';
 import { networkById } from './networks.ts';
 
 /** How many indexes one round trip reserves: what the sequence counts in. Unused ones stay unused, which costs nothing. */
@@ -15,6 +15,8 @@ export interface DepositPlace {
   readonly index: number | null;
   readonly address: string | null;
   readonly tag: string | null;
+  /** Of a derived address, where its key has them. */
+  readonly hiddenForms: DerivedAddress['hiddenForms'];
 }
 
 /**
@@ -52,13 +54,13 @@ export class DepositAddresses {
     const account = network && this.#accounts.get(network.keychain);
     if (!network || !account) throw noAddress(networkId);
     const { keychain } = network;
-    if (network.deposit === 'pool') return { keychain, index: null, address: null, tag: null };
+    if (network.deposit === 'pool') return { keychain, index: null, address: null, tag: null, hiddenForms: null };
     const key = network.deposit === 'shared' ? account.sharedAddress : account.xpub;
     if (key === null) throw noAddress(networkId);
     const index = this.#takeIndex() ?? (await this.#reservedIndex());
     return network.deposit === 'shared'
-      ? { keychain, index, address: key, tag: depositTag(networkId, index) }
-      : { keychain, index, address: await deriveDepositAddress(networkId, key, index), tag: null };
+      ? { keychain, index, address: key, tag: depositTag(networkId, index), hiddenForms: null }
+      : { keychain, index, tag: null, ...(await deriveDepositKey(networkId, key, index)) };
   }
 
   #takeIndex(): number | null {

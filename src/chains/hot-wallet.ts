@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { nestedFormOf } from './key-forms.ts';
 import type { Signer } from './signer.ts';
 
 /** Where the database keeps the address that payments come from: of a live chain, or of all of the sandbox. */
@@ -12,6 +13,14 @@ export async function knownHotWallet(em: EntityManager, place: string): Promise<
     hotWalletSetting(place),
   ]);
   return row?.value ?? null;
+}
+
+/** The nested witness form of the wallet's key. Its taproot form cannot be known: only the signer has the public key. */
+async function rememberNestedForm(em: EntityManager, place: string, address: string): Promise<void> {
+  const form = nestedFormOf(address);
+  if (form === null) return;
+  const sql = 'insert into setting (name, value) values (?, ?) on conflict (name) do update set value = excluded.value';
+  await em.execute(sql, [`hot_wallet_nested:${place}`, form]);
 }
 
 /**
@@ -51,5 +60,6 @@ export async function rememberHotWallet(
       address,
     ]);
   }
+  await rememberNestedForm(em, place, known ?? address ?? '');
   return { address: known ?? address ?? '' };
 }

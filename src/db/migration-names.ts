@@ -12,6 +12,7 @@ export const migrationNames = [
   '0011-payment-patience',
   '0012-exposure',
   '0013-venue-bound',
+  '0014-keys-and-staff',
   '0019-fee-shares',
 ] as const;
 

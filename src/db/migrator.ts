@@ -13,6 +13,7 @@ import { Migration0010Identity } from './migrations/0010-identity.ts';
 import { Migration0011PaymentPatience } from './migrations/0011-payment-patience.ts';
 import { Migration0012Exposure } from './migrations/0012-exposure.ts';
 import { Migration0013VenueBound } from './migrations/0013-venue-bound.ts';
+import { Migration0014KeysAndStaff } from './migrations/0014-keys-and-staff.ts';
 import { Migration0019FeeShares } from './migrations/0019-fee-shares.ts';
 
 const classes: Readonly<Record<MigrationName, Constructor<Migration>>> = {
@@ -28,6 +29,7 @@ const classes: Readonly<Record<MigrationName, Constructor<Migration>>> = {
   '0011-payment-patience': Migration0011PaymentPatience,
   '0012-exposure': Migration0012Exposure,
   '0013-venue-bound': Migration0013VenueBound,
+  '0014-keys-and-staff': Migration0014KeysAndStaff,
   '0019-fee-shares': Migration0019FeeShares,
 };
 

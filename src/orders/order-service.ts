@@ -2,6 +2,7 @@ import type { MikroORM, QueryResult } from '@mikro-orm/postgresql';
 import { v7 as uuidv7 } from 'uuid';
 import { type AddressCheck, checkAddress, checkTag } from '../chains/address.ts';
 import { type DepositAddresses, type DepositPlace, noAddress } from '../chains/deposit-addresses.ts';
+import { keyForms } from '../chains/key-forms.ts';
 import { networkById } from '../chains/networks.ts';
 import type { Clock } from '../clock.ts';
 import type { Currency } from '../currencies/currency.entity.ts';
@@ -74,6 +75,8 @@ const forgetBatch = 5_000;
 interface Destination {
   readonly address: string;
   readonly tag: string | null;
+  /** By which the statement finds out whether the address is ours. */
+  readonly keyForms: string;
 }
 
 /** What an order will be, as far as that is decided without the database. */
@@ -238,8 +241,8 @@ export class OrderService {
   async #ownAddressFaults({ recipient, refund }: Draft): Promise<FieldFault[]> {
     if (!recipient && !refund) return [];
     const [own] = await this.#statements.run<Pick<CreateOutcome, 'ownRecipient' | 'ownRefund'>>(ownDestinations, {
-      recipient: recipient?.address ?? null,
-      refund: refund?.address ?? null,
+      recipientForms: recipient?.keyForms ?? null,
+      refundForms: refund?.keyForms ?? null,
     });
     return own ? ownAddressFaults(own) : [];
   }
@@ -330,6 +333,10 @@ export class OrderService {
       index: place.index,
       address: place.address,
       tag: place.tag,
+      recipientForms: recipient.keyForms,
+      refundForms: refund?.keyForms ?? null,
+      nestedForm: place.hiddenForms?.nested ?? null,
+      taprootForm: place.hiddenForms?.taproot ?? null,
       recipient: recipient.address,
       recipientTag: recipient.tag,
       refund: refund?.address ?? null,
@@ -438,7 +445,7 @@ function destination(
     faults.push({ field, kind: 'invalid_address', detail });
     return null;
   }
-  if (check.ok) return { address: check.address, tag: check.tag };
+  if (check.ok) return { address: check.address, tag: check.tag, keyForms: keyForms(network, check.address) };
   const wrongTag = check.field === 'address' && tag !== null ? checkTag(network, tag) : null;
   for (const { field: part, code, detail } of wrongTag ? [check, wrongTag] : [check]) {
     const faulty = part === 'tag' ? `${field}_tag` : field;
@@ -446,5 +453,5 @@ function destination(
   }
   // Beside a wrong tag the address may still be one of ours.
   const alone = check.field === 'tag' ? checkAddress(network, address, null) : check;
-  return alone.ok ? { address: alone.address, tag: null } : null;
+  return alone.ok ? { address: alone.address, tag: null, keyForms: keyForms(network, alone.address) } : null;
 }

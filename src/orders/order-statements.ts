@@ -48,7 +48,7 @@ export const orderByShortId = prepared('order_by_short_id', `${orderView} and o.
 /** Whether destinations of a create are ours, of a create that is refused anyway. */
 export const ownDestinations = prepared(
   'own_destinations',
-  `select ${isOwnAddress(':recipient')} as "ownRecipient", ${isOwnAddress(':refund')} as "ownRefund"`,
+  `select ${isOwnAddress(':recipientForms')} as "ownRecipient", ${isOwnAddress(':refundForms')} as "ownRefund"`,
 );
 
 /** Stands in an answer for an address that is known only once it has been taken from the pool; no address holds it. */
@@ -116,8 +116,10 @@ const fixedAdmission: Admission = {
 
 /** With an address that was derived for this order. */
 const newAddress = `
-  insert into deposit_address (id, keychain, index, address, tag, created_at, leased_at)
-  select :addressId::uuid, :keychain, :index::bigint, :address, :tag, :now::timestamptz, :now::timestamptz from admitted`;
+  insert into deposit_address (id, keychain, index, address, tag, nested_form, taproot_form, created_at, leased_at)
+  select :addressId::uuid, :keychain, :index::bigint, :address, :tag, :nestedForm, :taprootForm, :now::timestamptz,
+         :now::timestamptz
+    from admitted`;
 
 /** With the next address of the pool that the signer fills; makes nothing when the pool is empty. */
 const pooledAddress = `
@@ -142,8 +144,8 @@ function createOrder(
     `
 with asked as (
   select k.revoked_at is null and (k.expires_at is null or k.expires_at > :now::timestamptz) as live,
-         p.status = 'active' as active, ${isOwnAddress(':recipient')} as "ownRecipient",
-         ${isOwnAddress(':refund')} as "ownRefund"${columns}
+         p.status = 'active' as active, ${isOwnAddress(':recipientForms')} as "ownRecipient",
+         ${isOwnAddress(':refundForms')} as "ownRefund"${columns}
     from api_key k join partner p on p.id = k.partner_id ${join}
    where k.key_id = :keyId
 ), accepted as (

@@ -1,6 +1,7 @@
 import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgresql';
 import { v7 as uuidv7 } from 'uuid';
 import { checkAddress } from '../chains/address.ts';
+import { keyForms } from '../chains/key-forms.ts';
 import { isOwnAddress } from '../chains/own-address.ts';
 import type { Clock } from '../clock.ts';
 import { brokenConstraint } from '../db/database.ts';
@@ -242,7 +243,10 @@ async function setRecipient(em: EntityManager, action: StaffAction, recipient: R
   if (!recipient) throw new AppError('missing_field', 'a refund needs the address that it goes to');
   const check = checkAddress(deposit.network, recipient.address, recipient.tag);
   if (!check.ok) throw new AppError(check.code, `the ${check.field}: ${check.detail}`);
-  const [own] = await em.execute<{ own: boolean }[]>(`select ${isOwnAddress('?')} as own`, [check.address]);
+  const [own] = await em.execute<{ own: boolean }[]>(
+    `select ${isOwnAddress('forms.given')} as own from (select ?::text as given) as forms`,
+    [keyForms(deposit.network, check.address)],
+  );
   if (own?.own) throw new AppError('own_address', "this is an address of this service; give the user's own");
   action.address = check.address;
   action.tag = check.tag;

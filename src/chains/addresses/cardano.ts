@@ -21,8 +21,12 @@ const kinds = ['base', 'base', 'base', 'base', 'pointer', 'pointer', 'enterprise
 
 /** The enterprise address (no stake) of an Ed25519 public key. https://cips.cardano.org/cip/CIP-19 */
 export function encodeCardanoEnterprise(publicKey: Uint8Array): string {
-  const bytes = Uint8Array.from([enterpriseOnMainnet, ...blake2b(publicKey, { dkLen: 28 })]);
-  return bech32.encodeFromBytes('addr', bytes);
+  return encodeCardanoEnterpriseOfHash(blake2b(publicKey, { dkLen: 28 }));
+}
+
+/** The enterprise address of the 28 bytes that stand for a payment key. */
+export function encodeCardanoEnterpriseOfHash(keyHash: Uint8Array): string {
+  return bech32.encodeFromBytes('addr', Uint8Array.from([enterpriseOnMainnet, ...keyHash]));
 }
 
 /** Cardano: Shelley, https://cips.cardano.org/cip/CIP-19, and Byron, whose wallets still exist. */

@@ -25,6 +25,16 @@ function encodeChecked(payload: Uint8Array): string {
   return base58xrp.encode(Uint8Array.from([...payload, ...sha256(sha256(payload)).subarray(0, 4)]));
 }
 
+/** The classic address of a key's hash. https://xrpl.org/docs/concepts/accounts/addresses */
+export function encodeRippleClassic(keyHash: Uint8Array): string {
+  return encodeChecked(Uint8Array.from([0, ...keyHash]));
+}
+
+/** The key's hash in a valid classic address. */
+export function rippleAccount(address: string): Uint8Array {
+  return base58xrp.decode(address).subarray(1, 21);
+}
+
 /** https://xrpl.org/docs/references/protocol/data-types/base58-encodings */
 function decodeClassic(text: string, payload: Uint8Array): Decoded {
   if (payload.length !== 21 || payload[0] !== 0) return notOurs;

@@ -1,4 +1,8 @@
+import { ripemd160 } from '@noble/hashes/legacy.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bech32 } from '@scure/base';
 import { addressExample } from '../../../src/chains/address.ts';
+import { encodeBase58check } from '../../../src/chains/addresses/base58check.ts';
 import { Big, floorTo } from '../../../src/money.ts';
 import { failedOrder, type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
 import { newMember } from '../../support/staff-client.ts';
@@ -162,6 +166,13 @@ describe('orders', () => {
     const input = { orderId: order.id, address: other.depositAddress };
     const { errors } = await operator.ask(refund, { input, reason: 'x' });
     expect(errors).toMatchObject([{ extensions: { kind: 'own_address' } }]);
+    // The same key in another form.
+    const hash = bech32.fromWords(bech32.decode(other.depositAddress as 'bc1').words.slice(1));
+    const nested = ripemd160(sha256(Uint8Array.from([0, 20, ...hash])));
+    for (const address of [encodeBase58check([0x00], hash), encodeBase58check([0x05], nested)]) {
+      const again = await operator.ask(refund, { input: { orderId: order.id, address }, reason: 'x' });
+      expect(again.errors).toMatchObject([{ extensions: { kind: 'own_address' } }]);
+    }
     const wallet = addressExample('BTC');
     await gateway.query("insert into setting (name, value) values ('hot_wallet:bitcoin', $1)", [wallet]);
     const paying = await operator.ask(refund, { input: { orderId: order.id, address: wallet }, reason: 'x' });
