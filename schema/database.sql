@@ -338,6 +338,7 @@ create table ledger_transaction (
   constraint ledger_transaction_kind_reference_key UNIQUE (kind, reference),
   constraint ledger_transaction_order_id_fkey FOREIGN KEY (order_id) REFERENCES exchange_order(id)
 );
+CREATE INDEX ledger_transaction_at ON public.ledger_transaction USING brin (at) WITH (autosummarize='on');
 CREATE INDEX ledger_transaction_order ON public.ledger_transaction USING btree (order_id);
 CREATE TRIGGER ledger_transaction_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_transaction FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
@@ -498,8 +499,11 @@ create table payment (
   number bigint not null,
   sources text[],
   tries integer not null default 0,
+  value_usd numeric(24,2),
+  begun_at timestamp with time zone,
   constraint payment_pkey PRIMARY KEY (id),
   constraint payment_amount_check CHECK ((amount > (0)::numeric)),
+  constraint payment_check CHECK (((begun_at IS NULL) OR (value_usd IS NOT NULL))),
   constraint payment_check1 CHECK (((state = ANY (ARRAY['confirmed'::text, 'dead'::text])) = (ended_at IS NOT NULL))),
   constraint payment_check2 CHECK (((state = ANY (ARRAY['confirmed'::text, 'dead'::text])) = (next_action_at IS NULL))),
   constraint payment_deposit_id_fkey FOREIGN KEY (deposit_id) REFERENCES deposit(id),
@@ -516,9 +520,11 @@ END),
   constraint payment_settles_check CHECK (((kind = ANY (ARRAY['payout'::text, 'refund'::text])) = (deposit_id IS NOT NULL))),
   constraint payment_sources_check CHECK (((kind = 'sweep'::text) = (sources IS NOT NULL))),
   constraint payment_state_check CHECK ((state = ANY (ARRAY['ready'::text, 'prepared'::text, 'signed'::text, 'sent'::text, 'confirmed'::text, 'dead'::text]))),
-  constraint payment_tries_check CHECK ((tries >= 0))
+  constraint payment_tries_check CHECK ((tries >= 0)),
+  constraint payment_value_usd_check CHECK ((value_usd >= (0)::numeric))
 );
 CREATE INDEX payment_address ON public.payment USING btree (lower(address) text_pattern_ops);
+CREATE INDEX payment_awaits_room ON public.payment USING btree (number) INCLUDE (coin, network, problem, value_usd, next_action_at) WHERE ((state = 'ready'::text) AND (problem = ANY (ARRAY['payout_limit'::text, 'payout_limit_asset'::text])));
 CREATE INDEX payment_due ON public.payment USING btree (chain, next_action_at) WHERE (next_action_at IS NOT NULL);
 CREATE INDEX payment_gas_of ON public.payment USING btree (chain, address) WHERE (kind = 'gas'::text);
 CREATE UNIQUE INDEX payment_gas_once ON public.payment USING btree (chain, address) WHERE ((kind = 'gas'::text) AND (state <> ALL (ARRAY['confirmed'::text, 'dead'::text])));
@@ -526,6 +532,7 @@ CREATE UNIQUE INDEX payment_once ON public.payment USING btree (deposit_id, leg)
 CREATE INDEX payment_order ON public.payment USING btree (order_id);
 CREATE UNIQUE INDEX payment_payout_once ON public.payment USING btree (order_id) WHERE ((kind = 'payout'::text) AND (state <> 'dead'::text));
 CREATE INDEX payment_problem ON public.payment USING btree (problem_since) WHERE ((problem IS NOT NULL) AND (ended_at IS NULL));
+CREATE INDEX payment_ready ON public.payment USING btree (coin, network) WHERE (state = 'ready'::text);
 CREATE INDEX payment_sent ON public.payment USING btree (sent_at, id) WHERE (state = 'sent'::text);
 CREATE INDEX payment_sweep_dead ON public.payment USING btree (chain, ended_at) WHERE ((kind = 'sweep'::text) AND (state = 'dead'::text));
 CREATE INDEX payment_sweep_of ON public.payment USING btree (chain, sources) WHERE (kind = 'sweep'::text);
@@ -577,6 +584,52 @@ create table payment_reservation (
 );
 CREATE UNIQUE INDEX payment_reservation_held ON public.payment_reservation USING btree (chain, resource) WHERE (released_at IS NULL);
 CREATE INDEX payment_reservation_payment ON public.payment_reservation USING btree (payment_id);
+
+create table payout_hold (
+  id uuid not null,
+  coin text,
+  network text,
+  cause text not null,
+  detail text not null,
+  findings text[] not null,
+  opened_at timestamp with time zone not null,
+  opened_by uuid,
+  found_at timestamp with time zone not null,
+  changed_at timestamp with time zone not null,
+  cleared_at timestamp with time zone,
+  closed_at timestamp with time zone,
+  proposed_by uuid,
+  closed_by uuid,
+  acknowledged boolean not null default false,
+  constraint payout_hold_pkey PRIMARY KEY (id),
+  constraint payout_hold_cause_check CHECK ((cause = ANY (ARRAY['reconciliation'::text, 'client_debit'::text, 'venue_loss'::text, 'staff'::text]))),
+  constraint payout_hold_check CHECK (((coin IS NULL) = (network IS NULL))),
+  constraint payout_hold_check1 CHECK (((cause = 'staff'::text) OR (opened_by IS NULL))),
+  constraint payout_hold_check2 CHECK ((((closed_at IS NULL) = (closed_by IS NULL)) AND ((closed_at IS NULL) = (proposed_by IS NULL)))),
+  constraint payout_hold_check3 CHECK ((closed_by <> proposed_by)),
+  constraint payout_hold_closed_by_fkey FOREIGN KEY (closed_by) REFERENCES staff_member(id),
+  constraint payout_hold_opened_by_fkey FOREIGN KEY (opened_by) REFERENCES staff_member(id),
+  constraint payout_hold_proposed_by_fkey FOREIGN KEY (proposed_by) REFERENCES staff_member(id)
+);
+CREATE INDEX payout_hold_acknowledged ON public.payout_hold USING btree (cause, closed_at) WHERE acknowledged;
+CREATE UNIQUE INDEX payout_hold_open ON public.payout_hold USING btree (cause, coin, network) NULLS NOT DISTINCT WHERE (closed_at IS NULL);
+CREATE TRIGGER payout_hold_not_removed BEFORE DELETE OR TRUNCATE ON public.payout_hold FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+create table payout_spent (
+  coin text not null,
+  network text not null,
+  minute timestamp with time zone not null,
+  usd numeric(24,2) not null,
+  constraint payout_spent_pkey PRIMARY KEY (coin, network, minute),
+  constraint payout_spent_usd_check CHECK ((usd >= (0)::numeric))
+);
+
+create table payout_watch (
+  only_row boolean not null default true,
+  looked_at timestamp with time zone,
+  constraint payout_watch_pkey PRIMARY KEY (only_row),
+  constraint payout_watch_only_row_check CHECK (only_row)
+);
 
 create table price_override (
   id uuid not null,
@@ -733,14 +786,21 @@ create table staff_action (
   decided_by uuid,
   decided_at timestamp with time zone,
   price numeric(38,18),
+  hold_id uuid,
+  acknowledges boolean not null default false,
   constraint staff_action_pkey PRIMARY KEY (id),
-  constraint staff_action_action_check CHECK ((action = ANY (ARRAY['refund'::text, 'retry_payout'::text, 'mark_failed'::text, 'hold'::text, 'release'::text, 'venue_price'::text]))),
-  constraint staff_action_check CHECK ((num_nonnulls(order_id, deposit_id) >= 1)),
+  constraint staff_action_action_check CHECK ((action = ANY (ARRAY['refund'::text, 'retry_payout'::text, 'mark_failed'::text, 'hold'::text, 'release'::text, 'venue_price'::text, 'resume_payouts'::text]))),
+  constraint staff_action_check CHECK (
+CASE action
+    WHEN 'resume_payouts'::text THEN ((hold_id IS NOT NULL) AND (order_id IS NULL) AND (deposit_id IS NULL))
+    ELSE ((hold_id IS NULL) AND (num_nonnulls(order_id, deposit_id) >= 1))
+END),
   constraint staff_action_check1 CHECK (((state = 'proposed'::text) = (decided_at IS NULL))),
   constraint staff_action_check2 CHECK (((state <> 'done'::text) OR (action = ANY (ARRAY['mark_failed'::text, 'hold'::text])) OR (decided_by IS DISTINCT FROM proposed_by))),
   constraint staff_action_check3 CHECK (((action = 'venue_price'::text) = (price IS NOT NULL))),
   constraint staff_action_decided_by_fkey FOREIGN KEY (decided_by) REFERENCES staff_member(id),
   constraint staff_action_deposit_id_fkey FOREIGN KEY (deposit_id) REFERENCES deposit(id),
+  constraint staff_action_hold_id_fkey FOREIGN KEY (hold_id) REFERENCES payout_hold(id),
   constraint staff_action_order_id_fkey FOREIGN KEY (order_id) REFERENCES exchange_order(id),
   constraint staff_action_price_check CHECK ((price > (0)::numeric)),
   constraint staff_action_proposed_by_fkey FOREIGN KEY (proposed_by) REFERENCES staff_member(id),
@@ -748,7 +808,7 @@ create table staff_action (
   constraint staff_action_state_check CHECK ((state = ANY (ARRAY['proposed'::text, 'done'::text, 'rejected'::text])))
 );
 CREATE INDEX staff_action_open ON public.staff_action USING btree (proposed_at) WHERE (state = 'proposed'::text);
-CREATE UNIQUE INDEX staff_action_open_once ON public.staff_action USING btree (action, order_id, deposit_id) NULLS NOT DISTINCT WHERE ((state = 'proposed'::text) AND (action = ANY (ARRAY['refund'::text, 'retry_payout'::text, 'release'::text, 'venue_price'::text])));
+CREATE UNIQUE INDEX staff_action_open_once ON public.staff_action USING btree (action, order_id, deposit_id, hold_id) NULLS NOT DISTINCT WHERE ((state = 'proposed'::text) AND (action = ANY (ARRAY['refund'::text, 'retry_payout'::text, 'release'::text, 'venue_price'::text, 'resume_payouts'::text])));
 CREATE INDEX staff_action_order ON public.staff_action USING btree (order_id);
 
 create table staff_change (

@@ -5,7 +5,7 @@ import type { LiveNetworks } from './chains/live-networks.ts';
 import { fillMissingKeyForms } from './chains/missing-key-forms.ts';
 import { refuseOtherChains } from './chains-setup.ts';
 import { systemClock } from './clock.ts';
-import { type Config, ConfigError } from './config.ts';
+import { type Config, ConfigError, payoutRules } from './config.ts';
 import { CurrencyCatalogue } from './currencies/currency-catalogue.ts';
 import { type LimiterLock, takeLimiterLock } from './db/limiter-lock.ts';
 import { createOrm } from './db/orm.ts';
@@ -77,6 +77,8 @@ const rollUpMs = 3_000;
 const fixedResultsMs = 60_000;
 /** How often a worker looks whether the book is due to be reconciled. */
 const reconcileLookMs = 30_000;
+/** How often a worker looks whether payouts have to be held. */
+const payoutWatchMs = 10_000;
 const inFlightMs = 15_000;
 /** How long a request waits for a row that another holds: the same create sent twice at once. */
 const requestLockMs = 2_000;
@@ -253,7 +255,8 @@ export async function startApp({ config, databaseUrl, embedded, group, surroundi
         every(rollUpMs, 'roll_up_failed', () => stats.rollUp());
         const results = new FixedResults(workerOrm, clock);
         every(fixedResultsMs, 'fixed_results_failed', () => results.rollUp());
-        const { reconciliations } = settlement;
+        const { reconciliations, payoutWatch } = settlement;
+        every(payoutWatchMs, 'payout_watch_failed', () => payoutWatch.runIfDue());
         if (reconciliations) {
           const lookMs = Math.min(reconcileLookMs, config.RECONCILE_EVERY_SEC * 1000);
           every(lookMs, 'reconcile_failed', () => reconciliations.runIfDue());
@@ -325,6 +328,7 @@ export async function startApp({ config, databaseUrl, embedded, group, surroundi
         clock,
         prices,
         metrics,
+        payoutRules: payoutRules(config),
         gather: group ? () => group.gather() : null,
         isDraining: () => draining,
         staff: staffApi && { limiter, authenticator: staffAuthenticator, sessions, graphql: staffApi.handler },

@@ -1,6 +1,8 @@
 import { resolve } from 'node:path';
 import { type ExchangeAddress, exchangeNames } from './exchanges/exchange.ts';
 import {
+  type AssetUsd,
+  assetUsd,
   BadSetting,
   bytes32,
   cidrList,
@@ -512,6 +514,41 @@ export const settings = {
     good: '0.5',
     why: 'part of fees_per_day of a network that the payouts and refunds of one partner may use up; 1 where there is only one partner',
   }),
+  PAYOUT_LIMIT_USD_PER_HOUR: setting({
+    parse: integer(0, 1_000_000_000),
+    fallback: 3_000_000,
+    shown: '3000000',
+    good: '3000000',
+    why: 'most US dollars that payouts and refunds of all assets together may begin to send in any hour; what is above waits',
+  }),
+  PAYOUT_LIMIT_USD_PER_DAY: setting({
+    parse: integer(0, 1_000_000_000),
+    fallback: 20_000_000,
+    shown: '20000000',
+    good: '20000000',
+    why: 'the same in any 24 hours',
+  }),
+  PAYOUT_LIMIT_ASSET_USD_PER_HOUR: setting<AssetUsd>({
+    parse: assetUsd,
+    fallback: { each: 1_000_000, named: new Map() },
+    shown: '1000000',
+    good: '1000000,USDT/TRC20=2000000',
+    why: 'most US dollars that payouts and refunds of one asset (a coin on a network) may begin to send in any hour, and of assets that are named',
+  }),
+  PAYOUT_LIMIT_ASSET_USD_PER_DAY: setting<AssetUsd>({
+    parse: assetUsd,
+    fallback: { each: 5_000_000, named: new Map() },
+    shown: '5000000',
+    good: '5000000,USDT/TRC20=10000000',
+    why: 'the same in any 24 hours',
+  }),
+  VENUE_LOSS_LIMIT_USD: setting({
+    parse: integer(1, 1_000_000_000),
+    fallback: 10_000,
+    shown: '10000',
+    good: '10000',
+    why: 'payouts of the assets whose exchanges lost most are held while exchanges lost more than so many US dollars in 24 hours',
+  }),
   SIGNER_SOCKET: setting<string | null>({
     parse: (text: string) => resolve(text),
     fallback: null,
@@ -647,6 +684,30 @@ export const settings = {
 type Settings = typeof settings;
 export type SettingName = keyof Settings;
 export type Config = { readonly [Name in SettingName]: Settings[Name]['fallback'] };
+
+/** Most US dollars in an hour and in a day. */
+interface UsdLimit {
+  readonly hour: number;
+  readonly day: number;
+}
+
+/** The limits on what automatic payments begin to send: of all assets together, and of each. */
+export interface PayoutRules {
+  readonly overall: UsdLimit;
+  readonly asset: (asset: { readonly coin: string; readonly network: string }) => UsdLimit;
+}
+
+/** The limits of automatic payments, from the settings. */
+export function payoutRules(config: Config): PayoutRules {
+  const { PAYOUT_LIMIT_ASSET_USD_PER_HOUR: perHour, PAYOUT_LIMIT_ASSET_USD_PER_DAY: perDay } = config;
+  return {
+    overall: { hour: config.PAYOUT_LIMIT_USD_PER_HOUR, day: config.PAYOUT_LIMIT_USD_PER_DAY },
+    asset: ({ coin, network }) => {
+      const name = `${coin}/${network}`;
+      return { hour: perHour.named.get(name) ?? perHour.each, day: perDay.named.get(name) ?? perDay.each };
+    },
+  };
+}
 
 /** What no single setting can tell: combinations that would be unsafe. */
 function unsafeCombinations(config: Config): string[] {

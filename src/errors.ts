@@ -33,6 +33,7 @@ export const errorTable = {
   staff_not_found: { status: 404, graphql: 'NOT_FOUND' },
   deposit_not_found: { status: 404, graphql: 'NOT_FOUND' },
   action_not_found: { status: 404, graphql: 'NOT_FOUND' },
+  hold_not_found: { status: 404, graphql: 'NOT_FOUND' },
 
   method_not_allowed: { status: 405, graphql: 'BAD_USER_INPUT' },
   request_timeout: { status: 408, graphql: 'BAD_USER_INPUT' },

@@ -24,6 +24,29 @@ export const integer =
     return value;
   };
 
+const wholeUsd = integer(0, 1_000_000_000);
+
+/** Amounts in whole US dollars: one for each asset, and others for assets that are named, as 'USDT/TRC20'. */
+export interface AssetUsd {
+  readonly each: number;
+  readonly named: ReadonlyMap<string, number>;
+}
+
+/** An amount in whole US dollars for each asset, then others by asset: `1000000,USDT/TRC20=2000000`. */
+export const assetUsd = (text: string): AssetUsd => {
+  const [each = '', ...others] = text.split(',').map((part) => part.trim());
+  const named = new Map<string, number>();
+  for (const other of others) {
+    const [, asset, amount] = /^([A-Z0-9]{2,10}\/[A-Z0-9]{2,20})=(.*)$/.exec(other) ?? [];
+    if (asset === undefined || amount === undefined) {
+      throw new BadSetting(`holds '${other.slice(0, 40)}', which is not like USDT/TRC20=2000000`);
+    }
+    if (named.has(asset)) throw new BadSetting(`names ${asset} twice`);
+    named.set(asset, wholeUsd(amount));
+  }
+  return { each: wholeUsd(each), named };
+};
+
 /** One of the words. */
 export const oneOf =
   <T extends string>(...values: readonly T[]) =>

@@ -5,11 +5,12 @@ import { SandboxChain } from './chains/sandbox/sandbox-chain.ts';
 import type { Signer } from './chains/signer.ts';
 import { openChains } from './chains-setup.ts';
 import type { Clock } from './clock.ts';
-import type { Config } from './config.ts';
+import { type Config, payoutRules } from './config.ts';
 import type { CurrencyCatalogue } from './currencies/currency-catalogue.ts';
 import { createOrm, patientStatementMs } from './db/orm.ts';
 import { JobQueue } from './jobs/job-queue.ts';
-import { Reconciliations } from './ledger/reconciliations.ts';
+import type { LedgerAsset } from './ledger/ledger.ts';
+import { Reconciliations, type ReconciliationsOptions } from './ledger/reconciliations.ts';
 import { errorMembers, type Log } from './log.ts';
 import type { PriceBook } from './rates/price-book.ts';
 import { ChainScanner } from './settlement/chain-scanner.ts';
@@ -22,6 +23,9 @@ import { PaymentFollower } from './settlement/payment-follower.ts';
 import { PaymentTransactions } from './settlement/payment-transactions.ts';
 import { PaymentWorker } from './settlement/payment-worker.ts';
 import { PaymentWriter } from './settlement/payment-writer.ts';
+import { PayoutHolds, reconcileFindings } from './settlement/payout-holds.ts';
+import { PayoutLimits } from './settlement/payout-limits.ts';
+import { PayoutWatch } from './settlement/payout-watch.ts';
 import { SettlementWorker } from './settlement/settlement-worker.ts';
 import { StaffActions } from './settlement/staff-actions.ts';
 import { Sweeper } from './settlement/sweeper.ts';
@@ -42,6 +46,7 @@ export interface Settlement {
   readonly adapters: ReadonlyMap<string, ChainAdapter>;
   /** Null where it is switched off, or no chain is at hand to compare the book with. */
   readonly reconciliations: Reconciliations | null;
+  readonly payoutWatch: PayoutWatch;
   close(): Promise<void>;
 }
 
@@ -79,6 +84,8 @@ export async function openSettlement(options: SettlementOptions): Promise<Settle
   const settler = new OrderSettler({ orm, clock, log, tools, onBoundary });
   const scanner = new ChainScanner({ orm, clock, log, tools, jobs, onBoundary });
   const writer = new PaymentWriter(orm, clock);
+  const limits = new PayoutLimits({ orm, clock, prices: options.prices, rules: payoutRules(config) });
+  const holds = new PayoutHolds(orm, clock, log);
   const transactions = new PaymentTransactions({
     orm,
     clock,
@@ -87,6 +94,7 @@ export async function openSettlement(options: SettlementOptions): Promise<Settle
     signer: signer ?? unavailable,
     writer,
     onBoundary,
+    limits,
     maxFeeFactor: config.MAX_FEE_FACTOR,
     refundFeeFactor: config.REFUND_FEE_FACTOR,
     prices: options.prices,
@@ -116,6 +124,7 @@ export async function openSettlement(options: SettlementOptions): Promise<Settle
       transactions,
       writer,
       follower,
+      limits,
       feeShares,
       giveUpSec: config.PAYMENT_GIVE_UP_SEC,
     }),
@@ -141,13 +150,32 @@ export async function openSettlement(options: SettlementOptions): Promise<Settle
     staffActions: new StaffActions({ orm, clock, settler, jobs }),
     sandbox,
     adapters,
-    reconciliations: isReconciling ? new Reconciliations({ orm, openPatient, clock, log, adapters, everySec }) : null,
+    reconciliations: isReconciling
+      ? new Reconciliations({ orm, openPatient, clock, log, adapters, everySec, onCompared: holdDifferences(holds) })
+      : null,
+    payoutWatch: new PayoutWatch({
+      orm,
+      clock,
+      prices: options.prices,
+      holds,
+      limits,
+      venueLossLimitUsd: config.VENUE_LOSS_LIMIT_USD,
+    }),
     close: async () => {
       await stopMining();
       await worker.stop();
       await jobs.stop();
       await venue.close?.();
     },
+  };
+}
+
+/** Holds payouts of the assets in which the book differs. */
+function holdDifferences(holds: PayoutHolds): NonNullable<ReconciliationsOptions['onCompared']> {
+  return async (lasting, em) => {
+    const assets = await em.execute<LedgerAsset[]>('select coin, network from currency');
+    const { found, unseen } = reconcileFindings(lasting, assets);
+    await holds.looked('reconciliation', found, unseen, em);
   };
 }
 

@@ -1,7 +1,7 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { AuditLog } from './audit/audit-log.ts';
 import type { Clock } from './clock.ts';
-import type { Config } from './config.ts';
+import { type Config, payoutRules } from './config.ts';
 import type { CurrencyCatalogue } from './currencies/currency-catalogue.ts';
 import { CurrencyService, type PaymentLimits } from './currencies/currency-service.ts';
 import { ActionResolver } from './graphql/actions.ts';
@@ -10,6 +10,7 @@ import { CurrencyResolver } from './graphql/currencies.ts';
 import { LiveFeed } from './graphql/live.ts';
 import { OrderResolver } from './graphql/orders.ts';
 import { PartnerResolver } from './graphql/partners.ts';
+import { PayoutResolver } from './graphql/payouts.ts';
 import { RateResolver } from './graphql/rates.ts';
 import { buildStaffSchema } from './graphql/schema.ts';
 import { StaffResolver } from './graphql/staff.ts';
@@ -25,6 +26,7 @@ import type { PriceBook } from './rates/price-book.ts';
 import type { PriceOverrideService } from './rates/price-override-service.ts';
 import type { RateService } from './rates/rate-service.ts';
 import { OrderStats } from './reports/order-stats.ts';
+import { PayoutHolds } from './settlement/payout-holds.ts';
 import type { StaffActions } from './settlement/staff-actions.ts';
 import { staffActionsWithoutWorker } from './settlement-tools.ts';
 import type { StaffAuthenticator } from './staff/staff-authenticator.ts';
@@ -59,6 +61,7 @@ export async function openStaffApi(setup: StaffSetup): Promise<StaffApi> {
   const schema = await buildStaffSchema([
     new OrderResolver(clock, audit, actions),
     new ActionResolver(audit, actions),
+    new PayoutResolver(clock, audit, new PayoutHolds(orm, clock, log), actions, payoutRules(config)),
     new PartnerResolver(audit, partners, rates),
     new CurrencyResolver(audit, new CurrencyService(orm, clock, networks), catalogue),
     new RateResolver(audit, rates, partners, overrides, prices, () => prices.refresh(catalogue.coins())),

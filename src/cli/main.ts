@@ -14,6 +14,7 @@ import { type CommandContext, withDatabase, withLedger, withServices } from './c
 import { ledgerCommands } from './ledger-commands.ts';
 import { networkCommands } from './network-commands.ts';
 import { currencyFields, keyFields, partnerFields, print, staffFields } from './output.ts';
+import { payoutCommands } from './payout-commands.ts';
 import { sandboxCommands } from './sandbox-commands.ts';
 
 function wholeNumber(text: string): number {
@@ -271,6 +272,7 @@ chainCommands(program);
 networkCommands(program);
 sandboxCommands(program);
 ledgerCommands(program, withLedger);
+payoutCommands(program, withServices);
 
 program.parseAsync().catch((error: unknown) => {
   const lines =

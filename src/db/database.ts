@@ -9,6 +9,8 @@ export const advisoryLocks = {
   limiter: 7_310_002,
   poolTopUp: 7_310_003,
   firstStart: 7_310_004,
+  /** Held while a payment is counted in the limits of payouts. */
+  payoutLimits: 7_310_005,
 } as const;
 
 /**

@@ -13,6 +13,7 @@ export const migrationNames = [
   '0012-exposure',
   '0013-venue-bound',
   '0014-keys-and-staff',
+  '0015-payout-brakes',
   '0019-fee-shares',
 ] as const;
 

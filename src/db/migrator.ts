@@ -14,6 +14,7 @@ import { Migration0011PaymentPatience } from './migrations/0011-payment-patience
 import { Migration0012Exposure } from './migrations/0012-exposure.ts';
 import { Migration0013VenueBound } from './migrations/0013-venue-bound.ts';
 import { Migration0014KeysAndStaff } from './migrations/0014-keys-and-staff.ts';
+import { Migration0015PayoutBrakes } from './migrations/0015-payout-brakes.ts';
 import { Migration0019FeeShares } from './migrations/0019-fee-shares.ts';
 
 const classes: Readonly<Record<MigrationName, Constructor<Migration>>> = {
@@ -30,6 +31,7 @@ const classes: Readonly<Record<MigrationName, Constructor<Migration>>> = {
   '0012-exposure': Migration0012Exposure,
   '0013-venue-bound': Migration0013VenueBound,
   '0014-keys-and-staff': Migration0014KeysAndStaff,
+  '0015-payout-brakes': Migration0015PayoutBrakes,
   '0019-fee-shares': Migration0019FeeShares,
 };
 

@@ -117,8 +117,12 @@ export class ActionResolver {
     if (!isUuid(id)) throw new AppError('action_not_found', 'there is no such proposal');
     return this.#audit.act(context.actor, operation, reason, async (em) => {
       const decided = await this.#actions[verdict](id, context.caller.id, em);
-      const target = decided.orderId === null ? `deposit:${decided.depositId}` : `order:${decided.orderId}`;
-      return { result: decided, target, after: { action: id, state: decided.state } };
+      return { result: decided, target: targetOf(decided), after: { action: id, state: decided.state } };
     });
   }
+}
+
+function targetOf({ orderId, depositId, holdId }: StaffAction): string {
+  if (holdId !== null) return `hold:${holdId}`;
+  return orderId === null ? `deposit:${depositId}` : `order:${orderId}`;
 }

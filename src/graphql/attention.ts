@@ -23,6 +23,8 @@ const AttentionKindEnum = enumOf<AttentionKind>('AttentionKind', 'Why staff must
   trade_stuck: 'An exchange is not decided long after its deadline.',
   venue_position:
     'An exchange left a coin at the venue that it cannot sell, or buy back, at its worst price or better. It waits for the market or for orderVenuePrice.',
+  payout_hold: 'Payouts of an asset, or of all, are held.',
+  payout_limit: 'Payments wait for room in a limit on automatic payouts.',
   proposal_open: 'A proposal waits for a second member.',
   chain_problem: 'A chain is not read on.',
   adverse_partner:
@@ -40,7 +42,8 @@ export class AttentionItemType {
   kind!: AttentionKind;
 
   @Field(() => String, {
-    description: 'Id of the order, deposit, payment, proposal, partner or left-out transfer, or name of the chain.',
+    description:
+      'Id of the order, deposit, payment, proposal, hold, partner or left-out transfer, or name of the chain or of what is limited.',
   })
   subjectId!: string;
 

@@ -123,6 +123,7 @@ export const StaffActionEnum = enumOf<StaffActionName>('OrderActionKind', 'What 
   hold: 'Let the order not go on, and no payment of it go out.',
   release: 'End a hold.',
   venue_price: 'Set the worst price at which what an exchange left at the venue is traded.',
+  resume_payouts: 'End a hold of payouts.',
 });
 
 export const StaffActionStateEnum = enumOf<StaffAction['state']>(

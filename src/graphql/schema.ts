@@ -8,6 +8,7 @@ import { CurrencyResolver } from './currencies.ts';
 import { LiveResolver } from './live.ts';
 import { OrderConnectionResolver, OrderNoteResolver, OrderResolver } from './orders.ts';
 import { ApiKeyResolver, PartnerResolver } from './partners.ts';
+import { ActionHoldResolver, PayoutResolver } from './payouts.ts';
 import { checkPermission, documentPermissions } from './permit.ts';
 import { RateResolver } from './rates.ts';
 import { DepositResolver, PaymentResolver } from './settlement.ts';
@@ -19,6 +20,7 @@ import { SystemResolver } from './system.ts';
 export type Resolvers = readonly [
   OrderResolver,
   ActionResolver,
+  PayoutResolver,
   PartnerResolver,
   CurrencyResolver,
   RateResolver,
@@ -54,6 +56,8 @@ export async function buildStaffSchema(resolvers: Resolvers | readonly [] = []):
       DepositResolver,
       PaymentResolver,
       ActionResolver,
+      ActionHoldResolver,
+      PayoutResolver,
       PartnerResolver,
       ApiKeyResolver,
       CurrencyResolver,

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../clock.ts';
 import { errorMembers, type Log } from '../log.ts';
+import type { BusinessSources } from '../metrics/business-metrics.ts';
 import { expositionOf, type ProcessMetrics, type Snapshot } from '../metrics/process-metrics.ts';
 import type { PriceBook } from '../rates/price-book.ts';
 
@@ -11,6 +12,7 @@ export interface MetricsSources {
   readonly log: Log;
   readonly prices: PriceBook;
   readonly metrics: ProcessMetrics;
+  readonly payoutRules: BusinessSources['payoutRules'];
   /** The counters of all processes that share this one's port, its own included; null where it is alone. */
   readonly gather: (() => Promise<readonly Snapshot[]>) | null;
 }
@@ -22,11 +24,11 @@ const textFormat = 'text/plain; version=0.0.4; charset=utf-8';
  * `/metrics` for Prometheus: the counters of the gateway's processes, and the state of the business where the database
  * tells it. Without the database there are the counters, and `gateway_database_up 0`. False when it is another request.
  */
-export function metricsPage({ orm, clock, log, prices, metrics, gather }: MetricsSources) {
+export function metricsPage({ orm, clock, log, prices, metrics, payoutRules, gather }: MetricsSources) {
   const business = async (): Promise<string> => {
     try {
       const { businessMetrics } = await import('../metrics/business-metrics.ts');
-      return databaseUp(1) + (await businessMetrics({ em: orm.em.fork(), prices, now: clock.now() }));
+      return databaseUp(1) + (await businessMetrics({ em: orm.em.fork(), prices, now: clock.now(), payoutRules }));
     } catch (error) {
       log.warn({ event: 'metrics_incomplete', ...errorMembers(error) }, 'the state of the business could not be read');
       return databaseUp(0);

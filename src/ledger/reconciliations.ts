@@ -1,4 +1,4 @@
-import type { MikroORM } from '@mikro-orm/postgresql';
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { ChainAdapter } from '../chains/chain-adapter.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
@@ -12,6 +12,8 @@ export interface ReconciliationsOptions {
   readonly log: Log;
   readonly adapters: ReadonlyMap<string, ChainAdapter>;
   readonly everySec: number;
+  /** Told what differs, empty when nothing does, in the transaction that stores the result. */
+  readonly onCompared?: (lasting: readonly ReconcileRow[], em: EntityManager) => Promise<void>;
 }
 
 /** Reconciles by the clock, once for all workers, and keeps what was found. */
@@ -38,7 +40,7 @@ export class Reconciliations {
   }
 
   async #runIfDue(): Promise<boolean> {
-    const { orm, openPatient, clock, log, everySec } = this.#options;
+    const { orm, openPatient, clock, log, everySec, onCompared } = this.#options;
     const em = orm.em.fork();
     const startedAt = clock.now();
     const dueAt = new Date(startedAt.getTime() - (startedAt.getTime() % (everySec * 1000)));
@@ -55,12 +57,15 @@ export class Reconciliations {
     for (const [code, count] of Object.entries(differences)) {
       log.error({ event: 'ledger_differs', code, count }, 'the book differs from what it stands for');
     }
-    await em.execute(`update reconciliation set ended_at = ?, checks = ?, differences = ?::jsonb where due_at = ?`, [
-      clock.now(),
-      checks,
-      JSON.stringify(differences),
-      dueAt,
-    ]);
+    await em.transactional(async (tx) => {
+      await onCompared?.(lasting, tx);
+      await tx.execute(`update reconciliation set ended_at = ?, checks = ?, differences = ?::jsonb where due_at = ?`, [
+        clock.now(),
+        checks,
+        JSON.stringify(differences),
+        dueAt,
+      ]);
+    });
     return true;
   }
 

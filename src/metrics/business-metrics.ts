@@ -5,6 +5,7 @@ import { worstFixedResult } from '../orders/fixed-results.ts';
 import type { OrderStatus } from '../orders/order-status.ts';
 import type { PriceBook } from '../rates/price-book.ts';
 import { attention, attentionKinds } from '../reports/attention.ts';
+import { openHolds, payoutSpending } from '../reports/payout-brakes.ts';
 import { systemStatus } from '../reports/system-status.ts';
 
 /** Statuses of orders that somebody waits for. */
@@ -19,6 +20,9 @@ const underWay = [
 /** A worker that was seen within this time lives. */
 const workerLifeMs = 60_000;
 
+/** Why payouts are held. */
+const holdCauses = ['reconciliation', 'client_debit', 'venue_loss', 'staff'] as const;
+
 /** So many things that need attention are counted at most. */
 const mostItems = 1_000;
 
@@ -28,6 +32,13 @@ export interface BusinessSources {
   readonly em: EntityManager;
   readonly prices: PriceBook;
   readonly now: Date;
+  readonly payoutRules: PayoutRules;
+}
+
+/** Most US dollars that automatic payments may begin to send: of all assets together, and of each. */
+interface PayoutRules {
+  readonly overall: { readonly hour: number; readonly day: number };
+  readonly asset: (asset: { coin: string; network: string }) => { readonly hour: number; readonly day: number };
 }
 
 /**
@@ -36,7 +47,7 @@ export interface BusinessSources {
  *
  * @throws when the database does not answer.
  */
-export async function businessMetrics({ em, prices, now }: BusinessSources): Promise<string> {
+export async function businessMetrics({ em, prices, now, payoutRules }: BusinessSources): Promise<string> {
   const registry = new Registry();
   const gauge = <Label extends string = never>(name: string, help: string, ...labelNames: Label[]): Gauge<Label> =>
     new Gauge({ name: `gateway_${name}`, help, labelNames, registers: [registry] });
@@ -129,7 +140,27 @@ export async function businessMetrics({ em, prices, now }: BusinessSources): Pro
     );
     if (begun?.seconds != null) gauge('ledger_reconciled_age_seconds', reconciledHelp).set(begun.seconds);
   }
+  const holdCounts = gauge('payout_holds', 'Holds of payouts that are open, by cause.', 'cause');
+  const heldPayments = gauge('payouts_held', 'Payouts and refunds that wait for a hold to end.');
+  const holds = await openHolds(em);
+  for (const cause of holdCauses) holdCounts.set({ cause }, holds.filter((hold) => hold.cause === cause).length);
+  heldPayments.set(Math.max(0, ...holds.map(({ waiting: payments }) => payments)));
+  const used = gauge('payout_limit_used', 'Used of a limit on automatic payments, 1 for all of it.', 'asset', 'window');
+  const full = gauge('payout_limit_waiting_seconds', 'For how long a payment waits for room in a limit.', 'asset');
+  for (const { coin, network, hourUsd, dayUsd, waitingSince } of await payoutSpending(em, now)) {
+    const asset = coin === null ? 'all' : `${coin}/${network}`;
+    const { overall, asset: limitOf } = payoutRules;
+    const { hour, day } = coin === null || network === null ? overall : limitOf({ coin, network });
+    used.set({ asset, window: 'hour' }, usedOf(hourUsd, hour));
+    used.set({ asset, window: 'day' }, usedOf(dayUsd, day));
+    full.set({ asset }, waitingSince ? secondsSince(waitingSince) : 0);
+  }
   const price = gauge('price_age_seconds', 'Age of the newest price of a coin in this process.', 'coin');
   for (const { coin, ageSec } of prices.newest()) price.set({ coin }, Math.max(0, ageSec));
   return registry.metrics();
+}
+
+/** Of a limit of nothing, all is used. */
+function usedOf(usd: string, limit: number): number {
+  return limit === 0 ? 1 : Number(usd) / limit;
 }

@@ -9,6 +9,8 @@ export const attentionKinds = [
   'deposit_problem',
   'payment_unknown',
   'payment_problem',
+  'payout_hold',
+  'payout_limit',
   'trade_stuck',
   'venue_position',
   'proposal_open',
@@ -25,7 +27,7 @@ export interface AttentionItem {
   readonly id: string;
   readonly kind: AttentionKind;
   readonly orderId: string | null;
-  /** Id of the order, deposit, payment, staff action, partner or left-out transfer, or name of the chain. */
+  /** Id of the order, deposit, payment, staff action, hold, partner or left-out transfer, or name of the chain or limit. */
   readonly subjectId: string;
   readonly since: Date;
   /** What is wrong, in the words of the row: a reason, a cause, a problem or a status. */
@@ -127,7 +129,8 @@ const troubles: readonly Trouble[] = [
     subject: 'id::text',
     since: 'coalesce(problem_since, created_at)',
     detail: 'problem',
-    rows: 'payment where problem is not null and ended_at is null',
+    // Of payments that wait for room there may be thousands: each limit is one item below.
+    rows: `payment where problem is not null and ended_at is null and problem not in ('payout_limit', 'payout_limit_asset')`,
     sorting: 'problem_since, payment.id',
   },
   {
@@ -141,6 +144,27 @@ const troubles: readonly Trouble[] = [
                        where a.payment_id = payment.id and a.dead_at is null and a.mined_height is not null)`,
     agoMs: waitingMs,
     sorting: 'sent_at, payment.id',
+  },
+  {
+    kind: `'payout_hold'`,
+    order: null,
+    subject: 'id::text',
+    since: 'opened_at',
+    detail: `cause || ', ' || coalesce(coin || ' on ' || network, 'all assets') || ': ' || payout_hold.detail`,
+    rows: 'payout_hold where closed_at is null',
+    sorting: 'opened_at, payout_hold.id',
+  },
+  {
+    kind: `'payout_limit'`,
+    order: null,
+    subject: 'asset',
+    since: 'waits_since',
+    detail: `'payments that wait for room in the limit of ' || asset || ': ' || payments`,
+    rows: `(select case problem when 'payout_limit' then 'all assets' else coin || ' on ' || network end as asset,
+                   min(problem_since) as waits_since, count(*) as payments
+              from payment where state = 'ready' and problem in ('payout_limit', 'payout_limit_asset')
+             group by 1) as full_limit`,
+    sorting: 'waits_since, asset',
   },
   {
     kind: `'trade_stuck'`,

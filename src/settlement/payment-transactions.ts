@@ -11,6 +11,7 @@ import type { ChainLease } from './chain-lease.ts';
 import type { Payment } from './payment.entity.ts';
 import { PaymentAttempt } from './payment-attempt.entity.ts';
 import type { PaymentWriter, Standing } from './payment-writer.ts';
+import type { PayoutLimits } from './payout-limits.ts';
 
 export interface PaymentTransactionsOptions {
   readonly orm: MikroORM;
@@ -20,6 +21,7 @@ export interface PaymentTransactionsOptions {
   readonly signer: Signer;
   readonly writer: PaymentWriter;
   readonly onBoundary: OnBoundary;
+  readonly limits: PayoutLimits;
   /** A transaction whose fee is above so many times the chain's usual one waits. */
   readonly maxFeeFactor: number;
   /** A refund waits whose transaction could cost more than so many times what its user is charged. */
@@ -131,14 +133,21 @@ export class PaymentTransactions {
     return { contract, amount, fee: tx.fee };
   }
 
-  /** Stores the next transactions of payments, each with what it reserves beyond the ones before it. */
+  /**
+   * Stores the next transactions of payments, each with what it reserves beyond the ones before it. Payments that begin
+   * count in the limits of payouts.
+   *
+   * @throws NoRoom when a payment that begins would exceed one of them.
+   */
   async store(lease: ChainLease, built: readonly Built[], also: Also = asItIs): Promise<readonly Standing[]> {
-    const { clock, writer, onBoundary } = this.#options;
+    const { clock, writer, onBoundary, limits } = this.#options;
     const txs = new Map(built.map(({ payment, tx }) => [payment.id, tx]));
     const stand = await writer.change(
       lease,
       built.map(({ payment }) => payment),
       async (em, changing) => {
+        const beginning = changing.map(({ payment }) => payment).filter(({ state }) => state === 'ready');
+        await limits.value(em, beginning);
         for (const { payment, alive } of changing) {
           alive.push(this.#create(em, payment, of(txs, payment)));
           also(payment, clock.now());
@@ -148,6 +157,7 @@ export class PaymentTransactions {
           em,
           changing.map(({ alive }) => newestOf(alive)),
         );
+        await limits.count(em, beginning);
       },
     );
     await onBoundary('payment.prepared');

@@ -26,6 +26,8 @@ import {
   releaseReserved,
   type Standing,
 } from './payment-writer.ts';
+import { notHeldSql } from './payout-holds.ts';
+import { NoRoom, type PayoutLimits } from './payout-limits.ts';
 import { secondsAfter } from './settling.ts';
 
 export interface PaymentWorkerOptions {
@@ -39,6 +41,7 @@ export interface PaymentWorkerOptions {
   readonly feeShares: FeeShares;
   /** After which a payment is given up that its recipient or its token refuses. */
   readonly giveUpSec: number;
+  readonly limits: PayoutLimits;
 }
 
 /** A payment that is due. */
@@ -80,7 +83,7 @@ const ownTroubles: ReadonlySet<string> = new Set([
 
 /** The payments that may be taken on: what has begun, and what nothing holds. */
 const mayGoOn = `(p.state <> 'ready' or p.deposit_id is null
-  or (o.held_at is null and (p.kind = 'payout' or d.state = 'credited') and ${isCovered()}))`;
+  or (o.held_at is null and (p.kind = 'payout' or d.state = 'credited') and ${isCovered()} and ${notHeldSql('p')}))`;
 const isRetry = `(p.state = 'ready' and p.tries > 0)`;
 
 /**
@@ -230,12 +233,14 @@ export class PaymentWorker {
   async #prepare(
     adapter: ChainAdapter,
     lease: ChainLease,
-    ready: readonly Standing[],
+    due: readonly Standing[],
     hasTime: () => boolean,
     tried: Set<string>,
   ): Promise<readonly Standing[]> {
+    if (due.length === 0) return [];
+    const { onBoundary, transactions, limits } = this.#options;
+    const ready = await limits.withRoom(due);
     if (ready.length === 0) return [];
-    const { onBoundary, transactions } = this.#options;
     const held = new Map(await transactions.held(adapter.chain));
     const room = await this.#options.feeShares.room(
       adapter.chain,
@@ -253,10 +258,18 @@ export class PaymentWorker {
     }
     if (built.length === 0) return [];
     await onBoundary('payment.built');
-    return transactions.store(lease, built, (row, now) => {
-      row.state = 'prepared';
-      noteProblem(row, null, now);
-    });
+    try {
+      return await transactions.store(lease, built, (row, now) => {
+        row.state = 'prepared';
+        noteProblem(row, null, now);
+      });
+    } catch (error) {
+      const [only, ...others] = built;
+      // Several are tried again one by one: some of them may have room.
+      if (!(error instanceof NoRoom) || !only || others.length > 0) throw error;
+      await limits.wait(lease, only.payment, error);
+      return [];
+    }
   }
 
   /** Builds a transaction, or notes what stands in its way and returns null. */
@@ -371,10 +384,14 @@ export class PaymentWorker {
     attempt: PaymentAttempt,
     problem: 'signer_refused' | null,
   ): Promise<void> {
-    const { clock, transactions, writer } = this.#options;
+    const { clock, transactions, writer, limits } = this.#options;
     await writer.change(lease, [payment], async (em, changing) => {
       const now = clock.now();
       await transactions.neverSigned(em, attempt);
+      await limits.uncount(
+        em,
+        changing.map(({ payment: row }) => row),
+      );
       for (const { payment: row } of changing) {
         row.state = 'ready';
         if (problem !== null) row.tries += 1;

@@ -5,6 +5,7 @@ import { type ChainLease, guardLease } from './chain-lease.ts';
 import { isCovered } from './client-account.ts';
 import { Payment } from './payment.entity.ts';
 import { PaymentAttempt } from './payment-attempt.entity.ts';
+import { notHeldSql } from './payout-holds.ts';
 import { secondsAfter } from './settling.ts';
 
 /** A payment and its transactions that may still confirm, oldest first, as they were read or written last. */
@@ -134,7 +135,7 @@ export class PaymentWriter {
     });
   }
 
-  /** The payments that deposits still cover and whose orders are not held, at this moment. */
+  /** The payments that deposits still cover and whose orders and assets are not held, at this moment. */
   mayGoOut(payments: readonly Payment[]): Promise<ReadonlySet<string>> {
     return mayGoOut(this.#orm.em.fork(), payments, '');
   }
@@ -151,8 +152,9 @@ async function aliveAttempts(em: EntityManager, ids: readonly string[]): Promise
 }
 
 /**
- * The payments that may go out, kept so until the transaction ends: their orders are not held, a refund's deposit is
- * credited, and no payment of an order leaves the order's account in debit.
+ * The payments that may go out: their orders and assets are not held, a refund's deposit is credited, and no payment of an
+ * order leaves the order's account in debit. Orders and deposits are kept so until the transaction ends. A hold of the asset
+ * that comes meanwhile is noticed before the payment is signed.
  */
 async function mayGoOut(
   em: EntityManager,
@@ -172,7 +174,7 @@ async function mayGoOut(
   const notHeld = await settling(
     `select p.id from payment p join exchange_order o on o.id = p.order_id join deposit d on d.id = p.deposit_id
       where p.id in (select jsonb_array_elements_text(?::jsonb)::uuid) and o.held_at is null
-        and (p.kind = 'payout' or d.state = 'credited')
+        and (p.kind = 'payout' or d.state = 'credited') and ${notHeldSql('p')}
       order by o.id, d.id for share of o, d`,
     ofOrders,
   );
@@ -182,6 +184,7 @@ async function mayGoOut(
     ...(await settling(
       `select p.id from payment p join deposit d on d.id = p.deposit_id
         where p.id in (select jsonb_array_elements_text(?::jsonb)::uuid) and d.state = 'credited'
+          and ${notHeldSql('p')}
         order by d.id for share of d`,
       ofNobody,
     )),

@@ -95,4 +95,12 @@ export class Payment {
 
   @Property({ type: 'timestamptz', nullable: true })
   endedAt!: Date | null;
+
+  /** Worth in US dollars when it began, or when it was last told to wait for room. */
+  @Property({ type: 'decimal', precision: 24, scale: 2, nullable: true })
+  valueUsd!: string | null;
+
+  /** When it began and was counted in the limits of payouts; null while it was not. */
+  @Property({ type: 'timestamptz', nullable: true })
+  begunAt!: Date | null;
 }

@@ -56,6 +56,8 @@ export function persistPayment(em: EntityManager, decided: DecidedPayment, now: 
     createdAt: now,
     sentAt: null,
     endedAt: null,
+    valueUsd: null,
+    begunAt: null,
   });
   em.persist(payment);
   return payment;

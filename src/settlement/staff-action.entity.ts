@@ -1,6 +1,14 @@
 import { Entity, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
 
-export const staffActions = ['refund', 'retry_payout', 'mark_failed', 'hold', 'release', 'venue_price'] as const;
+export const staffActions = [
+  'refund',
+  'retry_payout',
+  'mark_failed',
+  'hold',
+  'release',
+  'venue_price',
+  'resume_payouts',
+] as const;
 export type StaffActionName = (typeof staffActions)[number];
 
 /** What a member of staff did, or proposed for a second member to approve. */
@@ -17,6 +25,14 @@ export class StaffAction {
 
   @Property({ type: 'uuid', nullable: true })
   depositId!: string | null;
+
+  /** The hold of payouts that is to end. */
+  @Property({ type: 'uuid', nullable: true })
+  holdId!: string | null;
+
+  /** The proposer knows that the cause of that hold stands. */
+  @Property({ type: 'boolean' })
+  acknowledges!: boolean;
 
   /** Where a refund goes. */
   @Property({ type: 'text', nullable: true })

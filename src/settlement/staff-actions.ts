@@ -15,6 +15,7 @@ import { Deposit } from './deposit.entity.ts';
 import type { OrderSettler } from './order-settler.ts';
 import { Payment } from './payment.entity.ts';
 import { createPayment, type Recipient, refundLeg } from './payments.ts';
+import { refuseUnknownHold, resumePayouts } from './payout-holds.ts';
 import type { Settling } from './settling.ts';
 import { StaffAction, type StaffActionName } from './staff-action.entity.ts';
 import { payBought, unwindTrade } from './steps/exchange.ts';
@@ -30,6 +31,10 @@ export interface StaffProposal {
   /** The order, or for a refund also one of its deposits, or a deposit of no order. */
   readonly orderId?: string;
   readonly depositId?: string;
+  /** The hold of payouts that is to end, in place of an order. */
+  readonly holdId?: string;
+  /** End that hold although its cause stands. */
+  readonly acknowledges?: boolean;
   /** Where a refund goes. */
   readonly recipient?: Recipient;
   /** For `venue_price`: the venue's cash for one coin, as a decimal string. */
@@ -45,6 +50,7 @@ const needsApproval: Readonly<Record<StaffActionName, boolean>> = {
   venue_price: true,
   hold: false,
   mark_failed: false,
+  resume_payouts: true,
 };
 
 export interface StaffActionsOptions {
@@ -79,12 +85,15 @@ export class StaffActions {
     }
     return outer.transactional(async (em) => {
       const now = clock.now();
-      const orderId = await orderOf(em, proposal);
+      if (proposal.holdId !== undefined) await refuseUnknownHold(em, proposal.holdId);
+      const orderId = proposal.holdId === undefined ? await orderOf(em, proposal) : null;
       const action = em.create(StaffAction, {
         id: uuidv7(),
         action: proposal.action,
         orderId,
         depositId: proposal.depositId ?? null,
+        holdId: proposal.holdId ?? null,
+        acknowledges: proposal.acknowledges ?? false,
         address: null,
         tag: null,
         price: proposal.action === 'venue_price' ? priceOf(proposal.price) : null,
@@ -174,6 +183,10 @@ export class StaffActions {
   }
 
   async #effect(em: EntityManager, action: StaffAction, staffId: string): Promise<void> {
+    if (action.holdId !== null) {
+      const now = this.#options.clock.now();
+      return resumePayouts(em, action.holdId, { ...action, decidedBy: staffId, now });
+    }
     if (action.orderId === null) return refundStranger(em, action, this.#options);
     const settling = await this.#options.settler.open(em, action.orderId);
     if (!settling) throw new AppError('order_not_found', 'there is no such order');

@@ -20,6 +20,8 @@ export const permissions = {
   'orders:hold': 'support',
   'orders:act': 'operator',
   'actions:decide': 'operator',
+  'payouts:stop': 'operator',
+  'payouts:resume': 'operator',
   'audit:read': 'operator',
   'partners:write': 'operator',
   'keys:write': 'operator',

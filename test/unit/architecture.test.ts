@@ -111,6 +111,8 @@ const mayImport: Record<string, readonly string[]> = {
     'orders',
     'partners',
     'reports',
+    'settlement',
+    'log.ts',
     'staff',
     'db',
     'db/orm.ts',

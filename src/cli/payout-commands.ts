@@ -1,0 +1,78 @@
+import type { Command } from 'commander';
+import { systemClock } from '../clock.ts';
+import { payoutRules } from '../config.ts';
+import { AppError } from '../errors.ts';
+import { createLog } from '../log.ts';
+import { openHolds, payoutSpending } from '../reports/payout-brakes.ts';
+import { PayoutHolds } from '../settlement/payout-holds.ts';
+import type { CommandContext } from './context.ts';
+import { print } from './output.ts';
+
+/** Runs a command on the database of the settings. */
+export type WithServices = <T>(command: (context: CommandContext) => Promise<T>) => Promise<T>;
+
+/** Adds the commands on automatic payouts. Only two members of staff let stopped ones go on, by the staff API. */
+export function payoutCommands(program: Command, withServices: WithServices): void {
+  const payouts = program.command('payouts').description('automatic payouts and refunds: their holds and limits');
+  payouts
+    .command('status')
+    .description('show the holds that are open, and what is used of each limit in US dollars')
+    .option('--json', 'print one JSON object and nothing else')
+    .action(async ({ json }: { json?: true }) => {
+      const [holds, limits] = await withServices(async ({ orm, config }) => {
+        const em = orm.em.fork();
+        const rules = payoutRules(config);
+        const spending = await payoutSpending(em, systemClock.now());
+        return [
+          (await openHolds(em)).map((hold) => ({
+            hold: hold.id,
+            cause: hold.cause,
+            asset: nameOf(hold),
+            since: hold.openedAt.toISOString(),
+            stands: hold.isStanding,
+            waiting: hold.waiting,
+            detail: hold.detail,
+          })),
+          spending.map(({ coin, network, hourUsd, dayUsd, waiting }) => {
+            const { hour, day } = coin === null || network === null ? rules.overall : rules.asset({ coin, network });
+            const used = { hour_usd: hourUsd, of_hour: hour, day_usd: dayUsd, of_day: day, waiting };
+            return { asset: nameOf({ coin, network }), ...used };
+          }),
+        ] as const;
+      });
+      if (json) return print({ holds, limits }, true);
+      print({ holds }, false);
+      print({ limits }, false);
+    });
+  payouts
+    .command('stop')
+    .description('hold payouts and refunds of one asset, or of all, at once; two members of staff let them go on')
+    .option('--coin <coin>', 'ticker; left out with --network for every asset')
+    .option('--network <network>', 'network')
+    .requiredOption('--reason <text>', 'why, 1 to 1000 characters')
+    .option('--json', 'print one JSON object and nothing else')
+    .action(async ({ coin, network, reason, json }: StopOptions) => {
+      if ((coin === undefined) !== (network === undefined)) {
+        throw new AppError('missing_field', 'give --coin and --network, or neither');
+      }
+      const hold = await withServices(async ({ orm, currencies }) => {
+        const asset = coin === undefined || network === undefined ? null : { coin, network };
+        const known = (await currencies.list()).some((row) => row.coin === coin && row.network === network);
+        if (asset && !known) throw new AppError('currency_not_found', `there is no ${coin} on ${network}`);
+        const holds = new PayoutHolds(orm, systemClock, createLog('silent'));
+        return orm.em.fork().transactional((em) => holds.stop(em, asset, reason, null));
+      });
+      print({ hold, asset: nameOf({ coin: coin ?? null, network: network ?? null }) }, json ?? false);
+    });
+}
+
+interface StopOptions {
+  readonly coin?: string;
+  readonly network?: string;
+  readonly reason: string;
+  readonly json?: true;
+}
+
+function nameOf({ coin, network }: { coin: string | null; network: string | null }): string {
+  return coin === null ? 'all assets' : `${coin} on ${network}`;
+}

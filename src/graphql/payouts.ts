@@ -1,0 +1,208 @@
+import { Arg, Ctx, Field, FieldResolver, ID, Int, Mutation, ObjectType, Query, Resolver, Root } from 'type-graphql';
+import { validate as isUuid } from 'uuid';
+import type { AuditLog } from '../audit/audit-log.ts';
+import type { Clock } from '../clock.ts';
+import { Currency } from '../currencies/currency.entity.ts';
+import { AppError } from '../errors.ts';
+import { holdById, openHolds, type PayoutHold, type PayoutSpending, payoutSpending } from '../reports/payout-brakes.ts';
+import type { HoldCause, PayoutHolds } from '../settlement/payout-holds.ts';
+import type { PayoutRules } from '../settlement/payout-limits.ts';
+import type { StaffAction } from '../settlement/staff-action.entity.ts';
+import type { StaffActions } from '../settlement/staff-actions.ts';
+import { ActionType } from './actions.ts';
+import type { GraphqlContext } from './context.ts';
+import { enumOf } from './enums.ts';
+import { Permit } from './permit.ts';
+import { DateTime, Decimal } from './scalars.ts';
+import { StaffNameType, staffName } from './staff.ts';
+
+const HoldCauseEnum = enumOf<HoldCause>('PayoutHoldCause', 'Why payouts are held.', {
+  reconciliation: 'The ledger differs from the chains, the venue or the orders.',
+  client_debit: 'An order was paid more than it brought.',
+  venue_loss: 'Exchanges lost more than the set amount within 24 hours.',
+  staff: 'A member of staff stopped them.',
+});
+
+@ObjectType('PayoutHold', {
+  description: 'While it is open, no payout or refund of its asset begins. What was signed goes on.',
+})
+export class PayoutHoldType {
+  @Field(() => ID, { description: 'Id of the hold.' })
+  id!: string;
+
+  @Field(() => HoldCauseEnum, { description: 'Why.' })
+  cause!: HoldCause;
+
+  @Field(() => String, { nullable: true, description: 'Coin; null for every asset.' })
+  coin!: string | null;
+
+  @Field(() => String, { nullable: true, description: 'Network; null for every asset.' })
+  network!: string | null;
+
+  @Field(() => String, { description: 'What was found, or the reason of the member who stopped.' })
+  detail!: string;
+
+  @Field(() => DateTime, { description: 'Since when.' })
+  openedAt!: Date;
+
+  @Field(() => Boolean, { description: 'Whether the last look still found the cause. A stop by staff always stands.' })
+  isStanding!: boolean;
+
+  @Field(() => Int, { description: 'Payouts and refunds that wait for it, counted up to 10,000.' })
+  waiting!: number;
+
+  @Field(() => DateTime, { nullable: true, description: 'When it ended.' })
+  closedAt!: Date | null;
+
+  @Field(() => Boolean, { description: 'Whether it was ended although its cause stood.' })
+  isAcknowledged!: boolean;
+}
+
+@ObjectType('PayoutLimit', { description: 'A limit on automatic payouts and refunds, and what of it is used.' })
+export class PayoutLimitType {
+  @Field(() => String, { nullable: true, description: 'Coin; null for all assets together.' })
+  coin!: string | null;
+
+  @Field(() => String, { nullable: true, description: 'Network; null for all assets together.' })
+  network!: string | null;
+
+  @Field(() => Decimal, { description: 'US dollars that began to be sent within an hour.' })
+  hourUsd!: string;
+
+  @Field(() => Int, { description: 'Most of them.' })
+  hourLimitUsd!: number;
+
+  @Field(() => Decimal, { description: 'US dollars that began to be sent within 24 hours.' })
+  dayUsd!: string;
+
+  @Field(() => Int, { description: 'Most of them.' })
+  dayLimitUsd!: number;
+
+  @Field(() => Int, { description: 'Payments that wait for room.' })
+  waiting!: number;
+
+  @Field(() => DateTime, { nullable: true, description: 'Since when the first of them waits.' })
+  waitingSince!: Date | null;
+}
+
+@ObjectType('PayoutBrakes', { description: 'What keeps automatic payments back at present.' })
+export class PayoutBrakesType {
+  @Field(() => [PayoutHoldType], { description: 'Holds that are open, oldest first.' })
+  holds!: PayoutHold[];
+
+  @Field(() => [PayoutLimitType], {
+    description: 'The limit of all assets, then of each asset that was paid within 24 hours or waits.',
+  })
+  limits!: PayoutLimitType[];
+}
+
+@Resolver(() => PayoutHoldType)
+export class PayoutResolver {
+  readonly #clock: Clock;
+  readonly #audit: AuditLog;
+  readonly #holds: PayoutHolds;
+  readonly #actions: StaffActions;
+  readonly #rules: PayoutRules;
+
+  constructor(clock: Clock, audit: AuditLog, holds: PayoutHolds, actions: StaffActions, rules: PayoutRules) {
+    this.#clock = clock;
+    this.#audit = audit;
+    this.#holds = holds;
+    this.#actions = actions;
+    this.#rules = rules;
+  }
+
+  @Permit('system:read')
+  @Query(() => PayoutBrakesType, { description: 'What keeps automatic payments back at present.' })
+  async payoutBrakes(@Ctx() { em }: GraphqlContext): Promise<{ holds: PayoutHold[]; limits: PayoutLimitType[] }> {
+    const spending = await payoutSpending(em, this.#clock.now());
+    return { holds: await openHolds(em), limits: spending.map((spent) => this.#limitOf(spent)) };
+  }
+
+  #limitOf(spent: PayoutSpending): PayoutLimitType {
+    const { coin, network } = spent;
+    const { overall, asset } = this.#rules;
+    const { hour, day } = coin === null || network === null ? overall : asset({ coin, network });
+    return { ...spent, hourLimitUsd: hour, dayLimitUsd: day };
+  }
+
+  @FieldResolver(() => StaffNameType, {
+    nullable: true,
+    description: 'Who stopped; null when the gateway did, or an operator by command.',
+  })
+  async openedBy(@Root() { openedBy }: PayoutHold, @Ctx() context: GraphqlContext): Promise<StaffNameType | null> {
+    return openedBy === null ? null : staffName(context, openedBy);
+  }
+
+  @FieldResolver(() => StaffNameType, { nullable: true, description: 'Who proposed to end it.' })
+  async proposedBy(@Root() { proposedBy }: PayoutHold, @Ctx() context: GraphqlContext): Promise<StaffNameType | null> {
+    return proposedBy === null ? null : staffName(context, proposedBy);
+  }
+
+  @FieldResolver(() => StaffNameType, { nullable: true, description: 'Who ended it.' })
+  async closedBy(@Root() { closedBy }: PayoutHold, @Ctx() context: GraphqlContext): Promise<StaffNameType | null> {
+    return closedBy === null ? null : staffName(context, closedBy);
+  }
+
+  @Permit('payouts:stop')
+  @Mutation(() => PayoutHoldType, {
+    description: 'Stops payouts and refunds of an asset, or of all, at once. Two members let them go on.',
+  })
+  payoutStop(
+    @Arg('coin', () => String, { nullable: true, description: 'Coin; left out with network for every asset.' })
+    coin: string | null,
+    @Arg('network', () => String, { nullable: true, description: 'Network.' }) network: string | null,
+    @Arg('reason', () => String, { description: 'Why.' }) reason: string,
+    @Ctx() context: GraphqlContext,
+  ): Promise<PayoutHold> {
+    return this.#audit.act(context.actor, 'payoutStop', reason, async (em) => {
+      if (!coin !== !network) throw new AppError('missing_field', 'give a coin and its network, or neither');
+      const asset = coin && network ? { coin, network } : null;
+      if (asset && (await em.count(Currency, asset)) === 0) {
+        throw new AppError('currency_not_found', `there is no ${asset.coin} on ${asset.network}`);
+      }
+      const id = await this.#holds.stop(em, asset, reason.trim(), context.caller.id);
+      const result = await heldNow(em, id);
+      return { result, target: `hold:${id}`, after: { coin: result.coin, network: result.network } };
+    });
+  }
+
+  @Permit('payouts:resume')
+  @Mutation(() => ActionType, { description: 'Proposes to end a hold of payouts. Another member approves.' })
+  payoutResume(
+    @Arg('holdId', () => ID, { description: 'The hold.' }) holdId: string,
+    @Arg('acknowledge', () => Boolean, {
+      defaultValue: false,
+      description: 'End it although its cause stands. What was found then opens no other hold.',
+    })
+    acknowledges: boolean,
+    @Arg('reason', () => String, { description: 'Why.' }) reason: string,
+    @Ctx() context: GraphqlContext,
+  ): Promise<StaffAction> {
+    if (!isUuid(holdId)) throw new AppError('hold_not_found', 'there is no such hold of payouts');
+    return this.#audit.act(context.actor, 'payoutResume', reason, async (em) => {
+      const staffId = context.caller.id;
+      const proposal = { action: 'resume_payouts', staffId, holdId, acknowledges, reason } as const;
+      const result = await this.#actions.propose(proposal, em);
+      return { result, target: `hold:${holdId}`, after: { action: result.id, acknowledges } };
+    });
+  }
+}
+
+/** The hold that a proposal is about. */
+@Resolver(() => ActionType)
+export class ActionHoldResolver {
+  @FieldResolver(() => PayoutHoldType, {
+    nullable: true,
+    description: 'The hold of payouts that it is about, if it is about one.',
+  })
+  async hold(@Root() { holdId }: StaffAction, @Ctx() { em }: GraphqlContext): Promise<PayoutHold | null> {
+    return holdId === null ? null : holdById(em, holdId);
+  }
+}
+
+async function heldNow(em: GraphqlContext['em'], id: string): Promise<PayoutHold> {
+  const hold = await holdById(em, id);
+  if (!hold) throw new Error(`hold ${id} was not stored`);
+  return hold;
+}

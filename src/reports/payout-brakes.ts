@@ -1,0 +1,95 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+
+/** A hold of payouts. */
+export interface PayoutHold {
+  readonly id: string;
+  readonly cause: 'reconciliation' | 'client_debit' | 'venue_loss' | 'staff';
+  /** Both null for every asset. */
+  readonly coin: string | null;
+  readonly network: string | null;
+  readonly detail: string;
+  readonly openedAt: Date;
+  /** Null for one that the gateway opened, or an operator by command. */
+  readonly openedBy: string | null;
+  /** Whether its cause was found by the last look. A stop by staff stands until it is ended. */
+  readonly isStanding: boolean;
+  /** Payouts and refunds that are ready and wait for it, counted up to 10,000. */
+  readonly waiting: number;
+  readonly closedAt: Date | null;
+  readonly proposedBy: string | null;
+  readonly closedBy: string | null;
+  readonly isAcknowledged: boolean;
+}
+
+/** What automatic payments of an asset began in an hour and a day, in US dollars. */
+export interface PayoutSpending {
+  /** Both null for all assets together. */
+  readonly coin: string | null;
+  readonly network: string | null;
+  readonly hourUsd: string;
+  readonly dayUsd: string;
+  /** Payments that wait for room in this limit. */
+  readonly waiting: number;
+  readonly waitingSince: Date | null;
+}
+
+const mostCounted = 10_000;
+const minuteMs = 60_000;
+
+const ms = (column: string): string => `floor(extract(epoch from ${column}) * 1000)::bigint`;
+
+type HoldRow = Omit<PayoutHold, 'openedAt' | 'closedAt'> & { openedMs: string; closedMs: string | null };
+
+const holdSql = `
+  select h.id, h.cause, h.coin, h.network, h.detail, ${ms('h.opened_at')} as "openedMs", h.opened_by as "openedBy",
+         h.cleared_at is null and h.closed_at is null as "isStanding", ${ms('h.closed_at')} as "closedMs",
+         h.proposed_by as "proposedBy", h.closed_by as "closedBy", h.acknowledged as "isAcknowledged",
+         case when h.closed_at is null then (
+           select count(*)::int from (
+             select from payment p
+              where p.state = 'ready' and p.deposit_id is not null
+                and (h.coin is null or (p.coin = h.coin and p.network = h.network)) limit ${mostCounted}) as part)
+              else 0 end as waiting
+    from payout_hold h`;
+
+/** The holds that are open, oldest first. One statement. */
+export async function openHolds(em: EntityManager): Promise<PayoutHold[]> {
+  const rows = await em.execute<HoldRow[]>(`${holdSql} where h.closed_at is null order by h.opened_at, h.id`);
+  return rows.map(holdOf);
+}
+
+/** A hold; null where there is none. */
+export async function holdById(em: EntityManager, id: string): Promise<PayoutHold | null> {
+  const [row] = await em.execute<HoldRow[]>(`${holdSql} where h.id = ?`, [id]);
+  return row ? holdOf(row) : null;
+}
+
+/** What is spent of the limits: of all assets first, then of each that began or awaits something. One statement. */
+export async function payoutSpending(em: EntityManager, now: Date): Promise<PayoutSpending[]> {
+  const rows = await em.execute<(Omit<PayoutSpending, 'waitingSince'> & { waitingMs: string | null })[]>(
+    `with spent as (
+       select coin, network, sum(usd) filter (where minute > ?) as hour, sum(usd) as day
+         from payout_spent where minute > ? group by coin, network
+     ), waits as (
+       select case problem when 'payout_limit' then '' else coin end as coin,
+              case problem when 'payout_limit' then '' else network end as network,
+              count(*)::int as waiting, min(problem_since) as since
+         from payment where state = 'ready' and problem in ('payout_limit', 'payout_limit_asset') group by 1, 2
+     )
+     select nullif(coin, '') as coin, nullif(network, '') as network, coalesce(s.hour, 0)::text as "hourUsd",
+            coalesce(s.day, 0)::text as "dayUsd", coalesce(w.waiting, 0) as waiting, ${ms('w.since')} as "waitingMs"
+       from spent s full join waits w using (coin, network)
+       full join (values ('', '')) as every (coin, network) using (coin, network)
+      order by coin nulls first, network`,
+    [new Date(now.getTime() - 61 * minuteMs), new Date(now.getTime() - 1_441 * minuteMs)],
+  );
+  return rows.map(({ waitingMs, ...row }) => ({ ...row, waitingSince: dateOf(waitingMs) }));
+}
+
+function holdOf({ openedMs, closedMs, ...row }: HoldRow): PayoutHold {
+  return { ...row, openedAt: dateOf(openedMs) ?? new Date(0), closedAt: dateOf(closedMs) };
+}
+
+function dateOf(milliseconds: string | number | null): Date | null {
+  return milliseconds === null ? null : new Date(Number.parseInt(String(milliseconds), 10));
+}
