@@ -6,7 +6,10 @@ import { join } from 'node:path';
 import { BuiltProcess, runBuilt } from '../support/built-process.ts';
 import { testSettings } from '../support/settings.ts';
 import { readArguments } from '../support/torture.ts';
+import { fuzzChains } from './chain-fuzz.ts';
 import { type FuzzReport, fuzz } from './contract-fuzz.ts';
+
+if (process.argv.includes('--chains')) process.exit(await fuzzChains());
 
 const help = `Usage: npm run fuzz -- [options]
 
@@ -14,6 +17,7 @@ const help = `Usage: npm run fuzz -- [options]
   --concurrency <n>  requests under way at a time (8)
   --seed <n>         seed of every choice; a random one unless given
   --keep             keep the folder with the gateway's data and log
+  --chains           hostile blocks for the scanners instead (--chains --help)
 `;
 
 const { requests, concurrency, seed, keep } = readArguments(help, { requests: 20_000, concurrency: 8 });

@@ -12,6 +12,8 @@ export interface EvmHeader {
 
 export interface EvmBlock extends EvmHeader {
   readonly transactions: readonly EvmBlockTx[];
+  /** Whether it says that it has receipts, which a bridge may write without a transaction of the list. */
+  readonly hasReceipts: boolean;
 }
 
 /** A transaction of a block. Addresses are in lower case. */
@@ -132,7 +134,9 @@ export function readBlock(answer: unknown, height: number): EvmBlock | null {
   if (transactions.length === 0 && asHash(block.transactionsRoot, 'root of transactions') !== emptyRoot) {
     throw unsound(`block ${height} without its transactions`);
   }
-  return { ...header, transactions };
+  const { receiptsRoot: root = emptyRoot } = block;
+  const hasReceipts = transactions.length > 0 || asHash(root, 'root of receipts') !== emptyRoot;
+  return { ...header, transactions, hasReceipts };
 }
 
 export function readBlockTx(tx: Record<string, unknown>): EvmBlockTx {

@@ -109,7 +109,7 @@ export class EvmNode {
    * @throws ChainError when one is missing, or belongs to another block.
    */
   async receipts(block: EvmBlock, tokens: WatchedTokens): Promise<ReadonlyMap<string, EvmReceipt>> {
-    if (block.transactions.length === 0) return new Map();
+    if (!block.hasReceipts) return new Map();
     const found = await this.#blockReceipts(block);
     if (found === null) return this.#receiptsThatMatter(block, tokens);
     const receipts = inBlock(block, found);

@@ -1,0 +1,203 @@
+import type { ChainAdapter } from '../../../src/chains/chain-adapter.ts';
+import { EvmAdapter } from '../../../src/chains/evm/evm-adapter.ts';
+import type { EvmNetwork, UtxoNetwork } from '../../../src/chains/network-config.ts';
+import { UtxoAdapter } from '../../../src/chains/utxo/utxo-adapter.ts';
+import { utxoParams } from '../../../src/chains/utxo/utxo-params.ts';
+import { fromUnits } from '../../../src/money.ts';
+import { Dice } from '../../support/dice.ts';
+import { HostileEvm } from '../../support/hostile-evm.ts';
+import type { Credit, HostileNode } from '../../support/hostile-node.ts';
+import { HostileUtxo } from '../../support/hostile-utxo.ts';
+import { type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
+
+// The same chains each time; `npm run fuzz -- --chains` explores others.
+const runs = Number(process.env.CHAIN_FUZZ_RUNS ?? '1');
+const firstSeed = Number(process.env.CHAIN_FUZZ_SEED ?? '7');
+const blocksOfRun = 24;
+const token = '0xdAC17F958D2ee523a2206206994597C13D831ec7';
+const hot = {
+  ethereum: '0x00000000000000000000000000000000DeaDBeef',
+  litecoin: 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9',
+};
+
+const shared = {
+  ...{ startHeight: 0, pollMs: 0, reorgWindow: 16, stalledAfterSec: 0, replaceAfterSec: 60 },
+  ...{ limits: new Map(), levels: new Map(), sweepFrom: new Map() },
+};
+
+function evmAdapter(node: HostileNode): ChainAdapter {
+  const network: EvmNetwork = {
+    ...shared,
+    ...{ kind: 'evm', chain: 'ethereum', nodes: [node.config], chainId: 1, finality: 3, internalTransfers: 'trace' },
+    ...{
+      tokens: new Map([['USDT', token]]),
+      maxFeePerGas: 10n ** 12n,
+      maxPaymentGas: 10n ** 5n,
+      maxTokenGas: 10n ** 6n,
+    },
+  };
+  return new EvmAdapter({ network, hotWallet: hot.ethereum, addresses: { indexes: async () => new Map() } });
+}
+
+function utxoAdapter(node: HostileNode): ChainAdapter {
+  const network: UtxoNetwork = {
+    ...shared,
+    ...{ kind: 'utxo', chain: 'litecoin', nodes: [node.config], net: 'main', finality: 3, mempool: true },
+    ...{ feeFloor: 1_000n, feeCeiling: 100_000n, feeTarget: 2, replaceable: true },
+  };
+  const none = async (): Promise<[]> => [];
+  const outputs = { hot: none, spendable: none, lost: none, find: none };
+  return new UtxoAdapter({ network, hotWallet: hot.litecoin, outputs });
+}
+
+interface Kind {
+  readonly chain: 'ethereum' | 'litecoin';
+  readonly orders: readonly { readonly coin: string; readonly network: string; readonly amount: number }[];
+  readonly adapter: (node: HostileNode) => ChainAdapter;
+  readonly node: (dice: Dice, ours: readonly string[]) => HostileNode;
+  readonly decimals: (contract: string | null) => number;
+}
+
+const kinds: readonly Kind[] = [
+  {
+    chain: 'ethereum',
+    orders: [
+      { coin: 'ETH', network: 'ETH', amount: 1 },
+      { coin: 'USDT', network: 'ERC20', amount: 100 },
+      { coin: 'ETH', network: 'ETH', amount: 2 },
+    ],
+    adapter: evmAdapter,
+    node: (dice, ours) => new HostileEvm(dice, { chainId: 1, token, decimals: 6, ours }),
+    decimals: (contract) => (contract === null ? 18 : 6),
+  },
+  {
+    chain: 'litecoin',
+    orders: [
+      { coin: 'LTC', network: 'LTC', amount: 1 },
+      { coin: 'LTC', network: 'LTC', amount: 2 },
+    ],
+    adapter: utxoAdapter,
+    node: (dice, ours) => new HostileUtxo(dice, { genesis: utxoParams('litecoin', 'main').genesis, ours }),
+    decimals: () => 8,
+  },
+];
+
+describe.each(kinds)('a chain with hostile blocks: $chain', ({ chain, orders, adapter, node: makeNode, decimals }) => {
+  let gateway: SettledGateway;
+  let node: HostileNode | undefined;
+  let live: ChainAdapter | undefined;
+  beforeEach(async () => {
+    const inPlace = (own: ChainAdapter): ChainAdapter =>
+      own.chain !== chain
+        ? own
+        : new Proxy(own, {
+            get(target, name) {
+              const one = live ?? target;
+              const value = Reflect.get(one, name, one);
+              return typeof value === 'function' ? value.bind(one) : value;
+            },
+          });
+    gateway = await startSettledGateway({ surroundings: { chain: inPlace } });
+  });
+  afterEach(async () => {
+    live = undefined;
+    await node?.stop();
+    await gateway?.stop();
+  });
+
+  /** As the chain says; each at most as often as it is there. */
+  const text = ({ address, contract, amount }: Credit): string =>
+    `${address} ${contract ?? 'own'} ${fromUnits(amount, decimals(contract))}`;
+
+  async function readToHead(): Promise<void> {
+    for (let turn = 0; turn < 12; turn += 1) {
+      await gateway.tick();
+      gateway.clock.advance(11_000);
+      const [state] = await gateway.query<{ height: string; problem: string | null; failure: string | null }>(
+        'select height, problem, failure from chain_state where chain = $1',
+        [chain],
+      );
+      if (Number(state?.height) === node?.head.height) {
+        expect(state).toMatchObject({ problem: null, failure: null });
+        return;
+      }
+    }
+    throw new Error('the scan does not reach the head');
+  }
+
+  async function isCredited(): Promise<void> {
+    const rows = await gateway.query<{ text: string }>(
+      `select address || ' ' || coalesce(contract, 'own') || ' ' || trim_scale(amount) as text from deposit
+        where chain = $1 and state in ('mined', 'credited')`,
+      [chain],
+    );
+    const said = (node?.blocks ?? []).flatMap(({ credits }) => credits);
+    expect(rows.map((row) => row.text).sort()).toEqual(said.map(text).sort());
+  }
+
+  it.each(
+    Array.from({ length: runs }, (_, run) => firstSeed + run),
+  )('is read to its head, and credits what it says and nothing else: seed %d', async (seed) => {
+    const dice = new Dice(seed);
+    const made: { depositAddress: string; coin: string }[] = [];
+    for (const { coin, network, amount } of orders) {
+      const changes = { coin_from: coin, network_from: network, amount_from: amount, refund_address: undefined };
+      const to =
+        coin === 'USDT'
+          ? { coin_to: 'BTC', network_to: 'BTC', recipient_address: 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq' }
+          : {};
+      made.push({ ...(await gateway.order({ ...changes, ...to })), coin });
+    }
+    node = await makeNode(
+      dice,
+      made.map(({ depositAddress }) => depositAddress),
+    ).start();
+    await gateway.query(
+      `update chain_state set cursor_blocks = '[]', height = 0, head = 0, version = version + 1,
+                                  fence = fence + 1, lease_owner = null, lease_until = null where chain = $1`,
+      [chain],
+    );
+    live = adapter(node);
+    await readToHead();
+    let reorgs = 0;
+    let paid = 0;
+    const append = (): void => {
+      const { depositAddress: address, coin } = dice.pick(made);
+      const contract = coin === 'USDT' ? token : null;
+      paid += 1;
+      node?.append({ address, contract, amount: 10n ** BigInt(decimals(contract)) + BigInt(paid) });
+    };
+    for (let block = 1; block <= blocksOfRun; block += 1) {
+      append();
+      if (block % 6 !== 0) continue;
+      await readToHead();
+      if (dice.chance(0.5)) continue;
+      // A branch wins by being longer.
+      reorgs += 1;
+      const depth = Math.floor(dice.between(1, 5));
+      node.reorg(depth);
+      for (let other = 0; other <= depth; other += 1) append();
+    }
+    await readToHead();
+    await isCredited();
+    // Confirmations for everything: each credit is booked once.
+    for (let block = 0; block < 70; block += 1) node.append(null);
+    await readToHead();
+    for (let turn = 0; turn < 3; turn += 1) await gateway.tick();
+    await isCredited();
+    const [booked] = await gateway.query<{ uneven: number; open: number }>(
+      `select (select count(*)::int from deposit d
+                  where d.chain = $1 and d.state = 'credited'
+                    and (select coalesce(sum(l.amount), 0) from ledger_transaction x
+                           join ledger_line l on l.transaction_id = x.id and l.account = 'deposits'
+                          where x.reference like d.chain || ':' || d.key || ':%') <> d.amount) as uneven,
+                (select count(*)::int from left_out_transfer where chain = $1) as open`,
+      [chain],
+    );
+    const told = node.blocks.reduce((sum, one) => sum + one.leftOut, 0);
+    expect(booked?.uneven).toBe(0);
+    // What a reorganisation took back was told of as well.
+    if (reorgs === 0) expect(booked?.open).toBe(told);
+    else expect(booked?.open).toBeGreaterThanOrEqual(told);
+  });
+});
