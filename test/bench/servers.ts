@@ -7,6 +7,7 @@ import { createOrm } from '../../src/db/orm.ts';
 import { PartnerService } from '../../src/partners/partner-service.ts';
 import { BuiltProcess } from '../support/built-process.ts';
 import { orderBody } from '../support/orders.ts';
+import { widePayouts } from '../support/settings.ts';
 import { type Endpoint, endpointsOf } from './endpoints.ts';
 
 /** What both servers work on. */
@@ -64,6 +65,7 @@ export async function startServer(
       MAX_FIXED_ALL_USD: '9000000000',
       MAX_FLOAT_EXPOSURE_USD: '1000000000',
       MAX_FLOAT_ALL_USD: '9000000000',
+      ...widePayouts,
       ...settings,
     },
     ready: /^ready rest=\S+/m,

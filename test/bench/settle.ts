@@ -15,6 +15,7 @@ import { startEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
 import { createOrm } from '../../src/db/orm.ts';
 import { toUnits } from '../../src/money.ts';
 import { orderBody } from '../support/orders.ts';
+import { widePayouts } from '../support/settings.ts';
 import { StatementTally } from './statement-tally.ts';
 import { postgresCpuMs } from './usage.ts';
 
@@ -55,6 +56,7 @@ const app = await startApp({
     MAX_FIXED_ALL_USD: '9000000000',
     MAX_FLOAT_EXPOSURE_USD: '1000000000',
     MAX_FLOAT_ALL_USD: '9000000000',
+    ...widePayouts,
   }),
   databaseUrl: postgres.url,
   embedded: true,

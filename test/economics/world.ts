@@ -20,7 +20,7 @@ import type { Settlement } from '../../src/settlement-setup.ts';
 import { TestClock } from '../support/clock.ts';
 import { Dice } from '../support/dice.ts';
 import { newRecipient, type Recipient } from '../support/recipients.ts';
-import { testSettings } from '../support/settings.ts';
+import { testSettings, widePayouts } from '../support/settings.ts';
 import { Market, type MarketModel, stepSec } from './market.ts';
 
 /**
@@ -188,6 +188,7 @@ export class World {
         ...testSettings,
         LOG_LEVEL: 'silent',
         RECONCILE_EVERY_SEC: '0',
+        ...widePayouts,
         ...settings,
       });
       const app = await startApp({

@@ -7,7 +7,7 @@ import { StaffService } from '../../src/staff/staff-service.ts';
 import type { Surroundings } from '../../src/surroundings.ts';
 import { type Call, contractClient } from './contract-client.ts';
 import { createDatabase } from './database.ts';
-import { testSettings } from './settings.ts';
+import { testSettings, widePayouts } from './settings.ts';
 
 export interface TestGateway {
   readonly app: App;
@@ -42,10 +42,7 @@ const wideLimits = {
   MAX_FIXED_ALL_USD: '9000000000',
   MAX_FLOAT_EXPOSURE_USD: '1000000000',
   MAX_FLOAT_ALL_USD: '9000000000',
-  PAYOUT_LIMIT_USD_PER_HOUR: '1000000000',
-  PAYOUT_LIMIT_USD_PER_DAY: '1000000000',
-  PAYOUT_LIMIT_ASSET_USD_PER_HOUR: '1000000000',
-  PAYOUT_LIMIT_ASSET_USD_PER_DAY: '1000000000',
+  ...widePayouts,
   RATE_LIMIT_AUTH_FAILURES_PER_MIN: '100000',
   RATE_LIMIT_ICONS_PER_MIN: '100000',
   RATE_LIMIT_SIGN_IN_PER_MIN: '100000',

@@ -19,6 +19,14 @@ export function problemsOf(environment: Record<string, string>): readonly string
   return [];
 }
 
+/** Limits on payouts that no load reaches. */
+export const widePayouts = {
+  PAYOUT_LIMIT_USD_PER_HOUR: '1000000000',
+  PAYOUT_LIMIT_USD_PER_DAY: '1000000000',
+  PAYOUT_LIMIT_ASSET_USD_PER_HOUR: '1000000000',
+  PAYOUT_LIMIT_ASSET_USD_PER_DAY: '1000000000',
+} as const;
+
 /** Limits that no load of one partner reaches. */
 export const loadSettings = {
   RATE_LIMIT_PUBLIC_PER_MIN: '1000000',
@@ -32,8 +40,5 @@ export const loadSettings = {
   MAX_FIXED_ALL_USD: '9000000000',
   MAX_FLOAT_EXPOSURE_USD: '1000000000',
   MAX_FLOAT_ALL_USD: '9000000000',
-  PAYOUT_LIMIT_USD_PER_HOUR: '1000000000',
-  PAYOUT_LIMIT_USD_PER_DAY: '1000000000',
-  PAYOUT_LIMIT_ASSET_USD_PER_HOUR: '1000000000',
-  PAYOUT_LIMIT_ASSET_USD_PER_DAY: '1000000000',
+  ...widePayouts,
 } as const;
