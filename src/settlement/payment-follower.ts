@@ -43,7 +43,7 @@ export class PaymentFollower {
     this.#options = options;
   }
 
-  /** One look at each payment, while there is time. Returns the payments that were looked at. */
+  /** One look at each payment, while there is time. Returns those about which a look told nothing new. */
   async follow(
     adapter: ChainAdapter,
     lease: ChainLease,
@@ -65,10 +65,8 @@ export class PaymentFollower {
       lease,
       mined.filter(({ status }) => status.final),
     );
-    await this.#mined(
-      lease,
-      mined.filter(({ status }) => !status.final),
-    );
+    const inBlock = mined.filter(({ status }) => !status.final);
+    await this.#mined(lease, inBlock.filter(isNewsOfBlock));
     const waiting: Seen[] = [];
     for (const one of seen.filter(({ statuses }) => !statuses.some(isMined))) {
       const [dead] = one.statuses.flatMap(({ status }) => (status.state === 'dead' ? [status] : []));
@@ -80,7 +78,7 @@ export class PaymentFollower {
       }
     }
     await this.#wait(adapter, lease, waiting, hasTime);
-    return seen.map(({ payment }) => payment.id);
+    return inBlock.filter((one) => !isNewsOfBlock(one)).map(({ payment }) => payment.id);
   }
 
   /**
@@ -203,13 +201,10 @@ export class PaymentFollower {
   /** A transaction of each payment is in a block that is not final yet. */
   async #mined(lease: ChainLease, all: readonly InBlock[]): Promise<void> {
     const { clock, writer } = this.#options;
-    const news = all.filter(
-      ({ payment, attempt, status }) => attempt.minedHeight !== status.height || payment.problem !== null,
-    );
-    const inBlock = new Map(news.map((one) => [one.payment.id, one]));
+    const inBlock = new Map(all.map((one) => [one.payment.id, one]));
     await writer.change(
       lease,
-      news.map(({ payment }) => payment),
+      all.map(({ payment }) => payment),
       (_em, changing) => {
         const now = clock.now();
         for (const { payment, order, alive } of changing) {
@@ -310,6 +305,11 @@ interface InBlock {
   readonly payment: Payment;
   readonly attempt: PaymentAttempt;
   readonly status: Mined;
+}
+
+/** Whether its row says something else of a payment than its chain does. */
+function isNewsOfBlock({ payment, attempt, status }: InBlock): boolean {
+  return attempt.minedHeight !== status.height || payment.problem !== null;
 }
 
 async function look(adapter: ChainAdapter, { payment, alive }: Standing): Promise<Seen> {

@@ -172,8 +172,8 @@ export class PaymentWorker {
   }
 
   /**
-   * Takes payments as far as they can go now. False when something went wrong. What was tried and is still due waits a
-   * moment; what no time was left for stays due.
+   * Takes payments as far as they can go now. False when something went wrong. A step gives each payment that it takes
+   * its next time; what no time was left for stays due.
    */
   async #advanced(
     adapter: ChainAdapter,
@@ -181,29 +181,20 @@ export class PaymentWorker {
     ids: readonly string[],
     hasTime: () => boolean,
   ): Promise<boolean> {
-    const tried = new Set<string>();
-    const isDone = await this.#tried(adapter, lease, ids, hasTime, tried);
-    // Those of a group that failed are taken one by one at once. One that fails alone was tried, wherever it failed.
-    if (isDone || ids.length === 1) await this.#options.writer.postpone(isDone ? [...tried] : ids, retrySec);
-    return isDone;
-  }
-
-  async #tried(
-    adapter: ChainAdapter,
-    lease: ChainLease,
-    ids: readonly string[],
-    hasTime: () => boolean,
-    tried: Set<string>,
-  ): Promise<boolean> {
+    const { writer } = this.#options;
     const attributes = { chain: adapter.chain, 'payment.count': ids.length };
     try {
-      await span('payments', { kind: 'consumer', attributes }, () =>
-        this.#advance(adapter, lease, ids, hasTime, tried),
+      const unchanged = await span('payments', { kind: 'consumer', attributes }, () =>
+        this.#advance(adapter, lease, ids, hasTime),
       );
+      await writer.postpone(unchanged, retrySec);
       return true;
     } catch (error) {
       if (error instanceof LeaseLost) throw error;
-      if (ids.length === 1) this.#failed(adapter, error);
+      // Those of a group are taken one by one at once.
+      if (ids.length > 1) return false;
+      this.#failed(adapter, error);
+      await writer.postpone(ids, retrySec);
       return false;
     }
   }
@@ -213,20 +204,20 @@ export class PaymentWorker {
     log.warn({ event: 'payment_failed', code: chain, ...errorMembers(error) }, 'a payment made no progress');
   }
 
+  /** Returns the payments about which a look told nothing new. */
   async #advance(
     adapter: ChainAdapter,
     lease: ChainLease,
     ids: readonly string[],
     hasTime: () => boolean,
-    tried: Set<string>,
-  ): Promise<void> {
+  ): Promise<readonly string[]> {
     const { writer, follower } = this.#options;
     const standing = Map.groupBy(await writer.standing(ids), ({ payment }) => payment.state);
     const at = (state: Payment['state']): readonly Standing[] => standing.get(state) ?? [];
-    const prepared = [...at('prepared'), ...(await this.#prepare(adapter, lease, at('ready'), hasTime, tried))];
-    const signed = [...at('signed'), ...(await this.#sign(lease, prepared, hasTime, tried))];
+    const prepared = [...at('prepared'), ...(await this.#prepare(adapter, lease, at('ready'), hasTime))];
+    const signed = [...at('signed'), ...(await this.#sign(lease, prepared, hasTime))];
     await this.#send(adapter, lease, signed, hasTime);
-    for (const id of await follower.follow(adapter, lease, at('sent'), hasTime)) tried.add(id);
+    return follower.follow(adapter, lease, at('sent'), hasTime);
   }
 
   /** Builds the transactions, each beside those before it, and reserves what they spend. */
@@ -235,7 +226,6 @@ export class PaymentWorker {
     lease: ChainLease,
     due: readonly Standing[],
     hasTime: () => boolean,
-    tried: Set<string>,
   ): Promise<readonly Standing[]> {
     if (due.length === 0) return [];
     const { onBoundary, transactions, limits } = this.#options;
@@ -249,7 +239,6 @@ export class PaymentWorker {
     const built: Built[] = [];
     for (const [index, { payment }] of ready.entries()) {
       if (index > 0 && !hasTime()) break;
-      tried.add(payment.id);
       const tx = await this.#build(adapter, lease, payment, held, room);
       if (tx === null) continue;
       built.push({ payment, tx });
@@ -334,12 +323,7 @@ export class PaymentWorker {
    * that is given up: they would wait behind the gap in the nonces that it leaves. Once the time is over, a signer that
    * is not there is not asked again.
    */
-  async #sign(
-    lease: ChainLease,
-    prepared: readonly Standing[],
-    hasTime: () => boolean,
-    tried: Set<string>,
-  ): Promise<readonly Standing[]> {
+  async #sign(lease: ChainLease, prepared: readonly Standing[], hasTime: () => boolean): Promise<readonly Standing[]> {
     if (prepared.length === 0) return [];
     const { transactions, writer } = this.#options;
     const payments = prepared.map(({ payment }) => payment);
@@ -352,7 +336,6 @@ export class PaymentWorker {
         mayGoOut = await writer.mayGoOut(payments);
         lookedAt = performance.now();
       }
-      tried.add(payment.id);
       const attempt = newestOf(alive);
       const isWanted = mayGoOut.has(payment.id) && !hasGap;
       const answer = await (isWanted ? transactions.sign(payment, attempt) : transactions.revoke(payment, attempt));
