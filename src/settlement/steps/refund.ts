@@ -46,7 +46,7 @@ export function refundExtras(settling: Settling): void {
     if (!isNew && !isNetted) continue;
     const { leg, amount } = unreturned(settling, deposit);
     if (leg === null) continue;
-    if (isNew && countExtraRefunds(settling) >= tools.rules.maxRefunds) {
+    if (!isMain && countExtraRefunds(settling) >= tools.rules.maxRefunds) {
       deposit.problem = 'too_many_refunds';
       continue;
     }
