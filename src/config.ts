@@ -316,6 +316,13 @@ export const settings = {
     good: '1800',
     why: 'seconds that an order waits for its deposit',
   }),
+  DEPOSIT_GRACE_SEC: setting({
+    parse: integer(0, 86_400),
+    fallback: 600,
+    shown: '600',
+    good: '600',
+    why: 'seconds after the window within which a deposit that was seen in time must be mined; a fixed rate holds as long',
+  }),
   SHORT_ID_PREFIX: setting({
     parse: shortIdPrefix,
     fallback: 'XP',

@@ -33,7 +33,7 @@ export function settlementTools(
       maxRefunds: config.MAX_REFUNDS_PER_ORDER,
       exchangeDeadlineSec: config.EXCHANGE_DEADLINE_SEC,
       paymentUnknownSec: config.PAYMENT_UNKNOWN_SEC,
-      depositGraceSec: config.DEPOSIT_WINDOW_SEC,
+      depositGraceSec: config.DEPOSIT_GRACE_SEC,
     },
   };
 }

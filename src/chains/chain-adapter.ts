@@ -10,6 +10,11 @@ export interface BlockRef {
   readonly hash: string;
   /** Hash of the block below. */
   readonly parent: string;
+  /**
+   * When it was made, as the block itself says, in milliseconds since 1970. Every adapter tells it. In a stored cursor
+   * it is the effective time (`settlement/arrival-times`), absent in cursors of older versions.
+   */
+  readonly timeMs?: number;
 }
 
 /** The newest blocks that a scan has seen, oldest first. Stored in the transaction that stores what they held. */
@@ -182,6 +187,8 @@ export interface ChainAdapter {
   readonly reorgWindow: number;
   /** At least so long between two looks at the chain; absent where looking costs nobody anything. */
   readonly pollMs?: number;
+  /** By how many seconds the time that a block states may be wrong. */
+  readonly blockToleranceSec: number;
   /** Where a first scan begins: no deposit can be in this block or below. */
   readonly startHeight: number;
   head(): Promise<BlockRef>;

@@ -51,6 +51,8 @@ export interface Network {
   readonly accountPath: string;
   /** Null where transactions carry no memo. */
   readonly memo: MemoRule | null;
+  /** By how many seconds the time that a block of the chain states may be wrong. */
+  readonly blockToleranceSec: number;
 }
 
 /** Visible ASCII. A space at an end would make another memo of it, which the recipient would not find. */
@@ -86,6 +88,22 @@ const textMemo = (name: 'memo' | 'comment', length: number): MemoRule => ({
   accepts: (tag) => tag.length <= length && printable.test(tag),
 });
 
+/**
+ * Miners of Bitcoin and its kin state times that are minutes wrong. Everywhere else the protocol or the other
+ * validators hold the time of a block to within seconds.
+ */
+const minersClockSec = 600;
+const validatorsClockSec = 15;
+const minersFamilies: ReadonlySet<AddressFamily> = new Set([
+  'bitcoin',
+  'litecoin',
+  'dogecoin',
+  'bitcoin-cash',
+  'dash',
+  'zcash',
+  'monero',
+]);
+
 function row(
   id: string,
   title: string,
@@ -96,7 +114,8 @@ function row(
   memo: MemoRule | null = null,
   keychain: string = family,
 ): Network {
-  return { id, title, chain, family, deposit, keychain, accountPath, memo };
+  const blockToleranceSec = minersFamilies.has(family) ? minersClockSec : validatorsClockSec;
+  return { id, title, chain, family, deposit, keychain, accountPath, memo, blockToleranceSec };
 }
 
 const evmPath = "m/44'/60'/0'";
@@ -146,6 +165,11 @@ export function networkById(id: string): Network | undefined {
 /** The first network of a chain, which stands for its keys and addresses. */
 export function networkOfChain(chain: string): Network | undefined {
   return networks.find((network) => network.chain === chain);
+}
+
+/** By how many seconds the time that a block of the chain states may be wrong. */
+export function blockToleranceSec(chain: string): number {
+  return networkOfChain(chain)?.blockToleranceSec ?? minersClockSec;
 }
 
 /** Path of the key that pays: the first address of the account beside that of the deposits. */

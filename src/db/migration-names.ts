@@ -8,6 +8,7 @@ export const migrationNames = [
   '0006-live-chains',
   '0007-venue-orders',
   '0008-trust',
+  '0009-timely',
   '0010-identity',
   '0011-payment-patience',
   '0012-exposure',

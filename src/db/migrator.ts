@@ -9,6 +9,7 @@ import { Migration0005StaffReading } from './migrations/0005-staff-reading.ts';
 import { Migration0006LiveChains } from './migrations/0006-live-chains.ts';
 import { Migration0007VenueOrders } from './migrations/0007-venue-orders.ts';
 import { Migration0008Trust } from './migrations/0008-trust.ts';
+import { Migration0009Timely } from './migrations/0009-timely.ts';
 import { Migration0010Identity } from './migrations/0010-identity.ts';
 import { Migration0011PaymentPatience } from './migrations/0011-payment-patience.ts';
 import { Migration0012Exposure } from './migrations/0012-exposure.ts';
@@ -26,6 +27,7 @@ const classes: Readonly<Record<MigrationName, Constructor<Migration>>> = {
   '0006-live-chains': Migration0006LiveChains,
   '0007-venue-orders': Migration0007VenueOrders,
   '0008-trust': Migration0008Trust,
+  '0009-timely': Migration0009Timely,
   '0010-identity': Migration0010Identity,
   '0011-payment-patience': Migration0011PaymentPatience,
   '0012-exposure': Migration0012Exposure,

@@ -59,6 +59,15 @@ export class DepositType {
   @Field(() => DateTime, { nullable: true, description: 'When it was first seen in a block.' })
   minedAt!: Date | null;
 
+  @Field(() => DateTime, {
+    nullable: true,
+    description: 'The earliest time that it can have come, by its chain; null where nothing bounds it.',
+  })
+  arrivedAfter!: Date | null;
+
+  @Field(() => DateTime, { description: 'The latest time that it can have come: in time when within the window.' })
+  arrivedBy!: Date;
+
   @Field(() => DateTime, { nullable: true, description: 'When it was credited.' })
   creditedAt!: Date | null;
 

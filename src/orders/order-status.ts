@@ -24,28 +24,40 @@ interface Edge {
  * others. `schema/order-status.md` is generated from this table.
  */
 export const orderMoves = {
-  deposit_seen: { from: 'waiting_deposit', to: 'confirming', when: 'a deposit is in a block, or waits for one' },
-  window_passed: { from: 'waiting_deposit', to: 'expired', when: 'the deposit window passes and nothing was seen' },
+  deposit_seen: {
+    from: 'waiting_deposit',
+    to: 'confirming',
+    when: 'a deposit of enough is in a block, or waits for one',
+  },
+  window_passed: {
+    from: 'waiting_deposit',
+    to: 'expired',
+    when: 'the deposit window passes without a deposit that the order could exchange or return',
+  },
+  below_minimum: {
+    from: 'waiting_deposit',
+    to: 'refunding',
+    when: "the deposit window passes, and all that arrived is less than the pair's minimum",
+  },
   deposit_lost: {
     from: 'confirming',
     to: 'waiting_deposit',
-    when: 'the deposit was reorganised away or dropped, within the window',
+    when: 'the deposit was reorganised away or dropped, and the window goes on or less than the minimum is left',
   },
   deposit_lost_late: {
     from: 'confirming',
     to: 'expired',
-    when: 'the deposit was reorganised away or dropped, and the window has passed',
+    when: 'the deposit was reorganised away, dropped, or not mined in time, and the window has passed',
   },
   deposit_confirmed: {
     from: 'confirming',
     to: 'exchanging',
     when: 'the deposit has its confirmations and its amount is acceptable',
   },
-  below_minimum: { from: 'confirming', to: 'refunding', when: "less arrived than the pair's minimum" },
   rate_expired: {
     from: 'confirming',
     to: 'refunding',
-    when: 'the deposit was mined too long after the window for its rate to hold',
+    when: 'nothing shows that the deposit came in time, and its rate is better than the market',
   },
   late_deposit: { from: 'expired', to: 'refunding', when: 'a deposit that came too late has its confirmations' },
   liquidity_bought: { from: 'exchanging', to: 'sending', when: 'the liquidity venue filled the exchange' },

@@ -15,6 +15,7 @@ import type { Clock } from '../clock.ts';
 import type { JobQueue } from '../jobs/job-queue.ts';
 import type { Log } from '../log.ts';
 import { Order } from '../orders/order.entity.ts';
+import { type ChainLook, withEffectiveTimes } from './arrival-times.ts';
 import { type Arrival, findArrivals, type OwnSighting, ownSightings, type Sighting } from './arrivals.ts';
 import type { OnBoundary } from './boundary.ts';
 import { type ChainLease, LeaseLost } from './chain-lease.ts';
@@ -22,6 +23,7 @@ import { Deposit } from './deposit.entity.ts';
 import { creditStrangers, dropDeposits, orphanDeposits, storeArrival } from './deposit-changes.ts';
 import { withoutParts } from './deposit-parts.ts';
 import { type LeftOut, splitByText, storeLeftOut, whyLeftOut } from './left-out.ts';
+import { Payment } from './payment.entity.ts';
 import type { ScannedTo, SettlementTools } from './settling.ts';
 import { isRipe } from './steps/credit.ts';
 import { noticeDeposits } from './steps/notice.ts';
@@ -51,6 +53,8 @@ interface ScanState {
   readonly cursor: Cursor;
   /** Height of the chain's newest block at the last scan. */
   readonly head: number;
+  /** When a look began that read the chain to its head. */
+  readonly readAt: Date | null;
   readonly final: number | null;
   /** Keys of the transfers that waited at the last look and were looked up: strangers' cost nothing a second time. */
   readonly lookedUp: ReadonlySet<string>;
@@ -94,8 +98,9 @@ export class ChainScanner {
    * @throws LeaseLost when another process has the chain now; ChainError when the node does not answer.
    */
   async scan(adapter: ChainAdapter, lease: ChainLease): Promise<ScanOutcome> {
-    const { orm, log, onBoundary } = this.#options;
+    const { orm, clock, log, onBoundary } = this.#options;
     const { chain } = adapter;
+    const began = clock.now();
     let state = await this.#state(adapter, lease);
     if (state.rescanFrom !== null) {
       await this.#rescan(adapter, lease, state);
@@ -106,7 +111,8 @@ export class ChainScanner {
     const pending = await pendingOf(adapter, state.waiting);
     let result: ScanResult;
     try {
-      result = await adapter.scan(state.cursor, maxBlocks);
+      const scanned = await adapter.scan(state.cursor, maxBlocks);
+      result = withEffectiveTimes(state.cursor.window, scanned, clock.now());
     } catch (error) {
       if (!(error instanceof ReorgTooDeep)) throw error;
       log.error({ event: 'reorg_too_deep', code: chain }, 'a chain was reorganised below the window; rescan it');
@@ -115,6 +121,8 @@ export class ChainScanner {
       return 'stopped';
     }
     const final = result.final ?? null;
+    const isAtHead = heightOf(result.cursor) >= result.head;
+    const readAt = isAtHead ? began : state.readAt;
     const hasMoved = result.blocks.length > 0 || result.orphaned.length > 0 || final !== state.final;
     // What was in a block that is gone may wait again.
     const isKnown = ({ key }: Transfer): boolean => result.orphaned.length === 0 && state.lookedUp.has(key);
@@ -130,7 +138,10 @@ export class ChainScanner {
       await onBoundary('deposit.scanned');
       let left: string[];
       try {
-        left = await orm.em.fork().transactional((em) => this.#record(em, adapter, lease, state, result, waiting));
+        const look = { began, readAt: state.readAt, isBelated: false };
+        left = await orm.em
+          .fork()
+          .transactional((em) => this.#record(em, adapter, lease, state, result, waiting, look));
       } catch (error) {
         this.forget(chain);
         throw error;
@@ -140,6 +151,7 @@ export class ChainScanner {
         version: state.version + 1n,
         cursor: result.cursor,
         head: result.head,
+        readAt,
         final,
         ...looked,
         waiting: left,
@@ -149,9 +161,9 @@ export class ChainScanner {
       });
       await onBoundary('deposit.recorded');
     } else {
-      this.#states.set(chain, { ...state, ...looked });
+      this.#states.set(chain, { ...state, readAt, ...looked });
     }
-    if (heightOf(result.cursor) < result.head) return 'more';
+    if (!isAtHead) return 'more';
     return hasMoved ? 'at_head' : 'unchanged';
   }
 
@@ -166,7 +178,10 @@ export class ChainScanner {
     if (state.problem !== null || state.rescanFrom !== null || heightOf(state.cursor) < block.ref.height) return;
     const { cursor, head, final } = state;
     const found = { orphaned: [], blocks: [block], cursor, head, final };
-    await this.#options.orm.em.fork().transactional((em) => this.#record(em, adapter, lease, state, found, nothing));
+    const look = { began: this.#options.clock.now(), readAt: state.readAt, isBelated: true };
+    await this.#options.orm.em
+      .fork()
+      .transactional((em) => this.#record(em, adapter, lease, state, found, nothing, look));
     this.forget(adapter.chain);
   }
 
@@ -187,10 +202,11 @@ export class ChainScanner {
         final: number | null;
         problem: string | null;
         rescan_from: number | null;
+        read_at: string | null;
         waiting: string[];
       }[]
     >(
-      `select version::text as version, cursor_blocks, head::int as head, final_height::int as final, problem,
+      `select version::text as version, cursor_blocks, head::int as head, final_height::int as final, problem, read_at,
                 rescan_from::int as rescan_from,
                 array(select distinct txid from deposit d where d.chain = c.chain and d.state = 'mempool') as waiting
            from chain_state c where chain = ?`,
@@ -203,6 +219,7 @@ export class ChainScanner {
       version: BigInt(row.version),
       cursor: isFirst ? await adapter.start(adapter.startHeight) : { window: row.cursor_blocks },
       head: row.head,
+      readAt: this.#past(row.read_at),
       final: row.final,
       lookedUp: new Set(),
       waiting: row.waiting,
@@ -213,6 +230,12 @@ export class ChainScanner {
     };
     this.#states.set(chain, state);
     return state;
+  }
+
+  /** A stored time; null for one of the future, which is from before the clock was set back. */
+  #past(stored: string | null): Date | null {
+    const at = stored === null ? null : new Date(stored);
+    return at !== null && at <= this.#options.clock.now() ? at : null;
   }
 
   /**
@@ -233,7 +256,9 @@ export class ChainScanner {
       );
       if (adapter.model === 'outputs') await forgetOutputsAbove(em, chain, from);
       const undone = { orphaned, blocks: [], cursor, head, final: state.final };
-      await this.#record(em, adapter, lease, state, undone, nothing);
+      // What is found now may have been missed before, so that no earlier look bounds when it came.
+      const look = { began: this.#options.clock.now(), readAt: null, isBelated: false };
+      await this.#record(em, adapter, lease, state, undone, nothing, look);
     });
     this.forget(chain);
     log.warn({ event: 'rescan', code: chain, count: head - from }, 'a chain is read again');
@@ -253,22 +278,24 @@ export class ChainScanner {
     state: ScanState,
     { orphaned, blocks, cursor, head, final = null }: ScanResult,
     waiting: Waiting,
+    { began, readAt, isBelated }: Pick<ChainLook, 'began' | 'readAt' | 'isBelated'>,
   ): Promise<string[]> {
     const { clock, jobs, log, tools } = this.#options;
     const { chain } = adapter;
     const now = clock.now();
+    const look: ChainLook = { began, now, readAt, isBelated, toleranceSec: adapter.blockToleranceSec };
     const height = heightOf(cursor);
+    const isAtHead = height >= head;
+    const to: ScannedTo = { height, final, isAtHead, readAt: isAtHead && !isBelated ? began : readAt };
     // The fence against a process that slept past its lease, the version against a scan that overlapped with this one.
     const held = await em.execute<{ chain: string }[]>(
       `update chain_state
           set version = version + 1, cursor_blocks = ?::jsonb, height = ?, head = ?, final_height = ?, scanned_at = ?,
-                rescan_from = null, problem = null
+                read_at = ?, rescan_from = null, problem = null
         where chain = ? and fence = ? and version = ? returning chain`,
-      [JSON.stringify(cursor.window), height, head, final, now, chain, fence, state.version.toString()],
+      [JSON.stringify(cursor.window), height, head, final, now, to.readAt, chain, fence, state.version.toString()],
     );
     if (held.length === 0) throw new LeaseLost(`another process works on ${chain}`);
-    const isAtHead = height >= head;
-    const to: ScannedTo = { height, final, isAtHead };
 
     await countConfirmations(em, chain, height);
     const mined = splitByText(
@@ -303,7 +330,7 @@ export class ChainScanner {
 
     await orphanDeposits(em, deposits, orders, orphaned, now);
     for (const arrival of arrivals) {
-      if (!storeArrival(em, deposits, chain, arrival, now)) leftOut.push(leave(arrival, 'changed'));
+      if (!storeArrival(em, deposits, chain, arrival, look)) leftOut.push(leave(arrival, 'changed'));
     }
     await storeLeftOut(em, log, chain, leftOut, now);
     if (isAtHead) dropDeposits(deposits, chain, waiting.gone);
@@ -311,9 +338,14 @@ export class ChainScanner {
     await em.flush();
 
     const scanned = new Map([[chain, to]]);
+    // A single deposit of an order that still waits cannot be on its way back.
+    const several = orders.filter(({ id }) => deposits.filter(({ orderId }) => orderId === id).length > 1);
+    const payments =
+      several.length === 0 ? [] : await em.find(Payment, { orderId: { $in: several.map(({ id }) => id) } });
     for (const order of orders) {
       const its = deposits.filter(({ orderId }) => orderId === order.id);
-      const rows = { order, deposits: its, payments: [], trade: null, bookings: [], client: [] };
+      const paid = payments.filter(({ orderId }) => orderId === order.id);
+      const rows = { order, deposits: its, payments: paid, trade: null, bookings: [], client: [] };
       noticeDeposits({ em, tools, now, scanned, ...rows });
     }
     const ripe = deposits.filter((deposit) => deposit.chain === chain && isRipe(deposit, to));

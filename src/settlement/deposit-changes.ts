@@ -4,6 +4,7 @@ import type { BlockRef, Transfer } from '../chains/chain-adapter.ts';
 import { book, line, minus } from '../ledger/ledger.ts';
 import { Big, fromUnits } from '../money.ts';
 import type { Order } from '../orders/order.entity.ts';
+import { boundsOf, type ChainLook, earlierOf } from './arrival-times.ts';
 import type { Arrival } from './arrivals.ts';
 import { Deposit } from './deposit.entity.ts';
 import { isOfBalance } from './deposit-parts.ts';
@@ -44,6 +45,7 @@ export async function orphanDeposits(
     deposit.state = 'orphaned';
     deposit.height = null;
     deposit.blockHash = null;
+    deposit.minedAfter = null;
   }
 }
 
@@ -56,8 +58,9 @@ export function storeArrival(
   deposits: Deposit[],
   chain: string,
   arrival: Arrival,
-  now: Date,
+  look: ChainLook,
 ): boolean {
+  const { now } = look;
   const { transfer, block, asset, target, confirmationsRequired } = arrival;
   const { orderId, purpose } = target;
   const known = deposits.find((deposit) => deposit.chain === chain && deposit.key === transfer.key);
@@ -66,14 +69,19 @@ export function storeArrival(
     if (known.state === 'orphaned') known.state = 'mempool';
     return true;
   }
+  const found = boundsOf(block, look);
   const place = {
     state: block === null ? ('mempool' as const) : ('mined' as const),
     height: block?.height ?? null,
     blockHash: block?.hash ?? null,
+    minedAfter: block === null ? null : found.after,
   };
   if (known) {
     // A credited deposit stays credited: a scan that repeats a block finds nothing new in it.
-    if (known.state !== 'credited') Object.assign(known, place, { minedAt: known.minedAt ?? now });
+    if (known.state !== 'credited') {
+      const { after, by } = earlierOf({ after: known.arrivedAfter, by: known.arrivedBy }, found);
+      Object.assign(known, place, { minedAt: known.minedAt ?? now, arrivedAfter: after, arrivedBy: by });
+    }
     if (isOfBalance(transfer)) known.comparedHeight = block?.height ?? null;
     return true;
   }
@@ -95,6 +103,8 @@ export function storeArrival(
     confirmationsRequired,
     seenAt: now,
     minedAt: block === null ? null : now,
+    arrivedAfter: found.after,
+    arrivedBy: found.by,
     creditedAt: null,
     credits: 0,
     problem: orderId === null && purpose === 'order' ? 'unknown_tag' : null,

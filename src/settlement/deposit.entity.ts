@@ -83,6 +83,18 @@ export class Deposit {
   @Property({ type: 'timestamptz', nullable: true })
   minedAt!: Date | null;
 
+  /** The earliest time that it can have come, as `arrival-times` says; null where nothing bounds it. */
+  @Property({ type: 'timestamptz', nullable: true })
+  arrivedAfter!: Date | null;
+
+  /** The latest time that it can have come. */
+  @Property({ type: 'timestamptz' })
+  arrivedBy!: Date;
+
+  /** The earliest time that its block can have been made; null while it is in none, or where nothing bounds it. */
+  @Property({ type: 'timestamptz', nullable: true })
+  minedAfter!: Date | null;
+
   @Property({ type: 'timestamptz', nullable: true })
   creditedAt!: Date | null;
 

@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 /** Orders that one statement moves; a sweep goes on until none is left. */
 const batch = 500;
 
-/** Ends the wait of orders whose deposit window has passed with no deposit seen. */
+/** Ends the wait of orders whose deposit window has passed and that have no deposit at all. */
 export class OrderExpiry {
   readonly #orm: MikroORM;
   readonly #clock: Clock;
@@ -20,7 +20,8 @@ export class OrderExpiry {
    * neither. Rows that another process holds are left to it, so any number of processes may sweep at once.
    *
    * An order is due once its chain was read to its head after the window's end, by any process: a deposit that came in
-   * time counts even when nobody was there to see it.
+   * time counts although no process was there to see it. An order with a deposit, which is below its minimum or late, is
+   * left to `awaitDeposit`.
    */
   async sweep(): Promise<void> {
     const networks = JSON.stringify(allNetworks().map(({ id, chain }) => ({ network: id, chain })));
@@ -32,6 +33,7 @@ export class OrderExpiry {
              join jsonb_to_recordset(?::jsonb) as n (network text, chain text) on n.network = o.network_from
              join chain_state c on c.chain = n.chain
             where o.next_action_at <= ? and o.status = 'waiting_deposit' and o.expires_at <= c.read_at
+              and not exists (select from deposit d where d.order_id = o.id and d.state <> 'orphaned')
             order by o.next_action_at limit ? for update of o skip locked
          ), moved as (
            update exchange_order o

@@ -18,7 +18,7 @@ import {
   type StepResult,
   secondsAfter,
 } from './settling.ts';
-import { confirmDeposit, takeLateDeposit } from './steps/confirm.ts';
+import { awaitDeposit, confirmDeposit, takeLateDeposit } from './steps/confirm.ts';
 import { creditDeposits } from './steps/credit.ts';
 import { exchange, isPastTrading, recordAnswer, venueOrder } from './steps/exchange.ts';
 import { noticeDeposits } from './steps/notice.ts';
@@ -120,11 +120,14 @@ export class OrderSettler {
   }
 
   #step(settling: Settling): StepResult {
-    const { order } = settling;
-    // Waiting orders have the clock's alarm for their expiry, which the sweep keeps.
-    if (order.status === 'waiting_deposit') return rest(order.expiresAt);
-    if (order.heldAt !== null) return rest();
+    const { order, now } = settling;
+    if (order.heldAt !== null) {
+      // The expiry sweep goes by this alarm.
+      return rest(order.status === 'waiting_deposit' && now < order.expiresAt ? order.expiresAt : null);
+    }
     switch (order.status) {
+      case 'waiting_deposit':
+        return awaitDeposit(settling);
       case 'confirming':
         return confirmDeposit(settling);
       case 'expired':
@@ -295,8 +298,14 @@ async function write(settlings: readonly Settling[]): Promise<void> {
 }
 
 async function readScanned(em: EntityManager): Promise<Map<string, ScannedTo>> {
-  const rows = await em.execute<(ScannedTo & { chain: string })[]>(
-    `select chain, height::int as height, final_height::int as final, height >= head as "isAtHead" from chain_state`,
+  const rows = await em.execute<(Omit<ScannedTo, 'readAt'> & { chain: string; read_at: string | null })[]>(
+    `select chain, height::int as height, final_height::int as final, height >= head as "isAtHead", read_at
+       from chain_state`,
   );
-  return new Map(rows.map(({ chain, ...scannedTo }) => [chain, scannedTo]));
+  return new Map(
+    rows.map(({ chain, read_at, ...scannedTo }) => [
+      chain,
+      { ...scannedTo, readAt: read_at === null ? null : new Date(read_at) },
+    ]),
+  );
 }

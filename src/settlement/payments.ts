@@ -110,6 +110,27 @@ export function createPayment(
 /** Why a leg is not refunded by itself. */
 export type RefundObstacle = 'no_refund_address' | 'below_fee' | 'netted';
 
+/** Why an amount of a deposit would not be refunded by itself; null where it would be. */
+export function refundObstacle(
+  settling: Settling,
+  deposit: Deposit,
+  amount: Big,
+  recipient: Recipient | null = refundAddress(settling),
+): RefundObstacle | null {
+  const fee = currencyOf(settling, deposit).networkFee;
+  if (amount.lte(fee)) return 'below_fee';
+  // What is not credited yet is owed once it is.
+  const isOwed = deposit.state !== 'credited' || minOf(amount, availableToReturn(settling, deposit)).gt(fee);
+  if (isInDebit(settling) || !isOwed) return 'netted';
+  return recipient ? null : 'no_refund_address';
+}
+
+function currencyOf({ tools }: Settling, { id, coin, network }: Deposit): Currency {
+  const currency = tools.catalogue.find(coin, network);
+  if (!currency) throw new Error(`deposit ${id} is of a currency that is gone`);
+  return currency;
+}
+
 /**
  * Refunds a leg, less the network's fee, to the order's refund address or to the recipient that staff gave, or as much
  * of it as the order's account is still owed; the deposit's problem then says `netted`. Returns what stands in the way
@@ -122,13 +143,11 @@ export function refundLeg(
   amount: Big,
   recipient: Recipient | null = refundAddress(settling),
 ): Payment | RefundObstacle {
-  const currency = settling.tools.catalogue.find(deposit.coin, deposit.network);
-  if (!currency) throw new Error(`deposit ${deposit.id} is of a currency that is gone`);
+  const obstacle = refundObstacle(settling, deposit, amount, recipient);
+  if (obstacle !== null || !recipient) return obstacle ?? 'no_refund_address';
+  const currency = currencyOf(settling, deposit);
   const fee = new Big(currency.networkFee);
-  if (amount.lte(fee)) return 'below_fee';
   const owed = minOf(amount, availableToReturn(settling, deposit));
-  if (isInDebit(settling) || owed.lte(fee)) return 'netted';
-  if (!recipient) return 'no_refund_address';
   const kept = { kind: 'refund', leg, deposit, currency, recipient } as const;
   if (owed.lt(amount)) deposit.problem = 'netted';
   return createPayment(settling, { ...kept, amount: owed.minus(fee), feeCharged: fee });

@@ -273,10 +273,13 @@ export class SettlementWorker {
     }
   }
 
-  /** The end of an order's waiting is not among them: the expiry sweep has that. */
+  /** The end of the waiting of an order without a deposit is not among them: the expiry sweep has that. */
   async #dueOrders(before: Date): Promise<string[]> {
     const rows = await this.#options.orm.em.fork().execute<{ id: string }[]>(
-      `select id from exchange_order where next_action_at <= ? and (status <> 'waiting_deposit' or next_action_at < expires_at)
+      `select id from exchange_order o
+        where next_action_at <= ?
+          and (status <> 'waiting_deposit' or next_action_at < expires_at
+               or exists (select from deposit d where d.order_id = o.id and d.state <> 'orphaned'))
         order by next_action_at limit ?`,
       [before, sweepBatch],
     );

@@ -23,7 +23,7 @@ export interface SettlementRules {
   readonly exchangeDeadlineSec: number;
   /** How long a payment's fate may stay unknown before its order fails and staff look at it. */
   readonly paymentUnknownSec: number;
-  /** Fixed terms hold for deposits mined at most this long after the window, and a mempool sighting counts as long. */
+  /** How long after the window a deposit that came in time may be mined; then it is late. */
   readonly depositGraceSec: number;
 }
 
@@ -42,6 +42,8 @@ export interface ScannedTo {
   readonly final: number | null;
   /** Whether no block of the chain was left to read. */
   readonly isAtHead: boolean;
+  /** When a look began that read the chain to its head; null while none did. */
+  readonly readAt: Date | null;
 }
 
 /** One order under its row lock, with everything that decides its next move, inside one transaction. */

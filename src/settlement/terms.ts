@@ -50,6 +50,18 @@ export function exchangeTerms(
   return terms.amountTo.gt('0') ? terms : null;
 }
 
+/** Whether the quoted price of a fixed order gives its user no more than these prices do, before fees. */
+export function isNoBetterThan(order: OrderTerms, { from, to }: PricePair): boolean {
+  const expected = new Big(order.amountFromExpected);
+  return expected.times(from).gte(grossQuoted(order).times(to));
+}
+
+/** What the quote of an order gives for its expected amount, before fees. */
+function grossQuoted(order: OrderTerms): Big {
+  const net = new Big(order.amountFromExpected).times(order.rateQuoted);
+  return net.plus(order.serviceFeeQuoted).plus(order.networkFeeQuoted);
+}
+
 function floatTerms(order: OrderTerms, amountFrom: Big, to: QuotedCurrency, prices: PricePair): ExchangeTerms {
   const { amountTo, serviceFee, networkFee } = quoteTerms(amountFrom, prices, to, new Big(order.feeRate));
   return { amountFrom, amountTo, serviceFee, networkFee };
@@ -60,8 +72,7 @@ function fixedTerms(order: OrderTerms, amountFrom: Big, to: QuotedCurrency): Exc
   const serviceFee = new Big(order.serviceFeeQuoted);
   const networkFee = new Big(order.networkFeeQuoted);
   if (amountFrom.eq(expected)) return { amountFrom, amountTo: new Big(order.amountToExpected), serviceFee, networkFee };
-  const grossQuoted = expected.times(order.rateQuoted).plus(serviceFee).plus(networkFee);
-  const gross = grossQuoted.times(amountFrom).div(expected);
+  const gross = grossQuoted(order).times(amountFrom).div(expected);
   const partFee = floorTo(gross.times(order.feeRate), storedDecimals);
   return {
     amountFrom,

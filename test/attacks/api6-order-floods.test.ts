@@ -100,7 +100,7 @@ describe('orders that wait for their deposit', () => {
     attempt('one order too many', await partner.outcome(), tooMany);
     for (const order of orders) await gateway.deposit(order, { amount: '0.00001' });
     await gateway.tick();
-    expect(await statuses(orders)).toEqual(Array(5).fill('confirming'));
+    expect(await statuses(orders)).toEqual(Array(5).fill('waiting_deposit'));
     clock.advance(1_001);
     attempt('orders that wait for a block with dust', await partner.outcome(), tooMany);
     await gateway.mine('BTC');

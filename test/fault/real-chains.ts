@@ -102,7 +102,12 @@ const torture = await Torture.open<Made>({
   seed,
   keep,
   counts,
-  settings: { ...nodes.environment, DEPOSIT_WINDOW_SEC: String(windowSec), CHAIN_POLL_MS: '100' },
+  settings: {
+    ...nodes.environment,
+    DEPOSIT_WINDOW_SEC: String(windowSec),
+    DEPOSIT_GRACE_SEC: String(windowSec),
+    CHAIN_POLL_MS: '100',
+  },
 });
 const { made, workers } = torture;
 torture.say(`seed ${seed}, ${orderCount} orders, in ${torture.folder}`);

@@ -100,6 +100,7 @@ const torture = await Torture.open<Made>({
   counts,
   settings: {
     DEPOSIT_WINDOW_SEC: String(windowSec),
+    DEPOSIT_GRACE_SEC: String(windowSec),
     EXCHANGE_DEADLINE_SEC: '10',
     SANDBOX_BLOCK_MS: '50',
     CHAIN_POLL_MS: '50',

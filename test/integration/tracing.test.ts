@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { addressExample } from '../../src/chains/address.ts';
 import { RunningClock } from '../support/clock.ts';
 import { close, listen } from '../support/local-server.ts';
-import { type MadeOrder, type SettledGateway, startSettledGateway } from '../support/settled-gateway.ts';
+import { endWindow, type MadeOrder, type SettledGateway, startSettledGateway } from '../support/settled-gateway.ts';
 import { newMember } from '../support/staff-client.ts';
 
 /** https://opentelemetry.io/docs/specs/otlp/#otlphttp, as far as it is looked at here. */
@@ -49,12 +49,14 @@ beforeAll(async () => {
   const second = await newMember(gateway, 'operator');
   completed = await gateway.order();
   await gateway.deposit(completed);
-  // Below the minimum, and with nowhere to refund it to.
+  // Late, and with nowhere to refund it to.
   failed = await gateway.order({ refund_address: undefined });
-  await gateway.deposit(failed, { amount: '0.0002' });
+  await endWindow(gateway, failed);
   const until = async (order: MadeOrder, status: string): Promise<void> => {
     while ((await gateway.show(order)).status !== status) await sleep(50);
   };
+  await until(failed, 'expired');
+  await gateway.deposit(failed);
   await until(failed, 'failed');
   const refund =
     'mutation Refund($id: ID!, $to: String!) { orderRefund(input: { orderId: $id, address: $to }, reason: "x") { id } }';

@@ -120,6 +120,11 @@ export function describeChainAdapter(name: string, makeHarness: () => Promise<Ch
         const refs = [...first.blocks, ...second.blocks].map(({ ref }) => ref);
         expect(refs.map(({ parent }) => parent)).toEqual([start, ...refs.slice(0, -1)].map((ref) => ref?.hash));
         expect(refs.at(-1)).toEqual(await adapter.head());
+        for (const [index, { timeMs = 0 }] of refs.entries()) {
+          expect(timeMs).toBeGreaterThanOrEqual(refs[index - 1]?.timeMs ?? start?.timeMs ?? 0);
+          expect(timeMs).toBeGreaterThan(Date.UTC(2009, 0, 3));
+          expect(timeMs).toBeLessThanOrEqual(Date.now() + adapter.blockToleranceSec * 1_000);
+        }
         expect(first.head).toBe((await adapter.head()).height);
         const txids = transfersOf(first, second).map((transfer) => transfer.txid);
         expect(txids).toContain(txid);

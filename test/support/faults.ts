@@ -28,6 +28,8 @@ export class Faults {
   pending: (() => Pending) | null = null;
   /** Before a chain is read. */
   scan: ((chain: string) => Promise<void>) | null = null;
+  /** Instead of how wrong the times of blocks may be. */
+  blockToleranceSec: number | null = null;
   feeFactor = 1n;
   signerAway = false;
   /** Stands between the worker and the signer. */
@@ -93,6 +95,7 @@ export class Faults {
             return faults.feeFactor === 1n ? tx : { ...tx, fee: tx.fee * faults.feeFactor };
           };
         }
+        if (name === 'blockToleranceSec') return faults.blockToleranceSec ?? target.blockToleranceSec;
         const value = Reflect.get(target, name, target);
         return typeof value === 'function' ? value.bind(target) : value;
       },

@@ -157,11 +157,11 @@ const leanWrites = [
 
 const settlementWrites = [
   `insert into deposit (id, chain, key, order_id, txid, address, coin, network, amount, state, height, block_hash,
-     confirmations_required, seen_at, mined_at, credited_at, credits, problem)
+     confirmations_required, seen_at, arrived_by, mined_at, credited_at, credits, problem)
    select deposit_id, chain_from, deposit_txid || ':0', id, deposit_txid, address, coin_from, network_from, amount_from,
           case when status = 'confirming' then 'mined' else 'credited' end,
           (extract(epoch from created_at) / 60)::bigint, md5((extract(epoch from created_at)::bigint / 60)::text), 2,
-          created_at + interval '5 minutes', created_at + interval '5 minutes',
+          created_at + interval '5 minutes', created_at + interval '5 minutes', created_at + interval '5 minutes',
           case when status <> 'confirming' then created_at + interval '15 minutes' end,
           case when status = 'confirming' then 0 else 1 end,
           case when status = 'failed' and n % 4 = 0 then 'refund_failed' end

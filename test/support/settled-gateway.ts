@@ -136,10 +136,21 @@ export async function startSettledGateway(
   };
 }
 
-/** Makes an order that has failed, as it has no refund address. */
+/** Ends the window of an order a moment later than now. */
+export async function endWindow({ clock, query: rows }: SettledGateway, { id }: MadeOrder): Promise<void> {
+  clock.advance(1);
+  await rows('update exchange_order set expires_at = $2, next_action_at = $2 where id = $1', [id, clock.now()]);
+}
+
+/** Makes an order that has failed: its deposit came late, and it has no refund address. */
 export async function failedOrder(gateway: SettledGateway): Promise<MadeOrder> {
   const order = await gateway.order({ refund_address: undefined });
-  await gateway.deposit(order, { amount: '0.0002' });
+  await endWindow(gateway, order);
+  await gateway.tick();
+  gateway.clock.advance(1);
+  await gateway.deposit(order);
+  await gateway.settle(order);
+  await gateway.mine(order.networkFrom, 2);
   await gateway.settle(order);
   const { status } = await gateway.show(order);
   if (status !== 'failed') throw new Error(`the order is ${status}`);

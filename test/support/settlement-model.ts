@@ -154,6 +154,7 @@ export class World {
   readonly #stuck: { readonly chain: string; readonly transfer: Transfer }[] = [];
   #stuckCount = 0;
   readonly #questions: { chain: string; question: NodeQuestion }[] = [];
+  readonly #unread = new Set<string>();
   readonly #venue: VenueAnswerName[] = [];
   readonly #sent = new Map<string, Set<string>>();
   readonly #violations: string[] = [];
@@ -365,6 +366,13 @@ export class World {
     for (let i = 0; i < times; i++) this.#venue.push(answer);
   }
 
+  /** A chain that cannot be read, or can again. */
+  setUnread(place: Place, isUnread: boolean): void {
+    const chain = chainOf(this.#network(place));
+    if (isUnread) this.#unread.add(chain);
+    else this.#unread.delete(chain);
+  }
+
   failQuestion(place: Place, question: NodeQuestion): void {
     this.#questions.push({ chain: chainOf(this.#network(place)), question });
   }
@@ -449,6 +457,7 @@ export class World {
   async heal(): Promise<void> {
     this.#broadcasts.clear();
     this.#questions.length = 0;
+    this.#unread.clear();
     this.#venue.length = 0;
     this.#stuck.length = 0;
     this.#signer = 'here';
@@ -513,6 +522,7 @@ export class World {
        select 'an extra deposit of ' || o.short_id || ' is credited, and nothing happens to it'
          from deposit d join exchange_order o on o.id = d.order_id
         where d.state = 'credited' and d.problem is null and d.id is distinct from o.deposit_id
+          and not (o.held_at is not null and o.status in ('waiting_deposit', 'confirming'))
           and not exists (select 1 from payment p where p.deposit_id = d.id and p.state <> 'dead')
        union all
        select 'transaction on ' || chain || ' waits for a block' from sandbox_tx where state = 'mempool'`,
@@ -656,6 +666,38 @@ export class World {
          join deposit d on d.id = o.deposit_id
         where o.status = 'completed' and o.rate_type = 'fixed' and d.amount >= o.amount_from_expected
           and o.amount_to_actual <> o.amount_to_expected`,
+    );
+    await demand(
+      'less than the minimum is confirmed, exchanged or paid out',
+      `select o.short_id, o.status, d.amount, o.min_amount from exchange_order o join deposit d on d.id = o.deposit_id
+        where d.amount < o.min_amount and o.status not in ('refunding', 'refunded', 'failed')`,
+    );
+    await demand(
+      'a stranger’s dust failed an order',
+      `select o.short_id from exchange_order o join deposit d on d.id = o.deposit_id
+         join currency c on c.coin = o.coin_from and c.network = o.network_from
+        where d.amount < o.min_amount and o.status in ('refunding', 'failed')
+          and (d.amount <= c.network_fee or o.refund_address is null)`,
+    );
+    // The chain of the sandbox keeps when a transaction was sent, and when its block was made.
+    await demand(
+      'a deposit that was sent after the window, or mined after its grace, was exchanged',
+      `select o.short_id, o.rate_type, o.expires_at, t.seen_at, b.mined_at
+         from exchange_order o join deposit d on d.id = o.deposit_id
+         join sandbox_tx t on t.chain = d.chain and t.txid = d.txid
+         join sandbox_block b on b.chain = t.chain and b.height = t.height
+        where o.status = 'completed' and d.credits = 1
+          and (t.seen_at > o.expires_at or b.mined_at > o.expires_at + make_interval(secs => $1))`,
+      [this.gateway.config.DEPOSIT_GRACE_SEC],
+    );
+    await demand(
+      'a deposit of enough that was mined in time went back as late',
+      `select o.short_id, o.rate_type, o.expires_at, b.mined_at
+         from exchange_order o join deposit d on d.id = o.deposit_id
+         join sandbox_tx t on t.chain = d.chain and t.txid = d.txid and t.state = 'mined'
+         join sandbox_block b on b.chain = t.chain and b.height = t.height
+        where d.amount >= o.min_amount and b.mined_at <= o.expires_at
+          and exists (select 1 from order_event e where e.order_id = o.id and e.cause in ('late_deposit', 'rate_expired'))`,
     );
     await demand(
       'a refunded order has no refund',
@@ -831,6 +873,8 @@ export class World {
   #chain(adapter: ChainAdapter, alive: <T>(work: () => Promise<T>) => Promise<T>): ChainAdapter {
     this.#sound.set(adapter.chain, adapter);
     const fails = (question: NodeQuestion): void => {
+      const isUnread = question === 'scan' && this.#unread.has(adapter.chain);
+      if (isUnread) throw new ChainError('injected', `${adapter.chain} cannot be read`);
       const index = this.#questions.findIndex((one) => one.chain === adapter.chain && one.question === question);
       if (index < 0) return;
       this.#questions.splice(index, 1);

@@ -19,6 +19,7 @@ import {
 import { finalityDepth } from '../finality.ts';
 import { JsonRpcNode, type JsonRpcOptions, RpcError } from '../json-rpc.ts';
 import type { EvmNetwork } from '../network-config.ts';
+import { blockToleranceSec } from '../networks.ts';
 import { NodeFault, unsound } from '../node-answer.ts';
 import { Nodes } from '../nodes.ts';
 import type { OwnAddresses } from '../own-addresses.ts';
@@ -51,6 +52,7 @@ export class EvmAdapter implements ChainAdapter {
   readonly finalityDepth: number;
   readonly reorgWindow: number;
   readonly startHeight: number;
+  readonly blockToleranceSec: number;
   readonly pollMs: number;
   readonly replaceAfterSec: number;
   readonly internalTransfers: EvmNetwork['internalTransfers'];
@@ -71,6 +73,7 @@ export class EvmAdapter implements ChainAdapter {
     this.reorgWindow = network.reorgWindow;
     this.startHeight = network.startHeight;
     this.internalTransfers = network.internalTransfers;
+    this.blockToleranceSec = blockToleranceSec(network.chain);
     this.missesInternalTransfers = network.internalTransfers === 'balances';
     this.pollMs = network.pollMs;
     this.replaceAfterSec = network.replaceAfterSec;

@@ -103,13 +103,14 @@ export function asBytes(value: unknown, what: string): string {
 export function readHeader(answer: unknown, height: number | null): EvmHeader | null {
   if (answer === null) return null;
   const block = asObject(answer, 'block');
+  const timestamp = asCount(block.timestamp, 'time of a block');
+  if (timestamp > maxTimestamp) throw unsound('a time of a block beyond all measure');
   const ref: BlockRef = {
     height: asHeight(block.number, 'number of a block'),
     hash: asHash(block.hash, 'hash of a block'),
     parent: asHash(block.parentHash, 'hash of a parent'),
+    timeMs: timestamp * 1_000,
   };
-  const timestamp = asCount(block.timestamp, 'time of a block');
-  if (timestamp > maxTimestamp) throw unsound('a time of a block beyond all measure');
   if (height !== null && ref.height !== height) throw unsound(`block ${ref.height} when asked for block ${height}`);
   return {
     ref,

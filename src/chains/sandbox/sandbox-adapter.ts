@@ -38,6 +38,8 @@ export class SandboxAdapter implements ChainAdapter {
   readonly finalityDepth = 2;
   readonly reorgWindow = 100;
   readonly startHeight = 0;
+  /** All blocks are made by the clock of this database's processes. */
+  readonly blockToleranceSec = 0;
   readonly #node: SandboxChain;
   readonly #hotAddress: string;
   readonly #busyBlocks: number;

@@ -218,12 +218,12 @@ export class SandboxChain {
 
   /** The newest block of every chain. */
   async heads(): Promise<Map<string, BlockRef>> {
-    const rows = await this.#read<BlockRef & { chain: string }>(
-      `select c.chain, b.height::int as height, b.hash, b.parent
+    const rows = await this.#read<BlockRow & { chain: string }>(
+      `select c.chain, b.height::int as height, b.hash, b.parent, ${timeMs} as time_ms
          from sandbox_chain c join sandbox_block b on b.chain = c.chain and b.height = c.height`,
       [],
     );
-    return new Map(rows.map(({ chain, height, hash, parent }) => [chain, { height, hash, parent }]));
+    return new Map(rows.map(({ chain, ...row }) => [chain, refOf(row)]));
   }
 
   /**
@@ -247,20 +247,20 @@ export class SandboxChain {
 
   /** The newest block. */
   async head(chain: string): Promise<BlockRef> {
-    const [row] = await this.#read<BlockRef>(
-      `select b.height::int as height, b.hash, b.parent
+    const [row] = await this.#read<BlockRow>(
+      `select b.height::int as height, b.hash, b.parent, ${timeMs} as time_ms
          from sandbox_chain c join sandbox_block b on b.chain = c.chain and b.height = c.height
         where c.chain = ?`,
       [chain],
     );
     if (row === undefined) throw unknownChain(chain);
-    return row;
+    return refOf(row);
   }
 
   /** The blocks from one height to another, with what they moved, in one statement. */
   async range(chain: string, from: number, to: number): Promise<SandboxRange> {
     const rows = await this.#read<RangeRow>(
-      `select c.height::int as head, b.height::int as height, b.hash, b.parent,
+      `select c.height::int as head, b.height::int as height, b.hash, b.parent, ${timeMs} as time_ms,
               t.txid, t.recipient, t.tag, t.contract, t.amount::text as amount
          from sandbox_chain c
          left join sandbox_block b on b.chain = c.chain and b.height between ? and ?
@@ -273,9 +273,9 @@ export class SandboxChain {
     const [first] = rows;
     if (first === undefined) throw unknownChain(chain);
     const blocks = new Map<number, ScannedBlock & { transfers: Transfer[] }>();
-    for (const { height, hash, parent, ...tx } of rows) {
-      if (height === null || hash === null || parent === null) continue;
-      const block = blocks.get(height) ?? { ref: { height, hash, parent }, transfers: [] };
+    for (const { height, hash, parent, time_ms, ...tx } of rows) {
+      if (height === null || hash === null || parent === null || time_ms === null) continue;
+      const block = blocks.get(height) ?? { ref: refOf({ height, hash, parent, time_ms }), transfers: [] };
       blocks.set(height, block);
       if (tx.txid !== null) block.transfers.push(transferOf(tx));
     }
@@ -392,11 +392,20 @@ interface TransferRow {
   readonly amount: string | null;
 }
 
-interface RangeRow extends TransferRow {
-  readonly head: number;
-  readonly height: number | null;
-  readonly hash: string | null;
-  readonly parent: string | null;
+interface BlockRow {
+  readonly height: number;
+  readonly hash: string;
+  readonly parent: string;
+  readonly time_ms: number;
+}
+
+type RangeRow = TransferRow & { readonly head: number } & { readonly [Name in keyof BlockRow]: BlockRow[Name] | null };
+
+/** The SQL of a block's time, in milliseconds since 1970. */
+const timeMs = '(extract(epoch from b.mined_at) * 1000)::float8';
+
+function refOf({ height, hash, parent, time_ms: ms }: BlockRow): BlockRef {
+  return { height, hash, parent, timeMs: ms };
 }
 
 function unknownChain(chain: string): ChainError {

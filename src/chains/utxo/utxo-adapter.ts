@@ -18,6 +18,7 @@ import {
 } from '../chain-adapter.ts';
 import { JsonRpcNode, type JsonRpcOptions, RpcError } from '../json-rpc.ts';
 import type { UtxoNetwork } from '../network-config.ts';
+import { blockToleranceSec } from '../networks.ts';
 import { NodeFault } from '../node-answer.ts';
 import { Nodes } from '../nodes.ts';
 import type { OwnOutput, OwnOutputs } from '../own-outputs.ts';
@@ -57,6 +58,7 @@ export class UtxoAdapter implements ChainAdapter {
   readonly finalityDepth: number;
   readonly reorgWindow: number;
   readonly startHeight: number;
+  readonly blockToleranceSec: number;
   readonly pollMs: number;
   readonly replaceAfterSec: number;
   readonly #network: UtxoNetwork;
@@ -75,6 +77,7 @@ export class UtxoAdapter implements ChainAdapter {
     this.finalityDepth = network.finality;
     this.reorgWindow = network.reorgWindow;
     this.startHeight = network.startHeight;
+    this.blockToleranceSec = blockToleranceSec(network.chain);
     this.pollMs = network.pollMs;
     this.replaceAfterSec = network.replaceAfterSec;
     this.#network = network;
@@ -99,8 +102,8 @@ export class UtxoAdapter implements ChainAdapter {
   }
 
   async head(): Promise<BlockRef> {
-    const { height, hash, parent } = await this.#ask((node) => node.head());
-    return { height, hash, parent };
+    const { height, hash, parent, time } = await this.#ask((node) => node.head());
+    return { height, hash, parent, timeMs: time * 1_000 };
   }
 
   start(height: number): Promise<Cursor> {

@@ -41,7 +41,8 @@ export function readBlock(answer: unknown, asked: { readonly height: number; rea
     for (const key of readSpends(tx)) spends.push({ key, txid });
     for (const transfer of readTransfers(tx, txid)) transfers.push(transfer);
   }
-  return { ref: { height, hash: asked.hash, parent }, transfers, spends };
+  const timeMs = asCount(block.time, 'time of a block') * 1_000;
+  return { ref: { height, hash: asked.hash, parent, timeMs }, transfers, spends };
 }
 
 /** The outputs of a transaction that have an address. */

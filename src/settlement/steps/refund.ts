@@ -3,7 +3,7 @@ import type { Deposit } from '../deposit.entity.ts';
 import type { Payment } from '../payment.entity.ts';
 import { refundLeg } from '../payments.ts';
 import { move, rest, type Settling, type StepResult } from '../settling.ts';
-import { mainDeposit } from './notice.ts';
+import { isOfOrder, isSmall, mainDeposit } from './notice.ts';
 import { newest, unknownUntil } from './pay.ts';
 
 /** refunding: send the whole deposit back, and follow that to its end. */
@@ -30,14 +30,14 @@ export function refundDeposit(settling: Settling): StepResult {
 }
 
 /**
- * Every credited deposit that the order itself does not use (a second one, another coin) is refunded by itself, never
- * added in silence. So is what of a deposit stood in for another one that has returned. One transaction can make any number
- * of deposits, so only the first few are refunded without staff.
+ * Refunds every credited deposit that the order itself does not use (a second one, another coin) by itself, never
+ * adding it in silence. It refunds as well what of a deposit stood in for another one that has returned. One transaction
+ * can make any number of deposits, so only the first few are refunded without staff.
  */
 export function refundExtras(settling: Settling): void {
   const { order, deposits, payments, tools } = settling;
   for (const deposit of deposits) {
-    if (deposit.state !== 'credited') continue;
+    if (deposit.state !== 'credited' || isUndecided(settling, deposit)) continue;
     const isMain = deposit.id === order.depositId;
     const isNew = !isMain && deposit.problem === null && !payments.some(({ depositId }) => depositId === deposit.id);
     // The main deposit is refunded by the order's own step, or by staff.
@@ -81,4 +81,11 @@ export function unreturned(
     leg: legs.find((leg) => !its.some((payment) => payment.leg === leg)) ?? null,
     amount: new Big(deposit.amount).minus(used).minus(refunded),
   };
+}
+
+/** Whether a deposit may still become the one that the order returns at the end of its window. */
+function isUndecided(settling: Settling, deposit: Deposit): boolean {
+  const { status } = settling.order;
+  if (!isOfOrder(settling, deposit)) return false;
+  return status === 'waiting_deposit' || (status === 'confirming' && isSmall(settling, deposit));
 }

@@ -141,6 +141,7 @@ describe('SandboxChain', () => {
         height: 0,
         hash: expect.stringMatching(/^[0-9a-f]{64}$/),
         parent: '0'.repeat(64),
+        timeMs: clock.now().getTime(),
       });
     }
     await node.open(names);

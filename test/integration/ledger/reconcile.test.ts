@@ -32,6 +32,7 @@ interface Block {
 /** A chain in memory: blocks of transfers, and what the hot wallet holds. */
 class FakeChain implements ChainAdapter {
   readonly finalityDepth = 3;
+  readonly blockToleranceSec = 0;
   readonly reorgWindow = 10;
   readonly startHeight = 0;
   readonly model = 'accounts';
@@ -337,6 +338,7 @@ class World {
       credits: isCredited ? 1 : 0,
       seen_at: t0,
       mined_at: t0,
+      arrived_by: t0,
       credited_at: isCredited ? t0 : null,
     });
     if (order) {

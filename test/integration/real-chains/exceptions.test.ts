@@ -41,9 +41,11 @@ withRealChains(() => {
       ['LTC', '0.1', '0.099'],
       ['ETH', '0.003', '0.0025'],
       ['USDT', '10.5', '8.5'],
-    ] as const)('less %s than the minimum goes back, less the fee of its network', async (from, amount, back) => {
+    ] as const)('less %s than the minimum goes back after the window, less the fee of its network', async (from, amount, back) => {
       const order = await gateway.order(from, from === 'LTC' ? 'ETH' : 'LTC', from === 'USDT' ? 100 : 1);
       await gateway.confirm(order, { amount });
+      expect(await status(order)).toBe('waiting_deposit');
+      await gateway.wait(1_801);
       expect(await status(order)).toBe('refunding');
       await gateway.settle(order);
       expect(await status(order)).toBe('refunded');
@@ -96,8 +98,9 @@ withRealChains(() => {
       const first = (await gateway.staff.create('first@example.com', 'operator')).member.id;
       const second = (await gateway.staff.create('second@example.com', 'operator')).member.id;
       const order = await gateway.order('LTC', 'USDT', 1, { refund_address: undefined });
-      await gateway.confirm(order, { amount: '0.2' });
-      expect(await gateway.history(order)).toEqual(['created', 'deposit_seen', 'below_minimum', 'no_refund_address']);
+      await gateway.wait(1_801);
+      await gateway.confirm(order);
+      expect(await gateway.history(order)).toEqual(['created', 'window_passed', 'late_deposit', 'no_refund_address']);
       const { staffActions } = gateway.settlement;
       const proposal = await staffActions.propose({
         action: 'refund',
@@ -112,7 +115,7 @@ withRealChains(() => {
       await staffActions.approve(proposal.id, second);
       await gateway.settle(order);
       expect(await status(order)).toBe('refunded');
-      expect(await refunded(order)).toBe('0.199');
+      expect(await refunded(order)).toBe('0.999');
     });
   });
 });

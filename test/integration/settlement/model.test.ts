@@ -97,6 +97,12 @@ const node = fc
   .map(
     ([at, question]): Command => new Step('node fails', [at, question], (world) => world.failQuestion(at, question)),
   );
+const unread = fc
+  .tuple(place, fc.constantFrom(true, true, false))
+  .map(
+    ([at, isUnread]): Command =>
+      new Step(isUnread ? 'unread' : 'read again', [at], (world) => world.setUnread(at, isUnread)),
+  );
 const venue = fc
   .tuple(fc.constantFrom(...venueAnswers), fc.integer({ min: 1, max: 3 }))
   .map(([answer, times]): Command => new Step('venue', [answer, times], (world) => world.answerVenue(answer, times)));
@@ -129,6 +135,7 @@ const ofPayments = [broadcast, broadcast, signer, signer, refuse, refuse, node, 
 const ofProcesses = [crash, crash, crash, crash, restart, node];
 const themes = [
   [...course, ...ofDeposits],
+  [...course, ...ofDeposits, unread, unread, outwait, create],
   [...course, ...ofDeposits, staff, staff, signer],
   [...course, ...ofExchange, deposit, crash],
   [...course, ...ofPayments, staff, deposit],

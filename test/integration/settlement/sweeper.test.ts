@@ -27,9 +27,9 @@ async function depositOutputs(count: number, units = 100_000_000): Promise<strin
 async function depositCoins(chain: string, coin: string, amount: number, keys: readonly string[]): Promise<void> {
   await gateway.query(
     `insert into deposit (id, chain, key, txid, address, coin, network, amount, state, height, block_hash,
-                          confirmations_required, seen_at, mined_at, credited_at, credits)
+                          confirmations_required, seen_at, arrived_by, mined_at, credited_at, credits)
      select gen_random_uuid(), $2, key, split_part(key, ':', 1), key, $3, $3, $4, 'credited', 1,
-            'a block', 1, now(), now(), now(), 1 from unnest($1::text[]) as key`,
+            'a block', 1, now(), now(), now(), now(), 1 from unnest($1::text[]) as key`,
     [keys, chain, coin, amount],
   );
 }

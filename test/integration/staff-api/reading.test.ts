@@ -4,7 +4,12 @@ import { exampleQueries } from '../../../src/internal/example-queries.ts';
 import { Big } from '../../../src/money.ts';
 import { OrderStats } from '../../../src/reports/order-stats.ts';
 import { feedCatchesUp } from '../../support/orders.ts';
-import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
+import {
+  failedOrder,
+  type MadeOrder,
+  type SettledGateway,
+  startSettledGateway,
+} from '../../support/settled-gateway.ts';
 import { newMember } from '../../support/staff-client.ts';
 
 let gateway: SettledGateway;
@@ -223,9 +228,7 @@ describe('the rest of what staff read', () => {
   });
 
   it('lists what needs attention', async () => {
-    const order = await gateway.order({ refund_address: undefined });
-    await gateway.deposit(order, { amount: '0.0001' });
-    await gateway.settle(order);
+    const order = await failedOrder(gateway);
     const query = '{ attention { id kind subjectId since detail order { id status } } }';
     const { attention } = await viewer.data(query);
     expect(attention).toContainEqual(

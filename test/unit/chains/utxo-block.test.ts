@@ -12,6 +12,7 @@ const block = (txs: unknown, changes: object = {}) => ({
   hash: hash('b'),
   height: '7',
   previousblockhash: hash('a'),
+  time: '1700000000',
   tx: txs,
   ...changes,
 });
@@ -23,7 +24,7 @@ describe('reading a block', () => {
   it('finds transfers and what was spent, and leaves new coins out', () => {
     const vout = [output(0, '0.00000001', keyHash('a')), output(1, '21000000.00000000', keyHash('b'))];
     expect(readTx({ vout })).toEqual({
-      ref: { height: 7, hash: hash('b'), parent: hash('a') },
+      ref: { height: 7, hash: hash('b'), parent: hash('a'), timeMs: 1_700_000_000_000 },
       transfers: [
         { key: `${hash('1')}:0`, txid: hash('1'), address: 'a', tag: null, contract: null, amount: 1n },
         {
@@ -66,6 +67,7 @@ describe('reading a block', () => {
     ['no block', null],
     ['another block', block([coinbase], { hash: hash('d') })],
     ['another height', block([coinbase], { height: '8' })],
+    ['no time', block([coinbase], { time: undefined })],
     ['a height that went through a float', block([coinbase], { height: 7 })],
     ['no parent', block([coinbase], { previousblockhash: undefined })],
     ['no transactions', block([])],
