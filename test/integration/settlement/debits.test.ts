@@ -2,7 +2,7 @@ import { addressExample } from '../../../src/chains/address.ts';
 import { Big, formatDecimal } from '../../../src/money.ts';
 import { attention } from '../../../src/reports/attention.ts';
 import { Faults } from '../../support/faults.ts';
-import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
+import { endWindow, type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
 
 const faults = new Faults();
 let gateway: SettledGateway;
@@ -226,6 +226,7 @@ describe('a deposit that is reorganised away after its refund', () => {
   it('and is paid again is not refunded a second time', async () => {
     const order = await gateway.order({ amount_from: 0.01 });
     const gone = await confirm(order, { amount: '0.0002' });
+    await endWindow(gateway, order);
     await settleMore(order);
     expect((await gateway.show(order)).status).toBe('refunded');
     await lose(gone);
