@@ -7,6 +7,7 @@ import { AppError } from '../errors.ts';
 import type { LedgerAsset } from '../ledger/ledger.ts';
 import type { ReconcileRow } from '../ledger/reconcile.ts';
 import type { Log } from '../log.ts';
+import { Big } from '../money.ts';
 
 /** Why payouts are held. The gateway opens all but the last by itself. */
 export const holdCauses = ['reconciliation', 'client_debit', 'venue_loss', 'staff'] as const;
@@ -199,7 +200,18 @@ export async function resumePayouts(
 /** Differences that hold nothing here: a chain without an answer is no difference, and debits have a look of their own. */
 const heldElsewhere: readonly string[] = ['chain', 'debits'];
 
-/** What a reconciliation says of assets. A difference that names no asset of ours concerns all. */
+/**
+ * Whether a chain merely holds more than the book says. Strangers can make it so: a contract, a block reward or a token
+ * sends coins to an address of ours that no scanner sees. Such dust must not stop the payouts of an asset.
+ */
+function isSurplus({ check, difference }: ReconcileRow): boolean {
+  return (check === 'hot' || check === 'deposits') && new Big(difference).gt('0');
+}
+
+/**
+ * What a reconciliation says of assets. A difference that names no asset of ours concerns all. Coins too many on a chain
+ * are a difference that staff are told of, and hold nothing.
+ */
 export function reconcileFindings(
   rows: readonly ReconcileRow[],
   assets: readonly LedgerAsset[],
@@ -207,7 +219,7 @@ export function reconcileFindings(
   const differing = rows.filter(({ difference }) => difference !== '0');
   const silent = new Set(differing.filter(({ check }) => check === 'chain').map(({ subject }) => subject));
   const found = differing
-    .filter(({ check }) => !heldElsewhere.includes(check))
+    .filter((row) => !heldElsewhere.includes(row.check) && !isSurplus(row))
     .flatMap(({ check, subject, difference }) => {
       const named = assetsOf(check, subject, assets);
       const name = `${check}: ${subject}: ${difference}`;

@@ -239,6 +239,18 @@ describe('payouts of an asset are held', () => {
     expect(await holds()).toEqual([]);
   });
 
+  it('not by dust that a stranger sends to the hot wallet past the scanner', async () => {
+    await misbook('as if a contract had sent dust', '-0.000001');
+    await reconciled();
+    gateway.clock.advance(60_000);
+    const metrics = await (await fetch(`${gateway.app.internalUrl}/metrics`)).text();
+    expect(metrics).toContain('gateway_ledger_differences{check="hot"} 1');
+    expect(await holds()).toEqual([]);
+    await finish(await paidIn({}));
+    await misbook('as if it had sent none', '0.000001');
+    await reconciled();
+  });
+
   it('all of them, when a difference names no asset', async () => {
     const [order] = await paidIn({});
     await finish([order as MadeOrder]);
