@@ -18,7 +18,7 @@ Ends with 1 when a strategy beats its bound, or the book differs from the chains
   --whole               every strategy makes all of --orders
   --volatility <list>   yearly, in percent, a run for each (60,100)
   --jumps <percent>     size of a jump, up or down (2)
-  --jumps-per-day <n>   of each coin (4)
+  --jumps-per-day <n>   each of one coin (4)
   --days <n>            days of the market at most (30)
   --seed <n>            seed of the market and of every choice (1)
   --set <NAME=value>    a setting of the gateway; may be given more than once
@@ -33,6 +33,8 @@ interface Job {
 
 /** A child process runs one job, which its parent sends it. */
 async function serveJob(): Promise<void> {
+  // A run ends with the process that asked for it.
+  process.on('disconnect', () => process.exit(1));
   const [job] = (await once(process, 'message')) as [Job];
   const strategy = strategies[job.name];
   if (!strategy) throw new Error(`there is no strategy ${job.name}`);
@@ -103,7 +105,9 @@ async function main(): Promise<void> {
     for (const [index, job] of left) {
       const percent = Math.round(job.options.market.volatility * 100);
       process.stderr.write(`${job.name} at ${percent} %: ${job.options.orders} orders\n`);
-      outcomes[index] = await runJob(job);
+      const outcome = await runJob(job);
+      process.stderr.write(renderReport([outcome]));
+      outcomes[index] = outcome;
     }
   };
   await Promise.all(Array.from({ length: numberOf('processes', values.processes) }, lane));

@@ -10,7 +10,7 @@ export interface MarketModel {
   readonly volatility: number;
   /** Size of a jump, up or down alike: 0.02 is 2 %. */
   readonly jump: number;
-  /** Jumps of each coin a day, at random moments. */
+  /** Jumps a day, at random moments, each of one coin. */
   readonly jumpsPerDay: number;
   /** Share of the diffusion's variance that all coins have in common. */
   readonly correlation: number;
@@ -50,14 +50,14 @@ export class Market implements PriceSource {
     const { volatility, jump, jumpsPerDay, correlation } = this.#model;
     const deviation = volatility / Math.sqrt(stepsPerYear);
     const common = this.#normal();
+    const jumping = this.#dice.chance(jumpsPerDay / stepsPerDay) ? this.#dice.pick(movingCoins) : null;
+    const leap = Math.log(1 + (this.#dice.chance(0.5) ? jump : -jump));
     for (const coin of movingCoins) {
       const history = this.#history.get(coin) ?? [];
       const own = this.#normal();
       const move = deviation * (Math.sqrt(correlation) * common + Math.sqrt(1 - correlation) * own);
-      const jumps = this.#dice.chance(jumpsPerDay / stepsPerDay);
-      const leap = jumps ? Math.log(1 + (this.#dice.chance(0.5) ? jump : -jump)) : 0;
       // Less half the variance, so that the expected price is the price of now.
-      history.push((history.at(-1) ?? 0) * Math.exp(move + leap - deviation ** 2 / 2));
+      history.push((history.at(-1) ?? 0) * Math.exp(move + (coin === jumping ? leap : 0) - deviation ** 2 / 2));
     }
   }
 

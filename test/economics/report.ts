@@ -37,7 +37,7 @@ export function renderReport(outcomes: readonly Outcome[]): string {
 }
 
 /** What the table has no column for, a line each. */
-function notes({ strategy, accounts, refusals, faults, house, partners, seconds, turnover }: Outcome): string[] {
+function notes({ strategy, accounts, refusals, faults, house, seconds, turnover }: Outcome): string[] {
   const shown = (counts: Readonly<Record<string, number>>): string =>
     Object.entries(counts)
       .map(([name, count]) => `${name} ${whole(count)}`)
@@ -46,12 +46,19 @@ function notes({ strategy, accounts, refusals, faults, house, partners, seconds,
   return [
     '',
     `${strategy}: ${whole(seconds)} s, ${perSecond} orders a second`,
-    ...(partners > 1 || Object.keys(accounts).length > 1 ? [`  house $ by partner: ${shown(accounts)}`] : []),
+    ...(Object.keys(accounts).length > 1 ? [`  house $ by partner: ${shown(accountsOf(accounts))}`] : []),
     ...(Object.keys(refusals).length > 0 ? [`  refused: ${shown(refusals)}`] : []),
     ...(house.debits > 0 ? [`  WRONG: ${house.debits} orders whose user owes the house`] : []),
     ...faults.slice(0, 20).map((fault) => `  WRONG: ${fault}`),
     ...(faults.length > 20 ? [`  and ${faults.length - 20} more`] : []),
   ];
+}
+
+/** The results of accounts, from the worst on; of many, the worst and the best. */
+function accountsOf(accounts: Outcome['accounts']): Outcome['accounts'] {
+  const sorted = Object.entries(accounts).sort(([, one], [, other]) => one - other);
+  const told = sorted.length > 8 ? [...sorted.slice(0, 4), ...sorted.slice(-2)] : sorted;
+  return Object.fromEntries(told);
 }
 
 function whole(value: number): string {

@@ -54,18 +54,23 @@ export async function runStrategy(strategy: Strategy, options: RunOptions): Prom
   });
   try {
     const { actors, faults: findFaults = async () => [] } = await strategy.begin(world, orders);
-    for (let step = 1; actors.some(({ isDone }) => !isDone) && world.days < mostDays; step++) {
+    for (
+      let step = 1;
+      actors.some(({ isDone }) => !isDone) && (world.exchange !== null || world.days < mostDays);
+      step++
+    ) {
       await world.step();
       for (const actor of actors) await actor.act();
       await world.turn();
       if (step % stepsPerLine === 0)
         onProgress(`${strategy.name}: day ${Math.round(world.days)}, ${world.created} orders`);
     }
-    const days = Math.max(world.days, stepsPerLine ** -1);
+    const days = world.days;
     await world.rest();
-    const house = await houseResult(world, world.realNetworks);
+    const house = await houseResult(world);
     const bound = strategy.bound(world.config, market);
-    const mean = house.total / days / strategy.partners;
+    const partners = strategy.partners?.(orders) ?? 1;
+    const mean = house.total / days / partners;
     const isBelow = mean < bound.usd - tolerance;
     const faults = [...(await world.differences()), ...(await findFaults())];
     return {
@@ -73,7 +78,7 @@ export async function runStrategy(strategy: Strategy, options: RunOptions): Prom
       market,
       turnover: await turnoverOf(world),
       days,
-      partners: strategy.partners,
+      partners,
       house: { total: house.total, days: house.days, debits: house.debits },
       accounts: Object.fromEntries(house.accounts),
       mean,

@@ -34,8 +34,8 @@ export interface Strategy {
   /** Where it has real nodes, which decide what its world looks like. */
   readonly needs?: 'anvil' | 'exchange';
   bound(config: Config, market: MarketModel): Bound;
-  /** How many partners its result is divided by. */
-  readonly partners: number;
+  /** How many partners make so many orders; the house's result is divided by them. One unless given. */
+  readonly partners?: (orders: number) => number;
   begin(world: World, orders: number): Promise<{ readonly actors: readonly Actor[]; readonly faults?: Faults }>;
 }
 

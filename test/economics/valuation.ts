@@ -28,12 +28,13 @@ interface Movement {
  *   trades at the price that the gateway believes, and not at the market's;
  * - what payments cost: on a real chain as the ledger says. The sandbox takes next to nothing for a payment, so there each
  *   transaction counts as the network fee that the currency charges users;
+ * - at an exchange, what its account gained beyond what is booked: positions that are not closed yet;
  * - what users owe at the end, which is lost.
  *
  * What the house holds is taken as hedged: a move of the market after a trade is no result of the trade.
  */
-export async function houseResult(world: World, realNetworks: ReadonlySet<string> = new Set()): Promise<HouseResult> {
-  const real = JSON.stringify([...realNetworks]);
+export async function houseResult(world: World): Promise<HouseResult> {
+  const real = JSON.stringify(world.realNetworks);
   const booked = await world.rows<Movement>(
     `select t.at, o.partner_id as partner, l.coin, (-l.amount)::text as amount
        from ledger_line l join ledger_transaction t on t.id = l.transaction_id
@@ -72,7 +73,21 @@ export async function houseResult(world: World, realNetworks: ReadonlySet<string
     const name = names.get(partner ?? '') ?? 'of no order';
     accounts.set(name, (accounts.get(name) ?? 0) + won);
   }
+  const open = await openPositions(world);
+  total += open;
+  if (open !== 0) accounts.set('open positions', open);
+  days[days.length - 1] = (days.at(-1) ?? 0) + open;
   return { total, days, accounts, debits: owed.length };
+}
+
+/** What the account at the exchange gained beyond what the book says of it, in US dollars. */
+async function openPositions(world: World): Promise<number> {
+  const { exchange, market } = world;
+  if (!exchange) return 0;
+  const booked = await world.rows<{ coin: string; amount: string }>(
+    `select coin, sum(amount)::text as amount from ledger_line where account = 'venue' group by coin`,
+  );
+  return booked.reduce((left, { coin, amount }) => left - Number(amount) * market.price(coin), exchange.gainedUsd());
 }
 
 /** How many orders came how far, and what was exchanged in US dollars. */

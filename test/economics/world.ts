@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type App, startApp } from '../../src/app.ts';
 import { openHasher } from '../../src/bootstrap.ts';
 import { type ChainAdapter, ChainError } from '../../src/chains/chain-adapter.ts';
@@ -12,16 +13,19 @@ import { startEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
 import { AppError } from '../../src/errors.ts';
 import { reconcile } from '../../src/ledger/reconcile.ts';
 import { Big, floorTo, formatDecimal, toUnits } from '../../src/money.ts';
+import { FixedResults } from '../../src/orders/fixed-results.ts';
 import type { OrderView } from '../../src/orders/order-statements.ts';
 import type { Caller } from '../../src/partners/authenticator.ts';
 import { PartnerService } from '../../src/partners/partner-service.ts';
 import type { RateType } from '../../src/rates/quote.ts';
 import type { Settlement } from '../../src/settlement-setup.ts';
-import { TestClock } from '../support/clock.ts';
+import { RunningClock, TestClock } from '../support/clock.ts';
 import { Dice } from '../support/dice.ts';
 import { newRecipient, type Recipient } from '../support/recipients.ts';
-import { testSettings, widePayouts } from '../support/settings.ts';
+import { testSettings } from '../support/settings.ts';
+import { Ethereum } from './ethereum.ts';
 import { Market, type MarketModel, stepSec } from './market.ts';
+import { ThinExchange } from './thin-exchange.ts';
 
 /**
  * The chains of the simulation. A block stands for several of the real chain, so that a deposit takes as long to count as
@@ -47,6 +51,7 @@ export interface WorldOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** A migrated database; one of the world's own unless given. */
   readonly databaseUrl?: string;
+  /** A real Ethereum, or an imitated exchange; the sandbox is all there is unless given. */
   readonly needs?: 'anvil' | 'exchange';
 }
 
@@ -105,9 +110,11 @@ export interface Sent {
 /** How often settlement looks at every chain, so that orders expire; it takes no other turn while nothing is under way. */
 const idleTurnSec = 600;
 /** Turns between two looks whether anything is under way. */
-const turnsPerLook = 10;
+const turnsPerLook = 4;
 /** How long the last orders may take to come to rest. */
-const restHours = 12;
+const restHours = 6;
+const wallRestSec = 60;
+const ethereumChain = 'ethereum';
 
 /**
  * A whole gateway on the sandbox's chains and a clock of its own, in a market that moves. The market moves first in each
@@ -127,9 +134,12 @@ export class World {
   readonly refusals = new Map<string, number>();
   readonly accounts: Account[] = [];
   created = 0;
-  /** Networks on real nodes. */
-  readonly realNetworks: ReadonlySet<string> = new Set();
+  /** A real node in place of the sandbox's Ethereum. */
+  readonly ethereum: Ethereum | null;
+  /** Where the gateway trades, in place of its own inventory. Time is that of the wall then, and prices stand still. */
+  readonly exchange: ThinExchange | null;
   readonly #partners: PartnerService;
+  readonly #fixedResults: FixedResults;
   readonly #chains: ReadonlySet<string> = new Set(coins.map((coin) => this.chain(coin)));
   /** Of all chains. The worker has those that have news. */
   readonly #adapters: ReadonlyMap<string, ChainAdapter>;
@@ -153,6 +163,8 @@ export class World {
     settlement: Settlement;
     partners: PartnerService;
     outages: Map<string, number>;
+    ethereum: Ethereum | null;
+    exchange: ThinExchange | null;
     close: () => Promise<void>;
   }) {
     this.clock = parts.clock;
@@ -165,12 +177,20 @@ export class World {
     this.startMs = parts.clock.now().getTime();
     this.#partners = parts.partners;
     this.#outages = parts.outages;
+    this.#fixedResults = new FixedResults(parts.app.orm, parts.clock);
+    this.ethereum = parts.ethereum;
+    this.exchange = parts.exchange;
     this.#close = parts.close;
   }
 
-  static async open({ seed, market: model, settings = {}, databaseUrl }: WorldOptions): Promise<World> {
-    const clock = new TestClock();
-    const market = new Market(clock, model, seed);
+  static async open({ seed, market: model, settings = {}, databaseUrl, needs }: WorldOptions): Promise<World> {
+    // A real node and an exchange date what they do by the clock of the wall.
+    const clock =
+      needs === 'exchange'
+        ? new RunningClock()
+        : new TestClock(needs === 'anvil' ? new Date(Date.now() + 60_000) : undefined);
+    const isStill = needs === 'exchange';
+    const market = new Market(clock, isStill ? { ...model, volatility: 0, jumpsPerDay: 0 } : model, seed);
     const outages = new Map<string, number>();
     // In memory where there is some: nothing of it is kept.
     const dataDir = await mkdtemp(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'economics-'));
@@ -182,13 +202,19 @@ export class World {
       const postgres = databaseUrl === undefined ? await startEmbeddedPostgres({ dataDir, ephemeral: true }) : null;
       if (postgres) closing.push(() => postgres.stop());
       const url = databaseUrl ?? postgres?.url ?? '';
+      const ethereum = needs === 'anvil' ? await Ethereum.start() : null;
+      if (ethereum) closing.push(() => ethereum.anvil.stop());
+      const served = await ethereum?.serve(dataDir);
+      if (served) closing.push(() => served.close());
+      const exchange = needs === 'exchange' ? await ThinExchange.start(market, clock, url) : null;
+      if (exchange) closing.push(() => exchange.close());
       const config = loadConfig({
         DATA_DIR: process.env.TEST_DATA_DIR ?? dataDir,
         DATABASE_URL: url,
         ...testSettings,
         LOG_LEVEL: 'silent',
         RECONCILE_EVERY_SEC: '0',
-        ...widePayouts,
+        ...served?.settings,
         ...settings,
       });
       const app = await startApp({
@@ -200,6 +226,7 @@ export class World {
           background: false,
           priceSource: market,
           chain: (adapter) => withOutages(adapter, clock, outages),
+          ...(exchange ? { venue: () => exchange.venue } : {}),
         },
       });
       closing.push(() => app.stop());
@@ -209,7 +236,8 @@ export class World {
       if (!settlement) throw new Error('this gateway does not settle');
       const partners = new PartnerService(app.orm, await openHasher(config, app.orm), clock, false);
       const dice = new Dice(seed + 1);
-      const world = new World({ clock, market, dice, config, app, settlement, partners, outages, close });
+      const parts = { clock, market, dice, config, app, settlement, partners, outages, ethereum, exchange, close };
+      const world = new World(parts);
       await world.#setChains();
       return world;
     } catch (error) {
@@ -226,9 +254,14 @@ export class World {
     return this.clock.now().getTime();
   }
 
-  /** Days since the world began. */
+  /** Networks on real nodes, whose fees are real. */
+  get realNetworks(): readonly string[] {
+    return this.ethereum ? ['ETH', 'ERC20'] : [];
+  }
+
+  /** Days since the world began. A run by the clock of the wall counts as one. */
   get days(): number {
-    return (this.nowMs - this.startMs) / 86_400_000;
+    return this.exchange ? 1 : (this.nowMs - this.startMs) / 86_400_000;
   }
 
   async rows<Row extends object>(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
@@ -262,6 +295,13 @@ export class World {
     const account: Account = { name, caller: { keyId, scopes: ['orders:create'], partner, addressAllowed: true } };
     this.accounts.push(account);
     return account;
+  }
+
+  /** So many accounts of one name, numbered. */
+  async accountsOf(name: string, count: number): Promise<Account[]> {
+    const made: Account[] = [];
+    for (let number = 1; number <= count; number++) made.push(await this.account(`${name} ${number}`));
+    return made;
   }
 
   recipient(coin: Coin): Recipient {
@@ -327,13 +367,17 @@ export class World {
     const { amount = order.amountFrom, currency = this.currency(order.from) } = deposit;
     const { isHeld = false, isUrgent = isHeld } = deposit;
     const chain = this.chain(order.from);
-    const txid = await this.settlement.sandbox.pay(chain, {
-      to: order.address,
-      tag: order.tag,
-      contract: currency.contract,
-      amount: toUnits(amount, currency.decimals),
-      busyBlocks: busyBlocks(chain),
-    });
+    const [to, units] = [order.address, toUnits(amount, currency.decimals)];
+    const txid =
+      this.ethereum && chain === ethereumChain
+        ? await this.ethereum.send(to, units)
+        : await this.settlement.sandbox.pay(chain, {
+            to,
+            tag: order.tag,
+            contract: currency.contract,
+            amount: units,
+            busyBlocks: busyBlocks(chain),
+          });
     if (isUrgent) this.#turnMs = 0;
     if (isHeld) this.#held.set(chain, (this.#held.get(chain) ?? new Set()).add(txid));
     this.#isBusy = true;
@@ -372,6 +416,7 @@ export class World {
 
   /** Five seconds pass: the market moves, and users may act on it before the gateway knows. */
   async step(): Promise<void> {
+    if (this.exchange) return void (await sleep(5));
     this.clock.advance(stepSec * 1000);
     this.market.step();
     // The rates of a hold window are those of its beginning.
@@ -381,15 +426,20 @@ export class World {
   /** Gives settlement its turn, if it is due. */
   async turn(): Promise<void> {
     const everySec = this.#isBusy ? this.turnSec : idleTurnSec;
-    if (this.nowMs - this.#turnMs < everySec * 1000) return;
+    if (!this.exchange && this.nowMs - this.#turnMs < everySec * 1000) return;
     this.#turnMs = this.nowMs;
     this.#turns += 1;
     await this.refreshPrices();
     if (this.#isBusy) await this.#mineDue();
     const isWhole = this.nowMs - this.#wholeMs >= idleTurnSec * 1000;
-    if (isWhole) this.#wholeMs = this.nowMs;
+    if (isWhole) {
+      this.#wholeMs = this.nowMs;
+      await this.#fixedResults.rollUp();
+      await this.settlement.payoutWatch.runIfDue();
+    }
     this.#workOn(isWhole ? [...this.#chains] : await this.#activeChains());
     await this.settlement.worker.tick();
+    await this.exchange?.venue.settleCash?.();
     if (this.#isBusy && this.#turns % turnsPerLook === 0) this.#isBusy = await this.#isUnderWay();
   }
 
@@ -398,8 +448,8 @@ export class World {
     this.turnSec = Math.max(this.turnSec, 60);
     this.#outages.clear();
     this.#isBusy = true;
-    const until = this.nowMs + restHours * 3_600_000;
-    const waits = this.nowMs + (this.config.DEPOSIT_WINDOW_SEC + 60) * 1000;
+    const until = this.nowMs + (this.exchange ? wallRestSec * 1000 : restHours * 3_600_000);
+    const waits = this.exchange ? 0 : this.nowMs + (this.config.DEPOSIT_WINDOW_SEC + 60) * 1000;
     while (this.nowMs < until && (this.nowMs < waits || this.#isBusy)) {
       await this.step();
       await this.turn();
@@ -418,8 +468,9 @@ export class World {
       `select chain from sandbox_chain c where height < busy_until
           or exists (select from sandbox_tx t where t.chain = c.chain and t.state = 'mempool')`,
     );
+    if (this.ethereum) open.push({ chain: ethereumChain });
     for (const { chain } of open) {
-      const blockMs = 1000 * paceOf(chain).blockSec;
+      const blockMs = this.exchange ? 0 : 1000 * paceOf(chain).blockSec;
       if (this.nowMs - (this.#minedMs.get(chain) ?? 0) < blockMs) continue;
       this.#minedMs.set(chain, this.nowMs);
       await this.#mine(chain);
@@ -428,6 +479,7 @@ export class World {
 
   /** A block, which leaves out what pays too low a fee. */
   async #mine(chain: string): Promise<void> {
+    if (this.ethereum && chain === ethereumChain) return this.ethereum.mine(this.clock.now());
     const held = JSON.stringify([...(this.#held.get(chain) ?? [])]);
     const set = (to: string, from: string): Promise<object[]> =>
       this.rows(
@@ -442,16 +494,15 @@ export class World {
 
   /** Chains that made a block lately, have a transaction to see, or a payment to make. */
   async #activeChains(): Promise<string[]> {
-    const held = [...this.#held.values()].flatMap((txids) => [...txids]);
     const rows = await this.rows<{ chain: string }>(
       `select chain from sandbox_chain c where height < busy_until
            or exists (select from sandbox_tx t where t.chain = c.chain and t.state = 'mempool' and t.seen_at >= ?)
            or exists (select from sandbox_tx t where t.chain = c.chain and t.state = 'mempool'
                          and t.txid not in (select jsonb_array_elements_text(?::jsonb)))
         union select chain from payment where state not in ('confirmed', 'dead')`,
-      [new Date(this.nowMs - 2 * this.turnSec * 1000), JSON.stringify(held)],
+      [new Date(this.nowMs - 2 * this.turnSec * 1000), JSON.stringify(this.#heldTxids)],
     );
-    return rows.map(({ chain }) => chain);
+    return [...rows.map(({ chain }) => chain), ...(this.ethereum ? [ethereumChain] : [])];
   }
 
   /** Gives the worker these chains and no others: chains without news would take most of each turn. */
@@ -464,15 +515,23 @@ export class World {
     }
   }
 
+  /** Whether anything goes on. A transaction that is held waits for its user. */
   async #isUnderWay(): Promise<boolean> {
     const [row] = await this.rows<{ open: boolean }>(
-      `select exists (select from exchange_order where held_at is null
-                        and status in ('confirming', 'exchanging', 'sending', 'refunding'))
-           or exists (select from payment where state not in ('confirmed', 'dead'))
-           or exists (select from deposit where state in ('mempool', 'mined'))
-           or exists (select from sandbox_tx where state = 'mempool') as open`,
+      `with held as (select jsonb_array_elements_text(?::jsonb) as txid)
+       select exists (select from payment where state not in ('confirmed', 'dead'))
+           or exists (select from deposit where state = 'mined')
+           or exists (select from sandbox_tx where state = 'mempool' and txid not in (select txid from held))
+           or exists (select from exchange_order where held_at is null
+                         and (status in ('exchanging', 'sending', 'refunding')
+                              or status = 'confirming' and deposit_txid not in (select txid from held))) as open`,
+      [JSON.stringify(this.#heldTxids)],
     );
     return row?.open ?? true;
+  }
+
+  get #heldTxids(): string[] {
+    return [...this.#held.values()].flatMap((txids) => [...txids]);
   }
 
   async #setChains(): Promise<void> {
@@ -480,6 +539,15 @@ export class World {
       await this.rows('update currency set min_confirmations = ? where network = ?', [confirmations, network]);
     }
     await this.app.catalogue.refresh();
+    await this.settlement.worker.tick();
+    if (!this.ethereum) return;
+    const hot = await this.#adapters.get(ethereumChain)?.hotWallet();
+    await this.ethereum.fund(hot?.address ?? '');
+    for (let block = 0; block < paceOf(ethereumChain).confirmations; block++) {
+      this.clock.advance(stepSec * 1000);
+      this.market.step();
+      await this.ethereum.mine(this.clock.now());
+    }
     await this.settlement.worker.tick();
   }
 }

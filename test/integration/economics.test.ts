@@ -50,9 +50,9 @@ describe('the market model', () => {
       return Math.sqrt((perStep * 365 * 86_400) / stepSec);
     };
     expect(deviationOf({ ...market, jumpsPerDay: 0 })).toBeCloseTo(0.6, 1);
-    // 4 jumps a day of 2 %: a variance of 0.584 a year beside that of 0.36.
-    expect(deviationOf(market)).toBeGreaterThan(0.8);
-    expect(deviationOf(market)).toBeLessThan(1.2);
+    // 40 jumps a day of 2 %, a quarter of them of this coin: a variance of 1.46 a year beside that of 0.36.
+    expect(deviationOf({ ...market, jumpsPerDay: 40 })).toBeGreaterThan(1.1);
+    expect(deviationOf({ ...market, jumpsPerDay: 40 })).toBeLessThan(1.6);
   });
 });
 

@@ -81,7 +81,7 @@ export interface RealGatewayOptions {
 }
 
 /** The signer of a test: of this process, behind a socket as in life. */
-class TestSigner {
+export class TestSigner {
   readonly #environment: Readonly<Record<string, string>>;
   readonly #entropy = randomBytes(32);
   #parts: { readonly signer: LocalSigner; readonly server: SignerServer } | null = null;

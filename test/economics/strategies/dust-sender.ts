@@ -1,7 +1,7 @@
 import { Big, formatDecimal } from '../../../src/money.ts';
 import type { Strategy } from '../strategy.ts';
 import type { MadeOrder, World } from '../world.ts';
-import { HonestUsers, honestPerDay } from './honest.ts';
+import { HonestUsers, honestPartners, honestPerDay } from './honest.ts';
 
 /** What a stranger sends to an order's address before its user pays: below the minimum, and worth more than its refund's fee. */
 async function sendDust(world: World, order: MadeOrder): Promise<void> {
@@ -21,12 +21,12 @@ export const dustSender: Strategy = {
   wants: "to end other users' orders, or to make the house pay for refunds",
   share: 0.05,
   because: 'each order is settled in full, with several refunds',
-  partners: 1,
+  partners: () => honestPartners,
   bound: () => ({ usd: 0, settings: 'min_amount and network_fee of the currencies' }),
   begin: async (world, orders) => {
     world.turnSec = 60;
-    const account = await world.account('victims of dust');
-    const users = new HonestUsers(world, account, {
+    const accounts = await world.accountsOf('victims of dust', honestPartners);
+    const users = new HonestUsers(world, accounts, {
       orders,
       perDay: honestPerDay,
       onOrder: (order) => sendDust(world, order),

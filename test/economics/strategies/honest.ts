@@ -5,7 +5,7 @@ import type { Account, MadeOrder, World } from '../world.ts';
 export class HonestUsers implements Actor {
   readonly made: MadeOrder[] = [];
   readonly #world: World;
-  readonly #account: Account;
+  readonly #accounts: readonly Account[];
   readonly #arrivals: Arrivals;
   readonly #diary: Diary;
   /** Told of each order before it is paid. */
@@ -13,7 +13,7 @@ export class HonestUsers implements Actor {
 
   constructor(
     world: World,
-    account: Account,
+    accounts: readonly Account[],
     {
       orders,
       perDay,
@@ -21,7 +21,7 @@ export class HonestUsers implements Actor {
     }: UserCounts & { readonly onOrder?: (order: MadeOrder) => Promise<void> },
   ) {
     this.#world = world;
-    this.#account = account;
+    this.#accounts = accounts;
     this.#arrivals = new Arrivals(world, orders, perDay);
     this.#diary = new Diary(world.nowMs);
     this.#onOrder = onOrder;
@@ -39,7 +39,7 @@ export class HonestUsers implements Actor {
   async #create(): Promise<void> {
     const { dice, nowMs } = this.#world;
     const rateType = dice.chance(0.3) ? 'fixed' : 'float';
-    const order = await this.#world.create(this.#account, {
+    const order = await this.#world.create(dice.pick(this.#accounts), {
       ...anyPair(this.#world),
       usd: usualAmount(this.#world),
       rateType,
@@ -63,17 +63,19 @@ export interface UserCounts {
 
 /** Orders a day that an honest flow makes. */
 export const honestPerDay = 4_000;
+/** Partners that they come through: the caps of fixed orders are of one partner. */
+export const honestPartners = 10;
 
 export const honest: Strategy = {
   name: 'honest',
   wants: 'other coins, at the price of the moment or at a fixed rate',
   share: 0.1,
   because: 'each order is settled in full',
-  partners: 1,
+  partners: () => honestPartners,
   bound: () => ({ usd: 0, isEarning: true, settings: 'FEE_RATE_FLOAT, FEE_RATE_FIXED' }),
   begin: async (world, orders) => {
     world.turnSec = 60;
-    const account = await world.account('honest');
-    return { actors: [new HonestUsers(world, account, { orders, perDay: honestPerDay })] };
+    const accounts = await world.accountsOf('honest', honestPartners);
+    return { actors: [new HonestUsers(world, accounts, { orders, perDay: honestPerDay })] };
   },
 };

@@ -1,6 +1,7 @@
 import { type Actor, Arrivals, anyPair, Diary, type Strategy } from '../strategy.ts';
 import type { Account, Coin, MadeOrder, World } from '../world.ts';
 import type { UserCounts } from './honest.ts';
+import { partnersOf } from './option-taker.ts';
 
 /** Chains whose reading fails now and then, as deposits there count within a minute. */
 const outageCoins: readonly Coin[] = ['USDT', 'XRP'];
@@ -8,6 +9,8 @@ const outagesPerDay = 12;
 /** How long after its window an order is still looked at. */
 const longestMs = 3_600_000;
 const lookEveryMs = 60_000;
+const orderUsd = 3_000;
+const perDay = 90;
 
 /**
  * Lets the window of fixed orders pass and then pays those whose rate has become worth it, best while the gateway cannot
@@ -15,19 +18,17 @@ const lookEveryMs = 60_000;
  */
 export class LatePayer implements Actor {
   readonly #world: World;
-  readonly #account: Account;
+  readonly #accounts: readonly Account[];
   readonly #arrivals: Arrivals;
   readonly #diary: Diary;
   readonly #hasOutages: boolean;
-  readonly #usd: number;
 
-  constructor(world: World, account: Account, { orders, perDay, hasOutages, usd }: LatePayerOptions) {
+  constructor(world: World, accounts: readonly Account[], { orders, perDay, hasOutages }: LatePayerOptions) {
     this.#world = world;
-    this.#account = account;
+    this.#accounts = accounts;
     this.#arrivals = new Arrivals(world, orders, perDay);
     this.#diary = new Diary(world.nowMs);
     this.#hasOutages = hasOutages;
-    this.#usd = usd;
   }
 
   get isDone(): boolean {
@@ -45,8 +46,8 @@ export class LatePayer implements Actor {
 
   async #create(): Promise<void> {
     const world = this.#world;
-    const usd = this.#usd;
-    const order = await world.create(this.#account, { ...anyPair(world, outageCoins), usd, rateType: 'fixed' });
+    const account = world.dice.pick(this.#accounts);
+    const order = await world.create(account, { ...anyPair(world, outageCoins), usd: orderUsd, rateType: 'fixed' });
     if (!order) return;
     if (world.dice.chance(0.02)) {
       this.#diary.at(order.expiresMs - world.dice.between(15_000, 60_000), async () => {
@@ -62,7 +63,7 @@ export class LatePayer implements Actor {
     const world = this.#world;
     const cost = Number(world.currency(order.from).networkFee);
     const value = world.usd(order.to, order.amountTo) - world.usd(order.from, Number(order.amountFrom) + cost);
-    if (value > 0.002 * this.#usd) {
+    if (value > 0.002 * orderUsd) {
       await world.pay(order, { isUrgent: true });
       return;
     }
@@ -73,8 +74,6 @@ export class LatePayer implements Actor {
 
 export interface LatePayerOptions extends UserCounts {
   readonly hasOutages: boolean;
-  /** What each order is worth, in US dollars. */
-  readonly usd: number;
 }
 
 export const latePayer: Strategy = {
@@ -82,11 +81,12 @@ export const latePayer: Strategy = {
   wants: 'a fixed rate after its window, while the gateway cannot read the chain',
   share: 0.2,
   because: 'it waits for an hour after each window',
-  partners: 1,
+  partners: partnersOf,
   bound: () => ({ usd: 0, settings: 'DEPOSIT_WINDOW_SEC' }),
   begin: async (world, orders) => {
     world.turnSec = 30;
-    const account = await world.account('late payer');
-    return { actors: [new LatePayer(world, account, { orders, perDay: 10_000, hasOutages: true, usd: 3_000 })] };
+    const accounts = await world.accountsOf('late payer', partnersOf(orders));
+    const counts = { orders, perDay: perDay * accounts.length };
+    return { actors: [new LatePayer(world, accounts, { ...counts, hasOutages: true })] };
   },
 };

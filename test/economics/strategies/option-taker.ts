@@ -1,6 +1,18 @@
+import type { Config } from '../../../src/config.ts';
 import { stepSec } from '../market.ts';
 import { type Actor, Arrivals, type Strategy } from '../strategy.ts';
 import { type Account, type Coin, coins, type MadeOrder, type Sent, type World } from '../world.ts';
+
+/** A pair as its fixed rate stands to the market. */
+interface PairQuote {
+  readonly from: Coin;
+  readonly to: Coin;
+  /** Units of the one for a unit of the other, before fees. */
+  readonly ratio: number;
+  /** How much more than the market it gives, as a fraction, before and after fees. */
+  readonly staleness: number;
+  readonly edge: number;
+}
 
 /** A fixed rate that may be used or not. */
 interface Option {
@@ -20,14 +32,19 @@ export interface TakerOptions {
 /** What selling the payout costs, as a fraction. */
 const exitCost = 0.001;
 /** So long before the window's end a deposit is sent at the latest, to be seen in time. */
-const leadMs = 25_000;
-/** A burst of orders after a jump. */
-const burst = 10;
+const leadMs = 35_000;
+/** The least that a rate must bring, as a fraction, to be taken and paid at once. */
+const burstEdge = 0.0005;
+/** The largest order, in US dollars: no pair takes much more. */
+const largestUsd = 150_000;
+/** How long an account waits that was refused. */
+const pauseMs = 900_000;
 
 /**
- * Takes fixed rates as free options, of all pairs and partners. It watches the market until the last moment and funds
- * exactly what beats it by more than fees and costs. After a jump it takes rates of the hold window that the jump left
- * behind, at once and as many as it gets. What is nearly worth it goes into the mempool at a low fee, to be decided later.
+ * Takes fixed rates as free options, of all pairs and partners, as far as caps admit. It makes its orders when the rate of
+ * the hold window is best beside the market, watches the market until the last moment and funds exactly what beats it by
+ * more than fees and costs. After a jump it takes the rates that the jump left behind, with all partners at once. What is
+ * nearly worth it goes into the mempool at a low fee, to be decided later.
  */
 export class OptionTaker implements Actor {
   readonly #world: World;
@@ -35,6 +52,8 @@ export class OptionTaker implements Actor {
   readonly #arrivals: Arrivals;
   readonly #orderUsd: number;
   #options: Option[] = [];
+  /** Orders that wait for a better moment. */
+  #wanted = 0;
   /** When an account that was refused tries again. */
   readonly #pauses = new Map<Account, number>();
 
@@ -42,69 +61,80 @@ export class OptionTaker implements Actor {
     this.#world = world;
     this.#accounts = accounts;
     this.#arrivals = new Arrivals(world, orders, perDay);
-    // As many orders as fill the cap once in each deposit window.
-    const windows = 86_400 / world.config.DEPOSIT_WINDOW_SEC;
-    const perWindow = Math.max(1, perDay / accounts.length / windows);
-    this.#orderUsd = Math.min(Math.max(world.config.MAX_FIXED_EXPOSURE_USD / perWindow, 500), 150_000);
+    // The caps of a day, in as many orders as are made.
+    const usd = dailyUsd(world.config) / (perDay / accounts.length);
+    this.#orderUsd = Math.min(Math.max(usd, 500), largestUsd);
   }
 
   get isDone(): boolean {
-    return this.#arrivals.left === 0 && this.#options.length === 0;
+    return this.#arrivals.left === 0 && this.#wanted === 0 && this.#options.length === 0;
   }
 
   async act(): Promise<void> {
     await this.#exercise();
-    const wanted = this.#arrivals.next();
-    // Once in a hold window its rates are the market's; it is worth looking whenever they are not.
-    const best = this.#bestQuotes();
-    const isBurst = (best[0]?.edge ?? 0) > 0.0005 && this.#arrivals.left > 0;
-    if (isBurst) await this.#createBurst(best);
-    for (let count = 0; count < wanted; count++) await this.#create(best, this.#orderUsd);
+    this.#wanted += this.#arrivals.next();
+    if (this.#wanted === 0 && this.#arrivals.left === 0) return;
+    // Pairs that the gateway prices as it did when it last asked; it asks before each order.
+    if (!this.#isGoodMoment(this.#quotes())) return;
+    await this.#world.refreshPrices();
+    const quotes = this.#quotes();
+    if (!this.#isGoodMoment(quotes)) return;
+    if ((quotes[0]?.edge ?? 0) > burstEdge) await this.#createBurst(quotes);
+    while (this.#wanted > 0) {
+      this.#wanted -= 1;
+      await this.#create(this.#world.dice.pick(quotes.slice(0, 3)), this.#orderUsd);
+    }
   }
 
-  /** Pairs by what their fixed rate gives above the market, after the fee. */
-  #bestQuotes(): { from: Coin; to: Coin; edge: number }[] {
+  /** Whether some rate is worth using at once, or many orders wait, or the best rate is well beside the market. */
+  #isGoodMoment([best]: readonly PairQuote[]): boolean {
+    if (!best) return false;
+    if (best.edge > burstEdge) return true;
+    const waiting = this.#wanted / this.#accounts.length;
+    return this.#wanted > 0 && (best.staleness > 0.0005 || waiting > 0.2);
+  }
+
+  /** Pairs by what their fixed rate gives above the market. */
+  #quotes(): PairQuote[] {
     const { app, config, market } = this.#world;
     const quotes = coins.flatMap((from) =>
       coins.flatMap((to) => {
         const held = from === to ? null : app.prices.pair(from, to, 'fixed');
         if (!held) return [];
-        const ratio = Number(held.from.div(held.to).toFixed());
-        const edge = (ratio * market.price(to)) / market.price(from) - 1 - Number(config.FEE_RATE_FIXED) - exitCost;
-        return [{ from, to, edge }];
+        const ratio = Number(held.from.toFixed()) / Number(held.to.toFixed());
+        const staleness = (ratio * market.price(to)) / market.price(from) - 1;
+        return [{ from, to, ratio, staleness, edge: staleness - Number(config.FEE_RATE_FIXED) - exitCost }];
       }),
     );
-    return quotes.sort((a, b) => b.edge - a.edge);
+    return quotes.sort((a, b) => b.staleness - a.staleness);
   }
 
-  /** Rates that are in the money already: as many and as large as are admitted, paid at once. */
-  async #createBurst(best: readonly { from: Coin; to: Coin; edge: number }[]): Promise<void> {
-    for (const pair of best.filter(({ edge }) => edge > 0.0005).slice(0, 3)) {
-      for (let count = 0; count < burst && this.#arrivals.left > 0; count++) {
-        const option = await this.#create([pair], Math.max(this.#orderUsd, 100_000));
-        if (!option) break;
+  /** Rates that are in the money already: of each partner as much as is admitted, paid at once. */
+  async #createBurst(quotes: readonly PairQuote[]): Promise<void> {
+    for (const quote of quotes.filter(({ edge }) => edge > burstEdge).slice(0, 3)) {
+      for (const account of this.#accounts) {
+        if (this.#arrivals.left === 0) return;
+        const option = await this.#create(quote, largestUsd, account);
+        if (!option) continue;
         this.#arrivals.left -= 1;
         if (this.#value(option) > 0) await this.#fund(option);
       }
     }
   }
 
-  async #create(best: readonly { from: Coin; to: Coin }[], usd: number): Promise<Option | null> {
+  async #create(quote: PairQuote, usd: number, given?: Account): Promise<Option | null> {
     const { dice, nowMs } = this.#world;
-    const open = this.#accounts.filter((account) => (this.#pauses.get(account) ?? 0) <= nowMs);
+    const isOpen = (account: Account): boolean => (this.#pauses.get(account) ?? 0) <= nowMs;
+    const open = (given ? [given] : this.#accounts).filter(isOpen);
     if (open.length === 0) return null;
     const account = dice.pick(open);
-    // Of the better half, lest all options are the same.
-    const pair = dice.pick(best.slice(0, Math.max(1, Math.ceil(best.length / 2))));
-    if (!pair) return null;
-    const held = this.#world.app.prices.pair(pair.from, pair.to, 'fixed');
-    const order = await this.#world.create(account, { ...pair, usd, rateType: 'fixed' });
-    if (!order || !held) {
-      this.#pauses.set(account, nowMs + 60_000);
+    const { from, to, ratio } = quote;
+    const order = await this.#world.create(account, { from, to, usd, rateType: 'fixed' });
+    if (!order) {
+      this.#pauses.set(account, nowMs + pauseMs);
       return null;
     }
-    const gross = Number(order.amountFrom) * Number(held.from.div(held.to).toFixed());
-    const option: Option = { order, gross, held: null };
+    const option: Option = { order, gross: Number(order.amountFrom) * ratio, held: null };
     this.#options.push(option);
     return option;
   }
@@ -155,7 +185,7 @@ export class OptionTaker implements Actor {
   async #decideHeld(option: Option, value: number): Promise<boolean> {
     const { nowMs, config } = this.#world;
     if (!option.held) return false;
-    const endMs = option.order.expiresMs + config.DEPOSIT_WINDOW_SEC * 1000 - 2 * stepSec * 1000;
+    const endMs = option.order.expiresMs + graceSec(config) * 1000 - 2 * stepSec * 1000;
     if (value > 0) {
       this.#world.release(option.held);
       return false;
@@ -178,18 +208,33 @@ export function takersBound(volatility: number): number {
   return Math.max(100, 100 + slope * (volatility - low));
 }
 
-const partners = 3;
+/** What the caps admit of a partner's fixed orders in a day, in US dollars. */
+function dailyUsd(config: Config): number {
+  return Math.min(config.MAX_FIXED_DAY_USD, 24 * config.MAX_FIXED_EXPOSURE_USD);
+}
+
+/** How long after its window a deposit that was seen in time may be mined. */
+function graceSec(config: Config): number {
+  return config.DEPOSIT_WINDOW_SEC;
+}
+
+/** Orders of a partner in a day: fewer are larger, and cost the same. */
+const perDay = 40;
+/** Partners of so many orders: more of them make a run shorter, and each has caps of its own. */
+export const partnersOf = (orders: number): number => Math.max(3, Math.ceil(orders / 1_000));
 
 export const optionTaker: Strategy = {
   name: 'option-taker',
   wants: 'to use a fixed rate only where the market has left it',
   share: 1,
-  partners,
-  bound: (_config, { volatility }) => ({ usd: -takersBound(volatility), settings: 'MAX_FIXED_EXPOSURE_USD' }),
+  partners: partnersOf,
+  bound: (_config, { volatility }) => ({
+    usd: -takersBound(volatility),
+    settings: 'MAX_FIXED_DAY_USD, MAX_FIXED_EXPOSURE_USD',
+  }),
   begin: async (world, orders) => {
     world.turnSec = 30;
-    const accounts = [];
-    for (let partner = 1; partner <= partners; partner++) accounts.push(await world.account(`taker ${partner}`));
-    return { actors: [new OptionTaker(world, { orders, perDay: 10_000, accounts })] };
+    const accounts = await world.accountsOf('taker', partnersOf(orders));
+    return { actors: [new OptionTaker(world, { orders, perDay: perDay * accounts.length, accounts })] };
   },
 };

@@ -96,7 +96,6 @@ export const refundFarmer: Strategy = {
   wants: 'more back than was paid in, or refunds that cost the house more than they are charged',
   share: 0.05,
   because: 'each order makes one to ten refunds',
-  partners: 1,
   bound: () => ({ usd: 0, settings: 'network_fee of the currencies' }),
   begin: async (world, orders) => {
     world.turnSec = 60;

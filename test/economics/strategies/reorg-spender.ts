@@ -86,7 +86,6 @@ export const reorgSpender: Strategy = {
   wants: 'its second payment back, after the first was reorganised away and paid for',
   share: 0.02,
   because: 'each order is settled in full, twice, and a deposit that comes back takes as long as the first',
-  partners: 1,
   bound: () => ({ usd: 0, settings: 'min_confirmations of the currencies' }),
   begin: async (world, orders) => {
     world.turnSec = 60;
