@@ -44,7 +44,7 @@ describe('the market model', () => {
 
   it('moves by its yearly volatility, and by its jumps beside that', () => {
     const deviationOf = (model: MarketModel): number => {
-      const prices = path(model, 5, 5);
+      const prices = path(model, 5, 2);
       const squares = prices.slice(1).map((price, index) => Math.log(price / (prices[index] ?? price)) ** 2);
       const perStep = squares.reduce((sum, square) => sum + square, 0) / squares.length;
       return Math.sqrt((perStep * 365 * 86_400) / stepSec);
@@ -58,15 +58,15 @@ describe('the market model', () => {
 
 describe('users who choose when and what to pay', () => {
   it('honest users earn the house its fees', async () => {
-    const outcome = await run('honest', 20);
-    expect(outcome).toMatchObject({ faults: [], house: { debits: 0 }, isBeaten: false, turnover: { created: 20 } });
+    const outcome = await run('honest', 15);
+    expect(outcome).toMatchObject({ faults: [], house: { debits: 0 }, isBeaten: false, turnover: { created: 15 } });
     expect(outcome.turnover.exchanged).toBe(outcome.turnover.funded);
     expect(isSound(outcome)).toBe(true);
     expect(renderReport([outcome])).toMatch(/^honest .* holds/m);
   });
 
   it('a taker of fixed rates funds few of its orders, and the book agrees with the chains', async () => {
-    const outcome = await run('option-taker', 100);
+    const outcome = await run('option-taker', 40);
     expect(outcome).toMatchObject({ faults: [], house: { debits: 0 } });
     expect(outcome.turnover.funded).toBeLessThan(outcome.turnover.created);
   });

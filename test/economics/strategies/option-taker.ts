@@ -35,6 +35,8 @@ const exitCost = 0.001;
 const leadMs = 35_000;
 /** The least that a rate must bring, as a fraction, to be taken and paid at once. */
 const burstEdge = 0.0005;
+/** A move that diffusion does not make in a step, as a fraction. */
+const leastJump = 0.004;
 /** The largest order, in US dollars: no pair takes much more. */
 const largestUsd = 150_000;
 /** How long an account waits that was refused. */
@@ -54,6 +56,8 @@ export class OptionTaker implements Actor {
   #options: Option[] = [];
   /** Orders that wait for a better moment. */
   #wanted = 0;
+  /** Of the last step in which it had no order to make. */
+  #prices: ReadonlyMap<Coin, number> = new Map();
   /** When an account that was refused tries again. */
   readonly #pauses = new Map<Account, number>();
 
@@ -73,7 +77,7 @@ export class OptionTaker implements Actor {
   async act(): Promise<void> {
     await this.#exercise();
     this.#wanted += this.#arrivals.next();
-    if (this.#wanted === 0 && this.#arrivals.left === 0) return;
+    if (this.#wanted === 0 && (this.#arrivals.left === 0 || !this.#hasJumped())) return;
     // Pairs that the gateway prices as it did when it last asked; it asks before each order.
     if (!this.#isGoodMoment(this.#quotes())) return;
     await this.#world.refreshPrices();
@@ -84,6 +88,14 @@ export class OptionTaker implements Actor {
       this.#wanted -= 1;
       await this.#create(this.#world.dice.pick(quotes.slice(0, 3)), this.#orderUsd);
     }
+  }
+
+  /** Whether some price has moved since the last step as no diffusion moves it. */
+  #hasJumped(): boolean {
+    const { market } = this.#world;
+    const before = this.#prices;
+    this.#prices = new Map(coins.map((coin) => [coin, market.price(coin)]));
+    return coins.some((coin) => Math.abs(market.price(coin) / (before.get(coin) ?? Number.NaN) - 1) > leastJump);
   }
 
   /** Whether some rate is worth using at once, or many orders wait, or the best rate is well beside the market. */
