@@ -30,6 +30,7 @@ import { OrderStats } from './reports/order-stats.ts';
 import { createRestListener } from './rest/server.ts';
 import type { Settlement } from './settlement-setup.ts';
 import { StaffAuthenticator } from './staff/staff-authenticator.ts';
+import { StaffService } from './staff/staff-service.ts';
 import { StaffSessions } from './staff/staff-sessions.ts';
 import { StartError } from './start-error.ts';
 import { endPart, logParts } from './start-parts.ts';
@@ -285,6 +286,7 @@ export async function startApp({ config, databaseUrl, embedded, group, surroundi
 
     const staffAuthenticator = new StaffAuthenticator(orm, hasher, clock);
     const sessions = new StaffSessions(orm, staffAuthenticator, clock);
+    const members = new StaffService(orm, hasher, clock, config.OIDC_ISSUER !== null);
     every(forgetOldMs, 'forget_sessions_failed', () => sessions.forgetOld());
     endPart('limits and sessions');
 
@@ -331,7 +333,7 @@ export async function startApp({ config, databaseUrl, embedded, group, surroundi
         payoutRules: payoutRules(config),
         gather: group ? () => group.gather() : null,
         isDraining: () => draining,
-        staff: staffApi && { limiter, authenticator: staffAuthenticator, sessions, graphql: staffApi.handler },
+        staff: staffApi && { limiter, authenticator: staffAuthenticator, sessions, members, graphql: staffApi.handler },
       }),
       {
         host: config.INTERNAL_HOST,

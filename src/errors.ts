@@ -23,6 +23,7 @@ export const errorTable = {
   foreign_origin: { status: 403, graphql: 'FORBIDDEN' },
   insufficient_role: { status: 403, graphql: 'FORBIDDEN' },
   second_member_needed: { status: 403, graphql: 'FORBIDDEN' },
+  approval_too_early: { status: 403, graphql: 'FORBIDDEN' },
   https_required: { status: 403, graphql: 'FORBIDDEN' },
 
   not_found: { status: 404, graphql: 'NOT_FOUND' },

@@ -30,6 +30,7 @@ import { PayoutHolds } from './settlement/payout-holds.ts';
 import type { StaffActions } from './settlement/staff-actions.ts';
 import { staffActionsWithoutWorker } from './settlement-tools.ts';
 import type { StaffAuthenticator } from './staff/staff-authenticator.ts';
+import { StaffChanges } from './staff/staff-changes.ts';
 import { StaffService } from './staff/staff-service.ts';
 
 export interface StaffSetup {
@@ -56,6 +57,7 @@ export async function openStaffApi(setup: StaffSetup): Promise<StaffApi> {
     setup;
   const actions = setup.actions ?? staffActionsWithoutWorker(setup);
   const audit = new AuditLog(orm, clock);
+  const members = new StaffService(orm, hasher, clock, config.OIDC_ISSUER !== null);
   const stats = new OrderStats(orm);
   const partners = new PartnerService(orm, hasher, clock, networks.areOfValue);
   const schema = await buildStaffSchema([
@@ -68,7 +70,7 @@ export async function openStaffApi(setup: StaffSetup): Promise<StaffApi> {
     new StatsResolver(stats),
     new AttentionResolver(clock),
     new SystemResolver(prices, clock),
-    new StaffResolver(audit, new StaffService(orm, hasher, clock)),
+    new StaffResolver(audit, members, new StaffChanges(members, clock)),
   ]);
   return createStaffApi(
     {

@@ -1,6 +1,6 @@
 import { Entity, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
 
-/** One thing that a member of staff did. Never changed or removed. */
+/** One thing that a member of staff did, or an operator by command line. Never changed or removed. */
 @Entity({ tableName: 'audit_log' })
 export class AuditEntry {
   @PrimaryKey({ type: 'uuid' })
@@ -9,10 +9,15 @@ export class AuditEntry {
   @Property({ type: 'timestamptz' })
   at!: Date;
 
-  @Property({ type: 'uuid' })
-  staffId!: string;
+  /** Null for what an operator did. */
+  @Property({ type: 'uuid', nullable: true })
+  staffId!: string | null;
 
-  /** Name of the operation of the staff API. */
+  /** 'cli:' and the name of the operator's account on the machine; null for what staff did. */
+  @Property({ type: 'text', nullable: true })
+  actor!: string | null;
+
+  /** Name of the operation of the staff API, or of the command. */
   @Property({ type: 'text' })
   operation!: string;
 

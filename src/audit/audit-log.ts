@@ -4,9 +4,10 @@ import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { AuditEntry } from './audit-entry.entity.ts';
 
-/** Who does something, and by which request. */
-export interface Actor {
-  readonly staffId: string;
+/** Who does something, and by which request: a member of staff, or an operator with a shell. */
+export type Actor = Request & ({ readonly staffId: string } | { readonly operator: string });
+
+interface Request {
   readonly requestId: string;
   readonly ip: string;
 }
@@ -32,7 +33,7 @@ export class AuditLog {
   }
 
   /**
-   * Does something for a member of staff and writes it down, in one transaction: both happen or neither.
+   * Does something for a member of staff or an operator and writes it down, in one transaction: both happen or neither.
    *
    * @throws AppError invalid_value without a reason of 1 to 1000 characters, and what the work throws.
    */
@@ -48,18 +49,32 @@ export class AuditLog {
     }
     return this.#orm.em.fork().transactional(async (em) => {
       const { result, target, before = null, after = null } = await work(em);
-      em.create(AuditEntry, {
-        id: uuidv7(),
-        at: this.#clock.now(),
-        ...actor,
-        operation,
-        target,
-        reason: why,
-        before,
-        after,
-      });
-      await em.flush();
+      await this.write(em, actor, operation, why, { target, before, after });
       return result;
     });
+  }
+
+  /** Writes what the caller's transaction does. */
+  async write(
+    em: EntityManager,
+    actor: Actor,
+    operation: string,
+    reason: string,
+    { target, before = null, after = null }: Omit<Done<unknown>, 'result'>,
+  ): Promise<void> {
+    em.create(AuditEntry, {
+      id: uuidv7(),
+      at: this.#clock.now(),
+      staffId: 'staffId' in actor ? actor.staffId : null,
+      actor: 'operator' in actor ? `cli:${actor.operator}` : null,
+      requestId: actor.requestId,
+      ip: actor.ip,
+      operation,
+      target,
+      reason,
+      before,
+      after,
+    });
+    await em.flush();
   }
 }

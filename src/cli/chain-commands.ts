@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { LiveNetworks } from '../chains/live-networks.ts';
 import { AppError } from '../errors.ts';
-import { withDatabase } from './context.ts';
+import { withDatabase, writtenDown } from './context.ts';
 import { type Fields, print } from './output.ts';
 
 function height(text: string): number {
@@ -59,11 +59,14 @@ export function chainCommands(program: Command): void {
     .requiredOption('--chain <chain>', 'name of the chain, as in chain list')
     .requiredOption('--from <height>', 'the last block that is surely right', height)
     .option('--json', 'print one JSON object and nothing else')
-    .action(async ({ chain: name, from, json }) => {
-      const asked = await withDatabase(({ orm, networks }) =>
-        orm.em.fork().transactional(async (em) => {
-          const rescanFrom = await askRescan(em, networks, name, from);
-          return { rescan_from: rescanFrom, confirmed_payments: await confirmedAbove(em, name, rescanFrom) };
+    .option('--reason <text>', 'why, for the audit log', 'by command line')
+    .action(async ({ chain: name, from, json, reason }) => {
+      const asked = await withDatabase((context) =>
+        writtenDown(context, { command: 'chain rescan', reason }, async (em) => {
+          const rescanFrom = await askRescan(em, context.networks, name, from);
+          const confirmed = await confirmedAbove(em, name, rescanFrom);
+          const result = { rescan_from: rescanFrom, confirmed_payments: confirmed };
+          return { result, target: `chain:${name}`, after: { rescan_from: rescanFrom } };
         }),
       );
       print({ chain: name, ...asked }, json);

@@ -1,4 +1,7 @@
-import type { MikroORM } from '@mikro-orm/postgresql';
+import { randomUUID } from 'node:crypto';
+import { userInfo } from 'node:os';
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import { AuditLog, type Done } from '../audit/audit-log.ts';
 import { openHasher } from '../bootstrap.ts';
 import type { LiveNetworks } from '../chains/live-networks.ts';
 import { openKnownChains } from '../chains-setup.ts';
@@ -68,6 +71,45 @@ export async function withServices<T>(command: (context: CommandContext) => Prom
       currencies: new CurrencyService(orm, systemClock, context.networks),
     });
   });
+}
+
+/** What a command that changes something is, for the audit log. */
+export interface Change {
+  /** As it is typed: 'partner set'. */
+  readonly command: string;
+  readonly reason: string;
+}
+
+/** Runs a command that changes something, and writes it to the audit log in the same transaction. */
+export async function withChange<T>(
+  change: Change,
+  work: (context: CommandContext, em: EntityManager) => Promise<Done<T>>,
+): Promise<T> {
+  return withServices((context) => writtenDown(context, change, (em) => work(context, em)));
+}
+
+/** Does something in a transaction and writes down which account of this machine did it. */
+export function writtenDown<T>(
+  { orm }: DatabaseContext,
+  { command, reason }: Change,
+  work: (em: EntityManager) => Promise<Done<T>>,
+): Promise<T> {
+  const actor = { operator: operator(), requestId: randomUUID(), ip: 'local' };
+  return new AuditLog(orm, systemClock).act(actor, `cli ${command}`, reason, work);
+}
+
+/** The account on this machine that runs the command. */
+function operator(): string {
+  try {
+    return (
+      userInfo()
+        .username.replace(/[^\w.@-]/g, '_')
+        .slice(0, 60) || 'unknown'
+    );
+  } catch {
+    // An account without a name, as containers have.
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
+  }
 }
 
 /** Runs a command on the database and its chains. */

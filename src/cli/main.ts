@@ -10,7 +10,15 @@ import { isFeedStalled, renumberFeed } from '../reports/order-feed.ts';
 import { type StaffMember, staffRoles } from '../staff/staff-member.entity.ts';
 import { StartError } from '../start-error.ts';
 import { chainCommands } from './chain-commands.ts';
-import { type CommandContext, withDatabase, withLedger, withServices } from './context.ts';
+import {
+  type Change,
+  type CommandContext,
+  withChange,
+  withDatabase,
+  withLedger,
+  withServices,
+  writtenDown,
+} from './context.ts';
 import { ledgerCommands } from './ledger-commands.ts';
 import { networkCommands } from './network-commands.ts';
 import { currencyFields, keyFields, partnerFields, print, staffFields } from './output.ts';
@@ -53,28 +61,49 @@ function verb(group: Command, name: string, description: string): Command {
   return group.command(name).description(description).option('--json', 'print one JSON object and nothing else');
 }
 
+/** A verb that changes something. Why is kept in the audit log. */
+function changing(group: Command, name: string, description: string): Command {
+  return verb(group, name, description).option('--reason <text>', 'why, for the audit log', 'by command line');
+}
+
 function databaseCommands(program: Command): void {
   const db = program.command('db').description('the database');
-  verb(db, 'migrate', 'bring the schema to the newest version').action(async ({ json }) => {
-    const applied = await withDatabase(({ orm, url }) => migrate(orm, url));
+  changing(db, 'migrate', 'bring the schema to the newest version').action(async ({ json, reason }) => {
+    const applied = await withDatabase(async (context) => {
+      const names = await migrate(context.orm, context.url);
+      // Migrations have transactions of their own, and the first of them makes the audit log.
+      if (names.length > 0) {
+        const done = { result: names, target: 'database', after: { applied: names } };
+        await writtenDown(context, { command: 'db migrate', reason }, async () => done);
+      }
+      return names;
+    });
     print({ applied, state: 'current' }, json);
   });
-  verb(db, 'seed', 'add the currencies of the catalogue that are missing').action(async ({ json }) => {
-    const added = await withDatabase(async ({ orm }) => {
-      if ((await schemaState(orm)) !== 'current') {
+  changing(db, 'seed', 'add the currencies of the catalogue that are missing').action(async ({ json, reason }) => {
+    const added = await withDatabase(async (context) => {
+      if ((await schemaState(context.orm)) !== 'current') {
         throw new StartError('migrations are missing; run: npm run -s cli -- db migrate');
       }
-      return new CurrencyService(orm, systemClock).seed();
+      return writtenDown(context, { command: 'db seed', reason }, async (em) => {
+        const count = await new CurrencyService(context.orm, systemClock).seed(em);
+        return { result: count, target: 'currencies', after: { added: count } };
+      });
     });
     print({ currencies_added: added }, json);
   });
-  verb(
+  changing(
     db,
     'renumber',
     'after a dump was restored into another PostgreSQL: let statistics and subscriptions go on',
-  ).action(async ({ json }) => {
-    const events = await withDatabase(async ({ orm }) => {
-      if (await isFeedStalled(orm.em.fork())) return renumberFeed(orm);
+  ).action(async ({ json, reason }) => {
+    const events = await withDatabase(async (context) => {
+      if (await isFeedStalled(context.orm.em.fork())) {
+        return writtenDown(context, { command: 'db renumber', reason }, async (em) => {
+          const count = await renumberFeed(em);
+          return { result: count, target: 'events', after: { events: count } };
+        });
+      }
       throw new AppError(
         'action_not_possible',
         "events bear this PostgreSQL's own numbers; there is nothing to renumber",
@@ -89,10 +118,14 @@ function databaseCommands(program: Command): void {
 
 function partnerCommands(program: Command): void {
   const partner = program.command('partner').description('partner accounts and their keys');
-  verb(partner, 'create', 'make an active account')
+  changing(partner, 'create', 'make an active account')
     .requiredOption('--name <name>', 'name of the partner')
-    .action(async ({ name, json }) => {
-      print(await withServices(async ({ partners }) => partnerFields(await partners.create(name))), json);
+    .action(async ({ name, json, reason }) => {
+      const made = await withChange({ command: 'partner create', reason }, async ({ partners }, em) => {
+        const result = partnerFields(await partners.create(name, em));
+        return { result, target: `partner:${result.id}`, after: result };
+      });
+      print(made, json);
     });
   verb(partner, 'list', 'show all accounts').action(async ({ json }) => {
     const rows = await withServices(({ partners }) => partners.list());
@@ -103,7 +136,7 @@ function partnerCommands(program: Command): void {
     .action(async ({ partner: id, json }) => {
       print(await withServices(async ({ partners }) => partnerFields(await partners.get(id))), json);
     });
-  verb(partner, 'set', 'change an account; what is not named stays')
+  changing(partner, 'set', 'change an account; what is not named stays')
     .requiredOption('--partner <id>', 'id of the partner')
     .addOption(new Option('--status <status>', 'an inactive partner gets 403').choices(['active', 'inactive']))
     .option('--name <name>', 'new name')
@@ -144,24 +177,31 @@ function partnerCommands(program: Command): void {
         ...(options.keepFixedCaps === undefined ? {} : { keepsFixedCaps: options.keepFixedCaps }),
         ...(options.requireSignature === undefined ? {} : { requireSignature: options.requireSignature }),
       };
-      const changed = await withServices(({ partners }) => partners.change(options.partner, changes));
-      print(partnerFields(changed), options.json);
+      const change = { command: 'partner set', reason: options.reason };
+      const changed = await withChange(change, async ({ partners }, em) => {
+        const before = partnerFields(await partners.lock(options.partner, em));
+        const result = partnerFields(await partners.change(options.partner, changes, em));
+        return { result, target: `partner:${result.id}`, before, after: result };
+      });
+      print(changed, options.json);
     });
-  verb(partner, 'key', 'make a key; it is shown whole this once')
+  changing(partner, 'key', 'make a key; it is shown whole this once')
     .requiredOption('--partner <id>', 'id of the partner')
     .option('--label <text>', 'what the key is for', '')
     .option('--scopes <list>', `comma-separated, of ${keyScopes.join(', ')}; all unless given`, list)
     .option('--cidrs <list>', 'comma-separated networks that may use the key; all unless given', list)
     .option('--expires <time>', 'end of the key, like 2027-01-31T00:00:00Z', instant)
-    .action(async ({ partner: id, label, scopes, cidrs, expires, json }) => {
-      const issued = await withServices(({ partners }) =>
-        partners.issueKey(id, {
-          label,
-          ...(scopes === undefined ? {} : { scopes }),
-          ...(cidrs === undefined ? {} : { allowedCidrs: cidrs }),
-          ...(expires === undefined ? {} : { expiresAt: expires }),
-        }),
-      );
+    .action(async ({ partner: id, label, scopes, cidrs, expires, json, reason }) => {
+      const options = {
+        label,
+        ...(scopes === undefined ? {} : { scopes }),
+        ...(cidrs === undefined ? {} : { allowedCidrs: cidrs }),
+        ...(expires === undefined ? {} : { expiresAt: expires }),
+      };
+      const issued = await withChange({ command: 'partner key', reason }, async ({ partners }, em) => {
+        const result = await partners.issueKey(id, options, em);
+        return { result, target: `key:${result.keyId}`, after: { partner: id, ...options } };
+      });
       print({ key_id: issued.keyId, key: issued.key }, json);
     });
   verb(partner, 'keys', "show a partner's keys, without secrets")
@@ -170,62 +210,103 @@ function partnerCommands(program: Command): void {
       const keys = await withServices(({ partners }) => partners.keys(id));
       print({ keys: keys.map(keyFields) }, json);
     });
-  verb(partner, 'roll', 'make a successor of a key and give the old one an end')
+  changing(partner, 'roll', 'make a successor of a key and give the old one an end')
     .requiredOption('--key <key_id>', 'id of the old key')
     .option('--hours <n>', 'how long the old key lives on, 0 to 168', wholeNumber, 24)
-    .action(async ({ key, hours, json }) => {
-      const issued = await withServices(({ partners }) => partners.rollKey(key, hours));
+    .action(async ({ key, hours, json, reason }) => {
+      const issued = await withChange({ command: 'partner roll', reason }, async ({ partners }, em) => {
+        const result = await partners.rollKey(key, hours, em);
+        return { result, target: `key:${key}`, after: { successor: result.keyId, hours } };
+      });
       print({ key_id: issued.keyId, key: issued.key }, json);
     });
-  verb(partner, 'revoke', 'end a key at once')
+  changing(partner, 'revoke', 'end a key at once')
     .requiredOption('--key <key_id>', 'id of the key')
-    .action(async ({ key, json }) => {
-      print(await withServices(async ({ partners }) => keyFields(await partners.revokeKey(key))), json);
+    .action(async ({ key, json, reason }) => {
+      const ended = await withChange({ command: 'partner revoke', reason }, async ({ partners }, em) => {
+        const result = keyFields(await partners.revokeKey(key, em));
+        return { result, target: `key:${key}`, after: result };
+      });
+      print(ended, json);
     });
 }
 
 function staffCommands(program: Command): void {
   const staff = program.command('staff').description('members of staff and their tokens');
-  verb(staff, 'create', 'add a member; the token is shown whole this once')
+  changing(staff, 'create', 'add a member; the token is shown whole this once')
     .requiredOption('--email <address>', 'e-mail address')
     .addOption(new Option('--role <role>', 'what the member may do').choices([...staffRoles]).makeOptionMandatory())
-    .action(async ({ email, role, json }) => {
-      const { member, token } = await withServices(({ staff: service }) => service.create(email, role));
+    .action(async ({ email, role, json, reason }) => {
+      const change = { command: 'staff create', reason };
+      const { member, token } = await withChange(change, async ({ staff: service }, em) => {
+        const result = await service.invite(em, email, role);
+        return { result, target: `staff:${result.member.id}`, after: staffFields(result.member) };
+      });
       print({ id: member.id, email: member.email, role: member.role, token }, json);
     });
   verb(staff, 'list', 'show all members').action(async ({ json }) => {
     const members = await withServices(({ staff: service }) => service.list());
     print({ staff: members.map(staffFields) }, json);
   });
-  verb(staff, 'role', 'give a member another role; its sessions end')
+  changing(staff, 'role', 'give a member another role; its sessions end')
     .requiredOption('--email <address>', 'e-mail address')
     .addOption(new Option('--role <role>', 'what the member may do').choices([...staffRoles]).makeOptionMandatory())
-    .action(async ({ email, role, json }) => {
-      const member = await withMember(email, ({ staff: service }, em, { id }) => service.changeRole(em, id, role));
+    .action(async ({ email, role, json, reason }) => {
+      const change = { command: 'staff role', reason };
+      const member = await withMember(change, email, async (service, em, { id }) => {
+        const result = await service.changeRole(em, id, role);
+        return { result, member: result };
+      });
       print(staffFields(member), json);
     });
-  verb(staff, 'token', 'give a member a new token, shown whole this once; the old one and all sessions end')
+  changing(staff, 'token', 'give a member a new token, shown whole this once; the old one and all sessions end')
     .requiredOption('--email <address>', 'e-mail address')
-    .action(async ({ email, json }) => {
-      const issued = await withMember(email, ({ staff: service }, em, { id }) => service.rotateToken(em, id));
+    .action(async ({ email, json, reason }) => {
+      const change = { command: 'staff token', reason };
+      const issued = await withMember(change, email, async (service, em, { id }) => {
+        const result = await service.rotateToken(em, id);
+        return { result, member: result.member };
+      });
       print({ id: issued.member.id, email: issued.member.email, token: issued.token }, json);
     });
-  verb(staff, 'revoke', "end a member's token and sessions at once")
+  changing(staff, 'revoke', "end a member's token and sessions at once")
     .requiredOption('--email <address>', 'e-mail address')
-    .action(async ({ email, json }) => {
-      const member = await withMember(email, ({ staff: service }, em, { id }) => service.revoke(em, id));
+    .action(async ({ email, json, reason }) => {
+      const change = { command: 'staff revoke', reason };
+      const member = await withMember(change, email, async (service, em, { id }) => {
+        const result = await service.revoke(em, id);
+        return { result, member: result };
+      });
+      print(staffFields(member), json);
+    });
+  changing(staff, 'resume', 'let a member act again whom an admin suspended; open proposals to revoke them end')
+    .requiredOption('--email <address>', 'e-mail address')
+    .action(async ({ email, json, reason }) => {
+      const change = { command: 'staff resume', reason };
+      const member = await withMember(change, email, async (service, em, { id }) => {
+        const result = await service.resume(em, id);
+        return { result, member: result };
+      });
       print(staffFields(member), json);
     });
 }
 
-/** Does something to the member of an address, in one transaction. */
+/** Does something to the member of an address, in one transaction with its entry in the audit log. */
 async function withMember<T>(
+  change: Change,
   email: string,
-  action: (context: CommandContext, em: EntityManager, member: StaffMember) => Promise<T>,
+  action: (
+    staff: CommandContext['staff'],
+    em: EntityManager,
+    member: StaffMember,
+  ) => Promise<{ result: T; member: StaffMember }>,
 ): Promise<T> {
-  return withServices((context) =>
-    context.orm.em.fork().transactional(async (em) => action(context, em, await context.staff.byEmail(em, email))),
-  );
+  return withChange(change, async ({ staff }, em) => {
+    const found = await staff.byEmail(em, email);
+    const before = staffFields(found);
+    const { result, member } = await action(staff, em, found);
+    return { result, target: `staff:${member.id}`, before, after: staffFields(member) };
+  });
 }
 
 function currencyCommands(program: Command): void {
@@ -234,7 +315,7 @@ function currencyCommands(program: Command): void {
     const rows = await withServices(({ currencies }) => currencies.list());
     print({ currencies: rows.map(currencyFields) }, json);
   });
-  verb(currency, 'set', 'change a currency; what is not named stays; in force within seconds')
+  changing(currency, 'set', 'change a currency; what is not named stays; in force within seconds')
     .requiredOption('--coin <coin>', 'ticker')
     .requiredOption('--network <network>', 'network')
     .option('--active <flag>', 'true or false', flag)
@@ -254,8 +335,16 @@ function currencyCommands(program: Command): void {
         ...(options.networkFee === undefined ? {} : { networkFee: options.networkFee }),
         ...(options.confirmations === undefined ? {} : { minConfirmations: options.confirmations }),
       };
-      const changed = await withServices(({ currencies }) => currencies.change(options.coin, options.network, changes));
-      print(currencyFields(changed), options.json);
+      const change = { command: 'currency set', reason: options.reason };
+      const changed = await withChange(change, async ({ currencies }, em) => {
+        const known = (await currencies.lockAll(em)).find(
+          ({ coin, network }) => coin === options.coin && network === options.network,
+        );
+        const before = known ? currencyFields(known) : null;
+        const result = currencyFields(await currencies.change(options.coin, options.network, changes, em));
+        return { result, target: `currency:${options.coin}/${options.network}`, before, after: result };
+      });
+      print(changed, options.json);
     });
 }
 

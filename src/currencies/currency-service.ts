@@ -38,9 +38,8 @@ export class CurrencyService {
   }
 
   /** Adds the currencies of the seed that are missing; what exists stays as it is. Returns how many were added. */
-  async seed(): Promise<number> {
+  async seed(em: EntityManager = this.#orm.em.fork()): Promise<number> {
     const now = this.#clock.now();
-    const em = this.#orm.em.fork();
     const known = new Set((await em.find(Currency, {})).map((row) => `${row.coin}/${row.network}`));
     const missing = currencySeed.filter((row) => !known.has(`${row.coin}/${row.network}`));
     const rows = missing.map((row) => ({

@@ -17,6 +17,7 @@ import { Payment } from '../settlement/payment.entity.ts';
 import { PaymentAttempt } from '../settlement/payment-attempt.entity.ts';
 import { StaffAction } from '../settlement/staff-action.entity.ts';
 import { Trade } from '../settlement/trade.entity.ts';
+import { StaffChange } from '../staff/staff-change.entity.ts';
 import { StaffMember } from '../staff/staff-member.entity.ts';
 import { StaffSession } from '../staff/staff-session.entity.ts';
 import { boundFarewell, socketOf } from './connection-end.ts';
@@ -28,6 +29,7 @@ export const entities = [
   Partner,
   ApiKey,
   StaffMember,
+  StaffChange,
   StaffSession,
   DepositAccount,
   DepositAddress,

@@ -12,7 +12,7 @@ import { OrderType } from './order-types.ts';
 import { Permit } from './permit.ts';
 import { DateTime, Decimal } from './scalars.ts';
 import { DepositType } from './settlement.ts';
-import { StaffNameType, staffName } from './staff.ts';
+import { StaffNameType, staffName } from './staff-types.ts';
 
 @ObjectType('OrderAction', {
   description: 'What a member of staff did to an order, or proposed for a second one to approve.',

@@ -26,6 +26,7 @@ const AttentionKindEnum = enumOf<AttentionKind>('AttentionKind', 'Why staff must
   payout_hold: 'Payouts of an asset, or of all, are held.',
   payout_limit: 'Payments wait for room in a limit on automatic payouts.',
   proposal_open: 'A proposal waits for a second member.',
+  staff_change_open: 'A change of staff waits for a second admin.',
   chain_problem: 'A chain is not read on.',
   adverse_partner:
     'The fixed orders of a partner cost more than they bring, and its fixed caps have fallen to a tenth.',

@@ -6,9 +6,11 @@ import { PageArgs, PageInfoType, pageOf } from './connection.ts';
 import type { GraphqlContext } from './context.ts';
 import { Permit } from './permit.ts';
 import { DateTime } from './scalars.ts';
-import { StaffNameType, staffName } from './staff.ts';
+import { StaffNameType, staffName } from './staff-types.ts';
 
-@ObjectType('AuditEntry', { description: 'One thing that a member of staff did. Never changed or removed.' })
+@ObjectType('AuditEntry', {
+  description: 'One thing that staff did, or an operator by command line. Never changed or removed.',
+})
 export class AuditEntryType {
   @Field(() => ID, { description: 'Id of the entry.' })
   id!: string;
@@ -16,7 +18,7 @@ export class AuditEntryType {
   @Field(() => DateTime, { description: 'When.' })
   at!: Date;
 
-  @Field(() => String, { description: 'Which mutation.' })
+  @Field(() => String, { description: 'Which mutation or command.' })
   operation!: string;
 
   @Field(() => String, {
@@ -95,9 +97,17 @@ export class AuditResolver {
     };
   }
 
-  @FieldResolver(() => StaffNameType, { description: 'Who did it.' })
-  actor(@Root() { staffId }: AuditEntry, @Ctx() context: GraphqlContext): Promise<StaffNameType> {
-    return staffName(context, staffId);
+  @FieldResolver(() => StaffNameType, { nullable: true, description: 'Who did it; null for what an operator did.' })
+  async actor(@Root() { staffId }: AuditEntry, @Ctx() context: GraphqlContext): Promise<StaffNameType | null> {
+    return staffId === null ? null : staffName(context, staffId);
+  }
+
+  @FieldResolver(() => String, {
+    nullable: true,
+    description: "For what was done by command line: 'cli:' and the operator's account on the machine.",
+  })
+  operator(@Root() { actor }: AuditEntry): string | null {
+    return actor;
   }
 
   @FieldResolver(() => String, { nullable: true, description: 'What was changed, as it was, as JSON.' })

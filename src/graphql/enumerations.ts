@@ -8,6 +8,7 @@ import type { DepositProblem, DepositState } from '../settlement/deposit.entity.
 import type { Payment, PaymentState } from '../settlement/payment.entity.ts';
 import type { StaffAction, StaffActionName } from '../settlement/staff-action.entity.ts';
 import type { TradeState } from '../settlement/trade.entity.ts';
+import type { StaffChangeName } from '../staff/staff-change.entity.ts';
 import type { StaffRole } from '../staff/staff-member.entity.ts';
 import { enumOf } from './enums.ts';
 
@@ -124,6 +125,13 @@ export const StaffActionEnum = enumOf<StaffActionName>('OrderActionKind', 'What 
   release: 'End a hold.',
   venue_price: 'Set the worst price at which what an exchange left at the venue is traded.',
   resume_payouts: 'End a hold of payouts.',
+});
+
+export const StaffChangeEnum = enumOf<StaffChangeName>('StaffChangeKind', 'What is changed of staff.', {
+  invite: 'A member is added.',
+  role: 'A member gets another role.',
+  token: 'A member gets a new token.',
+  revoke: 'A member is shut out for good.',
 });
 
 export const StaffActionStateEnum = enumOf<StaffAction['state']>(

@@ -37,7 +37,7 @@ import { PartnerType } from './partner-types.ts';
 import { Permit } from './permit.ts';
 import { Decimal } from './scalars.ts';
 import { DepositType, LedgerLineType, PaymentType, TradeType } from './settlement.ts';
-import { StaffNameType, staffName } from './staff.ts';
+import { StaffNameType, staffName } from './staff-types.ts';
 
 const countCap = 10_000;
 

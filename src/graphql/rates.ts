@@ -25,7 +25,7 @@ import type { GraphqlContext } from './context.ts';
 import { RateTypeEnum } from './enumerations.ts';
 import { Permit } from './permit.ts';
 import { DateTime, Decimal } from './scalars.ts';
-import { StaffNameType, staffName } from './staff.ts';
+import { StaffNameType, staffName } from './staff-types.ts';
 
 @ObjectType('Quote', { description: 'What a partner would be quoted now.' })
 export class QuoteType {

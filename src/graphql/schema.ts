@@ -13,6 +13,7 @@ import { checkPermission, documentPermissions } from './permit.ts';
 import { RateResolver } from './rates.ts';
 import { DepositResolver, PaymentResolver } from './settlement.ts';
 import { StaffResolver } from './staff.ts';
+import { StaffChangeResolver } from './staff-changes.ts';
 import { StatsResolver } from './stats.ts';
 import { SystemResolver } from './system.ts';
 
@@ -67,6 +68,7 @@ export async function buildStaffSchema(resolvers: Resolvers | readonly [] = []):
       AuditResolver,
       SystemResolver,
       StaffResolver,
+      StaffChangeResolver,
       LiveResolver,
     ],
     container,

@@ -1,79 +1,28 @@
-import { Arg, Ctx, Field, FieldResolver, ID, Mutation, ObjectType, Query, Resolver, Root } from 'type-graphql';
-import type { AuditLog } from '../audit/audit-log.ts';
-import { type Permission, permissionsOf } from '../staff/permissions.ts';
+import { Arg, Ctx, FieldResolver, ID, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { validate as isUuid } from 'uuid';
+import type { AuditLog, Done } from '../audit/audit-log.ts';
+import { AppError } from '../errors.ts';
+import { permissionsOf } from '../staff/permissions.ts';
+import { StaffChange } from '../staff/staff-change.entity.ts';
+import type { StaffChangeOutcome, StaffChangeProposal, StaffChanges } from '../staff/staff-changes.ts';
 import type { StaffMember, StaffRole } from '../staff/staff-member.entity.ts';
 import type { StaffService } from '../staff/staff-service.ts';
 import type { GraphqlContext } from './context.ts';
 import { StaffRoleEnum } from './enumerations.ts';
 import { Permit } from './permit.ts';
-import { DateTime } from './scalars.ts';
-
-@ObjectType('StaffName', { description: 'A member of staff, as colleagues see them.' })
-export class StaffNameType {
-  @Field(() => ID, { description: 'Id of the member.' })
-  id!: string;
-
-  @Field(() => String, { description: 'E-mail address.' })
-  email!: string;
-}
-
-@ObjectType('StaffMember', { description: 'A member of staff.' })
-export class StaffMemberType {
-  @Field(() => ID, { description: 'Id of the member.' })
-  id!: string;
-
-  @Field(() => String, { description: 'E-mail address.' })
-  email!: string;
-
-  @Field(() => StaffRoleEnum, { description: 'What the member may do.' })
-  role!: StaffRole;
-
-  @Field(() => DateTime, { description: 'When the member was invited.' })
-  createdAt!: Date;
-
-  @Field(() => DateTime, { nullable: true, description: 'When it was shut out.' })
-  revokedAt!: Date | null;
-}
-
-@ObjectType('Viewer', { description: 'Who is signed in.' })
-export class ViewerType {
-  @Field(() => ID, { description: 'Id of the member.' })
-  id!: string;
-
-  @Field(() => String, { description: 'E-mail address.' })
-  email!: string;
-
-  @Field(() => StaffRoleEnum, { description: 'Role.' })
-  role!: StaffRole;
-
-  @Field(() => [String], { description: 'All that the member may do.' })
-  permissions!: Permission[];
-}
-
-@ObjectType('IssuedToken', { description: 'A token at the one moment when it is whole. It cannot be read again.' })
-export class IssuedTokenType {
-  @Field(() => StaffMemberType, { description: 'Whose it is.' })
-  member!: StaffMember;
-
-  @Field(() => String, { description: 'The token. Give it to the member over a safe channel.' })
-  token!: string;
-}
-
-/** A colleague's name, for what they did. */
-export async function staffName({ loaders }: GraphqlContext, id: string): Promise<StaffNameType> {
-  const member = await loaders.staffMember.load(id);
-  if (!member) throw new Error('a member of staff that is referred to is gone');
-  return member;
-}
+import { StaffChangeOutcomeType, StaffChangeType } from './staff-changes.ts';
+import { StaffMemberType, ViewerType } from './staff-types.ts';
 
 @Resolver(() => StaffMemberType)
 export class StaffResolver {
   readonly #audit: AuditLog;
   readonly #staff: StaffService;
+  readonly #changes: StaffChanges;
 
-  constructor(audit: AuditLog, staff: StaffService) {
+  constructor(audit: AuditLog, staff: StaffService, changes: StaffChanges) {
     this.#audit = audit;
     this.#staff = staff;
+    this.#changes = changes;
   }
 
   @Permit('self:read')
@@ -95,64 +44,118 @@ export class StaffResolver {
     return tokenId !== null;
   }
 
+  @Permit('staff:read')
+  @Query(() => [StaffChangeType], { description: 'Changes of staff that wait for a second admin, oldest first.' })
+  staffChanges(@Ctx() { em }: GraphqlContext): Promise<StaffChange[]> {
+    return em.find(StaffChange, { state: 'proposed' }, { orderBy: { proposedAt: 'asc' }, limit: 200 });
+  }
+
   @Permit('staff:write')
-  @Mutation(() => IssuedTokenType, { description: 'Adds a member and issues their token.' })
+  @Mutation(() => StaffChangeOutcomeType, {
+    description: 'Adds a member, who enrols with a code or signs in at the identity provider.',
+  })
   staffInvite(
     @Arg('email', () => String, { description: 'E-mail address.' }) email: string,
     @Arg('role', () => StaffRoleEnum, { description: 'What the member may do.' }) role: StaffRole,
     @Arg('reason', () => String, { description: 'Why.' }) reason: string,
     @Ctx() context: GraphqlContext,
-  ): Promise<IssuedTokenType> {
-    return this.#audit.act(context.actor, 'staffInvite', reason, async (em) => {
-      const issued = await this.#staff.invite(em, email, role);
-      return { result: issued, target: `staff:${issued.member.id}`, after: snapshot(issued.member) };
-    });
+  ): Promise<StaffChangeOutcome> {
+    return this.#propose(context, 'staffInvite', { change: 'invite', email, role, reason });
   }
 
   @Permit('staff:write')
-  @Mutation(() => StaffMemberType, { description: "Changes a member's role, and ends their sessions." })
+  @Mutation(() => StaffChangeOutcomeType, {
+    description: "Changes a member's role, and ends their sessions; the token too when the role is lowered.",
+  })
   staffRole(
     @Arg('id', () => ID, { description: 'The member.' }) id: string,
-    @Arg('role', () => StaffRoleEnum, { description: 'What the member may do from now on.' }) role: StaffRole,
+    @Arg('role', () => StaffRoleEnum, { description: 'What the member may do from then on.' }) role: StaffRole,
     @Arg('reason', () => String, { description: 'Why.' }) reason: string,
     @Ctx() context: GraphqlContext,
-  ): Promise<StaffMember> {
-    return this.#audit.act(context.actor, 'staffRole', reason, async (em) => {
-      const before = (await this.#staff.list(em)).find((member) => member.id === id.toLowerCase())?.role;
-      const member = await this.#staff.changeRole(em, id, role);
-      return { result: member, target: `staff:${member.id}`, before: { role: before }, after: { role } };
-    });
+  ): Promise<StaffChangeOutcome> {
+    return this.#propose(context, 'staffRole', { change: 'role', memberId: id, role, reason });
   }
 
   @Permit('staff:write')
-  @Mutation(() => IssuedTokenType, {
-    description: "Issues a new token. The old one, and the member's sessions, end at once.",
+  @Mutation(() => StaffChangeOutcomeType, {
+    description: "Gives a member a code that makes a new token. The old token, and the member's sessions, end at once.",
   })
   staffToken(
     @Arg('id', () => ID, { description: 'The member.' }) id: string,
     @Arg('reason', () => String, { description: 'Why.' }) reason: string,
     @Ctx() context: GraphqlContext,
-  ): Promise<IssuedTokenType> {
-    return this.#audit.act(context.actor, 'staffToken', reason, async (em) => {
-      const issued = await this.#staff.rotateToken(em, id);
-      return { result: issued, target: `staff:${issued.member.id}` };
-    });
+  ): Promise<StaffChangeOutcome> {
+    return this.#propose(context, 'staffToken', { change: 'token', memberId: id, reason });
   }
 
   @Permit('staff:write')
-  @Mutation(() => StaffMemberType, { description: 'Shuts a member out, at once.' })
+  @Mutation(() => StaffChangeOutcomeType, {
+    description: 'Shuts a member out: at once until a second admin decides, and then for good.',
+  })
   staffRevoke(
     @Arg('id', () => ID, { description: 'The member.' }) id: string,
     @Arg('reason', () => String, { description: 'Why.' }) reason: string,
     @Ctx() context: GraphqlContext,
-  ): Promise<StaffMember> {
-    return this.#audit.act(context.actor, 'staffRevoke', reason, async (em) => {
-      const member = await this.#staff.revoke(em, id);
-      return { result: member, target: `staff:${member.id}`, after: snapshot(member) };
+  ): Promise<StaffChangeOutcome> {
+    return this.#propose(context, 'staffRevoke', { change: 'revoke', memberId: id, reason });
+  }
+
+  @Permit('staff:write')
+  @Mutation(() => StaffChangeOutcomeType, { description: 'Carries out a change of staff that another admin proposed.' })
+  staffChangeApprove(
+    @Arg('id', () => ID, { description: 'The change.' }) id: string,
+    @Arg('reason', () => String, { description: 'Why.' }) reason: string,
+    @Ctx() context: GraphqlContext,
+  ): Promise<StaffChangeOutcome> {
+    return this.#decide(context, 'staffChangeApprove', 'approve', id, reason);
+  }
+
+  @Permit('staff:write')
+  @Mutation(() => StaffChangeOutcomeType, {
+    description: 'Turns a change of staff down, or withdraws it. A member that it suspended may act again.',
+  })
+  staffChangeReject(
+    @Arg('id', () => ID, { description: 'The change.' }) id: string,
+    @Arg('reason', () => String, { description: 'Why.' }) reason: string,
+    @Ctx() context: GraphqlContext,
+  ): Promise<StaffChangeOutcome> {
+    return this.#decide(context, 'staffChangeReject', 'reject', id, reason);
+  }
+
+  #propose(context: GraphqlContext, operation: string, proposal: StaffChangeProposal): Promise<StaffChangeOutcome> {
+    return this.#audit.act(context.actor, operation, proposal.reason, async (em) => {
+      const id = proposal.memberId?.toLowerCase();
+      const known = id === undefined ? undefined : (await this.#staff.list(em)).find((member) => member.id === id);
+      const before = known ? snapshot(known) : null;
+      const outcome = await this.#changes.propose(em, proposal, context.caller.id);
+      return { result: outcome, ...told(outcome), before };
+    });
+  }
+
+  #decide(
+    context: GraphqlContext,
+    operation: string,
+    verdict: 'approve' | 'reject',
+    id: string,
+    reason: string,
+  ): Promise<StaffChangeOutcome> {
+    if (!isUuid(id)) throw new AppError('action_not_found', 'there is no such change');
+    return this.#audit.act(context.actor, operation, reason, async (em) => {
+      const outcome = await this.#changes[verdict](em, id, context.caller.id);
+      return { result: outcome, ...told(outcome) };
     });
   }
 }
 
-function snapshot({ email, role, revokedAt }: StaffMember): Record<string, unknown> {
-  return { email, role, revokedAt };
+/** What the audit log says of a change. */
+function told({ change, member }: StaffChangeOutcome): Pick<Done<unknown>, 'target' | 'after'> {
+  const { id, email, role, state, alone } = change;
+  return {
+    target: member ? `staff:${member.id}` : `staff:${email}`,
+    after: { change: id, what: change.change, role, state, alone, ...(member ? { member: snapshot(member) } : {}) },
+  };
+}
+
+function snapshot({ email, role, revokedAt, suspendedAt }: StaffMember): Record<string, unknown> {
+  return { email, role, revokedAt, suspendedAt };
 }

@@ -14,6 +14,8 @@ export const callbackPath = '/sign-in/oidc/callback';
 export interface Identity {
   readonly email: string | null;
   readonly isVerified: boolean;
+  /** Null where the provider names no person. */
+  readonly account: { readonly issuer: string; readonly subject: string } | null;
 }
 
 interface ProviderOptions {
@@ -88,7 +90,7 @@ export class IdentityProvider {
       idTokenExpected: true,
     });
     const claims = tokens.claims();
-    if (!claims) return { email: null, isVerified: false };
+    if (!claims) return { email: null, isVerified: false, account: null };
     // Some providers put no e-mail into the ID token where they can be asked for it.
     const source =
       claims.email === undefined && configuration.serverMetadata().userinfo_endpoint !== undefined
@@ -97,6 +99,7 @@ export class IdentityProvider {
     return {
       email: typeof source.email === 'string' ? source.email : null,
       isVerified: source.email_verified === true,
+      account: { issuer: claims.iss, subject: claims.sub },
     };
   }
 

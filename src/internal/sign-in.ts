@@ -1,10 +1,11 @@
 import express, { type CookieOptions, type NextFunction, type Request, type Response, Router } from 'express';
 import type { Config } from '../config.ts';
 import { AppError } from '../errors.ts';
-import { addressKeys, isLoopback } from '../limits/client-address.ts';
+import { addressKeys, addressPrefix, isLoopback } from '../limits/client-address.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import { errorMembers, type Log } from '../log.ts';
 import type { StaffAuthenticator, StaffCaller } from '../staff/staff-authenticator.ts';
+import { isEnrolmentCode, type StaffService } from '../staff/staff-service.ts';
 import { absoluteMs, type StaffSessions, type StartedSession } from '../staff/staff-sessions.ts';
 import { logFailure, toAppError } from './error-handler.ts';
 import { callbackPath, type IdentityProvider } from './identity-provider.ts';
@@ -21,6 +22,7 @@ export interface SignInDependencies {
   readonly limiter: Limiter;
   readonly authenticator: StaffAuthenticator;
   readonly sessions: StaffSessions;
+  readonly members: StaffService;
   /** Null where no identity provider is configured. */
   readonly provider: IdentityProvider | null;
 }
@@ -30,7 +32,7 @@ export interface SignInDependencies {
  * A form is answered by a page or a redirect, JSON by JSON.
  */
 export function signInRouter(dependencies: SignInDependencies): Router {
-  const { config, log, limiter, authenticator, sessions, provider } = dependencies;
+  const { config, log, limiter, authenticator, sessions, members, provider } = dependencies;
   const home = config.PLAYGROUND ? '/playground' : '/sign-in';
   const router = Router();
   const body = [express.urlencoded({ extended: false, limit: '4kb' }), express.json({ limit: '4kb' })];
@@ -63,7 +65,11 @@ export function signInRouter(dependencies: SignInDependencies): Router {
     const returnTo = localPath(return_to, home);
     await countAttempt(req);
     if (typeof token !== 'string' || token.trim() === '') {
-      throw new AppError('missing_field', 'enter the staff token that an admin gave you; it begins with xs_');
+      throw new AppError('missing_field', 'enter your staff token, which begins with xs_, or an enrolment code');
+    }
+    if (isEnrolmentCode(token.trim())) {
+      await enrol(token.trim(), req, res);
+      return;
     }
     const started = await sessions.signIn(token.trim());
     if (!started) {
@@ -117,17 +123,17 @@ export function signInRouter(dependencies: SignInDependencies): Router {
       throw new AppError('unauthorized', `${idp.name} did not let you in (${shortCode(error)}); sign in again`);
     }
     const { search } = new URL(req.originalUrl, 'http://local.invalid');
-    const { email, isVerified } = await idp.finish(search, checks).catch((error: unknown) => {
+    const { email, isVerified, account } = await idp.finish(search, checks).catch((error: unknown) => {
       const detail = `signing in at ${idp.name} failed${providerFault(error)}; sign in again, and tell an admin if it stays so`;
       throw new AppError('unauthorized', detail, { cause: error });
     });
-    if (email === null) {
+    if (email === null || account === null) {
       throw new AppError('unauthorized', `${idp.name} tells no e-mail address; release it to this client`);
     }
     if (!isVerified) {
       throw new AppError('unauthorized', `${idp.name} has not verified the address ${email}; verify it there`);
     }
-    const started = await sessions.signInVerified(email);
+    const started = await sessions.signInVerified(email, account);
     if (!started) {
       throw new AppError(
         'unauthorized',
@@ -140,6 +146,19 @@ export function signInRouter(dependencies: SignInDependencies): Router {
   });
 
   router.use(['/sign-in', '/sign-out'], answerError);
+
+  /** Shows the member the token that the code made, this once, and starts a session. */
+  async function enrol(code: string, req: Request, res: Response): Promise<void> {
+    const request = { requestId: res.locals.requestId, ip: addressPrefix(req.ip ?? '') };
+    const enrolled = await sessions.enrol(code, members, request);
+    if (!enrolled) {
+      throw new AppError('unauthorized', 'this enrolment code is unknown, used or over; ask an admin for a new one');
+    }
+    setSession(res, enrolled);
+    const { member, token } = enrolled;
+    if (isForm(req)) sendPage(res, 200, enrolledPage(member.email, token, home));
+    else res.json({ email: member.email, role: member.role, token });
+  }
 
   /** Counts before anything is looked up, so that a flood of guesses costs no statements. */
   async function countAttempt(req: Request): Promise<void> {
@@ -267,10 +286,21 @@ function signInPage(provider: IdentityProvider | null, returnTo: string, problem
 ${alert}${other}<form method="post" action="/sign-in">
 <label for="token">Staff token</label>
 <input id="token" name="token" type="password" required autocomplete="current-password" autocapitalize="off" spellcheck="false" aria-describedby="token-hint" autofocus>
-<p class="hint" id="token-hint">Begins with xs_. Lost it? An admin makes a new one: <code>npm run -s cli -- staff token --email you@example.com</code></p>
+<p class="hint" id="token-hint">Begins with xs_. New here? Enter the enrolment code that you were given; it begins with xe_. Lost your token? Ask an admin for a new code.</p>
 <input type="hidden" name="return_to" value="${escapeHtml(returnTo)}">
 <button type="submit">Sign in</button>
 </form>`,
+  );
+}
+
+/** The token is not in the address, not stored, and on this page alone. */
+function enrolledPage(email: string, token: string, home: string): string {
+  return page(
+    'Your token',
+    `<h1>Exchange gateway: staff</h1>
+<p>Signed in as ${escapeHtml(email)}. This is your token, shown this once; keep it where your passwords are:</p>
+<p><code id="new-token">${escapeHtml(token)}</code></p>
+<a class="button" href="${home}">Go on</a>`,
   );
 }
 

@@ -3,6 +3,7 @@ import type { Config } from '../config.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { Log } from '../log.ts';
 import type { StaffAuthenticator } from '../staff/staff-authenticator.ts';
+import type { StaffService } from '../staff/staff-service.ts';
 import type { StaffSessions } from '../staff/staff-sessions.ts';
 import { errorHandler } from './error-handler.ts';
 import { IdentityProvider } from './identity-provider.ts';
@@ -15,6 +16,7 @@ export interface StaffSurface {
   readonly limiter: Limiter;
   readonly authenticator: StaffAuthenticator;
   readonly sessions: StaffSessions;
+  readonly members: StaffService;
   /** Answers at /graphql; it proves its callers itself, by `staffCaller`. */
   readonly graphql?: RequestHandler;
 }

@@ -14,6 +14,7 @@ export const attentionKinds = [
   'trade_stuck',
   'venue_position',
   'proposal_open',
+  'staff_change_open',
   'chain_problem',
   'adverse_partner',
   'transfer_left_out',
@@ -198,6 +199,15 @@ const troubles: readonly Trouble[] = [
     detail: 'action',
     rows: `staff_action where state = 'proposed'`,
     sorting: 'proposed_at, staff_action.id',
+  },
+  {
+    kind: `'staff_change_open'`,
+    order: null,
+    subject: 'id::text',
+    since: 'proposed_at',
+    detail: 'change',
+    rows: `staff_change where state = 'proposed'`,
+    sorting: 'proposed_at, staff_change.id',
   },
   {
     kind: `'chain_problem'`,

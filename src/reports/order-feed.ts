@@ -89,8 +89,8 @@ export async function isFeedStalled(em: EntityManager): Promise<boolean> {
  * Gives all events one number of this cluster and lets the statistics begin anew, in one transaction. Takes time, and
  * keeps orders from moving meanwhile. Returns how many events there are.
  */
-export async function renumberFeed(orm: MikroORM): Promise<number> {
-  return orm.em.fork().transactional(async (em) => {
+export async function renumberFeed(outer: EntityManager): Promise<number> {
+  return outer.transactional(async (em) => {
     await em.execute('set local statement_timeout = 0');
     await em.execute('alter table order_event disable trigger order_event_append_only');
     const [row] = await em.execute<{ count: number }[]>(

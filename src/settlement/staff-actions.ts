@@ -10,6 +10,7 @@ import type { JobQueue } from '../jobs/job-queue.ts';
 import { Big } from '../money.ts';
 import { Order } from '../orders/order.entity.ts';
 import { moveOrder } from '../orders/order-moves.ts';
+import { requireApprover } from '../staff/approvals.ts';
 import { isInDebit } from './client-account.ts';
 import { Deposit } from './deposit.entity.ts';
 import type { OrderSettler } from './order-settler.ts';
@@ -116,7 +117,7 @@ export class StaffActions {
   /**
    * Carries out what another member proposed.
    *
-   * @throws AppError second_member_needed for the proposer; action_not_possible when it was decided before, or things
+   * @throws AppError as `requireApprover` does; action_not_possible when it was decided before, or things
    *   have moved on since.
    */
   async approve(
@@ -126,9 +127,12 @@ export class StaffActions {
   ): Promise<StaffAction> {
     return outer.transactional(async (em) => {
       const action = await this.#open(em, actionId);
-      if (action.proposedBy === staffId) {
-        throw new AppError('second_member_needed', 'whoever proposed this cannot approve it; ask another member');
-      }
+      await requireApprover(em, {
+        approver: staffId,
+        proposer: action.proposedBy,
+        permission: 'actions:decide',
+        now: this.#options.clock.now(),
+      });
       await this.#carryOut(em, action, staffId);
       return action;
     });

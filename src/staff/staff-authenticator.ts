@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../clock.ts';
 import { type KeyHasher, parseKey } from '../partners/secret-key.ts';
+import { isActive } from './approvals.ts';
 import { StaffMember, type StaffRole } from './staff-member.entity.ts';
 import { StaffSession } from './staff-session.entity.ts';
 
@@ -56,7 +57,7 @@ export class StaffAuthenticator {
         endedAt: null,
         expiresAt: { $gt: now },
         lastSeenAt: { $gt: new Date(now.getTime() - idleMs) },
-        staff: { revokedAt: null },
+        staff: { revokedAt: null, suspendedAt: null },
       },
       { populate: ['staff'], strategy: 'joined' },
     );
@@ -82,7 +83,8 @@ export class StaffAuthenticator {
       member?.tokenMac && member.pepperVersion !== null
         ? { mac: member.tokenMac, pepperVersion: member.pepperVersion }
         : null;
-    return this.#hasher.matches(key, stored) && member?.revokedAt === null ? member : null;
+    const isKnown = this.#hasher.matches(key, stored);
+    return isKnown && member && isActive(member) ? member : null;
   }
 }
 

@@ -29,6 +29,25 @@ export class StaffMember {
   @Property({ type: 'timestamptz' })
   createdAt!: Date;
 
+  /** Until then the member approves nothing; null for one who may. */
+  @Property({ type: 'timestamptz', nullable: true })
+  approvesFrom!: Date | null;
+
+  /** Shut out at once by one admin, until a second one decides. */
+  @Property({ type: 'timestamptz', nullable: true })
+  suspendedAt!: Date | null;
+
+  /** The account at the identity provider, bound at the first sign-in there. */
+  @Property({ type: 'text', nullable: true })
+  oidcSubject!: string | null;
+
+  /** SHA-256 of the code with which the member makes a token. */
+  @Property({ type: 'blob', nullable: true })
+  enrolmentHash!: Buffer | null;
+
+  @Property({ type: 'timestamptz', nullable: true })
+  enrolmentEndsAt!: Date | null;
+
   @Property({ type: 'timestamptz', nullable: true })
   revokedAt!: Date | null;
 }

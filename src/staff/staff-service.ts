@@ -1,10 +1,14 @@
-import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import { randomBytes } from 'node:crypto';
+import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgresql';
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../clock.ts';
 import { brokenConstraint } from '../db/database.ts';
 import { AppError } from '../errors.ts';
 import { generateKey, type KeyHasher } from '../partners/secret-key.ts';
-import { StaffMember, type StaffRole } from './staff-member.entity.ts';
+import { isActive, restMs } from './approvals.ts';
+import { personOf } from './person.ts';
+import { hashOfSecret } from './staff-authenticator.ts';
+import { StaffMember, type StaffRole, staffRoles } from './staff-member.entity.ts';
 import { endSessions } from './staff-sessions.ts';
 
 /** A token at the one moment when it is whole. It cannot be read again. */
@@ -13,13 +17,25 @@ export interface IssuedToken {
   readonly token: string;
 }
 
+/** A member with a code that makes a token, or none where members sign in at the identity provider. */
+export interface Enrolling {
+  readonly member: StaffMember;
+  readonly enrolmentCode: string | null;
+}
+
+/** How long an enrolment code can be used. */
+const enrolmentMs = 72 * 3_600_000;
+
 /** Members of staff and their tokens. Methods that take `em` join the caller's transaction. */
 export class StaffService {
   readonly #orm: MikroORM;
   readonly #hasher: KeyHasher;
   readonly #clock: Clock;
+  readonly #hasProvider: boolean;
 
-  constructor(orm: MikroORM, hasher: KeyHasher, clock: Clock) {
+  /** @param hasProvider Whether members sign in at an identity provider, so that nobody is given a code. */
+  constructor(orm: MikroORM, hasher: KeyHasher, clock: Clock, hasProvider = false) {
+    this.#hasProvider = hasProvider;
     this.#orm = orm;
     this.#hasher = hasher;
     this.#clock = clock;
@@ -41,12 +57,30 @@ export class StaffService {
     return member;
   }
 
-  /** A new member with a token. @throws AppError already_exists, invalid_value */
+  /** @throws AppError staff_not_found */
+  async byId(em: EntityManager, id: string): Promise<StaffMember> {
+    return (await this.#lock(em, id)).member;
+  }
+
+  /**
+   * A new member with a token, for operators with a shell. The first admin may approve at once, everybody else after a day.
+   *
+   * @throws AppError already_exists, invalid_value
+   */
   async invite(em: EntityManager, email: string, role: StaffRole): Promise<IssuedToken> {
-    const member = this.#newMember(email, role);
+    const member = await this.#newMember(em, email, role);
+    if ((await em.count(StaffMember, { role: 'admin', revokedAt: null })) === 0) member.approvesFrom = null;
     const token = this.#giveToken(member);
     await persistNew(em, member);
     return { member, token };
+  }
+
+  /** A new member with an enrolment code. @throws AppError already_exists, invalid_value */
+  async inviteByCode(em: EntityManager, email: string, role: StaffRole): Promise<Enrolling> {
+    const member = await this.#newMember(em, email, role);
+    const enrolmentCode = this.#giveCode(member);
+    await persistNew(em, member);
+    return { member, enrolmentCode };
   }
 
   /**
@@ -55,13 +89,14 @@ export class StaffService {
    * @throws AppError already_exists, invalid_value
    */
   async inviteWithoutToken(em: EntityManager, email: string, role: StaffRole): Promise<StaffMember> {
-    const member = this.#newMember(email, role);
+    const member = await this.#newMember(em, email, role);
     await persistNew(em, member);
     return member;
   }
 
   /**
-   * Gives a member another role and ends the member's sessions, so that whoever sits there signs in anew.
+   * Gives a member another role and ends the member's sessions. The token of a lowered member ends too. The member
+   * approves nothing for a day.
    *
    * @throws AppError staff_not_found; action_not_possible for a revoked member and for the last admin
    */
@@ -70,10 +105,96 @@ export class StaffService {
     requireUnrevoked(member);
     if (member.role === role) return member;
     if (isLastAdmin) throw lastAdmin(member);
+    if (staffRoles.indexOf(role) < staffRoles.indexOf(member.role)) takeToken(member);
     member.role = role;
+    member.approvesFrom = this.#rested();
     await em.flush();
-    await endSessions(em, id, this.#clock.now());
+    await endSessions(em, member.id, this.#clock.now());
     return member;
+  }
+
+  /** As `changeRole`; one whose token ended gets an enrolment code. */
+  async changeRoleByCode(em: EntityManager, id: string, role: StaffRole): Promise<Enrolling> {
+    const hadToken = (await this.#lock(em, id)).member.tokenId !== null;
+    const member = await this.changeRole(em, id, role);
+    const enrolmentCode = hadToken && member.tokenId === null ? this.#giveCode(member) : null;
+    await em.flush();
+    return { member, enrolmentCode };
+  }
+
+  /**
+   * Shuts a member out until `resume` or `revoke`. Suspending a suspended member changes nothing.
+   *
+   * @throws AppError staff_not_found
+   */
+  async suspend(em: EntityManager, id: string): Promise<void> {
+    const { member } = await this.#lock(em, id);
+    member.suspendedAt ??= this.#clock.now();
+    await em.flush();
+    await endSessions(em, member.id, this.#clock.now());
+  }
+
+  /**
+   * Lets a suspended member act again, and withdraws what would revoke the member.
+   *
+   * @throws AppError staff_not_found
+   */
+  async resume(em: EntityManager, id: string): Promise<StaffMember> {
+    const { member } = await this.#lock(em, id);
+    member.suspendedAt = null;
+    await em.flush();
+    await em.execute(
+      `update staff_change set state = 'rejected', decided_at = ?
+        where member_id = ? and change = 'revoke' and state = 'proposed'`,
+      [this.#clock.now(), member.id],
+    );
+    return member;
+  }
+
+  /** Ends a member's token, enrolment code and sessions. @throws AppError staff_not_found */
+  async endAccess(em: EntityManager, id: string): Promise<void> {
+    const { member } = await this.#lock(em, id);
+    takeToken(member);
+    await em.flush();
+    await endSessions(em, member.id, this.#clock.now());
+  }
+
+  /**
+   * Gives a member an enrolment code in place of the token, which ends with all sessions.
+   *
+   * @throws AppError staff_not_found; action_not_possible for a revoked member
+   */
+  async renewByCode(em: EntityManager, id: string): Promise<Enrolling> {
+    const { member } = await this.#lock(em, id);
+    requireUnrevoked(member);
+    takeToken(member);
+    member.oidcSubject = null;
+    // Asked for by name, a code is given even where an identity provider is.
+    const enrolmentCode = this.#newCode(member);
+    member.approvesFrom = this.#rested();
+    await em.flush();
+    await endSessions(em, member.id, this.#clock.now());
+    return { member, enrolmentCode };
+  }
+
+  /**
+   * Makes the token of the member whom a code was given to. A code works once and for three days; the member's day
+   * without approvals begins anew, so that a code that was kept cannot be used to approve at once.
+   *
+   * @returns null for a code that is unknown, used or over.
+   */
+  async enrol(em: EntityManager, code: string): Promise<IssuedToken | null> {
+    if (!isEnrolmentCode(code)) return null;
+    const member = await em.findOne(
+      StaffMember,
+      { enrolmentHash: hashOfSecret(code), enrolmentEndsAt: { $gt: this.#clock.now() } },
+      { lockMode: LockMode.PESSIMISTIC_WRITE },
+    );
+    if (!member || !isActive(member)) return null;
+    const token = this.#giveToken(member);
+    member.approvesFrom = this.#rested();
+    await em.flush();
+    return { member, token };
   }
 
   /**
@@ -85,8 +206,9 @@ export class StaffService {
     const { member, isLastAdmin } = await this.#lock(em, id);
     if (isLastAdmin) throw lastAdmin(member);
     member.revokedAt ??= this.#clock.now();
+    takeCode(member);
     await em.flush();
-    await endSessions(em, id, this.#clock.now());
+    await endSessions(em, member.id, this.#clock.now());
     return member;
   }
 
@@ -98,17 +220,33 @@ export class StaffService {
   async rotateToken(em: EntityManager, id: string): Promise<IssuedToken> {
     const { member } = await this.#lock(em, id);
     requireUnrevoked(member);
+    member.oidcSubject = null;
     const token = this.#giveToken(member);
+    // With nobody else who could approve, a lost token would otherwise stop everything for a day.
+    const others = await em.count(StaffMember, { role: 'admin', revokedAt: null, id: { $ne: member.id } });
+    member.approvesFrom = others === 0 && member.role === 'admin' ? null : this.#rested();
     await em.flush();
-    await endSessions(em, id, this.#clock.now());
+    await endSessions(em, member.id, this.#clock.now());
     return { member, token };
   }
 
-  #newMember(email: string, role: StaffRole): StaffMember {
+  /** An address as it is kept. @throws AppError invalid_value */
+  checkedEmail(email: string): string {
     const address = email.trim().toLowerCase();
     // Control characters would break logs and terminals.
     if (!/^[^\s@]{1,64}@[^\s@]{1,190}$/.test(address) || /\p{Cc}/u.test(address)) {
       throw new AppError('invalid_value', `'${email.slice(0, 80)}' is not an e-mail address`);
+    }
+    return address;
+  }
+
+  /** @throws AppError already_exists also for another spelling of a member's address. */
+  async #newMember(em: EntityManager, email: string, role: StaffRole): Promise<StaffMember> {
+    const address = this.checkedEmail(email);
+    const members = await em.find(StaffMember, { revokedAt: null }, { fields: ['email'] });
+    const same = members.find((member) => personOf(member.email) === personOf(address));
+    if (same) {
+      throw new AppError('already_exists', `there is a member of staff with the address ${same.email} already`);
     }
     return Object.assign(new StaffMember(), {
       id: uuidv7(),
@@ -118,6 +256,11 @@ export class StaffService {
       tokenMac: null,
       pepperVersion: null,
       createdAt: this.#clock.now(),
+      approvesFrom: this.#rested(),
+      suspendedAt: null,
+      oidcSubject: null,
+      enrolmentHash: null,
+      enrolmentEndsAt: null,
       revokedAt: null,
     });
   }
@@ -126,7 +269,24 @@ export class StaffService {
     const token = generateKey('xs_');
     const { mac, pepperVersion } = this.#hasher.hash(token);
     Object.assign(member, { tokenId: token.keyId, tokenMac: mac, pepperVersion });
+    takeCode(member);
     return token.whole;
+  }
+
+  #giveCode(member: StaffMember): string | null {
+    return this.#hasProvider ? null : this.#newCode(member);
+  }
+
+  #newCode(member: StaffMember): string {
+    const code = `xe_${randomBytes(32).toString('base64url')}`;
+    member.enrolmentHash = hashOfSecret(code);
+    member.enrolmentEndsAt = new Date(this.#clock.now().getTime() + enrolmentMs);
+    return code;
+  }
+
+  /** From when on a member approves who came, or was changed, at this moment. */
+  #rested(): Date {
+    return new Date(this.#clock.now().getTime() + restMs);
   }
 
   /**
@@ -146,6 +306,20 @@ export class StaffService {
     const admins = rows.filter((row) => row.is_admin);
     return { member, isLastAdmin: admins.length === 1 && admins[0]?.id === member.id };
   }
+}
+
+/** Whether text has the form of an enrolment code. */
+export function isEnrolmentCode(text: string): boolean {
+  return /^xe_[\w-]{43}$/.test(text);
+}
+
+function takeToken(member: StaffMember): void {
+  Object.assign(member, { tokenId: null, tokenMac: null, pepperVersion: null });
+  takeCode(member);
+}
+
+function takeCode(member: StaffMember): void {
+  Object.assign(member, { enrolmentHash: null, enrolmentEndsAt: null });
 }
 
 function noMember(id: string): AppError {

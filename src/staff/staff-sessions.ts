@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgresql';
 import { v7 as uuidv7 } from 'uuid';
+import { AuditLog } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
+import { isActive, restMs } from './approvals.ts';
 import { hashOfSecret, type StaffAuthenticator } from './staff-authenticator.ts';
 import { StaffMember } from './staff-member.entity.ts';
+import type { IssuedToken, StaffService } from './staff-service.ts';
 import { StaffSession } from './staff-session.entity.ts';
 
 /** A session ends after so long, whatever is done with it. */
@@ -30,6 +33,12 @@ export interface SignInChecks {
   readonly returnTo: string;
 }
 
+/** An account at an identity provider. */
+export interface ProviderAccount {
+  readonly issuer: string;
+  readonly subject: string;
+}
+
 /** Sessions of staff in their browsers. */
 export class StaffSessions {
   readonly #orm: MikroORM;
@@ -51,14 +60,50 @@ export class StaffSessions {
   }
 
   /**
-   * Starts a session for an e-mail address that an identity provider has verified; null unless it is that of a member
-   * who is not revoked. Nobody becomes a member by signing in.
+   * Makes a member's token with an enrolment code, starts a session, and writes both down; null for a code that is unknown,
+   * used or over.
    */
-  async signInVerified(email: string): Promise<StartedSession | null> {
+  async enrol(
+    code: string,
+    staff: StaffService,
+    request: { readonly requestId: string; readonly ip: string },
+  ): Promise<(StartedSession & IssuedToken) | null> {
+    return this.#orm.em.fork().transactional(async (em) => {
+      const issued = await staff.enrol(em, code);
+      if (!issued) return null;
+      const started = await this.#start(em, issued.member, 'token');
+      const { id } = issued.member;
+      const audit = new AuditLog(this.#orm, this.#clock);
+      await audit.write(em, { staffId: id, ...request }, 'staffEnrol', 'used an enrolment code', {
+        target: `staff:${id}`,
+      });
+      return { ...started, ...issued };
+    });
+  }
+
+  /**
+   * Starts a session for an e-mail address that an identity provider has verified; null unless it is that of an active
+   * member. Nobody becomes a member by signing in. The first sign-in binds the member to the account there: another account
+   * with the member's address, and the same account with another member's, are refused.
+   *
+   * @param account names the account at the provider, for good.
+   */
+  async signInVerified(email: string, account: ProviderAccount): Promise<StartedSession | null> {
     return this.#orm.em.fork().transactional(async (em) => {
       const where = { email: email.trim().toLowerCase(), revokedAt: null };
-      const member = await em.findOne(StaffMember, where, { lockMode: LockMode.PESSIMISTIC_READ });
-      return member && this.#start(em, member, 'oidc');
+      const member = await em.findOne(StaffMember, where, { lockMode: LockMode.PESSIMISTIC_WRITE });
+      if (!member || !isActive(member)) return null;
+      const subject = `${account.issuer} ${account.subject}`;
+      if (member.oidcSubject !== subject) {
+        if (member.oidcSubject?.startsWith(`${account.issuer} `)) return null;
+        if ((await em.count(StaffMember, { oidcSubject: subject })) > 0) return null;
+        // The day of a member without a token begins with the first sign-in, as nothing could be done before.
+        if (member.tokenId === null && member.approvesFrom !== null) {
+          member.approvesFrom = new Date(this.#clock.now().getTime() + restMs);
+        }
+        member.oidcSubject = subject;
+      }
+      return this.#start(em, member, 'oidc');
     });
   }
 

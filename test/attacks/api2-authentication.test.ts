@@ -12,7 +12,7 @@ import { rawExchange } from '../support/raw-http.ts';
 import { describeWithRedis, startRedis, type TestRedis } from '../support/redis.ts';
 import { type SettledGateway, startSettledGateway } from '../support/settled-gateway.ts';
 import { StaffBrowser } from '../support/staff-browser.ts';
-import { kinds, type Member, newMember } from '../support/staff-client.ts';
+import { changeStaff, enrol, type Member, newMember, proposeChange } from '../support/staff-client.ts';
 import { openSocket, refusedOn, socketUrl, upgradeStatus } from '../support/staff-socket.ts';
 
 /**
@@ -480,27 +480,33 @@ describe('at one node', () => {
 
     it('ends with the role, the token and the member', async () => {
       const admin = await newMember(gateway, 'admin');
+      const other = await newMember(gateway, 'admin');
       const { browser, member, Origin } = await signedIn('admin');
       const bySession = () => ask({ Cookie: browser.cookie, Origin }, '{ staff { id } }');
       expect(await bySession()).toBe(200);
-      await admin.data('mutation ($id: ID!) { staffRole(id: $id, role: VIEWER, reason: "x") { id } }', {
-        id: member.id,
-      });
+      const { enrolmentCode } = await changeStaff(
+        admin,
+        other,
+        `staffRole(id: "${member.id}", role: VIEWER, reason: "x")`,
+      );
       attempt('a session of an earlier role', await bySession(), 401);
-      attempt('a token of an earlier role', kinds(await member.ask('{ staff { id } }')), ['insufficient_role']);
-      await browser.post('/sign-in', { token: member.token });
+      attempt('a token of an earlier role', (await member.ask('{ me { id } }')).status, 401);
+      const lowered = await enrol(gateway, enrolmentCode);
+      const token = lowered?.token ?? '';
+      await browser.post('/sign-in', { token });
       expect(await bySession()).toBe(200);
-      await admin.data('mutation ($id: ID!) { staffRevoke(id: $id, reason: "x") { id } }', { id: member.id });
+      // Shut out from the proposal on, before anyone approves it.
+      await proposeChange(admin, `staffRevoke(id: "${member.id}", reason: "x")`);
       attempt('a session of somebody shut out', await bySession(), 401);
-      attempt('a token of somebody shut out', (await member.ask('{ me { id } }')).status, 401);
-      attempt('signing in anew', (await browser.post('/sign-in', { token: member.token })).status, 401);
+      attempt('a token of somebody shut out', (await lowered?.ask('{ me { id } }'))?.status, 401);
+      attempt('signing in anew', (await browser.post('/sign-in', { token })).status, 401);
     });
 
     it('is proven again by each subscription of an open WebSocket', async () => {
       const admin = await newMember(gateway, 'admin');
       const member: Member = await newMember(gateway, 'viewer');
       const socket = await openSocket(gateway.app.internalUrl, member.token);
-      await admin.data('mutation ($id: ID!) { staffRevoke(id: $id, reason: "x") { id } }', { id: member.id });
+      await proposeChange(admin, `staffRevoke(id: "${member.id}", reason: "x")`);
       const [error] = await refusedOn(socket, 'subscription { orderChanged { seq } }');
       attempt('a subscription of somebody shut out', error.extensions.kind, 'unauthorized');
       socket.terminate();

@@ -150,7 +150,7 @@ describe('an address in a request', () => {
     for (const address of addresses()) {
       for (const operation of [
         'mutation ($s: String!) { partnerCreate(name: $s, reason: $s) { id } }',
-        'mutation ($s: String!) { staffInvite(email: $s, role: VIEWER, reason: $s) { token } }',
+        'mutation ($s: String!) { staffInvite(email: $s, role: VIEWER, reason: $s) { enrolmentCode } }',
         `mutation ($s: String!) { partnerRename(id: "${id}", name: $s, reason: $s) { id } }`,
         `mutation ($s: String!) { keyIssue(partnerId: "${id}", key: { allowedCidrs: [$s] }, reason: $s) { keyId } }`,
         'query ($s: String!) { orders(filter: { search: $s }) { edges { cursor } } }',

@@ -311,7 +311,7 @@ describe('a text of staff', () => {
     ['operator', 'mutation ($s: String!) { partnerCreate(name: "x", reason: $s) { id } }'],
     ['operator', 'mutation ($s: ID!) { keyRevoke(keyId: $s, reason: "x") { keyId } }'],
     ['operator', 'mutation ($s: String!) { orderNote(orderId: "XP-AAAAAA", text: $s) { id } }'],
-    ['admin', 'mutation ($s: String!) { staffInvite(email: $s, role: VIEWER, reason: "x") { token } }'],
+    ['admin', 'mutation ($s: String!) { staffInvite(email: $s, role: VIEWER, reason: "x") { enrolmentCode } }'],
     [
       'admin',
       'mutation ($s: String!) { currencySwitch(coin: $s, network: "BTC", switches: { isActive: true }, reason: "x") { coin } }',
@@ -359,7 +359,7 @@ describe('a text of staff', () => {
     '{ attention(limit: -1) { id } }',
     'mutation { currencyTerms(coin: "LTC", network: "LTC", terms: {}, reason: "x") { coin } }',
     'mutation { currencySwitch(coin: "LTC", network: "LTC", switches: {}, reason: "x") { coin } }',
-    'mutation { staffInvite(email: "a\\u001b[2J@example.com", role: VIEWER, reason: "x") { token } }',
+    'mutation { staffInvite(email: "a\\u001b[2J@example.com", role: VIEWER, reason: "x") { enrolmentCode } }',
   ])('is a fault of whoever asks: %s', async (query) => {
     await changingNothing(gateway, async () => {
       const codes = (await members.admin.ask(query)).errors.map(({ extensions }) => extensions.code);

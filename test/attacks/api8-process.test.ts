@@ -122,11 +122,18 @@ it('no secret is printed, answered, measured, traced or stored', async () => {
   const { keyIssue } = await told(`mutation { keyIssue(partnerId: "${partnerCreate.id}", reason: "x") { keyId key } }`);
   const { keyRoll } = await told(`mutation { keyRoll(keyId: "${keyIssue.keyId}", reason: "x") { keyId key } }`);
   const { staffInvite } = await told(
-    'mutation { staffInvite(email: "new@example.com", role: ADMIN, reason: "x") { token } }',
+    'mutation { staffInvite(email: "new@example.com", role: ADMIN, reason: "x") { enrolmentCode } }',
   );
+  const { token: staffToken } = (await (
+    await fetch(`${internal}/sign-in`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Origin: internal },
+      body: JSON.stringify({ token: staffInvite.enrolmentCode }),
+    })
+  ).json()) as { token: string };
   const { key } = keyRoll as { key: string };
   const browser = new StaffBrowser(internal);
-  await browser.post('/sign-in', { token: staffInvite.token });
+  await browser.post('/sign-in', { token: staffToken });
   const forged = generateKey('xp_test_').whole;
   const forgedToken = generateKey('xs_').whole;
   const body = JSON.stringify(orderBody());
@@ -158,7 +165,14 @@ it('no secret is printed, answered, measured, traced or stored', async () => {
       await hear(orders, { method: 'POST', headers: { ...authorised, 'Idempotency-Key': `"${one}` }, body });
       answers.push((await rawExchange(rest, `GET /${one} HTTP/1.1\r\nX-API-Key: ${one}\r\nBroken\r\n\r\n`)).text);
     }
-    for (const token of [demoToken, staffInvite.token, forgedToken, key, browser.cookies.get('__Host-staff') ?? '']) {
+    for (const token of [
+      demoToken,
+      staffToken,
+      staffInvite.enrolmentCode,
+      forgedToken,
+      key,
+      browser.cookies.get('__Host-staff') ?? '',
+    ]) {
       await hear(`${internal}/graphql`, {
         method: 'POST',
         headers: { ...json, Authorization: `Bearer ${token}` },
@@ -215,7 +229,7 @@ it('no secret is printed, answered, measured, traced or stored', async () => {
     ...configured,
     'a key': secretOf(key),
     'a key that was rolled': secretOf(keyIssue.key),
-    'a token': secretOf(staffInvite.token),
+    'a token': secretOf(staffToken),
     'a session': browser.cookies.get('__Host-staff') ?? '',
     'a signature': signature,
     'a key of nobody': secretOf(forged),

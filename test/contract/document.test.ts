@@ -20,6 +20,7 @@ const inside = new Set([
   'action_not_found',
   'action_not_possible',
   'second_member_needed',
+  'approval_too_early',
   'foreign_origin',
   'insufficient_role',
   'query_too_complex',

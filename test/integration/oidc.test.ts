@@ -39,7 +39,8 @@ beforeAll(async () => {
   }
   idp.people.set('careless', { email: 'ada@example.com', verified: false });
   idp.people.set('shy', { email: undefined, verified: false });
-  idp.people.set('loud', { email: 'ADA@Example.com', verified: true });
+  idp.people.set('loud', { email: 'LOUD@Example.com', verified: true });
+  idp.people.set('impostor', { email: 'ada@example.com', verified: true });
 });
 
 afterAll(async () => {
@@ -95,6 +96,7 @@ describe('signing in at the identity provider', () => {
   });
 
   it('knows an address by its small letters, and a member without a token', async () => {
+    await gateway.staff.create('loud@example.com', 'viewer');
     const { browser, url } = await leave();
     expect((await comeBack(browser, await idp.signIn(url.href, 'loud'))).status).toBe(200);
     await gateway.app.orm.em
@@ -120,6 +122,14 @@ describe('signing in at the identity provider', () => {
       /eve@example.com is no member/,
     );
     expect(await gateway.staff.list()).toHaveLength(members.length);
+  });
+
+  it('refuses another account there that has taken over the address of a member', async () => {
+    const own = await leave();
+    expect((await comeBack(own.browser, await idp.signIn(own.url.href, 'ada'))).status).toBe(200);
+    const other = await leave();
+    const back = await comeBack(other.browser, await idp.signIn(other.url.href, 'impostor'));
+    await expectRefusal(back, other.browser, /ada@example.com is no member/);
   });
 
   it('refuses an address that is not verified, and a person without one', async () => {

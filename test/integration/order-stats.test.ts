@@ -242,7 +242,7 @@ describe('a dump that was restored into another cluster', () => {
     await gateway.order();
     expect(await stats.rollUp()).toBe(0);
 
-    const events = await renumberFeed(gateway.app.orm);
+    const events = await renumberFeed(gateway.app.orm.em.fork());
     expect(await isFeedStalled(em)).toBe(false);
     await feedCatchesUp(gateway.query);
     expect(await stats.rollUp()).toBe(events);

@@ -55,9 +55,13 @@ let members = 0;
 export async function newMember(gateway: TestGateway, role: StaffRole): Promise<Member> {
   const email = `${role}${++members}@example.com`;
   const { member, token } = await gateway.staff.create(email, role);
+  return memberWith(gateway, member.id, email, token);
+}
+
+function memberWith(gateway: TestGateway, id: string, email: string, token: string): Member {
   const ask = staffClient(gateway.app.internalUrl, token);
   return {
-    id: member.id,
+    id,
     email,
     token,
     ask,
@@ -67,4 +71,39 @@ export async function newMember(gateway: TestGateway, role: StaffRole): Promise<
       return reply.data;
     },
   };
+}
+
+/** Proposes a change of staff, as `staffRole(id: "...", role: VIEWER, reason: "x")`. */
+export function proposeChange(by: Member, mutation: string): Promise<StaffReply> {
+  return by.ask(
+    `mutation { outcome: ${mutation} {
+       enrolmentCode change { id state alone } member { id email role hasToken revokedAt suspendedAt approvesFrom }
+     } }`,
+  );
+}
+
+/** A change of staff that one admin proposes and another approves; what came of it. */
+export async function changeStaff(by: Member, approver: Member, mutation: string): Promise<Json> {
+  const proposed = await proposeChange(by, mutation);
+  if (proposed.errors.length > 0) throw new Error(proposed.text);
+  const approved = await proposeChange(
+    approver,
+    `staffChangeApprove(id: "${proposed.data.outcome.change.id}", reason: "x")`,
+  );
+  if (approved.errors.length > 0) throw new Error(approved.text);
+  return approved.data.outcome;
+}
+
+/** Uses an enrolment code as the invited member does. Null when it is refused. */
+export async function enrol(gateway: TestGateway, code: string): Promise<Member | null> {
+  const url = gateway.app.internalUrl;
+  const reply = await fetch(`${url}/sign-in`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Origin: url },
+    body: JSON.stringify({ token: code }),
+  });
+  if (reply.status !== 200) return null;
+  const { email, token } = (await reply.json()) as { email: string; token: string };
+  const member = memberWith(gateway, '', email, token);
+  return { ...member, id: (await member.data('{ me { id } }')).me.id };
 }

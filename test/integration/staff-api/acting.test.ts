@@ -5,7 +5,7 @@ import { addressExample } from '../../../src/chains/address.ts';
 import { encodeBase58check } from '../../../src/chains/addresses/base58check.ts';
 import { Big, floorTo } from '../../../src/money.ts';
 import { failedOrder, type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
-import { newMember } from '../../support/staff-client.ts';
+import { changeStaff, enrol, newMember } from '../../support/staff-client.ts';
 
 type Member = Awaited<ReturnType<typeof newMember>>;
 
@@ -361,36 +361,43 @@ describe('currencies and prices', () => {
 });
 
 describe('staff', () => {
-  it('are invited, changed and shut out by an admin, at once', async () => {
-    const { staffInvite } = await admin.data(
-      'mutation { staffInvite(email: "New@Example.com", role: SUPPORT, reason: "joins") { token member { id email role hasToken } } }',
+  it('are invited, changed and shut out by two admins', async () => {
+    const other = await newMember(gateway, 'admin');
+    const outcome = await changeStaff(
+      admin,
+      other,
+      'staffInvite(email: "New@Example.com", role: SUPPORT, reason: "joins")',
     );
-    const { id } = staffInvite.member;
-    expect(staffInvite.member).toMatchObject({ email: 'new@example.com', role: 'SUPPORT', hasToken: true });
-    const ask = (token: string) =>
-      fetch(`${gateway.app.internalUrl}/graphql`, {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` },
-        body: JSON.stringify({ query: '{ me { role } }' }),
-      });
-    expect(await (await ask(staffInvite.token)).json()).toMatchObject({ data: { me: { role: 'SUPPORT' } } });
-    await admin.data('mutation ($id: ID!) { staffRole(id: $id, role: VIEWER, reason: "moved") { role } }', { id });
-    expect(await (await ask(staffInvite.token)).json()).toMatchObject({ data: { me: { role: 'VIEWER' } } });
-    const { staffToken } = await admin.data('mutation ($id: ID!) { staffToken(id: $id, reason: "lost") { token } }', {
-      id,
-    });
-    expect((await ask(staffInvite.token)).status).toBe(401);
-    expect((await ask(staffToken.token)).status).toBe(200);
-    await admin.data('mutation ($id: ID!) { staffRevoke(id: $id, reason: "left") { revokedAt } }', { id });
-    expect((await ask(staffToken.token)).status).toBe(401);
+    const { id } = outcome.member;
+    expect(outcome.member).toMatchObject({ email: 'new@example.com', role: 'SUPPORT', hasToken: false });
+    const joined = await enrol(gateway, outcome.enrolmentCode);
+    expect(await joined?.data('{ me { role } }')).toEqual({ me: { role: 'SUPPORT' } });
+    expect(await enrol(gateway, outcome.enrolmentCode)).toBeNull();
+    const lowered = await changeStaff(admin, other, `staffRole(id: "${id}", role: VIEWER, reason: "moved")`);
+    expect((await joined?.ask('{ me { role } }'))?.status).toBe(401);
+    const again = await enrol(gateway, lowered.enrolmentCode);
+    expect(await again?.data('{ me { role } }')).toEqual({ me: { role: 'VIEWER' } });
+    const renewed = await changeStaff(admin, other, `staffToken(id: "${id}", reason: "lost")`);
+    expect((await again?.ask('{ me { role } }'))?.status).toBe(401);
+    const last = await enrol(gateway, renewed.enrolmentCode);
+    expect((await last?.ask('{ me { role } }'))?.status).toBe(200);
+    await changeStaff(admin, other, `staffRevoke(id: "${id}", reason: "left")`);
+    expect((await last?.ask('{ me { role } }'))?.status).toBe(401);
     const { staff } = await admin.data('{ staff { id email role revokedAt } }');
     expect(staff.find((member: { id: string }) => member.id === id).revokedAt).not.toBeNull();
     expect((await audited(`staff:${id}`)).map(({ operation }) => operation)).toEqual([
+      'staffChangeApprove',
       'staffRevoke',
+      'staffEnrol',
+      'staffChangeApprove',
       'staffToken',
+      'staffEnrol',
+      'staffChangeApprove',
       'staffRole',
-      'staffInvite',
+      'staffEnrol',
+      'staffChangeApprove',
     ]);
+    expect((await audited('staff:new@example.com')).map(({ operation }) => operation)).toEqual(['staffInvite']);
   });
 });
 

@@ -1,0 +1,48 @@
+import { Entity, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
+import type { StaffRole } from './staff-member.entity.ts';
+
+export const staffChangeNames = ['invite', 'role', 'token', 'revoke'] as const;
+export type StaffChangeName = (typeof staffChangeNames)[number];
+
+/** A change of staff that an admin made, or proposed for a second one to approve. */
+@Entity({ tableName: 'staff_change' })
+export class StaffChange {
+  @PrimaryKey({ type: 'uuid' })
+  id!: string;
+
+  @Property({ type: 'text' })
+  change!: StaffChangeName;
+
+  /** Null for an invitation that was not carried out. */
+  @Property({ type: 'uuid', nullable: true })
+  memberId!: string | null;
+
+  /** Who is invited. */
+  @Property({ type: 'text', nullable: true })
+  email!: string | null;
+
+  @Property({ type: 'text', nullable: true })
+  role!: StaffRole | null;
+
+  @Property({ type: 'text' })
+  reason!: string;
+
+  @Property({ type: 'text' })
+  state!: 'proposed' | 'done' | 'rejected';
+
+  /** Carried out by one admin, because there was no other. */
+  @Property({ type: 'boolean' })
+  alone!: boolean;
+
+  @Property({ type: 'uuid' })
+  proposedBy!: string;
+
+  @Property({ type: 'timestamptz' })
+  proposedAt!: Date;
+
+  @Property({ type: 'uuid', nullable: true })
+  decidedBy!: string | null;
+
+  @Property({ type: 'timestamptz', nullable: true })
+  decidedAt!: Date | null;
+}
