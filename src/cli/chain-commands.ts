@@ -40,11 +40,16 @@ export function chainCommands(program: Command): void {
     .description('show transfers to our addresses that could not become deposits, and acknowledge one')
     .option('--acknowledge <id>', 'no longer an item of attention', id)
     .option('--json', 'print one JSON object and nothing else')
-    .action(async ({ acknowledge: seen, json }) => {
-      const transfers = await withDatabase(async ({ orm }) => {
-        const em = orm.em.fork();
-        if (seen !== undefined) await acknowledge(em, seen);
-        return em.execute<Fields[]>(
+    .option('--reason <text>', 'why it is acknowledged, for the audit log', 'by command line')
+    .action(async ({ acknowledge: seen, json, reason }) => {
+      const transfers = await withDatabase(async (context) => {
+        if (seen !== undefined) {
+          await writtenDown(context, { command: 'chain left-out', reason }, async (em) => {
+            await acknowledge(em, seen);
+            return { result: null, target: `left_out_transfer:${seen}` };
+          });
+        }
+        return context.orm.em.fork().execute<Fields[]>(
           `select id::int as id, chain, reason, txid, address, contract, amount, height::int as height,
                   to_char(seen_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as seen_at,
                   acknowledged_at is not null as acknowledged
