@@ -5,7 +5,7 @@ import { AppError } from '../errors.ts';
 import { createLog } from '../log.ts';
 import { openHolds, payoutSpending } from '../reports/payout-brakes.ts';
 import { PayoutHolds } from '../settlement/payout-holds.ts';
-import type { CommandContext } from './context.ts';
+import { type CommandContext, writtenDown } from './context.ts';
 import { print } from './output.ts';
 
 /** Runs a command on the database of the settings. */
@@ -55,12 +55,16 @@ export function payoutCommands(program: Command, withServices: WithServices): vo
       if ((coin === undefined) !== (network === undefined)) {
         throw new AppError('missing_field', 'give --coin and --network, or neither');
       }
-      const hold = await withServices(async ({ orm, currencies }) => {
+      const hold = await withServices(async (context) => {
+        const { orm, currencies } = context;
         const asset = coin === undefined || network === undefined ? null : { coin, network };
         const known = (await currencies.list()).some((row) => row.coin === coin && row.network === network);
         if (asset && !known) throw new AppError('currency_not_found', `there is no ${coin} on ${network}`);
         const holds = new PayoutHolds(orm, systemClock, createLog('silent'));
-        return orm.em.fork().transactional((em) => holds.stop(em, asset, reason, null));
+        return writtenDown(context, { command: 'payouts stop', reason }, async (em) => {
+          const id = await holds.stop(em, asset, reason, null);
+          return { result: id, target: `hold:${id}`, after: { coin: coin ?? null, network: network ?? null } };
+        });
       });
       print({ hold, asset: nameOf({ coin: coin ?? null, network: network ?? null }) }, json ?? false);
     });

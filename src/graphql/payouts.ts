@@ -14,7 +14,7 @@ import type { GraphqlContext } from './context.ts';
 import { enumOf } from './enums.ts';
 import { Permit } from './permit.ts';
 import { DateTime, Decimal } from './scalars.ts';
-import { StaffNameType, staffName } from './staff.ts';
+import { StaffNameType, staffName } from './staff-types.ts';
 
 const HoldCauseEnum = enumOf<HoldCause>('PayoutHoldCause', 'Why payouts are held.', {
   reconciliation: 'The ledger differs from the chains, the venue or the orders.',

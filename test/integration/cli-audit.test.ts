@@ -44,6 +44,7 @@ const reading = [
   'chain list',
   'network list',
   'network check',
+  'payouts status',
   'sandbox status',
   'ledger reconcile',
   'ledger balances',
@@ -84,6 +85,7 @@ const changing: Record<string, { args: () => string[]; before?: string; empty?: 
     args: () => ['--acknowledge', '7'],
     target: /^left_out_transfer:7$/,
   },
+  'payouts stop': { args: () => ['--coin', 'BTC', '--network', 'BTC'], target: /^hold:/ },
   'chain rescan': { args: () => ['--chain', 'bitcoin', '--from', '0'], target: /^chain:bitcoin$/ },
 };
 
