@@ -430,12 +430,18 @@ export class World {
     );
     const recipient = { address: addressExample(order.networkFrom), tag: null };
     const depositId = row?.status === 'failed' ? null : (row?.extra ?? null);
+    const asked = { action, staffId: this.#staff[0] ?? '', reason: 'the model says so' };
+    if (action === 'resume_payouts') {
+      const [hold] = await this.rows<{ id: string }>(
+        'select id from payout_hold where closed_at is null order by opened_at limit 1',
+      );
+      return hold ? this.#act({ ...asked, holdId: hold.id, acknowledges: true }) : false;
+    }
     return this.#act({
-      action,
-      staffId: this.#staff[0] ?? '',
+      ...asked,
       orderId: order.id,
       ...(action === 'refund' ? { recipient, ...(depositId === null ? {} : { depositId }) } : {}),
-      reason: 'the model says so',
+      ...(action === 'venue_price' ? { price: '1' } : {}),
     });
   }
 

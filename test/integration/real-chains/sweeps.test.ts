@@ -17,9 +17,18 @@ withRealChains(() => {
     gateway = await startRealGateway();
   });
   afterAll(() => gateway?.stop());
+  /** Accounts that stay in debit, because their deposits are gone for good. */
+  let inDebit = 0;
   afterEach(async () => {
-    expect(await gateway.differences()).toEqual([]);
+    await expectOnlyDebits();
   });
+
+  /** The ledger agrees with the chains, but for the accounts that stay in debit. */
+  async function expectOnlyDebits(): Promise<void> {
+    const differences = await gateway.differences();
+    expect(differences.filter(({ check }) => check !== 'debits')).toEqual([]);
+    expect(differences).toHaveLength(inDebit);
+  }
 
   const known = new Set<string>();
   /** Movements between our own addresses that were decided since the last look. */
@@ -154,6 +163,7 @@ withRealChains(() => {
       await gateway.confirm(kept);
       await gateway.wait(31);
       await gateway.chains.litecoind.doubleSpend(txid, 2);
+      inDebit += 1;
       await gateway.tick();
       await gateway.mine('litecoin', 4);
       await gateway.settle(kept);
@@ -176,7 +186,7 @@ withRealChains(() => {
       expect(await movements()).toMatchObject([{ kind: 'sweep', coin: from, state: 'sent' }]);
       const node = chain === 'ethereum' ? gateway.chains.anvil : gateway.chains.litecoind;
       await node.reorg(1, 2);
-      expect(await gateway.differences()).toEqual([]);
+      await expectOnlyDebits();
       await gateway.tick();
       expect(await gateway.balance(from, order.depositAddress)).toBe(`${amount}`);
       await gateway.settleAll();
