@@ -29,7 +29,7 @@ const AttentionKindEnum = enumOf<AttentionKind>('AttentionKind', 'Why staff must
   staff_change_open: 'A change of staff waits for a second admin.',
   chain_problem: 'A chain is not read on.',
   adverse_partner:
-    'The fixed orders of a partner cost more than they bring, and its fixed caps have fallen to a tenth.',
+    'The fixed orders of a partner cost more than they bring, and its fixed caps have fallen to a tenth, or to nothing.',
   transfer_left_out: 'A transfer to an address of ours could not become a deposit; the scan went on without it.',
   wallet_level: 'A hot wallet holds too little to pay for long, or more than it should.',
 });

@@ -17,16 +17,27 @@ export interface FixedResult {
 /** A day's loss above this, in US dollars, on at least so many orders, shows a partner that picks its orders. */
 const adverseLossUsd = 100;
 const adverseOrders = 5;
+/**
+ * A loss of 30 days above this, in US dollars, ends the fixed orders of a partner, however few orders made it. A burst
+ * of large orders after a jump gains a day's caps at once, and would come again on the day after the cut ended.
+ */
+const spentLossUsd = 1000;
 
 /**
- * The partners whose fixed orders of the last 24 hours cost us more than the fee brought, as a select of `partner_id`,
- * `since`, `orders` and `loss_usd`. It binds one value: the moment 24 hours ago.
+ * The partners whose fixed orders cost us more than the fee brought, as a select of `partner_id`, `since`, `orders` and
+ * `loss_usd` of the last 24 hours, and `month_usd` and `is_spent` of 30 days. It binds one value: the moment 24 hours ago.
  */
 export const adversePartners = `
-  select partner_id, min(hour) as since, sum(orders) as orders, sum(owed_usd - fees_usd - sent_usd) as loss_usd
-    from fixed_result where hour > ?
-   group by partner_id
-  having sum(orders) >= ${adverseOrders} and sum(owed_usd - fees_usd - sent_usd) > ${adverseLossUsd}`;
+  select * from (
+    select partner_id, coalesce(min(hour) filter (where hour > ago), max(hour)) as since,
+           coalesce(sum(orders) filter (where hour > ago), 0) as orders,
+           coalesce(sum(owed_usd - fees_usd - sent_usd) filter (where hour > ago), 0) as loss_usd,
+           sum(owed_usd - fees_usd - sent_usd) as month_usd,
+           sum(owed_usd - fees_usd - sent_usd) > ${spentLossUsd} as is_spent
+      from fixed_result cross join (select ?::timestamptz as ago) as day
+     where hour > ago - interval '29 days'
+     group by partner_id) as result
+   where is_spent or (orders >= ${adverseOrders} and loss_usd > ${adverseLossUsd})`;
 
 export const dayMs = 86_400_000;
 const hourMs = 3_600_000;

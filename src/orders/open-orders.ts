@@ -76,8 +76,8 @@ interface Tally {
   readAtMs: number | null;
   orders: number;
   readonly usd: Record<RateType, Sum>;
-  /** Whether the partner's fixed orders cost more than they bring. */
-  isAdverse: boolean;
+  /** What is left of the partner's fixed caps, as a fraction: less than all while its fixed orders cost more than they bring. */
+  fixedPart: Big;
   readonly pending: Set<Pending>;
   /** The reading that is under way. */
   reading: Promise<void> | null;
@@ -93,6 +93,7 @@ const hourMs = 3_600_000;
 const adversePart = new Big('0.1');
 
 const zero = new Big('0');
+const whole = new Big('1');
 
 /**
  * Caps on the orders of partners: how many wait for their deposit, as each takes an address for ever; what fixed orders
@@ -265,7 +266,8 @@ export class OpenOrders {
     const missed = pending.filter(({ hasFailed }) => !hasFailed);
     tally.readAtMs = now.getTime();
     tally.orders = missed.length + rows.filter(({ what }) => what === 'open').reduce((sum, row) => sum + row.count, 0);
-    tally.isAdverse = rows.some(({ what }) => what === 'adverse');
+    const isAny = (wanted: TallyRow['what']): boolean => rows.some(({ what }) => what === wanted);
+    tally.fixedPart = isAny('spent') ? zero : isAny('adverse') ? adversePart : whole;
     for (const rateType of ['fixed', 'float'] as const) {
       const usd = [
         ...missed.filter((one) => one.rateType === rateType).map((one) => one.usd),
@@ -293,7 +295,7 @@ export class OpenOrders {
                  (select from deposit d where d.order_id = o.id and d.state in ('mined', 'credited')
                      and d.coin = o.coin_from and d.network = o.network_from and d.amount >= o.min_amount)))
         union all ${openFloat('partner_id = ? and')}
-        union all select 'adverse', null, 1, '0' from (${adversePartners}) as adverse where partner_id = ?`,
+        union all select case when is_spent then 'spent' else 'adverse' end, null, 1, '0' from (${adversePartners}) as adverse where partner_id = ?`,
       [partner, openedAfter, waitsAfter, partner, waitsAfter, new Date(now.getTime() - dayMs), partner],
     );
   }
@@ -314,8 +316,8 @@ export class OpenOrders {
     const fixedUsd = partner.maxFixedExposureUsd ?? caps.fixedUsd;
     // Own caps of an hour alone are not undone by the day's cap of partners without any.
     const fixedDayUsd = partner.maxFixedDayUsd ?? Math.max(caps.fixedDayUsd, partner.maxFixedExposureUsd ?? 0);
-    const isCut = this.#tallies.get(partner.id)?.isAdverse === true && !partner.keepsFixedCaps;
-    const cut = (usd: number): Big => new Big(String(usd)).times(isCut ? adversePart : '1');
+    const part = partner.keepsFixedCaps ? whole : (this.#tallies.get(partner.id)?.fixedPart ?? whole);
+    const cut = (usd: number): Big => part.times(String(usd));
     return {
       orders: partner.maxOpenOrders ?? caps.orders,
       fixedUsd: cut(fixedUsd),
@@ -327,7 +329,7 @@ export class OpenOrders {
 
 /** A part of what a tally is read from. Amounts are in units of `coin`, or in US dollars where that is null. */
 interface TallyRow {
-  readonly what: 'open' | 'adverse' | RateType;
+  readonly what: 'open' | 'adverse' | 'spent' | RateType;
   readonly coin: string | null;
   readonly count: number;
   readonly amount: string;
@@ -352,7 +354,7 @@ function newTally(partnerId: string | null): Tally {
     readAtMs: null,
     orders: 0,
     usd: { fixed: { read: zero, admitted: zero }, float: { read: zero, admitted: zero } },
-    isAdverse: false,
+    fixedPart: whole,
     pending: new Set(),
     reading: null,
   };

@@ -224,7 +224,8 @@ const troubles: readonly Trouble[] = [
     order: null,
     subject: 'partner_id::text',
     since: 'adverse.since',
-    detail: `'lost ' || round(loss_usd, 2) || ' USD by ' || orders || ' fixed orders in 24 hours'`,
+    detail: `case when is_spent then 'lost ' || round(month_usd, 2) || ' USD by fixed orders in 30 days'
+                  else 'lost ' || round(loss_usd, 2) || ' USD by ' || orders || ' fixed orders in 24 hours' end`,
     rows: `(${adversePartners}) as adverse join partner p on p.id = adverse.partner_id and not p.keeps_fixed_caps`,
     agoMs: dayMs,
     sorting: 'adverse.since, partner_id',

@@ -71,6 +71,18 @@ async function partnerOf(gateway: SettledGateway): Promise<string> {
   return all.find(({ name }) => name === 'Test partner')?.id ?? '';
 }
 
+/** Until this process quotes bitcoin by its new price. */
+async function isQuoted(gateway: SettledGateway, price: string): Promise<void> {
+  for (;;) {
+    const { json } = await gateway.call(
+      'GET',
+      '/partner/rates?coin_from=BTC&network_from=BTC&coin_to=USDT&network_to=TRC20&amount=1',
+    );
+    if (new Big(String(json.rate)).div(price).gt('0.98') && new Big(String(json.rate)).div(price).lt('1')) return;
+    await sleep(20);
+  }
+}
+
 async function pay(gateway: SettledGateway, order: MadeOrder): Promise<void> {
   await gateway.deposit(order);
   await gateway.tick();
@@ -249,16 +261,6 @@ describe('a partner whose users pay only the orders that the market favoured', (
       settings: { MAX_FIXED_EXPOSURE_USD: '200000', MAX_FIXED_DAY_USD: '400000', PRICE_REFRESH_SEC: '1' },
       surroundings: { priceSource: market },
     });
-    const isQuoted = async (price: string): Promise<void> => {
-      for (;;) {
-        const { json } = await gateway.call(
-          'GET',
-          '/partner/rates?coin_from=BTC&network_from=BTC&coin_to=USDT&network_to=TRC20&amount=1',
-        );
-        if (new Big(String(json.rate)).div(price).gt('0.98') && new Big(String(json.rate)).div(price).lt('1')) return;
-        await sleep(20);
-      }
-    };
     const { FixedResults, fixedResults } = await import('../../src/orders/fixed-results.ts');
     const { attention } = await import('../../src/reports/attention.ts');
     const results = new FixedResults(gateway.app.orm, clock);
@@ -268,7 +270,7 @@ describe('a partner whose users pay only the orders that the market favoured', (
     for (let i = 0; i < 20; i++) await gateway.order({ ...fixed, amount_from: 0.05 });
     market.prices.BTC = '62900';
     clock.advance(10 * minuteMs);
-    await isQuoted('62900');
+    await isQuoted(gateway, '62900');
     for (const order of orders) await gateway.deposit(order);
     for (const order of orders) await gateway.settle(order);
     await results.rollUp();
@@ -308,5 +310,31 @@ describe('a partner whose users pay only the orders that the market favoured', (
     clock.advance(24 * 60 * minuteMs);
     expect(await items()).toEqual([]);
     expect(await outcome(gateway, gateway.key, { ...fixed, amount_from: 1 })).toEqual(made);
+  });
+
+  it('takes the rates that one jump left behind with few large orders once in 30 days, and not every day', async () => {
+    const clock = new TestClock(new Date('2026-01-05T10:00:10Z'));
+    const market = new Market(clock, { BTC: '64000' });
+    const gateway = await start({ clock, settings: { PRICE_REFRESH_SEC: '1' }, surroundings: { priceSource: market } });
+    const { FixedResults } = await import('../../src/orders/fixed-results.ts');
+    const { attention } = await import('../../src/reports/attention.ts');
+    const order = await gateway.order(largest);
+    market.prices.BTC = '62850';
+    clock.advance(minuteMs);
+    await isQuoted(gateway, '62850');
+    await gateway.deposit(order);
+    await gateway.settle(order);
+    expect((await gateway.show(order)).status).toBe('completed');
+    await new FixedResults(gateway.app.orm, clock).rollUp();
+
+    clock.advance(25 * 60 * minuteMs);
+    attempt('a fixed order on the day after a burst', await outcome(gateway, gateway.key, fixed), tooMuch);
+    expect(await outcome(gateway, gateway.key, {})).toEqual(made);
+    const items = await attention(gateway.app.orm.em.fork(), 100, clock.now());
+    expect(items.filter(({ kind }) => kind === 'adverse_partner')).toMatchObject([
+      { detail: expect.stringMatching(/^lost 1\d{3}\.\d\d USD by fixed orders in 30 days$/) },
+    ]);
+    clock.advance(30 * 24 * 60 * minuteMs);
+    expect(await outcome(gateway, gateway.key, fixed)).toEqual(made);
   });
 });
