@@ -619,6 +619,17 @@ CREATE INDEX payout_hold_acknowledged ON public.payout_hold USING btree (cause, 
 CREATE UNIQUE INDEX payout_hold_open ON public.payout_hold USING btree (cause, coin, network) NULLS NOT DISTINCT WHERE (closed_at IS NULL);
 CREATE TRIGGER payout_hold_not_removed BEFORE DELETE OR TRUNCATE ON public.payout_hold FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
+create table payout_share_spent (
+  share text not null,
+  coin text not null,
+  network text not null,
+  minute timestamp with time zone not null,
+  usd numeric(24,2) not null,
+  constraint payout_share_spent_pkey PRIMARY KEY (share, coin, network, minute),
+  constraint payout_share_spent_usd_check CHECK ((usd >= (0)::numeric))
+);
+CREATE INDEX payout_share_spent_minute ON public.payout_share_spent USING btree (minute);
+
 create table payout_spent (
   coin text not null,
   network text not null,

@@ -549,6 +549,20 @@ export const settings = {
     good: '5000000,USDT/TRC20=10000000',
     why: 'the same in any 24 hours',
   }),
+  PAYOUT_SHARE_REFUNDS: setting({
+    parse: fraction,
+    fallback: '0.25',
+    shown: '0.25',
+    good: '0.25',
+    why: 'part of each PAYOUT_LIMIT_… that refunds together may use up: a refund costs its user little more than a network fee',
+  }),
+  PAYOUT_SHARE_PARTNER: setting({
+    parse: fraction,
+    fallback: '0.5',
+    shown: '0.5',
+    good: '0.5',
+    why: 'part of each PAYOUT_LIMIT_… that the payouts and refunds of one partner may use up; 1 where there is only one partner',
+  }),
   VENUE_LOSS_LIMIT_USD: setting({
     parse: integer(1, 1_000_000_000),
     fallback: 10_000,
@@ -700,6 +714,8 @@ interface UsdLimit {
 
 /** The limits on what automatic payments begin to send: of all assets together, and of each. */
 export interface PayoutRules {
+  /** The parts of each limit that refunds together, and one partner, may use up: fractions. */
+  readonly parts: { readonly refunds: string; readonly partner: string };
   readonly overall: UsdLimit;
   readonly asset: (asset: { readonly coin: string; readonly network: string }) => UsdLimit;
 }
@@ -708,6 +724,7 @@ export interface PayoutRules {
 export function payoutRules(config: Config): PayoutRules {
   const { PAYOUT_LIMIT_ASSET_USD_PER_HOUR: perHour, PAYOUT_LIMIT_ASSET_USD_PER_DAY: perDay } = config;
   return {
+    parts: { refunds: config.PAYOUT_SHARE_REFUNDS, partner: config.PAYOUT_SHARE_PARTNER },
     overall: { hour: config.PAYOUT_LIMIT_USD_PER_HOUR, day: config.PAYOUT_LIMIT_USD_PER_DAY },
     asset: ({ coin, network }) => {
       const name = `${coin}/${network}`;

@@ -16,6 +16,7 @@ export const migrationNames = [
   '0014-keys-and-staff',
   '0015-payout-brakes',
   '0019-fee-shares',
+  '0025-payout-shares',
 ] as const;
 
 export type MigrationName = (typeof migrationNames)[number];

@@ -17,6 +17,7 @@ import { Migration0013VenueBound } from './migrations/0013-venue-bound.ts';
 import { Migration0014KeysAndStaff } from './migrations/0014-keys-and-staff.ts';
 import { Migration0015PayoutBrakes } from './migrations/0015-payout-brakes.ts';
 import { Migration0019FeeShares } from './migrations/0019-fee-shares.ts';
+import { Migration0025PayoutShares } from './migrations/0025-payout-shares.ts';
 
 const classes: Readonly<Record<MigrationName, Constructor<Migration>>> = {
   '0001-foundation': Migration0001Foundation,
@@ -35,6 +36,7 @@ const classes: Readonly<Record<MigrationName, Constructor<Migration>>> = {
   '0014-keys-and-staff': Migration0014KeysAndStaff,
   '0015-payout-brakes': Migration0015PayoutBrakes,
   '0019-fee-shares': Migration0019FeeShares,
+  '0025-payout-shares': Migration0025PayoutShares,
 };
 
 /** Runs the migrations that a database lacks. */

@@ -16,14 +16,16 @@ export interface UsdLimit {
 
 /** The limits of automatic payments. */
 export interface PayoutRules {
+  /** The parts of each limit that refunds together, and the payments of one partner, may use up: fractions. */
+  readonly parts: { readonly refunds: string; readonly partner: string };
   /** Of all assets together. */
   readonly overall: UsdLimit;
   readonly asset: (asset: LedgerAsset) => UsdLimit;
 }
 
 /** What a payment that waits for room has as its problem. */
-export type LimitProblem = 'payout_limit' | 'payout_limit_asset';
-export const limitProblems: readonly LimitProblem[] = ['payout_limit', 'payout_limit_asset'];
+export type LimitProblem = 'payout_limit' | 'payout_limit_asset' | 'payout_share';
+export const limitProblems: readonly LimitProblem[] = ['payout_limit', 'payout_limit_asset', 'payout_share'];
 
 /** A payment would exceed a limit. Nothing was written. */
 export class NoRoom extends Error {
@@ -76,6 +78,10 @@ interface Lot {
  *
  * Payments that wait keep their order: one may begin only when there is room for those before it as well. A payment
  * that is above a limit by itself waits for staff and keeps none of the others waiting.
+ *
+ * Refunds together, and the payments of one partner, may use up a part of each limit only. A refund costs its user little
+ * more than a network fee, so one user could else stop everybody's payouts for an hour or a day. What waits for its part
+ * keeps no payment of others waiting.
  */
 export class PayoutLimits {
   readonly #options: PayoutLimitsOptions;
@@ -122,16 +128,24 @@ export class PayoutLimits {
     if (counted.length === 0) return;
     await em.execute('select pg_advisory_xact_lock(?)', [advisoryLocks.payoutLimits]);
     await em.execute(
-      `update payout_spent s set usd = greatest(s.usd - g.usd, 0)
-         from (select c.coin, c.network, m.minute, sum(m.usd) as usd
-                 from jsonb_to_recordset(?::jsonb) as m (coin text, network text, minute timestamptz, usd numeric)
-                cross join lateral (values (m.coin, m.network), ('', '')) as c (coin, network)
-                group by 1, 2, 3) as g
-        where s.coin = g.coin and s.network = g.network and s.minute = g.minute`,
+      `with gone as (
+         select s.share, c.coin, c.network, m.minute, sum(m.usd) as usd
+           from jsonb_to_recordset(?::jsonb) as m (id uuid, coin text, network text, minute timestamptz, usd numeric)
+           join payment p on p.id = m.id
+           left join exchange_order o on o.id = p.order_id
+          cross join lateral (${sharesSql}) as s (share)
+          cross join lateral (values (m.coin, m.network), ('', '')) as c (coin, network)
+          group by 1, 2, 3, 4
+       ), shares as (
+         update payout_share_spent t set usd = greatest(t.usd - g.usd, 0) from gone g
+          where t.share = g.share and t.coin = g.coin and t.network = g.network and t.minute = g.minute
+       )
+       update payout_spent s set usd = greatest(s.usd - g.usd, 0) from gone g
+        where g.share = '' and s.coin = g.coin and s.network = g.network and s.minute = g.minute`,
       [
         JSON.stringify(
-          counted.map(({ coin, network, begunAt, valueUsd }) => {
-            return { coin, network, minute: minuteOf(begunAt ?? new Date(0)), usd: valueUsd };
+          counted.map(({ id, coin, network, begunAt, valueUsd }) => {
+            return { id, coin, network, minute: minuteOf(begunAt ?? new Date(0)), usd: valueUsd };
           }),
         ),
       ],
@@ -147,11 +161,16 @@ export class PayoutLimits {
     const now = clock.now();
     const em = orm.em.fork();
     const lots = waiting.map(({ payment }, index) => lotOf(payment, index));
-    const over = new Set((await this.#judge(em, lots, now, false)).map(({ lot }) => waiting[lot]?.payment.id));
+    const judged = await this.#judge(em, lots, now, false);
+    const over = new Set(judged.map(({ lot }) => waiting[lot]?.payment.id));
     await em.execute(
-      `update payment set next_action_at = ?
-        where id in (select jsonb_array_elements_text(?::jsonb)::uuid) and state = 'ready'`,
-      [secondsAfter(now, againSec), JSON.stringify([...over])],
+      // What keeps it waiting decides whether others wait for it, and may have changed.
+      `update payment p set next_action_at = ?, problem = o.problem
+         from jsonb_to_recordset(?::jsonb) as o (id uuid, problem text) where p.id = o.id and p.state = 'ready'`,
+      [
+        secondsAfter(now, againSec),
+        JSON.stringify(judged.map(({ lot, problem }) => ({ id: waiting[lot]?.payment.id, problem }))),
+      ],
     );
     return ready.filter(({ payment }) => !over.has(payment.id));
   }
@@ -174,7 +193,9 @@ export class PayoutLimits {
 
   /** Forgets minutes that no window reaches. */
   async forgetOld(em: EntityManager, now: Date): Promise<void> {
-    await em.execute('delete from payout_spent where minute < ?', [new Date(now.getTime() - 2 * dayMs)]);
+    const before = new Date(now.getTime() - 2 * dayMs);
+    await em.execute('delete from payout_spent where minute < ?', [before]);
+    await em.execute('delete from payout_share_spent where minute < ?', [before]);
   }
 
   /** The lots that exceed a limit, each with the limit, and counts lot 0 when it exceeds none. */
@@ -196,35 +217,53 @@ export class PayoutLimits {
          select * from jsonb_to_recordset(?::jsonb)
                   as m (lot integer, id uuid, number bigint, coin text, network text, usd numeric)
        ), counted as (
-         select lot, coin, network, sum(usd) as usd, max(number) as number from mine group by lot, coin, network
-         union all
-         select lot, '', '', sum(usd), max(number) from mine group by lot
-       ), judged as (
-         select c.lot, case c.coin when '' then 'payout_limit' else 'payout_limit_asset' end as problem,
-                s.hour + w.usd + c.usd > l.hour or s.day + w.usd + c.usd > l.day as is_over
+         select m.lot, s.share, a.coin, a.network, sum(m.usd) as usd, max(m.number) as number
+           from mine m
+           join payment p on p.id = m.id
+           left join exchange_order o on o.id = p.order_id
+          cross join lateral (${sharesSql}) as s (share)
+          cross join lateral (values (m.coin, m.network), ('', '')) as a (coin, network)
+          group by 1, 2, 3, 4
+       ), bounded as (
+         select c.*, l.hour * part.of_limit as hour_limit, l.day * part.of_limit as day_limit
            from counted c
            join jsonb_to_recordset(?::jsonb) as l (coin text, network text, hour numeric, day numeric)
              on l.coin = c.coin and l.network = c.network
           cross join lateral (
+            select case c.share when '' then 1 when 'refunds' then ?::numeric else ?::numeric end as of_limit) as part
+          where c.share = '' or part.of_limit < 1
+       ), judged as (
+         select c.lot, c.share, case c.coin when '' then 'payout_limit' else 'payout_limit_asset' end as problem,
+                s.hour + w.usd + c.usd > c.hour_limit or s.day + w.usd + c.usd > c.day_limit as is_over
+           from bounded c
+          cross join lateral (
             select coalesce(sum(usd) filter (where minute > ?), 0) as hour, coalesce(sum(usd), 0) as day
-              from payout_spent where coin = c.coin and network = c.network and minute > ?) as s
+              from (select minute, usd from payout_spent
+                     where c.share = '' and coin = c.coin and network = c.network and minute > ?
+                    union all
+                    select minute, usd from payout_share_spent
+                     where share = c.share and coin = c.coin and network = c.network and minute > ?) as spent) as s
           cross join lateral (
             select coalesce(sum(p.value_usd), 0) as usd
               from payment p
-             where p.state = 'ready' and p.problem in ('payout_limit', 'payout_limit_asset')
-               and p.number < c.number and p.value_usd <= least(l.hour, l.day) and p.next_action_at > ?
+             where c.share = '' and p.state = 'ready' and p.problem in ('payout_limit', 'payout_limit_asset')
+               and p.number < c.number and p.value_usd <= least(c.hour_limit, c.day_limit) and p.next_action_at > ?
                and case c.coin when '' then p.problem = 'payout_limit'
                         else p.problem = 'payout_limit_asset' and p.coin = c.coin and p.network = c.network end
                and not exists (select from mine m where m.lot = c.lot and m.id = p.id)) as w
-       )${isCounting ? `, written as (${writtenSql})` : ''}
-       select lot, min(problem) as problem from judged where is_over group by lot order by lot`,
+       )${isCounting ? `, ${writtenSql}` : ''}
+       select lot, case when bool_or(share <> '') then 'payout_share' else min(problem) end as problem
+         from judged where is_over group by lot order by lot`,
       [
         JSON.stringify(lots),
         JSON.stringify(limits),
+        rules.parts.refunds,
+        rules.parts.partner,
         before(hourMs + minuteMs),
         before(dayMs + minuteMs),
+        before(dayMs + minuteMs),
         before(absentMs),
-        ...(isCounting ? [minuteOf(now)] : []),
+        ...(isCounting ? [minuteOf(now), minuteOf(now)] : []),
       ],
     );
   }
@@ -255,10 +294,21 @@ export class PayoutLimits {
   }
 }
 
-const writtenSql = `
-  insert into payout_spent as s (coin, network, minute, usd)
-  select coin, network, ?::timestamptz, usd from counted where not exists (select from judged where is_over)
-  on conflict (coin, network, minute) do update set usd = s.usd + excluded.usd`;
+/** What payment `p` of order `o` counts in: everything, refunds, and its partner's own. */
+const sharesSql = `select '' union all select 'refunds' where p.kind = 'refund'
+                   union all select o.partner_id::text where o.partner_id is not null`;
+
+const writtenSql = `written as (
+    insert into payout_spent as s (coin, network, minute, usd)
+    select coin, network, ?::timestamptz, usd from counted
+     where share = '' and not exists (select from judged where is_over)
+    on conflict (coin, network, minute) do update set usd = s.usd + excluded.usd
+  ), shared as (
+    insert into payout_share_spent as s (share, coin, network, minute, usd)
+    select share, coin, network, ?::timestamptz, usd from counted
+     where share <> '' and not exists (select from judged where is_over)
+    on conflict (share, coin, network, minute) do update set usd = s.usd + excluded.usd
+  )`;
 
 /** Whether a payment leaves for an address that is not ours. */
 function isLimited({ depositId }: Payment): boolean {

@@ -13,6 +13,9 @@ const settings = {
   PAYOUT_LIMIT_USD_PER_DAY: '100000',
   PAYOUT_LIMIT_ASSET_USD_PER_HOUR: '1500,BTC/BTC=500',
   PAYOUT_LIMIT_ASSET_USD_PER_DAY: '100000,DOGE/DOGE=2000',
+  // All orders are of one partner.
+  PAYOUT_SHARE_PARTNER: '1',
+  PAYOUT_SHARE_REFUNDS: '1',
 };
 const hourMs = 3_600_000;
 
