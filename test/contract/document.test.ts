@@ -18,6 +18,7 @@ const inside = new Set([
   'too_many_keys',
   'deposit_not_found',
   'action_not_found',
+  'hold_not_found',
   'action_not_possible',
   'second_member_needed',
   'approval_too_early',
