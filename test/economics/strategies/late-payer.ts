@@ -82,7 +82,7 @@ export const latePayer: Strategy = {
   share: 0.2,
   because: 'it waits for an hour after each window',
   partners: partnersOf,
-  bound: () => ({ usd: 0, settings: 'DEPOSIT_WINDOW_SEC' }),
+  bound: () => ({ usd: 0, settings: 'DEPOSIT_WINDOW_SEC, DEPOSIT_GRACE_SEC' }),
   begin: async (world, orders) => {
     world.turnSec = 30;
     const accounts = await world.accountsOf('late payer', partnersOf(orders));

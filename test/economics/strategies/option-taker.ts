@@ -197,7 +197,7 @@ export class OptionTaker implements Actor {
   async #decideHeld(option: Option, value: number): Promise<boolean> {
     const { nowMs, config } = this.#world;
     if (!option.held) return false;
-    const endMs = option.order.expiresMs + graceSec(config) * 1000 - 2 * stepSec * 1000;
+    const endMs = option.order.expiresMs + config.DEPOSIT_GRACE_SEC * 1000 - 2 * stepSec * 1000;
     if (value > 0) {
       this.#world.release(option.held);
       return false;
@@ -223,11 +223,6 @@ export function takersBound(volatility: number): number {
 /** What the caps admit of a partner's fixed orders in a day, in US dollars. */
 function dailyUsd(config: Config): number {
   return Math.min(config.MAX_FIXED_DAY_USD, 24 * config.MAX_FIXED_EXPOSURE_USD);
-}
-
-/** How long after its window a deposit that was seen in time may be mined. */
-function graceSec(config: Config): number {
-  return config.DEPOSIT_WINDOW_SEC;
 }
 
 /** Orders of a partner in a day: fewer are larger, and cost the same. */
