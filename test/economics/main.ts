@@ -34,7 +34,7 @@ interface Job {
 /** A child process runs one job, which its parent sends it. */
 async function serveJob(): Promise<void> {
   // A run ends with the process that asked for it.
-  process.on('disconnect', () => process.exit(1));
+  for (const event of ['disconnect', 'SIGTERM', 'SIGINT']) process.on(event, () => process.exit(1));
   const [job] = (await once(process, 'message')) as [Job];
   const strategy = strategies[job.name];
   if (!strategy) throw new Error(`there is no strategy ${job.name}`);

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -194,7 +194,15 @@ export class World {
     const outages = new Map<string, number>();
     // In memory where there is some: nothing of it is kept.
     const dataDir = await mkdtemp(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'economics-'));
-    const closing = [() => rm(dataDir, { recursive: true, force: true })];
+    // A run that is ended in the middle must not leave its database in memory.
+    const forget = (): void => rmSync(dataDir, { recursive: true, force: true });
+    process.once('exit', forget);
+    const closing: (() => unknown)[] = [
+      async () => {
+        process.off('exit', forget);
+        await rm(dataDir, { recursive: true, force: true });
+      },
+    ];
     const close = async (): Promise<void> => {
       for (const each of closing.splice(0).reverse()) await each();
     };
