@@ -1,5 +1,5 @@
 # The gateway as a small image: built with the development tools, run without them, by a user without rights.
-# How it is run: docker-compose.yml, deploy/kubernetes. docs/operations.md says what of it was tried.
+# How it is run: docker-compose.yml, deploy/kubernetes. docs/docker.md says what was tried.
 FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Makes the secrets of docker-compose.yml: .env for those that are settings, and a file each in secrets/ for the others. What is
-# there already stays. Back both up: the database and all keys depend on them.
+# Makes the secrets of docker-compose.yml: .env for secrets that are settings, and one file in
+# secrets/ for each other secret. Existing secrets stay. Back up both: the database and all keys
+# depend on them.
 set -eu
 cd "$(dirname "$0")/.."
 umask 077
@@ -12,7 +13,8 @@ for name in GATEWAY_PASSWORD REDIS_PASSWORD; do
 done
 grep -q '^KEY_PEPPER=' .env || echo "KEY_PEPPER=1:$(digits)" >> .env
 
-# The folder keeps everybody else on the machine out. The files are read by the users of the containers that they are given to.
+# Only the owner can open the folder. The files are readable for the users of the containers that
+# mount them.
 mkdir -p secrets
 for name in postgres-password signer-secret signer-passphrase grafana-password; do
   [ -e "secrets/$name" ] || digits > "secrets/$name"

@@ -1,6 +1,7 @@
 /**
- * Everything that can be refused, one row each: the HTTP status a partner gets and the code the staff API gets.
- * The row's name is the stable `code` of the error body. Adding a kind is adding a row; tests walk the table.
+ * Every kind of refusal, one row each: the HTTP status for partners and the code of the staff API.
+ * The name of the row is the stable `code` of the error body. To add a kind, add a row; tests walk
+ * the table.
  */
 export const errorTable = {
   invalid_json: { status: 400, graphql: 'BAD_USER_INPUT' },
@@ -83,7 +84,7 @@ export const errorTable = {
 
 export type ErrorKind = keyof typeof errorTable;
 
-/** One thing that is wrong with one member of a request. */
+/** One fault in one member of a request. */
 export interface FieldFault {
   readonly field: string;
   readonly kind: ErrorKind;
@@ -91,20 +92,20 @@ export interface FieldFault {
 }
 
 export interface AppErrorExtras {
-  /** Every fault found, when more than one thing is wrong. */
+  /** All faults, when there is more than one. */
   readonly faults?: readonly FieldFault[];
-  /** The pair's limits, as decimal strings, when an amount lies outside them. */
+  /** The limits of the pair, as decimal strings, when an amount lies outside them. */
   readonly limits?: { readonly minAmount: string; readonly maxAmount: string };
-  /** Whole seconds after which trying again makes sense. */
+  /** Whole seconds after which a retry makes sense. */
   readonly retryAfterSec?: number;
-  /** The methods that the path does accept, for 405. */
+  /** The methods that the path accepts, for status 405. */
   readonly allow?: readonly string[];
   readonly cause?: unknown;
 }
 
 /**
- * A refusal that the caller may read: `detail` is one sentence in our own words that says what to change.
- * Any other thrown value is answered as `internal_error` with a constant text.
+ * A refusal that the caller may read. `detail` is one sentence in our own words that says what to
+ * change. Any other thrown value is answered as `internal_error` with a constant text.
  */
 export class AppError extends Error {
   readonly kind: ErrorKind;
@@ -126,14 +127,15 @@ export class AppError extends Error {
   }
 }
 
-/** Whether the fault is in the request's shape, and not in a value. */
+/** Whether the fault is in the shape of the request and not in a value. */
 export function isShapeFault({ kind }: FieldFault): boolean {
   return errorTable[kind].status === 400;
 }
 
 /**
- * One error out of all faults of a request, the first of each member: a single fault keeps its own code; several become
- * `validation_failed` (or `invalid_request` when one of them is a matter of shape, status 400) with every fault listed.
+ * Builds one error from all faults of a request, keeping the first fault of each member. A single
+ * fault keeps its own code. Several faults become `validation_failed`, with every fault listed. If
+ * one of them is a fault of shape, the code is `invalid_request` and the status 400.
  */
 export function errorFromFaults(found: readonly FieldFault[], extras: AppErrorExtras = {}): AppError {
   const faults = found.filter(({ field }, i) => found.findIndex((other) => other.field === field) === i);

@@ -1,10 +1,10 @@
 import { type DestinationStream, destination, pino } from 'pino';
 
 /**
- * The only members that a log line may carry. Everything else is dropped before it is written, so that a body, a key,
- * a signature or an address cannot reach the log by mistake.
+ * The only members that a log line may carry. The log drops all others before it writes, so that a
+ * body, a key, a signature or an address cannot reach it by mistake.
  */
-const allowedMembers = new Set([
+const allowedNames = [
   'event',
   'request_id',
   'method',
@@ -18,6 +18,7 @@ const allowedMembers = new Set([
   'order_id',
   'payment_id',
   'code',
+  'cause',
   'detail',
   'constraint',
   'error',
@@ -31,20 +32,30 @@ const allowedMembers = new Set([
   'port',
   'bucket',
   'version',
-]);
+] as const;
+
+const allowedMembers: ReadonlySet<string> = new Set(allowedNames);
+
+/** The members of a log line. The compiler refuses any other name in a literal. */
+export type LogMembers = { readonly [Name in (typeof allowedNames)[number]]?: unknown };
 
 export interface Log {
   isLevelEnabled(level: string): boolean;
-  debug(members: Record<string, unknown>, message: string): void;
-  info(members: Record<string, unknown>, message: string): void;
-  warn(members: Record<string, unknown>, message: string): void;
-  error(members: Record<string, unknown>, message: string): void;
+  debug(members: LogMembers, message: string): void;
+  info(members: LogMembers, message: string): void;
+  warn(members: LogMembers, message: string): void;
+  error(members: LogMembers, message: string): void;
 }
 
-/** So much is written to a pipe at once (PIPE_BUF): lines of processes that share it are never mixed. */
+/**
+ * The size of one write to a pipe (PIPE_BUF). Writes of this size are atomic, so that the lines of
+ * processes that share the pipe are never mixed.
+ */
 const atomicWriteBytes = 4096;
 
-/** Structured logs, one JSON object a line, on standard error unless told otherwise. */
+/**
+ * Creates the structured log: one JSON object a line, on standard error unless `stream` is given.
+ */
 export function createLog(level: string, stream?: DestinationStream): Log {
   return pino(
     {
@@ -69,8 +80,11 @@ function allowed(members: Record<string, unknown>): Record<string, unknown> {
   return members;
 }
 
-/** The loggable facts of an error: its class and driver code, and a stack without the message's values. */
-export function errorMembers(error: unknown): Record<string, unknown> {
+/**
+ * The loggable facts of an error: its class, the driver's code, and a stack without the message's
+ * values.
+ */
+export function errorMembers(error: unknown): LogMembers {
   if (!(error instanceof Error)) return { error: typeof error };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
   const constraint = 'constraint' in error && typeof error.constraint === 'string' ? error.constraint : undefined;

@@ -1,7 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
-import { type Addresses, joinGroup, ProcessFailure, runApiProcesses } from './api-processes.ts';
-import { ConfigError, loadConfig, wholeEnvironment } from './config.ts';
-import { endPart } from './start-parts.ts';
+import { type Addresses, joinGroup, ProcessFailure, runApiProcesses } from './app/api-processes.ts';
+import { ignoreClosedOutput } from './app/closed-output.ts';
+import { endPart } from './app/start-parts.ts';
+import { ConfigError, loadConfig, wholeEnvironment } from './config/load-config.ts';
 
 const help = `Usage: npm start [-- --help]
 
@@ -11,12 +12,12 @@ SIGTERM and SIGINT end it without cutting a request; with API_PROCESSES above 1,
 Command line for partners, keys, staff, currencies and the database: npm run -s cli -- --help
 `;
 
-/** What a primary says to this process, and hears of it; null when it is on its own. */
+/** The messages between the primary process and this one; null when this process runs alone. */
 const group = joinGroup();
 
 /**
- * Sets the factor by which V8 enlarges its young generation. A start does not get faster with a large one, and V8 would
- * keep the 45 MB for good; requests under load do.
+ * Sets the factor by which V8 enlarges its young generation. A large one does not speed up the
+ * start, and V8 would keep the 45 MB for good. Requests under load do get faster with it.
  */
 function growYoungGeneration(factor: 1 | 2): void {
   setFlagsFromString(`--semi-space-growth-factor=${factor}`);
@@ -24,6 +25,7 @@ function growYoungGeneration(factor: 1 | 2): void {
 
 async function main(): Promise<void> {
   if (process.argv.includes('--help') || process.argv.includes('-h')) {
+    ignoreClosedOutput();
     process.stdout.write(help);
     return;
   }
@@ -39,8 +41,8 @@ async function main(): Promise<void> {
   }
   endPart('Node');
   growYoungGeneration(1);
-  // A primary needs nothing of what a gateway is made of.
-  const { runGateway } = await import('./gateway-process.ts');
+  // A primary process loads none of the gateway's own modules.
+  const { runGateway } = await import('./app/gateway-process.ts');
   endPart('code');
   const addresses = await runGateway(config, group);
   growYoungGeneration(2);
@@ -49,7 +51,7 @@ async function main(): Promise<void> {
   else announce(addresses);
 }
 
-/** The last line is for programs too. */
+/** Prints the address line, the last line of the start, which programs read too. */
 function announce({ restUrl, internalUrl }: Addresses): void {
   if (restUrl) process.stdout.write(`documentation: ${restUrl}/api/v1/docs\n`);
   process.stdout.write(`ready rest=${restUrl === null ? 'none' : `${restUrl}/api/v1`} internal=${internalUrl}\n`);
@@ -62,7 +64,7 @@ main().catch(async (error: unknown) => {
   process.exit(1);
 });
 
-/** Why the gateway did not start, with what to change. */
+/** Says why the gateway did not start, and what to change. */
 function describe(error: unknown): string {
   if (error instanceof ConfigError) {
     return [error.message, ...error.problems.map((problem) => `  - ${problem}`)].join('\n');
@@ -71,7 +73,7 @@ function describe(error: unknown): string {
   return error instanceof Error ? `cannot start: ${explain(error)}` : 'cannot start';
 }
 
-/** Errors of the system, with what to change. */
+/** Explains errors of the operating system, with what to change. */
 function explain(error: Error): string {
   const code = 'code' in error ? String(error.code) : '';
   if (code === 'EADDRINUSE' && 'port' in error) {

@@ -1,8 +1,8 @@
 import BigJs from 'big.js';
 
 /**
- * Exact decimal arithmetic for amounts and rates. Strict: binary floats are refused, and every division and
- * explicit rounding goes down, so that no rounding ever pays out more than was agreed.
+ * Exact decimal arithmetic for amounts and rates. It refuses binary floats. Every division and
+ * explicit rounding goes down, so that no rounding pays out more than was agreed.
  */
 export const Big = BigJs();
 Big.strict = true;
@@ -21,12 +21,13 @@ const maxTextLength = 40;
 const maxExponent = 30;
 const numberText = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE]([+-]?\d{1,3}))?$/;
 
-/** What `parseDecimal` takes, as the end of a sentence. */
+/** The rule of `parseDecimal`, worded as the end of a sentence. */
 export const numberRule = 'a JSON number of at most 40 characters, with an exponent from -30 to 30 if it has one';
 
 /**
- * Reads the source text of a JSON number exactly. Returns null when it is not a JSON number, is longer than 40
- * characters or has an exponent beyond ±30 (expanding such a number would cost memory).
+ * Reads the source text of a JSON number exactly. Returns null when it is not a JSON number, is
+ * longer than 40 characters or has an exponent beyond ±30 (expanding such a number would cost
+ * memory).
  */
 export function parseDecimal(text: string): Big | null {
   if (text.length > maxTextLength) return null;
@@ -46,22 +47,22 @@ export function fractionDigits(value: Big): number {
   return Math.max(0, value.c.length - 1 - value.e);
 }
 
-/** True when the database can hold the value without losing a digit. */
+/** Whether the database can hold the value without losing a digit. */
 export function isStorable(value: Big): boolean {
   return value.abs().lt(storedLimit) && fractionDigits(value) <= storedDecimals;
 }
 
-/** Rounds towards zero to so many digits after the point. */
+/** Rounds towards zero to `places` digits after the point. */
 export function floorTo(value: Big, places: number): Big {
   return value.round(places, BigJs.roundDown);
 }
 
-/** Rounds away from zero to so many digits after the point. */
+/** Rounds away from zero to `places` digits after the point. */
 export function ceilTo(value: Big, places: number): Big {
   return value.round(places, BigJs.roundUp);
 }
 
-/** Rounds to so many significant digits, half up. Zero stays zero. */
+/** Rounds to `digits` significant digits, half up. Zero stays zero. */
 export function roundToSignificant(value: Big, digits: number): Big {
   return value.eq('0') ? value : value.prec(digits, BigJs.roundHalfUp);
 }
@@ -84,7 +85,7 @@ export function fromScaled(units: bigint, places: number): Big {
   return new Big(`${units}e-${places}`);
 }
 
-/** `units` of 10^-`from` as units of 10^-`to`, rounded towards zero. */
+/** Converts `units` of 10^-`from` to units of 10^-`to`, rounded towards zero. */
 export function rescale(units: bigint, from: number, to: number): bigint {
   return to < from ? units / powerOfTen(from - to) : units * powerOfTen(to - from);
 }
@@ -95,13 +96,13 @@ export function powerOfTen(exponent: number): bigint {
   return powersOfTen[exponent] ?? 10n ** BigInt(exponent);
 }
 
-/** A whole number of smallest units (satoshi, wei) as an amount of the coin. */
+/** Converts a whole number of smallest units (satoshi, wei) to an amount of the coin. */
 export function fromUnits(units: bigint, decimals: number): string {
   return formatDecimal(new Big(units.toString()).times(new Big(`1e-${decimals}`)));
 }
 
 /**
- * An amount of a coin as a whole number of its smallest units.
+ * Converts an amount of a coin to a whole number of its smallest units.
  *
  * @throws Error when the amount is finer than the smallest unit.
  */
@@ -119,7 +120,7 @@ export function minOf(a: Big, b: Big): Big {
   return a.lt(b) ? a : b;
 }
 
-/** Of whole numbers of smallest units. */
+/** The larger of two whole numbers of smallest units. */
 export function maxUnits(a: bigint, b: bigint): bigint {
   return a > b ? a : b;
 }

@@ -1,14 +1,16 @@
 import { join } from 'node:path';
-import { type Config, ConfigError, loadConfig } from './config.ts';
+import { ignoreClosedOutput } from './app/closed-output.ts';
+import { liveSigning, openNetworks } from './app/open-networks.ts';
+import { ConfigError, loadConfig } from './config/load-config.ts';
+import type { Config } from './config/settings.ts';
 import { createLog } from './log.ts';
-import { liveSigning, openNetworks } from './networks-setup.ts';
 import { runSignerCommand, type SignerCommand, signerCommandHelp } from './signer/commands.ts';
 import { openLocalSigner } from './signer/local-signer.ts';
 import { signerSecret } from './signer/secret.ts';
 import { readSeed, seedPath } from './signer/seed.ts';
 import { type SignerServer, serveSigner } from './signer/server.ts';
 
-/** From the signal to the end, whatever hangs. */
+/** The longest time from the signal to the exit, even when a step of the shutdown hangs. */
 const hardExitMs = 10_000;
 
 const help = `Usage: npm run signer [-- init | restore | seal | phrase] [--help]
@@ -35,7 +37,9 @@ async function main(): Promise<void> {
   if (others.length > 0 || (command !== undefined && !isCommand(command))) {
     throw new Error(`'${[command, ...others].join(' ')}' is no command; see npm run signer -- --help`);
   }
-  if (words.includes('--help') || words.includes('-h')) {
+  const isHelp = words.includes('--help') || words.includes('-h');
+  if (isHelp || command !== undefined) ignoreClosedOutput();
+  if (isHelp) {
     process.stdout.write(command === undefined ? help : signerCommandHelp[command]);
     return;
   }
@@ -56,7 +60,7 @@ function isCommand(word: string): word is SignerCommand {
 async function serve(config: Config): Promise<void> {
   let server: SignerServer | undefined;
   let ending = false;
-  // Nobody waits for a passphrase, or for what was begun, longer than for a signal.
+  // A signal interrupts the wait for a passphrase and every step of the start.
   let close = async (): Promise<void> => {};
 
   const end = async (): Promise<void> => {

@@ -1,10 +1,11 @@
-// The schema that the migrations really make, read back from a PostgreSQL, as SQL for people: one block a table.
+// Prints the schema that the migrations make as SQL for people. It is read back from a PostgreSQL,
+// one block for each table.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createOrm } from '../dist/app/orm.js';
 import { migrate } from '../dist/db/database.js';
-import { startEmbeddedPostgres } from '../dist/db/embedded-postgres.js';
-import { createOrm } from '../dist/db/orm.js';
+import { startEmbeddedPostgres } from '../dist/db/embedded/embedded-postgres.js';
 
 const tables = `
   select c.relname as name,

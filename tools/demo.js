@@ -1,13 +1,13 @@
-// One exchange from its order to its payout, on a gateway of its own that leaves nothing behind. Usage: npm run demo
+// Runs one exchange from its order to its payout, on its own gateway. It removes all its data.
+// Usage: npm run demo
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-const help = `Usage: npm run demo [-- --help]
+const help = `Usage: npm run demo [-- sandbox --help]
 
 Starts a gateway in a temporary folder on free ports, creates an order from BTC to USDT on TRC20, pays it on the
 sandbox chain, and tells each change until the payout. Takes some ten seconds, needs nothing, leaves nothing behind.
@@ -21,7 +21,7 @@ const orderTimeoutMs = 60_000;
 const stopTimeoutMs = 30_000;
 const pollMs = 150;
 
-/** What each status means to the person who pays. */
+/** The meaning of each status for the user who pays. */
 const meanings = {
   waiting_deposit: 'the order waits for its deposit',
   confirming: 'the deposit was seen and gathers confirmations',
@@ -48,13 +48,16 @@ function seconds(since = began) {
   return ((performance.now() - since) / 1000).toFixed(1);
 }
 
-/** A line of the story: seconds since the start, what happened, and its details below. */
+/** Prints one step: seconds since the start, the event, and its details below. */
 function tell(what, ...details) {
   print(`${seconds().padStart(6)} s  ${what}`);
   for (const detail of details) print(`          ${detail}`);
 }
 
-/** Nothing of the caller's settings, so that the demo never touches another gateway's data. */
+/**
+ * An environment without the caller's settings, so that the demo never affects another gateway's
+ * data.
+ */
 function environment() {
   const kept = ['PATH', 'HOME', 'TMPDIR', 'USER', 'LOGNAME', 'LANG', 'SHELL'];
   const own = { PORT: '0', INTERNAL_PORT: '0', SANDBOX_BLOCK_MS: '500', LOG_LEVEL: 'error', DRAIN_GRACE_MS: '0' };
@@ -80,12 +83,12 @@ function start(command, args) {
       resolve(running.code);
     });
   });
-  // Whoever waits for it learns of the error; nobody has to.
+  // A caller that awaits it gets the error; without one the error is ignored.
   running.ended.catch(() => {});
   return running;
 }
 
-/** A program to its end; what it printed. Null when there is no such program. */
+/** Runs a program to its end and returns its output. Null when there is no such program. */
 async function run(command, args) {
   const running = start(command, args);
   try {
@@ -109,8 +112,7 @@ function pause(ms) {
 
 async function startGateway() {
   dataDir = await mkdtemp(join(tmpdir(), 'gateway-demo-'));
-  // What prestart would build is built already: by predemo.
-  const args = ['start', '--ignore-scripts'];
+  const args = ['start'];
   tell(`starting a gateway in ${dataDir}`, `$ ${shellLine('npm', args)}`);
   gateway = start('npm', args);
   gateway.ended.catch(() => {});
@@ -173,7 +175,7 @@ async function pay(order) {
   print();
 }
 
-/** Tells each change of the order until it ends; returns it as it ended. */
+/** Prints each change of the order until it ends. Returns the last state. */
 async function follow({ rest, key }, created) {
   let before = created;
   for (const deadline = Date.now() + orderTimeoutMs; Date.now() < deadline; await pause(pollMs)) {
@@ -222,7 +224,6 @@ async function cleanUp() {
 }
 
 async function demo() {
-  if (!existsSync(join(root, 'dist/main.js'))) throw new Error('there is no dist/main.js; run: npm run -s build');
   const access = await startGateway();
   const order = await createOrder(access);
   const paidAt = performance.now();

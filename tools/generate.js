@@ -1,11 +1,14 @@
-// Writes what is generated from a source of truth, or with --check tells what is stale:
-// types of the REST contract (openapi.yaml), coin icons, .env.example, the order's states, the staff API's schema, the database's schema. Needs npm run build first.
+// Writes the generated files, or with --check lists the stale ones. Generated are the types of the
+// REST contract (openapi.yaml), coin icons, .env.example, the order's states, the staff API's
+// schema, the database's schema. Builds src first.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { parse } from 'yaml';
+import { buildOrExit } from './build.js';
 
+buildOrExit();
 const check = process.argv.includes('--check');
 const root = new URL('..', import.meta.url);
 const stale = [];
@@ -38,13 +41,13 @@ emit(
 
 run('tools/icons.js');
 
-const { environmentExample } = await import(new URL('dist/config.js', root).href);
+const { environmentExample } = await import(new URL('dist/config/environment-example.js', root).href);
 emit('.env.example', environmentExample());
 
 const { orderStatusDocument } = await import('./order-status.js');
 emit('schema/order-status.md', orderStatusDocument());
 
-const { printStaffSchema } = await import(new URL('dist/graphql/schema.js', root).href);
+const { printStaffSchema } = await import(new URL('dist/graphql/server/schema.js', root).href);
 emit('schema/schema.graphql', await printStaffSchema());
 
 const { databaseSchema } = await import('./database-schema.js');

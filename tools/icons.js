@@ -1,5 +1,6 @@
-// Writes src/generated/coin-icons.ts, the icons of the seed's coins from @web3icons/core, or with --check tells
-// whether it is stale. A coin whose icon is missing or large is left out: src/currencies/icons.ts draws one.
+// Writes src/generated/coin-icons.ts, the icons of the seed's coins from @web3icons/core, or with
+// --check tells whether it is stale. A coin whose icon is missing or large is left out:
+// src/currencies/icons.ts draws one.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 
 const check = process.argv.includes('--check');
@@ -9,10 +10,10 @@ const source = '@web3icons/core';
 const variant = 'background';
 const largestBytes = 32 * 1024;
 
-/** Icons that the package has elsewhere than among its tokens: Toncoin's is that of its network. */
+/** Icons outside the package's tokens: Toncoin's icon is the icon of its network. */
 const elsewhere = { TON: `networks/${variant}/ton` };
 
-/** What an icon must not have, since it is served to browsers as it is. */
+/** Contents that an icon must not have, because it is served to browsers unchanged. */
 const refused = [
   [/<script/i, 'a script'],
   [/<(foreignObject|iframe|embed|object|style|!ENTITY|!DOCTYPE)\b/i, 'an element that icons do not need'],

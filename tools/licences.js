@@ -1,8 +1,10 @@
-// The licences of every package that a deployed gateway runs, by licence; 1 when one is not on the list. npm run licences
-import { readFileSync } from 'node:fs';
+// Prints the packages of a deployed gateway by licence. Exits with 1 when a licence is not on the
+// list.
+// Usage: node tools/licences.js
+import { readFileSync, realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** Licences that let the packages be used and passed on with notices alone. */
+/** Licences that allow the use and distribution of packages with notices only. */
 const allowed = new Set([
   'MIT',
   'ISC',
@@ -17,13 +19,15 @@ const allowed = new Set([
   'CC0-1.0',
 ]);
 
-/** Whether an SPDX expression leaves a licence of the list to choose, and none beside it to obey. */
+/**
+ * True when an SPDX expression can be satisfied with licences of the list only.
+ */
 export function isAllowed(expression) {
   const plain = expression.replaceAll(/[()]/g, '');
   return plain.split(' OR ').some((choice) => choice.split(' AND ').every((licence) => allowed.has(licence)));
 }
 
-/** Packages without the development ones, each with its licence; null where it names none. */
+/** Packages without development packages, each with its licence. Null for a package without one. */
 export function licences(root = new URL('..', import.meta.url)) {
   const { packages } = JSON.parse(readFileSync(new URL('package-lock.json', root), 'utf8'));
   return Object.entries(packages)
@@ -34,7 +38,7 @@ export function licences(root = new URL('..', import.meta.url)) {
     }));
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+if (realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
   const found = licences();
   const counts = Map.groupBy(found, ({ licence }) => licence ?? 'none');
   for (const [licence, packages] of [...counts].sort(([, a], [, b]) => b.length - a.length)) {

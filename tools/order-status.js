@@ -1,4 +1,4 @@
-// The text of schema/order-status.md: the state machine of orders as a diagram and a table. Needs npm run build first.
+// Prints schema/order-status.md: the state machine of orders as a diagram and a table. Needs dist.
 import { orderMoves, orderStatuses } from '../dist/orders/order-status.js';
 
 const resting = ['completed', 'expired', 'refunded', 'failed'];

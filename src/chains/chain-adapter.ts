@@ -1,6 +1,7 @@
 /**
- * The port to a blockchain, the same for every kind of chain. Amounts are whole numbers of the asset's smallest unit
- * (satoshi, wei). An asset is the chain's own coin (`contract` null) or a token.
+ * The port to a blockchain, the same for every kind of chain. Amounts are whole numbers of the
+ * asset's smallest unit (satoshi, wei). An asset is the chain's own coin (`contract` null) or a
+ * token.
  *
  * An adapter that cannot reach its node throws ChainError; it never guesses.
  */
@@ -11,20 +12,24 @@ export interface BlockRef {
   /** Hash of the block below. */
   readonly parent: string;
   /**
-   * When it was made, as the block itself says, in milliseconds since 1970. Every adapter tells it. In a stored cursor
-   * it is the effective time (`settlement/arrival-times`), absent in cursors of older versions.
+   * The block's own timestamp, in milliseconds since 1970. Every adapter sets it. In a stored
+   * cursor it is the effective time (`settlement/arrival-times`), absent in cursors of older
+   * versions.
    */
   readonly timeMs?: number;
 }
 
-/** The newest blocks that a scan has seen, oldest first. Stored in the transaction that stores what they held. */
+/**
+ * The newest blocks that a scan has seen, oldest first. Stored in the transaction that stores the
+ * transfers of these blocks.
+ */
 export interface Cursor {
   readonly window: readonly BlockRef[];
 }
 
 /** Coins that arrived at an address. */
 export interface Transfer {
-  /** Names this very movement on its chain, the same after a reorganisation: 'txid:0'. */
+  /** Names this movement on its chain, and stays the same after a reorg: 'txid:0'. */
   readonly key: string;
   readonly txid: string;
   readonly address: string;
@@ -35,72 +40,88 @@ export interface Transfer {
   readonly doubt?: 'unknown_call';
 }
 
-/** What waits for a block, as far as the node tells. */
+/** Transactions in the mempool, as far as the node shows them. */
 export interface Pending {
   readonly transfers: readonly Transfer[];
-  /** Those of the known transactions that surely wait no longer: a block has them, or nobody. */
+  /** Known transactions that left the mempool: mined or dropped. */
   readonly left: ReadonlySet<string>;
 }
 
 export interface ScannedBlock {
   readonly ref: BlockRef;
   readonly transfers: readonly Transfer[];
-  /** The outputs that it spends, by the keys of the transfers that made them, and by which transaction. */
+  /**
+   * The outputs that the block spends, by the keys of the transfers that made them, with the
+   * spending transaction.
+   */
   readonly spends?: readonly { readonly key: string; readonly txid: string }[];
 }
 
 export interface ScanResult {
-  /** Blocks that the cursor held and that are no longer on the chain, newest first. */
+  /** Blocks of the cursor that a reorg removed, newest first. */
   readonly orphaned: readonly BlockRef[];
-  /** New blocks on top of what is left, oldest first. */
+  /** New blocks on top of the remaining ones, oldest first. */
   readonly blocks: readonly ScannedBlock[];
-  /** The cursor to store together with what was found. */
+  /** The cursor to store together with these results. */
   readonly cursor: Cursor;
   /** Height of the chain's newest block. */
   readonly head: number;
-  /** Height of the newest block that the chain itself calls final; null or absent where confirmations alone decide. */
+  /**
+   * Height of the newest block that the chain itself calls final. Null or absent when only
+   * confirmations decide.
+   */
   readonly final?: number | null;
 }
 
-/** What a payment spends so that no other can confirm beside it: 'nonce:<account>:7', 'outpoint:<txid>:1'. */
+/**
+ * An input or a nonce that a payment spends, so that no other transaction with it can confirm:
+ * 'nonce:<account>:7', 'outpoint:<txid>:1'.
+ */
 export type Reservation = string;
 
-/** What a payment under way takes from its sender at most. */
+/** The most that a payment under way takes from its sender. */
 export interface Promised {
-  /** Of what the amount is; null for the chain's own coin. */
+  /** The asset of the amount; null for the chain's own coin. */
   readonly contract: string | null;
   readonly amount: bigint;
   /** In the chain's own coin. */
   readonly fee: bigint;
 }
 
-/** All that payments under way reserve, with what each takes. */
+/** All reservations of the payments under way, with the most that each payment takes. */
 export type Held = ReadonlyMap<Reservation, Promised>;
 
-/** A payment as it was decided: nothing in it changes from attempt to attempt. */
+/** A payment, as it was decided. All members but `attempt` stay the same in every attempt. */
 export interface PaymentIntent {
   readonly id: string;
   /** Counts from 1. */
   readonly attempt: number;
   /**
-   * Null pays from the hot wallet. Otherwise the payment is a sweep, which brings to the hot wallet (`to`) all that it
-   * names: on a chain of accounts one deposit address, on a chain of outputs the outputs by their keys ('txid:0').
+   * Null pays from the hot wallet. Otherwise the payment is a sweep, which brings all of its
+   * sources to the hot wallet (`to`). On a chain of accounts the source is one deposit address. On
+   * a chain of outputs the sources are the outputs, by their keys ('txid:0').
    */
   readonly from: readonly string[] | null;
   readonly contract: string | null;
   readonly to: string;
   readonly tag: string | null;
-  /** What arrives. Of a sweep in the chain's own coin it is what leaves: the fee is taken out of it. */
+  /**
+   * The amount that arrives. For a sweep in the chain's own coin it is the amount that leaves: the
+   * fee is taken out of it.
+   */
   readonly amount: bigint;
 }
 
-/** What a sweep costs, in the chain's own coin. */
+/** The cost of a sweep, in the chain's own coin. */
 export interface SweepCost {
-  /** Of all of it. */
+  /** The fee of the whole sweep. */
   readonly fee: bigint;
-  /** What each of its sources adds to the fee. */
+  /** The part of the fee that each source adds. */
   readonly perSource: bigint;
-  /** What the address that is swept lacks for the fee; 0 where it has enough, or the fee is taken out of the sweep. */
+  /**
+   * The amount that the swept address lacks for the fee. 0 when it has enough, or when the fee is
+   * taken out of the sweep.
+   */
   readonly lacking: bigint;
 }
 
@@ -114,7 +135,7 @@ export interface PreparedTx {
   readonly expiresAt: number | null;
 }
 
-/** A signed transaction, which is stored before anybody else sees it. */
+/** A signed transaction. It is stored before any other process or node sees it. */
 export interface SignedTx {
   readonly txid: string;
   readonly raw: string;
@@ -123,12 +144,12 @@ export interface SignedTx {
 }
 
 /**
- * What the node said to a broadcast. Only a hint for people and retries: whether the payment went out is asked of the
- * chain by `status`.
+ * The node's reply to a broadcast. Only a hint for people and retries: `status` asks the chain
+ * whether the payment went out.
  */
 export interface Broadcast {
   readonly outcome: 'accepted' | 'known' | 'uncertain' | 'rejected';
-  /** A stable word of the adapter, null where the node took it. */
+  /** A stable word of the adapter; null when the node accepted the transaction. */
   readonly code: string | null;
 }
 
@@ -139,118 +160,133 @@ export type TxStatus =
       readonly state: 'mined';
       readonly height: number;
       readonly confirmations: number;
-      /** False when the chain executed it and it did not move what the payment says. */
+      /** False when the chain executed it and it did not move the payment's amount. */
       readonly success: boolean;
       /**
-       * Why, where the chain did not undo it: a token moved nothing that its logs show, or another amount. Whether a
-       * new payment would pay twice is for staff to find out.
+       * The reason, when the chain did not revert it: the logs of a token show no transfer, or
+       * another amount. Staff must find out whether a new payment would pay twice.
        */
       readonly problem?: 'not_transferred' | 'short_transfer';
       /** In the chain's own coin. */
       readonly fee: bigint;
-      /** No reorganisation that the adapter allows for can undo it. */
+      /** No reorg that the adapter allows for can undo it. */
       readonly final: boolean;
     }
-  /** It can never confirm: something else spent what it reserves, or it expired. Only when final is a new attempt safe. */
+  /**
+   * It can never confirm: another transaction spent its inputs or nonce, or it expired. A new
+   * attempt is safe only when `final`.
+   */
   | { readonly state: 'dead'; readonly why: 'conflict' | 'expired'; readonly final: boolean };
 
-/** Where coins are held: an address, or an address with a tag. `tag` null stands for the whole address. */
+/** An address, or an address with a tag. `tag` null stands for the whole address. */
 export interface Holding {
   readonly address: string;
   readonly tag: string | null;
 }
 
-/** What a node says of itself, for people and for the checks at start. */
+/** A node's own report, for people and for the checks at start. */
 export interface NodeReport {
-  /** Where it is, without what is secret in it. */
+  /** Its address, without credentials. */
   readonly node: string;
   readonly head: number | null;
-  /** Since its newest block. */
+  /** Age of its newest block. */
   readonly lagSec: number | null;
-  /** Whether it says that it is still catching up with its network. */
+  /** Whether it says that it is still syncing. */
   readonly isSyncing: boolean;
-  /** What is wrong, each with what to do; empty when the node can be used. */
+  /** The problems, each with its remedy; empty when the node can be used. */
   readonly problems: readonly string[];
 }
 
 export interface ChainAdapter {
   /** As in the table of networks: 'bitcoin', 'ethereum'. */
   readonly chain: string;
-  /** Whether an address has a balance, or outputs that are spent whole. Decides what a sweep takes. */
+  /**
+   * Whether an address has a balance, or outputs that are spent whole. This decides the sources of
+   * a sweep.
+   */
   readonly model: 'accounts' | 'outputs';
   /**
-   * So many confirmations make a payment final. Where the chain itself says what is final, `status` tells, and these are
-   * the least that a deposit waits, and what is shown.
+   * Confirmations that make a payment final. Where the chain itself tells finality, `status` asks
+   * it. This number is then the least that a deposit waits, and the one shown.
    */
   readonly finalityDepth: number;
-  /** How many blocks a cursor keeps, and so the deepest reorganisation that a scan follows by itself. */
+  /** Number of blocks that a cursor keeps, and so the deepest reorg that a scan can follow. */
   readonly reorgWindow: number;
-  /** At least so long between two looks at the chain; absent where looking costs nobody anything. */
+  /** Minimum milliseconds between two polls of the node. Absent when polling is free. */
   readonly pollMs?: number;
-  /** By how many seconds the time that a block states may be wrong. */
+  /** Seconds by which the timestamp of a block may be wrong. */
   readonly blockToleranceSec: number;
   /** Where a first scan begins: no deposit can be in this block or below. */
   readonly startHeight: number;
   head(): Promise<BlockRef>;
-  /** A cursor that stands at a height, so that a scan begins with the block above it. */
+  /** A cursor at a height, so that a scan begins with the block above it. */
   start(height: number): Promise<Cursor>;
   /**
-   * Follows the chain from a cursor: unwinds what was reorganised away, then reads at most `maxBlocks` forward.
+   * Follows the chain from a cursor: takes off the blocks that a reorg removed, then reads at most
+   * `maxBlocks` forward.
    *
    * @throws ReorgTooDeep when no block of the window is on the chain any more.
    */
   scan(cursor: Cursor, maxBlocks: number): Promise<ScanResult>;
   /**
-   * What waits for a block: a hint for display, never credited.
+   * Transfers in the mempool: a hint for display, never credited.
    *
-   * @param known Transactions that waited at an earlier look.
+   * @param known Transactions that an earlier poll found waiting.
    */
   pending(known: readonly string[]): Promise<Pending>;
   /** Balances of the holdings in the newest block, in the same order. */
   balances(holdings: readonly Holding[], contract: string | null): Promise<readonly bigint[]>;
-  /** The wallet that payments are made from. */
+  /** The wallet from which payments are made. */
   hotWallet(): Promise<Holding>;
-  /** Builds an unsigned transaction that reserves nothing of `held`, and can be paid beside it. */
+  /**
+   * Builds an unsigned transaction that spends nothing in `held`, and leaves enough for the
+   * payments there.
+   */
   prepare(intent: PaymentIntent, held: Held): Promise<PreparedTx>;
   /**
-   * A transaction for the same payment, at a fee that others are willing to pay now, to take the place of one that waits
-   * too long. It spends all that the old one spends, so that at most one of the two can confirm. Null when the old
-   * one's fee is good enough, or when the chain, the settings or the sender's coins allow no replacement or no higher
-   * fee beside the others in `held`. Absent on chains that replace nothing.
+   * Builds a transaction for the same payment at a higher fee, which replaces one that waits too
+   * long. It spends all inputs of the old one, so that at most one of the two can confirm. Null
+   * when the old fee is good enough. Null also when the chain, the settings or the sender's coins
+   * allow no replacement, or no higher fee beside the payments in `held`. Absent on chains without
+   * replacement.
    */
   replace?(intent: PaymentIntent, old: PreparedTx, held: Held): Promise<PreparedTx | null>;
   /** How long a transaction waits for a block before it is replaced. */
   readonly replaceAfterSec?: number;
   /**
-   * What a sweep costs, as fees are now.
+   * The cost of a sweep at present fees.
    *
-   * @throws ChainError what `prepare` would refuse it with, as far as that is known without building it.
+   * @throws ChainError with the refusal of `prepare`, as far as it is known without building the
+   *   transaction.
    */
   sweepCost?(intent: PaymentIntent): Promise<SweepCost>;
   broadcast(tx: SignedTx): Promise<Broadcast>;
   status(tx: SignedTx): Promise<TxStatus>;
   /**
-   * Balances of addresses in a block that is final, in the order asked, where they can be told without knowing each
-   * transaction. For what no transaction shows (coins that a contract sent on) and for sweeps.
+   * Balances of addresses in a final block, in the order asked, on chains that tell balances
+   * without a list of transactions. For coins that no transaction shows, because a contract sent
+   * them, and for sweeps.
    */
   finalBalances?(
     addresses: readonly string[],
     contract: string | null,
   ): Promise<{ readonly block: BlockRef; readonly amounts: readonly bigint[] }>;
-  /** How coins that a contract sends on are found, on chains where contracts do. */
+  /** How coins that a contract sends on are found, on chains with contracts. */
   readonly internalTransfers?: 'none' | 'trace' | 'balances';
-  /** True where `scan` cannot see coins that a contract sends on, so that balances must be compared. */
+  /**
+   * True when `scan` cannot see coins that a contract sends on, so that balances must be compared.
+   */
   readonly missesInternalTransfers?: boolean;
   /** One report for each of its nodes. Never throws. */
   check?(): Promise<readonly NodeReport[]>;
 }
 
-/** A node that could not be asked, or gave an answer that makes no sense. */
+/** A node that did not answer, or gave an invalid answer. */
 export class ChainError extends Error {
   override readonly name: string = 'ChainError';
-  /** Whether asking again may help. */
+  /** Whether a retry may help. */
   readonly retryable: boolean;
-  /** It is a fact of the chain, which another node would tell as well. */
+  /** It is a fact of the chain, which every other node would tell as well. */
   readonly isOfChain: boolean;
   readonly code: string;
 
@@ -266,7 +302,7 @@ export class ChainError extends Error {
   }
 }
 
-/** The chain was reorganised below the cursor's window: somebody must look before the scan goes on. */
+/** A reorg below the cursor's window. Staff must decide before the scan goes on. */
 export class ReorgTooDeep extends ChainError {
   override readonly name = 'ReorgTooDeep';
 

@@ -1,13 +1,16 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { nestedFormOf } from './key-forms.ts';
+import { nestedFormOf } from './addresses/key-forms.ts';
 import type { Signer } from './signer.ts';
 
-/** Where the database keeps the address that payments come from: of a live chain, or of all of the sandbox. */
+/**
+ * Name of the setting that holds the hot wallet's address: of one live chain, or of the whole
+ * sandbox.
+ */
 export function hotWalletSetting(place: string): string {
   return `hot_wallet:${place}`;
 }
 
-/** The address that payments come from, for processes that hold no keys; null before a first start. */
+/** The hot wallet's address, for processes that hold no keys; null before the first start. */
 export async function knownHotWallet(em: EntityManager, place: string): Promise<string | null> {
   const [row] = await em.execute<{ value: string }[]>('select value from setting where name = ?', [
     hotWalletSetting(place),
@@ -15,7 +18,10 @@ export async function knownHotWallet(em: EntityManager, place: string): Promise<
   return row?.value ?? null;
 }
 
-/** The nested witness form of the wallet's key. Its taproot form cannot be known: only the signer has the public key. */
+/**
+ * Stores the nested witness form of the wallet's key. The taproot form stays unknown, because only
+ * the signer has the public key.
+ */
 async function rememberNestedForm(em: EntityManager, place: string, address: string): Promise<void> {
   const form = nestedFormOf(address);
   if (form === null) return;
@@ -24,8 +30,9 @@ async function rememberNestedForm(em: EntityManager, place: string, address: str
 }
 
 /**
- * Remembers the signer's wallet when it is first asked for, so that a process starts while the signer is away, and a
- * signer with other keys is noticed. One with other settings answers with an address of another form.
+ * Stores the signer's wallet at its first use. So a process can start while the signer is away, and
+ * a signer with other keys is noticed. A signer with other settings answers with an address of
+ * another form.
  *
  * @returns The address, or what is wrong.
  */
@@ -46,7 +53,7 @@ export async function rememberHotWallet(
   if (address === null && known === null) return { fault: `the hot wallet of ${place} is not known: ${failure}` };
   if (address !== null && !isAddress(address)) {
     return {
-      fault: `the signer's hot wallet of ${place} is ${address.slice(0, 100)}, which is no address there; start the signer with the same NETWORKS_FILE`,
+      fault: `the signer's hot wallet of ${place} is ${address.slice(0, 100)}, which is not an address there; start the signer with the same NETWORKS_FILE`,
     };
   }
   if (address !== null && known !== null && address !== known) {

@@ -1,8 +1,8 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 
-/** An output that belongs to us and is in a block. */
+/** An output in a block that belongs to the gateway. */
 export interface OwnOutput {
-  /** As the transfer that made it: 'txid:0'. */
+  /** The key of the transfer that made it: 'txid:0'. */
   readonly key: string;
   readonly address: string;
   readonly amount: bigint;
@@ -14,18 +14,22 @@ export interface OwnOutput {
   readonly spentBy: { readonly txid: string; readonly height: number; readonly blockHash: string } | null;
 }
 
-/** The outputs of a chain that the scanner found to be ours. */
+/** The gateway's outputs of a chain, as the scanner found them. */
 export interface OwnOutputs {
-  /** Those of the hot wallet that no block spends, the oldest first. */
+  /** The hot wallet's outputs that no block spends, the oldest first. */
   hot(chain: string): Promise<readonly OwnOutput[]>;
   /**
-   * Those of them that may be spent: all but coins from outside that are not credited yet. Who sent those may take them
-   * back, and what spends them could then never confirm.
+   * The hot wallet's outputs that may be spent: all but foreign deposits that are not credited yet.
+   * Their sender may still replace those, and a transaction that spends them could then never
+   * confirm.
    */
   spendable(chain: string): Promise<readonly OwnOutput[]>;
-  /** Keys of those, of transactions of ours that can never confirm any more. */
+  /**
+   * Keys among `keys` whose output was made by a transaction of ours that can never confirm any
+   * more.
+   */
   lost(chain: string, keys: readonly string[]): Promise<readonly string[]>;
-  /** Those with these keys, spent or not, in no particular order. */
+  /** The outputs with these keys, spent or not, in no particular order. */
   find(chain: string, keys: readonly string[]): Promise<readonly OwnOutput[]>;
 }
 
@@ -77,7 +81,7 @@ export function ownOutputs(orm: MikroORM): OwnOutputs {
   };
 }
 
-/** An output of ours as a scan finds it. */
+/** An output of ours, as a scan finds it. */
 export type FoundOutput = Omit<OwnOutput, 'spentBy'>;
 
 /** An output that a block spends, ours or not. */
@@ -88,7 +92,10 @@ export interface FoundSpend {
   readonly blockHash: string;
 }
 
-/** Stores what a scan found, in the transaction that stores its cursor. Finding the same again changes nothing. */
+/**
+ * Stores the outputs and spends of a scan, in the transaction that stores its cursor. Storing the
+ * same again changes nothing.
+ */
 export async function recordOutputs(
   em: EntityManager,
   chain: string,
@@ -121,7 +128,7 @@ export async function recordOutputs(
   );
 }
 
-/** Takes back what blocks held that are no longer on the chain. */
+/** Removes the outputs and spends of blocks that are no longer on the chain. */
 export async function forgetOutputs(em: EntityManager, chain: string, blockHashes: readonly string[]): Promise<void> {
   if (blockHashes.length === 0) return;
   const gone = '(select jsonb_array_elements_text(?::jsonb))';
@@ -134,7 +141,7 @@ export async function forgetOutputs(em: EntityManager, chain: string, blockHashe
   );
 }
 
-/** Takes back what all blocks above a height held, before they are read again. */
+/** Removes the outputs and spends of all blocks above a height, before these are read again. */
 export async function forgetOutputsAbove(em: EntityManager, chain: string, height: number): Promise<void> {
   await em.execute('delete from own_output where chain = ? and height > ?', [chain, height]);
   await em.execute(

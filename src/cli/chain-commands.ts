@@ -1,12 +1,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type Command, InvalidArgumentError } from 'commander';
-import type { LiveNetworks } from '../chains/live-networks.ts';
+import type { LiveNetworks } from '../chains/networks/live-networks.ts';
 import { AppError } from '../errors.ts';
+import { changing, verb } from './arguments.ts';
 import { withDatabase, writtenDown } from './context.ts';
 import { type Fields, print } from './output.ts';
 
 function height(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('must be a height: a whole number from 0');
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('must be a block height: a whole number from 0');
   return Number.parseInt(text, 10);
 }
 
@@ -15,32 +16,25 @@ function id(text: string): number {
   return Number.parseInt(text, 10);
 }
 
-/** Commands on the chains as the gateway sees them. */
+/** Adds the commands on the chains in the gateway's view. */
 export function chainCommands(program: Command): void {
-  const chain = program.command('chain').description('the chains as the gateway sees them');
-  chain
-    .command('list')
-    .description('show how far each chain was read, who works on it, and what is wrong')
-    .option('--json', 'print one JSON object and nothing else')
-    .action(async ({ json }) => {
-      const chains = await withDatabase(({ orm }) =>
-        orm.em.fork().execute<Fields[]>(
-          `select chain, height::int as height, head::int as head, (head - height)::int as behind,
+  const chain = program.command('chain').description("the chains in the gateway's view");
+  verb(chain, 'list', 'show the scanned height, the worker and the problem of each chain').action(async ({ json }) => {
+    const chains = await withDatabase(({ orm }) =>
+      orm.em.fork().execute<Fields[]>(
+        `select chain, height::int as height, head::int as head, (head - height)::int as behind,
                   to_char(scanned_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as scanned_at,
                   case when lease_until >= now() then lease_owner::text end as worker,
                   coalesce(problem, failure) as problem, internal_transfers,
                   to_char(failing_since at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since
              from chain_state order by chain`,
-        ),
-      );
-      print({ chains }, json);
-    });
-  chain
-    .command('left-out')
-    .description('show transfers to our addresses that could not become deposits, and acknowledge one')
-    .option('--acknowledge <id>', 'no longer an item of attention', id)
-    .option('--json', 'print one JSON object and nothing else')
-    .option('--reason <text>', 'why it is acknowledged, for the audit log', 'by command line')
+      ),
+    );
+    print({ chains }, json);
+  });
+  verb(chain, 'left-out', 'show transfers to our addresses that could not become deposits, and acknowledge one')
+    .option('--acknowledge <id>', 'removes the transfer from the items of attention', id)
+    .option('--reason <text>', 'reason for the audit log', 'by command line')
     .action(async ({ acknowledge: seen, json, reason }) => {
       const transfers = await withDatabase(async (context) => {
         if (seen !== undefined) {
@@ -58,13 +52,13 @@ export function chainCommands(program: Command): void {
       });
       print({ transfers }, json);
     });
-  chain
-    .command('rescan')
-    .description('read a chain again above a height that was read; deposits that are still there are credited again')
+  changing(
+    chain,
+    'rescan',
+    'scan a chain again above a block that was already read; deposits that still exist are credited again',
+  )
     .requiredOption('--chain <chain>', 'name of the chain, as in chain list')
-    .requiredOption('--from <height>', 'the last block that is surely right', height)
-    .option('--json', 'print one JSON object and nothing else')
-    .option('--reason <text>', 'why, for the audit log', 'by command line')
+    .requiredOption('--from <height>', 'the last block that is certainly correct', height)
     .action(async ({ chain: name, from, json, reason }) => {
       const asked = await withDatabase((context) =>
         writtenDown(context, { command: 'chain rescan', reason }, async (em) => {
@@ -78,16 +72,19 @@ export function chainCommands(program: Command): void {
     });
 }
 
-/** Notes that staff have looked at a left-out transfer. It stays in its table. */
+/** Acknowledges a left-out transfer. Its row stays in the table. */
 async function acknowledge(em: EntityManager, id: number): Promise<void> {
   const rows = await em.execute<object[]>(
     'update left_out_transfer set acknowledged_at = now() where id = ? and acknowledged_at is null returning id',
     [id],
   );
-  if (rows.length === 0) throw new AppError('invalid_value', `there is no left-out transfer ${id} that is open`);
+  if (rows.length === 0) throw new AppError('invalid_value', `there is no open left-out transfer ${id}`);
 }
 
-/** Txids of payments that ended well in a block above a height. Nobody looks at them again. */
+/**
+ * Returns the txids of payments that confirmed in a block above a height. The gateway does not
+ * check them again.
+ */
 async function confirmedAbove(em: EntityManager, chain: string, height: number): Promise<string[]> {
   const rows = await em.execute<{ txid: string }[]>(
     `select a.txid from payment p join payment_attempt a on a.payment_id = p.id and a.dead_at is null
@@ -97,7 +94,10 @@ async function confirmedAbove(em: EntityManager, chain: string, height: number):
   return rows.map(({ txid }) => txid);
 }
 
-/** Where the chain will be read from: of several wishes that no worker has taken up yet, the lowest. */
+/**
+ * Requests a rescan and returns its height. Of several requests that no worker has started yet, the
+ * lowest counts.
+ */
 async function askRescan(em: EntityManager, networks: LiveNetworks, chain: string, from: number): Promise<number> {
   const [state] = await em.execute<{ height: number }[]>(
     'select height::int as height from chain_state where chain = ? for update',
@@ -111,7 +111,7 @@ async function askRescan(em: EntityManager, networks: LiveNetworks, chain: strin
       `${chain} begins at block ${start} and was read up to ${state.height}; a rescan is from one of these`,
     );
   }
-  // A new fence makes whoever works on the chain read its row again.
+  // A new fencing token makes the worker of the chain read its row again.
   const [row] = await em.execute<{ rescan_from: number }[]>(
     `update chain_state set rescan_from = least(rescan_from, ?), fence = fence + 1, lease_owner = null, lease_until = null
       where chain = ? returning rescan_from::int as rescan_from`,

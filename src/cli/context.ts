@@ -1,23 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
-import { AuditLog, type Done } from '../audit/audit-log.ts';
-import { openHasher } from '../bootstrap.ts';
-import type { LiveNetworks } from '../chains/live-networks.ts';
-import { openKnownChains } from '../chains-setup.ts';
+import { openHasher } from '../app/bootstrap.ts';
+import { openKnownChains } from '../app/open-chains.ts';
+import { openNetworks } from '../app/open-networks.ts';
+import { createOrm } from '../app/orm.ts';
+import { StartError } from '../app/start-error.ts';
+import type { LiveNetworks } from '../chains/networks/live-networks.ts';
 import { systemClock } from '../clock.ts';
-import { type Config, loadConfig } from '../config.ts';
+import { loadConfig } from '../config/load-config.ts';
+import type { Config } from '../config/settings.ts';
 import { CurrencyService } from '../currencies/currency-service.ts';
 import { schemaState } from '../db/database.ts';
-import { findRunningEmbeddedPostgres, startEmbeddedPostgres } from '../db/embedded-postgres.ts';
-import { createOrm } from '../db/orm.ts';
-import { openNetworks } from '../networks-setup.ts';
+import { findRunningEmbeddedPostgres, startEmbeddedPostgres } from '../db/embedded/embedded-postgres.ts';
+import type { ReconcileOptions } from '../ledger/reconcile.ts';
 import { PartnerService } from '../partners/partner-service.ts';
+import { type AuditedResult, AuditLog } from '../staff/audit/audit-log.ts';
 import { StaffService } from '../staff/staff-service.ts';
-import { StartError } from '../start-error.ts';
-import type { LedgerContext } from './ledger-commands.ts';
 
-/** What a command works on. */
+/** The database and settings that a command works on. */
 export interface DatabaseContext {
   readonly config: Config;
   readonly url: string;
@@ -33,8 +34,8 @@ export interface CommandContext extends DatabaseContext {
 }
 
 /**
- * Runs a command on the database of the settings: DATABASE_URL, or the embedded one of DATA_DIR, which is started for
- * the command's duration when no gateway runs.
+ * Runs a command on the database of the settings: DATABASE_URL, or the embedded one of DATA_DIR.
+ * When no gateway runs, the embedded database is started for the command.
  */
 export async function withDatabase<T>(command: (context: DatabaseContext) => Promise<T>): Promise<T> {
   const config = loadConfig();
@@ -52,7 +53,7 @@ export async function withDatabase<T>(command: (context: DatabaseContext) => Pro
   }
 }
 
-/** As `withDatabase`, with the services, on a database that a gateway could run on. */
+/** Runs a command with the services, on a database that a gateway could use. */
 export async function withServices<T>(command: (context: CommandContext) => Promise<T>): Promise<T> {
   return withDatabase(async (context) => {
     const state = await schemaState(context.orm);
@@ -73,26 +74,29 @@ export async function withServices<T>(command: (context: CommandContext) => Prom
   });
 }
 
-/** What a command that changes something is, for the audit log. */
+/** A command that changes something, for the audit log. */
 export interface Change {
-  /** As it is typed: 'partner set'. */
+  /** The command as it is typed: 'partner set'. */
   readonly command: string;
   readonly reason: string;
 }
 
-/** Runs a command that changes something, and writes it to the audit log in the same transaction. */
+/** Runs a command that changes something, and writes its audit entry in the same transaction. */
 export async function withChange<T>(
   change: Change,
-  work: (context: CommandContext, em: EntityManager) => Promise<Done<T>>,
+  work: (context: CommandContext, em: EntityManager) => Promise<AuditedResult<T>>,
 ): Promise<T> {
   return withServices((context) => writtenDown(context, change, (em) => work(context, em)));
 }
 
-/** Does something in a transaction and writes down which account of this machine did it. */
+/**
+ * Runs work in a transaction, and writes an audit entry with the operator's account on this
+ * machine.
+ */
 export function writtenDown<T>(
   { orm }: DatabaseContext,
   { command, reason }: Change,
-  work: (em: EntityManager) => Promise<Done<T>>,
+  work: (em: EntityManager) => Promise<AuditedResult<T>>,
 ): Promise<T> {
   const actor = { operator: operator(), requestId: randomUUID(), ip: 'local' };
   return new AuditLog(orm, systemClock).act(actor, `cli ${command}`, reason, work);
@@ -107,13 +111,15 @@ function operator(): string {
         .slice(0, 60) || 'unknown'
     );
   } catch {
-    // An account without a name, as containers have.
+    // An account without a name, as in containers.
     return `uid ${process.getuid?.() ?? 'unknown'}`;
   }
 }
 
 /** Runs a command on the database and its chains. */
-export async function withLedger<T>(command: (context: LedgerContext) => Promise<T>): Promise<T> {
+export async function withLedger<T>(
+  command: (context: Pick<ReconcileOptions, 'orm' | 'adapters'>) => Promise<T>,
+): Promise<T> {
   return withServices(async ({ orm, networks, currencies }) => {
     return command({ orm, adapters: await openKnownChains(orm, networks, await currencies.list()) });
   });

@@ -1,25 +1,26 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { Command } from 'commander';
-import { addressExample } from '../chains/address.ts';
+import { openNetworks } from '../app/open-networks.ts';
+import { addressExample } from '../chains/addresses/address.ts';
 import { type ChainAdapter, ChainError, type Holding } from '../chains/chain-adapter.ts';
+import { familyOf } from '../chains/families.ts';
 import { knownHotWallet } from '../chains/hot-wallet.ts';
 import { openLiveAdapter } from '../chains/live-adapters.ts';
-import type { LiveNetworks } from '../chains/live-networks.ts';
-import { type ChainCoin, levelOf, type NetworkConfig, type WalletLevel } from '../chains/network-config.ts';
-import { allNetworks, networkById, networkOfChain } from '../chains/networks.ts';
-import { askNodeFacts } from '../chains/node-facts.ts';
-import { loadConfig } from '../config.ts';
+import type { LiveNetworks } from '../chains/networks/live-networks.ts';
+import { type ChainCoin, levelOf, type NetworkConfig, type WalletLevel } from '../chains/networks/network-config.ts';
+import { allNetworks, networkById, networkOfChain } from '../chains/networks/networks.ts';
+import { loadConfig } from '../config/load-config.ts';
 import { chainCoins } from '../currencies/chain-coins.ts';
 import { Currency } from '../currencies/currency.entity.ts';
 import { schemaState } from '../db/database.ts';
 import { AppError } from '../errors.ts';
 import { Big, formatDecimal, fromUnits, toUnits } from '../money.ts';
-import { openNetworks } from '../networks-setup.ts';
+import { verb } from './arguments.ts';
 import { withDatabase } from './context.ts';
 import { type Fields, print } from './output.ts';
 import { checkSigner } from './signer-check.ts';
 
-/** A worker is more patient. */
+/** Shorter than a worker's timeout. */
 const nodeTimeoutMs = 5_000;
 
 interface CheckOptions {
@@ -27,28 +28,23 @@ interface CheckOptions {
   readonly json?: true;
 }
 
-/** What was found of one network. Fields are rows for people and for programs alike. */
+/** The result for one network. Fields are rows for people and for programs. */
 interface NetworkCheck {
   readonly nodes: readonly Fields[];
   readonly wallets: readonly Fields[];
   readonly isGood: boolean;
 }
 
-/** Adds the commands on real networks. What is wrong ends the process with 1, so that a script notices. */
+/** Adds the commands on real networks. A fault ends the process with 1, for scripts. */
 export function networkCommands(program: Command): void {
   const network = program.command('network').description('the real networks of NETWORKS_FILE');
-  network
-    .command('list')
-    .description('show every chain, what it is here, and the settings of those that are real')
-    .option('--json', 'print one JSON object and nothing else')
-    .action(async ({ json }) => {
+  verb(network, 'list', 'show every chain with its state here, and the settings of the real ones').action(
+    async ({ json }) => {
       print({ networks: listed(await openNetworks(loadConfig())) }, json);
-    });
-  network
-    .command('check')
-    .description('ask every node how it is, and show the hot wallets; 1 when anything is wrong')
+    },
+  );
+  verb(network, 'check', 'query every node and show the hot wallets; exit code 1 on a fault')
     .option('--chain <chain>', 'only this one')
-    .option('--json', 'print one JSON object and nothing else')
     .action(async ({ chain, json }: CheckOptions) => {
       const { signer, checks } = await withDatabase(async ({ config, orm, networks }) => {
         const asked = chosen(networks, chain);
@@ -76,15 +72,12 @@ export function networkCommands(program: Command): void {
     });
 }
 
-/** Some answers take a while, and silence looks like a fault. */
+/** Announces slow queries, because silence looks like a fault. */
 function tellWait(networks: readonly NetworkConfig[]): void {
   const chains = networks.map(({ chain }) => chain).join(', ');
-  const isLong = networks.some(({ kind }) => kind === 'utxo');
-  process.stderr.write(
-    `asking the signer and the nodes of ${chains}; one that hangs is given up after ${nodeTimeoutMs / 1000} s${
-      isLong ? '; Bitcoin-like nodes look through all unspent outputs, which can take minutes' : ''
-    }\n`,
-  );
+  const notes = new Set(networks.map((network) => familyOf(network).checkNote).filter((note) => note !== null));
+  const parts = [`a node that hangs is skipped after ${nodeTimeoutMs / 1000} s`, ...notes];
+  process.stderr.write(`asking the signer and the nodes of ${chains}; ${parts.join('; ')}\n`);
 }
 
 function chosen(networks: LiveNetworks, chain: string | undefined): NetworkConfig[] {
@@ -104,7 +97,7 @@ function listed(networks: LiveNetworks): Fields[] {
       return {
         chain,
         state,
-        net: config ? (config.kind === 'evm' ? `chain id ${config.chainId}` : config.net) : null,
+        net: config ? familyOf(config).netName(config) : null,
         nodes: config?.nodes.map(({ url }) => new URL(url).origin) ?? null,
         finality: config ? String(config.finality) : null,
         start_height: config?.startHeight ?? null,
@@ -118,7 +111,7 @@ async function checkNetwork(orm: MikroORM, network: NetworkConfig): Promise<Netw
   const { chain } = network;
   const isEmpty = (await schemaState(orm)) === 'empty';
   const hotWallet = isEmpty ? null : await knownHotWallet(orm.em.fork(), chain);
-  // Nodes can be checked before a first start, when there is no wallet to look at.
+  // Nodes can be checked before a first start, when there is no hot wallet yet.
   const wallet = hotWallet ?? addressExample(networkOfChain(chain)?.id ?? '');
   const adapter = await openLiveAdapter(network, wallet, orm, {
     rpc: { timeoutMs: nodeTimeoutMs },
@@ -141,12 +134,12 @@ async function checkNetwork(orm: MikroORM, network: NetworkConfig): Promise<Netw
 
 async function checkNodes(adapter: ChainAdapter, network: NetworkConfig): Promise<Fields[]> {
   const [facts, reports] = await Promise.all([
-    askNodeFacts(network, chainCoins(network.chain)),
+    familyOf(network).askNodes(network, chainCoins(network.chain)),
     adapter.check?.() ?? Promise.resolve([]),
   ]);
   return facts.map(({ node, genesis, faults, troubles }, index): Fields => {
     const report = reports[index];
-    // What else a node of another chain says is of no use.
+    // Other answers of a node of another chain are useless.
     const isOther = genesis === null && faults.length > 0;
     const problems = isOther ? faults : [...new Set([...faults, ...(report?.problems ?? troubles)])];
     return {
@@ -161,7 +154,8 @@ async function checkNodes(adapter: ChainAdapter, network: NetworkConfig): Promis
 }
 
 /**
- * A row for each coin: what the wallet holds by its chain, what of it is in the book, and what a payment would cost now.
+ * Makes a row for each coin: the wallet's balance on its chain, the ledger's balance, and the
+ * current fee of a payment.
  *
  * @param adapter Null when no node answers.
  */
@@ -174,7 +168,7 @@ async function checkWallet(
   const coins = chainCoins(network.chain).filter(({ coin }) => network.limits.has(coin));
   return Promise.all(
     coins.map(async (coin): Promise<Fields> => {
-      const contract = coin.isToken && network.kind === 'evm' ? (network.tokens.get(coin.coin) ?? null) : null;
+      const contract = coin.isToken ? (network.tokens.get(coin.coin) ?? null) : null;
       const unpayable = await unpayableProblem(orm, network, coin.coin);
       const booked = await bookedOf(orm, network.chain, coin.coin);
       const row = { chain: network.chain, wallet: wallet.address, coin: coin.coin, balance: null, booked };
@@ -193,7 +187,7 @@ async function checkWallet(
   );
 }
 
-/** Currencies begin with limits of their own, which know nothing of the signer's. */
+/** A currency begins with its own limits, which do not depend on the signer's limits. */
 async function unpayableProblem(orm: MikroORM, { chain, limits }: NetworkConfig, coin: string): Promise<string | null> {
   const limit = limits.get(coin)?.perPayment;
   const rows = await orm.em.fork().find(Currency, { coin, isActive: true });
@@ -204,7 +198,7 @@ async function unpayableProblem(orm: MikroORM, { chain, limits }: NetworkConfig,
   return `orders may be of ${formatDecimal(found.maxAmount)}, and the signer signs up to ${limit} (per_payment): lower it with currency set --max`;
 }
 
-/** What the book has in a hot wallet, as decimal text. */
+/** Returns the ledger's balance of a hot wallet, as decimal text. */
 async function bookedOf(orm: MikroORM, chain: string, coin: string): Promise<string> {
   const networks = allNetworks().filter((network) => network.chain === chain);
   const [row] = await orm.em.fork().execute<{ amount: string }[]>(
@@ -215,14 +209,20 @@ async function bookedOf(orm: MikroORM, chain: string, coin: string): Promise<str
   return row?.amount ?? '0';
 }
 
-/** `waits` when there is enough, but the book has too little of it: funding that waits for its confirmations. */
+/**
+ * Returns `waits` when the balance is enough but the ledger's is not: funding waits for its
+ * confirmations.
+ */
 function level(network: NetworkConfig, coin: string, balance: string, booked: string): WalletLevel | 'waits' {
   const levels = network.levels.get(coin);
   const level = levelOf(levels, new Big(balance));
   return level === 'ok' && levelOf(levels, new Big(booked)) === 'low' ? 'waits' : level;
 }
 
-/** Of a payment of a thousandth of what is there, which is never signed. Null where nothing can be paid. */
+/**
+ * Returns the fee of a payment of a thousandth of the balance. The payment is never signed. Null
+ * when nothing can be paid.
+ */
 async function feeNow(
   adapter: ChainAdapter,
   network: NetworkConfig,

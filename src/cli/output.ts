@@ -4,10 +4,12 @@ import type { ApiKey } from '../partners/api-key.entity.ts';
 import type { Partner } from '../partners/partner.entity.ts';
 import type { StaffMember } from '../staff/staff-member.entity.ts';
 
-/** A flat record: what a person reads as `name: value` lines and a program as one JSON object. */
+/** A flat record: `name: value` lines for people, one JSON object for programs. */
 export type Fields = Record<string, string | number | boolean | null | readonly string[]>;
 
-/** Prints one result on standard output: one JSON object and nothing else with `--json`, lines for people without. */
+/**
+ * Prints one result on standard output: one JSON object with `--json`, lines for people without.
+ */
 export function print(result: Fields | { readonly [list: string]: readonly Fields[] }, json: boolean): void {
   if (json) {
     process.stdout.write(`${JSON.stringify(result)}\n`);

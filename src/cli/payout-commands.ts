@@ -1,24 +1,22 @@
 import type { Command } from 'commander';
 import { systemClock } from '../clock.ts';
-import { payoutRules } from '../config.ts';
+import { payoutRules } from '../config/payout-rules.ts';
 import { AppError } from '../errors.ts';
 import { createLog } from '../log.ts';
 import { openHolds, payoutSpending } from '../reports/payout-brakes.ts';
-import { PayoutHolds } from '../settlement/payout-holds.ts';
-import { type CommandContext, writtenDown } from './context.ts';
+import { PayoutHolds } from '../settlement/payments/payout-holds.ts';
+import { verb } from './arguments.ts';
+import { withServices, writtenDown } from './context.ts';
 import { print } from './output.ts';
 
-/** Runs a command on the database of the settings. */
-export type WithServices = <T>(command: (context: CommandContext) => Promise<T>) => Promise<T>;
-
-/** Adds the commands on automatic payouts. Only two members of staff let stopped ones go on, by the staff API. */
-export function payoutCommands(program: Command, withServices: WithServices): void {
+/**
+ * Adds the commands on automatic payouts. Only two members of staff can resume stopped payouts, by
+ * the staff API.
+ */
+export function payoutCommands(program: Command): void {
   const payouts = program.command('payouts').description('automatic payouts and refunds: their holds and limits');
-  payouts
-    .command('status')
-    .description('show the holds that are open, and what is used of each limit in US dollars')
-    .option('--json', 'print one JSON object and nothing else')
-    .action(async ({ json }: { json?: true }) => {
+  verb(payouts, 'status', 'show the holds that are open, and what is used of each limit in US dollars').action(
+    async ({ json }) => {
       const [holds, limits] = await withServices(async ({ orm, config }) => {
         const em = orm.em.fork();
         const rules = payoutRules(config);
@@ -43,14 +41,16 @@ export function payoutCommands(program: Command, withServices: WithServices): vo
       if (json) return print({ holds, limits }, true);
       print({ holds }, false);
       print({ limits }, false);
-    });
-  payouts
-    .command('stop')
-    .description('hold payouts and refunds of one asset, or of all, at once; two members of staff let them go on')
-    .option('--coin <coin>', 'ticker; left out with --network for every asset')
+    },
+  );
+  verb(
+    payouts,
+    'stop',
+    'hold payouts and refunds of one asset, or of all assets, at once; two members of staff resume them',
+  )
+    .option('--coin <coin>', 'ticker; omitted with --network for all assets')
     .option('--network <network>', 'network')
     .requiredOption('--reason <text>', 'why, 1 to 1000 characters')
-    .option('--json', 'print one JSON object and nothing else')
     .action(async ({ coin, network, reason, json }: StopOptions) => {
       if ((coin === undefined) !== (network === undefined)) {
         throw new AppError('missing_field', 'give --coin and --network, or neither');

@@ -1,16 +1,17 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { type Command, InvalidArgumentError } from 'commander';
-import type { LiveNetworks } from '../chains/live-networks.ts';
-import { allNetworks, networkById } from '../chains/networks.ts';
+import type { LiveNetworks } from '../chains/networks/live-networks.ts';
+import { allNetworks, networkById } from '../chains/networks/networks.ts';
 import { busyBlocks } from '../chains/sandbox/sandbox-adapters.ts';
 import { SandboxChain } from '../chains/sandbox/sandbox-chain.ts';
 import { systemClock } from '../clock.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/settings.ts';
 import { CurrencyService } from '../currencies/currency-service.ts';
 import { AppError } from '../errors.ts';
 import { formatDecimal, fractionDigits, isStorable, parseDecimal, toUnits } from '../money.ts';
 import { Order } from '../orders/order.entity.ts';
 import { orderNamed } from '../orders/short-id.ts';
+import { verb } from './arguments.ts';
 import { withDatabase } from './context.ts';
 import { type Fields, print } from './output.ts';
 
@@ -21,7 +22,7 @@ interface SandboxContext {
   readonly networks: LiveNetworks;
 }
 
-/** A whole number of blocks. */
+/** Parses a whole number of blocks. */
 function blocks(text: string): number {
   if (!/^\d{1,5}$/.test(text) || text === '0') throw new InvalidArgumentError('must be a whole number from 1 to 99999');
   return Number.parseInt(text, 10);
@@ -33,22 +34,44 @@ function withSandbox<T>(command: (context: SandboxContext) => Promise<T>): Promi
   );
 }
 
-/** Commands that play the part of the user, the miners and the market on the sandbox's chains. */
+/** Adds the commands that act as the user, the miners and the market on the sandbox's chains. */
 export function sandboxCommands(program: Command): void {
   const sandbox = program.command('sandbox').description('the chains and prices of the sandbox');
-  const verb = (name: string, description: string): Command =>
-    sandbox.command(name).description(description).option('--json', 'print one JSON object and nothing else');
+  userCommands(sandbox);
+  minerCommands(sandbox);
+  marketCommands(sandbox);
+  verb(sandbox, 'status', 'show the chains').action(async ({ json }) => {
+    const heads = await withSandbox(({ sandbox: node }) => node.heads());
+    print({ chains: [...heads].map(([chain, { height, hash }]): Fields => ({ chain, height, hash })) }, json);
+  });
+}
 
-  verb('deposit', "send coins to an order's deposit address, as its user would")
+function userCommands(sandbox: Command): void {
+  verb(sandbox, 'deposit', "send coins to an order's deposit address, as its user would")
     .requiredOption('--order <id>', 'id or short id of the order')
-    .option('--amount <amount>', "how much, in the coin's units; what the order expects unless given")
-    .option('--tag <tag>', "memo or tag beside the address; the order's own unless given, 'none' for none")
-    .option('--coin <coin>', "another coin of the chain than the order's")
-    .option('--network <network>', "network of that coin; the order's unless given")
+    .option('--amount <amount>', "amount in the coin's units; the expected amount by default")
+    .option('--tag <tag>', "memo or tag of the deposit; the order's own by default, 'none' for none")
+    .option('--coin <coin>', "a coin of the chain other than the order's")
+    .option('--network <network>', "network of that coin; the order's by default")
     .action(async ({ order, amount, tag, coin, network, json }) => {
       print(await withSandbox((context) => deposit(context, { order, amount, tag, coin, network })), json);
     });
-  verb('mine', 'make blocks; on the chains that have something to do unless a network is named')
+  verb(sandbox, 'refuse', 'make payments to an address fail on its chain, or work again')
+    .requiredOption('--network <network>', 'a network of the chain')
+    .requiredOption('--address <address>', 'recipient')
+    .option('--undo', 'let them work again')
+    .action(async ({ network, address, undo, json }) => {
+      const chain = await withSandbox(async ({ networks, sandbox: node }) => {
+        const found = chainOf(networks, network);
+        await (undo ? node.accept(found, address) : node.refuse(found, address));
+        return found;
+      });
+      print({ chain, address, refused: undo !== true }, json);
+    });
+}
+
+function minerCommands(sandbox: Command): void {
+  verb(sandbox, 'mine', 'make blocks; without a network on the chains with pending work')
     .option('--blocks <n>', 'how many', blocks, 1)
     .option('--network <network>', 'a network of the chain')
     .action(async ({ blocks: count, network, json }) => {
@@ -60,9 +83,9 @@ export function sandboxCommands(program: Command): void {
       });
       print({ blocks: count, chains: mined }, json);
     });
-  verb('reorg', 'replace the newest blocks by empty ones; what they held waits for a block again')
-    .requiredOption('--depth <n>', 'how many blocks', blocks)
-    .option('--network <network>', 'a network of the chain; the chains that have something to do unless given')
+  verb(sandbox, 'reorg', 'replace the newest blocks with empty ones; their transactions wait for a block again')
+    .requiredOption('--depth <n>', 'number of blocks', blocks)
+    .option('--network <network>', 'a network of the chain; the chains with pending work by default')
     .option('--drop', 'forget the transactions of the removed blocks')
     .action(async ({ depth, network, drop, json }) => {
       const replaced = await withSandbox(async (context) => {
@@ -73,7 +96,10 @@ export function sandboxCommands(program: Command): void {
       });
       print({ depth, chains: replaced }, json);
     });
-  verb('price', 'fix the price of a coin, or let it move again')
+}
+
+function marketCommands(sandbox: Command): void {
+  verb(sandbox, 'price', 'fix the price of a coin, or release it')
     .requiredOption('--coin <coin>', 'ticker')
     .requiredOption('--price <usd>', "price of one unit in US dollars, or 'auto'")
     .action(async ({ coin, price, json }) => {
@@ -86,7 +112,7 @@ export function sandboxCommands(program: Command): void {
       });
       print(fixed, json);
     });
-  verb('inventory', 'limit what the liquidity venue has of a coin, or lift the limit')
+  verb(sandbox, 'inventory', "limit the liquidity venue's stock of a coin, or lift the limit")
     .requiredOption('--coin <coin>', 'ticker')
     .requiredOption('--amount <amount>', "in the coin's units, or 'plenty'")
     .action(async ({ coin, amount, json }) => {
@@ -97,22 +123,6 @@ export function sandboxCommands(program: Command): void {
       });
       print(limited, json);
     });
-  verb('refuse', 'make payments to an address fail on its chain, or work again')
-    .requiredOption('--network <network>', 'a network of the chain')
-    .requiredOption('--address <address>', 'recipient')
-    .option('--undo', 'let them work again')
-    .action(async ({ network, address, undo, json }) => {
-      const chain = await withSandbox(async ({ networks, sandbox: node }) => {
-        const found = chainOf(networks, network);
-        await (undo ? node.accept(found, address) : node.refuse(found, address));
-        return found;
-      });
-      print({ chain, address, refused: undo !== true }, json);
-    });
-  verb('status', 'show the chains').action(async ({ json }) => {
-    const heads = await withSandbox(({ sandbox: node }) => node.heads());
-    print({ chains: [...heads].map(([chain, { height, hash }]): Fields => ({ chain, height, hash })) }, json);
-  });
 }
 
 interface DepositOptions {
@@ -158,7 +168,7 @@ async function findOrder(orm: MikroORM, id: string): Promise<Order> {
   return order;
 }
 
-/** The sandbox chain of a network: its commands never touch what is real. */
+/** Returns the sandbox chain of a network. The sandbox's commands never affect real chains. */
 function chainOf(networks: LiveNetworks, network: string): string {
   const found = networkById(network);
   if (found) {
@@ -174,7 +184,7 @@ function chainOf(networks: LiveNetworks, network: string): string {
   throw new AppError('unknown_network', `there is no network ${network.slice(0, 20)}; known are ${known.join(', ')}`);
 }
 
-/** The chain of a network, or those with something to do, or all. */
+/** Returns the chain of a network, or the chains with pending work, or all chains. */
 async function chainsOf({ orm, networks }: SandboxContext, network: string | undefined): Promise<string[]> {
   if (network !== undefined) return [chainOf(networks, network)];
   if (networks.chains('sandbox').length === 0) {

@@ -1,10 +1,10 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
-import { DepositAccount } from '../chains/deposit-account.entity.ts';
+import { isAddressOf } from '../app/open-chains.ts';
+import { DepositAccount } from '../chains/addresses/deposit-account.entity.ts';
 import { knownHotWallet } from '../chains/hot-wallet.ts';
-import type { NetworkConfig } from '../chains/network-config.ts';
+import type { NetworkConfig } from '../chains/networks/network-config.ts';
 import { SignerError } from '../chains/signer.ts';
-import { isAddressOf } from '../chains-setup.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/settings.ts';
 import { chainCoins } from '../currencies/chain-coins.ts';
 import { schemaState } from '../db/database.ts';
 import { limitsDigest } from '../signer/limits.ts';
@@ -14,9 +14,9 @@ import { SocketSigner } from '../signer/socket-signer.ts';
 import type { Fields } from './output.ts';
 
 /**
- * What a worker would find of the signer: whether it answers and knows the secret, whether its keys are those of the
- * database, and whether it signs for these networks within the limits that stand here. Null for an api process, which
- * asks no signer.
+ * Checks the signer as a worker would. The signer must answer and know the secret, its keys must be
+ * the database's, and it must sign for these networks within the limits of this NETWORKS_FILE. Null
+ * for an api process, which uses no signer.
  */
 export async function checkSigner(
   config: Config,

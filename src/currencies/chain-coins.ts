@@ -1,8 +1,8 @@
-import type { ChainCoin } from '../chains/network-config.ts';
-import { foreignGasCoins, networkById } from '../chains/networks.ts';
+import type { ChainCoin } from '../chains/networks/network-config.ts';
+import { foreignGasCoins, networkById } from '../chains/networks/networks.ts';
 import { currencySeed } from './seed.ts';
 
-/** The coins of the catalogue on a chain, and the coin that it takes its fees in. */
+/** The coins of the catalogue on a chain, and the coin in which the chain takes its fees. */
 export function chainCoins(chain: string): readonly ChainCoin[] {
   const own = currencySeed
     .filter(({ network }) => networkById(network)?.chain === chain)

@@ -1,46 +1,49 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
-import { foreignGasCoins, type GasCoin, networkById } from '../chains/networks.ts';
+import { foreignGasCoins, type GasCoin, networkById } from '../chains/networks/networks.ts';
 import type { ErrorKind } from '../errors.ts';
-import { errorMembers, type Log } from '../log.ts';
+import { every, type Repeated, repeat, warning } from '../jobs/repeat.ts';
+import type { Log } from '../log.ts';
 import { Currency } from './currency.entity.ts';
 
 /** How long a change of a currency may take to reach every process. */
 const refreshMs = 5_000;
 
-/** A fault in naming a currency, before it is known which member of the request named it. */
+/** A fault in the name of a currency. The member of the request that named it is not known here. */
 export interface CurrencyFault {
   readonly part: 'coin' | 'network';
   readonly kind: ErrorKind;
   readonly detail: string;
 }
 
-export type Resolved = { readonly ok: true; readonly currency: Currency } | ({ readonly ok: false } & CurrencyFault);
+export type ResolvedCurrency =
+  | { readonly ok: true; readonly currency: Currency }
+  | ({ readonly ok: false } & CurrencyFault);
 
-/** What networks say about their currencies. */
+/** The rules of networks for their currencies. */
 export interface NetworkRules {
   /** Whether the network of a currency can carry it. */
   offers(currency: Currency): boolean;
-  /** Confirmations below which no deposit on a network counts. */
+  /** Confirmations below which no deposit on the network counts. */
   leastConfirmations(networkId: string): number;
 }
 
 const noRules: NetworkRules = { offers: () => true, leastConfirmations: () => 0 };
 
 /**
- * All currencies in memory, refreshed every few seconds, so that quoting and listing cost no I/O. `rows` is a new
- * array whenever anything changed and the same array otherwise. A currency whose network is off is inactive here, and none
- * counts before its network is final, whatever its row says.
+ * All currencies in memory, refreshed every few seconds, so that quotes and lists cost no I/O.
+ * `rows` is a new array after a change and the same array otherwise. A currency whose network is
+ * off is inactive here. The row's confirmations are raised to the finality of its network.
  */
 export class CurrencyCatalogue {
   readonly #orm: MikroORM;
   readonly #log: Log;
   readonly #rules: NetworkRules;
   #rows: readonly Currency[] = [];
-  /** Of the stored rows; null for none. */
+  /** The fingerprint of the stored rows; null when there are none. */
   #fingerprint: string | null = null;
   #byCoin = new Map<string, Currency[]>();
   #byAsset = new Map<string, Currency>();
-  #timer: NodeJS.Timeout | undefined;
+  #refreshing: Repeated | undefined;
 
   constructor(orm: MikroORM, log: Log, rules: NetworkRules = noRules) {
     this.#orm = orm;
@@ -48,23 +51,25 @@ export class CurrencyCatalogue {
     this.#rules = rules;
   }
 
-  /** Loads the catalogue and keeps it fresh until `stop`. Rejects when the first load fails. */
+  /** Loads the catalogue and refreshes it until `stop`. Rejects when the first load fails. */
   async start(): Promise<void> {
     await this.refresh();
-    this.#timer = setInterval(() => {
-      this.refresh().catch((error) =>
-        this.#log.warn({ event: 'catalogue_refresh_failed', ...errorMembers(error) }, 'currencies not refreshed'),
-      );
-    }, refreshMs).unref();
+    this.#refreshing = repeat({
+      task: () => this.refresh(),
+      rhythm: every(refreshMs),
+      onFailure: warning(this.#log, 'catalogue_refresh_failed', 'currencies not refreshed'),
+    });
   }
 
+  /** Begins no further refresh. A refresh under way may still end. */
   stop(): void {
-    clearInterval(this.#timer);
+    void this.#refreshing?.stop();
   }
 
   async refresh(): Promise<void> {
     const em = this.#orm.em.fork();
-    // PostgreSQL tells whether anything has changed, so that the rows are read, and partners kept waiting for it, only then.
+    // PostgreSQL first tells whether a row has changed. The process reads the rows, which delays
+    // the requests of partners, only then.
     const [{ fingerprint } = { fingerprint: null }] = await em.execute<{ fingerprint: string | null }[]>(
       `select md5(string_agg(c::text, ',' order by id)) as fingerprint from currency c`,
     );
@@ -87,7 +92,7 @@ export class CurrencyCatalogue {
     return this.#rows;
   }
 
-  /** Whether some currency is on the network, active or not. */
+  /** Whether any currency is on the network, active or not. */
   hasNetwork(network: string): boolean {
     return this.#rows.some((row) => row.network === network);
   }
@@ -102,7 +107,7 @@ export class CurrencyCatalogue {
     return this.#byCoin.get(coin)?.find((row) => row.network === network);
   }
 
-  /** The currency that an asset of a chain is, active or not: the chain's own coin for a null contract. */
+  /** The currency of an asset, active or not. A null contract means the chain's own coin. */
   asset(chain: string, contract: string | null): Currency | undefined {
     return this.#byAsset.get(assetKey(chain, contract));
   }
@@ -117,21 +122,21 @@ export class CurrencyCatalogue {
   }
 
   /**
-   * The coin that a chain takes its fees in.
+   * The coin in which a chain takes its fees.
    *
    * @throws Error for a chain that the product does not know.
    */
   gasCoin(chain: string): GasCoin {
     const coin = this.asset(chain, null) ?? foreignGasCoins[chain];
-    if (!coin) throw new Error(`nobody knows what fees on ${chain} are paid in`);
+    if (!coin) throw new Error(`the coin of the fees on ${chain} is not known`);
     return coin;
   }
 
   /**
-   * The active currency that a coin and an optional network name. A coin on one active network needs no network.
-   * Decided in docs/adr/0007-network-may-be-left-out.md.
+   * Finds the active currency of a coin and an optional network. A coin on one active network needs
+   * no network. Decided in docs/adr/0007-network-may-be-left-out.md.
    */
-  resolve(coin: string, network: string | undefined): Resolved {
+  resolve(coin: string, network: string | undefined): ResolvedCurrency {
     const rows = this.#byCoin.get(coin);
     if (!rows) {
       const capital = coin.toUpperCase();
@@ -165,7 +170,10 @@ export class CurrencyCatalogue {
   }
 }
 
-/** A row as a plain object, which is quicker to read than the mapper's own, and which nothing writes back. */
+/**
+ * Copies a row into a plain object, which is quicker to read than the mapper's entity and is never
+ * written back.
+ */
 function plain(row: Currency): Currency {
   return {
     id: row.id,

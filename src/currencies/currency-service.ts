@@ -6,7 +6,10 @@ import { formatDecimal, fractionDigits, isStorable, parseDecimal } from '../mone
 import { Currency } from './currency.entity.ts';
 import { currencySeed } from './seed.ts';
 
-/** What may be changed of a currency. An absent member stays. Amounts are decimal strings in the coin's units. */
+/**
+ * What may be changed of a currency. An absent member stays as it is. Amounts are decimal strings
+ * in the coin's units.
+ */
 export interface CurrencyChanges {
   readonly isActive?: boolean;
   readonly isDepositEnabled?: boolean;
@@ -17,15 +20,18 @@ export interface CurrencyChanges {
   readonly minConfirmations?: number;
 }
 
-/** What networks let a payment be. */
+/** The limits of networks on one payment. */
 export interface PaymentLimits {
-  /** The most that is signed for one payment, decimal text in the coin's units; null where nothing limits it. */
+  /**
+   * The largest amount that the signer signs for one payment, as decimal text in the coin's units;
+   * null without a limit.
+   */
   paymentLimit(coin: string, network: string): string | null;
 }
 
 const noLimits: PaymentLimits = { paymentLimit: () => null };
 
-/** The catalogue of currencies as staff change it. */
+/** The catalogue of currencies, as staff change it. */
 export class CurrencyService {
   readonly #orm: MikroORM;
   readonly #clock: Clock;
@@ -37,7 +43,10 @@ export class CurrencyService {
     this.#limits = limits;
   }
 
-  /** Adds the currencies of the seed that are missing; what exists stays as it is. Returns how many were added. */
+  /**
+   * Adds the missing currencies of the seed and leaves existing ones as they are. Returns how many
+   * were added.
+   */
   async seed(em: EntityManager = this.#orm.em.fork()): Promise<number> {
     const now = this.#clock.now();
     const known = new Set((await em.find(Currency, {})).map((row) => `${row.coin}/${row.network}`));
@@ -60,13 +69,17 @@ export class CurrencyService {
     return em.find(Currency, {}, { orderBy: { coin: 'asc', network: 'asc' } });
   }
 
-  /** The same, and nobody else changes one of them before the caller's transaction ends. */
+  /** Loads all currencies and locks their rows until the caller's transaction ends. */
   async lockAll(em: EntityManager): Promise<Currency[]> {
     const options = { orderBy: { coin: 'asc', network: 'asc' }, lockMode: LockMode.PESSIMISTIC_WRITE } as const;
     return em.find(Currency, {}, options);
   }
 
-  /** @throws AppError currency_not_found, invalid_value */
+  /**
+   * Changes a currency in the caller's transaction.
+   *
+   * @throws AppError currency_not_found, invalid_value
+   */
   async change(
     coin: string,
     network: string,
@@ -102,7 +115,7 @@ export class CurrencyService {
     });
   }
 
-  /** What nobody would sign must not be ordered. */
+  /** Refuses a maximum above what the signer signs, because such an order could not be paid out. */
   #refuseUnpayable({ coin, network, maxAmount }: Currency): void {
     const limit = this.#limits.paymentLimit(coin, network);
     if (limit === null || !parseDecimal(formatDecimal(maxAmount))?.gt(limit)) return;

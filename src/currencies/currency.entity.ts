@@ -39,11 +39,11 @@ export class Currency {
   @Property({ type: 'boolean' })
   isMemo!: boolean;
 
-  /** What a payout of this coin on this network costs, in the coin's units. */
+  /** The cost of a payout of this coin on this network, in the coin's units. */
   @Property({ type: 'decimal', precision: 38, scale: 18 })
   networkFee!: string;
 
-  /** Contract, mint or issuer of a token; null for a network's own coin. */
+  /** Contract, mint or issuer of a token; null for the network's own coin. */
   @Property({ type: 'text', nullable: true })
   contract!: string | null;
 

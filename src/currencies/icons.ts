@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { coinIcons } from '../generated/coin-icons.ts';
 
-/** An icon with what HTTP caches need. */
+/** An icon, with the facts that HTTP caches need. */
 export interface CoinIcon {
   readonly svg: string;
   /** A strong entity tag, quotes included. */
@@ -9,10 +9,10 @@ export interface CoinIcon {
   readonly version: string;
 }
 
-/** Bounded by the catalogue, since only its coins are asked for. */
+/** Bounded by the catalogue, since only icons of its coins are requested. */
 const cache = new Map<string, CoinIcon>();
 
-/** The icon of a coin of the catalogue: the packaged one, or else a drawn one. */
+/** The icon of a coin of the catalogue: the packaged icon, or a drawn one. */
 export function coinIcon(coin: string): CoinIcon {
   const known = cache.get(coin);
   if (known) return known;
@@ -24,12 +24,14 @@ export function coinIcon(coin: string): CoinIcon {
   return icon;
 }
 
-/** Path of a coin's icon. It changes with the icon, so that the answer may be cached for good. */
+/**
+ * Path of a coin's icon. The path changes with the icon, so that the answer may be cached for good.
+ */
 export function coinIconPath(coin: string): string {
   return `/api/v1/coin-icons/${coin.toLowerCase()}.svg?v=${coinIcon(coin).version}`;
 }
 
-/** A circle, in a colour that the ticker decides, with the ticker's first letters. */
+/** Draws a circle with the first letters of the ticker. The ticker decides the colour. */
 function drawnIcon(coin: string): string {
   const hue = sha256(coin).readUInt16BE(0) % 360;
   const letters = [...coin].slice(0, 3).join('');

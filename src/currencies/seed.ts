@@ -1,27 +1,27 @@
-import { networkById } from '../chains/networks.ts';
+import { networkById } from '../chains/networks/networks.ts';
 
-/** A currency as a fresh installation has it. Amounts are decimal strings in the coin's units. */
+/** A currency of a fresh installation. Amounts are decimal strings in the coin's units. */
 export interface CurrencySeed {
   readonly coin: string;
   readonly network: string;
   readonly name: string;
-  /** Decimals that the chain, or on a token the contract, keeps. */
+  /** Decimals of the chain, or of the contract for a token. */
   readonly decimals: number;
   readonly minAmount: string;
   readonly maxAmount: string;
   readonly minConfirmations: number;
   readonly isMemo: boolean;
-  /** What a payout costs, in the coin's units. */
+  /** The cost of a payout, in the coin's units. */
   readonly networkFee: string;
-  /** With `{tx}` for a transaction's hash. */
+  /** URL with `{tx}` in place of a transaction's hash. */
   readonly explorerTxUrl: string | null;
-  /** With `{address}` for an address. */
+  /** URL with `{address}` in place of an address. */
   readonly explorerAddressUrl: string | null;
-  /** Contract, mint or issuer of a token on the main network; null for a network's own coin. */
+  /** Contract, mint or issuer of a token on the main network; null for the network's own coin. */
   readonly contract: string | null;
 }
 
-/** What all coins of a network have in common. */
+/** Facts that all coins of a network share. */
 interface NetworkFacts {
   readonly minConfirmations: number;
   readonly explorerTxUrl: string | null;
@@ -32,7 +32,10 @@ function facts(minConfirmations: number, explorerTxUrl: string, explorerAddressU
   return { minConfirmations, explorerTxUrl, explorerAddressUrl };
 }
 
-/** Etherscan, its sister sites and Blockscout all have these paths. */
+/**
+ * Facts of a network whose explorer has the paths of Etherscan, as its sister sites and Blockscout
+ * do.
+ */
 function etherscan(minConfirmations: number, host: string): NetworkFacts {
   return facts(minConfirmations, `https://${host}/tx/{tx}`, `https://${host}/address/{address}`);
 }
@@ -53,10 +56,10 @@ const networkFacts: Readonly<Record<string, NetworkFacts>> = {
   BCH: blockchair(15, 'bitcoin-cash'),
   DASH: blockchair(6, 'dash'),
   ZEC: blockchair(24, 'zcash'),
-  // Two epochs: final.
+  // Two epochs, after which a block is final.
   ETH: ethereum,
   ERC20: ethereum,
-  // Deep, because the chain was reorganised by thousands of blocks in 2020.
+  // Deep, because reorgs of thousands of blocks hit the chain in 2020.
   ETC: etherscan(5000, 'etc.blockscout.com'),
   BSC: bsc,
   BEP20: bsc,
@@ -68,7 +71,8 @@ const networkFacts: Readonly<Record<string, NetworkFacts>> = {
   // 19 super representatives make a block irreversible.
   TRX: tron,
   TRC20: tron,
-  // A validated ledger is final; so is a closed one on Stellar and a committed block on Cosmos Hub.
+  // A validated ledger is final, as is a closed ledger on Stellar and a committed block on Cosmos
+  // Hub.
   XRP: facts(1, 'https://xrpscan.com/tx/{tx}', 'https://xrpscan.com/account/{address}'),
   XLM: facts(
     1,
@@ -80,7 +84,7 @@ const networkFacts: Readonly<Record<string, NetworkFacts>> = {
   // 31 votes on top root a block.
   SOL: facts(32, 'https://solscan.io/tx/{tx}', 'https://solscan.io/account/{address}'),
   ADA: facts(15, 'https://cardanoscan.io/transaction/{tx}', 'https://cardanoscan.io/address/{address}'),
-  // Addresses are not public on the chain, so that no explorer shows one.
+  // Addresses are not public on the chain, so that no explorer shows them.
   XMR: facts(20, 'https://xmrchain.net/tx/{tx}', null),
   // Balances are on Asset Hub since 4 November 2025.
   DOT: facts(
@@ -92,7 +96,7 @@ const networkFacts: Readonly<Record<string, NetworkFacts>> = {
   XTZ: facts(6, 'https://tzkt.io/{tx}', 'https://tzkt.io/{address}'),
 };
 
-/** What a coin has in common on all its networks. */
+/** Facts that a coin has on all its networks. */
 interface Coin {
   readonly coin: string;
   readonly name: string;
@@ -100,7 +104,7 @@ interface Coin {
   readonly maxAmount: string;
 }
 
-/** What differs from network to network. */
+/** Facts of a coin that differ from network to network. */
 interface Place {
   readonly network: string;
   readonly decimals: number;
@@ -111,7 +115,7 @@ interface Place {
 function row(coin: Coin, place: Place): CurrencySeed {
   const common = networkFacts[place.network];
   const network = networkById(place.network);
-  if (!common || !network) throw new Error(`${coin.coin} is on ${place.network}, which is no network`);
+  if (!common || !network) throw new Error(`${coin.coin} is on ${place.network}, which is not a network`);
   return { ...coin, ...place, ...common, isMemo: network.memo !== null };
 }
 
@@ -119,7 +123,7 @@ function native(coin: Coin, network: string, decimals: number, networkFee: strin
   return row(coin, { network, decimals, networkFee, contract: null });
 }
 
-/** Each place is: network, decimals, network fee, contract. */
+/** The rows of a token. Each place is: network, decimals, network fee, contract. */
 function token(coin: Coin, ...places: readonly (readonly [string, number, string, string])[]): CurrencySeed[] {
   return places.map(([network, decimals, networkFee, contract]) =>
     row(coin, { network, decimals, networkFee, contract }),
@@ -127,8 +131,8 @@ function token(coin: Coin, ...places: readonly (readonly [string, number, string
 }
 
 /**
- * The currencies that a fresh installation starts with. tools/icons.js reads the coins from the text of this file:
- * each is written `coin: 'BTC'`.
+ * The currencies that a fresh installation starts with. tools/icons.js reads the coins from the
+ * text of this file: each is written `coin: 'BTC'`.
  */
 export const currencySeed: readonly CurrencySeed[] = [
   native({ coin: 'BTC', name: 'Bitcoin', minAmount: '0.0003', maxAmount: '3' }, 'BTC', 8, '0.00005'),

@@ -4,12 +4,15 @@ import type { ClientBase } from 'pg';
 /** How long a server may take to close a connection that was ended. */
 const farewellMs = 500;
 
-/** The socket of a connection, which node-postgres does not tell of in its types. */
+/** The socket of a connection. The types of node-postgres do not declare it. */
 export function socketOf(client: ClientBase): Socket {
   return (client as ClientBase & { readonly connection: { readonly stream: Socket } }).connection.stream;
 }
 
-/** Has a connection that is ended be gone soon, also when the server never answers: whoever stops waits for it. */
+/**
+ * Destroys the socket soon after a connection was ended, even if the server never answers. The
+ * caller that stops a process waits for the connections.
+ */
 export function boundFarewell(client: ClientBase): void {
   const socket = socketOf(client);
   socket.once('finish', () => setTimeout(() => socket.destroy(), farewellMs).unref());

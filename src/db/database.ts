@@ -2,19 +2,22 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import { Client } from 'pg';
 import { migrationNames, migrationTable } from './migration-names.ts';
 
-/** Advisory locks of this product, so that no two meanings share a number. */
+/** Advisory locks of this product, in one table, so that no two uses share a number. */
 export const advisoryLocks = {
   migrate: 7_310_001,
-  /** Shared by api processes that count limits in Redis, exclusive for one that counts in memory. */
+  /**
+   * Shared by API processes that count limits in Redis; exclusive for one that counts in memory.
+   */
   limiter: 7_310_002,
   poolTopUp: 7_310_003,
   firstStart: 7_310_004,
-  /** Held while a payment is counted in the limits of payouts. */
+  /** Held while a payment is counted against the payout limits. */
   payoutLimits: 7_310_005,
 } as const;
 
 /**
- * Runs an action while this process alone, of all that use the database, holds the lock. Others wait their turn.
+ * Runs an action under an advisory lock that one session of the database holds at a time. Other
+ * processes wait their turn.
  */
 export async function withAdvisoryLock<T>(url: string, lock: number, action: () => Promise<T>): Promise<T> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
@@ -28,17 +31,20 @@ export async function withAdvisoryLock<T>(url: string, lock: number, action: () 
   }
 }
 
-/** Brings the schema to the newest version. Safe when several processes start at once. Returns what was applied. */
+/**
+ * Migrates the schema to the newest version and returns the names of the migrations it applied.
+ * Safe when several processes start at once.
+ */
 export async function migrate(orm: MikroORM, url: string): Promise<string[]> {
   return withAdvisoryLock(url, advisoryLocks.migrate, async () => {
-    // Most processes never migrate, and need not load what does.
+    // Most processes never migrate, so that they do not load the migrator.
     const { migratorOf } = await import('./migrator.ts');
     const applied = await migratorOf(orm).up();
     return applied.map((migration) => migration.name);
   });
 }
 
-/** `empty` has never been migrated; `behind` lacks the newest migrations. */
+/** `empty`: never migrated. `behind`: the newest migrations are missing. */
 export type SchemaState = 'empty' | 'behind' | 'current';
 
 export async function schemaState(orm: MikroORM): Promise<SchemaState> {
@@ -53,7 +59,8 @@ export async function schemaState(orm: MikroORM): Promise<SchemaState> {
 }
 
 /**
- * Names what could make PostgreSQL forget an acknowledged commit, each with the remedy; empty when commits last.
+ * Names each setting that could make PostgreSQL forget an acknowledged commit, with the remedy.
+ * Empty when commits are durable.
  */
 export async function durabilityProblems(orm: MikroORM): Promise<string[]> {
   const rows = await orm.em
@@ -66,7 +73,10 @@ export async function durabilityProblems(orm: MikroORM): Promise<string[]> {
     .map(({ name }) => `PostgreSQL runs with ${name}=off and may lose acknowledged orders: set ${name}=on`);
 }
 
-/** The error and what caused it, outermost first. By shape: an error of another realm is no instance of ours. */
+/**
+ * Yields the error and its causes, outermost first. It looks at the shape, because an error of
+ * another realm is no instance of our Error.
+ */
 function* causes(
   error: unknown,
 ): Generator<{ name?: unknown; message?: unknown; code?: unknown; constraint?: unknown }> {
@@ -78,16 +88,21 @@ function* causes(
 }
 
 /**
- * PostgreSQL's connection exceptions (class 08), shutdowns (57P0x), timeouts (57014, 25P03, 55P03), missing resources (53) and
- * a server that became a standby (25006), and the socket's own codes.
+ * Codes that mean 'the database is away':
+ * - PostgreSQL: connection exceptions (class 08), shutdowns (57P0x), timeouts (57014, 25P03,
+ *   55P03), missing resources (class 53), and a server that became a standby (25006);
+ * - the codes of the socket.
  */
 const awayCode =
   /^(08\w{3}|57P0\d|57014|55P03|53\d{3}|25006|25P03|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)$/;
-/** node-postgres gives these no code. */
+/** node-postgres gives these errors no code. */
 const awayMessage =
   /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection)/;
 
-/** True for an error that means the database cannot be reached or is going away, rather than a fault of ours. */
+/**
+ * Whether an error means that the database cannot be reached or is shutting down. Any other error
+ * is a fault of the gateway.
+ */
 export function isDatabaseAway(error: unknown): boolean {
   for (const { code, message } of causes(error)) {
     if (typeof code === 'string' && awayCode.test(code)) return true;
@@ -96,7 +111,10 @@ export function isDatabaseAway(error: unknown): boolean {
   return false;
 }
 
-/** The SQLSTATE of a database error, or null. https://www.postgresql.org/docs/current/errcodes-appendix.html */
+/**
+ * The SQLSTATE of a database error, or null.
+ * https://www.postgresql.org/docs/current/errcodes-appendix.html
+ */
 export function sqlState(error: unknown): string | null {
   for (const { code } of causes(error)) {
     if (typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code)) return code;
@@ -104,7 +122,7 @@ export function sqlState(error: unknown): string | null {
   return null;
 }
 
-/** The name of the constraint that a write broke, or null. */
+/** The name of the constraint that a write violated, or null. */
 export function brokenConstraint(error: unknown): string | null {
   for (const { constraint } of causes(error)) {
     if (typeof constraint === 'string') return constraint;

@@ -3,7 +3,10 @@ import { errorMembers, type Log } from '../log.ts';
 import { boundFarewell } from './connection-end.ts';
 import { advisoryLocks } from './database.ts';
 
-/** A lock that lives as long as this process's session; taken again by itself when the session breaks. */
+/**
+ * A lock that lives as long as a session of this process. When the session breaks, the lock is
+ * taken again.
+ */
 export interface LimiterLock {
   release(): Promise<void>;
 }
@@ -11,14 +14,15 @@ export interface LimiterLock {
 const retryMs = 1_000;
 
 /**
- * Keeps two processes from counting the same limits apart: one that counts in memory holds the lock alone, those that
- * count in Redis share it. Returns null when another process is in the way.
+ * Keeps two processes from counting the same limits apart. A process that counts in memory holds
+ * the lock alone. Processes that count in Redis share it. Returns null when another process holds
+ * the lock in a conflicting mode.
  */
 export async function takeLimiterLock(url: string, shared: boolean, log: Log): Promise<LimiterLock | null> {
   let held: Client | undefined;
   let released = false;
 
-  /** A session that holds the lock, or null when another process is in the way. */
+  /** Opens a session that holds the lock, or returns null when another process holds it. */
   async function take(): Promise<Client | null> {
     const session = new Client({
       connectionString: url,
@@ -45,6 +49,7 @@ export async function takeLimiterLock(url: string, shared: boolean, log: Log): P
     session.once('end', () => void retake());
   }
 
+  /** Tries until the lock is back: a loop of its own, as it ends with the first success. */
   async function retake(): Promise<void> {
     let warned = false;
     while (!released) {
@@ -56,7 +61,7 @@ export async function takeLimiterLock(url: string, shared: boolean, log: Log): P
         if (!warned && !released) log.error({ event: 'limiter_lock_lost' }, 'another process counts the same limits');
         warned = true;
       } catch (error) {
-        log.debug({ event: 'limiter_lock_retry', ...errorMembers(error) }, 'the limiter lock is not back yet');
+        log.debug({ event: 'limiter_lock_retry', ...errorMembers(error) }, 'the limiter lock is not held again yet');
       }
     }
   }

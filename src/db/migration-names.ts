@@ -1,4 +1,4 @@
-/** All migrations, in order. One that has been merged is never edited. */
+/** All migrations, in order. A merged migration is never edited. */
 export const migrationNames = [
   '0001-foundation',
   '0002-settlement',
@@ -17,9 +17,10 @@ export const migrationNames = [
   '0015-payout-brakes',
   '0019-fee-shares',
   '0025-payout-shares',
+  '0026-secret-tags',
 ] as const;
 
 export type MigrationName = (typeof migrationNames)[number];
 
-/** Where the database keeps the names of those that were applied to it. */
+/** The table of the migrations that were applied to the database. */
 export const migrationTable = 'migration';

@@ -18,6 +18,7 @@ import { Migration0014KeysAndStaff } from './migrations/0014-keys-and-staff.ts';
 import { Migration0015PayoutBrakes } from './migrations/0015-payout-brakes.ts';
 import { Migration0019FeeShares } from './migrations/0019-fee-shares.ts';
 import { Migration0025PayoutShares } from './migrations/0025-payout-shares.ts';
+import { Migration0026SecretTags } from './migrations/0026-secret-tags.ts';
 
 const classes: Readonly<Record<MigrationName, Constructor<Migration>>> = {
   '0001-foundation': Migration0001Foundation,
@@ -37,9 +38,10 @@ const classes: Readonly<Record<MigrationName, Constructor<Migration>>> = {
   '0015-payout-brakes': Migration0015PayoutBrakes,
   '0019-fee-shares': Migration0019FeeShares,
   '0025-payout-shares': Migration0025PayoutShares,
+  '0026-secret-tags': Migration0026SecretTags,
 };
 
-/** Runs the migrations that a database lacks. */
+/** Makes the migrator, which runs the migrations that a database lacks. */
 export function migratorOf({ config, em }: MikroORM): Migrator {
   config.set('migrations', {
     ...config.get('migrations'),

@@ -1,20 +1,21 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
-import { span } from '../tracing/tracing.ts';
+import { span } from '../telemetry/tracing.ts';
 import { sqlSpan } from './traced-queries.ts';
 
-/** A statement that PostgreSQL parses and plans once for each connection. */
+/** A prepared statement: PostgreSQL parses and plans it once for each connection. */
 export interface Prepared {
   readonly name: string;
   readonly text: string;
-  /** Which value each of $1, $2 and so on is. */
+  /** The names of the values of $1, $2 and so on. */
   readonly parameters: readonly string[];
 }
 
 /**
- * A statement whose parameters have names: `:amount` in the text becomes `$1`, and so on.
+ * Makes a statement with named parameters: the first `:amount` in the text becomes `$1`, and so on.
  *
- * @param name unique among all prepared statements, as the connections know it by that.
+ * @param name unique among all prepared statements, because each connection finds the statement by
+ *   it.
  */
 export function prepared(name: string, text: string): Prepared {
   const parameters: string[] = [];
@@ -26,8 +27,9 @@ export function prepared(name: string, text: string): Prepared {
 }
 
 /**
- * Runs prepared statements on the connections of the object-relational mapper, each as a transaction of its own in one
- * round trip. For what partners wait for: building the same SQL anew for every request would cost more than running it.
+ * Runs prepared statements on the connections of the mapper, each in one round trip as a
+ * transaction of its own. For queries on the path of a partner's request: building the same SQL
+ * anew for each request would cost more than running it.
  */
 export class PreparedStatements {
   readonly #orm: MikroORM;
@@ -37,7 +39,11 @@ export class PreparedStatements {
     this.#orm = orm;
   }
 
-  /** @throws the driver's error, with `code` and `constraint` as PostgreSQL gave them. */
+  /**
+   * Runs one statement and returns its rows.
+   *
+   * @throws the driver's error, with `code` and `constraint` as PostgreSQL gave them.
+   */
   async run<Row extends object>(
     { name, text, parameters }: Prepared,
     values: Readonly<Record<string, string | number | Buffer | null>>,

@@ -1,16 +1,20 @@
 import type { Pool, PoolClient } from 'pg';
-import { isTracing, type SpanOptions, span } from '../tracing/tracing.ts';
+import { isTracing, type SpanOptions, span } from '../telemetry/tracing.ts';
 
-/** What every span of a statement tells. Its text is not told, as values may stand in it. */
+/**
+ * The attributes of every span of a statement. The text is left out, because it may hold values.
+ */
 export const sqlSpan: SpanOptions = { kind: 'client', attributes: { 'db.system.name': 'postgresql' } };
 
-/** Makes each statement that is awaited on a connection of the pool a span, while anything is traced. */
+/**
+ * Makes a span of each statement that is awaited on a connection of the pool, while tracing is on.
+ */
 export function traceQueries(pool: Pool): void {
   if (!isTracing()) return;
   pool.on('connect', (client: PoolClient) => {
     const query: (...given: unknown[]) => unknown = client.query.bind(client);
     const tracedQuery = (...given: unknown[]): unknown => {
-      // One with a callback is the pool's own, whose caller makes the span.
+      // A call with a callback is the pool's own; the pool's caller makes the span.
       if (typeof given.at(-1) === 'function') return query(...given);
       const [first] = given;
       const text = typeof first === 'string' ? first : (first as { text?: unknown } | undefined)?.text;
@@ -20,7 +24,7 @@ export function traceQueries(pool: Pool): void {
   });
 }
 
-/** What a statement does and to what, as in `update payment`: few words, and no values. */
+/** The verb and the table of a statement, as in `update payment`: few words and no values. */
 function summary(sql: string): string {
   const [, writes, written] =
     /\b(insert(?= into)|update|delete(?= from))(?: into| from)? "?([a-z_]+)"?/i.exec(sql) ?? [];

@@ -1,3 +1,4 @@
+import { systemMs } from '../clock.ts';
 import { Big } from '../money.ts';
 import { type CcxtCall, type CcxtExchange, type CcxtMarket, levelsOf, memberOf, textOf } from './ccxt-exchange.ts';
 import type { Dialect } from './dialect.ts';
@@ -10,7 +11,10 @@ interface Binance extends CcxtExchange {
   readonly privateGetMyTrades: CcxtCall;
 }
 
-/** https://developers.binance.com/docs/binance-spot-api-docs/errors: what certainly changed nothing. */
+/**
+ * Codes of requests that certainly changed nothing:
+ * https://developers.binance.com/docs/binance-spot-api-docs/errors
+ */
 const refusals: Readonly<Record<string, 'too_late' | 'rate_limited' | 'refused'>> = {
   '-1003': 'rate_limited',
   '-1013': 'refused',
@@ -22,14 +26,14 @@ const refusals: Readonly<Record<string, 'too_late' | 'rate_limited' | 'refused'>
   '-2015': 'refused',
 };
 const noSuchOrder = '-2013';
-/** The longest validity that Binance takes. */
+/** The longest validity that Binance accepts. */
 const longestWindowMs = 60_000;
-/** Levels of a side. Up to 500 cost 25 of the 6,000 points of a minute. */
+/** Levels of a side. A request for up to 500 costs 25 of the 6,000 points of a minute. */
 const levels = 500;
 
 /**
- * Binance's spot market, by https://developers.binance.com/docs/binance-spot-api-docs/rest-api. Fees come out of what is
- * received, or out of BNB where the account has it so.
+ * Binance's spot market: https://developers.binance.com/docs/binance-spot-api-docs/rest-api. Fees
+ * are taken from the coin received, or from BNB if the account is set so.
  */
 export const binanceDialect: Dialect = {
   options: {
@@ -44,7 +48,7 @@ export const binanceDialect: Dialect = {
     if (status < 400 || status >= 500) return null;
     const message = `${number} ${textOf(parsed, 'msg')}`;
     if (number === '-2010' && /insufficient balance/i.test(message)) return { code: 'no_inventory', message };
-    // An order of ours is open under that id.
+    // An open order of ours has that id.
     if (number === '-2010' && /duplicate/i.test(message)) return null;
     const code = refusals[number] ?? (/^-11\d\d$/.test(number) ? 'refused' : undefined);
     if (code !== undefined) return { code, message };
@@ -57,8 +61,9 @@ export const binanceDialect: Dialect = {
     return { bids: levelsOf(book, 'bids'), asks: levelsOf(book, 'asks') };
   },
   place: async (ccxt: Binance, market, order) => {
-    // Both ends of the validity are stated here, so that nothing that delays the request prolongs it.
-    const timestamp = Date.now();
+    // Both ends of the validity are stated here, so that a delay of the request does not prolong
+    // it.
+    const timestamp = systemMs();
     const recvWindow = Math.min(order.notAfterMs - timestamp, longestWindowMs);
     if (recvWindow <= 0) throw new ExchangeRefusal('too_late', 'its validity was over before it was sent');
     const answer = await ccxt.privatePostOrder({

@@ -1,10 +1,10 @@
 export interface FetchBounds {
-  /** For the whole answer, to its last byte. */
+  /** Limit for the whole answer, to its last byte. */
   readonly timeoutMs: number;
   readonly maxBytes: number;
 }
 
-/** `fetch` that gives up an answer that is too slow, too long, or elsewhere. */
+/** Makes a `fetch` that rejects answers that are too slow, too long, or redirected. */
 export function boundedFetch({ timeoutMs, maxBytes }: FetchBounds) {
   return async (url: string, { method, headers, body }: RequestInit): Promise<Response> => {
     const answer = await fetch(url, {

@@ -1,8 +1,12 @@
+import { systemMs } from '../clock.ts';
 import { boundedFetch } from './bounded-fetch.ts';
 import { type ExchangeName, ExchangeRefusal, type RefusalCode } from './exchange.ts';
 import type { Introduction } from './exchange-messages.ts';
 
-/** What is used of a ccxt exchange. Amounts are strings, because its `number` is String. */
+/**
+ * The part of a ccxt exchange that is used here. Amounts are strings, because its `number` is
+ * String.
+ */
 export interface CcxtExchange {
   readonly markets: Readonly<Record<string, CcxtMarket>>;
   urls: { api: unknown };
@@ -22,7 +26,10 @@ export interface CcxtExchange {
   fetchTime(): Promise<unknown>;
 }
 
-/** ccxt's method for a path of an exchange's own API: signed when the path is private, and paced by what it costs there. */
+/**
+ * ccxt's method for a path of an exchange's own API. ccxt signs private paths, and paces requests
+ * by their cost there.
+ */
 export type CcxtCall = (params: Record<string, string | number>) => Promise<unknown>;
 
 export interface CcxtMarket {
@@ -48,10 +55,13 @@ export interface CcxtTicker {
   readonly timestamp: number | undefined;
 }
 
-/** Tells what an exchange declined from its answer; null when nothing is certain. */
+/**
+ * Reads from an answer what the exchange declined; null when it is not certain that nothing was
+ * executed.
+ */
 export type RefusalReader = (status: number, parsed: unknown) => { code: RefusalCode; message: string } | null;
 
-/** Loads one exchange's file of ccxt; the package's main file would load a hundred. */
+/** Loads ccxt's file of one exchange; the main file of the package would load a hundred. */
 export async function loadCcxt(
   exchange: Introduction['exchanges'][number],
   { requestTimeoutMs, maxAnswerBytes, paceMs }: Omit<Introduction, 'exchanges'>,
@@ -75,7 +85,7 @@ export async function loadCcxt(
   if (origin !== null) ccxt.urls.api = elsewhere(ccxt.urls.api, origin);
   let lastNonce = 0;
   ccxt.nonce = () => {
-    lastNonce = Math.max(lastNonce + 1, Date.now());
+    lastNonce = Math.max(lastNonce + 1, systemMs());
     return lastNonce;
   };
   const own = ccxt.handleErrors.bind(ccxt);
@@ -87,7 +97,7 @@ export async function loadCcxt(
   return ccxt;
 }
 
-/** The same addresses at another scheme, host and port, whatever hangs below them. */
+/** Moves every URL of a tree of addresses to another scheme, host and port, and keeps the paths. */
 function elsewhere(addresses: unknown, origin: string): unknown {
   if (typeof addresses === 'string') {
     return URL.canParse(addresses) ? origin + new URL(addresses).pathname.replace(/\/$/, '') : addresses;
@@ -96,13 +106,15 @@ function elsewhere(addresses: unknown, origin: string): unknown {
   return Object.fromEntries(Object.entries(addresses).map(([name, address]) => [name, elsewhere(address, origin)]));
 }
 
-/** A member of what an exchange answered, as text; '' when it is neither text nor a number. */
+/** A member of an exchange's answer as text; '' when it is neither text nor a number. */
 export function textOf(answer: unknown, member: string): string {
   const value = memberOf(answer, member);
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
 
-/** One side of an order book as exchanges write it: lists that begin with a price and an amount. */
+/**
+ * Reads one side of an order book in the usual form: lists that begin with a price and an amount.
+ */
 export function levelsOf(answer: unknown, side: 'bids' | 'asks'): [string, string][] {
   const levels = memberOf(answer, side);
   if (!Array.isArray(levels)) throw new Error('the exchange gave no order book');

@@ -1,3 +1,4 @@
+import { systemMs } from '../clock.ts';
 import { binanceDialect } from './binance-dialect.ts';
 import { type CcxtExchange, type CcxtMarket, loadCcxt } from './ccxt-exchange.ts';
 import type { Dialect } from './dialect.ts';
@@ -5,15 +6,15 @@ import { dollarCoins, type ExchangeName, ExchangeRefusal, type Market, type Tick
 import type { ExchangeQuestions, Introduction, Question, Reply } from './exchange-messages.ts';
 import { krakenDialect } from './kraken-dialect.ts';
 
-// The process in which ccxt lives. It knows the exchanges that it is introduced to and nothing else of the gateway, and
-// ends with it.
+// The child process in which ccxt runs. It knows only the exchanges that its introduction names,
+// and ends with the gateway.
 
 const dialects: Readonly<Record<ExchangeName, Dialect>> = { binance: binanceDialect, kraken: krakenDialect };
 
-/** Markets come and go, and their rules change. */
+/** How long loaded markets are kept. Exchanges list and delist markets, and change their rules. */
 const marketsForMs = 600_000;
 
-/** One exchange, as it answers questions. */
+/** One exchange, with the answers to the gateway's questions. */
 class Exchange implements ExchangeQuestions {
   readonly #ccxt: CcxtExchange;
   readonly #dialect: Dialect;
@@ -42,9 +43,9 @@ class Exchange implements ExchangeQuestions {
   }
 
   async clockSkew(): Promise<number> {
-    const before = Date.now();
+    const before = systemMs();
     const theirs = BigInt(String(await this.#ccxt.fetchTime()));
-    return Number(theirs) - (before + Date.now()) / 2;
+    return Number(theirs) - (before + systemMs()) / 2;
   }
 
   async place(order: Parameters<ExchangeQuestions['place']>[0]) {
@@ -67,13 +68,13 @@ class Exchange implements ExchangeQuestions {
   }
 
   async #load(): Promise<void> {
-    if (Date.now() - this.#loadedMs < marketsForMs) return;
+    if (systemMs() - this.#loadedMs < marketsForMs) return;
     this.#loading ??= this.#ccxt.loadMarkets(true).finally(() => {
       this.#loading = null;
     });
     try {
       await this.#loading;
-      this.#loadedMs = Date.now();
+      this.#loadedMs = systemMs();
     } catch (error) {
       if (this.#loadedMs === 0) throw error;
     }
@@ -91,7 +92,7 @@ class Exchange implements ExchangeQuestions {
   }
 
   async #tops(markets: readonly CcxtMarket[]): Promise<Ticker[]> {
-    const askedMs = Date.now();
+    const askedMs = systemMs();
     const tops = await this.#dialect.tops(
       this.#ccxt,
       markets.map(({ symbol }) => symbol),
@@ -134,12 +135,12 @@ function introduce({ exchanges: introduced, ...bounds }: Introduction): void {
 async function answer({ id, exchange: name, method, args }: Question): Promise<Reply> {
   try {
     const exchange = await exchanges.get(name);
-    if (!exchange) throw new Error(`nobody introduced ${name}`);
+    if (!exchange) throw new Error(`the exchange ${name} was not introduced`);
     const ask = exchange[method] as (...args: readonly unknown[]) => Promise<unknown>;
     return { id, result: await ask.apply(exchange, [...args]) };
   } catch (error) {
     if (error instanceof ExchangeRefusal) return { id, refusal: error.code, message: error.message.slice(0, 300) };
-    // Its class only: a message may hold the request, and that its signature.
+    // The class only: the message may hold the request, and with it the signature.
     return { id, failure: error instanceof Error ? error.constructor.name : typeof error };
   }
 }

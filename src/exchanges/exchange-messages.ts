@@ -10,26 +10,31 @@ import type {
 
 /** The questions that the exchange process answers. */
 export interface ExchangeQuestions {
-  /** Those markets of the coins that say what they cost in dollars or in a coin that stands for dollars. */
+  /**
+   * The top of the markets that price these coins in dollars, or in a coin that stands for dollars.
+   */
   tickers(coins: readonly string[]): Promise<Ticker[]>;
-  /** A market with its order book; null when the exchange has no such market that is open. */
+  /** A market with its order book; null when the exchange has no such open market. */
   market(base: string, quote: string): Promise<MarketNow | null>;
-  /** How many milliseconds the exchange's clock is ahead of ours. */
+  /** Milliseconds by which the exchange's clock is ahead of this machine's. */
   clockSkew(): Promise<number>;
-  /** Places an order, once. */
+  /** Places an order once, without a retry. */
   place(order: ExchangeOrder): Promise<OrderRecord>;
-  /** Everything that the exchange knows under a client id, open or not. */
+  /** All orders of a client id at the exchange, open or closed. */
   find(order: Pick<ExchangeOrder, 'clientId' | 'base' | 'quote'>): Promise<OrderRecord[]>;
 }
 
 export type ExchangeMethod = keyof ExchangeQuestions;
 
-/** The first message to a child: whom it talks to. Keys travel here, and in no argument or variable of a process. */
+/**
+ * The first message to a child: the exchanges it talks to. API keys travel in it, never in an
+ * argument or an environment variable of a process.
+ */
 export interface Introduction {
   readonly exchanges: readonly (ExchangeAddress & { readonly key?: string; readonly secret?: string })[];
   readonly requestTimeoutMs: number;
   readonly maxAnswerBytes: number;
-  /** Between two requests to one exchange; null is what ccxt thinks right. */
+  /** Milliseconds between two requests to one exchange; null takes ccxt's own rate limit. */
   readonly paceMs: number | null;
 }
 

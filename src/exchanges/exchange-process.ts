@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { extname } from 'node:path';
+import { systemMs } from '../clock.ts';
 import type { Log } from '../log.ts';
 import {
   type ExchangeAccount,
@@ -15,14 +16,17 @@ import type { ExchangeMethod, ExchangeQuestions, Introduction, Question, Reply }
 export interface ExchangeProcessOptions {
   readonly exchanges: readonly (ExchangeAddress | ExchangeAccount)[];
   readonly log: Log;
-  /** For one HTTP request of the child's. */
+  /** For one HTTP request of the child. */
   readonly requestTimeoutMs?: number;
-  /** For one answer of the child's. One that takes longer hangs, and is ended. */
+  /** For one answer of the child. A child that takes longer hangs and is killed. */
   readonly answerTimeoutMs?: number;
   readonly maxAnswerBytes?: number;
-  /** Between two requests to one exchange. Absent, as ccxt has it; 0, none. */
+  /** Milliseconds between two requests to one exchange. Absent: ccxt's own rate limit; 0: none. */
   readonly paceMs?: number;
-  /** Between an end and the next start; it doubles up to a hundred times that, until a child lived so long. */
+  /**
+   * Backoff between an end and the next start. It doubles up to a hundred times that value, and is
+   * reset when a child has lived for the largest backoff.
+   */
   readonly restartMs?: number;
 }
 
@@ -33,13 +37,13 @@ interface Pending {
 }
 
 const largestBackoff = 100;
-/** A child with more memory than this has been fed something. */
+/** Memory limit of the child. A child that needs more was probably sent a harmful answer. */
 const memoryMb = 512;
 
 /**
- * The process in which ccxt talks to exchanges, from the outside. It is started by the first question, and again by the
- * first question some time after it ended. It gets an empty environment: no address, key or pepper of ours is in it but
- * the exchange keys it needs.
+ * Runs the child process in which ccxt talks to exchanges. The first question starts it; after it
+ * ended, the first question after the backoff starts it again. Its environment is empty: no
+ * address, key or pepper of the gateway is in it. It gets only the exchange keys that it needs.
  */
 export class ExchangeProcess {
   readonly #options: Required<Omit<ExchangeProcessOptions, 'paceMs'>> & { readonly paceMs: number | null };
@@ -62,7 +66,7 @@ export class ExchangeProcess {
     };
   }
 
-  /** The id of the process that runs at present. */
+  /** The id of the running child process; null when none runs. */
   get pid(): number | null {
     return this.#child?.pid ?? null;
   }
@@ -70,8 +74,8 @@ export class ExchangeProcess {
   /**
    * Puts a question to an exchange.
    *
-   * @throws ExchangeRefusal when the exchange declined; ExchangeUnavailable when there is no answer, and then an order
-   *   that was to be placed may be placed or not.
+   * @throws ExchangeRefusal when the exchange declined; ExchangeUnavailable when there is no
+   *   answer. After the latter, an order that was sent may have been placed or not.
    */
   async ask<M extends ExchangeMethod>(
     exchange: ExchangeName,
@@ -91,7 +95,8 @@ export class ExchangeProcess {
       child.channel?.ref();
       child.send({ id, exchange, method, args } satisfies Question, (error) => {
         if (!error) return;
-        // It has ended, and its exit is not told yet; or it hears nothing, which is no better.
+        // The child has ended and its exit event is still to come, or it no longer reads its
+        // messages.
         child.kill('SIGKILL');
         this.#gone(child, 'unreachable');
       });
@@ -110,9 +115,9 @@ export class ExchangeProcess {
 
   #running(): ChildProcess {
     if (this.#child) return this.#child;
-    if (this.#closed || Date.now() < this.#restartAtMs) throw new ExchangeUnavailable('the exchange process is down');
+    if (this.#closed || systemMs() < this.#restartAtMs) throw new ExchangeUnavailable('the exchange process is down');
     const { exchanges, requestTimeoutMs, maxAnswerBytes, paceMs } = this.#options;
-    // Compiled or not, as this file is; Node itself takes the types out.
+    // The file has this file's extension, compiled or not; Node strips the types itself.
     const program = new URL(`./exchange-child${extname(import.meta.filename)}`, import.meta.url);
     const child = fork(program, {
       env: {},
@@ -120,11 +125,12 @@ export class ExchangeProcess {
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
     this.#child = child;
-    this.#startedAtMs = Date.now();
+    this.#startedAtMs = systemMs();
     child.on('message', (reply: Reply) => this.#take(reply));
     child.on('error', () => this.#gone(child, 'error'));
     child.on('exit', (code, signal) => this.#gone(child, signal ?? `exit ${code}`));
-    // It keeps nobody alive but those who wait for its answer, and ends with the channel.
+    // The child keeps the gateway alive only while a caller waits for its answer. It ends with the
+    // channel.
     child.unref();
     child.channel?.unref();
     child.send({ exchanges, requestTimeoutMs, maxAnswerBytes, paceMs } satisfies Introduction, () => {});
@@ -136,7 +142,7 @@ export class ExchangeProcess {
     else if ('refusal' in reply && refusalCodes.includes(reply.refusal)) {
       this.#end(reply.id, new ExchangeRefusal(reply.refusal, reply.message));
     } else if ('failure' in reply) {
-      this.#end(reply.id, new ExchangeUnavailable(`the exchange gave no sound answer: ${reply.failure}`));
+      this.#end(reply.id, new ExchangeUnavailable(`the exchange gave no valid answer: ${reply.failure}`));
     }
   }
 
@@ -153,11 +159,11 @@ export class ExchangeProcess {
   #gone(child: ChildProcess, how: string): void {
     if (this.#child !== child) return;
     this.#child = null;
-    // An answer alone is no sign of health: some die of every second one.
-    if (Date.now() - this.#startedAtMs >= this.#options.restartMs * largestBackoff) this.#failures = 0;
+    // An answer alone is no sign of health: a child may die on every second question.
+    if (systemMs() - this.#startedAtMs >= this.#options.restartMs * largestBackoff) this.#failures = 0;
     const backoff = Math.min(2 ** this.#failures, largestBackoff);
     this.#failures += 1;
-    this.#restartAtMs = Date.now() + this.#options.restartMs * backoff;
+    this.#restartAtMs = systemMs() + this.#options.restartMs * backoff;
     if (!this.#closed) {
       this.#options.log.warn({ event: 'exchange_process_ended', code: how }, 'the exchange process ended');
     }

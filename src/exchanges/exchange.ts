@@ -1,4 +1,7 @@
-/** Exchanges whose protocol was read and imitated in the tests. The name is that of the file in ccxt. */
+/**
+ * Exchanges whose protocol was read and is imitated in the tests. The name is that of the file in
+ * ccxt.
+ */
 export const exchangeNames = ['binance', 'kraken'] as const;
 export type ExchangeName = (typeof exchangeNames)[number];
 
@@ -6,13 +9,16 @@ export function isExchangeName(name: string): name is ExchangeName {
   return exchangeNames.some((known) => known === name);
 }
 
-/** Coins that stand for dollars, though never for exactly one. */
+/** Coins that stand for dollars. Their price may differ from one dollar. */
 export const dollarCoins = ['USDT', 'USDC'] as const;
 
-/** One exchange, and where it is reached. */
+/** One exchange, and its address. */
 export interface ExchangeAddress {
   readonly name: ExchangeName;
-  /** Scheme, host and port in place of the exchange's own, for a proxy or a test; null is the exchange itself. */
+  /**
+   * Scheme, host and port in place of the exchange's own, for a proxy or a test; null is the
+   * exchange itself.
+   */
   readonly origin: string | null;
 }
 
@@ -21,13 +27,16 @@ export interface ExchangeAccount extends ExchangeAddress {
   readonly secret: string;
 }
 
-/** The top of a market's order book. Prices are decimal strings, in the quote coin for one of the base coin. */
+/**
+ * The top of a market's order book. Prices are decimal strings, in the quote coin for one base
+ * coin.
+ */
 export interface Ticker {
   readonly base: string;
   readonly quote: string;
   readonly bid: string;
   readonly ask: string;
-  /** Milliseconds since 1970, by our clock; not after the moment when the exchange was asked. */
+  /** Milliseconds since 1970 by our clock; never later than the moment of the request. */
   readonly atMs: number;
 }
 
@@ -35,48 +44,55 @@ export interface Ticker {
 export interface Market {
   readonly base: string;
   readonly quote: string;
-  /** Amounts of the base coin are multiples of this. */
+  /** The step of amounts of the base coin. */
   readonly lot: string;
-  /** Prices are multiples of this. */
+  /** The step of prices. */
   readonly tick: string;
-  /** The least amount of the base coin in one order. */
+  /** The smallest amount of the base coin in one order. */
   readonly minAmount: string;
-  /** The least worth of one order, in the quote coin. */
+  /** The smallest value of one order, in the quote coin. */
   readonly minCost: string;
-  /** What a trade costs at most, as a fraction. */
+  /** The highest fee of a trade, as a fraction. */
   readonly takerFee: string;
 }
 
-/** One level of an order book: a price, and how much of the base coin stands at it, as decimal strings. */
+/**
+ * One level of an order book, as decimal strings: a price, and the amount of the base coin at that
+ * price.
+ */
 export type BookLevel = readonly [price: string, amount: string];
 
-/** A market with its order book of this moment, best prices first. A side may be empty. */
+/** A market with its present order book, best prices first. A side may be empty. */
 export interface MarketNow extends Market {
   readonly bids: readonly BookLevel[];
   readonly asks: readonly BookLevel[];
 }
 
-/** What fills at once within its limit; the rest of it is cancelled. */
+/**
+ * An immediate-or-cancel limit order: it fills at once within its limit, and the rest is cancelled.
+ */
 export interface ExchangeOrder {
-  /** A UUID. Kraken and Binance both take one, and both hold it to be unique among open orders only. */
+  /**
+   * A UUID. Kraken and Binance both accept one, and check that it is unique among open orders only.
+   */
   readonly clientId: string;
   readonly base: string;
   readonly quote: string;
   readonly side: 'buy' | 'sell';
-  /** Of the base coin; a multiple of the market's lot. */
+  /** Amount of the base coin; a multiple of the market's lot. */
   readonly amount: string;
-  /** The worst price; a multiple of the market's tick. */
+  /** The worst acceptable price; a multiple of the market's tick. */
   readonly limit: string;
-  /** Milliseconds since 1970 past which the exchange refuses the order, however late it gets there. */
+  /** Milliseconds since 1970. The exchange refuses the order when it arrives later. */
   readonly notAfterMs: number;
 }
 
-/** What became of an order, in the exchange's own words. Amounts are decimal strings. */
+/** The result of an order, as the exchange tells it. Amounts are decimal strings. */
 export interface OrderRecord {
   readonly isOpen: boolean;
-  /** Of the base coin. */
+  /** Amount of the base coin. */
   readonly filled: string;
-  /** Of the quote coin. */
+  /** Amount of the quote coin. */
   readonly cost: string;
   readonly fees: readonly OrderFee[];
 }
@@ -87,13 +103,16 @@ export interface OrderFee {
 }
 
 /**
- * Why an order was not taken. Every one of them says that it was not executed and never will be:
- * no_inventory — the account has too little; too_late — its validity was over; rate_limited; refused — for anything else.
+ * Why an order was declined. Each code means that the order was not executed and never will be.
+ * - no_inventory: the account holds too little.
+ * - too_late: the validity was over.
+ * - rate_limited: too many requests.
+ * - refused: any other reason.
  */
 export const refusalCodes = ['no_inventory', 'too_late', 'rate_limited', 'refused'] as const;
 export type RefusalCode = (typeof refusalCodes)[number];
 
-/** The exchange took the request and declined it. */
+/** The exchange received the request and declined it. */
 export class ExchangeRefusal extends Error {
   override readonly name = 'ExchangeRefusal';
   readonly code: RefusalCode;
@@ -104,7 +123,7 @@ export class ExchangeRefusal extends Error {
   }
 }
 
-/** There is no sound answer. An order that was sent may have been executed, or may be yet. */
+/** There is no valid answer. An order that was sent may have been executed, or may still be. */
 export class ExchangeUnavailable extends Error {
   override readonly name = 'ExchangeUnavailable';
 }

@@ -11,19 +11,23 @@ interface Kraken extends CcxtExchange {
   readonly privatePostClosedOrders: CcxtCall;
 }
 
-/** Looks at an order that was just taken until it is over; it is over at once, or as soon as Kraken notes it. */
+/**
+ * Most polls of an order that was just accepted. It is closed at once, or as soon as Kraken records
+ * it.
+ */
 const looks = 4;
 const lookMs = 200;
 /** The most levels of a side that Kraken shows. */
 const levels = 500;
 
 /**
- * Kraken, by https://docs.kraken.com/api/docs/rest-api/add-order and the pages next to it. Fees are asked for in the
- * quote coin (`fciq`), so that what is bought arrives whole.
+ * Kraken: https://docs.kraken.com/api/docs/rest-api/add-order and the pages next to it. Fees are
+ * requested in the quote coin (`fciq`), so that the bought amount arrives whole.
  */
 export const krakenDialect: Dialect = {
   options: {},
-  // Errors come with status 200, as 'ECategory:Text'. A service error leaves open whether the order got through.
+  // Errors come with status 200, as 'ECategory:Text'. A service error does not tell whether the
+  // order arrived.
   refusalOf: (status, parsed) => {
     if (status >= 500) return null;
     const errors = memberOf(parsed, 'error');
@@ -31,7 +35,7 @@ export const krakenDialect: Dialect = {
     if (/^EOrder:Insufficient (funds|balance)/.test(message)) return { code: 'no_inventory', message };
     if (/^E(API|Order|General):.*(limit exceeded|lockout)/i.test(message)) return { code: 'rate_limited', message };
     if (/^E(Service|Order|General):.*deadline/i.test(message)) return { code: 'too_late', message };
-    // An order of ours is open under that id: not this attempt's failure, but its success.
+    // An open order of ours has that id: an earlier attempt succeeded.
     if (/duplicate|already in use|cl_?ord_?id/i.test(message)) return null;
     if (/^(EOrder|EAPI|EQuery|EGeneral:(Invalid|Permission|Unknown method))/.test(message)) {
       return { code: 'refused', message };
@@ -42,7 +46,7 @@ export const krakenDialect: Dialect = {
   tops: (ccxt, symbols) => ccxt.fetchTickers(symbols),
   book: async (ccxt: Kraken, market) => {
     const answer = await ccxt.publicGetDepth({ pair: market.id, count: levels });
-    // The one member is the book, under Kraken's own name of the pair.
+    // The only member is the book, under Kraken's own name of the pair.
     const [book] = Object.values(memberOf(answer, 'result') ?? {});
     return { bids: levelsOf(book, 'bids'), asks: levelsOf(book, 'asks') };
   },
@@ -68,11 +72,12 @@ export const krakenDialect: Dialect = {
       if (record && !isOpen(record)) return recordOf(record, market);
       await sleep(lookMs);
     }
-    // It was taken, whatever a question about it was answered with.
+    // The order was accepted, even if the query of its state failed.
     return { isOpen: true, filled: '0', cost: '0', fees: [] };
   },
   find: async (ccxt: Kraken, market, clientId) => {
-    // Open orders first: one that ends in between is seen twice then, and never not at all.
+    // Open orders first: an order that closes between the two requests is then seen twice, never
+    // missed.
     const asked = { cl_ord_id: clientId };
     const open = listOf(await ccxt.privatePostOpenOrders(asked), 'open', clientId);
     const closed = listOf(await ccxt.privatePostClosedOrders(asked), 'closed', clientId);
@@ -84,7 +89,8 @@ function listOf(answer: unknown, member: 'open' | 'closed', clientId: string): [
   const list = memberOf(memberOf(answer, 'result'), member);
   if (typeof list !== 'object' || list === null) throw new Error(`Kraken gave no list of ${member} orders`);
   const orders = Object.entries(list);
-  // Orders of others mean that the filter was not heeded, and then ours may be on another page: that is no 'none'.
+  // Orders of other ids mean that the exchange ignored the filter. Our order may then be on another
+  // page, so the answer is not 'none'.
   if (orders.some(([, order]) => textOf(order, 'cl_ord_id') !== clientId)) {
     throw new Error(`Kraken gave ${member} orders that were not asked for`);
   }

@@ -9,10 +9,10 @@ import {
 } from './exchange.ts';
 import type { ExchangeProcess } from './exchange-process.ts';
 
-/** A book with more levels of a side was not asked for. */
+/** Limit of the levels of a side. No request asks for more. */
 const mostLevels = 5_000;
 
-/** One account at one exchange. Every answer is checked before anybody sees it. */
+/** One account at one exchange. It checks every answer before it returns it. */
 export class TradingAccount {
   readonly name: ExchangeName;
   readonly #process: ExchangeProcess;
@@ -22,28 +22,35 @@ export class TradingAccount {
     this.#process = process;
   }
 
-  /** A market with its order book; null when the exchange has none that is open. @throws ExchangeUnavailable */
+  /**
+   * A market with its order book; null when the exchange has no such open market. @throws
+   * ExchangeUnavailable
+   */
   async market(base: string, quote: string): Promise<MarketNow | null> {
     return checkedMarket(await this.#process.ask(this.name, 'market', base, quote), base, quote);
   }
 
-  /** How many milliseconds the exchange's clock is ahead of ours. @throws ExchangeUnavailable */
+  /**
+   * Milliseconds by which the exchange's clock is ahead of this machine's. @throws
+   * ExchangeUnavailable
+   */
   async clockSkewMs(): Promise<number> {
     const skew = await this.#process.ask(this.name, 'clockSkew');
-    if (typeof skew !== 'number' || !Number.isFinite(skew)) throw new ExchangeUnavailable('it told no time');
+    if (typeof skew !== 'number' || !Number.isFinite(skew)) throw new ExchangeUnavailable('the exchange gave no time');
     return skew;
   }
 
   /**
-   * Places an order, once.
+   * Places an order once, without a retry.
    *
-   * @throws ExchangeRefusal when it was declined and will never be executed; ExchangeUnavailable when nobody knows.
+   * @throws ExchangeRefusal when the order was declined and will never be executed;
+   *   ExchangeUnavailable when the result is unknown.
    */
   async place(order: ExchangeOrder): Promise<OrderRecord> {
     return checkedRecord(await this.#process.ask(this.name, 'place', order), order);
   }
 
-  /** What the exchange has under a client id, open or not. @throws ExchangeUnavailable */
+  /** The orders of a client id at the exchange, open or closed. @throws ExchangeUnavailable */
   async find(order: Omit<ExchangeOrder, 'notAfterMs' | 'limit'>): Promise<OrderRecord[]> {
     const { clientId, base, quote } = order;
     const found = await this.#process.ask(this.name, 'find', { clientId, base, quote });
@@ -53,16 +60,16 @@ export class TradingAccount {
 }
 
 /**
- * The rules and the order book of a market, when they can be true.
+ * Checks the rules and the order book of a market.
  *
- * @throws ExchangeUnavailable when a figure is not sound, or the book is crossed or not in order.
+ * @throws ExchangeUnavailable when a figure is not valid, or the book is crossed or not in order.
  */
 export function checkedMarket(answer: unknown, base: string, quote: string): MarketNow | null {
   if (answer === null) return null;
   const { lot, tick, bids, asks, minAmount, minCost, takerFee } = answer as MarketNow;
   for (const text of [lot, tick]) positive(text);
   for (const text of [minAmount, minCost]) notNegative(text);
-  if (notNegative(takerFee).gte('0.1')) throw new ExchangeUnavailable('the fee is not believable');
+  if (notNegative(takerFee).gte('0.1')) throw new ExchangeUnavailable('the fee is not plausible');
   const market = { bids: checkedLevels(bids, 'bids'), asks: checkedLevels(asks, 'asks') };
   const [bid, ask] = [market.bids[0]?.[0], market.asks[0]?.[0]];
   if (bid !== undefined && ask !== undefined && new Big(bid).gt(ask)) {
@@ -71,11 +78,11 @@ export function checkedMarket(answer: unknown, base: string, quote: string): Mar
   return { base, quote, lot, tick, ...market, minAmount, minCost, takerFee };
 }
 
-/** One side of a book, with levels that hold nothing left out. */
+/** Checks one side of a book and drops empty levels. */
 function checkedLevels(levels: unknown, side: 'bids' | 'asks'): BookLevel[] {
   if (!Array.isArray(levels) || levels.length > mostLevels) throw new ExchangeUnavailable('there is no order book');
   const checked = levels.map((level) => {
-    if (!Array.isArray(level)) throw new ExchangeUnavailable('a level of the order book is not sound');
+    if (!Array.isArray(level)) throw new ExchangeUnavailable('a level of the order book is not valid');
     return { price: positive(level[0]), amount: notNegative(level[1]) };
   });
   const isInOrder = checked.every(({ price }, index) => {
@@ -88,10 +95,11 @@ function checkedLevels(levels: unknown, side: 'bids' | 'asks'): BookLevel[] {
     .map(({ price, amount }) => [price.toFixed(), amount.toFixed()] as const);
 }
 
-/** An order's record whose figures can be true. */
+/** Checks the figures of an order record. */
 function checkedRecord(answer: unknown, order: Pick<ExchangeOrder, 'amount'>): OrderRecord {
   const { isOpen, filled, cost, fees } = (answer ?? {}) as Partial<OrderRecord>;
-  if (typeof isOpen !== 'boolean' || !Array.isArray(fees)) throw new ExchangeUnavailable('an order record is unsound');
+  if (typeof isOpen !== 'boolean' || !Array.isArray(fees))
+    throw new ExchangeUnavailable('an order record is not valid');
   const amount = notNegative(filled);
   if (amount.gt(order.amount) || notNegative(cost).eq('0') !== amount.eq('0')) {
     throw new ExchangeUnavailable('an order record contradicts itself');
@@ -107,7 +115,7 @@ function checkedRecord(answer: unknown, order: Pick<ExchangeOrder, 'amount'>): O
 function decimal(text: unknown): Big {
   const value = typeof text === 'string' ? parseDecimal(text) : null;
   if (value === null) throw new ExchangeUnavailable('an amount is not a decimal');
-  // What the database would round could never be accounted for.
+  // The ledger could not account for an amount that the database rounds.
   if (!isStorable(value)) throw new ExchangeUnavailable('an amount is too large or too fine');
   return value;
 }

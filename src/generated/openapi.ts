@@ -9,7 +9,8 @@ export type paths = {
         };
         /**
          * List all active currencies
-         * @description One row per coin and network, ordered by coin, then network. Answers 304 to a matching `If-None-Match`.
+         * @description One row per coin and network, ordered by coin, then network. Answers 304 to a matching
+         *     `If-None-Match`.
          */
         get: operations["listCurrencies"];
         put?: never;
@@ -29,9 +30,10 @@ export type paths = {
         };
         /**
          * Quote a pair
-         * @description Creates nothing and reserves nothing. With a valid partner key the quote reflects the partner's pricing; with
-         *     none, or an invalid one, the public pricing. `rate` already contains the service fee and the network fee for
-         *     the amount asked about, so it differs with `amount`.
+         * @description Creates nothing and reserves nothing. With a valid partner key the quote uses the partner's
+         *     pricing. Without a key, or with an invalid one, it uses the public pricing. `rate` already
+         *     contains the service fee and the network fee for the requested amount, so it depends on
+         *     `amount`.
          */
         get: operations["getRate"];
         put?: never;
@@ -53,8 +55,9 @@ export type paths = {
         put?: never;
         /**
          * Create an order
-         * @description Answers with the address to which the user sends the coins. The order expires when no deposit arrives until
-         *     `expires_at`, 30 minutes after creation. Send an `Idempotency-Key` so that a lost answer can be asked for again.
+         * @description Answers with the address to which the user sends the coins. The order expires when no
+         *     deposit arrives before `expires_at`, 30 minutes after creation. Send an `Idempotency-Key`,
+         *     so that the request can be repeated when its answer is lost.
          */
         post: operations["createOrder"];
         delete?: never;
@@ -72,8 +75,8 @@ export type paths = {
         };
         /**
          * Read an order
-         * @description By UUID or by short id, in either case. Only orders of the calling partner account are visible; any other id
-         *     gets the same 404.
+         * @description Finds an order by its UUID or its short id, in upper or lower case. Only orders of the
+         *     calling partner account are visible. Any other id gets the same 404.
          */
         get: operations["getOrder"];
         put?: never;
@@ -93,8 +96,9 @@ export type paths = {
         };
         /**
          * Fetch a coin's icon
-         * @description The path that `icon_url` names. The one endpoint whose answer is not JSON: an SVG image that may be cached for
-         *     good when the address carries the version parameter `v`. A coin without an icon of its own gets a drawn one.
+         * @description The path that `icon_url` names. This endpoint alone does not answer JSON: it answers an SVG
+         *     image. An answer to an address with the version parameter `v` may be cached for good. A coin
+         *     without an icon of its own gets a drawn one.
          */
         get: operations["getCoinIcon"];
         put?: never;
@@ -181,24 +185,24 @@ export type components = {
             min_confirmations: number;
             /**
              * Format: int32
-             * @description Digits after the point of amounts.
+             * @description Digits after the decimal point of amounts.
              */
             decimals: number;
             /** @description The network uses a memo or destination tag. */
             is_memo?: boolean;
-            /** @description Template of a block explorer's page of a transaction, with `{tx}` for its hash. */
+            /** @description Address of a transaction in a block explorer; `{tx}` stands for its hash. */
             explorer_tx_url?: string | null;
-            /** @description Template of a block explorer's page of an address, with `{address}` for it. */
+            /** @description Address of an account in a block explorer; `{address}` stands for the account. */
             explorer_address_url?: string | null;
             /** @description Path of the coin's icon on this host. */
             icon_url?: string | null;
         };
-        /** @description What an exchange would give now. */
+        /** @description The current quote of a pair. */
         RateQuote: {
             coin_from: components["schemas"]["Coin"];
             coin_to: components["schemas"]["Coin"];
             rate_type: components["schemas"]["RateType"];
-            /** @description Units of `coin_to` paid out for each unit of `coin_from`, all fees taken off. */
+            /** @description Units of `coin_to` paid out for each unit of `coin_from`, after all fees. */
             rate: number;
             /** @description Smallest amount of `coin_from` for this pair. */
             min_amount: number;
@@ -206,19 +210,19 @@ export type components = {
             max_amount: number;
             /**
              * Format: int32
-             * @description Null for `float`. For `fixed`, whole seconds for which an order gets this very rate, unless the market leaves it: then a new rate holds at once. 0 when the rate holds for this moment only.
+             * @description Null for `float`. For `fixed`, whole seconds for which a new order gets this rate. When the market moves away from the rate, a new rate replaces it at once. 0 when the rate holds for this moment only.
              */
             expires_in: number | null;
         };
-        /** @description What to exchange, and where to pay. */
+        /** @description The pair, the amount and the addresses of a new order. */
         CreateOrder: {
             coin_from: components["schemas"]["Coin"];
             network_from: components["schemas"]["Network"];
             coin_to: components["schemas"]["Coin"];
             network_to: components["schemas"]["Network"];
             /**
-             * @description Amount of `coin_from` that the user will send: a number of at most 40 characters, with an exponent from -30 to
-             *     30 if it has one.
+             * @description Amount of `coin_from` that the user will send: a number of at most 40 characters. An
+             *     exponent must lie between -30 and 30.
              */
             amount_from: number;
             rate_type: components["schemas"]["RateType"];
@@ -226,7 +230,7 @@ export type components = {
             recipient_address: string;
             /** @description Memo or tag of the recipient, for networks that have one. */
             recipient_address_tag?: string;
-            /** @description Address on `network_from` to which the deposit goes back when the exchange fails. */
+            /** @description Address on `network_from` that receives the refund when the exchange fails. */
             refund_address?: string;
             /** @description Memo or tag of the refund address, for networks that have one. */
             refund_address_tag?: string;
@@ -238,17 +242,17 @@ export type components = {
              * @description Identifier of the order.
              */
             id: string;
-            /** @description Short identifier for people; found in either case. */
+            /** @description Short identifier for people; upper and lower case find the same order. */
             short_id: string;
             status: components["schemas"]["OrderStatus"];
             /**
              * Format: date-time
-             * @description When the order was made.
+             * @description When the order was created.
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When it expires if no deposit arrives.
+             * @description When the order expires if no deposit arrives.
              */
             expires_at: string;
             coin_from: components["schemas"]["Coin"];
@@ -262,25 +266,25 @@ export type components = {
             rate_type: components["schemas"]["RateType"];
             /** @description The rate at creation. */
             rate_quoted: number;
-            /** @description Where the user sends the coins. */
+            /** @description Address to which the user sends the coins. */
             deposit_address: string;
             /** @description Memo or tag that the deposit must carry; null when there is none. */
             deposit_address_tag: string | null;
-            /** @description Where the payout goes. */
+            /** @description Address that receives the payout. */
             recipient_address: string;
-            /** @description Null until a deposit is seen. */
+            /** @description Transaction of the deposit; null until a deposit is seen. */
             deposit_txid: string | null;
             /**
              * Format: int32
-             * @description Null until a deposit is seen.
+             * @description Confirmations of the deposit; null until a deposit is seen.
              */
             deposit_confirmations: number | null;
             /**
              * Format: int32
-             * @description Confirmations that are needed.
+             * @description Confirmations that the deposit needs.
              */
             deposit_confirmations_required: number;
-            /** @description Null until there is a payout. */
+            /** @description Transaction of the payout; null until there is one. */
             payout_txid: string | null;
         };
         /** @description One thing that is wrong. */
@@ -294,7 +298,7 @@ export type components = {
         };
         /** @description Why the request was refused. */
         Error: {
-            /** @description What is wrong and what to change, for people. */
+            /** @description The fault and the correction, for people. */
             detail: string;
             /** @description Stable word for programs. */
             code: string;
@@ -354,7 +358,7 @@ export type components = {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Nothing of that name, or it belongs to another partner account. */
+        /** @description The resource does not exist, or belongs to another partner account. */
         NotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -369,7 +373,7 @@ export type components = {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The path exists, with other methods. */
+        /** @description The path exists, but not with this method. */
         MethodNotAllowed: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -456,7 +460,7 @@ export type components = {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The header `Expect` asks for what is not supported. */
+        /** @description The header `Expect` asks for something that is not supported. */
         ExpectationFailed: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -497,7 +501,7 @@ export type components = {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Our fault. */
+        /** @description An internal error of the gateway. */
         InternalServerError: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -512,7 +516,7 @@ export type components = {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Unavailable for a moment. */
+        /** @description The service is temporarily unavailable. */
         ServiceUnavailable: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -530,16 +534,17 @@ export type components = {
         };
     };
     parameters: {
-        /** @description An `ETag` of an earlier answer, or several. Longer headers are answered with 431. */
+        /** @description One or several `ETag`s of earlier answers. Longer headers are answered with 431. */
         IfNoneMatch: string;
         /**
-         * @description 1 to 255 visible ASCII characters of your choice, bare or in double quotes, for example a UUID. The same key
-         *     with the same body gives the same order.
+         * @description 1 to 255 visible ASCII characters of your choice, bare or in double quotes, for example a
+         *     UUID. The same key with the same body returns the same order.
          */
         IdempotencyKey: string;
         /**
-         * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body (of nothing, for a GET), keyed with the secret: the part of
-         *     the key after the dot. Verified when present; 401 when it does not match.
+         * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body (of the empty string, for a GET). Its
+         *     key is the secret: the part of the API key after the dot. Verified when present. A signature
+         *     that does not match is answered with 401.
          */
         Signature: string;
     };
@@ -557,7 +562,7 @@ export type components = {
         Allow: string;
         /** @description The limit that applies: its name, quota and window in seconds. */
         "RateLimit-Policy": string;
-        /** @description What is left: the name of the limit, remaining requests and seconds until the window ends. */
+        /** @description Name of the limit, remaining requests, and seconds until the window ends. */
         RateLimit: string;
         /** @description Requests allowed in the window. */
         "X-RateLimit-Limit": string;
@@ -574,7 +579,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An `ETag` of an earlier answer, or several. Longer headers are answered with 431. */
+                /** @description One or several `ETag`s of earlier answers. Longer headers are answered with 431. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -626,13 +631,13 @@ export interface operations {
                 coin_from: components["schemas"]["Coin"];
                 /** @description Destination coin ticker, in capitals. */
                 coin_to: components["schemas"]["Coin"];
-                /** @description Source network. May be left out when the coin is on one network only. */
+                /** @description Source network. Optional when the coin has one network only. */
                 network_from?: components["schemas"]["Network"];
-                /** @description Destination network. May be left out when the coin is on one network only. */
+                /** @description Destination network. Optional when the coin has one network only. */
                 network_to?: components["schemas"]["Network"];
                 /**
-                 * @description Amount of `coin_from` to exchange: a JSON number of at most 40 characters, with an exponent from -30 to 30 if
-                 *     it has one. When left out, the pair's `min_amount` is quoted.
+                 * @description Amount of `coin_from` to exchange: a JSON number of at most 40 characters. An exponent
+                 *     must lie between -30 and 30. Without an amount, the pair's `min_amount` is quoted.
                  */
                 amount?: number;
                 /** @description `float` settles at the rate when the deposit is confirmed, `fixed` at the quoted rate. */
@@ -677,13 +682,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description 1 to 255 visible ASCII characters of your choice, bare or in double quotes, for example a UUID. The same key
-                 *     with the same body gives the same order.
+                 * @description 1 to 255 visible ASCII characters of your choice, bare or in double quotes, for example a
+                 *     UUID. The same key with the same body returns the same order.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body (of nothing, for a GET), keyed with the secret: the part of
-                 *     the key after the dot. Verified when present; 401 when it does not match.
+                 * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body (of the empty string, for a GET). Its
+                 *     key is the secret: the part of the API key after the dot. Verified when present. A signature
+                 *     that does not match is answered with 401.
                  */
                 "X-Signature"?: components["parameters"]["Signature"];
             };
@@ -702,7 +708,7 @@ export interface operations {
                 headers: {
                     /** @description Path of the order. */
                     Location?: string;
-                    /** @description `true` when this is the stored answer to an earlier request with the same key. */
+                    /** @description `true` when this is the stored answer of an earlier request. */
                     "Idempotent-Replayed"?: "true";
                     "Cache-Control": components["headers"]["Cache-Control"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -738,8 +744,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body (of nothing, for a GET), keyed with the secret: the part of
-                 *     the key after the dot. Verified when present; 401 when it does not match.
+                 * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body (of the empty string, for a GET). Its
+                 *     key is the secret: the part of the API key after the dot. Verified when present. A signature
+                 *     that does not match is answered with 401.
                  */
                 "X-Signature"?: components["parameters"]["Signature"];
             };
@@ -787,11 +794,11 @@ export interface operations {
                 v?: string;
             };
             header?: {
-                /** @description An `ETag` of an earlier answer, or several. Longer headers are answered with 431. */
+                /** @description One or several `ETag`s of earlier answers. Longer headers are answered with 431. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description Ticker in small letters, with the ending `.svg`. */
+                /** @description Ticker in lower case, followed by `.svg`. */
                 file: string;
             };
             cookie?: never;
@@ -840,7 +847,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An `ETag` of an earlier answer, or several. Longer headers are answered with 431. */
+                /** @description One or several `ETag`s of earlier answers. Longer headers are answered with 431. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -863,7 +870,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description Version of the OpenAPI format. */
+                        /** @description OpenAPI version. */
                         openapi: string;
                         /** @description Title, version and introduction. */
                         info: Record<string, never>;

@@ -1,45 +1,45 @@
 import { Arg, Ctx, Field, FieldResolver, ID, Mutation, ObjectType, Query, Resolver, Root } from 'type-graphql';
 import { validate as isUuid } from 'uuid';
-import type { AuditLog } from '../audit/audit-log.ts';
 import { AppError } from '../errors.ts';
 import type { Order } from '../orders/order.entity.ts';
-import type { Deposit } from '../settlement/deposit.entity.ts';
+import type { Deposit } from '../settlement/deposits/deposit.entity.ts';
 import { StaffAction, type StaffActionName } from '../settlement/staff-action.entity.ts';
 import type { StaffActions } from '../settlement/staff-actions.ts';
-import type { GraphqlContext } from './context.ts';
-import { StaffActionEnum, StaffActionStateEnum } from './enumerations.ts';
+import type { AuditLog } from '../staff/audit/audit-log.ts';
 import { OrderType } from './order-types.ts';
-import { Permit } from './permit.ts';
-import { DateTime, Decimal } from './scalars.ts';
+import type { GraphqlContext } from './server/context.ts';
+import { StaffActionEnum, StaffActionStateEnum } from './server/enumerations.ts';
+import { RequiresPermission } from './server/requires-permission.ts';
+import { DateTime, Decimal } from './server/scalars.ts';
 import { DepositType } from './settlement.ts';
 import { StaffNameType, staffName } from './staff-types.ts';
 
 @ObjectType('OrderAction', {
-  description: 'What a member of staff did to an order, or proposed for a second one to approve.',
+  description: 'An action of staff on an order, done or proposed for a second member to approve.',
 })
 export class ActionType {
   @Field(() => ID, { description: 'Id of the action.' })
   id!: string;
 
-  @Field(() => StaffActionEnum, { description: 'What.' })
+  @Field(() => StaffActionEnum, { description: 'Kind of the action.' })
   action!: StaffActionName;
 
-  @Field(() => String, { nullable: true, description: 'Where a refund goes.' })
+  @Field(() => String, { nullable: true, description: 'Address that a refund goes to.' })
   address!: string | null;
 
-  @Field(() => String, { nullable: true, description: 'Its tag or memo.' })
+  @Field(() => String, { nullable: true, description: 'Tag or memo of the address.' })
   tag!: string | null;
 
   @Field(() => Decimal, { nullable: true, description: 'The worst price at the venue: its cash for one coin.' })
   price!: string | null;
 
-  @Field(() => String, { description: 'Why.' })
+  @Field(() => String, { description: 'Reason that the member gave.' })
   reason!: string;
 
-  @Field(() => StaffActionStateEnum, { description: 'Where it stands.' })
+  @Field(() => StaffActionStateEnum, { description: 'State of the action.' })
   state!: StaffAction['state'];
 
-  @Field(() => DateTime, { description: 'When it was asked for.' })
+  @Field(() => DateTime, { description: 'When it was requested.' })
   proposedAt!: Date;
 
   @Field(() => DateTime, { nullable: true, description: 'When it was decided.' })
@@ -58,50 +58,50 @@ export class ActionResolver {
     this.#actions = actions;
   }
 
-  @Permit('actions:read')
+  @RequiresPermission('actions:read')
   @Query(() => [ActionType], { description: 'Proposals that wait for a second member, oldest first, at most 200.' })
   proposals(@Ctx() { em }: GraphqlContext): Promise<StaffAction[]> {
     return em.find(StaffAction, { state: 'proposed' }, { orderBy: { proposedAt: 'asc' }, limit: listed });
   }
 
-  @FieldResolver(() => OrderType, { nullable: true, description: "The order; null for a deposit that is nobody's." })
+  @FieldResolver(() => OrderType, { nullable: true, description: 'The order; null for a deposit of no order.' })
   order(@Root() { orderId }: StaffAction, @Ctx() { loaders }: GraphqlContext): Promise<Order | null> {
     return orderId === null ? Promise.resolve(null) : loaders.order.load(orderId);
   }
 
   @FieldResolver(() => DepositType, {
     nullable: true,
-    description: 'The deposit that it is about, if it is about one.',
+    description: 'The deposit of the action; null when it concerns none.',
   })
   deposit(@Root() { depositId }: StaffAction, @Ctx() { loaders }: GraphqlContext): Promise<Deposit | null> {
     return depositId === null ? Promise.resolve(null) : loaders.deposit.load(depositId);
   }
 
-  @FieldResolver(() => StaffNameType, { description: 'Who asked for it.' })
+  @FieldResolver(() => StaffNameType, { description: 'The member who requested it.' })
   proposedBy(@Root() { proposedBy }: StaffAction, @Ctx() context: GraphqlContext): Promise<StaffNameType> {
     return staffName(context, proposedBy);
   }
 
-  @FieldResolver(() => StaffNameType, { nullable: true, description: 'Who decided it.' })
+  @FieldResolver(() => StaffNameType, { nullable: true, description: 'The member who decided it.' })
   async decidedBy(@Root() { decidedBy }: StaffAction, @Ctx() context: GraphqlContext): Promise<StaffNameType | null> {
     return decidedBy === null ? null : staffName(context, decidedBy);
   }
 
-  @Permit('actions:decide')
-  @Mutation(() => ActionType, { description: 'Carries out what another member proposed.' })
+  @RequiresPermission('actions:decide')
+  @Mutation(() => ActionType, { description: 'Carries out a proposal of another member.' })
   actionApprove(
     @Arg('id', () => ID, { description: 'The proposal.' }) id: string,
-    @Arg('reason', () => String, { description: 'Why.' }) reason: string,
+    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<StaffAction> {
     return this.#decide(context, 'actionApprove', 'approve', id, reason);
   }
 
-  @Permit('actions:decide')
-  @Mutation(() => ActionType, { description: 'Turns a proposal down, or withdraws it.' })
+  @RequiresPermission('actions:decide')
+  @Mutation(() => ActionType, { description: 'Rejects a proposal, or withdraws an own one.' })
   actionReject(
     @Arg('id', () => ID, { description: 'The proposal.' }) id: string,
-    @Arg('reason', () => String, { description: 'Why.' }) reason: string,
+    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<StaffAction> {
     return this.#decide(context, 'actionReject', 'reject', id, reason);

@@ -1,44 +1,44 @@
 import { Arg, Args, Ctx, Field, FieldResolver, ID, ObjectType, Query, Resolver, Root } from 'type-graphql';
 import { validate as isUuid } from 'uuid';
-import { AuditEntry } from '../audit/audit-entry.entity.ts';
 import { AppError } from '../errors.ts';
-import { PageArgs, PageInfoType, pageOf } from './connection.ts';
-import type { GraphqlContext } from './context.ts';
-import { Permit } from './permit.ts';
-import { DateTime } from './scalars.ts';
+import { AuditEntry } from '../staff/audit/audit-entry.entity.ts';
+import { PageArgs, PageInfoType, pageOf } from './server/connection.ts';
+import type { GraphqlContext } from './server/context.ts';
+import { RequiresPermission } from './server/requires-permission.ts';
+import { DateTime } from './server/scalars.ts';
 import { StaffNameType, staffName } from './staff-types.ts';
 
 @ObjectType('AuditEntry', {
-  description: 'One thing that staff did, or an operator by command line. Never changed or removed.',
+  description: 'One action of staff, or of an operator on the command line. Never changed or removed.',
 })
 export class AuditEntryType {
   @Field(() => ID, { description: 'Id of the entry.' })
   id!: string;
 
-  @Field(() => DateTime, { description: 'When.' })
+  @Field(() => DateTime, { description: 'Time of the action.' })
   at!: Date;
 
-  @Field(() => String, { description: 'Which mutation or command.' })
+  @Field(() => String, { description: 'Name of the mutation or command.' })
   operation!: string;
 
   @Field(() => String, {
-    description: "What it was done to: 'order:<id>', 'partner:<id>', 'key:<id>', 'currency:BTC/BTC'.",
+    description: "Object of the action: 'order:<id>', 'partner:<id>', 'key:<id>', 'currency:BTC/BTC'.",
   })
   target!: string;
 
-  @Field(() => String, { description: 'Why.' })
+  @Field(() => String, { description: 'Reason that was given.' })
   reason!: string;
 
-  @Field(() => String, { description: 'The request that asked for it.' })
+  @Field(() => String, { description: 'Id of the request.' })
   requestId!: string;
 
-  @Field(() => String, { description: 'Network that the request came from.' })
+  @Field(() => String, { description: 'Network of the client.' })
   ip!: string;
 }
 
 @ObjectType('AuditEntryEdge', { description: 'An entry in a list.' })
 export class AuditEntryEdgeType {
-  @Field(() => String, { description: 'Where it lies in the list.' })
+  @Field(() => String, { description: 'Cursor of the entry.' })
   cursor!: string;
 
   @Field(() => AuditEntryType, { description: 'The entry.' })
@@ -50,19 +50,19 @@ export class AuditEntryConnectionType {
   @Field(() => [AuditEntryEdgeType], { description: 'The entries.' })
   edges!: AuditEntryEdgeType[];
 
-  @Field(() => PageInfoType, { description: 'Where the page lies.' })
+  @Field(() => PageInfoType, { description: 'Position of the page.' })
   pageInfo!: PageInfoType;
 }
 
 @Resolver(() => AuditEntryType)
 export class AuditResolver {
-  @Permit('audit:read')
-  @Query(() => AuditEntryConnectionType, { description: 'What staff did, newest first.' })
+  @RequiresPermission('audit:read')
+  @Query(() => AuditEntryConnectionType, { description: 'Actions of staff, newest first.' })
   async auditLog(
     @Args(() => PageArgs) pageArgs: PageArgs,
-    @Arg('staffId', () => ID, { nullable: true, description: 'Only what this member did.' })
+    @Arg('staffId', () => ID, { nullable: true, description: 'Only actions of this member.' })
     staffId: string | null | undefined,
-    @Arg('target', () => String, { nullable: true, description: "Only what was done to this: 'order:<id>'." })
+    @Arg('target', () => String, { nullable: true, description: "Only actions on this object: 'order:<id>'." })
     target: string | null | undefined,
     @Ctx() { em }: GraphqlContext,
   ): Promise<AuditEntryConnectionType> {
@@ -72,7 +72,7 @@ export class AuditResolver {
         throw new AppError('invalid_value', `'${id?.slice(0, 40)}' is no id of this list`);
       }
     }
-    // Ids grow with time, so they are the order of the list and its cursors.
+    // Ids grow with time, so they order the list and serve as its cursors.
     const found = await em.find(
       AuditEntry,
       {
@@ -97,25 +97,25 @@ export class AuditResolver {
     };
   }
 
-  @FieldResolver(() => StaffNameType, { nullable: true, description: 'Who did it; null for what an operator did.' })
+  @FieldResolver(() => StaffNameType, { nullable: true, description: 'The member who did it; null for an operator.' })
   async actor(@Root() { staffId }: AuditEntry, @Ctx() context: GraphqlContext): Promise<StaffNameType | null> {
     return staffId === null ? null : staffName(context, staffId);
   }
 
   @FieldResolver(() => String, {
     nullable: true,
-    description: "For what was done by command line: 'cli:' and the operator's account on the machine.",
+    description: "For an action on the command line: 'cli:' and the operator's account on the machine.",
   })
   operator(@Root() { actor }: AuditEntry): string | null {
     return actor;
   }
 
-  @FieldResolver(() => String, { nullable: true, description: 'What was changed, as it was, as JSON.' })
+  @FieldResolver(() => String, { nullable: true, description: 'The changed values before the action, as JSON.' })
   before(@Root() { before }: AuditEntry): string | null {
     return before && JSON.stringify(before);
   }
 
-  @FieldResolver(() => String, { nullable: true, description: 'And as it was from then on, as JSON.' })
+  @FieldResolver(() => String, { nullable: true, description: 'The changed values after the action, as JSON.' })
   after(@Root() { after }: AuditEntry): string | null {
     return after && JSON.stringify(after);
   }

@@ -1,13 +1,13 @@
 import { Arg, Ctx, Field, ID, InputType, Int, Mutation, ObjectType, Query, Resolver } from 'type-graphql';
-import type { AuditLog } from '../audit/audit-log.ts';
 import type { Currency } from '../currencies/currency.entity.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
 import type { CurrencyChanges, CurrencyService } from '../currencies/currency-service.ts';
 import { AppError } from '../errors.ts';
-import type { GraphqlContext } from './context.ts';
-import { given } from './given.ts';
-import { Permit } from './permit.ts';
-import { DateTime, Decimal } from './scalars.ts';
+import type { AuditLog } from '../staff/audit/audit-log.ts';
+import type { GraphqlContext } from './server/context.ts';
+import { omitNullish } from './server/omit-nullish.ts';
+import { RequiresPermission } from './server/requires-permission.ts';
+import { DateTime, Decimal } from './server/scalars.ts';
 
 @ObjectType('Currency', { description: 'One coin on one network.' })
 export class CurrencyType {
@@ -23,13 +23,13 @@ export class CurrencyType {
   @Field(() => String, { description: 'Name of the coin.' })
   name!: string;
 
-  @Field(() => Boolean, { description: 'Whether partners see it at all.' })
+  @Field(() => Boolean, { description: 'Whether partners see the currency.' })
   isActive!: boolean;
 
-  @Field(() => Boolean, { description: 'Whether orders may begin with it.' })
+  @Field(() => Boolean, { description: 'Whether new orders may deposit it.' })
   isDepositEnabled!: boolean;
 
-  @Field(() => Boolean, { description: 'Whether orders may end with it.' })
+  @Field(() => Boolean, { description: 'Whether new orders may pay it out.' })
   isWithdrawEnabled!: boolean;
 
   @Field(() => Decimal, { description: "Smallest amount of an order, in the coin's units." })
@@ -41,13 +41,13 @@ export class CurrencyType {
   @Field(() => Int, { description: 'Confirmations that a deposit needs.' })
   minConfirmations!: number;
 
-  @Field(() => Int, { description: 'Digits after the point that its chain knows.' })
+  @Field(() => Int, { description: 'Digits after the decimal point on its chain.' })
   decimals!: number;
 
   @Field(() => Boolean, { description: 'Whether its addresses may carry a tag or memo.' })
   isMemo!: boolean;
 
-  @Field(() => Decimal, { description: "What a payout costs the user, in the coin's units." })
+  @Field(() => Decimal, { description: "Network fee that the user pays for a payout, in the coin's units." })
   networkFee!: string;
 
   @Field(() => String, {
@@ -56,23 +56,25 @@ export class CurrencyType {
   })
   contract!: string | null;
 
-  @Field(() => DateTime, { description: 'When it was changed last.' })
+  @Field(() => DateTime, { description: 'When it last changed.' })
   updatedAt!: Date;
 }
 
-@InputType('CurrencySwitchesInput', { description: 'What is possible with a currency. What is absent stays.' })
+@InputType('CurrencySwitchesInput', { description: 'Switches of a currency. An absent one stays as it is.' })
 export class CurrencySwitchesInput {
-  @Field(() => Boolean, { nullable: true, description: 'Everything: whether partners see it at all.' })
+  @Field(() => Boolean, { nullable: true, description: 'Whether partners see the currency.' })
   isActive?: boolean | null;
 
-  @Field(() => Boolean, { nullable: true, description: 'Whether orders may begin with it.' })
+  @Field(() => Boolean, { nullable: true, description: 'Whether new orders may deposit it.' })
   isDepositEnabled?: boolean | null;
 
-  @Field(() => Boolean, { nullable: true, description: 'Whether orders may end with it.' })
+  @Field(() => Boolean, { nullable: true, description: 'Whether new orders may pay it out.' })
   isWithdrawEnabled?: boolean | null;
 }
 
-@InputType('CurrencyTermsInput', { description: 'Limits, fee and confirmations of a currency. What is absent stays.' })
+@InputType('CurrencyTermsInput', {
+  description: 'Limits, fee and confirmations of a currency. An absent one stays as it is.',
+})
 export class CurrencyTermsInput {
   @Field(() => Decimal, { nullable: true, description: "Smallest amount of an order, in the coin's units." })
   minAmount?: string | null;
@@ -80,7 +82,10 @@ export class CurrencyTermsInput {
   @Field(() => Decimal, { nullable: true, description: "Largest amount of an order, in the coin's units." })
   maxAmount?: string | null;
 
-  @Field(() => Decimal, { nullable: true, description: "What a payout costs the user, in the coin's units." })
+  @Field(() => Decimal, {
+    nullable: true,
+    description: "Network fee that the user pays for a payout, in the coin's units.",
+  })
   networkFee?: string | null;
 
   @Field(() => Int, { nullable: true, description: 'Confirmations that a deposit needs.' })
@@ -99,31 +104,31 @@ export class CurrencyResolver {
     this.#catalogue = catalogue;
   }
 
-  @Permit('currencies:read')
+  @RequiresPermission('currencies:read')
   @Query(() => [CurrencyType], { description: 'The whole catalogue, by coin and network.' })
   currencies(): Promise<Currency[]> {
     return this.#currencies.list();
   }
 
-  @Permit('currencies:switch')
+  @RequiresPermission('currencies:switch')
   @Mutation(() => CurrencyType, { description: 'Switches a currency, or one direction of it, on or off.' })
   currencySwitch(
     @Arg('coin', () => String, { description: 'Ticker.' }) coin: string,
     @Arg('network', () => String, { description: 'Network.' }) network: string,
     @Arg('switches', () => CurrencySwitchesInput, { description: 'The switches.' }) switches: CurrencySwitchesInput,
-    @Arg('reason', () => String, { description: 'Why.' }) reason: string,
+    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<Currency> {
     return this.#change(context, 'currencySwitch', coin, network, switches, reason);
   }
 
-  @Permit('currencies:write')
+  @RequiresPermission('currencies:write')
   @Mutation(() => CurrencyType, { description: 'Sets limits, fee and confirmations of a currency.' })
   currencyTerms(
     @Arg('coin', () => String, { description: 'Ticker.' }) coin: string,
     @Arg('network', () => String, { description: 'Network.' }) network: string,
     @Arg('terms', () => CurrencyTermsInput, { description: 'The terms.' }) terms: CurrencyTermsInput,
-    @Arg('reason', () => String, { description: 'Why.' }) reason: string,
+    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<Currency> {
     return this.#change(context, 'currencyTerms', coin, network, terms, reason);
@@ -137,8 +142,8 @@ export class CurrencyResolver {
     input: CurrencySwitchesInput & CurrencyTermsInput,
     reason: string,
   ): Promise<Currency> {
-    const changes: CurrencyChanges = given(input);
-    if (Object.keys(changes).length === 0) throw new AppError('invalid_value', 'say what is to be changed');
+    const changes: CurrencyChanges = omitNullish(input);
+    if (Object.keys(changes).length === 0) throw new AppError('invalid_value', 'name at least one change');
     const changed = await this.#audit.act(context.actor, operation, reason, async (em) => {
       const known = await this.#currencies.lockAll(em);
       const earlier = known.find((row) => row.coin === coin && row.network === network);
@@ -146,7 +151,7 @@ export class CurrencyResolver {
       const currency = await this.#currencies.change(coin, network, changes, em);
       return { result: currency, target: `currency:${coin}/${network}`, before, after: snapshot(currency) };
     });
-    // Other processes follow within seconds.
+    // Other processes reload it within seconds.
     await this.#catalogue.refresh();
     return changed;
   }

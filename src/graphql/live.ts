@@ -1,95 +1,43 @@
-import type { MikroORM } from '@mikro-orm/postgresql';
 import { Arg, Ctx, Field, FieldResolver, ID, Int, ObjectType, Resolver, Root, Subscription } from 'type-graphql';
 import { validate as isUuid } from 'uuid';
-import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
-import type { Log } from '../log.ts';
 import type { Order } from '../orders/order.entity.ts';
 import type { OrderStatus } from '../orders/order-status.ts';
-import { type AttentionItem, attention } from '../reports/attention.ts';
-import { type FeedEvent, OrderFeed } from '../reports/order-feed.ts';
+import type { AttentionItem } from '../reports/attention.ts';
+import type { FeedEvent } from '../reports/order-feed.ts';
 import { AttentionItemType } from './attention.ts';
-import { Broadcast } from './broadcast.ts';
-import type { GraphqlContext } from './context.ts';
-import { OrderCauseEnum, OrderStatusEnum } from './enumerations.ts';
 import { OrderType } from './order-types.ts';
-import { Permit } from './permit.ts';
-import { DateTime } from './scalars.ts';
+import type { GraphqlContext } from './server/context.ts';
+import { OrderCauseEnum, OrderStatusEnum } from './server/enumerations.ts';
+import type { AttentionChange } from './server/live-feed.ts';
+import { RequiresPermission } from './server/requires-permission.ts';
+import { DateTime } from './server/scalars.ts';
 
-@ObjectType('OrderChange', { description: 'A move of an order, just after it was committed.' })
+@ObjectType('OrderChange', { description: 'A status change of an order, just after it was committed.' })
 export class OrderChangeType {
-  @Field(() => Int, { description: "Number of the move in the order's history." })
+  @Field(() => Int, { description: "Number of the change in the order's history." })
   seq!: number;
 
-  @Field(() => DateTime, { description: 'When.' })
+  @Field(() => DateTime, { description: 'Time of the change.' })
   at!: Date;
 
   @Field(() => OrderStatusEnum, { nullable: true, description: 'Status before; null for the creation.' })
   fromStatus!: OrderStatus | null;
 
-  @Field(() => OrderStatusEnum, { description: 'Status since then.' })
+  @Field(() => OrderStatusEnum, { description: 'Status after the change.' })
   toStatus!: OrderStatus;
 
-  @Field(() => OrderCauseEnum, { description: 'Why.' })
+  @Field(() => OrderCauseEnum, { description: 'Cause of the change.' })
   cause!: string;
 }
 
-@ObjectType('AttentionChange', { description: 'Something that staff must look at has come up, or is over.' })
+@ObjectType('AttentionChange', { description: 'An attention item that appeared or ended.' })
 export class AttentionChangeType {
-  @Field(() => Boolean, { description: 'Whether it is over.' })
+  @Field(() => Boolean, { description: 'Whether the item ended.' })
   isOver!: boolean;
 
-  @Field(() => AttentionItemType, { description: 'What.' })
+  @Field(() => AttentionItemType, { description: 'The attention item.' })
   item!: AttentionItem;
-}
-
-interface AttentionChange {
-  readonly isOver: boolean;
-  readonly item: AttentionItem;
-}
-
-const orderPollMs = 300;
-const attentionPollMs = 2_000;
-const batch = 1_000;
-/** Attention items that are watched for coming and going. */
-const watched = 1_000;
-
-/** What happens while it happens, for subscriptions. Asks PostgreSQL only while somebody listens. */
-export class LiveFeed {
-  readonly orders: Broadcast<FeedEvent>;
-  readonly attention: Broadcast<AttentionChange>;
-
-  constructor(orm: MikroORM, clock: Clock, log: Log) {
-    this.orders = new Broadcast(() => newEvents(new OrderFeed(orm)), orderPollMs, log);
-    this.attention = new Broadcast(() => newAttention(orm, clock), attentionPollMs, log);
-  }
-
-  stop(): void {
-    this.orders.stop();
-    this.attention.stop();
-  }
-}
-
-async function newEvents(feed: OrderFeed): Promise<() => Promise<FeedEvent[]>> {
-  let cursor = await feed.now();
-  return async () => {
-    const events = await feed.since(cursor, batch);
-    cursor = events.at(-1)?.cursor ?? cursor;
-    return events;
-  };
-}
-
-async function newAttention(orm: MikroORM, clock: Clock): Promise<() => Promise<AttentionChange[]>> {
-  const look = async (): Promise<Map<string, AttentionItem>> =>
-    new Map((await attention(orm.em.fork(), watched, clock.now())).map((item) => [item.id, item]));
-  let known = await look();
-  return async () => {
-    const present = await look();
-    const over = [...known.values()].filter(({ id }) => !present.has(id)).map((item) => ({ isOver: true, item }));
-    const fresh = [...present.values()].filter(({ id }) => !known.has(id)).map((item) => ({ isOver: false, item }));
-    known = present;
-    return [...over, ...fresh];
-  };
 }
 
 interface OrderChangeArgs {
@@ -100,32 +48,32 @@ interface OrderChangeArgs {
 
 @Resolver(() => OrderChangeType)
 export class LiveResolver {
-  @Permit('orders:read')
+  @RequiresPermission('orders:read')
   @Subscription(() => OrderChangeType, {
-    description: 'Moves of orders from now on, each once, whichever process made them.',
+    description: 'Status changes of orders from now on, each once, from every process of the gateway.',
     subscribe: ({ args, context }) => orderChanges(args as OrderChangeArgs, context as GraphqlContext),
   })
   orderChanged(
     @Root() change: FeedEvent,
-    @Arg('orderId', () => ID, { nullable: true, description: 'Only of this order.' }) _orderId: string | null,
-    @Arg('partnerId', () => ID, { nullable: true, description: 'Only of orders of this partner.' })
+    @Arg('orderId', () => ID, { nullable: true, description: 'Only this order.' }) _orderId: string | null,
+    @Arg('partnerId', () => ID, { nullable: true, description: 'Only orders of this partner.' })
     _partnerId: string | null,
-    @Arg('statuses', () => [OrderStatusEnum], { nullable: true, description: 'Only moves to one of these.' })
+    @Arg('statuses', () => [OrderStatusEnum], { nullable: true, description: 'Only changes to one of these.' })
     _statuses: OrderStatus[] | null,
   ): FeedEvent {
     return change;
   }
 
-  @Permit('orders:read')
+  @RequiresPermission('orders:read')
   @Subscription(() => AttentionChangeType, {
-    description: 'What comes up that staff must look at, and what is over, from now on.',
+    description: 'Attention items that appear or end from now on.',
     subscribe: ({ context }) => attentionChanges(context as GraphqlContext),
   })
   attentionChanged(@Root() change: AttentionChange): AttentionChange {
     return change;
   }
 
-  @FieldResolver(() => OrderType, { description: 'The order as it is now.' })
+  @FieldResolver(() => OrderType, { description: 'The order in its current state.' })
   async order(@Root() { orderId }: FeedEvent, @Ctx() { loaders }: GraphqlContext): Promise<Order> {
     const order = await loaders.order.load(orderId);
     if (!order) throw new Error(`order ${orderId} of an event is gone`);

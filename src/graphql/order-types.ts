@@ -3,73 +3,73 @@ import type { Order } from '../orders/order.entity.ts';
 import type { OrderStatus } from '../orders/order-status.ts';
 import type { RateType } from '../rates/quote.ts';
 import type { OrderFilter, OrderSorting } from '../reports/order-search.ts';
-import { PageInfoType } from './connection.ts';
-import { OrderCauseEnum, OrderStatusEnum, RateTypeEnum } from './enumerations.ts';
-import { DateTime, Decimal } from './scalars.ts';
+import { PageInfoType } from './server/connection.ts';
+import { OrderCauseEnum, OrderStatusEnum, RateTypeEnum } from './server/enumerations.ts';
+import { DateTime, Decimal } from './server/scalars.ts';
 
-@ObjectType('OrderEvent', { description: 'One move of an order. Never changed or removed.' })
+@ObjectType('OrderEvent', { description: 'One status change of an order. Never changed or removed.' })
 export class OrderEventType {
   @Field(() => Int, { description: 'Counts from 1 without a gap.' })
   seq!: number;
 
-  @Field(() => DateTime, { description: 'When.' })
+  @Field(() => DateTime, { description: 'Time of the change.' })
   at!: Date;
 
   @Field(() => OrderStatusEnum, { nullable: true, description: 'Status before; null for the creation.' })
   fromStatus!: OrderStatus | null;
 
-  @Field(() => OrderStatusEnum, { description: 'Status since then.' })
+  @Field(() => OrderStatusEnum, { description: 'Status after the change.' })
   toStatus!: OrderStatus;
 
-  @Field(() => OrderCauseEnum, { description: 'Why.' })
+  @Field(() => OrderCauseEnum, { description: 'Cause of the change.' })
   cause!: string;
 
   @Field(() => String, { description: "Who: 'partner:<id>', 'staff:<id>' or 'system'." })
   actor!: string;
 
-  @Field(() => String, { nullable: true, description: 'What people should know of it: the reason that staff gave.' })
+  @Field(() => String, { nullable: true, description: 'A note for people: the reason that staff gave.' })
   detail!: string | null;
 }
 
-@ObjectType('OrderNote', { description: 'What a member of staff wrote about an order.' })
+@ObjectType('OrderNote', { description: 'A note of staff about an order.' })
 export class OrderNoteType {
   @Field(() => ID, { description: 'Id of the note.' })
   id!: string;
 
-  @Field(() => DateTime, { description: 'When.' })
+  @Field(() => DateTime, { description: 'Time of the note.' })
   at!: Date;
 
   @Field(() => String, { description: 'The note.' })
   text!: string;
 }
 
-@ObjectType('OrderTerms', { description: 'What an order was quoted when it was created.' })
+@ObjectType('OrderTerms', { description: 'The quote of an order at its creation.' })
 export class OrderTermsType {
-  @Field(() => Decimal, { description: 'Net units of the coin that goes, for one of the coin that comes.' })
+  @Field(() => Decimal, { description: 'Net units of the destination coin for one unit of the source coin.' })
   rate!: string;
 
   @Field(() => Decimal, { description: 'Service fee as a fraction: 0.005 is half a percent.' })
   feeRate!: string;
 
-  @Field(() => Decimal, { description: 'Service fee, in units of the coin that goes.' })
+  @Field(() => Decimal, { description: 'Service fee, in units of the destination coin.' })
   serviceFee!: string;
 
-  @Field(() => Decimal, { description: 'Network fee, in units of the coin that goes.' })
+  @Field(() => Decimal, { description: 'Network fee, in units of the destination coin.' })
   networkFee!: string;
 
-  @Field(() => Decimal, { nullable: true, description: 'Smallest amount, in units of the coin that comes.' })
+  @Field(() => Decimal, { nullable: true, description: 'Smallest amount, in units of the source coin.' })
   minAmount!: string | null;
 
-  @Field(() => Decimal, { nullable: true, description: 'Largest amount, in units of the coin that comes.' })
+  @Field(() => Decimal, { nullable: true, description: 'Largest amount, in units of the source coin.' })
   maxAmount!: string | null;
 }
 
-@ObjectType('OrderHold', { description: 'A hold: the order does not go on, and no payment of it goes out.' })
+@ObjectType('OrderHold', { description: 'A hold. A held order takes no further step and sends no payment.' })
 export class OrderHoldType {
   @Field(() => DateTime, { description: 'Since when.' })
   since!: Date;
 
-  @Field(() => String, { description: "Why: 'staff', whose words are in actions, or what the gateway found." })
+  @Field(() => String, { description: "'staff', whose reason is in actions, or the finding of the gateway." })
   reason!: string;
 }
 
@@ -78,10 +78,10 @@ export class OrderType {
   @Field(() => ID, { description: 'Id of the order.' })
   id!: string;
 
-  @Field(() => String, { description: 'The id that people read to each other.' })
+  @Field(() => String, { description: 'Short identifier for people.' })
   shortId!: string;
 
-  @Field(() => OrderStatusEnum, { description: 'Where it stands.' })
+  @Field(() => OrderStatusEnum, { description: 'Status of the order.' })
   status!: OrderStatus;
 
   @Field(() => DateTime, { description: 'When it was created.' })
@@ -90,49 +90,52 @@ export class OrderType {
   @Field(() => DateTime, { description: 'When its deposit window ends.' })
   expiresAt!: Date;
 
-  @Field(() => DateTime, { description: 'When it changed last.' })
+  @Field(() => DateTime, { description: 'When it last changed.' })
   updatedAt!: Date;
 
-  @Field(() => DateTime, { nullable: true, description: 'When something is due; null while it rests.' })
+  @Field(() => DateTime, { nullable: true, description: 'When its next step is due; null while nothing is due.' })
   nextActionAt!: Date | null;
 
-  @Field(() => String, { description: 'Coin that comes.' })
+  @Field(() => String, { description: 'Source coin.' })
   coinFrom!: string;
 
-  @Field(() => String, { description: 'Network that it comes on.' })
+  @Field(() => String, { description: 'Source network.' })
   networkFrom!: string;
 
-  @Field(() => String, { description: 'Coin that goes.' })
+  @Field(() => String, { description: 'Destination coin.' })
   coinTo!: string;
 
-  @Field(() => String, { description: 'Network that it goes on.' })
+  @Field(() => String, { description: 'Destination network.' })
   networkTo!: string;
 
-  @Field(() => RateTypeEnum, { description: 'When its rate is decided.' })
+  @Field(() => RateTypeEnum, { description: 'Whether the rate is fixed at creation or floats.' })
   rateType!: RateType;
 
-  @Field(() => Decimal, { description: 'What should come.' })
+  @Field(() => Decimal, { description: 'Amount to be deposited.' })
   amountFromExpected!: string;
 
-  @Field(() => Decimal, { description: 'What should go.' })
+  @Field(() => Decimal, { description: 'Amount to be paid out.' })
   amountToExpected!: string;
 
-  @Field(() => Decimal, { nullable: true, description: 'What was exchanged; null before that.' })
+  @Field(() => Decimal, { nullable: true, description: 'Amount that was exchanged; null before the exchange.' })
   amountFromActual!: string | null;
 
-  @Field(() => Decimal, { nullable: true, description: 'What was bought for the user; null before that.' })
+  @Field(() => Decimal, {
+    nullable: true,
+    description: 'Amount that was bought for the user; null before the exchange.',
+  })
   amountToActual!: string | null;
 
-  @Field(() => String, { description: 'Address that the payout goes to.' })
+  @Field(() => String, { description: 'Address that receives the payout.' })
   recipientAddress!: string;
 
-  @Field(() => String, { nullable: true, description: 'Its tag or memo.' })
+  @Field(() => String, { nullable: true, description: 'Tag or memo of the recipient.' })
   recipientAddressTag!: string | null;
 
-  @Field(() => String, { nullable: true, description: 'Address that a refund goes to.' })
+  @Field(() => String, { nullable: true, description: 'Address that receives a refund.' })
   refundAddress!: string | null;
 
-  @Field(() => String, { nullable: true, description: 'Its tag or memo.' })
+  @Field(() => String, { nullable: true, description: 'Tag or memo of the refund address.' })
   refundAddressTag!: string | null;
 
   @Field(() => String, { nullable: true, description: 'Transaction of the deposit.' })
@@ -141,7 +144,7 @@ export class OrderType {
   @Field(() => Int, { nullable: true, description: 'Its confirmations.' })
   depositConfirmations!: number | null;
 
-  @Field(() => Int, { description: 'Confirmations that it needs.' })
+  @Field(() => Int, { description: 'Confirmations that the deposit needs.' })
   depositConfirmationsRequired!: number;
 
   @Field(() => String, { nullable: true, description: 'Transaction of the payout, once it is on its chain.' })
@@ -150,16 +153,16 @@ export class OrderType {
 
 @ObjectType('OrderEdge', { description: 'An order in a list.' })
 export class OrderEdgeType {
-  @Field(() => String, { description: 'Where it lies in the list.' })
+  @Field(() => String, { description: 'Cursor of the order.' })
   cursor!: string;
 
   @Field(() => OrderType, { description: 'The order.' })
   node!: Order;
 }
 
-@ObjectType('OrderCount', { description: 'How many there are.' })
+@ObjectType('OrderCount', { description: 'A number of orders.' })
 export class OrderCountType {
-  @Field(() => Int, { description: 'How many were counted.' })
+  @Field(() => Int, { description: 'Number of counted orders.' })
   value!: number;
 
   @Field(() => Boolean, { description: 'False when counting stopped at its limit of 10,000.' })
@@ -171,60 +174,60 @@ export class OrderConnectionType {
   @Field(() => [OrderEdgeType], { description: 'The orders.' })
   edges!: OrderEdgeType[];
 
-  @Field(() => PageInfoType, { description: 'Where the page lies.' })
+  @Field(() => PageInfoType, { description: 'Position of the page.' })
   pageInfo!: PageInfoType;
 
-  /** Kept to count by, when the count is asked for. */
+  /** The filter of the page, for the count of all pages. */
   filter!: OrderFilter;
 }
 
-@InputType('OrderFilter', { description: 'Which orders. Everything that is given must hold.' })
+@InputType('OrderFilter', { description: 'Conditions on orders. An order must meet all given ones.' })
 export class OrderFilterInput {
-  @Field(() => [OrderStatusEnum], { nullable: true, description: 'In one of these.' })
+  @Field(() => [OrderStatusEnum], { nullable: true, description: 'In one of these statuses.' })
   statuses?: OrderStatus[] | null;
 
-  @Field(() => ID, { nullable: true, description: 'Of this partner.' })
+  @Field(() => ID, { nullable: true, description: 'Orders of this partner.' })
   partnerId?: string | null;
 
-  @Field(() => String, { nullable: true, description: 'With this coin on either side.' })
+  @Field(() => String, { nullable: true, description: 'Orders with this source or destination coin.' })
   coin?: string | null;
 
-  @Field(() => String, { nullable: true, description: 'With this coin that comes.' })
+  @Field(() => String, { nullable: true, description: 'Orders with this source coin.' })
   coinFrom?: string | null;
 
-  @Field(() => String, { nullable: true, description: 'On this network.' })
+  @Field(() => String, { nullable: true, description: 'Orders with this source network.' })
   networkFrom?: string | null;
 
-  @Field(() => String, { nullable: true, description: 'With this coin that goes.' })
+  @Field(() => String, { nullable: true, description: 'Orders with this destination coin.' })
   coinTo?: string | null;
 
-  @Field(() => String, { nullable: true, description: 'On this network.' })
+  @Field(() => String, { nullable: true, description: 'Orders with this destination network.' })
   networkTo?: string | null;
 
-  @Field(() => DateTime, { nullable: true, description: 'Created then or later.' })
+  @Field(() => DateTime, { nullable: true, description: 'Created at this time or later.' })
   createdFrom?: Date | null;
 
-  @Field(() => DateTime, { nullable: true, description: 'Created before then.' })
+  @Field(() => DateTime, { nullable: true, description: 'Created before this time.' })
   createdTo?: Date | null;
 
-  @Field(() => DateTime, { nullable: true, description: 'Changed then or later.' })
+  @Field(() => DateTime, { nullable: true, description: 'Changed at this time or later.' })
   updatedFrom?: Date | null;
 
-  @Field(() => DateTime, { nullable: true, description: 'Changed before then.' })
+  @Field(() => DateTime, { nullable: true, description: 'Changed before this time.' })
   updatedTo?: Date | null;
 
   @Field(() => Decimal, {
     nullable: true,
-    description: 'Of at least this much, in units of coinFrom, which must be given as well.',
+    description: 'Orders of at least this amount, in units of coinFrom, which is then required.',
   })
   minAmount?: string | null;
 
-  @Field(() => Decimal, { nullable: true, description: 'Of at most this much.' })
+  @Field(() => Decimal, { nullable: true, description: 'Orders of at most this amount.' })
   maxAmount?: string | null;
 
   @Field(() => Boolean, {
     nullable: true,
-    description: 'Those that `attention` has an item about.',
+    description: 'Orders that have an item in `attention`.',
   })
   needsAttention?: boolean | null;
 
@@ -238,27 +241,30 @@ export class OrderFilterInput {
   search?: string | null;
 }
 
-/** How a list of orders is sorted. */
+/** The sort keys of a list of orders. */
 const OrderSort = { CREATED_AT: 'created', UPDATED_AT: 'updated' } as const;
 registerEnumType(OrderSort, {
   name: 'OrderSort',
-  description: 'What a list of orders is sorted by.',
-  valuesConfig: { CREATED_AT: { description: 'When created.' }, UPDATED_AT: { description: 'When changed last.' } },
+  description: 'Sort key of a list of orders.',
+  valuesConfig: {
+    CREATED_AT: { description: 'Time of creation.' },
+    UPDATED_AT: { description: 'Time of the last change.' },
+  },
 });
 
 const SortDirection = { ASC: 'asc', DESC: 'desc' } as const;
 registerEnumType(SortDirection, {
   name: 'SortDirection',
-  description: 'Which end comes first.',
+  description: 'Sort direction.',
   valuesConfig: { ASC: { description: 'Oldest first.' }, DESC: { description: 'Newest first.' } },
 });
 
-@InputType('OrderOrder', { description: 'How a list of orders is sorted.' })
+@InputType('OrderOrder', { description: 'Sort key and direction of a list of orders.' })
 export class OrderOrderInput {
   @Field(() => OrderSort, { defaultValue: 'created', description: 'By what.' })
   field!: OrderSorting['field'];
 
-  @Field(() => SortDirection, { defaultValue: 'desc', description: 'Which end first.' })
+  @Field(() => SortDirection, { defaultValue: 'desc', description: 'Sort direction.' })
   direction!: OrderSorting['direction'];
 }
 
@@ -269,13 +275,13 @@ export class RefundInput {
 
   @Field(() => ID, {
     nullable: true,
-    description: "One of its deposits instead of the order's own, or a deposit of no order.",
+    description: 'Another deposit of the order instead of its main one, or a deposit of no order.',
   })
   depositId?: string | null;
 
   @Field(() => String, { description: "Address on the deposit's network." })
   address!: string;
 
-  @Field(() => String, { nullable: true, description: 'Its tag or memo.' })
+  @Field(() => String, { nullable: true, description: 'Tag or memo of the address.' })
   tag?: string | null;
 }

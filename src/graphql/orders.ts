@@ -1,7 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Arg, Args, Ctx, FieldResolver, ID, Mutation, Query, Resolver, Root } from 'type-graphql';
 import { validate as isUuid } from 'uuid';
-import type { AuditLog } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { BookedLine } from '../ledger/ledger.ts';
@@ -12,15 +11,13 @@ import { addNote } from '../orders/order-notes.ts';
 import { orderNamed } from '../orders/short-id.ts';
 import type { Partner } from '../partners/partner.entity.ts';
 import { countOrders, type OrderFilter, searchOrders } from '../reports/order-search.ts';
-import type { Deposit } from '../settlement/deposit.entity.ts';
-import type { Payment } from '../settlement/payment.entity.ts';
+import type { Deposit } from '../settlement/deposits/deposit.entity.ts';
+import type { Payment } from '../settlement/payments/payment.entity.ts';
 import type { StaffAction, StaffActionName } from '../settlement/staff-action.entity.ts';
 import type { StaffActions, StaffProposal } from '../settlement/staff-actions.ts';
-import type { Trade } from '../settlement/trade.entity.ts';
+import type { Trade } from '../settlement/venues/trade.entity.ts';
+import type { AuditLog } from '../staff/audit/audit-log.ts';
 import { ActionType } from './actions.ts';
-import { PageArgs, pageOf } from './connection.ts';
-import type { GraphqlContext } from './context.ts';
-import { given } from './given.ts';
 import {
   OrderConnectionType,
   OrderCountType,
@@ -34,8 +31,11 @@ import {
   RefundInput,
 } from './order-types.ts';
 import { PartnerType } from './partner-types.ts';
-import { Permit } from './permit.ts';
-import { Decimal } from './scalars.ts';
+import { PageArgs, pageOf } from './server/connection.ts';
+import type { GraphqlContext } from './server/context.ts';
+import { omitNullish } from './server/omit-nullish.ts';
+import { RequiresPermission } from './server/requires-permission.ts';
+import { Decimal } from './server/scalars.ts';
 import { DepositType, LedgerLineType, PaymentType, TradeType } from './settlement.ts';
 import { StaffNameType, staffName } from './staff-types.ts';
 
@@ -43,7 +43,7 @@ const countCap = 10_000;
 
 @Resolver(() => OrderConnectionType)
 export class OrderConnectionResolver {
-  @FieldResolver(() => OrderCountType, { description: 'How many orders there are on all pages, counted up to 10,000.' })
+  @FieldResolver(() => OrderCountType, { description: 'Number of orders on all pages, counted up to 10,000.' })
   async count(@Root() { filter }: OrderConnectionType, @Ctx() { em }: GraphqlContext): Promise<OrderCountType> {
     const value = await countOrders(em, filter, countCap);
     return { value, isExact: value < countCap };
@@ -52,7 +52,7 @@ export class OrderConnectionResolver {
 
 @Resolver(() => OrderNoteType)
 export class OrderNoteResolver {
-  @FieldResolver(() => StaffNameType, { description: 'Who wrote it.' })
+  @FieldResolver(() => StaffNameType, { description: 'The member who wrote it.' })
   author(@Root() { staffId }: OrderNote, @Ctx() context: GraphqlContext): Promise<StaffNameType> {
     return staffName(context, staffId);
   }
@@ -70,18 +70,18 @@ export class OrderResolver {
     this.#actions = actions;
   }
 
-  @Permit('orders:read')
-  @Query(() => OrderConnectionType, { description: 'Orders, a page at a time.' })
+  @RequiresPermission('orders:read')
+  @Query(() => OrderConnectionType, { description: 'Orders, in pages.' })
   async orders(
     @Args(() => PageArgs) pageArgs: PageArgs,
-    @Arg('filter', () => OrderFilterInput, { nullable: true, description: 'Which; all unless given.' })
+    @Arg('filter', () => OrderFilterInput, { nullable: true, description: 'Conditions; all orders by default.' })
     filterInput: OrderFilterInput | null,
-    @Arg('orderBy', () => OrderOrderInput, { nullable: true, description: 'Sorted how; newest first unless given.' })
+    @Arg('orderBy', () => OrderOrderInput, { nullable: true, description: 'Sort order; newest first by default.' })
     orderBy: OrderOrderInput | null,
     @Ctx() { em }: GraphqlContext,
   ): Promise<OrderConnectionType> {
     const { backwards, size, cursor } = pageOf(pageArgs);
-    const filter = given(filterInput ?? {}) as OrderFilter;
+    const filter = omitNullish(filterInput ?? {}) as OrderFilter;
     const found = await searchOrders(em, {
       filter,
       orderBy: orderBy ?? { field: 'created', direction: 'desc' },
@@ -101,10 +101,10 @@ export class OrderResolver {
     };
   }
 
-  @Permit('orders:read')
+  @RequiresPermission('orders:read')
   @Query(() => OrderType, { description: 'One order, by its id or short id.' })
   async order(
-    @Arg('id', () => ID, { description: 'Id or short id, in either case.' }) id: string,
+    @Arg('id', () => ID, { description: 'Id or short id, in upper or lower case.' }) id: string,
     @Ctx() { em }: GraphqlContext,
   ): Promise<Order> {
     return findOrder(em, id);
@@ -115,7 +115,7 @@ export class OrderResolver {
     return existing(await loaders.partner.load(order.partner.id));
   }
 
-  @FieldResolver(() => OrderTermsType, { description: 'What it was quoted.' })
+  @FieldResolver(() => OrderTermsType, { description: 'The quote of the order.' })
   terms(@Root() order: Order): OrderTermsType {
     const { rateQuoted, feeRate, serviceFeeQuoted, networkFeeQuoted, minAmount, maxAmount } = order;
     return {
@@ -128,7 +128,7 @@ export class OrderResolver {
     };
   }
 
-  @FieldResolver(() => String, { description: 'Address that the deposit is awaited at.' })
+  @FieldResolver(() => String, { description: 'Address that receives the deposit.' })
   depositAddress(@Root() order: Order): string {
     return order.depositAddress.address;
   }
@@ -138,7 +138,7 @@ export class OrderResolver {
     return order.depositAddress.tag;
   }
 
-  @FieldResolver(() => OrderHoldType, { nullable: true, description: 'Its hold, while it is held.' })
+  @FieldResolver(() => OrderHoldType, { nullable: true, description: 'The hold of the order, while it is held.' })
   hold(@Root() { heldAt, holdReason }: Order): OrderHoldType | null {
     return heldAt === null || holdReason === null ? null : { since: heldAt, reason: holdReason };
   }
@@ -148,12 +148,14 @@ export class OrderResolver {
     return loaders.events.load(id);
   }
 
-  @FieldResolver(() => [DepositType], { description: 'Every deposit to its address, in the order they were seen.' })
+  @FieldResolver(() => [DepositType], {
+    description: 'Every deposit to its address, in the order in which they were seen.',
+  })
   deposits(@Root() { id }: Order, @Ctx() { loaders }: GraphqlContext): Promise<Deposit[]> {
     return loaders.deposits.load(id);
   }
 
-  @FieldResolver(() => TradeType, { nullable: true, description: 'Its exchange at the venue, once decided.' })
+  @FieldResolver(() => TradeType, { nullable: true, description: 'Its exchange at the venue, once it is decided.' })
   trade(@Root() { id }: Order, @Ctx() { loaders }: GraphqlContext): Promise<Trade | null> {
     return loaders.trade.load(id);
   }
@@ -163,24 +165,24 @@ export class OrderResolver {
     return loaders.payments.load(id);
   }
 
-  @Permit('ledger:read')
-  @FieldResolver(() => [LedgerLineType], { description: 'What was booked for it, oldest first.' })
+  @RequiresPermission('ledger:read')
+  @FieldResolver(() => [LedgerLineType], { description: 'Ledger lines of the order, oldest first.' })
   ledgerLines(@Root() { id }: Order, @Ctx() { loaders }: GraphqlContext): Promise<BookedLine[]> {
     return loaders.ledgerLines.load(id);
   }
 
-  @FieldResolver(() => [OrderNoteType], { description: 'What staff wrote about it, oldest first.' })
+  @FieldResolver(() => [OrderNoteType], { description: 'Notes of staff about it, oldest first.' })
   notes(@Root() { id }: Order, @Ctx() { loaders }: GraphqlContext): Promise<OrderNote[]> {
     return loaders.notes.load(id);
   }
 
-  @Permit('actions:read')
-  @FieldResolver(() => [ActionType], { description: 'What staff did to it, or proposed, oldest first.' })
+  @RequiresPermission('actions:read')
+  @FieldResolver(() => [ActionType], { description: 'Actions of staff on it and proposals, oldest first.' })
   actions(@Root() { id }: Order, @Ctx() { loaders }: GraphqlContext): Promise<StaffAction[]> {
     return loaders.actions.load(id);
   }
 
-  @Permit('orders:note')
+  @RequiresPermission('orders:note')
   @Mutation(() => OrderNoteType, { description: 'Writes a note about an order.' })
   async orderNote(
     @Arg('orderId', () => ID, { description: 'The order.' }) orderId: string,
@@ -194,74 +196,74 @@ export class OrderResolver {
     });
   }
 
-  @Permit('orders:hold')
+  @RequiresPermission('orders:hold')
   @Mutation(() => ActionType, {
-    description: 'Holds an order: it does not go on, and no payment of it goes out, until it is released.',
+    description: 'Holds an order until it is released. A held order takes no further step and sends no payment.',
   })
   orderHold(
     @Arg('orderId', () => ID, { description: 'The order.' }) orderId: string,
-    @Arg('reason', () => String, { description: 'Why.' }) reason: string,
+    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<StaffAction> {
     return this.#propose(context, 'orderHold', 'hold', { orderId }, reason);
   }
 
-  @Permit('orders:act')
+  @RequiresPermission('orders:act')
   @Mutation(() => ActionType, { description: 'Proposes to release a held order.' })
   orderRelease(
     @Arg('orderId', () => ID, { description: 'The order.' }) orderId: string,
-    @Arg('reason', () => String, { description: 'Why.' }) reason: string,
+    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<StaffAction> {
     return this.#propose(context, 'orderRelease', 'release', { orderId }, reason);
   }
 
-  @Permit('orders:act')
-  @Mutation(() => ActionType, { description: 'Proposes to send a deposit, or what of it is left, to an address.' })
+  @RequiresPermission('orders:act')
+  @Mutation(() => ActionType, { description: 'Proposes to send a deposit, or its unspent part, to an address.' })
   orderRefund(
-    @Arg('input', () => RefundInput, { description: 'What goes where.' }) {
+    @Arg('input', () => RefundInput, { description: 'The order or deposit, and the address.' }) {
       orderId,
       depositId,
       address,
       tag,
     }: RefundInput,
-    @Arg('reason', () => String, { description: 'Why.' }) reason: string,
+    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<StaffAction> {
     if (!orderId && !depositId) throw new AppError('missing_field', 'give an orderId, or the depositId of a deposit');
-    const subject = { ...given({ orderId, depositId }), recipient: { address, tag: tag ?? null } };
+    const subject = { ...omitNullish({ orderId, depositId }), recipient: { address, tag: tag ?? null } };
     return this.#propose(context, 'orderRefund', 'refund', subject, reason);
   }
 
-  @Permit('orders:act')
-  @Mutation(() => ActionType, { description: 'Proposes to go on with the payout of a failed order.' })
+  @RequiresPermission('orders:act')
+  @Mutation(() => ActionType, { description: 'Proposes to continue the payout of a failed order.' })
   orderRetryPayout(
     @Arg('orderId', () => ID, { description: 'The order.' }) orderId: string,
-    @Arg('reason', () => String, { description: 'Why.' }) reason: string,
+    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<StaffAction> {
     return this.#propose(context, 'orderRetryPayout', 'retry_payout', { orderId }, reason);
   }
 
-  @Permit('orders:act')
+  @RequiresPermission('orders:act')
   @Mutation(() => ActionType, { description: 'Ends a payout or refund that was never signed, and fails the order.' })
   orderMarkFailed(
     @Arg('orderId', () => ID, { description: 'The order.' }) orderId: string,
-    @Arg('reason', () => String, { description: 'Why.' }) reason: string,
+    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<StaffAction> {
     return this.#propose(context, 'orderMarkFailed', 'mark_failed', { orderId }, reason);
   }
 
-  @Permit('orders:act')
+  @RequiresPermission('orders:act')
   @Mutation(() => ActionType, {
     description:
-      "Proposes the worst price at which what an order's exchange left at the venue is traded, at most a quarter away from the market's.",
+      "Proposes the worst price for trading the rest that an order's exchange left at the venue: at most a quarter away from the market's.",
   })
   orderVenuePrice(
     @Arg('orderId', () => ID, { description: 'The order.' }) orderId: string,
     @Arg('price', () => Decimal, { description: "The venue's cash for one coin." }) price: string,
-    @Arg('reason', () => String, { description: 'Why.' }) reason: string,
+    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<StaffAction> {
     return this.#propose(context, 'orderVenuePrice', 'venue_price', { orderId, price }, reason);

@@ -1,10 +1,10 @@
 import { Field, ID, InputType, Int, ObjectType } from 'type-graphql';
 import type { PartnerStatus } from '../partners/partner.entity.ts';
-import { KeyScopeEnum, PartnerStatusEnum, type scopeOf } from './enumerations.ts';
-import { DateTime, Decimal } from './scalars.ts';
+import { KeyScopeEnum, PartnerStatusEnum, type scopeOf } from './server/enumerations.ts';
+import { DateTime, Decimal } from './server/scalars.ts';
 
 @ObjectType('ApiKey', {
-  description: "A partner's key, without its secret: that is shown once, when the key is issued.",
+  description: 'A key of a partner without its secret. The secret is shown once, when the key is issued.',
 })
 export class ApiKeyType {
   @Field(() => ID, { description: 'Public half of the key.' })
@@ -13,22 +13,22 @@ export class ApiKeyType {
   @Field(() => String, { description: 'Last four characters of the secret, so that people can tell keys apart.' })
   last4!: string;
 
-  @Field(() => String, { description: 'What it is for.' })
+  @Field(() => String, { description: 'Purpose of the key.' })
   label!: string;
 
-  @Field(() => [String], { description: 'Client networks that may use it; none means all.' })
+  @Field(() => [String], { description: 'Client networks that may use the key; an empty list allows all.' })
   allowedCidrs!: string[];
 
   @Field(() => DateTime, { description: 'When it was issued.' })
   createdAt!: Date;
 
-  @Field(() => DateTime, { nullable: true, description: 'When it ends by itself.' })
+  @Field(() => DateTime, { nullable: true, description: 'When it expires.' })
   expiresAt!: Date | null;
 
-  @Field(() => DateTime, { nullable: true, description: 'When it was ended by hand.' })
+  @Field(() => DateTime, { nullable: true, description: 'When it was revoked.' })
   revokedAt!: Date | null;
 
-  @Field(() => DateTime, { nullable: true, description: 'When it was used last, to the minute.' })
+  @Field(() => DateTime, { nullable: true, description: 'When it was last used, to the minute.' })
   lastUsedAt!: Date | null;
 }
 
@@ -43,48 +43,51 @@ export class PartnerType {
   @Field(() => PartnerStatusEnum, { description: 'Whether it may use the API.' })
   status!: PartnerStatus;
 
-  @Field(() => Decimal, { nullable: true, description: "Its own service fee on float orders; null is the gateway's." })
+  @Field(() => Decimal, { nullable: true, description: "Its own service fee on float orders; null for the gateway's." })
   feeRateFloat!: string | null;
 
-  @Field(() => Decimal, { nullable: true, description: "Its own service fee on fixed orders; null is the gateway's." })
+  @Field(() => Decimal, { nullable: true, description: "Its own service fee on fixed orders; null for the gateway's." })
   feeRateFixed!: string | null;
 
-  @Field(() => Int, { nullable: true, description: "Its own limit of requests a minute; null is the gateway's." })
+  @Field(() => Int, { nullable: true, description: "Its own limit of requests each minute; null for the gateway's." })
   rateLimitPerMin!: number | null;
 
-  @Field(() => Int, { nullable: true, description: "Its own limit of orders created a minute; null is the gateway's." })
+  @Field(() => Int, {
+    nullable: true,
+    description: "Its own limit of orders created each minute; null for the gateway's.",
+  })
   ordersLimitPerMin!: number | null;
 
   @Field(() => Int, {
     nullable: true,
-    description: "Its own cap on orders that wait for their deposit; null is the gateway's.",
+    description: "Its own cap on orders that wait for their deposit; null for the gateway's.",
   })
   maxOpenOrders!: number | null;
 
   @Field(() => Int, {
     nullable: true,
     description:
-      "Its own cap on what fixed orders created within an hour are worth together, in US dollars; null is the gateway's.",
+      "Its own cap on the total value of fixed orders created within an hour, in US dollars; null for the gateway's.",
   })
   maxFixedExposureUsd!: number | null;
 
   @Field(() => Int, {
     nullable: true,
     description:
-      "Its own cap on what fixed orders created within a day are worth together, in US dollars; null is the gateway's, or that of an hour where it is higher.",
+      "Its own cap on the total value of fixed orders created within a day, in US dollars. Null for the gateway's, or for its own cap of an hour when that is higher.",
   })
   maxFixedDayUsd!: number | null;
 
   @Field(() => Int, {
     nullable: true,
     description:
-      "Its own cap on what float orders that wait or are between deposit and payout are worth together, in US dollars; null is the gateway's.",
+      "Its own cap on the total value of float orders that wait or are between deposit and payout, in US dollars; null for the gateway's.",
   })
   maxFloatExposureUsd!: number | null;
 
   @Field(() => Boolean, {
     description:
-      'Whether its fixed caps stay when its fixed orders cost more than they bring. Otherwise they fall to a tenth.',
+      'Whether its fixed caps stay when its fixed orders cost more than they earn. Otherwise they fall to a tenth.',
   })
   keepsFixedCaps!: boolean;
 
@@ -94,35 +97,35 @@ export class PartnerType {
   @Field(() => DateTime, { description: 'When it was created.' })
   createdAt!: Date;
 
-  @Field(() => DateTime, { description: 'When it was changed last.' })
+  @Field(() => DateTime, { description: 'When it last changed.' })
   updatedAt!: Date;
 }
 
 @ObjectType('FixedResult', {
-  description: 'What the fixed orders of a partner came to, by the market prices at the decision of each exchange.',
+  description: "Results of a partner's fixed orders, at the market prices when each exchange was decided.",
 })
 export class FixedResultType {
   @Field(() => Int, { description: 'Orders that were exchanged.' })
   orders!: number;
 
-  @Field(() => Decimal, { description: 'What users sent, in US dollars.' })
+  @Field(() => Decimal, { description: 'Value of the deposits, in US dollars.' })
   sentUsd!: string;
 
   @Field(() => Decimal, {
     nullable: true,
     description:
-      'By how many basis points users were owed more than they sent, before fees, weighted by value. Near 0 when the market decides, above the fee when users pick the orders that they pay. Null without orders.',
+      'By how many basis points the owed value exceeds the deposited value, before fees, weighted by value. Near 0 when the market decides, above the fee when users pick the orders that they pay. Null without orders.',
   })
   adverseBps!: string | null;
 
   @Field(() => Decimal, {
     description:
-      'What users were owed after the service fee less what they sent, in US dollars. Negative when we earned.',
+      'Value owed to users after the service fee minus value deposited, in US dollars. Negative when the gateway earned.',
   })
   lossUsd!: string;
 }
 
-@ObjectType('FixedResults', { description: 'How fixed orders of a partner went. A worker sums them up each minute.' })
+@ObjectType('FixedResults', { description: "Results of a partner's fixed orders. A worker updates them each minute." })
 export class FixedResultsType {
   @Field(() => FixedResultType, { description: 'Of the last 24 hours.' })
   day!: FixedResultType;
@@ -140,7 +143,7 @@ export class PricingType {
   fixed!: string;
 }
 
-@ObjectType('IssuedKey', { description: 'A key at the one moment when it is whole. It cannot be read again.' })
+@ObjectType('IssuedKey', { description: 'A new key with its secret. It cannot be read again.' })
 export class IssuedKeyType {
   @Field(() => ID, { description: 'Public half of the key.' })
   keyId!: string;
@@ -150,7 +153,7 @@ export class IssuedKeyType {
 }
 
 @InputType('PricingInput', {
-  description: 'Service fees as fractions. What is absent stays; null goes back to the gateway.',
+  description: "Service fees as fractions. An absent one stays as it is; null restores the gateway's.",
 })
 export class PricingInput {
   @Field(() => Decimal, { nullable: true, description: 'On float orders: 0.004.' })
@@ -160,50 +163,57 @@ export class PricingInput {
   fixed?: string | null;
 }
 
-@InputType('LimitsInput', { description: 'Limits of a partner. What is absent stays; null goes back to the gateway.' })
+@InputType('LimitsInput', {
+  description: "Limits of a partner. An absent one stays as it is; null restores the gateway's.",
+})
 export class LimitsInput {
-  @Field(() => Int, { nullable: true, description: 'Requests a minute.' })
+  @Field(() => Int, { nullable: true, description: 'Requests each minute.' })
   requests?: number | null;
 
-  @Field(() => Int, { nullable: true, description: 'Orders created a minute.' })
+  @Field(() => Int, { nullable: true, description: 'Orders created each minute.' })
   orders?: number | null;
 
   @Field(() => Int, { nullable: true, description: 'Orders that may wait for their deposit.' })
   openOrders?: number | null;
 
-  @Field(() => Int, { nullable: true, description: 'Worth of fixed orders created within an hour, in US dollars.' })
+  @Field(() => Int, {
+    nullable: true,
+    description: 'Total value of fixed orders created within an hour, in US dollars.',
+  })
   fixedExposureUsd?: number | null;
 
-  @Field(() => Int, { nullable: true, description: 'Worth of fixed orders created within a day, in US dollars.' })
+  @Field(() => Int, { nullable: true, description: 'Total value of fixed orders created within a day, in US dollars.' })
   fixedDayUsd?: number | null;
 
   @Field(() => Int, {
     nullable: true,
-    description: 'Worth of float orders that wait or are between deposit and payout, in US dollars.',
+    description: 'Total value of float orders that wait or are between deposit and payout, in US dollars.',
   })
   floatExposureUsd?: number | null;
 
   @Field(() => Boolean, {
     nullable: true,
-    description: 'Whether the fixed caps stay when fixed orders cost more than they bring; null is false.',
+    description: 'Whether the fixed caps stay when fixed orders cost more than they earn; null counts as false.',
   })
   keepsFixedCaps?: boolean | null;
 }
 
-@InputType('KeyInput', { description: 'What a key is. What is absent stays, or is the default for a new key.' })
+@InputType('KeyInput', {
+  description: 'Properties of a key. An absent one stays as it is, or is the default for a new key.',
+})
 export class KeyInput {
-  @Field(() => String, { nullable: true, description: 'What it is for.' })
+  @Field(() => String, { nullable: true, description: 'Purpose of the key.' })
   label?: string | null;
 
-  @Field(() => [KeyScopeEnum], { nullable: true, description: 'What it may do; everything for a new key.' })
+  @Field(() => [KeyScopeEnum], { nullable: true, description: 'Permissions of the key; all for a new key.' })
   scopes?: Parameters<typeof scopeOf>[0][] | null;
 
   @Field(() => [String], {
     nullable: true,
-    description: 'Client networks that may use it, like 203.0.113.0/24; none means all.',
+    description: 'Client networks that may use the key, like 203.0.113.0/24; an empty list allows all.',
   })
   allowedCidrs?: string[] | null;
 
-  @Field(() => DateTime, { nullable: true, description: 'When it ends; null for never.' })
+  @Field(() => DateTime, { nullable: true, description: 'When it expires; null for never.' })
   expiresAt?: Date | null;
 }

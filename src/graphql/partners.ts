@@ -1,12 +1,10 @@
 import { Arg, Ctx, FieldResolver, ID, Int, Mutation, Query, Resolver, Root } from 'type-graphql';
-import type { AuditLog } from '../audit/audit-log.ts';
 import type { ApiKey } from '../partners/api-key.entity.ts';
 import type { Partner, PartnerStatus } from '../partners/partner.entity.ts';
 import type { IssuedKey, KeyOptions, PartnerService } from '../partners/partner-service.ts';
 import type { RateService } from '../rates/rate-service.ts';
 import type { StatsRow } from '../reports/order-stats.ts';
-import type { GraphqlContext } from './context.ts';
-import { KeyScopeEnum, PartnerStatusEnum, scopeName, scopeOf } from './enumerations.ts';
+import type { AuditLog } from '../staff/audit/audit-log.ts';
 import {
   ApiKeyType,
   FixedResultsType,
@@ -17,12 +15,14 @@ import {
   PricingInput,
   PricingType,
 } from './partner-types.ts';
-import { Permit } from './permit.ts';
+import type { GraphqlContext } from './server/context.ts';
+import { KeyScopeEnum, PartnerStatusEnum, scopeName, scopeOf } from './server/enumerations.ts';
+import { RequiresPermission } from './server/requires-permission.ts';
 import { StatsBucketType } from './stats.ts';
 
 @Resolver(() => ApiKeyType)
 export class ApiKeyResolver {
-  @FieldResolver(() => [KeyScopeEnum], { description: 'What it may do.' })
+  @FieldResolver(() => [KeyScopeEnum], { description: 'Permissions of the key.' })
   scopes(@Root() { scopes }: ApiKey): string[] {
     return scopes.map(scopeName);
   }
@@ -40,13 +40,13 @@ export class PartnerResolver {
     this.#rates = rates;
   }
 
-  @Permit('partners:read')
+  @RequiresPermission('partners:read')
   @Query(() => [PartnerType], { description: 'All partners, oldest first, at most 1000.' })
   partners(): Promise<Partner[]> {
     return this.#partners.list();
   }
 
-  @Permit('partners:read')
+  @RequiresPermission('partners:read')
   @Query(() => PartnerType, { description: 'One partner.' })
   partner(@Arg('id', () => ID, { description: 'Id of the partner.' }) id: string): Promise<Partner> {
     return this.#partners.get(id);
@@ -57,33 +57,33 @@ export class PartnerResolver {
     return this.#rates.pricing(partner);
   }
 
-  @Permit('keys:read')
+  @RequiresPermission('keys:read')
   @FieldResolver(() => [ApiKeyType], { description: 'Its keys, oldest first.' })
   keys(@Root() { id }: Partner, @Ctx() { loaders }: GraphqlContext): Promise<ApiKey[]> {
     return loaders.keys.load(id);
   }
 
-  @Permit('stats:read')
+  @RequiresPermission('stats:read')
   @FieldResolver(() => [StatsBucketType], {
-    description: 'Its orders of the last 30 days, by day. Days without orders are left out.',
+    description: 'Its orders of the last 30 days, by day. Days without orders are omitted.',
   })
   usage(@Root() { id }: Partner, @Ctx() { loaders }: GraphqlContext): Promise<StatsRow[]> {
     return loaders.usage.load(id);
   }
 
-  @Permit('stats:read')
-  @FieldResolver(() => FixedResultsType, { description: 'What its fixed orders brought or cost.' })
+  @RequiresPermission('stats:read')
+  @FieldResolver(() => FixedResultsType, { description: 'Costs and earnings of its fixed orders.' })
   async fixedResults(@Root() { id }: Partner, @Ctx() { loaders }: GraphqlContext): Promise<FixedResultsType> {
     const none = { orders: 0, sentUsd: '0', adverseBps: null, lossUsd: '0' };
     const [day, month] = await Promise.all([loaders.fixedDay.load(id), loaders.fixedMonth.load(id)]);
     return { day: day ?? none, month: month ?? none };
   }
 
-  @Permit('partners:write')
-  @Mutation(() => PartnerType, { description: "Makes an active partner with the gateway's pricing and limits." })
+  @RequiresPermission('partners:write')
+  @Mutation(() => PartnerType, { description: "Creates an active partner with the gateway's pricing and limits." })
   partnerCreate(
     @Arg('name', () => String, { description: 'Name, 1 to 200 characters.' }) name: string,
-    @Arg('reason', () => String, { description: 'Why.' }) reason: string,
+    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<Partner> {
     return this.#audit.act(context.actor, 'partnerCreate', reason, async (em) => {
@@ -92,45 +92,47 @@ export class PartnerResolver {
     });
   }
 
-  @Permit('partners:write')
+  @RequiresPermission('partners:write')
   @Mutation(() => PartnerType, { description: 'Renames a partner.' })
   partnerRename(
     @Arg('id', () => ID, { description: 'The partner.' }) id: string,
     @Arg('name', () => String, { description: 'Name, 1 to 200 characters.' }) name: string,
-    @Arg('reason', () => String, { description: 'Why.' }) reason: string,
+    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<Partner> {
     return this.#change(context, 'partnerRename', id, { name }, reason);
   }
 
-  @Permit('partners:write')
-  @Mutation(() => PartnerType, { description: 'Lets a partner use the API, or stops that. Orders under way go on.' })
+  @RequiresPermission('partners:write')
+  @Mutation(() => PartnerType, { description: 'Lets a partner use the API, or blocks it. Orders under way continue.' })
   partnerStatus(
     @Arg('id', () => ID, { description: 'The partner.' }) id: string,
-    @Arg('status', () => PartnerStatusEnum, { description: 'From now on.' }) status: PartnerStatus,
-    @Arg('reason', () => String, { description: 'Why.' }) reason: string,
+    @Arg('status', () => PartnerStatusEnum, { description: 'The new status.' }) status: PartnerStatus,
+    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<Partner> {
     return this.#change(context, 'partnerStatus', id, { status }, reason);
   }
 
-  @Permit('partners:write')
-  @Mutation(() => PartnerType, { description: 'Requires signed order requests of a partner, or no longer.' })
+  @RequiresPermission('partners:write')
+  @Mutation(() => PartnerType, {
+    description: 'Requires signed order requests from a partner, or stops requiring them.',
+  })
   partnerSignature(
     @Arg('id', () => ID, { description: 'The partner.' }) id: string,
     @Arg('required', () => Boolean, { description: 'Whether order requests must be signed.' }) required: boolean,
-    @Arg('reason', () => String, { description: 'Why.' }) reason: string,
+    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<Partner> {
     return this.#change(context, 'partnerSignature', id, { requireSignature: required }, reason);
   }
 
-  @Permit('partners:price')
+  @RequiresPermission('partners:price')
   @Mutation(() => PartnerType, { description: "Sets a partner's service fees." })
   partnerPricing(
     @Arg('id', () => ID, { description: 'The partner.' }) id: string,
     @Arg('pricing', () => PricingInput, { description: 'The fees.' }) { float, fixed }: PricingInput,
-    @Arg('reason', () => String, { description: 'Why.' }) reason: string,
+    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<Partner> {
     const changes = {
@@ -140,7 +142,7 @@ export class PartnerResolver {
     return this.#change(context, 'partnerPricing', id, changes, reason);
   }
 
-  @Permit('partners:price')
+  @RequiresPermission('partners:price')
   @Mutation(() => PartnerType, { description: "Sets a partner's limits." })
   partnerLimits(
     @Arg('id', () => ID, { description: 'The partner.' }) id: string,
@@ -153,7 +155,7 @@ export class PartnerResolver {
       floatExposureUsd,
       keepsFixedCaps,
     }: LimitsInput,
-    @Arg('reason', () => String, { description: 'Why.' }) reason: string,
+    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<Partner> {
     const changes = {
@@ -168,12 +170,12 @@ export class PartnerResolver {
     return this.#change(context, 'partnerLimits', id, changes, reason);
   }
 
-  @Permit('keys:write')
-  @Mutation(() => IssuedKeyType, { description: 'Issues a key. A partner has at most five live ones.' })
+  @RequiresPermission('keys:write')
+  @Mutation(() => IssuedKeyType, { description: 'Issues a key. A partner has at most five valid keys.' })
   keyIssue(
     @Arg('partnerId', () => ID, { description: 'The partner.' }) partnerId: string,
-    @Arg('key', () => KeyInput, { nullable: true, description: 'What it is.' }) key: KeyInput | null,
-    @Arg('reason', () => String, { description: 'Why.' }) reason: string,
+    @Arg('key', () => KeyInput, { nullable: true, description: 'Properties of the key.' }) key: KeyInput | null,
+    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<IssuedKey> {
     return this.#audit.act(context.actor, 'keyIssue', reason, async (em) => {
@@ -183,13 +185,13 @@ export class PartnerResolver {
     });
   }
 
-  @Permit('keys:write')
-  @Mutation(() => IssuedKeyType, { description: 'Issues a successor of a key, and gives the old one an end.' })
+  @RequiresPermission('keys:write')
+  @Mutation(() => IssuedKeyType, { description: 'Issues a successor of a key, and sets an expiry for the old key.' })
   keyRoll(
     @Arg('keyId', () => ID, { description: 'The old key.' }) keyId: string,
-    @Arg('hours', () => Int, { defaultValue: 24, description: 'How long the old key lives on, 0 to 168.' })
+    @Arg('hours', () => Int, { defaultValue: 24, description: 'Hours until the old key expires, 0 to 168.' })
     hours: number,
-    @Arg('reason', () => String, { description: 'Why.' }) reason: string,
+    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<IssuedKey> {
     return this.#audit.act(context.actor, 'keyRoll', reason, async (em) => {
@@ -198,12 +200,12 @@ export class PartnerResolver {
     });
   }
 
-  @Permit('keys:write')
-  @Mutation(() => ApiKeyType, { description: 'Changes what a live key is called, may do, and until when.' })
+  @RequiresPermission('keys:write')
+  @Mutation(() => ApiKeyType, { description: 'Changes the label, permissions, networks and expiry of a valid key.' })
   keyChange(
     @Arg('keyId', () => ID, { description: 'The key.' }) keyId: string,
-    @Arg('key', () => KeyInput, { description: 'What it is from now on.' }) key: KeyInput,
-    @Arg('reason', () => String, { description: 'Why.' }) reason: string,
+    @Arg('key', () => KeyInput, { description: 'The new properties.' }) key: KeyInput,
+    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<ApiKey> {
     return this.#audit.act(context.actor, 'keyChange', reason, async (em) => {
@@ -213,11 +215,11 @@ export class PartnerResolver {
     });
   }
 
-  @Permit('keys:write')
-  @Mutation(() => ApiKeyType, { description: 'Ends a key at once.' })
+  @RequiresPermission('keys:write')
+  @Mutation(() => ApiKeyType, { description: 'Revokes a key at once.' })
   keyRevoke(
     @Arg('keyId', () => ID, { description: 'The key.' }) keyId: string,
-    @Arg('reason', () => String, { description: 'Why.' }) reason: string,
+    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<ApiKey> {
     return this.#audit.act(context.actor, 'keyRevoke', reason, async (em) => {

@@ -1,54 +1,56 @@
 import { Arg, Ctx, Field, FieldResolver, ID, Int, Mutation, ObjectType, Query, Resolver, Root } from 'type-graphql';
 import { validate as isUuid } from 'uuid';
-import type { AuditLog } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
 import { Currency } from '../currencies/currency.entity.ts';
 import { AppError } from '../errors.ts';
 import { holdById, openHolds, type PayoutHold, type PayoutSpending, payoutSpending } from '../reports/payout-brakes.ts';
-import type { HoldCause, PayoutHolds } from '../settlement/payout-holds.ts';
-import type { PayoutRules } from '../settlement/payout-limits.ts';
+import type { HoldCause, PayoutHolds } from '../settlement/payments/payout-holds.ts';
+import type { PayoutRules } from '../settlement/payments/payout-limits.ts';
 import type { StaffAction } from '../settlement/staff-action.entity.ts';
 import type { StaffActions } from '../settlement/staff-actions.ts';
+import type { AuditLog } from '../staff/audit/audit-log.ts';
 import { ActionType } from './actions.ts';
-import type { GraphqlContext } from './context.ts';
-import { enumOf } from './enums.ts';
-import { Permit } from './permit.ts';
-import { DateTime, Decimal } from './scalars.ts';
+import type { GraphqlContext } from './server/context.ts';
+import { enumOf } from './server/enums.ts';
+import { RequiresPermission } from './server/requires-permission.ts';
+import { DateTime, Decimal } from './server/scalars.ts';
 import { StaffNameType, staffName } from './staff-types.ts';
 
 const HoldCauseEnum = enumOf<HoldCause>('PayoutHoldCause', 'Why payouts are held.', {
   reconciliation: 'The ledger differs from the chains, the venue or the orders.',
-  client_debit: 'An order was paid more than it brought.',
-  venue_loss: 'Exchanges lost more than the set amount within 24 hours.',
+  client_debit: 'An order was paid more than its deposits brought.',
+  venue_loss: 'Exchanges lost more than the limit within 24 hours.',
   staff: 'A member of staff stopped them.',
 });
 
 @ObjectType('PayoutHold', {
-  description: 'While it is open, no payout or refund of its asset begins. What was signed goes on.',
+  description: 'While it is open, no payout or refund of its asset begins. Signed payments continue.',
 })
 export class PayoutHoldType {
   @Field(() => ID, { description: 'Id of the hold.' })
   id!: string;
 
-  @Field(() => HoldCauseEnum, { description: 'Why.' })
+  @Field(() => HoldCauseEnum, { description: 'Cause of the hold.' })
   cause!: HoldCause;
 
-  @Field(() => String, { nullable: true, description: 'Coin; null for every asset.' })
+  @Field(() => String, { nullable: true, description: 'Coin; null for all assets.' })
   coin!: string | null;
 
-  @Field(() => String, { nullable: true, description: 'Network; null for every asset.' })
+  @Field(() => String, { nullable: true, description: 'Network; null for all assets.' })
   network!: string | null;
 
-  @Field(() => String, { description: 'What was found, or the reason of the member who stopped.' })
+  @Field(() => String, { description: 'The finding, or the reason of the member who stopped payouts.' })
   detail!: string;
 
   @Field(() => DateTime, { description: 'Since when.' })
   openedAt!: Date;
 
-  @Field(() => Boolean, { description: 'Whether the last look still found the cause. A stop by staff always stands.' })
+  @Field(() => Boolean, {
+    description: 'Whether the last check still found the cause. The cause of a stop by staff always stands.',
+  })
   isStanding!: boolean;
 
-  @Field(() => Int, { description: 'Payouts and refunds that wait for it, counted up to 10,000.' })
+  @Field(() => Int, { description: 'Payouts and refunds that it holds, counted up to 10,000.' })
   waiting!: number;
 
   @Field(() => DateTime, { nullable: true, description: 'When it ended.' })
@@ -58,7 +60,7 @@ export class PayoutHoldType {
   isAcknowledged!: boolean;
 }
 
-@ObjectType('PayoutLimit', { description: 'A limit on automatic payouts and refunds, and what of it is used.' })
+@ObjectType('PayoutLimit', { description: 'A limit on automatic payouts and refunds, and its usage.' })
 export class PayoutLimitType {
   @Field(() => String, { nullable: true, description: 'Coin; null for all assets together.' })
   coin!: string | null;
@@ -66,32 +68,32 @@ export class PayoutLimitType {
   @Field(() => String, { nullable: true, description: 'Network; null for all assets together.' })
   network!: string | null;
 
-  @Field(() => Decimal, { description: 'US dollars that began to be sent within an hour.' })
+  @Field(() => Decimal, { description: 'US dollars of payments that began within an hour.' })
   hourUsd!: string;
 
-  @Field(() => Int, { description: 'Most of them.' })
+  @Field(() => Int, { description: 'Limit for an hour, in US dollars.' })
   hourLimitUsd!: number;
 
-  @Field(() => Decimal, { description: 'US dollars that began to be sent within 24 hours.' })
+  @Field(() => Decimal, { description: 'US dollars of payments that began within 24 hours.' })
   dayUsd!: string;
 
-  @Field(() => Int, { description: 'Most of them.' })
+  @Field(() => Int, { description: 'Limit for 24 hours, in US dollars.' })
   dayLimitUsd!: number;
 
   @Field(() => Int, { description: 'Payments that wait for room.' })
   waiting!: number;
 
-  @Field(() => DateTime, { nullable: true, description: 'Since when the first of them waits.' })
+  @Field(() => DateTime, { nullable: true, description: 'Since when the oldest of them waits.' })
   waitingSince!: Date | null;
 }
 
-@ObjectType('PayoutBrakes', { description: 'What keeps automatic payments back at present.' })
+@ObjectType('PayoutBrakes', { description: 'The open holds and the limits of automatic payments.' })
 export class PayoutBrakesType {
-  @Field(() => [PayoutHoldType], { description: 'Holds that are open, oldest first.' })
+  @Field(() => [PayoutHoldType], { description: 'Open holds, oldest first.' })
   holds!: PayoutHold[];
 
   @Field(() => [PayoutLimitType], {
-    description: 'The limit of all assets, then of each asset that was paid within 24 hours or waits.',
+    description: 'The limit of all assets, then of each asset with payments within 24 hours or waiting payments.',
   })
   limits!: PayoutLimitType[];
 }
@@ -112,8 +114,8 @@ export class PayoutResolver {
     this.#rules = rules;
   }
 
-  @Permit('system:read')
-  @Query(() => PayoutBrakesType, { description: 'What keeps automatic payments back at present.' })
+  @RequiresPermission('system:read')
+  @Query(() => PayoutBrakesType, { description: 'The open holds and the limits of automatic payments.' })
   async payoutBrakes(@Ctx() { em }: GraphqlContext): Promise<{ holds: PayoutHold[]; limits: PayoutLimitType[] }> {
     const spending = await payoutSpending(em, this.#clock.now());
     return { holds: await openHolds(em), limits: spending.map((spent) => this.#limitOf(spent)) };
@@ -128,31 +130,31 @@ export class PayoutResolver {
 
   @FieldResolver(() => StaffNameType, {
     nullable: true,
-    description: 'Who stopped; null when the gateway did, or an operator by command.',
+    description: 'The member who stopped payouts; null for the gateway, or for an operator on the command line.',
   })
   async openedBy(@Root() { openedBy }: PayoutHold, @Ctx() context: GraphqlContext): Promise<StaffNameType | null> {
     return openedBy === null ? null : staffName(context, openedBy);
   }
 
-  @FieldResolver(() => StaffNameType, { nullable: true, description: 'Who proposed to end it.' })
+  @FieldResolver(() => StaffNameType, { nullable: true, description: 'The member who proposed to end it.' })
   async proposedBy(@Root() { proposedBy }: PayoutHold, @Ctx() context: GraphqlContext): Promise<StaffNameType | null> {
     return proposedBy === null ? null : staffName(context, proposedBy);
   }
 
-  @FieldResolver(() => StaffNameType, { nullable: true, description: 'Who ended it.' })
+  @FieldResolver(() => StaffNameType, { nullable: true, description: 'The member who ended it.' })
   async closedBy(@Root() { closedBy }: PayoutHold, @Ctx() context: GraphqlContext): Promise<StaffNameType | null> {
     return closedBy === null ? null : staffName(context, closedBy);
   }
 
-  @Permit('payouts:stop')
+  @RequiresPermission('payouts:stop')
   @Mutation(() => PayoutHoldType, {
-    description: 'Stops payouts and refunds of an asset, or of all, at once. Two members let them go on.',
+    description: 'Stops payouts and refunds of one asset, or of all assets, at once. Two members resume them.',
   })
   payoutStop(
-    @Arg('coin', () => String, { nullable: true, description: 'Coin; left out with network for every asset.' })
+    @Arg('coin', () => String, { nullable: true, description: 'Coin; omitted with network for all assets.' })
     coin: string | null,
     @Arg('network', () => String, { nullable: true, description: 'Network.' }) network: string | null,
-    @Arg('reason', () => String, { description: 'Why.' }) reason: string,
+    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<PayoutHold> {
     return this.#audit.act(context.actor, 'payoutStop', reason, async (em) => {
@@ -167,16 +169,16 @@ export class PayoutResolver {
     });
   }
 
-  @Permit('payouts:resume')
+  @RequiresPermission('payouts:resume')
   @Mutation(() => ActionType, { description: 'Proposes to end a hold of payouts. Another member approves.' })
   payoutResume(
     @Arg('holdId', () => ID, { description: 'The hold.' }) holdId: string,
     @Arg('acknowledge', () => Boolean, {
       defaultValue: false,
-      description: 'End it although its cause stands. What was found then opens no other hold.',
+      description: 'End it although its cause stands. The same finding then opens no other hold.',
     })
     acknowledges: boolean,
-    @Arg('reason', () => String, { description: 'Why.' }) reason: string,
+    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<StaffAction> {
     if (!isUuid(holdId)) throw new AppError('hold_not_found', 'there is no such hold of payouts');
@@ -189,12 +191,12 @@ export class PayoutResolver {
   }
 }
 
-/** The hold that a proposal is about. */
+/** Adds the hold of payouts to a proposal. */
 @Resolver(() => ActionType)
 export class ActionHoldResolver {
   @FieldResolver(() => PayoutHoldType, {
     nullable: true,
-    description: 'The hold of payouts that it is about, if it is about one.',
+    description: 'The hold of payouts of the proposal; null when it concerns none.',
   })
   async hold(@Root() { holdId }: StaffAction, @Ctx() { em }: GraphqlContext): Promise<PayoutHold | null> {
     return holdId === null ? null : holdById(em, holdId);

@@ -12,7 +12,6 @@ import {
   Resolver,
   Root,
 } from 'type-graphql';
-import type { AuditLog } from '../audit/audit-log.ts';
 import { AppError } from '../errors.ts';
 import { type Big, formatDecimal, parseDecimal } from '../money.ts';
 import type { PartnerService } from '../partners/partner-service.ts';
@@ -21,117 +20,118 @@ import type { PriceOverride } from '../rates/price-override.entity.ts';
 import type { PriceOverrideService } from '../rates/price-override-service.ts';
 import type { RateType } from '../rates/quote.ts';
 import type { RateService } from '../rates/rate-service.ts';
-import type { GraphqlContext } from './context.ts';
-import { RateTypeEnum } from './enumerations.ts';
-import { Permit } from './permit.ts';
-import { DateTime, Decimal } from './scalars.ts';
+import type { AuditLog } from '../staff/audit/audit-log.ts';
+import type { GraphqlContext } from './server/context.ts';
+import { RateTypeEnum } from './server/enumerations.ts';
+import { RequiresPermission } from './server/requires-permission.ts';
+import { DateTime, Decimal } from './server/scalars.ts';
 import { StaffNameType, staffName } from './staff-types.ts';
 
-@ObjectType('Quote', { description: 'What a partner would be quoted now.' })
+@ObjectType('Quote', { description: 'The current quote for a partner.' })
 export class QuoteType {
-  @Field(() => String, { description: 'Coin that comes.' })
+  @Field(() => String, { description: 'Source coin.' })
   coinFrom!: string;
 
-  @Field(() => String, { description: 'Network that it comes on.' })
+  @Field(() => String, { description: 'Source network.' })
   networkFrom!: string;
 
-  @Field(() => String, { description: 'Coin that goes.' })
+  @Field(() => String, { description: 'Destination coin.' })
   coinTo!: string;
 
-  @Field(() => String, { description: 'Network that it goes on.' })
+  @Field(() => String, { description: 'Destination network.' })
   networkTo!: string;
 
-  @Field(() => RateTypeEnum, { description: 'When the rate is decided.' })
+  @Field(() => RateTypeEnum, { description: 'Whether the rate is fixed at creation or floats.' })
   rateType!: RateType;
 
-  @Field(() => Decimal, { description: 'What comes.' })
+  @Field(() => Decimal, { description: 'Amount to be deposited.' })
   amountFrom!: string;
 
-  @Field(() => Decimal, { description: 'What goes.' })
+  @Field(() => Decimal, { description: 'Amount to be paid out.' })
   amountTo!: string;
 
-  @Field(() => Decimal, { description: 'Net units of the coin that goes, for one of the coin that comes.' })
+  @Field(() => Decimal, { description: 'Net units of the destination coin for one unit of the source coin.' })
   rate!: string;
 
   @Field(() => Decimal, { description: 'Service fee as a fraction.' })
   feeRate!: string;
 
-  @Field(() => Decimal, { description: 'Service fee, in units of the coin that goes.' })
+  @Field(() => Decimal, { description: 'Service fee, in units of the destination coin.' })
   serviceFee!: string;
 
-  @Field(() => Decimal, { description: 'Network fee, in units of the coin that goes.' })
+  @Field(() => Decimal, { description: 'Network fee, in units of the destination coin.' })
   networkFee!: string;
 
-  @Field(() => Decimal, { description: 'Smallest amount, in units of the coin that comes.' })
+  @Field(() => Decimal, { description: 'Smallest amount, in units of the source coin.' })
   minAmount!: string;
 
-  @Field(() => Decimal, { description: 'Largest amount, in units of the coin that comes.' })
+  @Field(() => Decimal, { description: 'Largest amount, in units of the source coin.' })
   maxAmount!: string;
 
   @Field(() => Int, { nullable: true, description: 'Whole seconds for which the rate holds; null for float.' })
   expiresIn!: number | null;
 }
 
-@InputType('QuoteInput', { description: 'What is quoted.' })
+@InputType('QuoteInput', { description: 'The pair, amount and rate type of a quote.' })
 export class QuoteInput {
-  @Field(() => String, { description: 'Coin that comes.' })
+  @Field(() => String, { description: 'Source coin.' })
   coinFrom!: string;
 
-  @Field(() => String, { nullable: true, description: 'Its network, when it is on several.' })
+  @Field(() => String, { nullable: true, description: 'Source network; required when the coin has several.' })
   networkFrom?: string | null;
 
-  @Field(() => String, { description: 'Coin that goes.' })
+  @Field(() => String, { description: 'Destination coin.' })
   coinTo!: string;
 
-  @Field(() => String, { nullable: true, description: 'Its network, when it is on several.' })
+  @Field(() => String, { nullable: true, description: 'Destination network; required when the coin has several.' })
   networkTo?: string | null;
 
-  @Field(() => Decimal, { nullable: true, description: "What comes; the pair's minimum unless given." })
+  @Field(() => Decimal, { nullable: true, description: "Amount of the source coin; the pair's minimum by default." })
   amount?: string | null;
 
-  @Field(() => RateTypeEnum, { defaultValue: 'float', description: 'When the rate is decided.' })
+  @Field(() => RateTypeEnum, { defaultValue: 'float', description: 'Whether the rate is fixed at creation or floats.' })
   rateType!: RateType;
 
-  @Field(() => ID, { nullable: true, description: 'Partner whose pricing counts; the public one unless given.' })
+  @Field(() => ID, { nullable: true, description: 'Partner whose pricing applies; the public pricing by default.' })
   partnerId?: string | null;
 }
 
-@ObjectType('PriceOverride', { description: 'A price of a pair that staff set by hand for a while.' })
+@ObjectType('PriceOverride', { description: 'A temporary price of a pair that staff set.' })
 export class PriceOverrideType {
   @Field(() => ID, { description: 'Id of the override.' })
   id!: string;
 
-  @Field(() => String, { description: 'Coin that comes.' })
+  @Field(() => String, { description: 'Source coin.' })
   coinFrom!: string;
 
-  @Field(() => String, { description: 'Coin that goes.' })
+  @Field(() => String, { description: 'Destination coin.' })
   coinTo!: string;
 
-  @Field(() => Decimal, { description: 'Units of the coin that goes, for one of the coin that comes, before fees.' })
+  @Field(() => Decimal, { description: 'Units of the destination coin for one unit of the source coin, before fees.' })
   price!: string;
 
   @Field(() => DateTime, { description: 'When it was set.' })
   createdAt!: Date;
 
-  @Field(() => DateTime, { description: 'When it ends by itself.' })
+  @Field(() => DateTime, { description: 'When it expires.' })
   endsAt!: Date;
 
-  @Field(() => DateTime, { nullable: true, description: 'When it was ended before that.' })
+  @Field(() => DateTime, { nullable: true, description: 'When staff ended it before its expiry.' })
   endedAt!: Date | null;
 }
 
 @InputType('PriceOverrideInput', { description: 'A price for a pair.' })
 export class PriceOverrideInput {
-  @Field(() => String, { description: 'Coin that comes.' })
+  @Field(() => String, { description: 'Source coin.' })
   coinFrom!: string;
 
-  @Field(() => String, { description: 'Coin that goes.' })
+  @Field(() => String, { description: 'Destination coin.' })
   coinTo!: string;
 
-  @Field(() => Decimal, { description: 'Units of the coin that goes, for one of the coin that comes, before fees.' })
+  @Field(() => Decimal, { description: 'Units of the destination coin for one unit of the source coin, before fees.' })
   price!: string;
 
-  @Field(() => DateTime, { description: 'When it ends, at most seven days from now.' })
+  @Field(() => DateTime, { description: 'When it expires, at most seven days from now.' })
   endsAt!: Date;
 }
 
@@ -160,10 +160,10 @@ export class RateResolver {
     this.#refreshPrices = refreshPrices;
   }
 
-  @Permit('rates:read')
+  @RequiresPermission('rates:read')
   @Query(() => QuoteType, { description: 'A quote, exactly as a partner would get it.' })
   async quote(
-    @Arg('input', () => QuoteInput, { description: 'What is quoted.' }) input: QuoteInput,
+    @Arg('input', () => QuoteInput, { description: 'The pair, amount and rate type.' }) input: QuoteInput,
   ): Promise<QuoteType> {
     const { coinFrom, coinTo, rateType, partnerId } = input;
     const partner = partnerId ? await this.#partners.get(partnerId) : null;
@@ -195,25 +195,25 @@ export class RateResolver {
     };
   }
 
-  @Permit('rates:read')
-  @Query(() => [PriceOverrideType], { description: 'Prices that are set by hand at present, oldest first.' })
+  @RequiresPermission('rates:read')
+  @Query(() => [PriceOverrideType], { description: 'Prices that staff have set at present, oldest first.' })
   priceOverrides(): Promise<PriceOverride[]> {
     return this.#overrides.live();
   }
 
-  @FieldResolver(() => StaffNameType, { description: 'Who set it.' })
+  @FieldResolver(() => StaffNameType, { description: 'The member who set it.' })
   setBy(@Root() { staffId }: PriceOverride, @Ctx() context: GraphqlContext): Promise<StaffNameType> {
     return staffName(context, staffId);
   }
 
-  @Permit('prices:override')
+  @RequiresPermission('prices:override')
   @Mutation(() => PriceOverrideType, {
     description:
-      'Sets the price of a pair, in this direction, by hand until a time, at most a quarter away from the market. Float quotes follow at once, fixed ones within two windows; other processes within seconds.',
+      'Sets the price of a pair in this direction until a time, at most a quarter away from the market. Float quotes use it at once, fixed quotes within two windows, other processes within seconds.',
   })
   async priceOverride(
     @Arg('input', () => PriceOverrideInput, { description: 'The price.' }) input: PriceOverrideInput,
-    @Arg('reason', () => String, { description: 'Why.' }) reason: string,
+    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<PriceOverride> {
     const override = await this.#audit.act(context.actor, 'priceOverride', reason, async (em) => {
@@ -229,12 +229,12 @@ export class RateResolver {
     return override;
   }
 
-  @Permit('prices:override')
-  @Mutation(() => PriceOverrideType, { description: 'Gives a pair back to the market.' })
+  @RequiresPermission('prices:override')
+  @Mutation(() => PriceOverrideType, { description: 'Ends a set price, so that the pair follows the market again.' })
   async priceOverrideEnd(
-    @Arg('coinFrom', () => String, { description: 'Coin that comes.' }) coinFrom: string,
-    @Arg('coinTo', () => String, { description: 'Coin that goes.' }) coinTo: string,
-    @Arg('reason', () => String, { description: 'Why.' }) reason: string,
+    @Arg('coinFrom', () => String, { description: 'Source coin.' }) coinFrom: string,
+    @Arg('coinTo', () => String, { description: 'Destination coin.' }) coinTo: string,
+    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<PriceOverride> {
     const override = await this.#audit.act(context.actor, 'priceOverrideEnd', reason, async (em) => {

@@ -1,9 +1,9 @@
 import { Ctx, Field, FieldResolver, ID, Int, ObjectType, Resolver, Root } from 'type-graphql';
-import type { Deposit, DepositProblem, DepositState } from '../settlement/deposit.entity.ts';
-import type { Payment, PaymentState } from '../settlement/payment.entity.ts';
-import type { PaymentAttempt } from '../settlement/payment-attempt.entity.ts';
-import type { TradeState } from '../settlement/trade.entity.ts';
-import type { GraphqlContext } from './context.ts';
+import type { Deposit, DepositProblem, DepositState } from '../settlement/deposits/deposit.entity.ts';
+import type { Payment, PaymentState } from '../settlement/payments/payment.entity.ts';
+import type { PaymentAttempt } from '../settlement/payments/payment-attempt.entity.ts';
+import type { TradeState } from '../settlement/venues/trade.entity.ts';
+import type { GraphqlContext } from './server/context.ts';
 import {
   AccountEnum,
   DepositProblemEnum,
@@ -12,27 +12,27 @@ import {
   PaymentLegEnum,
   PaymentStateEnum,
   TradeStateEnum,
-} from './enumerations.ts';
-import { DateTime, Decimal } from './scalars.ts';
+} from './server/enumerations.ts';
+import { DateTime, Decimal } from './server/scalars.ts';
 
 @ObjectType('Deposit', { description: 'A transfer to one of our addresses.' })
 export class DepositType {
   @Field(() => ID, { description: 'Id of the deposit.' })
   id!: string;
 
-  @Field(() => ID, { nullable: true, description: "The order that it is for; null when its tag is nobody's." })
+  @Field(() => ID, { nullable: true, description: 'The order of the deposit; null when no order has its tag.' })
   orderId!: string | null;
 
-  @Field(() => String, { description: 'Chain that it is on.' })
+  @Field(() => String, { description: 'Chain of the transfer.' })
   chain!: string;
 
   @Field(() => String, { description: 'Hash of its transaction.' })
   txid!: string;
 
-  @Field(() => String, { description: 'Address that it went to.' })
+  @Field(() => String, { description: 'Address that received it.' })
   address!: string;
 
-  @Field(() => String, { nullable: true, description: 'Tag or memo that it carries.' })
+  @Field(() => String, { nullable: true, description: 'Tag or memo of the transfer.' })
   tag!: string | null;
 
   @Field(() => String, { description: 'Coin that arrived.' })
@@ -41,13 +41,13 @@ export class DepositType {
   @Field(() => String, { description: 'Network that it arrived on.' })
   network!: string;
 
-  @Field(() => Decimal, { description: "What arrived, in the coin's units." })
+  @Field(() => Decimal, { description: "Amount that arrived, in the coin's units." })
   amount!: string;
 
-  @Field(() => DepositStateEnum, { description: 'Where it stands.' })
+  @Field(() => DepositStateEnum, { description: 'State of the deposit.' })
   state!: DepositState;
 
-  @Field(() => Int, { nullable: true, description: 'Height of its block, while it is in one.' })
+  @Field(() => Int, { nullable: true, description: 'Height of its block; null while no block has it.' })
   height!: number | null;
 
   @Field(() => Int, { description: 'Confirmations that it needs.' })
@@ -61,56 +61,58 @@ export class DepositType {
 
   @Field(() => DateTime, {
     nullable: true,
-    description: 'The earliest time that it can have come, by its chain; null where nothing bounds it.',
+    description: 'The earliest time at which it can have arrived, by its chain; null where the chain gives no bound.',
   })
   arrivedAfter!: Date | null;
 
-  @Field(() => DateTime, { description: 'The latest time that it can have come: in time when within the window.' })
+  @Field(() => DateTime, {
+    description: 'The latest time at which it can have arrived. A deposit is in time when this is within the window.',
+  })
   arrivedBy!: Date;
 
   @Field(() => DateTime, { nullable: true, description: 'When it was credited.' })
   creditedAt!: Date | null;
 
-  @Field(() => DepositProblemEnum, { nullable: true, description: 'Why staff must decide what becomes of it.' })
+  @Field(() => DepositProblemEnum, { nullable: true, description: 'Why staff must decide about it.' })
   problem!: DepositProblem | null;
 }
 
 @ObjectType('Trade', { description: 'The one exchange of an order at the liquidity venue.' })
 export class TradeType {
-  @Field(() => String, { description: 'Venue that is asked.' })
+  @Field(() => String, { description: 'The venue of the exchange.' })
   venue!: string;
 
-  @Field(() => TradeStateEnum, { description: 'Where it stands.' })
+  @Field(() => TradeStateEnum, { description: 'State of the exchange.' })
   state!: TradeState;
 
-  @Field(() => Decimal, { description: 'What of the deposit is exchanged, in units of the coin that came.' })
+  @Field(() => Decimal, { description: 'The exchanged part of the deposit, in units of the source coin.' })
   amountFrom!: string;
 
-  @Field(() => Decimal, { description: 'What the user is paid for it, in units of the coin that goes.' })
+  @Field(() => Decimal, { description: 'The payout to the user, in units of the destination coin.' })
   amountTo!: string;
 
-  @Field(() => Decimal, { description: 'Service fee, in units of the coin that goes.' })
+  @Field(() => Decimal, { description: 'Service fee, in units of the destination coin.' })
   serviceFee!: string;
 
-  @Field(() => Decimal, { description: 'Network fee, in units of the coin that goes.' })
+  @Field(() => Decimal, { description: 'Network fee, in units of the destination coin.' })
   networkFee!: string;
 
-  @Field(() => Decimal, { description: 'The slippage bound: a venue that gives less is refused.' })
+  @Field(() => Decimal, { description: 'The slippage bound: a fill below it is refused.' })
   minBought!: string;
 
-  @Field(() => Decimal, { nullable: true, description: 'What the venue gave; null until it filled.' })
+  @Field(() => Decimal, { nullable: true, description: 'Amount that the venue filled; null until then.' })
   bought!: string | null;
 
   @Field(() => Int, { description: 'How often the venue refused.' })
   tries!: number;
 
-  @Field(() => String, { nullable: true, description: 'What the venue said last.' })
+  @Field(() => String, { nullable: true, description: 'Last answer of the venue.' })
   problem!: string | null;
 
   @Field(() => DateTime, { description: 'When its terms were decided.' })
   createdAt!: Date;
 
-  @Field(() => DateTime, { nullable: true, description: 'When it was filled or given up.' })
+  @Field(() => DateTime, { nullable: true, description: 'When it was filled or abandoned.' })
   settledAt!: Date | null;
 }
 
@@ -122,10 +124,10 @@ export class PaymentAttemptType {
   @Field(() => Decimal, { description: "Its fee, in units of the chain's own coin." })
   fee!: string;
 
-  @Field(() => [String], { description: 'What it spends: outputs, or a nonce.' })
+  @Field(() => [String], { description: 'Its inputs: outputs, or a nonce.' })
   reserves!: string[];
 
-  @Field(() => String, { nullable: true, description: 'Its hash; null until it was signed.' })
+  @Field(() => String, { nullable: true, description: 'Its hash; null until it is signed.' })
   txid!: string | null;
 
   @Field(() => Int, { nullable: true, description: 'Height of its block.' })
@@ -134,7 +136,7 @@ export class PaymentAttemptType {
   @Field(() => DateTime, { description: 'When it was built.' })
   preparedAt!: Date;
 
-  @Field(() => DateTime, { nullable: true, description: 'When its bytes were stored.' })
+  @Field(() => DateTime, { nullable: true, description: 'When its signed bytes were stored.' })
   signedAt!: Date | null;
 
   @Field(() => DateTime, { nullable: true, description: 'When it was first broadcast.' })
@@ -150,66 +152,66 @@ export class PaymentAttemptType {
   deadWhy!: string | null;
 }
 
-@ObjectType('Payment', { description: 'A payment on a chain. Where it goes and how much never changes.' })
+@ObjectType('Payment', { description: 'A payment on a chain. Its address and amount never change.' })
 export class PaymentType {
   @Field(() => ID, { description: 'Id of the payment.' })
   id!: string;
 
-  @Field(() => PaymentKindEnum, { description: 'What it is for.' })
+  @Field(() => PaymentKindEnum, { description: 'Purpose of the payment.' })
   kind!: Payment['kind'];
 
-  @Field(() => PaymentLegEnum, { description: 'Which part of the deposit it settles.' })
+  @Field(() => PaymentLegEnum, { description: 'The part of the deposit that it settles.' })
   leg!: Payment['leg'];
 
   @Field(() => ID, { nullable: true, description: 'The deposit that a payout or a refund settles.' })
   depositId!: string | null;
 
-  @Field(() => String, { description: 'Chain that it is made on.' })
+  @Field(() => String, { description: 'Chain of the payment.' })
   chain!: string;
 
-  @Field(() => String, { description: 'Coin that is paid.' })
+  @Field(() => String, { description: 'Coin of the payment.' })
   coin!: string;
 
-  @Field(() => String, { description: 'Network that it is paid on.' })
+  @Field(() => String, { description: 'Network of the payment.' })
   network!: string;
 
   @Field(() => String, { description: 'Address that it goes to.' })
   address!: string;
 
-  @Field(() => String, { nullable: true, description: 'Tag or memo that it carries.' })
+  @Field(() => String, { nullable: true, description: 'Tag or memo of the payment.' })
   tag!: string | null;
 
-  @Field(() => Decimal, { description: "What the user gets, in the coin's units." })
+  @Field(() => Decimal, { description: "Amount that the user receives, in the coin's units." })
   amount!: string;
 
-  @Field(() => Decimal, { description: 'What was kept of the leg for the network.' })
+  @Field(() => Decimal, { description: 'Network fee that was deducted from its part of the deposit.' })
   feeCharged!: string;
 
-  @Field(() => PaymentStateEnum, { description: 'Where it stands.' })
+  @Field(() => PaymentStateEnum, { description: 'State of the payment.' })
   state!: PaymentState;
 
-  @Field(() => String, { nullable: true, description: 'What stands in its way at present.' })
+  @Field(() => String, { nullable: true, description: 'What blocks it at present.' })
   problem!: string | null;
 
   @Field(() => DateTime, { nullable: true, description: 'Since when.' })
   problemSince!: Date | null;
 
-  @Field(() => DateTime, { description: 'When it was decided.' })
+  @Field(() => DateTime, { description: 'When it was created.' })
   createdAt!: Date;
 
   @Field(() => DateTime, { nullable: true, description: 'When it was first broadcast.' })
   sentAt!: Date | null;
 
-  @Field(() => DateTime, { nullable: true, description: 'When it confirmed, or died.' })
+  @Field(() => DateTime, { nullable: true, description: 'When it confirmed, or was found dead.' })
   endedAt!: Date | null;
 }
 
-@ObjectType('LedgerLine', { description: 'A line of the double-entry book.' })
+@ObjectType('LedgerLine', { description: 'A line of the double-entry ledger.' })
 export class LedgerLineType {
-  @Field(() => String, { description: 'What was booked.' })
+  @Field(() => String, { description: 'Kind of the journal entry.' })
   kind!: string;
 
-  @Field(() => DateTime, { description: 'When.' })
+  @Field(() => DateTime, { description: 'Time of the journal entry.' })
   at!: Date;
 
   @Field(() => AccountEnum, { description: 'Account.' })

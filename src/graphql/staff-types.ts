@@ -1,9 +1,9 @@
 import { Field, ID, ObjectType } from 'type-graphql';
 import type { Permission } from '../staff/permissions.ts';
 import type { StaffRole } from '../staff/staff-member.entity.ts';
-import type { GraphqlContext } from './context.ts';
-import { StaffRoleEnum } from './enumerations.ts';
-import { DateTime } from './scalars.ts';
+import type { GraphqlContext } from './server/context.ts';
+import { StaffRoleEnum } from './server/enumerations.ts';
+import { DateTime } from './server/scalars.ts';
 
 @ObjectType('StaffName', { description: 'A member of staff, as colleagues see them.' })
 export class StaffNameType {
@@ -22,29 +22,29 @@ export class StaffMemberType {
   @Field(() => String, { description: 'E-mail address.' })
   email!: string;
 
-  @Field(() => StaffRoleEnum, { description: 'What the member may do.' })
+  @Field(() => StaffRoleEnum, { description: 'Role of the member.' })
   role!: StaffRole;
 
   @Field(() => DateTime, { description: 'When the member was invited.' })
   createdAt!: Date;
 
-  @Field(() => DateTime, { nullable: true, description: 'When it was shut out.' })
+  @Field(() => DateTime, { nullable: true, description: 'When the member was revoked.' })
   revokedAt!: Date | null;
 
   @Field(() => DateTime, {
     nullable: true,
-    description: 'Since when it is shut out until a second admin decides.',
+    description: 'Since when the member is suspended until a second admin decides.',
   })
   suspendedAt!: Date | null;
 
   @Field(() => DateTime, {
     nullable: true,
-    description: 'From when on the member may approve: a day after an invitation, a new token or another role.',
+    description: 'From when the member may approve: a day after an invitation, a new token or another role.',
   })
   approvesFrom!: Date | null;
 }
 
-@ObjectType('Viewer', { description: 'Who is signed in.' })
+@ObjectType('Viewer', { description: 'The member who is signed in.' })
 export class ViewerType {
   @Field(() => ID, { description: 'Id of the member.' })
   id!: string;
@@ -55,11 +55,11 @@ export class ViewerType {
   @Field(() => StaffRoleEnum, { description: 'Role.' })
   role!: StaffRole;
 
-  @Field(() => [String], { description: 'All that the member may do.' })
+  @Field(() => [String], { description: 'All permissions of the member.' })
   permissions!: Permission[];
 }
 
-/** A colleague's name, for what they did. */
+/** Returns the name of a member, for the actions of the member. */
 export async function staffName({ loaders }: GraphqlContext, id: string): Promise<StaffNameType> {
   const member = await loaders.staffMember.load(id);
   if (!member) throw new Error('a member of staff that is referred to is gone');

@@ -1,15 +1,15 @@
 import { Arg, Ctx, FieldResolver, ID, Mutation, Query, Resolver, Root } from 'type-graphql';
 import { validate as isUuid } from 'uuid';
-import type { AuditLog, Done } from '../audit/audit-log.ts';
 import { AppError } from '../errors.ts';
+import type { AuditedResult, AuditLog } from '../staff/audit/audit-log.ts';
 import { permissionsOf } from '../staff/permissions.ts';
 import { StaffChange } from '../staff/staff-change.entity.ts';
 import type { StaffChangeOutcome, StaffChangeProposal, StaffChanges } from '../staff/staff-changes.ts';
 import type { StaffMember, StaffRole } from '../staff/staff-member.entity.ts';
 import type { StaffService } from '../staff/staff-service.ts';
-import type { GraphqlContext } from './context.ts';
-import { StaffRoleEnum } from './enumerations.ts';
-import { Permit } from './permit.ts';
+import type { GraphqlContext } from './server/context.ts';
+import { StaffRoleEnum } from './server/enumerations.ts';
+import { RequiresPermission } from './server/requires-permission.ts';
 import { StaffChangeOutcomeType, StaffChangeType } from './staff-changes.ts';
 import { StaffMemberType, ViewerType } from './staff-types.ts';
 
@@ -25,98 +25,98 @@ export class StaffResolver {
     this.#changes = changes;
   }
 
-  @Permit('self:read')
-  @Query(() => ViewerType, { description: 'Who is signed in.' })
+  @RequiresPermission('self:read')
+  @Query(() => ViewerType, { description: 'The member who is signed in.' })
   me(@Ctx() { caller }: GraphqlContext): ViewerType {
     return { ...caller, permissions: permissionsOf(caller.role) };
   }
 
-  @Permit('staff:read')
+  @RequiresPermission('staff:read')
   @Query(() => [StaffMemberType], { description: 'All members of staff, oldest first.' })
   staff(): Promise<StaffMember[]> {
     return this.#staff.list();
   }
 
   @FieldResolver(() => Boolean, {
-    description: 'Whether the member has a token. Others sign in with OpenID Connect only.',
+    description: 'Whether the member has a token. Other members sign in with OpenID Connect only.',
   })
   hasToken(@Root() { tokenId }: StaffMember): boolean {
     return tokenId !== null;
   }
 
-  @Permit('staff:read')
+  @RequiresPermission('staff:read')
   @Query(() => [StaffChangeType], { description: 'Changes of staff that wait for a second admin, oldest first.' })
   staffChanges(@Ctx() { em }: GraphqlContext): Promise<StaffChange[]> {
     return em.find(StaffChange, { state: 'proposed' }, { orderBy: { proposedAt: 'asc' }, limit: 200 });
   }
 
-  @Permit('staff:write')
+  @RequiresPermission('staff:write')
   @Mutation(() => StaffChangeOutcomeType, {
     description: 'Adds a member, who enrols with a code or signs in at the identity provider.',
   })
   staffInvite(
     @Arg('email', () => String, { description: 'E-mail address.' }) email: string,
-    @Arg('role', () => StaffRoleEnum, { description: 'What the member may do.' }) role: StaffRole,
-    @Arg('reason', () => String, { description: 'Why.' }) reason: string,
+    @Arg('role', () => StaffRoleEnum, { description: 'Role of the member.' }) role: StaffRole,
+    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<StaffChangeOutcome> {
     return this.#propose(context, 'staffInvite', { change: 'invite', email, role, reason });
   }
 
-  @Permit('staff:write')
+  @RequiresPermission('staff:write')
   @Mutation(() => StaffChangeOutcomeType, {
-    description: "Changes a member's role, and ends their sessions; the token too when the role is lowered.",
+    description: "Changes a member's role, and ends the member's sessions. A lower role also ends the token.",
   })
   staffRole(
     @Arg('id', () => ID, { description: 'The member.' }) id: string,
-    @Arg('role', () => StaffRoleEnum, { description: 'What the member may do from then on.' }) role: StaffRole,
-    @Arg('reason', () => String, { description: 'Why.' }) reason: string,
+    @Arg('role', () => StaffRoleEnum, { description: 'The new role.' }) role: StaffRole,
+    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<StaffChangeOutcome> {
     return this.#propose(context, 'staffRole', { change: 'role', memberId: id, role, reason });
   }
 
-  @Permit('staff:write')
+  @RequiresPermission('staff:write')
   @Mutation(() => StaffChangeOutcomeType, {
-    description: "Gives a member a code that makes a new token. The old token, and the member's sessions, end at once.",
+    description: 'Gives a member a code that makes a new token. The old token and the sessions end at once.',
   })
   staffToken(
     @Arg('id', () => ID, { description: 'The member.' }) id: string,
-    @Arg('reason', () => String, { description: 'Why.' }) reason: string,
+    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<StaffChangeOutcome> {
     return this.#propose(context, 'staffToken', { change: 'token', memberId: id, reason });
   }
 
-  @Permit('staff:write')
+  @RequiresPermission('staff:write')
   @Mutation(() => StaffChangeOutcomeType, {
-    description: 'Shuts a member out: at once until a second admin decides, and then for good.',
+    description: 'Suspends a member at once, until a second admin decides. An approval revokes the member for good.',
   })
   staffRevoke(
     @Arg('id', () => ID, { description: 'The member.' }) id: string,
-    @Arg('reason', () => String, { description: 'Why.' }) reason: string,
+    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<StaffChangeOutcome> {
     return this.#propose(context, 'staffRevoke', { change: 'revoke', memberId: id, reason });
   }
 
-  @Permit('staff:write')
+  @RequiresPermission('staff:write')
   @Mutation(() => StaffChangeOutcomeType, { description: 'Carries out a change of staff that another admin proposed.' })
   staffChangeApprove(
     @Arg('id', () => ID, { description: 'The change.' }) id: string,
-    @Arg('reason', () => String, { description: 'Why.' }) reason: string,
+    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<StaffChangeOutcome> {
     return this.#decide(context, 'staffChangeApprove', 'approve', id, reason);
   }
 
-  @Permit('staff:write')
+  @RequiresPermission('staff:write')
   @Mutation(() => StaffChangeOutcomeType, {
-    description: 'Turns a change of staff down, or withdraws it. A member that it suspended may act again.',
+    description: 'Rejects or withdraws a change of staff. A member that it suspended may act again.',
   })
   staffChangeReject(
     @Arg('id', () => ID, { description: 'The change.' }) id: string,
-    @Arg('reason', () => String, { description: 'Why.' }) reason: string,
+    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<StaffChangeOutcome> {
     return this.#decide(context, 'staffChangeReject', 'reject', id, reason);
@@ -147,8 +147,8 @@ export class StaffResolver {
   }
 }
 
-/** What the audit log says of a change. */
-function told({ change, member }: StaffChangeOutcome): Pick<Done<unknown>, 'target' | 'after'> {
+/** The audit log's record of a change. */
+function told({ change, member }: StaffChangeOutcome): Pick<AuditedResult<unknown>, 'target' | 'after'> {
   const { id, email, role, state, alone } = change;
   return {
     target: member ? `staff:${member.id}` : `staff:${email}`,

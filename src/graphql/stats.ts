@@ -21,25 +21,25 @@ import type {
   StatsRange,
   StatsRow,
 } from '../reports/order-stats.ts';
-import { OrderCauseEnum, OrderStatusEnum } from './enumerations.ts';
-import { Permit } from './permit.ts';
-import { DateTime, Decimal } from './scalars.ts';
+import { OrderCauseEnum, OrderStatusEnum } from './server/enumerations.ts';
+import { RequiresPermission } from './server/requires-permission.ts';
+import { DateTime, Decimal } from './server/scalars.ts';
 
 const StatsIntervalEnum = { HOUR: 'hour', DAY: 'day', MONTH: 'month' } as const;
 registerEnumType(StatsIntervalEnum, {
   name: 'StatsInterval',
-  description: 'How long a bucket is. Buckets begin in UTC.',
+  description: 'Length of a bucket. Buckets begin in UTC.',
   valuesConfig: {
-    HOUR: { description: 'Ranges of up to 31 days; 7 apart by partner; not apart by pair.' },
-    DAY: { description: 'Ranges of up to 366 days; 14 apart by pair.' },
-    MONTH: { description: 'Ranges of up to 10 years; 366 days apart by pair.' },
+    HOUR: { description: 'Ranges of up to 31 days; of up to 7 days by partner; not by pair.' },
+    DAY: { description: 'Ranges of up to 366 days; of up to 14 days by pair.' },
+    MONTH: { description: 'Ranges of up to 10 years; of up to 366 days by pair.' },
   },
 });
 
 const StatsDimensionEnum = { PARTNER: 'partner', PAIR: 'pair' } as const;
 registerEnumType(StatsDimensionEnum, {
   name: 'StatsDimension',
-  description: 'What statistics are told apart by.',
+  description: 'Dimension of the statistics.',
   valuesConfig: {
     PARTNER: { description: 'By partner; the key is its id.' },
     PAIR: { description: "By pair; the key is like 'BTC/BTC-USDT/ERC20'." },
@@ -48,16 +48,21 @@ registerEnumType(StatsDimensionEnum, {
 
 @ArgsType()
 class StatsArgs {
-  @Field(() => DateTime, { description: 'Orders created then or later; the bucket that it lies in counts whole.' })
+  @Field(() => DateTime, {
+    description: 'Orders created at this time or later. The bucket that contains it counts whole.',
+  })
   from!: Date;
 
-  @Field(() => DateTime, { description: 'Orders created before then.' })
+  @Field(() => DateTime, { description: 'Orders created before this time.' })
   to!: Date;
 
-  @Field(() => StatsIntervalEnum, { defaultValue: 'day', description: 'How long a bucket is.' })
+  @Field(() => StatsIntervalEnum, { defaultValue: 'day', description: 'Length of a bucket.' })
   interval!: StatsInterval;
 
-  @Field(() => StatsDimensionEnum, { nullable: true, description: 'What to tell apart by; nothing unless given.' })
+  @Field(() => StatsDimensionEnum, {
+    nullable: true,
+    description: 'Dimension of the buckets; all orders together by default.',
+  })
   by?: StatsDimension | null;
 
   @Field(() => String, { nullable: true, description: 'Only this partner or pair.' })
@@ -65,38 +70,38 @@ class StatsArgs {
 
   @Field(() => Int, {
     defaultValue: 20,
-    description: 'So many partners or pairs, those with the most orders; 1 to 100.',
+    description: 'Number of partners or pairs with the most orders, 1 to 100.',
   })
   top!: number;
 }
 
-@ObjectType('StatsBucket', { description: 'What became of the orders that were created in a bucket of time.' })
+@ObjectType('StatsBucket', { description: 'The orders created in a bucket of time, by outcome.' })
 export class StatsBucketType {
-  @Field(() => DateTime, { description: 'Begin of the bucket.' })
+  @Field(() => DateTime, { description: 'Beginning of the bucket.' })
   at!: Date;
 
-  @Field(() => String, { nullable: true, description: 'The partner or pair; null when all are together.' })
+  @Field(() => String, { nullable: true, description: 'The partner or pair; null without a dimension.' })
   key!: string | null;
 
   @Field(() => Int, { description: 'Orders created.' })
   created!: number;
 
-  @Field(() => Int, { description: 'Of those, completed.' })
+  @Field(() => Int, { description: 'Number of them that completed.' })
   completed!: number;
 
-  @Field(() => Int, { description: 'Of those, expired.' })
+  @Field(() => Int, { description: 'Number of them that expired.' })
   expired!: number;
 
-  @Field(() => Int, { description: 'Of those, refunded.' })
+  @Field(() => Int, { description: 'Number of them that were refunded.' })
   refunded!: number;
 
-  @Field(() => Int, { description: 'Of those, failed.' })
+  @Field(() => Int, { description: 'Number of them that failed.' })
   failed!: number;
 
   @Field(() => Decimal, { nullable: true, description: 'completed / created; null for a bucket without orders.' })
   conversion!: string | null;
 
-  @Field(() => Decimal, { description: 'What was exchanged, in US dollars at the prices of the exchange.' })
+  @Field(() => Decimal, { description: 'Exchanged value, in US dollars at the prices of the exchange.' })
   volumeUsd!: string;
 
   @Field(() => Decimal, { description: 'Service fees, in US dollars at the prices of the exchange.' })
@@ -115,21 +120,23 @@ export class StateTimeType {
   meanSeconds!: string;
 }
 
-@ObjectType('FailureCount', { description: 'How often orders failed or went back for a reason.' })
+@ObjectType('FailureCount', { description: 'How often orders failed or were refunded for a reason.' })
 export class FailureCountType {
-  @Field(() => OrderStatusEnum, { description: 'FAILED, or REFUNDING for those that went back.' })
+  @Field(() => OrderStatusEnum, { description: 'FAILED, or REFUNDING for refunded orders.' })
   status!: OrderStatus;
 
-  @Field(() => OrderCauseEnum, { description: 'Why.' })
+  @Field(() => OrderCauseEnum, { description: 'Cause of the change of status.' })
   cause!: string;
 
-  @Field(() => Int, { description: 'How often.' })
+  @Field(() => Int, { description: 'Number of times.' })
   count!: number;
 }
 
-@ObjectType('Stats', { description: 'Statistics of the orders created in a range. They follow within seconds.' })
+@ObjectType('Stats', {
+  description: 'Statistics of the orders created in a range. They are up to date within seconds.',
+})
 export class StatsType {
-  /** What was asked for; each part is computed when it is selected. */
+  /** The requested range. Each part is computed when it is selected. */
   range!: StatsRange;
 }
 
@@ -143,8 +150,8 @@ export class StatsResolver {
     this.#stats = stats;
   }
 
-  @Permit('stats:read')
-  @Query(() => StatsType, { description: 'Statistics for dashboards: each part is computed when it is asked for.' })
+  @RequiresPermission('stats:read')
+  @Query(() => StatsType, { description: 'Statistics for dashboards. Each part is computed when it is selected.' })
   stats(@Args(() => StatsArgs) { from, to, interval, by, key, top }: StatsArgs): StatsType {
     if (top < 1 || top > mostTop) throw new AppError('invalid_value', `top is a whole number from 1 to ${mostTop}`);
     return { range: { from, to, interval, top, by: by ?? null, ...(key ? { key } : {}) } };
@@ -160,7 +167,9 @@ export class StatsResolver {
     return this.#stats.timeInState(range);
   }
 
-  @FieldResolver(() => [FailureCountType], { description: 'Why orders failed or went back, the most frequent first.' })
+  @FieldResolver(() => [FailureCountType], {
+    description: 'Why orders failed or were refunded, the most frequent first.',
+  })
   failures(@Root() { range }: StatsType): Promise<FailureCount[]> {
     return this.#stats.failures(range);
   }

@@ -2,11 +2,11 @@ import { Ctx, Field, Float, ID, Int, ObjectType, Query, Resolver } from 'type-gr
 import type { Clock } from '../clock.ts';
 import type { PriceBook } from '../rates/price-book.ts';
 import { type SystemStatus, systemStatus } from '../reports/system-status.ts';
-import type { GraphqlContext } from './context.ts';
-import { Permit } from './permit.ts';
-import { DateTime, Decimal } from './scalars.ts';
+import type { GraphqlContext } from './server/context.ts';
+import { RequiresPermission } from './server/requires-permission.ts';
+import { DateTime, Decimal } from './server/scalars.ts';
 
-@ObjectType('ChainStatus', { description: 'A chain as its scanner saw it last.' })
+@ObjectType('ChainStatus', { description: 'A chain in the last state that its scanner saw.' })
 export class ChainStatusType {
   @Field(() => String, { description: 'Chain.' })
   chain!: string;
@@ -17,29 +17,29 @@ export class ChainStatusType {
   @Field(() => Int, { description: 'The newest block that was read.' })
   height!: number;
 
-  @Field(() => Int, { description: 'Blocks that are not read yet.' })
+  @Field(() => Int, { description: 'Number of blocks still to be read.' })
   lag!: number;
 
-  @Field(() => String, { nullable: true, description: 'Why it is not read on.' })
+  @Field(() => String, { nullable: true, description: 'Why it is not read any further.' })
   problem!: string | null;
 
-  @Field(() => String, { nullable: true, description: 'Why its node gives no answer at present.' })
+  @Field(() => String, { nullable: true, description: 'Why its node does not answer at present.' })
   failure!: string | null;
 
-  @Field(() => DateTime, { nullable: true, description: 'Since when it gives none.' })
+  @Field(() => DateTime, { nullable: true, description: 'Since when its node does not answer.' })
   failingSince!: Date | null;
 
-  @Field(() => ID, { nullable: true, description: 'The worker that has it now.' })
+  @Field(() => ID, { nullable: true, description: 'The worker that holds its lease.' })
   leaseOwner!: string | null;
 
   @Field(() => DateTime, {
     nullable: true,
-    description: 'When something new was read of it; an idle chain has nothing new.',
+    description: 'When something new was read from it. An idle chain has nothing new.',
   })
   scannedAt!: Date | null;
 }
 
-@ObjectType('WalletStatus', { description: 'A hot wallet of a live chain as a worker saw it last.' })
+@ObjectType('WalletStatus', { description: 'A hot wallet of a live chain in the last state that a worker saw.' })
 export class WalletStatusType {
   @Field(() => String, { description: 'Chain.' })
   chain!: string;
@@ -50,13 +50,13 @@ export class WalletStatusType {
   @Field(() => String, { description: 'Network.' })
   network!: string;
 
-  @Field(() => Decimal, { description: "What it holds, in the coin's units." })
+  @Field(() => Decimal, { description: "Its balance, in the coin's units." })
   balance!: string;
 
-  @Field(() => Decimal, { nullable: true, description: 'Below this staff are told to top it up.' })
+  @Field(() => Decimal, { nullable: true, description: 'A balance below this needs a top-up by staff.' })
   low!: string | null;
 
-  @Field(() => Decimal, { nullable: true, description: 'Above this staff are told to take coins out.' })
+  @Field(() => Decimal, { nullable: true, description: 'A balance above this needs a withdrawal by staff.' })
   high!: string | null;
 
   @Field(() => DateTime, { description: 'When it was seen.' })
@@ -68,7 +68,7 @@ export class WorkerStatusType {
   @Field(() => ID, { description: 'Id of the worker.' })
   id!: string;
 
-  @Field(() => DateTime, { description: 'When it was last heard of.' })
+  @Field(() => DateTime, { description: 'When it last reported.' })
   seenAt!: Date;
 }
 
@@ -80,13 +80,16 @@ export class QueueStatusType {
   @Field(() => Int, { description: 'Jobs that wait.' })
   waiting!: number;
 
-  @Field(() => Int, { nullable: true, description: 'Seconds that the oldest of them waits; null when none does.' })
+  @Field(() => Int, {
+    nullable: true,
+    description: 'Age of the oldest waiting job in seconds; null when no job waits.',
+  })
   oldestSec!: number | null;
 }
 
-@ObjectType('StatisticsStatus', { description: 'How far the statistics are.' })
+@ObjectType('StatisticsStatus', { description: 'How current the statistics are.' })
 export class StatisticsStatusType {
-  @Field(() => Int, { description: 'Moves that are not in them yet, counted up to 10,000.' })
+  @Field(() => Int, { description: 'Status changes that the statistics still lack, counted up to 10,000.' })
   eventsBehind!: number;
 
   @Field(() => DateTime, { nullable: true, description: 'When the oldest of those happened.' })
@@ -96,15 +99,17 @@ export class StatisticsStatusType {
   rolledAt!: Date | null;
 }
 
-@ObjectType('ReconciliationStatus', { description: 'The newest comparison of the book with everything else.' })
+@ObjectType('ReconciliationStatus', {
+  description: 'The newest comparison of the ledger with the chains, the venue and the orders.',
+})
 export class ReconciliationStatusType {
-  @Field(() => DateTime, { description: 'When it was ended.' })
+  @Field(() => DateTime, { description: 'When it ended.' })
   endedAt!: Date;
 
-  @Field(() => Int, { description: 'How much was compared.' })
+  @Field(() => Int, { description: 'Number of comparisons.' })
   checks!: number;
 
-  @Field(() => Int, { description: 'How much of it differed.' })
+  @Field(() => Int, { description: 'Number of differences.' })
   differences!: number;
 }
 
@@ -120,7 +125,7 @@ export class PriceStatusType {
   ageSec!: number;
 }
 
-@ObjectType('SystemStatus', { description: 'How the machinery is doing.' })
+@ObjectType('SystemStatus', { description: "State of the gateway's background machinery." })
 export class SystemStatusType {
   @Field(() => [ChainStatusType], { description: 'Chains, by name.' })
   chains!: ChainStatusType[];
@@ -131,7 +136,7 @@ export class SystemStatusType {
   @Field(() => [WorkerStatusType], { description: 'Workers.' })
   workers!: WorkerStatusType[];
 
-  @Field(() => [QueueStatusType], { description: 'Queues. None before the first worker.' })
+  @Field(() => [QueueStatusType], { description: 'Job queues; empty before the first worker.' })
   queues!: QueueStatusType[];
 
   @Field(() => Int, {
@@ -142,7 +147,7 @@ export class SystemStatusType {
   @Field(() => StatisticsStatusType, { description: 'Statistics.' })
   statistics!: StatisticsStatusType;
 
-  @Field(() => ReconciliationStatusType, { nullable: true, description: 'Null before the first.' })
+  @Field(() => ReconciliationStatusType, { nullable: true, description: 'Null before the first comparison.' })
   reconciliation!: ReconciliationStatusType | null;
 
   @Field(() => [PriceStatusType], { description: 'Prices, the oldest first.' })
@@ -159,8 +164,8 @@ export class SystemResolver {
     this.#clock = clock;
   }
 
-  @Permit('system:read')
-  @Query(() => SystemStatusType, { description: 'How the machinery is doing.' })
+  @RequiresPermission('system:read')
+  @Query(() => SystemStatusType, { description: "State of the gateway's background machinery." })
   async system(@Ctx() { em }: GraphqlContext): Promise<SystemStatus & Pick<SystemStatusType, 'prices'>> {
     const prices = this.#prices.newest();
     prices.sort((a, b) => b.ageSec - a.ageSec || (a.coin < b.coin ? -1 : 1));

@@ -3,10 +3,13 @@ import { isDatabaseAway } from '../db/database.ts';
 import { AppError } from '../errors.ts';
 import { errorMembers, type Log } from '../log.ts';
 
-/** Any thrown value as the refusal that a person or a script gets. Unknown values become a constant text. */
+/**
+ * Turns a thrown value into the refusal that a person or script gets. An unknown value becomes a
+ * constant text.
+ */
 export function toAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown;
-  // Express and body-parser mark what the client did wrong.
+  // Express and body-parser mark client errors with a status.
   if (thrown instanceof Error && 'status' in thrown && typeof thrown.status === 'number' && thrown.status < 500) {
     if (thrown.status === 413) return new AppError('body_too_large', 'the body is too large');
     return new AppError('invalid_request', 'the request cannot be read; check its path, its body and its Content-Type');
@@ -19,7 +22,7 @@ export function toAppError(thrown: unknown): AppError {
   return new AppError('internal_error', detail, { cause: thrown });
 }
 
-/** Writes what failed on our side to the log. */
+/** Logs an internal error. */
 export function logFailure(log: Log, error: AppError, requestId: string): void {
   if (error.status < 500) return;
   log.error(
@@ -28,7 +31,7 @@ export function logFailure(log: Log, error: AppError, requestId: string): void {
   );
 }
 
-/** Answers errors of the internal listener as JSON; pages for people answer their own. */
+/** Answers errors of the internal listener as JSON. Pages for people answer their own errors. */
 export function errorHandler(log: Log) {
   return (thrown: unknown, _req: Request, res: Response, _next: NextFunction): void => {
     const error = toAppError(thrown);

@@ -1,18 +1,22 @@
-/** A query that the playground opens with, in a tab of its own that bears the operation's name. */
+/** A query that the playground opens in a tab named after its operation. */
 export interface ExampleQuery {
   readonly query: string;
-  /** As JSON. */
+  /** Variables as JSON. */
   readonly variables?: string;
 }
 
-/** What staff ask most. Each runs as it stands, and every member may ask it. */
-export function exampleQueries(now: Date): readonly ExampleQuery[] {
-  const monthAgo = new Date(now.getTime() - 30 * 86_400_000);
-  const lastMonth = { from: monthAgo.toISOString(), to: now.toISOString() };
-  return [
-    {
-      query: `# Everything that somebody must look at, oldest first. Run it with Ctrl+Enter.
-# The book at the left shows the documentation of every field.
+interface Period {
+  readonly from: string;
+  readonly to: string;
+}
+
+const examples: readonly {
+  readonly query: string;
+  readonly variables?: (lastMonth: Period) => Record<string, unknown> | Period;
+}[] = [
+  {
+    query: `# Everything that needs attention of staff, oldest first. Run it with Ctrl+Enter.
+# The book icon on the left shows the documentation of every field.
 query Attention {
   attention(limit: 50) {
     kind
@@ -26,9 +30,9 @@ query Attention {
   }
 }
 `,
-    },
-    {
-      query: `# Orders, newest first. Next page: give pageInfo.endCursor as after.
+  },
+  {
+    query: `# Orders, newest first. Next page: give pageInfo.endCursor as after.
 # filter: { search: "..." } takes the beginning of an id, a transaction hash or an address.
 query Orders($first: Int = 20, $after: String, $filter: OrderFilter) {
   orders(first: $first, after: $after, filter: $filter) {
@@ -50,10 +54,10 @@ query Orders($first: Int = 20, $after: String, $filter: OrderFilter) {
   }
 }
 `,
-      variables: json({ first: 20, filter: {} }),
-    },
-    {
-      query: `# The newest order with its whole story. For another one: order(id: "XP-...").
+    variables: () => ({ first: 20, filter: {} }),
+  },
+  {
+    query: `# The newest order with its whole history. For another order: order(id: "XP-...").
 query OrderStory {
   orders(first: 1) {
     edges {
@@ -84,9 +88,9 @@ query OrderStory {
   }
 }
 `,
-    },
-    {
-      query: `# The last 30 days: counts, volume, revenue, time in each status, and why orders failed.
+  },
+  {
+    query: `# The last 30 days: counts, volume, revenue, time in each status, and why orders failed.
 query Month($from: DateTime!, $to: DateTime!) {
   stats(from: $from, to: $to, interval: DAY) {
     series { at created completed expired refunded failed conversion volumeUsd revenueUsd }
@@ -95,20 +99,20 @@ query Month($from: DateTime!, $to: DateTime!) {
   }
 }
 `,
-      variables: json(lastMonth),
-    },
-    {
-      query: `# The same, apart for each pair.
+    variables: (lastMonth) => lastMonth,
+  },
+  {
+    query: `# The same, apart for each pair.
 query MonthByPair($from: DateTime!, $to: DateTime!) {
   stats(from: $from, to: $to, interval: MONTH, by: PAIR) {
     series { at key created completed conversion volumeUsd revenueUsd }
   }
 }
 `,
-      variables: json(lastMonth),
-    },
-    {
-      query: `# What a partner would be quoted now. Give partnerId for its own pricing.
+    variables: (lastMonth) => lastMonth,
+  },
+  {
+    query: `# What a partner would be quoted now. Give partnerId for its own pricing.
 query Quote($input: QuoteInput!) {
   quote(input: $input) {
     amountFrom
@@ -123,12 +127,12 @@ query Quote($input: QuoteInput!) {
   }
 }
 `,
-      variables: json({
-        input: { coinFrom: 'BTC', coinTo: 'USDT', networkTo: 'TRC20', amount: '0.01', rateType: 'FIXED' },
-      }),
-    },
-    {
-      query: `# Partners, what they pay, and their last 30 days.
+    variables: () => ({
+      input: { coinFrom: 'BTC', coinTo: 'USDT', networkTo: 'TRC20', amount: '0.01', rateType: 'FIXED' },
+    }),
+  },
+  {
+    query: `# Partners, what they pay, and their last 30 days.
 query Partners {
   partners {
     id
@@ -146,9 +150,9 @@ query Partners {
   }
 }
 `,
-    },
-    {
-      query: `# The catalogue, and prices that are set by hand.
+  },
+  {
+    query: `# The catalogue, and prices that are set by hand.
 query Catalogue {
   currencies {
     coin
@@ -164,9 +168,9 @@ query Catalogue {
   priceOverrides { coinFrom coinTo price endsAt setBy { email } }
 }
 `,
-    },
-    {
-      query: `# Chains, workers, queues, statistics and prices.
+  },
+  {
+    query: `# Chains, workers, queues, statistics and prices.
 query System {
   system {
     chains { chain head height lag problem scannedAt }
@@ -179,9 +183,9 @@ query System {
   }
 }
 `,
-    },
-    {
-      query: `# Every move of every order, as it happens. Stop it with the same button.
+  },
+  {
+    query: `# Every move of every order, as it happens. Stop it with the same button.
 subscription Live {
   orderChanged {
     at
@@ -192,17 +196,22 @@ subscription Live {
   }
 }
 `,
-    },
-    {
-      query: `# Who am I, and what may I do?
+  },
+  {
+    query: `# Who am I, and what may I do?
 query Me {
   me { email role permissions }
 }
 `,
-    },
-  ];
-}
+  },
+];
 
-function json(variables: Record<string, unknown>): string {
-  return JSON.stringify(variables, null, 2);
+/** Frequent questions of staff. Each query runs unchanged, and every member may send it. */
+export function exampleQueries(now: Date): readonly ExampleQuery[] {
+  const monthAgo = new Date(now.getTime() - 30 * 86_400_000);
+  const lastMonth = { from: monthAgo.toISOString(), to: now.toISOString() };
+  return examples.map(({ query, variables }) => ({
+    query,
+    ...(variables ? { variables: JSON.stringify(variables(lastMonth), null, 2) } : {}),
+  }));
 }

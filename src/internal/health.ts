@@ -6,8 +6,9 @@ import { schemaState } from '../db/database.ts';
 const pingMs = 500;
 
 /**
- * `/livez` tells that the process answers; `/readyz` that it can take requests: PostgreSQL answers, the schema is
- * current and no drain has begun. Redis is no condition, as limits hold without it. False when it is neither.
+ * Answers `/livez` and `/readyz`; returns false for another request. `/livez`: the process answers.
+ * `/readyz`: the process can take requests, so PostgreSQL answers, the schema is current and no
+ * drain has begun. Redis is not a condition, because limits also work without it.
  */
 export function healthChecks(orm: MikroORM, isDraining: () => boolean) {
   let schemaIsCurrent = false;
@@ -26,7 +27,8 @@ export function healthChecks(orm: MikroORM, isDraining: () => boolean) {
 
   async function checkDatabase(): Promise<string | null> {
     try {
-      // Migrations only go forward, so once current is always current for this version of the program.
+      // Migrations only go forward, so a schema that was current stays current for this program
+      // version.
       if (!schemaIsCurrent) schemaIsCurrent = (await schemaState(orm)) === 'current';
       else await orm.em.fork().execute('select 1');
       return schemaIsCurrent ? null : 'migrations are missing';

@@ -1,20 +1,21 @@
 import type { ClientAuth, Configuration } from 'openid-client';
-import type { Config } from '../config.ts';
+import { systemMs } from '../clock.ts';
+import type { Config } from '../config/settings.ts';
 import type { SignInChecks } from '../staff/staff-sessions.ts';
 
 /** Loaded at the first sign-in. */
 const client = () => import('openid-client');
 
 const timeoutSec = 5;
-/** After so long its keys and addresses are asked for again. */
+/** The provider's keys and addresses are fetched again after this time. */
 const knownForMs = 3_600_000;
 export const callbackPath = '/sign-in/oidc/callback';
 
-/** What the identity provider says of whoever signed in. */
+/** The person that the identity provider authenticated. */
 export interface Identity {
   readonly email: string | null;
   readonly isVerified: boolean;
-  /** Null where the provider names no person. */
+  /** Null when the provider identifies no person. */
   readonly account: { readonly issuer: string; readonly subject: string } | null;
 }
 
@@ -26,8 +27,8 @@ interface ProviderOptions {
 }
 
 /**
- * An OpenID Connect identity provider, used by authorization code with PKCE, state and nonce. It is asked for its
- * addresses at the first sign-in, so that a gateway starts while it is away.
+ * An OpenID Connect identity provider, used by authorization code with PKCE, state and nonce. Its
+ * addresses are fetched at the first sign-in, so that a gateway starts while the provider is down.
  *
  * https://openid.net/specs/openid-connect-core-1_0.html#CodeFlowAuth
  */
@@ -40,7 +41,7 @@ export class IdentityProvider {
     this.#options = options;
   }
 
-  /** The provider that the settings name, or null. */
+  /** Makes the provider that the settings name; null without one. */
   static ofSettings(config: Config): IdentityProvider | null {
     const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, INTERNAL_PUBLIC_URL } = config;
     if (OIDC_ISSUER === null || OIDC_CLIENT_ID === null || INTERNAL_PUBLIC_URL === null) return null;
@@ -52,12 +53,14 @@ export class IdentityProvider {
     });
   }
 
-  /** What people know it by. */
+  /** The provider's name for people. */
   get name(): string {
     return this.#options.issuer.host;
   }
 
-  /** A fresh sign-in: where to send the browser, and what its answer is checked against. */
+  /**
+   * Begins a sign-in. Returns the URL for the browser, and the checks for the provider's answer.
+   */
   async begin(returnTo: string): Promise<{ url: URL; checks: SignInChecks }> {
     const { buildAuthorizationUrl, calculatePKCECodeChallenge, randomNonce, randomPKCECodeVerifier, randomState } =
       await client();
@@ -75,10 +78,10 @@ export class IdentityProvider {
   }
 
   /**
-   * Who signed in, from the query that the browser came back with. The code is exchanged and the ID token's signature,
-   * issuer, audience, times and nonce are checked.
+   * Finishes a sign-in from the query with which the browser came back. Exchanges the code, and
+   * checks the ID token's signature, issuer, audience, times and nonce.
    *
-   * @throws what openid-client finds wrong
+   * @throws the faults that openid-client finds
    */
   async finish(query: string, checks: SignInChecks): Promise<Identity> {
     const { authorizationCodeGrant, fetchUserInfo } = await client();
@@ -91,7 +94,8 @@ export class IdentityProvider {
     });
     const claims = tokens.claims();
     if (!claims) return { email: null, isVerified: false, account: null };
-    // Some providers put no e-mail into the ID token where they can be asked for it.
+    // Some providers leave the e-mail address out of the ID token and give it at the userinfo
+    // endpoint.
     const source =
       claims.email === undefined && configuration.serverMetadata().userinfo_endpoint !== undefined
         ? await fetchUserInfo(configuration, tokens.access_token, claims.sub)
@@ -105,15 +109,15 @@ export class IdentityProvider {
 
   async #configure(): Promise<Configuration> {
     const library = await client();
-    if (this.#configuration && Date.now() - this.#knownSince < knownForMs) return this.#configuration;
-    this.#knownSince = Date.now();
+    if (this.#configuration && systemMs() - this.#knownSince < knownForMs) return this.#configuration;
+    this.#knownSince = systemMs();
     const { issuer, clientId, clientSecret } = this.#options;
     const insecure = issuer.protocol === 'http:' ? [library.allowInsecureRequests] : [];
     this.#configuration = library.discovery(issuer, clientId, undefined, clientAuth(library, clientSecret), {
       timeout: timeoutSec,
       execute: [library.enableNonRepudiationChecks, ...insecure],
     });
-    // A provider that was away is asked again at the next sign-in.
+    // The next sign-in asks a provider again that was down.
     this.#configuration.catch(() => {
       this.#configuration = null;
     });
@@ -121,7 +125,10 @@ export class IdentityProvider {
   }
 }
 
-/** The way to prove the secret that the provider understands; Basic is what it means when it names none. */
+/**
+ * Chooses a client authentication method that the provider supports. A provider that names none
+ * supports Basic.
+ */
 function clientAuth(
   { None, ClientSecretBasic, ClientSecretPost }: Awaited<ReturnType<typeof client>>,
   secret: string | null,

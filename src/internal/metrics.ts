@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../clock.ts';
 import { errorMembers, type Log } from '../log.ts';
-import type { BusinessSources } from '../metrics/business-metrics.ts';
-import { expositionOf, type ProcessMetrics, type Snapshot } from '../metrics/process-metrics.ts';
 import type { PriceBook } from '../rates/price-book.ts';
+import type { BusinessSources } from '../reports/business-metrics.ts';
+import { expositionOf, type ProcessMetrics, type Snapshot } from '../telemetry/process-metrics.ts';
 
 export interface MetricsSources {
   readonly orm: MikroORM;
@@ -13,7 +13,10 @@ export interface MetricsSources {
   readonly prices: PriceBook;
   readonly metrics: ProcessMetrics;
   readonly payoutRules: BusinessSources['payoutRules'];
-  /** The counters of all processes that share this one's port, its own included; null where it is alone. */
+  /**
+   * Collects the counters of all processes that share this one's port, its own included. Null for a
+   * single process.
+   */
   readonly gather: (() => Promise<readonly Snapshot[]>) | null;
 }
 
@@ -21,13 +24,14 @@ export interface MetricsSources {
 const textFormat = 'text/plain; version=0.0.4; charset=utf-8';
 
 /**
- * `/metrics` for Prometheus: the counters of the gateway's processes, and the state of the business where the database
- * tells it. Without the database there are the counters, and `gateway_database_up 0`. False when it is another request.
+ * Answers `/metrics` for Prometheus; returns false for another request. The page has the counters
+ * of the gateway's processes, and the state of the business from the database. When the database is
+ * down it has the counters and `gateway_database_up 0`.
  */
 export function metricsPage({ orm, clock, log, prices, metrics, payoutRules, gather }: MetricsSources) {
   const business = async (): Promise<string> => {
     try {
-      const { businessMetrics } = await import('../metrics/business-metrics.ts');
+      const { businessMetrics } = await import('../reports/business-metrics.ts');
       return databaseUp(1) + (await businessMetrics({ em: orm.em.fork(), prices, now: clock.now(), payoutRules }));
     } catch (error) {
       log.warn({ event: 'metrics_incomplete', ...errorMembers(error) }, 'the state of the business could not be read');

@@ -1,15 +1,15 @@
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-/** Text as it stands in HTML, in an element or in a quoted attribute. */
+/** Escapes text for HTML, in an element or in a quoted attribute. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (sign) => entities[sign] ?? '');
 }
 
-/** What pages with nothing but our own style and forms may do. */
+/** Content security policy of pages that have only our own styles and forms. */
 export const pagePolicy =
   "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
-/** A small page of our own. `title` is text, `body` and `head` are HTML. */
+/** A small HTML page. `title` is text, `body` and `head` are HTML. */
 export function page(title: string, body: string, head = ''): string {
   return `<!doctype html>
 <html lang="en">
@@ -51,8 +51,9 @@ code { overflow-wrap: anywhere; }
 `;
 
 /**
- * A page that goes on to a path of ours at once. The browser counts what follows as coming from this host, and so sends
- * cookies that are SameSite=Strict, which a redirect from elsewhere would not.
+ * A page that moves on at once to a path of this host. For the browser the next request then comes
+ * from this host, so it sends SameSite=Strict cookies. After a redirect from another host it would
+ * not.
  */
 export function continuePage(path: string): string {
   const target = escapeHtml(path);

@@ -1,6 +1,6 @@
 /**
- * What the playground runs in the browser: GraphiQL on /graphql, with subscriptions over one WebSocket that opens when
- * the first begins. A request that is no longer signed in leads to the sign-in and back.
+ * The playground's script for the browser: GraphiQL on /graphql. Subscriptions share one WebSocket,
+ * which opens with the first. A request without a valid session leads to the sign-in page and back.
  */
 export const playgroundBoot = `'use strict';
 const setup = JSON.parse(document.getElementById('setup').textContent);
@@ -32,7 +32,7 @@ ReactDOM.createRoot(document.getElementById('playground')).render(
 );
 `;
 
-/** Lays the page out: a bar with the member and a way out, and GraphiQL below it. */
+/** The page layout: a bar with the member and a sign-out button, and GraphiQL below it. */
 export const playgroundStyle = `html, body { height: 100%; margin: 0; }
 body { display: flex; flex-direction: column; font: .9rem/1.4 system-ui, sans-serif; color-scheme: light dark; background: Canvas; color: CanvasText; }
 #bar { display: flex; align-items: center; gap: 1rem; padding: .4rem 1rem; border-bottom: 1px solid color-mix(in srgb, CanvasText 20%, Canvas); }

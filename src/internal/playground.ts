@@ -3,13 +3,14 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { type NextFunction, type Request, type Response, Router } from 'express';
+import { systemClock } from '../clock.ts';
 import type { StaffAuthenticator, StaffCaller } from '../staff/staff-authenticator.ts';
 import { exampleQueries } from './example-queries.ts';
 import { continuePage, escapeHtml, pagePolicy } from './page.ts';
 import { playgroundBoot, playgroundStyle } from './playground-boot.ts';
 import { staffCaller } from './staff-caller.ts';
 
-/** Only this gateway is ever asked for anything. GraphiQL's editor writes styles of its own into the page. */
+/** Allows requests to this gateway only. GraphiQL's editor writes inline styles into the page. */
 const playgroundPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
@@ -20,11 +21,14 @@ interface Asset {
 
 interface Assets {
   readonly files: ReadonlyMap<string, Asset>;
-  /** Differs for each content of the files. */
+  /** A hash of the files' content. */
   readonly release: string;
 }
 
-/** GraphiQL for signed-in staff, from files of this package alone, so that it works without the internet. */
+/**
+ * Serves GraphiQL to staff with a session, from files of this package only. It works without the
+ * internet.
+ */
 export function playgroundRouter(authenticator: StaffAuthenticator): Router {
   const router = Router();
 
@@ -34,14 +38,15 @@ export function playgroundRouter(authenticator: StaffAuthenticator): Router {
       res.locals.caller = caller;
       next();
     } else if (['cross-site', 'same-site'].includes(req.get('sec-fetch-site') ?? '')) {
-      // By a link from elsewhere the browser comes without its strict cookie, and is signed in all the same.
+      // A link from another site brings the browser here without its strict cookie, although its
+      // session is valid.
       res.set('Content-Security-Policy', pagePolicy).type('html').send(continuePage('/playground'));
     } else {
       res.redirect(302, '/sign-in?return_to=/playground');
     }
   });
 
-  // Read when somebody first opens the page: most processes never need these megabytes.
+  // Loaded when the page is first opened: most processes never need these megabytes.
   let known: Assets | undefined;
   const assets = (): Assets => {
     known ??= readAssets();
@@ -60,7 +65,7 @@ export function playgroundRouter(authenticator: StaffAuthenticator): Router {
       next();
       return;
     }
-    // The page names its release, so that what a browser keeps is never older than the page.
+    // The page names its release, so a cached script is never older than the page.
     if (req.query.release === release) res.set('Cache-Control', 'private, max-age=31536000, immutable');
     res.type(asset.type).send(asset.content);
   });
@@ -76,7 +81,7 @@ function readAssets(): Assets {
 
 function readFiles(): ReadonlyMap<string, Asset> {
   const require = createRequire(import.meta.url);
-  // The packages do not export these files by name, but say where they are.
+  // The packages do not export these files, so they are found beside each package.json.
   const vendored = (from: string, file: string) =>
     readFileSync(join(dirname(require.resolve(`${from}/package.json`)), file));
   const script = (content: Buffer | string): Asset => ({ type: 'text/javascript', content });
@@ -92,7 +97,7 @@ function readFiles(): ReadonlyMap<string, Asset> {
   ]);
 }
 
-/** The map is not served, and asking for it would only fill the log. */
+/** The source map is not served, and requests for it would only fill the log. */
 function withoutSourceMap(script: Buffer): string {
   return script.toString('utf8').replace(/\n\/\/# sourceMappingURL=\S+\s*$/, '\n');
 }
@@ -100,7 +105,7 @@ function withoutSourceMap(script: Buffer): string {
 function playgroundPage(caller: StaffCaller, release: string): string {
   const address = (name: string) => `/playground/${name}?release=${release}`;
   const scripts = ['react.js', 'react-dom.js', 'graphql-ws.js', 'graphiql.js', 'boot.js'];
-  const setup = JSON.stringify({ examples: exampleQueries(new Date()) }).replaceAll('<', '\\u003c');
+  const setup = JSON.stringify({ examples: exampleQueries(systemClock.now()) }).replaceAll('<', '\\u003c');
   return `<!doctype html>
 <html lang="en">
 <head>

@@ -6,15 +6,16 @@ import type { Log } from '../log.ts';
 declare global {
   namespace Express {
     interface Locals {
-      /** Names a request to the internal listener in its answer and in the log. */
+      /** The id of a request to the internal listener, in its answer and in the log. */
       requestId: string;
     }
   }
 }
 
 /**
- * Gives each request of the internal listener an id, headers that keep its pages out of caches, frames and other
- * origins, and one line in the log. A page that needs scripts or styles sets a policy of its own.
+ * Gives each request of the internal listener an id and one line in the log. Sets headers that keep
+ * its pages out of caches, frames and other origins. A page that needs scripts or styles sets its
+ * own policy.
  */
 export function requestContext(log: Log) {
   return (req: Request, res: Response, next: NextFunction): void => {
@@ -26,7 +27,8 @@ export function requestContext(log: Log) {
       'Cache-Control': 'no-store',
       'X-Content-Type-Options': 'nosniff',
       'X-Frame-Options': 'DENY',
-      // Not no-referrer: a browser would then send forms with 'Origin: null', which nothing can be told from.
+      // Not no-referrer: a browser would then send forms with 'Origin: null', which hides their
+      // origin.
       'Referrer-Policy': 'same-origin',
       'Cross-Origin-Opener-Policy': 'same-origin',
       'Cross-Origin-Resource-Policy': 'same-origin',

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { errorMembers } from '../log.ts';
-import { isTracing, span } from '../tracing/tracing.ts';
+import { isTracing, span } from '../telemetry/tracing.ts';
 import { healthChecks } from './health.ts';
 import { type MetricsSources, metricsPage } from './metrics.ts';
 import type { StaffAppDependencies } from './staff-app.ts';
@@ -11,8 +11,8 @@ export interface InternalDependencies extends StaffAppDependencies, MetricsSourc
 }
 
 /**
- * The internal listener: health and metrics for whoever runs the gateway, and everything that staff use. The latter is loaded by
- * the first request for it, as most processes never get one.
+ * Makes the internal listener: health and metrics for operators, and the pages and the API for
+ * staff. The part for staff is loaded by its first request, because most processes never get one.
  */
 export function createInternalListener({ isDraining, ...dependencies }: InternalDependencies): RequestListener {
   const { orm, log } = dependencies;
@@ -24,7 +24,7 @@ export function createInternalListener({ isDraining, ...dependencies }: Internal
     return createStaffApp(dependencies);
   };
   const serve: (...exchange: Parameters<RequestListener>) => Promise<void> = async (req, res) => {
-    // Both come every few seconds; in the log they would hide the rest.
+    // Health checks and scrapes come every few seconds. In the log they would hide other requests.
     if ((await answersHealth(req, res)) || (await answersMetrics(req, res))) return;
     staffApp ??= openStaffApp();
     const app = await staffApp;

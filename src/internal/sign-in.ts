@@ -1,18 +1,19 @@
 import express, { type CookieOptions, type NextFunction, type Request, type Response, Router } from 'express';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/settings.ts';
 import { AppError } from '../errors.ts';
 import { addressKeys, addressPrefix, isLoopback } from '../limits/client-address.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import { errorMembers, type Log } from '../log.ts';
-import type { StaffAuthenticator, StaffCaller } from '../staff/staff-authenticator.ts';
+import type { StaffAuthenticator } from '../staff/staff-authenticator.ts';
 import { isEnrolmentCode, type StaffService } from '../staff/staff-service.ts';
-import { absoluteMs, type StaffSessions, type StartedSession } from '../staff/staff-sessions.ts';
+import { maxSessionMs, type StaffSessions, type StartedSession } from '../staff/staff-sessions.ts';
 import { logFailure, toAppError } from './error-handler.ts';
 import { callbackPath, type IdentityProvider } from './identity-provider.ts';
-import { continuePage, escapeHtml, icon, page, pagePolicy, pageStyle } from './page.ts';
+import { continuePage, icon, pagePolicy, pageStyle } from './page.ts';
+import { enrolledPage, signedInPage, signInPage } from './sign-in-pages.ts';
 import { cookieOf, isSameOrigin, sessionCookie, staffCaller } from './staff-caller.ts';
 
-/** Holds a sign-in that is at the identity provider to the browser that began it. */
+/** Binds a sign-in at the identity provider to the browser that began it. */
 const underWayCookie = '__Host-staff-sign-in';
 const underWayMs = 10 * 60_000;
 
@@ -23,52 +24,73 @@ export interface SignInDependencies {
   readonly authenticator: StaffAuthenticator;
   readonly sessions: StaffSessions;
   readonly members: StaffService;
-  /** Null where no identity provider is configured. */
+  /** Null when no identity provider is configured. */
   readonly provider: IdentityProvider | null;
 }
 
 /**
- * Staff sign in and out with a browser: `/sign-in` with a token, `/sign-in/oidc` at the identity provider, `/sign-out`.
- * A form is answered by a page or a redirect, JSON by JSON.
+ * Routes for staff in a browser: `/sign-in` with a token, `/sign-in/oidc` at the identity provider,
+ * `/sign-out`. A form is answered with a page or a redirect, JSON with JSON.
  */
 export function signInRouter(dependencies: SignInDependencies): Router {
-  const { config, log, limiter, authenticator, sessions, members, provider } = dependencies;
-  const home = config.PLAYGROUND ? '/playground' : '/sign-in';
+  const signIn = new SignIn(dependencies);
   const router = Router();
   const body = [express.urlencoded({ extended: false, limit: '4kb' }), express.json({ limit: '4kb' })];
-
   router.get('/sign-in/page.css', (_req, res) => {
     res.type('css').send(pageStyle);
   });
   router.get('/sign-in/icon.svg', (_req, res) => {
     res.type('svg').send(icon);
   });
-
   router.get('/', (_req, res) => {
-    res.redirect(302, home);
+    res.redirect(302, signIn.home);
   });
+  router.get('/sign-in', (req, res) => signIn.show(req, res));
+  router.post('/sign-in', ...body, (req, res) => signIn.withToken(req, res));
+  router.post('/sign-out', ...body, (req, res) => signIn.end(req, res));
+  router.get('/sign-in/oidc', (req, res) => signIn.beginAtProvider(req, res));
+  router.get(callbackPath, (req, res) => signIn.finishAtProvider(req, res));
+  router.use(['/sign-in', '/sign-out'], (thrown: unknown, req: Request, res: Response, next: NextFunction) =>
+    signIn.answerError(thrown, req, res, next),
+  );
+  return router;
+}
 
-  router.get('/sign-in', async (req, res) => {
-    const returnTo = localPath(req.query.return_to, home);
+class SignIn {
+  /** The path that a member sees after the sign-in. */
+  readonly home: string;
+  readonly #dependencies: SignInDependencies;
+
+  constructor(dependencies: SignInDependencies) {
+    this.home = dependencies.config.PLAYGROUND ? '/playground' : '/sign-in';
+    this.#dependencies = dependencies;
+  }
+
+  /** Shows the sign-in page, or the page of the member who is signed in. */
+  async show(req: Request, res: Response): Promise<void> {
+    const { config, authenticator, provider } = this.#dependencies;
+    const returnTo = localPath(req.query.return_to, this.home);
     const caller = await staffCaller(req, authenticator);
     sendPage(
       res,
       200,
-      caller ? signedInPage(caller, home) : signInPage(provider, returnTo, cookieProblem(req, config)),
+      caller ? signedInPage(caller, this.home) : signInPage(provider, returnTo, cookieProblem(req, config)),
     );
-  });
+  }
 
-  router.post('/sign-in', ...body, async (req, res) => {
+  /** Signs a member in with a token. An enrolment code creates a token first. */
+  async withToken(req: Request, res: Response): Promise<void> {
+    const { config, sessions } = this.#dependencies;
     requireSameOrigin(req, config);
     requireCookies(req, config);
     const { token, return_to } = (req.body ?? {}) as Record<string, unknown>;
-    const returnTo = localPath(return_to, home);
-    await countAttempt(req);
+    const returnTo = localPath(return_to, this.home);
+    await this.#countAttempt(req);
     if (typeof token !== 'string' || token.trim() === '') {
       throw new AppError('missing_field', 'enter your staff token, which begins with xs_, or an enrolment code');
     }
     if (isEnrolmentCode(token.trim())) {
-      await enrol(token.trim(), req, res);
+      await this.#enrol(token.trim(), req, res);
       return;
     }
     const started = await sessions.signIn(token.trim());
@@ -78,44 +100,38 @@ export function signInRouter(dependencies: SignInDependencies): Router {
         'this token is not valid: mistyped, replaced or revoked; ask an admin for a new one',
       );
     }
-    setSession(res, started);
+    this.#setSession(res, started);
     if (isForm(req)) res.redirect(303, returnTo);
     else res.json({ email: started.member.email, role: started.member.role });
-  });
+  }
 
-  router.post('/sign-out', ...body, async (req, res) => {
-    requireSameOrigin(req, config);
-    const secret = cookieOf(req, sessionCookie);
-    const caller = secret === null ? null : await authenticator.bySession(secret);
-    if (caller?.sessionId) await sessions.end(caller.sessionId);
-    res.clearCookie(sessionCookie, cookieOptions('strict'));
-    if (isForm(req)) res.redirect(303, '/sign-in');
-    else res.status(204).end();
-  });
-
-  router.get('/sign-in/oidc', async (req, res) => {
+  /** Sends the browser to the identity provider. */
+  async beginAtProvider(req: Request, res: Response): Promise<void> {
+    const { config, sessions } = this.#dependencies;
     requireCookies(req, config);
-    const returnTo = localPath(req.query.return_to, home);
-    const idp = requireProvider();
-    await countAttempt(req);
+    const returnTo = localPath(req.query.return_to, this.home);
+    const idp = this.#requireProvider();
+    await this.#countAttempt(req);
     const { url, checks } = await idp.begin(returnTo).catch((error: unknown) => {
-      const detail = `${idp.name} cannot be reached${providerFault(error)}; retry in a few seconds, or sign in with a token`;
+      const detail = `${idp.name} cannot be reached${this.#providerFault(error)}; retry in a few seconds, or sign in with a token`;
       throw new AppError('unavailable', detail, { retryAfterSec: 5, cause: error });
     });
     const secret = await sessions.begin(checks);
     res.cookie(underWayCookie, secret, { ...cookieOptions('lax'), maxAge: underWayMs });
     res.redirect(303, url.href);
-  });
+  }
 
-  router.get(callbackPath, async (req, res) => {
-    const idp = requireProvider();
+  /** Signs a member in from the identity provider's answer. */
+  async finishAtProvider(req: Request, res: Response): Promise<void> {
+    const { sessions } = this.#dependencies;
+    const idp = this.#requireProvider();
     const secret = cookieOf(req, underWayCookie);
     const { state, error } = req.query;
     const checks = secret === null || typeof state !== 'string' ? null : await sessions.takeUp(secret, state);
     if (!checks) {
       throw new AppError(
         'unauthorized',
-        'this answer belongs to no sign-in that this browser began within ten minutes; sign in again',
+        'this sign-in began in another browser or more than ten minutes ago; sign in again',
       );
     }
     res.clearCookie(underWayCookie, cookieOptions('lax'));
@@ -124,11 +140,11 @@ export function signInRouter(dependencies: SignInDependencies): Router {
     }
     const { search } = new URL(req.originalUrl, 'http://local.invalid');
     const { email, isVerified, account } = await idp.finish(search, checks).catch((error: unknown) => {
-      const detail = `signing in at ${idp.name} failed${providerFault(error)}; sign in again, and tell an admin if it stays so`;
+      const detail = `signing in at ${idp.name} failed${this.#providerFault(error)}; sign in again, and tell an admin if it fails again`;
       throw new AppError('unauthorized', detail, { cause: error });
     });
     if (email === null || account === null) {
-      throw new AppError('unauthorized', `${idp.name} tells no e-mail address; release it to this client`);
+      throw new AppError('unauthorized', `${idp.name} gives no e-mail address; release it to this client`);
     }
     if (!isVerified) {
       throw new AppError('unauthorized', `${idp.name} has not verified the address ${email}; verify it there`);
@@ -140,57 +156,27 @@ export function signInRouter(dependencies: SignInDependencies): Router {
         `the address ${email} is no member of staff here; ask an admin for an invitation`,
       );
     }
-    setSession(res, started);
-    // A redirect would still count as coming from the provider, and the strict cookie would stay behind.
+    this.#setSession(res, started);
+    // A redirect would still count as a request from the provider's site, and the browser would not
+    // send the strict cookie.
     sendPage(res, 200, continuePage(checks.returnTo));
-  });
-
-  router.use(['/sign-in', '/sign-out'], answerError);
-
-  /** Shows the member the token that the code made, this once, and starts a session. */
-  async function enrol(code: string, req: Request, res: Response): Promise<void> {
-    const request = { requestId: res.locals.requestId, ip: addressPrefix(req.ip ?? '') };
-    const enrolled = await sessions.enrol(code, members, request);
-    if (!enrolled) {
-      throw new AppError('unauthorized', 'this enrolment code is unknown, used or over; ask an admin for a new one');
-    }
-    setSession(res, enrolled);
-    const { member, token } = enrolled;
-    if (isForm(req)) sendPage(res, 200, enrolledPage(member.email, token, home));
-    else res.json({ email: member.email, role: member.role, token });
   }
 
-  /** Counts before anything is looked up, so that a flood of guesses costs no statements. */
-  async function countAttempt(req: Request): Promise<void> {
-    const { host } = addressKeys(req.ip ?? '');
-    const verdict = await limiter.consume({ bucket: 'signin', key: host, limit: config.RATE_LIMIT_SIGN_IN_PER_MIN });
-    if (verdict.allowed) return;
-    const seconds = Math.max(1, Math.ceil(verdict.resetMs / 1000));
-    const detail = `too many attempts to sign in; retry in ${seconds} seconds`;
-    throw new AppError('rate_limited', detail, { retryAfterSec: seconds });
+  /** Signs out. */
+  async end(req: Request, res: Response): Promise<void> {
+    const { config, authenticator, sessions } = this.#dependencies;
+    requireSameOrigin(req, config);
+    const secret = cookieOf(req, sessionCookie);
+    const caller = secret === null ? null : await authenticator.bySession(secret);
+    if (caller?.sessionId) await sessions.end(caller.sessionId);
+    res.clearCookie(sessionCookie, cookieOptions('strict'));
+    if (isForm(req)) res.redirect(303, '/sign-in');
+    else res.status(204).end();
   }
 
-  function requireProvider(): IdentityProvider {
-    if (provider) return provider;
-    throw new AppError(
-      'not_found',
-      'no identity provider is configured here; sign in with a token, or set OIDC_ISSUER',
-    );
-  }
-
-  /** Logs what went wrong with the provider by its code, as the texts are not ours. Returns the code for people. */
-  function providerFault(error: unknown): string {
-    log.warn({ event: 'oidc_failed', ...errorMembers(error) }, 'a sign-in at the identity provider failed');
-    return error instanceof Error && 'code' in error ? ` (${shortCode(error.code)})` : '';
-  }
-
-  function setSession(res: Response, { member, secret }: StartedSession): void {
-    const { requestId } = res.locals;
-    log.info({ event: 'staff_signed_in', request_id: requestId, staff_id: member.id }, 'a member of staff signed in');
-    res.cookie(sessionCookie, secret, { ...cookieOptions('strict'), maxAge: absoluteMs });
-  }
-
-  function answerError(thrown: unknown, req: Request, res: Response, next: NextFunction): void {
+  /** Answers an error of a route: a form with a page, JSON with JSON. */
+  answerError(thrown: unknown, req: Request, res: Response, next: NextFunction): void {
+    const { log, provider } = this.#dependencies;
     const wantsPage = req.method === 'GET' || isForm(req);
     if (!wantsPage || res.headersSent) {
       next(thrown);
@@ -199,11 +185,60 @@ export function signInRouter(dependencies: SignInDependencies): Router {
     const error = toAppError(thrown);
     logFailure(log, error, res.locals.requestId);
     if (error.extras.retryAfterSec !== undefined) res.set('Retry-After', String(error.extras.retryAfterSec));
-    const returnTo = localPathOrNull((req.body as Record<string, unknown> | undefined)?.return_to) ?? home;
+    const returnTo = localPathOrNull((req.body as Record<string, unknown> | undefined)?.return_to) ?? this.home;
     sendPage(res, error.status, signInPage(provider, returnTo, error.detail));
   }
 
-  return router;
+  /** Enrols a member with a code, shows the new token once and starts a session. */
+  async #enrol(code: string, req: Request, res: Response): Promise<void> {
+    const { sessions, members } = this.#dependencies;
+    const request = { requestId: res.locals.requestId, ip: addressPrefix(req.ip ?? '') };
+    const enrolled = await sessions.enrol(code, members, request);
+    if (!enrolled) {
+      throw new AppError('unauthorized', 'this enrolment code is unknown, used or expired; ask an admin for a new one');
+    }
+    this.#setSession(res, enrolled);
+    const { member, token } = enrolled;
+    if (isForm(req)) sendPage(res, 200, enrolledPage(member.email, token, this.home));
+    else res.json({ email: member.email, role: member.role, token });
+  }
+
+  /** Counts the attempt before any lookup, so that a flood of guesses costs no statements. */
+  async #countAttempt(req: Request): Promise<void> {
+    const { config, limiter } = this.#dependencies;
+    const { host } = addressKeys(req.ip ?? '');
+    const verdict = await limiter.consume({ bucket: 'signin', key: host, limit: config.RATE_LIMIT_SIGN_IN_PER_MIN });
+    if (verdict.allowed) return;
+    const seconds = Math.max(1, Math.ceil(verdict.resetMs / 1000));
+    const detail = `too many attempts to sign in; retry in ${seconds} seconds`;
+    throw new AppError('rate_limited', detail, { retryAfterSec: seconds });
+  }
+
+  #requireProvider(): IdentityProvider {
+    const { provider } = this.#dependencies;
+    if (provider) return provider;
+    throw new AppError(
+      'not_found',
+      'no identity provider is configured here; sign in with a token, or set OIDC_ISSUER',
+    );
+  }
+
+  /**
+   * Logs a fault of the provider by its code, because its texts are not ours. Returns the code for
+   * people.
+   */
+  #providerFault(error: unknown): string {
+    const { log } = this.#dependencies;
+    log.warn({ event: 'oidc_failed', ...errorMembers(error) }, 'a sign-in at the identity provider failed');
+    return error instanceof Error && 'code' in error ? ` (${shortCode(error.code)})` : '';
+  }
+
+  #setSession(res: Response, { member, secret }: StartedSession): void {
+    const { log } = this.#dependencies;
+    const { requestId } = res.locals;
+    log.info({ event: 'staff_signed_in', request_id: requestId, staff_id: member.id }, 'a member of staff signed in');
+    res.cookie(sessionCookie, secret, { ...cookieOptions('strict'), maxAge: maxSessionMs });
+  }
 }
 
 function cookieOptions(sameSite: 'strict' | 'lax'): CookieOptions {
@@ -230,8 +265,9 @@ function requireCookies(req: Request, config: Config): void {
 }
 
 /**
- * Why a browser would not keep the session here; null when it would. Browsers take Secure cookies over HTTPS, and over
- * plain HTTP from this machine. What a form's Origin says of that is what the browser sees, whatever stands between.
+ * Explains why a browser would not keep the session cookie; null when it would keep it. Browsers
+ * keep Secure cookies over HTTPS, and over plain HTTP from this machine. A form's Origin shows the
+ * scheme that the browser sees, also through a proxy.
  */
 function cookieProblem(req: Request, config: Config): string | null {
   const { origin, host } = req.headers;
@@ -242,9 +278,9 @@ function cookieProblem(req: Request, config: Config): string | null {
 }
 
 /**
- * A path of this host to go to.
+ * Returns a path of this host.
  *
- * @throws AppError invalid_value for anything that could lead elsewhere
+ * @throws AppError invalid_value for a text that could lead to another host
  */
 function localPath(text: unknown, fallback: string): string {
   if (text === undefined || text === '') return fallback;
@@ -260,7 +296,7 @@ function localPathOrNull(text: unknown): string | null {
   // Browsers read a backslash as a slash, and drop tabs and line ends.
   if (typeof text !== 'string' || !/^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(text) || text.length > 2000) return null;
   const { origin, pathname, search, hash } = new URL(text, 'http://local.invalid');
-  // Dots may go away and leave two slashes, which would name another host.
+  // Removing dot segments may leave two leading slashes, which would name another host.
   return origin === 'http://local.invalid' && !pathname.startsWith('//') ? `${pathname}${search}${hash}` : null;
 }
 
@@ -272,48 +308,4 @@ function shortCode(code: unknown): string {
 
 function sendPage(res: Response, status: number, html: string): void {
   res.status(status).set('Content-Security-Policy', pagePolicy).type('html').send(html);
-}
-
-function signInPage(provider: IdentityProvider | null, returnTo: string, problem: string | null): string {
-  const alert = problem === null ? '' : `<p class="alert" role="alert">${escapeHtml(capitalized(problem))}.</p>\n`;
-  const other = provider
-    ? `<a class="button" href="/sign-in/oidc?return_to=${encodeURIComponent(returnTo)}">Sign in with ${escapeHtml(provider.name)}</a>
-<p class="or">or with a token</p>\n`
-    : '';
-  return page(
-    'Sign in',
-    `<h1>Exchange gateway: staff</h1>
-${alert}${other}<form method="post" action="/sign-in">
-<label for="token">Staff token</label>
-<input id="token" name="token" type="password" required autocomplete="current-password" autocapitalize="off" spellcheck="false" aria-describedby="token-hint" autofocus>
-<p class="hint" id="token-hint">Begins with xs_. New here? Enter the enrolment code that you were given; it begins with xe_. Lost your token? Ask an admin for a new code.</p>
-<input type="hidden" name="return_to" value="${escapeHtml(returnTo)}">
-<button type="submit">Sign in</button>
-</form>`,
-  );
-}
-
-/** The token is not in the address, not stored, and on this page alone. */
-function enrolledPage(email: string, token: string, home: string): string {
-  return page(
-    'Your token',
-    `<h1>Exchange gateway: staff</h1>
-<p>Signed in as ${escapeHtml(email)}. This is your token, shown this once; keep it where your passwords are:</p>
-<p><code id="new-token">${escapeHtml(token)}</code></p>
-<a class="button" href="${home}">Go on</a>`,
-  );
-}
-
-function signedInPage(caller: StaffCaller, home: string): string {
-  const link = home === '/sign-in' ? '' : `<a class="button" href="${home}">Open the playground</a>\n`;
-  return page(
-    'Signed in',
-    `<h1>Exchange gateway: staff</h1>
-<p>Signed in as ${escapeHtml(caller.email)} (${caller.role}).</p>
-${link}<form method="post" action="/sign-out"><button class="quiet" type="submit">Sign out</button></form>`,
-  );
-}
-
-function capitalized(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

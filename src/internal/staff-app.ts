@@ -1,5 +1,5 @@
 import express, { type Express, type RequestHandler } from 'express';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/settings.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { Log } from '../log.ts';
 import type { StaffAuthenticator } from '../staff/staff-authenticator.ts';
@@ -11,24 +11,24 @@ import { playgroundRouter } from './playground.ts';
 import { requestContext } from './request-context.ts';
 import { signInRouter } from './sign-in.ts';
 
-/** What the internal listener offers to staff. */
-export interface StaffSurface {
+/** The services behind the staff pages and the staff API. */
+export interface StaffServices {
   readonly limiter: Limiter;
   readonly authenticator: StaffAuthenticator;
   readonly sessions: StaffSessions;
   readonly members: StaffService;
-  /** Answers at /graphql; it proves its callers itself, by `staffCaller`. */
+  /** Answers /graphql. It authenticates its callers itself, with `staffCaller`. */
   readonly graphql?: RequestHandler;
 }
 
 export interface StaffAppDependencies {
   readonly config: Config;
   readonly log: Log;
-  /** Null for a worker, which has nothing for staff. */
-  readonly staff: StaffSurface | null;
+  /** Null for a worker, which serves no staff. */
+  readonly staff: StaffServices | null;
 }
 
-/** Everything that staff use on the internal listener. */
+/** Makes the application for staff on the internal listener. */
 export function createStaffApp({ config, log, staff }: StaffAppDependencies): Express {
   const app = express();
   app.disable('x-powered-by');

@@ -1,13 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import type { StaffAuthenticator, StaffCaller } from '../staff/staff-authenticator.ts';
 
-/** Browsers keep a cookie of such a name only when it is Secure, for this host alone and for all its paths. */
+/**
+ * Browsers keep a `__Host-` cookie only when it is Secure, for this host only and for all its
+ * paths.
+ */
 export const sessionCookie = '__Host-staff';
 
 /**
- * The member of staff behind a request, or null. A bearer token speaks for the request alone, even when it is wrong;
- * else the session cookie does. Works on headers only, so on a WebSocket's upgrade too. Whoever acts for a caller
- * `via: 'session'` checks `isSameOrigin` first.
+ * Returns the member of staff behind a request, or null. A bearer token decides alone, even when it
+ * is wrong. Without one the session cookie decides. Only headers are read, so it also works for a
+ * WebSocket upgrade. A request `via: 'session'` must also pass `isSameOrigin`.
  */
 export async function staffCaller(
   req: IncomingMessage,
@@ -34,9 +37,9 @@ export function cookieOf(req: IncomingMessage, name: string): string | null {
 }
 
 /**
- * True when a page of this gateway sent the request. What changes something, and every WebSocket, needs it when it is
- * proven by cookie, as browsers attach cookies to what other sites send as well. A browser's request without Origin and
- * Sec-Fetch-Site proves nothing and counts as foreign.
+ * True when a page of this gateway sent the request. Browsers also attach cookies to requests of
+ * other sites. So each WebSocket, and each request that changes something, needs this check when a
+ * cookie authenticates it. A browser's request without Origin and Sec-Fetch-Site counts as foreign.
  *
  * @param publicUrl INTERNAL_PUBLIC_URL; without it the request's own Host is the origin.
  */
@@ -48,7 +51,8 @@ export function isSameOrigin(req: IncomingMessage, publicUrl: string | null): bo
   if (!URL.canParse(origin)) return false;
   const from = new URL(origin);
   if (publicUrl !== null && from.origin === publicUrl) return true;
-  // Without a setting the scheme is not known behind a proxy; a session cookie never leaves its scheme in any case.
+  // Without INTERNAL_PUBLIC_URL the scheme behind a proxy is unknown. A session cookie never leaves
+  // its scheme.
   return host !== undefined && URL.canParse(`${from.protocol}//${host}`) && isHostOf(from, host);
 }
 

@@ -1,28 +1,32 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { fromKysely, PgBoss } from 'pg-boss';
 import { errorMembers, type Log } from '../log.ts';
-import { span, traceparent } from '../tracing/tracing.ts';
+import { span, traceparent } from '../telemetry/tracing.ts';
 
-/** The one queue: each job names an order that has something to do. */
+/** The one queue: each job names an order that is due for a step. */
 const queue = 'settle';
-/** Orders that one fetch takes. */
+/** Orders per fetch. */
 const batchSize = 50;
-/** How long pending jobs of an ended process stay invisible. */
+/** How long the jobs of a process that died stay locked to it. */
 const expireInSeconds = 120;
-/** Handed on to node-postgres: a statement that takes longer is given up, and its connection with it. */
+/**
+ * Passed on to node-postgres: a statement that takes longer is abandoned, and its connection is
+ * closed.
+ */
 const forPostgres = { query_timeout: 30_000 };
-/** How long jobs under way may take to end. */
+/** How long running jobs may take to end. */
 const stopMs = 5_000;
 
 interface SettleJob {
   readonly orderId: string;
-  /** Of the work that woke the order, while anything is traced. */
+  /** The trace of the work that woke the order, while tracing is on. */
   readonly traceparent?: string;
 }
 
 /**
- * An alarm clock for orders, at least once and without order, on pg-boss. It is never asked what is due: the order rows
- * say so, and a sweep re-arms what the queue lost. That is why a job never retries by itself.
+ * Wakes orders by jobs on pg-boss, at least once and in no fixed order. The queue is never asked
+ * what is due: the order rows say so, and a sweep adds the jobs that the queue lost. For the same
+ * reason a job never retries by itself.
  */
 export class JobQueue {
   readonly #boss: PgBoss;
@@ -43,12 +47,13 @@ export class JobQueue {
       reindex: false,
     });
     this.#boss.on('error', (error) => {
-      if (!this.#stopping) log.warn({ event: 'jobs_failed', ...errorMembers(error) }, 'the job queue has a problem');
+      if (!this.#stopping)
+        log.warn({ event: 'jobs_failed', ...errorMembers(error) }, 'the job queue reported an error');
     });
     this.#boss.on('warning', (warning) => log.debug({ event: 'jobs_warning' }, warning.message));
   }
 
-  /** Opens the queue, and makes its schema `pgboss` on a new database. */
+  /** Opens the queue, and creates its schema `pgboss` on a new database. */
   async start(): Promise<void> {
     await this.#boss.start();
     await this.#boss.createQueue(queue, {
@@ -62,7 +67,7 @@ export class JobQueue {
   }
 
   /**
-   * Wakes orders, in the caller's transaction: if it is rolled back, nothing was sent. An order that has a waiting job
+   * Wakes orders in the caller's transaction: a rollback sends nothing. An order with a waiting job
    * gets no second one.
    */
   async wake(em: EntityManager, orderIds: readonly string[]): Promise<void> {
@@ -76,7 +81,10 @@ export class JobQueue {
     );
   }
 
-  /** Handles jobs until stop. The handler must not throw; what it leaves undone is found by the sweep. */
+  /**
+   * Handles jobs until `stop`. The handler must not throw; the sweep finds the orders that it
+   * leaves undone.
+   */
   async work(handle: (orderIds: readonly string[]) => Promise<void>): Promise<void> {
     const batch = (jobs: readonly { data: SettleJob }[]): Promise<void> => {
       const links = jobs.flatMap(({ data }) => data.traceparent ?? []);
@@ -86,10 +94,10 @@ export class JobQueue {
     await this.#boss.work<SettleJob>(queue, { batchSize, pollingIntervalSeconds: 1 }, batch);
   }
 
-  /** Lets the jobs under way end, then closes. */
+  /** Waits for the running jobs, then closes. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    // Without an answer of the server it would wait for ever.
+    // Without an answer of the server, pg-boss would wait for ever.
     const limit = new Promise((resolve) => setTimeout(resolve, 2 * stopMs).unref());
     await Promise.race([this.#boss.stop({ graceful: true, timeout: stopMs }), limit]);
     this.#log.debug({ event: 'jobs_stopped' }, 'the job queue is closed');

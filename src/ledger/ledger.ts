@@ -3,12 +3,20 @@ import { v7 as uuidv7 } from 'uuid';
 import { Big, formatDecimal } from '../money.ts';
 
 /**
- * The accounts of the book. Debits are positive: what we hold or are owed is positive, what we owe or have earned is
- * negative. `deposits`: coins on deposit addresses. `hot`: the wallets that pay. `client`: what users are owed.
- * `venue`: our balance with the liquidity venue. `service_fee`, `network_fee`: what users paid us. `network_cost`: what
- * chains took. `trading`: what the venue gave more or less than was agreed with the user, what else trades left or cost
- * there, and exchanges that we took back. `unclaimed`: remainders too small to send back. `suspense`: deposits that are
- * nobody's yet. `opening`: what the hot wallets began with, and what was brought there from outside since.
+ * The accounts of the ledger. A debit is positive: assets that we hold or are owed. A credit is
+ * negative: what we owe or have earned.
+ *
+ * - `deposits`: coins on deposit addresses.
+ * - `hot`: the hot wallets, which pay.
+ * - `client`: what we owe users.
+ * - `venue`: our balance at the liquidity venue.
+ * - `service_fee`, `network_fee`: fees that users paid us.
+ * - `network_cost`: fees that chains charged us.
+ * - `trading`: the difference between the venue's fill and the amount agreed with the user, other
+ *   remainders and costs of trades, and unwound trades.
+ * - `unclaimed`: remainders too small to refund.
+ * - `suspense`: deposits that match no order.
+ * - `opening`: the opening balances of the hot wallets, and later funding from outside.
  */
 export type Account =
   | 'deposits'
@@ -24,8 +32,8 @@ export type Account =
   | 'opening';
 
 /**
- * A coin on a network. A coin at a venue is on none: there, a coin that the order of a trade names stands with the
- * network that the order names, and any other, such as dollars, with the venue's name.
+ * A coin on a network. Coins at a venue are on no network. There a coin of the trade's order stands
+ * with the order's network; any other coin, such as dollars, stands with the venue's name.
  */
 export interface LedgerAsset {
   readonly coin: string;
@@ -34,7 +42,7 @@ export interface LedgerAsset {
 
 export interface LedgerLine extends LedgerAsset {
   readonly account: Account;
-  /** Positive debits, negative credits, in the coin's units. Lines of zero are left out. */
+  /** In the coin's units: positive is a debit, negative a credit. Lines of zero are omitted. */
   readonly amount: Big | string;
 }
 
@@ -53,35 +61,36 @@ export interface Booking {
     | 'funding'
     | 'funding_reversal'
     | 'opening';
-  /** What is booked; with the kind, it is booked once. */
+  /** Names the booked event. Each pair of kind and reference is booked once. */
   readonly reference: string;
   readonly orderId: string | null;
   readonly at: Date;
   readonly lines: readonly LedgerLine[];
 }
 
-/** A line. */
+/** Builds a journal line. */
 export function line(account: Account, { coin, network }: LedgerAsset, amount: Big | string): LedgerLine {
   return { account, coin, network, amount };
 }
 
-/** The opposite of an amount. */
+/** Negates an amount. */
 export function minus(amount: Big | string): Big {
   return new Big('0').minus(amount);
 }
 
 /**
- * Books a transaction in the caller's own, in one statement. Returns false, and books nothing, when the same was
- * booked before.
+ * Books a journal entry in the caller's database transaction, in one statement. Returns false, and
+ * books nothing, when an entry with the same kind and reference exists.
  *
- * @throws Error when the lines of an asset do not sum to zero. The database checks it again at commit.
+ * @throws Error when the lines of an asset do not sum to zero. The database checks it again at
+ * commit.
  */
 export async function book(em: EntityManager, booking: Booking): Promise<boolean> {
   return (await bookAll(em, [booking])) === 1;
 }
 
 /**
- * Books several as `book` does one, all in one statement. Returns how many of them were not booked before.
+ * Books several journal entries as `book` does, in one statement. Returns how many were new.
  *
  * @throws Error as `book` does.
  */
@@ -113,7 +122,11 @@ export async function bookAll(em: EntityManager, bookings: readonly Booking[]): 
   return rows.length;
 }
 
-/** Lines as they are written, numbered from 1. */
+/**
+ * Prepares an entry's lines for the statement, numbered from 1.
+ *
+ * @throws Error when the lines of an asset do not sum to zero.
+ */
 function linesOf(kind: Booking['kind'], reference: string, lines: readonly LedgerLine[]): object[] {
   const kept = lines.map((one) => ({ ...one, amount: new Big(one.amount) })).filter(({ amount }) => !amount.eq('0'));
   for (const [asset, group] of Map.groupBy(kept, ({ coin, network }) => `${coin} on ${network}`)) {
@@ -125,17 +138,17 @@ function linesOf(kind: Booking['kind'], reference: string, lines: readonly Ledge
   });
 }
 
-/** A line as it was booked. */
+/** A stored journal line. */
 export interface BookedLine extends LedgerAsset {
   readonly orderId: string;
   readonly kind: Booking['kind'];
   readonly at: Date;
   readonly account: Account;
-  /** Decimal string; positive debits, negative credits. */
+  /** Decimal string: positive is a debit, negative a credit. */
   readonly amount: string;
 }
 
-/** Everything that was booked for some orders, in the order of booking, in one statement. */
+/** Reads all journal lines of some orders, in the order of booking, in one statement. */
 export async function bookedLines(em: EntityManager, orderIds: readonly string[]): Promise<BookedLine[]> {
   const rows = await em.execute<(Omit<BookedLine, 'at'> & { at: string })[]>(
     `select t.order_id as "orderId", t.kind, t.at, l.account, l.coin, l.network, l.amount::text as amount

@@ -2,10 +2,10 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import type { ChainAdapter } from '../chains/chain-adapter.ts';
 import { formatDecimal } from '../money.ts';
 import { currenciesByChain } from './reconcile/assets.ts';
-import { checkUnseen, reconcileChain } from './reconcile/chains.ts';
+import { checkUnreadChains, reconcileChain } from './reconcile/chains.ts';
 import { checkAddresses, checkBook, checkHistories, checkPayments } from './reconcile/invariants.ts';
 import { type ReconcileReport, Tally } from './reconcile/report.ts';
-import { checkAccounts, checkClients, checkDebits, checkRest } from './reconcile/rows.ts';
+import { checkAccounts, checkClients, checkDebits, checkEndedOrders } from './reconcile/rows.ts';
 import { inSnapshot } from './reconcile/snapshot.ts';
 import { checkVenue, type VenueFill } from './reconcile/venue.ts';
 
@@ -13,13 +13,19 @@ export { type ReconcileReport, type ReconcileRow, renderReport } from './reconci
 
 export interface ReconcileOptions {
   readonly orm: MikroORM;
-  /** By chain. What the book holds on a chain without an adapter is a difference: nobody has seen it. */
+  /**
+   * By chain. A ledger balance on a chain without an adapter counts as a difference, because it was
+   * not checked.
+   */
   readonly adapters: ReadonlyMap<string, ChainAdapter>;
-  /** Every fill of the venue in place of the sandbox venue. Trades at exchanges are in the journal of their orders. */
+  /**
+   * Replaces the sandbox venue's fills. Trades at exchanges are read from the journal of their
+   * orders.
+   */
   readonly venueFills?: readonly VenueFill[];
 }
 
-/** A balance of the book. */
+/** A balance of the ledger. */
 export interface LedgerBalance {
   readonly account: string;
   readonly coin: string;
@@ -28,8 +34,9 @@ export interface LedgerBalance {
 }
 
 /**
- * Derives every balance anew, from the chains, the venue and the rows of orders, and compares it with the book. Shares
- * no code with what writes the book, so that a mistake there shows here. Changes nothing, and may run beside gateways.
+ * Derives every balance anew from the chains, the venue and the order rows, and compares it with
+ * the ledger. It shares no code with the ledger's writers, so that an error of theirs shows here.
+ * It changes nothing, and may run beside gateways.
  */
 export async function reconcile({ orm, adapters, venueFills }: ReconcileOptions): Promise<ReconcileReport> {
   const tally = new Tally();
@@ -39,10 +46,10 @@ export async function reconcile({ orm, adapters, venueFills }: ReconcileOptions)
     if (adapter) await reconcileChain(orm, adapter, assets, tally);
   }
   await inSnapshot(orm, async (em) => {
-    await checkUnseen(em, adapters, currencies, tally);
+    await checkUnreadChains(em, adapters, currencies, tally);
     await checkClients(em, tally);
     await checkDebits(em, tally);
-    await checkRest(em, tally);
+    await checkEndedOrders(em, tally);
     await checkAccounts(em, tally);
     await checkVenue(em, venueFills, tally);
     await checkBook(em, tally);
@@ -53,7 +60,7 @@ export async function reconcile({ orm, adapters, venueFills }: ReconcileOptions)
   return tally.report();
 }
 
-/** Every balance of the book, by account and asset. */
+/** Reads every balance of the ledger, by account and asset. */
 export async function ledgerBalances(orm: MikroORM): Promise<readonly LedgerBalance[]> {
   const rows = await orm.em.fork().execute<LedgerBalance[]>(
     `select account, coin, network, sum(amount)::text as balance from ledger_line

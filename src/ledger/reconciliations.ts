@@ -6,17 +6,20 @@ import { type ReconcileReport, type ReconcileRow, reconcile } from './reconcile.
 
 export interface ReconciliationsOptions {
   readonly orm: MikroORM;
-  /** Opens what may take long over a statement; it is closed after each time. */
-  readonly openPatient: () => Promise<MikroORM>;
+  /** Opens a connection for statements that may take long. It is closed after each run. */
+  readonly openReconcileOrm: () => Promise<MikroORM>;
   readonly clock: Clock;
   readonly log: Log;
   readonly adapters: ReadonlyMap<string, ChainAdapter>;
   readonly everySec: number;
-  /** Told what differs, empty when nothing does, in the transaction that stores the result. */
+  /**
+   * Called with the lasting differences, an empty list without any, in the transaction that stores
+   * the result.
+   */
   readonly onCompared?: (lasting: readonly ReconcileRow[], em: EntityManager) => Promise<void>;
 }
 
-/** Reconciles by the clock, once for all workers, and keeps what was found. */
+/** Reconciles on a schedule, once for all workers, and stores the result. */
 export class Reconciliations {
   readonly #options: ReconciliationsOptions;
   #isRunning = false;
@@ -26,8 +29,8 @@ export class Reconciliations {
   }
 
   /**
-   * Reconciles when it is due and no other worker has begun. One that a worker began and could not end is made up for
-   * when the next one is due. Returns whether it did.
+   * Reconciles when a run is due and no other worker has begun it. A run that its worker could not
+   * finish is not repeated; the next due run replaces it. Returns whether it ran.
    */
   async runIfDue(): Promise<boolean> {
     if (this.#isRunning) return false;
@@ -40,7 +43,7 @@ export class Reconciliations {
   }
 
   async #runIfDue(): Promise<boolean> {
-    const { orm, openPatient, clock, log, everySec, onCompared } = this.#options;
+    const { orm, openReconcileOrm, clock, log, everySec, onCompared } = this.#options;
     const em = orm.em.fork();
     const startedAt = clock.now();
     const dueAt = new Date(startedAt.getTime() - (startedAt.getTime() % (everySec * 1000)));
@@ -49,13 +52,13 @@ export class Reconciliations {
       [dueAt, startedAt],
     );
     if (claimed.length === 0) return false;
-    const patient = await openPatient();
-    const { checked, lasting } = await this.#compare(patient).finally(() => patient.close(true));
+    const ownOrm = await openReconcileOrm();
+    const { checked, lasting } = await this.#compare(ownOrm).finally(() => ownOrm.close(true));
     const checks = Object.values(checked).reduce((sum, count) => sum + count, 0);
     const differences: Record<string, number> = {};
     for (const { check } of lasting) differences[check] = (differences[check] ?? 0) + 1;
     for (const [code, count] of Object.entries(differences)) {
-      log.error({ event: 'ledger_differs', code, count }, 'the book differs from what it stands for');
+      log.error({ event: 'ledger_differs', code, count }, 'the ledger differs from the chains, the venue or the rows');
     }
     await em.transactional(async (tx) => {
       await onCompared?.(lasting, tx);
@@ -69,7 +72,10 @@ export class Reconciliations {
     return true;
   }
 
-  /** What differs, and differs by the same when it is looked at again: a chain may move while it is read. */
+  /**
+   * Finds differences that a second run repeats with the same amount. A chain may move while it is
+   * read.
+   */
   async #compare(orm: MikroORM): Promise<Pick<ReconcileReport, 'checked'> & { lasting: readonly ReconcileRow[] }> {
     const { adapters } = this.#options;
     const first = await reconcile({ orm, adapters });

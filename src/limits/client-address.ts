@@ -1,7 +1,10 @@
 import { isIPv4 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** What limits are counted by: one host, and for IPv6 also the larger block that one customer usually holds. */
+/**
+ * The keys by which limits count: one host, and for IPv6 also the larger block that one customer
+ * usually holds.
+ */
 export interface AddressKeys {
   /** IPv4 address, or IPv6 /64. */
   readonly host: string;
@@ -9,9 +12,9 @@ export interface AddressKeys {
   readonly block: string | null;
 }
 
-/** Groups a client address so that hopping inside one's own IPv6 network gains nothing. */
+/** Groups client addresses, so that changing the address inside one IPv6 network gains nothing. */
 export function addressKeys(address: string): AddressKeys {
-  // The usual case, whose text has one form only.
+  // The usual case. The text of an IPv4 address has one form only.
   if (isIPv4(address)) return { host: address, block: null };
   if (!ipaddr.isValid(address)) return { host: 'unknown', block: null };
   const parsed = ipaddr.process(address);
@@ -31,7 +34,7 @@ export function isLoopback(address: string): boolean {
   return ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback';
 }
 
-/** A client's network for logs: the address with its last part blanked. */
+/** A client's network for logs: the address without its last part. */
 export function addressPrefix(address: string): string {
   const { host, block } = addressKeys(address);
   return block ?? host.replace(/\.\d+$/, '.0');

@@ -1,21 +1,22 @@
 import { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
 import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { systemMs } from '../clock.ts';
 import { errorMembers, type Log } from '../log.ts';
-import { span } from '../tracing/tracing.ts';
-import { Patience } from './patience.ts';
+import { span } from '../telemetry/tracing.ts';
+import { Timeouts } from './timeouts.ts';
 
-/** Every limit counts in windows of a minute, from the first hit. */
+/** Every limit counts in windows of a minute, which begin at the first request. */
 export const windowSec = 60;
 const windowMs = windowSec * 1000;
 
-/** What is counted, and by what: see docs/adr/0005-rate-limits.md. */
+/** The buckets and their keys: see docs/adr/0005-rate-limits.md. */
 export type BucketName = 'anon' | 'partner' | 'orders' | 'authfail' | 'assets' | 'lookup' | 'signin' | 'staff';
 
-/** One bucket that a request counts in. */
+/** One bucket in which a request counts. */
 export interface Bucket {
   readonly bucket: BucketName;
-  /** Who is counted: an account, a host, a network. */
+  /** The account, the host or the network that is counted. */
   readonly key: string;
   /** Requests in a window. */
   readonly limit: number;
@@ -27,31 +28,32 @@ export interface Verdict {
   readonly allowed: boolean;
   readonly limit: number;
   readonly remaining: number;
-  /** Until the window ends. */
+  /** Milliseconds until the window ends. */
   readonly resetMs: number;
 }
 
 export interface LimiterOptions {
-  /** Null counts in this process's memory, which is right for one process only. */
+  /** Null counts in this process's memory, which is right for a single process only. */
   readonly redisUrl: string | null;
-  /** How many processes share the limits; each counts its share while Redis is away. */
+  /** Number of processes that share the limits. Each counts its share while Redis is away. */
   readonly nodeCount: number;
   readonly log: Log;
-  /** Keeps the counters of several gateways on one Redis apart. */
+  /** Separates the counters of several gateways on one Redis. */
   readonly keyPrefix?: string;
   readonly metrics?: LimiterMetrics;
 }
 
-/** Told of each request that was counted. */
+/** Receives the result of each counted request. */
 export interface LimiterMetrics {
   countLimit(verdict: Verdict): void;
-  /** One that Redis could not count. */
+  /** Counts a request that Redis could not count. */
   countInsurance(): void;
 }
 
 /**
- * Counts one request in each bucket in turn, up to and including the first that refuses it, all at once. Answers the
- * count and the milliseconds left of each window that was counted in.
+ * Counts one request in each bucket in turn, up to and including the first that refuses it, in one
+ * atomic step. Returns, for each bucket that was counted, the count and the milliseconds left of
+ * its window.
  */
 const countScript = `
 local counted = {}
@@ -73,24 +75,24 @@ interface CountingRedis extends Redis {
   countRequest(keyCount: number, ...keysWindowAndLimits: (string | number)[]): Promise<number[]>;
 }
 
-/** Redis answers well within it, or is taken to hang. */
+/** Redis usually answers well within this time. Later answers count as a hang. */
 const replyMs = 80;
 
-/** Keys that are over their limit, so that a flood costs Redis nothing. */
+/** Number of keys over their limit that are remembered, so that a flood costs Redis nothing. */
 const keptRefusals = 10_000;
 
 /**
- * Counts requests, in Redis by one atomic command each. While Redis is away or hangs, an in-memory limiter of the same
- * size takes over within 100 ms, so that limits always hold and no request fails for it.
+ * Counts requests in Redis, by one atomic command each. While Redis is away or hangs, an in-memory
+ * limiter takes over within 100 ms. So limits always hold, and no request fails because of Redis.
  */
 export class Limiter {
   readonly #options: LimiterOptions;
   readonly #prefix: string;
   readonly #redis: CountingRedis | null;
   readonly #memory = new Map<string, RateLimiterAbstract>();
-  /** By a clock that nobody sets. */
+  /** By the monotonic clock, which no change of the system time moves. */
   readonly #refused = new LRUCache<string, { limit: number; untilMs: number }>({ max: keptRefusals });
-  readonly #patience = new Patience(replyMs);
+  readonly #timeouts = new Timeouts(replyMs);
   #warnedAt = 0;
 
   constructor(options: LimiterOptions) {
@@ -100,8 +102,8 @@ export class Limiter {
   }
 
   /**
-   * Counts one request in each bucket until one refuses, and tells of the bucket that is closest to its limit. Never
-   * rejects: a limiter that fails altogether lets the request pass and says so in the log.
+   * Counts one request in each bucket until one refuses, and returns the bucket that is closest to
+   * its limit. Never rejects: if both limiters fail, the request passes and the log says so.
    */
   async consume(...buckets: readonly [Bucket, ...Bucket[]]): Promise<Verdict> {
     const verdict = await this.#count(buckets);
@@ -130,7 +132,10 @@ export class Limiter {
     }
   }
 
-  /** Resolves when Redis has answered or the time is over; a gateway starts without Redis as well. */
+  /**
+   * Resolves when Redis has answered or the timeout is over; a gateway starts without Redis as
+   * well.
+   */
   async ready(timeoutMs: number): Promise<boolean> {
     const redis = this.#redis;
     if (!redis || redis.status === 'ready') return true;
@@ -150,13 +155,14 @@ export class Limiter {
   #connect(url: string): CountingRedis {
     const redis = new Redis(url, {
       enableOfflineQueue: false,
-      // What was asked on a connection that ends is refused at once. Kept back for the next one it would be forgotten there, and
-      // all that is to travel with it.
+      // A command on a connection that breaks fails at once. ioredis would otherwise keep it for
+      // the next connection, and all commands of a turn travel together.
       maxRetriesPerRequest: 0,
       connectTimeout: 500,
-      // A connection that owes answers and gives none is made anew: a firewall may have forgotten it.
+      // A connection that owes replies and sends none is opened anew: a firewall may have dropped
+      // its state.
       socketTimeout: 2_000,
-      // Requests of one turn of the event loop travel together.
+      // Commands of one turn of the event loop travel together.
       enableAutoPipelining: true,
       autoResendUnfulfilledCommands: false,
       retryStrategy: (attempt) => Math.min(attempt * 100, 2_000),
@@ -166,10 +172,10 @@ export class Limiter {
     return redis as CountingRedis;
   }
 
-  /** Now and then, as every request would have something to say. */
+  /** Logs at intervals only, because every request would repeat the same warning. */
   #warn(error: unknown): void {
-    if (Date.now() - this.#warnedAt < 10_000) return;
-    this.#warnedAt = Date.now();
+    if (systemMs() - this.#warnedAt < 10_000) return;
+    this.#warnedAt = systemMs();
     this.#options.log.warn({ event: 'redis_away', ...errorMembers(error) }, 'Redis is away; limits count in memory');
   }
 
@@ -177,7 +183,7 @@ export class Limiter {
   #refusal(buckets: readonly Bucket[]): Verdict | null {
     for (const { bucket, key, limit } of buckets) {
       const known = this.#refused.get(`${bucket}:${key}`);
-      // A limit that was raised meanwhile lets the request be counted.
+      // The limit was raised meanwhile, so that the request is counted again.
       if (!known || known.limit < limit) continue;
       const resetMs = known.untilMs - performance.now();
       if (resetMs > 0) return { bucket, allowed: false, limit, remaining: 0, resetMs };
@@ -188,7 +194,7 @@ export class Limiter {
   async #countInRedis(redis: CountingRedis, buckets: readonly [Bucket, ...Bucket[]]): Promise<Verdict> {
     const keys = buckets.map(({ bucket, key }) => `${this.#prefix}:${bucket}:${key}`);
     const limits = buckets.map(({ limit }) => limit);
-    const counted = await this.#patience.within(redis.countRequest(keys.length, ...keys, windowMs, ...limits));
+    const counted = await this.#timeouts.within(redis.countRequest(keys.length, ...keys, windowMs, ...limits));
     let tightest: Verdict | undefined;
     for (const [i, { bucket, key, limit }] of buckets.entries()) {
       const count = counted[2 * i];
@@ -202,7 +208,10 @@ export class Limiter {
     return tightest;
   }
 
-  /** As large as the limit when this process alone counts, or its share while Redis is away. */
+  /**
+   * Counts in memory: the whole limit when this process counts alone, its share while Redis is
+   * away.
+   */
   async #countInMemory(buckets: readonly [Bucket, ...Bucket[]]): Promise<Verdict> {
     const [first, ...others] = buckets;
     let tightest = await this.#countOneInMemory(first);
@@ -232,7 +241,7 @@ export class Limiter {
   }
 }
 
-/** A refusal, or else the one with the fewest requests left. */
+/** Returns the refusal, or else the verdict with the fewest requests left. */
 function tighter(a: Verdict | undefined, b: Verdict): Verdict {
   return a && (!a.allowed || (b.allowed && a.remaining <= b.remaining)) ? a : b;
 }

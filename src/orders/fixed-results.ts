@@ -1,31 +1,44 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../clock.ts';
 
-/** What the fixed orders of a partner came to, by the market prices at the decision of each trade. */
+/**
+ * Result of a partner's fixed-rate orders, at the market prices of the moment each trade was
+ * decided.
+ */
 export interface FixedResult {
   readonly partnerId: string;
-  /** Orders that were exchanged. */
+  /** Number of exchanged orders. */
   readonly orders: number;
   /** What users sent, in US dollars. */
   readonly sentUsd: string;
-  /** By how many basis points users were owed more than they sent, before fees. Null without orders. */
+  /**
+   * How much more users were owed than they sent, in basis points, before fees. Null without
+   * orders.
+   */
   readonly adverseBps: string | null;
-  /** What users were owed after the service fee less what they sent, in US dollars. Negative when we earned. */
+  /**
+   * US dollars owed to users after the service fee, minus what they sent. Negative when we earned.
+   */
   readonly lossUsd: string;
 }
 
-/** A day's loss above this, in US dollars, on at least so many orders, shows a partner that picks its orders. */
+/**
+ * Daily limits for detecting adverse selection: a partner that pays only orders the market favours.
+ * A loss above `adverseLossUsd` US dollars on at least `adverseOrders` orders in a day counts.
+ */
 const adverseLossUsd = 100;
 const adverseOrders = 5;
 /**
- * A loss of 30 days above this, in US dollars, ends the fixed orders of a partner, however few orders made it. A burst
- * of large orders after a jump gains a day's caps at once, and would come again on the day after the cut ended.
+ * A loss above this in 30 days, in US dollars, stops the partner's fixed-rate orders, however few
+ * orders caused it. A burst of large orders after a price jump gains a whole day's caps at once.
+ * Without the stop, the burst would return on the day after the daily cut ends.
  */
 const spentLossUsd = 1000;
 
 /**
- * The partners whose fixed orders cost us more than the fee brought, as a select of `partner_id`, `since`, `orders` and
- * `loss_usd` of the last 24 hours, and `month_usd` and `is_spent` of 30 days. It binds one value: the moment 24 hours ago.
+ * Selects the partners whose fixed-rate orders cost us more than their fees brought. Columns:
+ * `partner_id`, `since`, `orders` and `loss_usd` over the last 24 hours; `month_usd` and `is_spent`
+ * over 30 days. Binds one value: the moment 24 hours ago.
  */
 export const adversePartners = `
   select * from (
@@ -41,13 +54,15 @@ export const adversePartners = `
 
 export const dayMs = 86_400_000;
 const hourMs = 3_600_000;
-/** A trade may be filled so long after it was decided, and still counts in the hour of its decision. */
+/**
+ * Longest time from a trade's decision to its fill. The trade counts in the hour of its decision.
+ */
 const filledWithinMs = 3 * hourMs;
 const keptDays = 31;
 
 /**
- * How much the takers of fixed rates gained by choosing which orders to pay. A worker sums up each hour's trades; what
- * reads the sums is then cheap, however many orders there are.
+ * Measures how much takers of fixed rates gain by choosing which orders to pay. A worker sums each
+ * hour's trades, so that reading the result is cheap however many orders there are.
  */
 export class FixedResults {
   readonly #orm: MikroORM;
@@ -59,7 +74,7 @@ export class FixedResults {
     this.#clock = clock;
   }
 
-  /** Sums up the trades of the last hours, or of all days that are kept when this process begins. */
+  /** Sums the trades of the last hours. The first run of a process sums all days that are kept. */
   async rollUp(): Promise<void> {
     const nowMs = this.#clock.now().getTime();
     const sinceMs = Math.max(nowMs - keptDays * dayMs, (this.#summedUntilMs ?? 0) - filledWithinMs);
@@ -82,7 +97,7 @@ export class FixedResults {
   }
 }
 
-/** Results over the last days, up to 30. Partners without exchanged orders are left out. */
+/** Reads the results of the last `days` days, up to 30. Omits partners without exchanged orders. */
 export async function fixedResults(
   em: EntityManager,
   now: Date,
@@ -99,7 +114,10 @@ export async function fixedResults(
   );
 }
 
-/** How many partners picked their orders in the last 24 hours, and the figure of the worst; null without one. */
+/**
+ * Counts the partners with adverse selection in the last 24 hours, and finds the highest figure in
+ * basis points. The figure is null without such a partner.
+ */
 export async function worstFixedResult(
   em: EntityManager,
   now: Date,

@@ -1,6 +1,8 @@
 import { Entity, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
 
-/** The answer to a create that carried an Idempotency-Key, stored in the order's own transaction. */
+/**
+ * The answer to a create that carried an Idempotency-Key, stored in the order's own transaction.
+ */
 @Entity({ tableName: 'idempotency_key' })
 export class IdempotencyKey {
   @PrimaryKey({ type: 'uuid' })
@@ -9,7 +11,7 @@ export class IdempotencyKey {
   @PrimaryKey({ type: 'text' })
   key!: string;
 
-  /** SHA-256 of what was asked. */
+  /** SHA-256 of the request. */
   @Property({ type: 'blob' })
   fingerprint!: Buffer;
 
@@ -19,7 +21,7 @@ export class IdempotencyKey {
   @Property({ type: 'integer' })
   status!: number;
 
-  /** The answer's exact text. */
+  /** The exact text of the answer. */
   @Property({ type: 'text' })
   body!: string;
 

@@ -11,15 +11,16 @@ import { adversePartners, dayMs } from './fixed-results.ts';
 
 /** Amounts in US dollars. */
 export interface ExposureCaps {
-  /** Orders of a partner that wait for their deposit. */
+  /** A partner's orders that wait for their deposit. */
   readonly orders: number;
-  /** Fixed orders of a partner created within an hour, and within a day. */
+  /** A partner's fixed-rate orders created within an hour, and within a day. */
   readonly fixedUsd: number;
   readonly fixedDayUsd: number;
-  /** Fixed orders of all partners created within an hour. */
+  /** Fixed-rate orders of all partners created within an hour. */
   readonly fixedAllUsd: number;
-  /** Float orders of a partner, and of all, that wait or are between deposit and payout. */
+  /** A partner's float orders that wait for their deposit, or are between deposit and payout. */
   readonly floatUsd: number;
+  /** Float orders of all partners between a mined deposit and the payout. */
   readonly floatAllUsd: number;
 }
 
@@ -28,29 +29,32 @@ export interface OpenOrdersOptions {
   readonly clock: Clock;
   readonly prices: PriceBook;
   readonly depositWindowSec: number;
-  /** What holds for partners without caps of their own, and for all partners together. */
+  /** Default caps of a partner, and the caps over all partners. */
   readonly caps: ExposureCaps;
-  /** How many processes create orders, this one included. */
+  /** Number of processes that create orders, including this one. */
   readonly processes: number;
 }
 
-/** What the statement that creates a fixed order counts and checks. Amounts in US dollars as decimal strings. */
-export interface FixedRoom {
+/**
+ * What the statement that creates a fixed-rate order counts and checks. Amounts are decimal strings
+ * in US dollars.
+ */
+export interface FixedHeadroom {
   readonly usd: string;
-  /** Beginning of the step of five minutes that the order counts in. */
+  /** Start of the five-minute slot in which the order counts. */
   readonly slot: string;
   readonly hourUsd: string;
   readonly dayUsd: string;
-  /** Slots after these moments are of the last hour and day. */
+  /** Slots after these moments belong to the last hour and the last day. */
   readonly hourAgo: string;
   readonly dayAgo: string;
 }
 
-/** Room for one more order. */
-export interface Room {
+/** A reservation for one more order under the caps. */
+export interface OrderHeadroom {
   /** Null for a float order. */
-  readonly fixed: FixedRoom | null;
-  /** Ends the create that it was kept for; what was not taken is free again. */
+  readonly fixed: FixedHeadroom | null;
+  /** Ends the reservation. With `isTaken` false it frees the reserved room. */
   close(isTaken: boolean): void;
 }
 
@@ -62,52 +66,66 @@ interface Pending {
   hasFailed: boolean;
 }
 
-/** US dollars: as they were read last, and what this process admitted since. */
+/** US dollars: the total at the last database read, and what this process admitted since. */
 interface Sum {
   read: Big;
   admitted: Big;
 }
 
-/** What a partner, or all of them, have open: as it was read last, and what this process admitted since. */
+/**
+ * Open orders of one partner or of all partners: the last database read, and what this process
+ * admitted since.
+ */
 interface Tally {
   /** Null for all partners together. */
   readonly partnerId: string | null;
-  /** Null until it was read. */
+  /** Null until the first read. */
   readAtMs: number | null;
   orders: number;
   readonly usd: Record<RateType, Sum>;
-  /** What is left of the partner's fixed caps, as a fraction: less than all while its fixed orders cost more than they bring. */
+  /**
+   * Remaining fraction of the partner's fixed caps. Below 1 while its fixed-rate orders lose money.
+   */
   fixedPart: Big;
   readonly pending: Set<Pending>;
-  /** The reading that is under way. */
+  /** The database read in progress. */
   reading: Promise<void> | null;
 }
 
 const partnersRemembered = 10_000;
-/** How long a reading serves a tally that is far from its caps, and one that is at more than half of one. */
+/** How long one read stays valid: far from every cap, and above half of a cap. */
 const knownForMs = 10_000;
 const nearlyKnownForMs = 1_000;
 const slotMs = 300_000;
 const hourMs = 3_600_000;
-/** What is left of the fixed caps of a partner whose fixed orders cost more than they bring. */
+/** Fraction of the fixed caps that remains to a partner whose fixed-rate orders lose money. */
 const adversePart = new Big('0.1');
 
 const zero = new Big('0');
 const whole = new Big('1');
 
 /**
- * Caps on the orders of partners: how many wait for their deposit, as each takes an address for ever; what fixed orders
- * are worth that were created within an hour and a day, as each is an option on our prices; and what float orders are
- * worth that wait or are between deposit and payout, as we carry their position until it is sold.
+ * Limits the open orders of partners.
  *
- * A fixed order counts for its hour and its day whatever becomes of it. Neither a deposit nor its expiry frees room, because
- * a taker of options pays only the orders that the market favoured.
+ * - Number of unpaid orders: each takes a deposit address for ever.
+ * - USD value of fixed-rate orders created within an hour and a day: each is an option on our
+ *   prices.
+ * - USD value of float orders that are unpaid, or between deposit and payout: we carry their
+ *   position until it is sold.
  *
- * The fixed caps of a partner are exact over all processes: the statement that creates the order raises a counter. All
- * other caps are counted in memory, from a reading that is at most ten seconds old, or one second near a cap, and all that
- * this process admitted since. Between two readings a process admits its share of what was left, or one order that is
- * larger than its share. All processes together exceed a cap by at most one such order for each other process.
- * The count of open orders may be exceeded by what the other processes admit until the next reading.
+ * The cap on the float orders of all partners counts only orders with a deposit in a block. An
+ * unpaid float order does not commit the gateway. Counting it would let a few users stop the
+ * creates of all partners at no cost.
+ *
+ * A fixed-rate order counts for its hour and its day whether or not it is paid. Neither a deposit
+ * nor expiry frees room, because an option taker pays only the orders that the market favoured.
+ *
+ * A partner's fixed caps are exact over all processes: the statement that creates the order raises
+ * a counter. All other caps are counted in memory: the last database read plus what this process
+ * admitted since. A read is at most ten seconds old, or one second near a cap. Between two reads a
+ * process admits its share of the remaining room, or one order larger than its share. All processes
+ * together exceed a cap by at most one such order for each other process. The count of open orders
+ * may be exceeded by what other processes admit until the next read.
  */
 export class OpenOrders {
   readonly #options: OpenOrdersOptions;
@@ -119,11 +137,12 @@ export class OpenOrders {
   }
 
   /**
-   * Room for one more order, which no other create gets before it is closed.
+   * Reserves room for one more order. No other create gets this room until the reservation is
+   * closed.
    *
    * @throws AppError open_orders_limit, fixed_exposure_limit or float_exposure_limit.
    */
-  async room(partner: Partner, quote: Quote, repeatKey: string | null): Promise<Room> {
+  async room(partner: Partner, quote: Quote, repeatKey: string | null): Promise<OrderHeadroom> {
     const tallies = [this.#tally(partner.id), this.#all];
     const { rateType, from, amountFrom } = quote;
     const pending: Pending = {
@@ -134,7 +153,8 @@ export class OpenOrders {
     };
     await Promise.all(tallies.map((tally) => this.#known(tally, partner, pending)));
     for (const tally of tallies) this.#refuse(tally, partner, pending);
-    for (const tally of tallies) {
+    const counting = tallies.filter((tally) => countsUnpaid(tally, rateType));
+    for (const tally of counting) {
       tally.orders++;
       tally.usd[rateType].admitted = tally.usd[rateType].admitted.plus(pending.usd);
       tally.pending.add(pending);
@@ -143,7 +163,7 @@ export class OpenOrders {
       fixed: rateType === 'fixed' ? this.#fixedRoom(partner, pending.usd) : null,
       close: (isTaken) => {
         if (!isTaken) pending.hasFailed = true;
-        for (const tally of tallies) {
+        for (const tally of counting) {
           tally.pending.delete(pending);
           if (isTaken) continue;
           tally.orders--;
@@ -153,18 +173,18 @@ export class OpenOrders {
     };
   }
 
-  /** Whether a create with this idempotency key is under way in this process, and may hold the last room. */
+  /** Whether a create with this idempotency key runs in this process. It may hold the last room. */
   isPending(partner: Partner, repeatKey: string): boolean {
     return [...(this.#tallies.get(partner.id)?.pending ?? [])].some((pending) => pending.repeatKey === repeatKey);
   }
 
-  /** Forgets the turnover of fixed orders that no cap counts any more. */
+  /** Deletes the turnover of fixed-rate orders that no cap counts any more. */
   async forgetOld(): Promise<void> {
     const before = new Date(this.#options.clock.now().getTime() - 2 * dayMs);
     await this.#options.orm.em.fork().execute('delete from fixed_turnover where slot < ?', [before]);
   }
 
-  #fixedRoom(partner: Partner, usd: Big): FixedRoom {
+  #fixedRoom(partner: Partner, usd: Big): FixedHeadroom {
     const nowMs = this.#options.clock.now().getTime();
     const { fixedUsd, fixedDayUsd } = this.#caps(partner);
     const at = (ms: number): string => new Date(ms).toISOString();
@@ -178,7 +198,10 @@ export class OpenOrders {
     };
   }
 
-  /** Reads a tally when it is too old, or when the order would exceed what this process may admit by it. */
+  /**
+   * Reads the tally from the database when it is too old, or when the order exceeds what this
+   * process may admit.
+   */
   async #known(tally: Tally, partner: Partner, pending: Pending): Promise<void> {
     if (
       this.#isFresh(tally, partner) &&
@@ -194,7 +217,7 @@ export class OpenOrders {
   #refuse(tally: Tally, partner: Partner, pending: Pending): void {
     const { orders, floatUsd } = this.#caps(partner);
     if (tally.partnerId !== null && tally.orders >= orders) {
-      const detail = `${orders} orders of this partner account wait for their deposit, and no more may; wait until some are paid or expire, or ask for a higher limit`;
+      const detail = `${orders} orders of this partner account wait for their deposit, which is its limit; wait until some are paid or expire, or ask for a higher limit`;
       throw new AppError('open_orders_limit', detail);
     }
     if (this.#fits(tally, partner, pending)) return;
@@ -205,23 +228,27 @@ export class OpenOrders {
     }
     const detail =
       tally.partnerId === null
-        ? 'float orders of all partners that are open have reached their limit; try again later'
-        : `float orders of this partner account that are open would be worth more than ${floatUsd} US dollars; wait until some are completed or expire, or ask for a higher limit`;
+        ? 'the open float orders of all partners have reached their limit; try again later'
+        : `the open float orders of this partner account would be worth more than ${floatUsd} US dollars; wait until some are completed or expire, or ask for a higher limit`;
     throw new AppError('float_exposure_limit', detail);
   }
 
-  /** Whether the order is within what is left, and within this process's share of it unless it is the first one. */
+  /**
+   * Whether the order fits the remaining room, and this process's share of it unless it is the
+   * first.
+   */
   #fits(tally: Tally, partner: Partner, { rateType, usd }: Pending): boolean {
     const cap = this.#cap(tally, partner, rateType);
     if (cap === null) return true;
     const { read, admitted } = tally.usd[rateType];
     const left = new Big(String(cap)).minus(read);
     const taken = admitted.plus(usd);
+    if (!countsUnpaid(tally, rateType)) return taken.lte(left);
     const isFirst = admitted.lte(zero);
     return taken.lte(left) && (isFirst || taken.times(String(this.#options.processes)).lte(left));
   }
 
-  /** Null where the statement that creates the order counts exactly. */
+  /** The cap in US dollars. Null where the statement that creates the order counts exactly. */
   #cap(tally: Tally, partner: Partner, rateType: RateType): number | null {
     const { fixedAllUsd, floatAllUsd } = this.#options.caps;
     if (tally.partnerId === null) return rateType === 'fixed' ? fixedAllUsd : floatAllUsd;
@@ -248,7 +275,7 @@ export class OpenOrders {
     return !this.#isOlder(tally, isNear ? nearlyKnownForMs : knownForMs);
   }
 
-  /** A reading of the future is from before the clock was set back, and counts as old. */
+  /** A read with a future time predates a clock correction, and counts as old. */
   #isOlder({ readAtMs }: Tally, ms: number): boolean {
     const ageMs = this.#options.clock.now().getTime() - (readAtMs ?? Number.NEGATIVE_INFINITY);
     return ageMs < 0 || ageMs >= ms;
@@ -257,7 +284,8 @@ export class OpenOrders {
   async #read(tally: Tally): Promise<void> {
     const { orm, clock, prices } = this.#options;
     const now = clock.now();
-    // The reading may miss what is being created now. What it does not miss is counted twice until the next one.
+    // The read may miss orders that are being created now. Orders that it does not miss count twice
+    // until the next read.
     const pending = [...tally.pending];
     const em = orm.em.fork();
     const rows = await (tally.partnerId === null
@@ -279,13 +307,16 @@ export class OpenOrders {
     }
   }
 
-  /** The partner's open orders, its float orders by coin, and whether its fixed orders cost more than they bring. */
+  /**
+   * Reads a partner's open orders, its float orders by coin, and whether its fixed-rate orders lose
+   * money.
+   */
   #readPartner(em: EntityManager, now: Date, partner: string): Promise<TallyRow[]> {
     const windowMs = this.#options.depositWindowSec * 1000;
     const waitsAfter = new Date(now.getTime() - windowMs);
     const openedAfter = new Date(now.getTime() - 2 * windowMs);
-    // What is too little, or in no block, is no payment: it would end the waiting and leave the order open. It does so
-    // for one window more at most.
+    // A deposit below the minimum, or outside a block, is no payment: it would end the waiting and
+    // leave the order open. It does so for at most one more deposit window.
     return em.execute<TallyRow[]>(
       `select 'open' as what, null as coin, count(*)::int as count, '0' as amount
          from exchange_order o
@@ -294,27 +325,29 @@ export class OpenOrders {
             or (status = 'confirming' and not exists
                  (select from deposit d where d.order_id = o.id and d.state in ('mined', 'credited')
                      and d.coin = o.coin_from and d.network = o.network_from and d.amount >= o.min_amount)))
-        union all ${openFloat('partner_id = ? and')}
+        union all ${openFloat('partner_id = ? and', 'left join', "o.status <> 'waiting_deposit' or o.created_at > ?")}
         union all select case when is_spent then 'spent' else 'adverse' end, null, 1, '0' from (${adversePartners}) as adverse where partner_id = ?`,
       [partner, openedAfter, waitsAfter, partner, waitsAfter, new Date(now.getTime() - dayMs), partner],
     );
   }
 
-  /** What all partners have: the fixed orders of the hour in US dollars, and open float orders by coin. */
+  /**
+   * Reads over all partners: fixed-rate orders of the last hour in US dollars, and paid float
+   * orders by coin.
+   */
   #readAll(em: EntityManager, now: Date): Promise<TallyRow[]> {
-    const waitsAfter = new Date(now.getTime() - this.#options.depositWindowSec * 1000);
     return em.execute<TallyRow[]>(
       `select 'fixed' as what, null as coin, 0 as count, coalesce(sum(usd), 0)::text as amount
          from fixed_turnover where slot > ?
-        union all ${openFloat('')}`,
-      [new Date(now.getTime() - hourMs - slotMs), waitsAfter],
+        union all ${openFloat('', 'join', "d.state in ('mined', 'credited')")}`,
+      [new Date(now.getTime() - hourMs - slotMs)],
     );
   }
 
   #caps(partner: Partner): { orders: number; fixedUsd: Big; fixedDayUsd: Big; floatUsd: number } {
     const { caps } = this.#options;
     const fixedUsd = partner.maxFixedExposureUsd ?? caps.fixedUsd;
-    // Own caps of an hour alone are not undone by the day's cap of partners without any.
+    // A partner with its own hourly cap is not limited further by the default daily cap.
     const fixedDayUsd = partner.maxFixedDayUsd ?? Math.max(caps.fixedDayUsd, partner.maxFixedExposureUsd ?? 0);
     const part = partner.keepsFixedCaps ? whole : (this.#tallies.get(partner.id)?.fixedPart ?? whole);
     const cut = (usd: number): Big => part.times(String(usd));
@@ -327,7 +360,9 @@ export class OpenOrders {
   }
 }
 
-/** A part of what a tally is read from. Amounts are in units of `coin`, or in US dollars where that is null. */
+/**
+ * One row of a tally's read. `amount` is in units of `coin`, or in US dollars when `coin` is null.
+ */
 interface TallyRow {
   readonly what: 'open' | 'adverse' | 'spent' | RateType;
   readonly coin: string | null;
@@ -336,17 +371,26 @@ interface TallyRow {
 }
 
 /**
- * Float orders that wait, at what was announced, and those between deposit and payout at what arrived, up to the pair's
- * maximum. Binds the moment after which an order still waits. Its condition is that of the index exchange_order_float_open.
+ * Selects open float orders by coin. Unpaid orders count at the announced amount, paid orders at
+ * the amount that arrived, up to the pair's maximum. The status condition must equal that of the
+ * index exchange_order_float_open.
  */
-const openFloat = (whose: string): string => `
+const openFloat = (whose: string, join: 'join' | 'left join', which: string): string => `
   select 'float', o.coin_from, 0,
          sum(case when d.id is null then o.amount_from_expected
                   else greatest(o.amount_from_expected, least(d.amount, coalesce(o.max_amount, d.amount))) end)::text
-    from exchange_order o left join deposit d on d.id = o.deposit_id
+    from exchange_order o ${join} deposit d on d.id = o.deposit_id
    where ${whose} o.rate_type = 'float' and o.status in ('waiting_deposit', 'confirming', 'exchanging', 'sending')
-     and (o.status <> 'waiting_deposit' or o.created_at > ?)
+     and (${which})
    group by o.coin_from`;
+
+/**
+ * Whether the tally counts an order from its creation. Otherwise it counts once its deposit is in a
+ * block.
+ */
+function countsUnpaid(tally: Tally, rateType: RateType): boolean {
+  return tally.partnerId !== null || rateType === 'fixed';
+}
 
 function newTally(partnerId: string | null): Tally {
   return {
@@ -360,7 +404,7 @@ function newTally(partnerId: string | null): Tally {
   };
 }
 
-/** In US dollars, by the slow price, which every coin has that was ever quoted. */
+/** Converts to US dollars at the reference price, which every coin has once it was ever quoted. */
 function worth(prices: PriceBook, coin: string, amount: Big): Big {
   return amount.times(prices.reference(coin) ?? zero);
 }

@@ -2,7 +2,7 @@ import { Entity, ManyToOne, PrimaryKey, Property } from '@mikro-orm/decorators/l
 import { Order } from './order.entity.ts';
 import type { OrderMove, OrderStatus } from './order-status.ts';
 
-/** One move of an order, never changed or removed. `seq` counts from 1 without a gap. */
+/** One move of an order. Rows are never changed or deleted. `seq` counts from 1 without a gap. */
 @Entity({ tableName: 'order_event' })
 export class OrderEvent {
   @ManyToOne(() => Order, { primary: true })
@@ -20,15 +20,15 @@ export class OrderEvent {
   @Property({ type: 'text' })
   toStatus!: OrderStatus;
 
-  /** Why it moved: 'created', or a move of the state machine. */
+  /** The cause: 'created', or a move of the state machine. */
   @Property({ type: 'text' })
   cause!: 'created' | OrderMove;
 
-  /** Who moved it: 'partner:<id>', 'staff:<id>' or 'system'. */
+  /** 'partner:<id>', 'staff:<id>' or 'system'. */
   @Property({ type: 'text' })
   actor!: string;
 
-  /** What people should know of it: the reason that staff gave. */
+  /** The reason that staff gave, shown to people. */
   @Property({ type: 'text', nullable: true })
   detail!: string | null;
 }

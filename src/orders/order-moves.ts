@@ -1,25 +1,26 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { span } from '../tracing/tracing.ts';
+import { span } from '../telemetry/tracing.ts';
 import type { Order } from './order.entity.ts';
 import { OrderEvent } from './order-event.entity.ts';
 import { type OrderMove, orderMoves } from './order-status.ts';
 
 export interface MoveDetails {
   readonly at: Date;
-  /** 'staff:<id>'; the gateway itself unless given. */
+  /** 'staff:<id>'. Default: 'system', the gateway itself. */
   readonly actor?: string;
   readonly detail?: string | null;
 }
 
 /**
- * Moves an order along an edge of the table and writes the event, both in the caller's transaction, which must hold
- * the order's row lock. The only place that changes a status, but for the sweep of expired orders.
+ * Moves an order along an edge of the state table and writes the event. Both happen in the caller's
+ * transaction, which must hold the order's row lock. Only this function and the sweep of expired
+ * orders change a status.
  *
- * @throws Error when the order does not stand where the edge begins.
+ * @throws Error when the order's status is not the start of the edge.
  */
 export function moveOrder(em: EntityManager, order: Order, cause: OrderMove, details: MoveDetails): void {
   const { from, to } = orderMoves[cause];
-  if (order.status !== from) throw new Error(`${cause} moves an order from ${from}, and this one is ${order.status}`);
+  if (order.status !== from) throw new Error(`${cause} needs status ${from}, but the order is ${order.status}`);
   span(`order ${cause}`, { kind: 'internal', attributes: { 'order.id': order.id, 'order.status': to } }, () => {});
   const { at, actor = 'system', detail = null } = details;
   order.status = to;

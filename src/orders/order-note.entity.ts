@@ -1,6 +1,6 @@
 import { Entity, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
 
-/** What a member of staff wrote about an order, for colleagues. Never changed or removed. */
+/** A note of a staff member about an order, for colleagues. Never changed or deleted. */
 @Entity({ tableName: 'order_note' })
 export class OrderNote {
   @PrimaryKey({ type: 'uuid' })

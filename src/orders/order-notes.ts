@@ -10,7 +10,7 @@ const maxText = 4000;
 /**
  * Adds a note to an order, in the caller's transaction.
  *
- * @throws AppError order_not_found; invalid_value without a text of 1 to 4000 characters.
+ * @throws AppError order_not_found; invalid_value unless the text has 1 to 4000 characters.
  */
 export async function addNote(
   em: EntityManager,

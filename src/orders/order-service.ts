@@ -1,9 +1,9 @@
 import type { MikroORM, QueryResult } from '@mikro-orm/postgresql';
 import { v7 as uuidv7 } from 'uuid';
-import { type AddressCheck, checkAddress, checkTag } from '../chains/address.ts';
-import { type DepositAddresses, type DepositPlace, noAddress } from '../chains/deposit-addresses.ts';
-import { keyForms } from '../chains/key-forms.ts';
-import { networkById } from '../chains/networks.ts';
+import { type AddressCheck, checkAddress, checkTag } from '../chains/addresses/address.ts';
+import { type DepositAddresses, type DepositPlace, noAddress } from '../chains/addresses/deposit-addresses.ts';
+import { keyForms } from '../chains/addresses/key-forms.ts';
+import { networkById } from '../chains/networks/networks.ts';
 import type { Clock } from '../clock.ts';
 import type { Currency } from '../currencies/currency.entity.ts';
 import { brokenConstraint, sqlState } from '../db/database.ts';
@@ -13,11 +13,11 @@ import { type Big, formatDecimal } from '../money.ts';
 import type { Caller } from '../partners/authenticator.ts';
 import type { RateType } from '../rates/quote.ts';
 import { amountFault, type Quote, type RateService } from '../rates/rate-service.ts';
-import { annotate } from '../tracing/tracing.ts';
+import { annotate } from '../telemetry/tracing.ts';
 import { IdempotencyKey } from './idempotency-key.entity.ts';
-import type { FixedRoom, OpenOrders, Room } from './open-orders.ts';
+import type { FixedHeadroom, OpenOrders, OrderHeadroom } from './open-orders.ts';
 import {
-  addressToCome,
+  addressPlaceholder,
   type CreateOutcome,
   createStatement,
   type OrderView,
@@ -27,7 +27,7 @@ import {
 } from './order-statements.ts';
 import { orderNamed, randomShortId } from './short-id.ts';
 
-/** What a partner asks for. */
+/** A partner's request for an order. */
 export interface CreateOrder {
   readonly coinFrom: string;
   readonly networkFrom: string;
@@ -41,14 +41,14 @@ export interface CreateOrder {
   readonly refundAddressTag: string | null;
 }
 
-/** How a create may be repeated: the partner's own key and a hash of everything that was asked. */
-export interface Repeatable {
+/** Makes a create repeatable: the partner's idempotency key, and a hash of the whole request. */
+export interface IdempotentCreate {
   readonly key: string;
   /** SHA-256, 32 bytes. */
   readonly fingerprint: Buffer;
 }
 
-/** The answer to a create, as the surface wrote it the first time. */
+/** The answer to a create. `body` is the text that the first answer had. */
 export interface CreatedOrder {
   readonly orderId: string;
   readonly body: string;
@@ -66,38 +66,38 @@ export interface OrderServiceOptions {
 }
 
 const maxDraws = 5;
-/** PostgreSQL gave up waiting for a lock, here that of another create with the same idempotency key. */
+/** PostgreSQL's lock timeout. Here another create with the same idempotency key holds the lock. */
 const lockNotAvailable = '55P03';
 const answersKeptMs = 48 * 3_600_000;
-/** How many stored answers one statement forgets. */
+/** Stored answers that one statement deletes. */
 const forgetBatch = 5_000;
 
 interface Destination {
   readonly address: string;
   readonly tag: string | null;
-  /** By which the statement finds out whether the address is ours. */
+  /** Forms of the address by which the statement checks whether it belongs to the gateway. */
   readonly keyForms: string;
 }
 
-/** What an order will be, as far as that is decided without the database. */
+/** The part of an order that is decided without the database. */
 interface Plan {
   readonly quote: Quote;
   readonly recipient: Destination;
   readonly refund: Destination | null;
 }
 
-/** A plan as far as it came. It is refused when there are faults. */
+/** A plan that may be incomplete. The create is refused when there are faults. */
 interface Draft {
   readonly quote: Quote | null;
   readonly recipient: Destination | null;
   readonly refund: Destination | null;
   readonly faults: readonly FieldFault[];
-  /** What was thrown instead of a quote. */
+  /** The error of the quote, when there is no quote. */
   readonly quoteError: AppError | null;
 }
 
 interface Admitted extends Plan {
-  readonly fixedRoom: FixedRoom | null;
+  readonly fixedRoom: FixedHeadroom | null;
 }
 
 /** Creates and reads exchange orders. */
@@ -111,21 +111,24 @@ export class OrderService {
   }
 
   /**
-   * Creates an order with an address of its own, all in one statement. `write` renders the answer, which is stored
-   * beside the order when the create is repeatable; a repetition then gets that very text and creates nothing.
+   * Creates an order with its own deposit address, in one statement. `write` renders the answer,
+   * which is stored beside a repeatable order. A repetition gets the stored text and creates
+   * nothing.
    *
-   * @throws AppError 422 naming everything that is wrong, or that the partner has too much open; 401 or 403 when the key or the partner was ended meanwhile;
-   *   409 while another create with the same idempotency key is under way; 503 when no address is ready.
+   * @throws AppError 422 naming every fault, or that the partner's caps are reached.
+   * @throws AppError 401 or 403 when the key or the partner was ended meanwhile.
+   * @throws AppError 409 while another create with the same idempotency key is in progress.
+   * @throws AppError 503 when no deposit address is ready.
    */
   async create(
     input: CreateOrder,
     caller: Caller,
-    repeatable: Repeatable | null,
+    repeatable: IdempotentCreate | null,
     write: (order: OrderView) => string,
   ): Promise<CreatedOrder> {
     const { openOrders } = this.#options;
     let plan: Plan;
-    let room: Room;
+    let room: OrderHeadroom;
     try {
       const draft = this.#draft(input, caller);
       const { quote, recipient, refund, faults } = draft;
@@ -133,7 +136,7 @@ export class OrderService {
       plan = { quote, recipient, refund };
       room = await openOrders.room(caller.partner, plan.quote, repeatable?.key ?? null);
     } catch (error) {
-      // What was answered once is answered again, whatever has changed since.
+      // A stored answer is repeated even if the request would now be refused.
       const earlier = repeatable && (await this.#earlier(caller, repeatable));
       if (earlier) return earlier;
       if (repeatable && openOrders.isPending(caller.partner, repeatable.key)) throw inFlight(error);
@@ -149,7 +152,7 @@ export class OrderService {
     }
   }
 
-  /** Everything that `create` would refuse in the members of a request; null when it would refuse none. */
+  /** Lists every fault that `create` would refuse in the members of a request. Null without one. */
   async refusal(input: CreateOrder, caller: Caller): Promise<AppError | null> {
     const draft = this.#draft(input, caller);
     const own = await this.#ownAddressFaults(draft);
@@ -157,9 +160,10 @@ export class OrderService {
   }
 
   /**
-   * The partner's order by UUID or short id, in either case.
+   * Finds the partner's order by UUID or short id, in upper or lower case.
    *
-   * @throws AppError order_not_found, alike for an unknown order, another partner's, and text of neither form.
+   * @throws AppError order_not_found: the same for an unknown order, another partner's order, and
+   * malformed text.
    */
   async find(text: string, partnerId: string): Promise<OrderView> {
     const named = orderNamed(text);
@@ -172,10 +176,10 @@ export class OrderService {
   }
 
   /**
-   * Forgets answers that were stored more than 48 hours ago. Partners are promised 24. Each batch is a transaction of its
-   * own, so that those of a busy day are forgotten as well.
+   * Deletes stored answers older than 48 hours. Partners are promised 24. Each batch is its own
+   * transaction, so that the backlog of a busy day is deleted too.
    *
-   * @returns How many it forgot.
+   * @returns the number of deleted answers.
    */
   async forgetOldAnswers(): Promise<number> {
     const { clock, orm } = this.#options;
@@ -195,8 +199,8 @@ export class OrderService {
   }
 
   /**
-   * Everything that can be decided without the database: the quote and both addresses, with all faults at once. What one
-   * fault makes impossible to judge is left out; everything else is judged.
+   * Decides everything that needs no database: the quote and both addresses. Collects all faults. A
+   * check that an earlier fault makes impossible is skipped; all others run.
    */
   #draft(input: CreateOrder, caller: Caller): Draft {
     const { rates } = this.#options;
@@ -217,7 +221,8 @@ export class OrderService {
     }
     const amount = quote ? null : amountFault(input.amountFrom, from, 'amount_from');
     if (amount && !faults.some(({ field }) => field === amount.field)) faults.push(amount);
-    // The destination of an exchange into the same currency cannot be judged: either side may be the mistake.
+    // The destination of an exchange into the same currency cannot be judged, because either side
+    // may be the mistake.
     const isSame = to !== null && from === to;
     const recipientOn = isSame ? nowhere : sideOf('to', to, input.networkTo, faults);
     const { recipientAddress, recipientAddressTag, refundAddress, refundAddressTag } = input;
@@ -237,7 +242,10 @@ export class OrderService {
     return refusalOf(draft, await this.#ownAddressFaults(draft));
   }
 
-  /** Addresses of ours in a create that is refused. Of one that is not, the statement that makes the order tells them. */
+  /**
+   * Finds the gateway's own addresses in a create that is refused. For other creates the creating
+   * statement finds them.
+   */
   async #ownAddressFaults({ recipient, refund }: Draft): Promise<FieldFault[]> {
     if (!recipient && !refund) return [];
     const [own] = await this.#statements.run<Pick<CreateOutcome, 'ownRecipient' | 'ownRefund'>>(ownDestinations, {
@@ -247,11 +255,11 @@ export class OrderService {
     return own ? ownAddressFaults(own) : [];
   }
 
-  /** Creates the order that was planned. A collision of random short ids is answered by drawing again. */
+  /** Creates the planned order. Draws another short id when the random one is taken. */
   async #draw(
     plan: Admitted,
     caller: Caller,
-    repeatable: Repeatable | null,
+    repeatable: IdempotentCreate | null,
     write: (order: OrderView) => string,
   ): Promise<CreatedOrder> {
     const place = await this.#options.addresses.next(plan.quote.from.network);
@@ -261,7 +269,8 @@ export class OrderService {
       } catch (error) {
         const constraint = brokenConstraint(error);
         if (constraint === 'exchange_order_short_id_key' && draw < maxDraws) continue;
-        // The first of two equal creates may have taken the last room, and the second then has its answer.
+        // The first of two equal creates may have taken the last room. The second then returns its
+        // answer.
         const mayRepeat = error instanceof AppError && error.kind === 'fixed_exposure_limit';
         if (repeatable && (constraint === 'idempotency_key_pkey' || mayRepeat)) {
           const winner = await this.#earlier(caller, repeatable);
@@ -273,16 +282,14 @@ export class OrderService {
     }
   }
 
-  async #insert(
-    { quote, recipient, refund, fixedRoom }: Admitted,
-    place: DepositPlace,
-    caller: Caller,
-    repeatable: Repeatable | null,
-    write: (order: OrderView) => string,
-  ): Promise<CreatedOrder> {
+  /**
+   * Builds the partner's view of the order. `addressPlaceholder` stands for an address that is
+   * still to be taken from the pool.
+   */
+  #view({ quote, recipient }: Admitted, place: DepositPlace): OrderView {
     const { clock, depositWindowSec, shortIdPrefix } = this.#options;
     const now = clock.now();
-    const order: OrderView = {
+    return {
       id: uuidv7(),
       shortId: randomShortId(shortIdPrefix),
       status: 'waiting_deposit',
@@ -296,7 +303,7 @@ export class OrderService {
       amountToExpected: formatDecimal(quote.amountTo),
       rateType: quote.rateType,
       rateQuoted: formatDecimal(quote.rate),
-      depositAddress: place.address ?? addressToCome,
+      depositAddress: place.address ?? addressPlaceholder,
       depositAddressTag: place.tag,
       recipientAddress: recipient.address,
       depositTxid: null,
@@ -304,6 +311,17 @@ export class OrderService {
       depositConfirmationsRequired: quote.from.minConfirmations,
       payoutTxid: null,
     };
+  }
+
+  async #insert(
+    admitted: Admitted,
+    place: DepositPlace,
+    caller: Caller,
+    repeatable: IdempotentCreate | null,
+    write: (order: OrderView) => string,
+  ): Promise<CreatedOrder> {
+    const { quote, recipient, refund, fixedRoom } = admitted;
+    const order = this.#view(admitted, place);
     const body = write(order);
     const statement = createStatement(place.address === null, repeatable !== null, quote.rateType);
     const [outcome] = await this.#statements.run<CreateOutcome>(statement, {
@@ -357,20 +375,26 @@ export class OrderService {
     if (!outcome.hasRoom && fixedRoom) throw fixedExposure(fixedRoom);
     if (address === null) throw noAddress(quote.from.network);
     annotate({ 'order.id': order.id });
-    return { orderId: order.id, body: body.replace(addressToCome, address), replayed: false };
+    return { orderId: order.id, body: body.replace(addressPlaceholder, address), replayed: false };
   }
 
-  /** The stored answer to an earlier create with the same idempotency key; null when there is none. */
-  async #earlier(caller: Caller, repeatable: Repeatable): Promise<CreatedOrder | null> {
+  /**
+   * Reads the stored answer to an earlier create with the same idempotency key. Null without one.
+   */
+  async #earlier(caller: Caller, repeatable: IdempotentCreate): Promise<CreatedOrder | null> {
     const partnerId = caller.partner.id;
     const stored = await this.#options.orm.em.fork().findOne(IdempotencyKey, { partnerId, key: repeatable.key });
     return stored ? replay(repeatable, stored) : null;
   }
 }
 
-/** @throws AppError idempotency_key_reused when another request was answered. */
+/**
+ * Returns the stored answer to the same request.
+ *
+ * @throws AppError idempotency_key_reused when the key belongs to another request.
+ */
 function replay(
-  repeatable: Repeatable,
+  repeatable: IdempotentCreate,
   { orderId, fingerprint, body }: { orderId: string; fingerprint: Buffer; body: string },
 ): CreatedOrder {
   if (fingerprint.equals(repeatable.fingerprint)) return { orderId, body, replayed: true };
@@ -378,17 +402,17 @@ function replay(
   throw new AppError('idempotency_key_reused', detail);
 }
 
-/** The answer for every order that the caller cannot see, whatever the reason. */
+/** The answer for every order that the caller cannot see. It does not tell the reason. */
 export function orderNotFound(): AppError {
   return new AppError('order_not_found', 'there is no such order');
 }
 
-/** The answer to a partner whose account is switched off. */
+/** The answer to a partner whose account is inactive. */
 export function partnerInactive(): AppError {
   return new AppError('partner_inactive', 'this partner account is not active; contact support');
 }
 
-function fixedExposure({ hourUsd, dayUsd }: FixedRoom): AppError {
+function fixedExposure({ hourUsd, dayUsd }: FixedHeadroom): AppError {
   const detail = `fixed orders of this partner account would be worth more than ${hourUsd} US dollars within an hour, or ${dayUsd} within a day; take rate_type float, try again later, or ask for a higher limit`;
   return new AppError('fixed_exposure_limit', detail);
 }
@@ -414,7 +438,7 @@ function refusalOf({ faults, quoteError }: Draft, more: readonly FieldFault[]): 
   return errorFromFaults([...faults, ...more], quoteError?.extras);
 }
 
-/** Where a destination lies, as far as it is known: the currency is null where only the coin is unknown. */
+/** The known part of a destination's place. The currency is null where only the coin is unknown. */
 interface Side {
   readonly currency: Currency | null;
   readonly network: string | null;
@@ -427,8 +451,8 @@ function sideOf(side: 'from' | 'to', currency: Currency | null, network: string,
 }
 
 /**
- * A destination in the form in which it is kept, or null after adding what is wrong with it to `faults`, or when it cannot
- * be judged because its network is not known.
+ * Brings a destination into its stored form. Returns null after adding its faults to `faults`, or
+ * when its network is unknown and it cannot be judged.
  */
 function destination(
   field: 'recipient_address' | 'refund_address',
@@ -441,7 +465,7 @@ function destination(
   if (network === null || !networkById(network)) return null;
   const check: AddressCheck = checkAddress(network, address, tag);
   if (check.ok && on.currency && check.address === on.currency.contract) {
-    const detail = `${field} is the contract of ${on.currency.coin} itself, and what is sent there is lost; give the user's own`;
+    const detail = `${field} is the token contract of ${on.currency.coin}, where coins are lost; give the user's own address`;
     faults.push({ field, kind: 'invalid_address', detail });
     return null;
   }
@@ -451,7 +475,7 @@ function destination(
     const faulty = part === 'tag' ? `${field}_tag` : field;
     faults.push({ field: faulty, kind: code, detail: `${faulty}: ${detail}` });
   }
-  // Beside a wrong tag the address may still be one of ours.
+  // Despite a wrong tag the address may belong to the gateway.
   const alone = check.field === 'tag' ? checkAddress(network, address, null) : check;
   return alone.ok ? { address: alone.address, tag: null, keyForms: keyForms(network, alone.address) } : null;
 }

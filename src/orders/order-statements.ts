@@ -1,9 +1,9 @@
-import { isOwnAddress } from '../chains/own-address.ts';
+import { isOwnAddress } from '../chains/addresses/own-address.ts';
 import { type Prepared, prepared } from '../db/prepared.ts';
 import type { RateType } from '../rates/quote.ts';
 import type { OrderStatus } from './order-status.ts';
 
-/** What a partner sees of an order. Amounts are plain decimal text, times are ISO 8601 in UTC. */
+/** The partner's view of an order. Amounts are plain decimal text, times are ISO 8601 in UTC. */
 export interface OrderView {
   readonly id: string;
   readonly shortId: string;
@@ -45,32 +45,35 @@ select o.id, o.short_id as "shortId", o.status, ${isoTime('o.created_at')} as "c
 export const orderById = prepared('order_by_id', `${orderView} and o.id = :id`);
 export const orderByShortId = prepared('order_by_short_id', `${orderView} and o.short_id = :id`);
 
-/** Whether destinations of a create are ours, of a create that is refused anyway. */
+/** Checks whether the destinations of an already refused create belong to the gateway. */
 export const ownDestinations = prepared(
   'own_destinations',
   `select ${isOwnAddress(':recipientForms')} as "ownRecipient", ${isOwnAddress(':refundForms')} as "ownRefund"`,
 );
 
-/** Stands in an answer for an address that is known only once it has been taken from the pool; no address holds it. */
-export const addressToCome = '<deposit address>';
+/** Stands for a deposit address until one is taken from the pool. No address contains this text. */
+export const addressPlaceholder = '<deposit address>';
 
-/** What a create found and made. */
+/** What a create found and made. Nothing is made when a check refuses. */
 export interface CreateOutcome {
   readonly live: boolean;
   readonly active: boolean;
   readonly ownRecipient: boolean;
   readonly ownRefund: boolean;
-  /** An earlier create with the same idempotency key, where one was given; nothing was made then. */
+  /** An earlier create with the same idempotency key. Nothing was made then. */
   readonly earlierOrder?: string | null;
   readonly earlierFingerprint?: Buffer | null;
   readonly earlierBody?: string | null;
-  /** Whether the order fits under its partner's caps of fixed orders; true for float orders. */
+  /** Whether the order fits the partner's fixed caps. True for float orders. */
   readonly hasRoom: boolean;
-  /** The order's deposit address; null when nothing was made. */
+  /** The order's deposit address. Null when nothing was made. */
   readonly address: string | null;
 }
 
-/** What a create adds that carries an idempotency key: it looks for an earlier answer, and stores its own. */
+/**
+ * The parts of a create with an idempotency key: it looks for an earlier answer, and stores its
+ * own.
+ */
 const repeatable = {
   columns: `, i.order_id as "earlierOrder", i.fingerprint as "earlierFingerprint", i.body as "earlierBody"`,
   join: 'left join idempotency_key i on i.partner_id = p.id and i.key = :repeatKey',
@@ -78,14 +81,14 @@ const repeatable = {
   answer: `, answer as (
   insert into idempotency_key (partner_id, key, fingerprint, order_id, status, body, created_at)
   select :partner::uuid, :repeatKey, :fingerprint::bytea, made.id, 201,
-         replace(:body, '${addressToCome}', address.address), :now::timestamptz
+         replace(:body, '${addressPlaceholder}', address.address), :now::timestamptz
     from made, address
 )`,
 };
 
 const plain: typeof repeatable = { columns: '', join: '', isFirst: '', answer: '' };
 
-/** What a create of either rate type must pass once the request is accepted. */
+/** The admission check of a rate type, which runs once the request is accepted. */
 interface Admission {
   readonly hasRoom: string;
   readonly ctes: string;
@@ -94,9 +97,10 @@ interface Admission {
 const floatAdmission: Admission = { hasRoom: 'true', ctes: ', admitted as (select from accepted)' };
 
 /**
- * Counts a fixed order against its partner's caps of the hour and the day, or admits nothing. A create waits here for
- * another of the same partner and then sees its count, so that any number of processes keep the caps together. Only at
- * the turn of a slot a create may miss one that is not committed.
+ * Counts a fixed-rate order against its partner's hourly and daily caps, or admits nothing. A
+ * create waits here for a concurrent one of the same partner and then sees its count. Thus any
+ * number of processes keep the caps together. Only at the turn of a slot may a create miss an
+ * uncommitted one.
  */
 const fixedAdmission: Admission = {
   hasRoom: 'exists (select from counted)',
@@ -114,14 +118,16 @@ const fixedAdmission: Admission = {
 ), admitted as (select from counted)`,
 };
 
-/** With an address that was derived for this order. */
+/** Takes an address that was derived for this order. */
 const newAddress = `
   insert into deposit_address (id, keychain, index, address, tag, nested_form, taproot_form, created_at, leased_at)
   select :addressId::uuid, :keychain, :index::bigint, :address, :tag, :nestedForm, :taprootForm, :now::timestamptz,
          :now::timestamptz
     from admitted`;
 
-/** With the next address of the pool that the signer fills; makes nothing when the pool is empty. */
+/**
+ * Takes the next address of the pool that the signer fills. Makes nothing when the pool is empty.
+ */
 const pooledAddress = `
   update deposit_address set leased_at = :now::timestamptz
    where id = (select id from deposit_address
@@ -129,9 +135,10 @@ const pooledAddress = `
                 order by index limit 1 for update skip locked)`;
 
 /**
- * Creates an order, with its first event, its deposit address and the answer to repetitions, in one statement, which is
- * a transaction of its own. Key, partner and destinations are read in it as well, so that a revocation holds from its commit on
- * and no payout ever goes to an address of our own; where they refuse, nothing is made.
+ * Builds the statement that creates an order, its first event, its deposit address and the stored
+ * answer. The statement is its own transaction. It also reads the key, the partner and the
+ * destinations; when one of them refuses, nothing is made. Thus a revocation holds from its commit
+ * on, and no payout goes to an address of the gateway.
  */
 function createOrder(
   name: string,
@@ -175,7 +182,10 @@ select asked.*, ${hasRoom} as "hasRoom", address.address from asked left join ad
   );
 }
 
-/** By whether the address comes from the pool, whether the create carries an idempotency key, and the rate type. */
+/**
+ * Picks the statement: pooled or derived address, with or without idempotency key, and the rate
+ * type.
+ */
 export function createStatement(isPooled: boolean, isRepeatable: boolean, rateType: RateType): Prepared {
   const [float, fixed] = isPooled
     ? isRepeatable

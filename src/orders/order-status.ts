@@ -15,19 +15,19 @@ export type OrderStatus = (typeof orderStatuses)[number];
 interface Edge {
   readonly from: OrderStatus;
   readonly to: OrderStatus;
-  /** What brings it about, for people. */
+  /** The event that causes the move, for people. */
   readonly when: string;
 }
 
 /**
- * The state machine: every move an order can make, by its cause. The database holds the same edges and refuses all
- * others. `schema/order-status.md` is generated from this table.
+ * The state machine: every move an order can make, by its cause. The database enforces the same
+ * edges. `schema/order-status.md` is generated from this table.
  */
 export const orderMoves = {
   deposit_seen: {
     from: 'waiting_deposit',
     to: 'confirming',
-    when: 'a deposit of enough is in a block, or waits for one',
+    when: 'a deposit of at least the minimum is in a block or in the mempool',
   },
   window_passed: {
     from: 'waiting_deposit',
@@ -42,12 +42,12 @@ export const orderMoves = {
   deposit_lost: {
     from: 'confirming',
     to: 'waiting_deposit',
-    when: 'the deposit was reorganised away or dropped, and the window goes on or less than the minimum is left',
+    when: 'a reorg or the mempool dropped the deposit, and the window is open or less than the minimum remains',
   },
   deposit_lost_late: {
     from: 'confirming',
     to: 'expired',
-    when: 'the deposit was reorganised away, dropped, or not mined in time, and the window has passed',
+    when: 'a reorg or the mempool dropped the deposit, or no block took it in time, and the window has passed',
   },
   deposit_confirmed: {
     from: 'confirming',
@@ -67,19 +67,19 @@ export const orderMoves = {
     when: 'no venue filled the exchange within the slippage bound until the deadline',
   },
   payout_confirmed: { from: 'sending', to: 'completed', when: 'the payout is final on its chain' },
-  payout_failed: { from: 'sending', to: 'failed', when: 'the payout is dead for good' },
-  payout_unknown: { from: 'sending', to: 'failed', when: "the payout's answer stayed unknown too long" },
+  payout_failed: { from: 'sending', to: 'failed', when: 'the payout failed for good' },
+  payout_unknown: { from: 'sending', to: 'failed', when: "the payout's outcome stayed unknown too long" },
   refund_confirmed: { from: 'refunding', to: 'refunded', when: 'the refund is final on its chain' },
   no_refund_address: { from: 'refunding', to: 'failed', when: 'the order has no refund address' },
   refund_below_fee: {
     from: 'refunding',
     to: 'failed',
-    when: "what would be refunded does not cover its network's fee",
+    when: "the refund would not cover its network's fee",
   },
   refund_failed: {
     from: 'refunding',
     to: 'failed',
-    when: 'the refund is dead for good, or its answer unknown too long',
+    when: 'the refund failed for good, or its outcome stayed unknown too long',
   },
   staff_stopped: { from: 'sending', to: 'failed', when: 'staff end a payout that was never signed' },
   staff_failed: { from: 'refunding', to: 'failed', when: 'staff end a refund that was never signed' },

@@ -1,5 +1,5 @@
 import { Entity, ManyToOne, OneToOne, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
-import { DepositAddress } from '../chains/deposit-address.entity.ts';
+import { DepositAddress } from '../chains/addresses/deposit-address.entity.ts';
 import { Partner } from '../partners/partner.entity.ts';
 import type { RateType } from '../rates/quote.ts';
 import type { OrderStatus } from './order-status.ts';
@@ -28,7 +28,7 @@ export class Order {
   @Property({ type: 'timestamptz' })
   updatedAt!: Date;
 
-  /** When the order next needs attention; null when it is at rest. */
+  /** When a worker next looks at the order. Null when nothing is due. */
   @Property({ type: 'timestamptz', nullable: true })
   nextActionAt!: Date | null;
 
@@ -53,11 +53,14 @@ export class Order {
   @Property({ type: 'text' })
   rateType!: RateType;
 
-  /** Net units of coin_to per unit of coin_from: amount_to_expected = floor(amount_from_expected × rate). */
+  /**
+   * Net units of coin_to per unit of coin_from: amount_to_expected = floor(amount_from_expected ×
+   * rate).
+   */
   @Property({ type: 'decimal', precision: 38, scale: 18 })
   rateQuoted!: string;
 
-  /** Service fee as a fraction, as it was when the order was made. */
+  /** Service fee as a fraction, at the time of creation. */
   @Property({ type: 'decimal', precision: 9, scale: 6 })
   feeRate!: string;
 
@@ -96,33 +99,36 @@ export class Order {
   @Property({ type: 'text', nullable: true })
   payoutTxid!: string | null;
 
-  /** Number of the newest event. */
+  /** `seq` of the newest event. */
   @Property({ type: 'integer' })
   eventSeq!: number;
 
-  /** The deposit that the order exchanges or refunds; others to its address are refunded by themselves. */
+  /**
+   * The deposit that the order exchanges or refunds. Other deposits to its address are refunded
+   * separately.
+   */
   @Property({ type: 'uuid', nullable: true })
   depositId!: string | null;
 
-  /** The pair's limits as they were quoted; null on orders older than these columns. */
+  /** The pair's limits at the quote. Null on orders older than these columns. */
   @Property({ type: 'decimal', precision: 38, scale: 18, nullable: true })
   minAmount!: string | null;
 
   @Property({ type: 'decimal', precision: 38, scale: 18, nullable: true })
   maxAmount!: string | null;
 
-  /** What of the deposit is exchanged, and what is paid out for it. */
+  /** The exchanged part of the deposit, and the amount paid out for it. */
   @Property({ type: 'decimal', precision: 38, scale: 18, nullable: true })
   amountFromActual!: string | null;
 
   @Property({ type: 'decimal', precision: 38, scale: 18, nullable: true })
   amountToActual!: string | null;
 
-  /** Until when liquidity is looked for. */
+  /** Until when the settler looks for liquidity. */
   @Property({ type: 'timestamptz', nullable: true })
   exchangeDeadline!: Date | null;
 
-  /** A held order makes no move by itself. */
+  /** Set while the order is on hold. A held order makes no move by itself. */
   @Property({ type: 'timestamptz', nullable: true })
   heldAt!: Date | null;
 

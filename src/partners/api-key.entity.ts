@@ -2,7 +2,7 @@ import { Entity, ManyToOne, PrimaryKey, Property } from '@mikro-orm/decorators/l
 import type { KeyScope } from './key-scope.ts';
 import { Partner } from './partner.entity.ts';
 
-/** A partner's API key: never the secret, only a keyed hash of the whole key. */
+/** A partner's API key. The row holds only a keyed hash of the whole key, never the secret. */
 @Entity({ tableName: 'api_key' })
 export class ApiKey {
   @PrimaryKey({ type: 'text' })
@@ -18,7 +18,7 @@ export class ApiKey {
   @Property({ type: 'integer' })
   pepperVersion!: number;
 
-  /** The key's last four characters, so that people can tell keys apart. */
+  /** The key's last four characters, by which people tell keys apart. */
   @Property({ type: 'text' })
   last4!: string;
 

@@ -7,17 +7,20 @@ import type { KeyScope } from './key-scope.ts';
 import type { Partner } from './partner.entity.ts';
 import type { KeyHasher, KeyMac, ParsedKey } from './secret-key.ts';
 
-/** How long a revocation may take to reach every process on reading requests. Creating an order re-reads the row. */
+/**
+ * How long a revocation may take to reach every process for reading requests. Creating an order
+ * re-reads the row.
+ */
 const knownForMs = 10_000;
 const unknownForMs = 5_000;
 const cachedKeys = 10_000;
 
-/** A proven key with its partner, as of at most ten seconds ago. */
+/** An authenticated key with its partner, at most ten seconds old. */
 export interface Caller {
   readonly keyId: string;
   readonly scopes: readonly KeyScope[];
   readonly partner: Partner;
-  /** True when the key may be used from the address that it came from. */
+  /** True when the key's networks include the client's address. */
   readonly addressAllowed: boolean;
 }
 
@@ -25,16 +28,16 @@ interface CachedKey {
   readonly row: ApiKey | null;
 }
 
-/** Proves partner keys. Rows are cached by key id, never by the secret. */
+/** Authenticates partner keys. Rows are cached by key id, never by the secret. */
 export class Authenticator {
   readonly #orm: MikroORM;
   readonly #hasher: KeyHasher;
   readonly #clock: Clock;
-  /** Requests that come while a row is being read wait for that reading. */
+  /** Requests that arrive while a row is being read wait for that read. */
   readonly #rows = new LRUCache<string, CachedKey>({
     max: cachedKeys,
     ttl: knownForMs,
-    // Those who wait get the row, though many other keys took its place meanwhile.
+    // A waiting request gets the row even if other keys evict it meanwhile.
     ignoreFetchAbort: true,
     fetchMethod: async (keyId, _stale, { options }) => {
       const row = await this.#read(keyId);
@@ -42,10 +45,12 @@ export class Authenticator {
       return { row };
     },
   });
-  /** Ids of keys that were genuine lately, so that a stranger's guesses cannot stand in their way. */
+  /**
+   * Ids of keys that were genuine lately, so that guesses of unknown clients cannot lock them out.
+   */
   readonly #proven = new LRUCache<string, true>({ max: cachedKeys });
   readonly #used = new Map<string, Date>();
-  /** New hashes of genuine keys whose pepper is no longer the newest. */
+  /** New hashes of genuine keys that were hashed with an older pepper. */
   readonly #rehashed = new Map<string, KeyMac>();
 
   constructor(orm: MikroORM, hasher: KeyHasher, clock: Clock) {
@@ -54,14 +59,15 @@ export class Authenticator {
     this.#clock = clock;
   }
 
-  /** True for a key id whose row is at hand, or whose key has proven genuine before. */
+  /** Whether the row of a key id is cached, or the key was genuine before. */
   isKnown(keyId: string): boolean {
     return this.#rows.has(keyId) || this.#proven.has(keyId);
   }
 
   /**
-   * The caller behind a presented key; null when it is unknown, forged, revoked or expired. An unknown id costs the
-   * same as a known one. At once, when the row is at hand. An inactive partner is still a caller: what it may do is decided by the operation.
+   * Finds the caller of a presented key; null when the key is unknown, forged, revoked or expired.
+   * An unknown id costs the same as a known one. Returns without a promise when the row is cached.
+   * An inactive partner is still a caller: each operation decides what it may do.
    */
   authenticate(key: ParsedKey, clientAddress: string): Promise<Caller | null> | Caller | null {
     const cached = this.#rows.get(key.keyId);
@@ -69,18 +75,21 @@ export class Authenticator {
     return this.#rows.forceFetch(key.keyId).then(({ row }) => this.#prove(key, row, clientAddress));
   }
 
-  /** Writes when keys were last used, and their new hashes; called now and then, never while a request waits. */
+  /**
+   * Writes when keys were last used, and their new hashes. It runs from time to time, never while a
+   * request waits.
+   */
   async flushUsed(): Promise<void> {
     await this.#flushRehashed();
     await this.#flushLastUsed();
   }
 
-  /** An old pepper may go once no live key depends on it. */
+  /** Writes the new hashes. An old pepper can be removed once no live key depends on it. */
   async #flushRehashed(): Promise<void> {
     const rehashed = [...this.#rehashed].map(([keyId, { mac, pepperVersion }]) => {
       return { key_id: keyId, mac: mac.toString('hex'), version: pepperVersion };
     });
-    // What fails comes again with the key's next use.
+    // A hash that could not be written is computed again at the key's next use.
     this.#rehashed.clear();
     if (rehashed.length === 0) return;
     await this.#orm.em.fork().execute(
@@ -129,7 +138,7 @@ export class Authenticator {
   }
 }
 
-/** True while a key is neither revoked nor expired. */
+/** Whether a key is neither revoked nor expired. */
 export function isLive(key: { revokedAt: Date | null; expiresAt: Date | null }, now: Date): boolean {
   return key.revokedAt === null && (key.expiresAt === null || key.expiresAt > now);
 }

@@ -10,13 +10,16 @@ import { type KeyScope, keyScopes } from './key-scope.ts';
 import { Partner, type PartnerStatus } from './partner.entity.ts';
 import { generateKey, type KeyHasher, type KeyPrefix } from './secret-key.ts';
 
-/** Keys of one partner that are neither revoked nor expired. */
+/** Limit of a partner's keys that are neither revoked nor expired. */
 const maxLiveKeys = 5;
 const maxRollHours = 7 * 24;
-/** Each of a key's networks is compared with the address of each request. */
+/** Limit of a key's networks, because each of them is compared with the address of each request. */
 const maxCidrs = 100;
 
-/** What may be changed of a partner. An absent member stays; null goes back to the gateway's setting. */
+/**
+ * What may be changed of a partner. An absent member stays as it is; null restores the gateway's
+ * setting.
+ */
 export interface PartnerChanges {
   readonly name?: string;
   readonly status?: PartnerStatus;
@@ -39,7 +42,7 @@ export interface KeyOptions {
   readonly expiresAt?: Date | null;
 }
 
-/** A key at the one moment when it is whole. It cannot be read again. */
+/** An issued key with its secret. The secret cannot be read again. */
 export interface IssuedKey {
   readonly keyId: string;
   readonly key: string;
@@ -52,7 +55,7 @@ export class PartnerService {
   readonly #clock: Clock;
   readonly #keyPrefix: KeyPrefix;
 
-  /** @param areOfValue Whether the coins that keys move are money, which each key says of itself. */
+  /** @param areOfValue Whether the keys move real money; the prefix of each key says so. */
   constructor(orm: MikroORM, hasher: KeyHasher, clock: Clock, areOfValue: boolean) {
     this.#orm = orm;
     this.#hasher = hasher;
@@ -60,7 +63,7 @@ export class PartnerService {
     this.#keyPrefix = areOfValue ? 'xp_live_' : 'xp_test_';
   }
 
-  /** Makes an active account with the gateway's own pricing and limits. */
+  /** Creates an active account with the gateway's own pricing and limits. */
   async create(name: string, em: EntityManager = this.#orm.em.fork()): Promise<Partner> {
     const now = this.#clock.now();
     const partner = em.create(Partner, {
@@ -93,7 +96,10 @@ export class PartnerService {
     return this.#find(this.#orm.em.fork(), id);
   }
 
-  /** The partner, which nobody else changes before the caller's transaction ends. @throws AppError partner_not_found */
+  /**
+   * Loads a partner and locks its row until the caller's transaction ends. @throws AppError
+   * partner_not_found
+   */
   async lock(id: string, em: EntityManager): Promise<Partner> {
     return this.#find(em, id, LockMode.PESSIMISTIC_WRITE);
   }
@@ -125,7 +131,7 @@ export class PartnerService {
   }
 
   /**
-   * Makes a key and returns it whole, this once.
+   * Creates a key and returns it with its secret, which is shown only now.
    *
    * @throws AppError partner_not_found, too_many_keys (five live ones), invalid_value
    */
@@ -138,8 +144,8 @@ export class PartnerService {
   }
 
   /**
-   * Makes a successor with the same label, scopes and networks, and gives the old key an end so many hours from now
-   * (0 ends it at once, at most seven days).
+   * Creates a successor with the same label, scopes and networks, and sets the end of the old key.
+   * `oldKeyHours` is at most seven days; 0 ends the old key at once.
    *
    * @throws AppError key_not_found, too_many_keys, invalid_value
    */
@@ -162,7 +168,7 @@ export class PartnerService {
     });
   }
 
-  /** Ends a key at once. Repeating it changes nothing. @throws AppError key_not_found */
+  /** Revokes a key at once. Repeating it changes nothing. @throws AppError key_not_found */
   async revokeKey(keyId: string, em: EntityManager = this.#orm.em.fork()): Promise<ApiKey> {
     return em.transactional(async (tx) => {
       const key = await this.#findKey(tx, keyId);
@@ -172,7 +178,7 @@ export class PartnerService {
   }
 
   /**
-   * Changes what a live key is called, may do and until when. An absent member stays.
+   * Changes the label, scopes, networks and end of a live key. An absent member stays as it is.
    *
    * @throws AppError key_not_found, invalid_value
    */
@@ -200,7 +206,8 @@ export class PartnerService {
 
   async #issueKey(em: EntityManager, partnerId: string, options: KeyOptions): Promise<IssuedKey> {
     const partner = await this.#find(em, partnerId);
-    // Serialises issuing for one partner, so that two at once cannot both be the fifth.
+    // Serialises the issue of keys for one partner, so that two requests at once cannot both make
+    // the fifth.
     await em.execute('select 1 from partner where id = ? for update', [partnerId]);
     const now = this.#clock.now();
     const keys = await em.find(ApiKey, { partner, revokedAt: null });

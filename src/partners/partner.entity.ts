@@ -27,27 +27,27 @@ export class Partner {
   @Property({ type: 'integer', nullable: true })
   ordersLimitPerMin!: number | null;
 
-  /** Orders that may wait for their deposit at one time. */
+  /** Limit of the orders that wait for their deposit at one time. */
   @Property({ type: 'integer', nullable: true })
   maxOpenOrders!: number | null;
 
-  /** What fixed orders created within an hour may be worth together, in US dollars. */
+  /** Limit of the value of fixed-rate orders created within an hour, in US dollars. */
   @Property({ type: 'integer', nullable: true })
   maxFixedExposureUsd!: number | null;
 
-  /** What fixed orders created within a day may be worth together, in US dollars. */
+  /** Limit of the value of fixed-rate orders created within a day, in US dollars. */
   @Property({ type: 'integer', nullable: true })
   maxFixedDayUsd!: number | null;
 
-  /** What float orders that wait or are between deposit and payout may be worth together, in US dollars. */
+  /** Limit of the value of float orders that await a deposit or a payout, in US dollars. */
   @Property({ type: 'integer', nullable: true })
   maxFloatExposureUsd!: number | null;
 
-  /** Its fixed caps stay when its fixed orders cost more than they bring. */
+  /** Keeps the caps on fixed-rate orders as they are, even when those orders lose money. */
   @Property({ type: 'boolean' })
   keepsFixedCaps!: boolean;
 
-  /** Refuse order requests that carry no X-Signature. */
+  /** Refuses requests for orders without an X-Signature. */
   @Property({ type: 'boolean' })
   requireSignature!: boolean;
 

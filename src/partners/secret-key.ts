@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, type KeyObject, randomInt, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import type { Pepper } from '../config.ts';
+import type { Pepper } from '../config/settings.ts';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const idLength = 12;
@@ -8,13 +8,15 @@ const idLength = 12;
 const secretLength = 43;
 const checksumLength = 6;
 
-/** What a key is for. `xp_test_` keys belong to a sandbox, `xs_` tokens to staff. */
+/** The kind of a key. `xp_test_` keys belong to a sandbox, `xs_` tokens to staff. */
 export type KeyPrefix = 'xp_live_' | 'xp_test_' | 'xs_';
 
-/** A presented `<KEY_ID>.<SECRET>` that has the right form and checksum; whether it is genuine is not known yet. */
+/**
+ * A presented `<KEY_ID>.<SECRET>` with the right form and checksum. It is not proven genuine yet.
+ */
 export interface ParsedKey {
   readonly keyId: string;
-  /** The part after the dot, with which a signature is keyed. */
+  /** The part after the dot, which is the key of a signature. */
   readonly secret: string;
   readonly whole: string;
 }
@@ -23,7 +25,7 @@ const keyForm = new RegExp(
   `^((?:xp_live_|xp_test_|xs_)[0-9A-Za-z]{${idLength}})\\.([0-9A-Za-z]{${secretLength + checksumLength}})$`,
 );
 
-/** A fresh key of 256 random bits with a checksum over all that stands before it. */
+/** Generates a key of 256 random bits, with a checksum over all that stands before it. */
 export function generateKey(prefix: KeyPrefix): ParsedKey {
   const keyId = prefix + randomText(idLength);
   const random = randomText(secretLength);
@@ -44,7 +46,7 @@ function randomText(length: number): string {
   return Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join('');
 }
 
-/** CRC32 in base62, so that a scanner can tell a key from noise without asking anyone. */
+/** CRC32 in base62, by which a secret scanner tells a key from noise without a request. */
 function checksum(text: string): string {
   let rest = crc32(text);
   let digits = '';
@@ -61,18 +63,18 @@ export interface KeyMac {
   readonly pepperVersion: number;
 }
 
-/** A pepper in the form that OpenSSL keeps. */
+/** A pepper as a KeyObject, the form that OpenSSL keeps. */
 interface PepperKey {
   readonly version: number;
   readonly key: KeyObject;
 }
 
-/** What the key of an unknown id is compared with. */
+/** Compared with the key of an unknown id, so that it costs the same time. */
 const nobodysMac = Buffer.alloc(32);
 
 /**
- * Hashes keys with HMAC-SHA256 under a pepper that the database never sees: a written row alone cannot mint a key,
- * and no secret can be read back from a row.
+ * Hashes keys with HMAC-SHA256 under a pepper that the database never sees. So write access to the
+ * table does not make a valid key, and no secret can be read back from a row.
  */
 export class KeyHasher {
   readonly #current: PepperKey;
@@ -91,12 +93,12 @@ export class KeyHasher {
     return { mac: this.#mac(this.#current, key), pepperVersion: this.#current.version };
   }
 
-  /** True for a hash under an older pepper than new ones get. */
+  /** Whether a hash was made with an older pepper than the newest. */
   isOutdated({ pepperVersion }: KeyMac): boolean {
     return pepperVersion < this.#current.version;
   }
 
-  /** Compares in constant time. With no row the same work is done and the answer is false. */
+  /** Compares in constant time. Without a row it does the same work and returns false. */
   matches(key: ParsedKey, stored: KeyMac | null): boolean {
     const pepper = this.#byVersion.get(stored?.pepperVersion ?? this.#current.version);
     const computed = this.#mac(pepper ?? this.#current, key);
@@ -104,7 +106,10 @@ export class KeyHasher {
     return equal && stored !== null && pepper !== undefined;
   }
 
-  /** A value that is equal for equal peppers and tells nothing about them; kept to notice a changed pepper. */
+  /**
+   * A fingerprint of each pepper version. It is equal for equal peppers and reveals nothing about
+   * them. It is stored to notice a changed pepper.
+   */
   fingerprints(): ReadonlyMap<number, string> {
     return new Map(
       [...this.#byVersion.values()].map((pepper) => [

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import { type Repeated, repeat, warning } from '../jobs/repeat.ts';
 import { errorMembers, type Log } from '../log.ts';
 import { Big, formatDecimal, maxOf, minOf, parseDecimal, roundToSignificant } from '../money.ts';
 import type { PriceOverride } from './price-override.entity.ts';
@@ -11,10 +12,10 @@ interface BookedPrice {
   readonly at: Date;
 }
 
-/** The prices of a hold window, as all processes have them. */
+/** The prices of a hold window, the same in all processes. */
 interface HoldWindow {
   readonly startsAtMs: number;
-  /** The regular end, a multiple of the hold. An early window ends the one before it. */
+  /** The regular end, a multiple of the hold. An early next window ends this one sooner. */
   readonly endsAtMs: number;
   readonly fixed: ReadonlyMap<string, Big>;
   readonly reference: ReadonlyMap<string, Big>;
@@ -22,59 +23,69 @@ interface HoldWindow {
   readonly depth: ReadonlyMap<string, HeldDepth>;
 }
 
-/** What one order may take of a coin at the venue, in US dollars. */
+/** The largest order of a coin that the venue's books allow, in US dollars. */
 interface HeldDepth {
   readonly buy: Big;
   readonly sell: Big;
   readonly atMs: number;
 }
 
-/** For float quotes, for fixed ones, and for limits. */
+/** `live` for float quotes, `fixed` for fixed quotes, `reference` for limits. */
 export type PriceView = 'live' | 'fixed' | 'reference';
 
-/** Limits follow a reference price that stays until the market has moved this far from it. */
+/**
+ * Limits follow a reference price, which changes only when the market has moved this far from it.
+ */
 const referenceBand = new Big('0.1');
-/** A price that jumps by more than this factor within its allowed age is not believed. */
+/** A price that jumps by more than this factor within its allowed age is refused. */
 const largestJump = new Big('3');
-/** An early window renews the coins that have moved by more than this part of the allowed drift. */
+/**
+ * An early window renews the coins that have moved by more than this fraction of the allowed drift.
+ */
 const renewedPart = new Big('0.25');
 
 export interface PriceBookOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly source: PriceSource;
-  /** Prices of pairs that staff set by hand, and that go before the market's. */
+  /** Pair prices that staff set by hand. They take precedence over the market's. */
   readonly overrides?: () => Promise<readonly PriceOverride[]>;
   readonly windows: PriceWindows;
   readonly refreshSec: number;
   readonly maxAgeSec: number;
   readonly fixedHoldSec: number;
-  /** A fraction. A held price is not quoted once the live price of the pair is farther away than this. */
+  /** A fraction. A held price is not quoted once the live price of the pair is farther away. */
   readonly fixedMaxDrift: string;
-  /** Where trades are made on order books; absent where they are not, and then depth limits nothing. */
+  /** Set when trades run on order books. When absent, depth limits nothing. */
   readonly venue?: VenueRules;
 }
 
-/** How limits follow the order books of the venue. */
+/** How limits follow the venue's order books. */
 export interface VenueRules {
-  /** The coin between the legs of a trade, which needs no order book. */
+  /** The coin between the two legs of a trade. It needs no order book. */
   readonly cash: string;
-  /** The part of what the books hold near the price that one order may take, as a fraction. */
+  /** The fraction of the book's depth near the price that one order may take. */
   readonly depthShare: string;
-  /** A book that was read longer ago is not taken for a new window. */
+  /** A book older than this is not used for a new window. */
   readonly depthMaxAgeSec: number;
 }
 
 /**
- * The newest believable price of each coin, in memory, so that a quote costs no I/O. Three views: `live` for float
- * quotes, of this process alone; `fixed`, which stands still during each hold window; `reference`, for limits, which
- * moves in steps between windows only, so that a minimum that a partner has just read still holds when it creates the
- * order. The latter two are the same in all processes.
+ * Holds the newest believable price of each coin in memory, so that a quote costs no I/O. Three
+ * views:
  *
- * A held price that the market has left would be a free option. Once the live prices of a pair are farther than
- * `fixedMaxDrift` from the held ones, two things happen. The next refresh begins a new window for all processes, at most
- * one in each refresh interval. Until this process knows that window, it quotes the pair at the held or the live price,
- * whichever gives the user less, and promises no time.
+ * - `live`, for float quotes, belongs to this process alone.
+ * - `fixed`, for fixed quotes, stands still during each hold window.
+ * - `reference`, for limits, moves in steps and only between windows. A minimum that a partner has
+ *   just read still holds when it creates the order.
+ *
+ * All processes share `fixed` and `reference`.
+ *
+ * A held price that the market has left would be a free option. Once the live prices of a pair are
+ * farther than `fixedMaxDrift` from the held ones, two things happen. The next refresh begins a new
+ * window for all processes, at most one in each refresh interval. Until this process knows that
+ * window, it quotes the pair at the held or the live price, whichever gives the user less, and
+ * promises no time.
  */
 export class PriceBook {
   readonly #options: PriceBookOptions;
@@ -82,32 +93,35 @@ export class PriceBook {
   readonly #live = new Map<string, BookedPrice>();
   #paused: ReadonlySet<string> = new Set();
   #overrides = new Map<string, PriceOverride>();
-  /** The present one and, shortly before it begins, the next. */
+  /** The present window and, shortly before it begins, the next. */
   #windows: readonly HoldWindow[] = [];
-  #timer: NodeJS.Timeout | undefined;
-  #stopped = false;
+  #refreshing: Repeated | undefined;
 
   constructor(options: PriceBookOptions) {
     this.#options = options;
     this.#maxDrift = new Big(options.fixedMaxDrift);
   }
 
-  /** Takes the first prices, then keeps refreshing until `stop`. A source that fails leaves the prices to grow old. */
+  /**
+   * Fetches the first prices, then refreshes until `stop`. When a source fails, the stored prices
+   * age.
+   */
   async start(coins: () => readonly string[]): Promise<void> {
     await this.refresh(coins());
-    const schedule = (): void => {
-      if (this.#stopped) return;
-      // On whole multiples of the interval by the wall clock, so that all processes know the prices of a moment.
-      const refreshMs = this.#options.refreshSec * 1000;
-      const delayMs = refreshMs - (this.#options.clock.now().getTime() % refreshMs);
-      this.#timer = setTimeout(() => void this.refresh(coins()).then(schedule), delayMs).unref();
-    };
-    schedule();
+    const { clock, log, refreshSec } = this.#options;
+    const refreshMs = refreshSec * 1000;
+    this.#refreshing = repeat({
+      task: () => this.refresh(coins()),
+      // At whole multiples of the interval by the wall clock: all processes then fetch the prices
+      // of the same moment.
+      rhythm: () => refreshMs - (clock.now().getTime() % refreshMs),
+      onFailure: warning(log, 'price_refresh_failed', 'prices could not be refreshed'),
+    });
   }
 
+  /** Begins no further refresh. A running refresh may still end. */
   stop(): void {
-    this.#stopped = true;
-    clearTimeout(this.#timer);
+    void this.#refreshing?.stop();
   }
 
   async refresh(coins: readonly string[]): Promise<void> {
@@ -128,12 +142,12 @@ export class PriceBook {
     }
   }
 
-  /** The live price, or null when there is none young enough or the source says that nobody knows it. */
+  /** The live price. Null when it is too old, or when the source paused the coin. */
   live(coin: string): Big | null {
     return this.#paused.has(coin) ? null : this.#fresh(this.#live.get(coin));
   }
 
-  /** The price of the hold window, or null when there is none young enough, in the window or live. */
+  /** The price of the hold window. Null when the held or the live price is too old. */
   fixed(coin: string): Big | null {
     const { clock, maxAgeSec } = this.#options;
     const held = this.#held();
@@ -142,14 +156,14 @@ export class PriceBook {
     return overMs <= maxAgeSec * 1000 ? (held.fixed.get(coin) ?? null) : null;
   }
 
-  /** The slow price that limits are computed from, or null when the coin was never priced. */
+  /** The slow price for limits. Null when the coin was never priced. */
   reference(coin: string): Big | null {
     return this.#held()?.reference.get(coin) ?? null;
   }
 
   /**
-   * Both prices of a pair in one view, with what staff set by hand; null when one is missing. A fixed price that the
-   * market has left is replaced by the live one where that gives the user less.
+   * Both prices of a pair in one view, including prices set by hand. Null when one is missing. When
+   * the market has left a fixed price, the live price replaces it if that gives the user less.
    */
   pair(coinFrom: string, coinTo: string, view: PriceView): PricePair | null {
     const prices = this.#viewed(coinFrom, coinTo, view);
@@ -173,8 +187,8 @@ export class PriceBook {
   }
 
   /**
-   * The most that one order of a pair may be worth by the order books of the venue, in US dollars. `unlimited` where no
-   * order book is needed; null while the depth of a coin is unknown or too old.
+   * The largest USD value of one order of a pair that the venue's order books allow. `unlimited`
+   * where no order book is needed. Null while the depth of a coin is unknown or too old.
    */
   mostUsd(coinFrom: string, coinTo: string): Big | 'unlimited' | null {
     const { venue } = this.#options;
@@ -189,19 +203,19 @@ export class PriceBook {
   #depthOf(coin: string, side: 'buy' | 'sell', { depthMaxAgeSec }: VenueRules): Big | null {
     const { clock, fixedHoldSec } = this.#options;
     const depth = this.#held()?.depth.get(coin);
-    // A window keeps for its length what was young enough when it was decided.
+    // A window keeps for its whole length a depth that was young enough when it was decided.
     const oldestMs = clock.now().getTime() - (depthMaxAgeSec + fixedHoldSec) * 1000;
     return depth && depth.atMs >= oldestMs ? depth[side] : null;
   }
 
-  /** The market's price of a pair, whatever staff set by hand; null when there is none young enough. */
+  /** The market price of a pair, without prices set by hand. Null when a price is too old. */
   market(coinFrom: string, coinTo: string): Big | null {
     const from = this.live(coinFrom);
     const to = this.live(coinTo);
     return from && to ? from.div(to) : null;
   }
 
-  /** The newest price of each coin, in US dollars, and how many seconds old it is. */
+  /** The newest price of each coin in US dollars, and its age in seconds. */
   newest(): { coin: string; price: string; ageSec: number }[] {
     const nowMs = this.#options.clock.now().getTime();
     return [...this.#live].map(([coin, { price, at }]) => {
@@ -210,8 +224,8 @@ export class PriceBook {
   }
 
   /**
-   * Whole seconds for which fixed quotes of a pair keep their rate, unless the market leaves it. 0 while the market has
-   * left it, and while this process does not know the present window.
+   * Whole seconds for which fixed quotes of a pair keep their rate, unless the market leaves it. 0
+   * while the market has left it, and while this process does not know the present window.
    */
   fixedForSec(coinFrom: string, coinTo: string): number {
     const held = this.#held();
@@ -222,7 +236,7 @@ export class PriceBook {
     return Math.max(0, Math.floor((held.endsAtMs - this.#options.clock.now().getTime()) / 1000));
   }
 
-  /** Whether the live ratio of a pair is farther from the held one than the allowed drift. */
+  /** Whether the live ratio of a pair is farther from the held ratio than the allowed drift. */
   #hasLeft(held: PricePair, live: PricePair): boolean {
     const atHeld = held.from.times(live.to);
     return live.from.times(held.to).minus(atHeld).abs().gt(atHeld.times(this.#maxDrift));
@@ -237,7 +251,7 @@ export class PriceBook {
       this.#options.log.warn({ event: 'price_refused', coin }, 'a price was not believable and was ignored');
       return;
     }
-    // One of the future is from before the clock was set back.
+    // A known price with a future time predates a clock correction, and is replaced.
     if (known && known.at > at && known.at <= this.#options.clock.now()) return;
     this.#live.set(coin, { price, at });
   }
@@ -248,15 +262,16 @@ export class PriceBook {
     return ageMs <= this.#options.maxAgeSec * 1000 ? booked.price : null;
   }
 
-  /** The newest window that has begun. One that could not be shared leaves the one before. */
+  /** The newest window that has begun. When a window could not be shared, the one before stays. */
   #held(): HoldWindow | null {
     const nowMs = this.#options.clock.now().getTime();
     return this.#windows.findLast(({ startsAtMs }) => startsAtMs <= nowMs) ?? null;
   }
 
   /**
-   * Learns or decides the window of this moment, begins another when the market has left it, and decides the next one when
-   * it begins before the next refresh: no quote waits for its prices.
+   * Reads or decides the present window. Begins an early window when the market has left the
+   * present one. Decides the next window one refresh before it begins, so that no quote waits for
+   * its prices.
    */
   async #decideWindows(): Promise<void> {
     const { clock, fixedHoldSec, refreshSec, windows } = this.#options;
@@ -270,7 +285,7 @@ export class PriceBook {
       this.#keep(newest.startsAt.getTime(), newest.prices, presentMs);
     const begunMs = Math.max(presentMs, this.#held()?.startsAtMs ?? presentMs);
     await this.#decideWindow(begunMs, prices, presentMs);
-    // One start for all processes that see the same market, and at most one in each interval.
+    // The same start for all processes that see the same market, and at most one in each interval.
     const earlyMs = nowMs - (nowMs % (refreshSec * 1000));
     const held = this.#held();
     if (held && earlyMs > held.startsAtMs && this.#isStale(held, prices)) {
@@ -289,7 +304,7 @@ export class PriceBook {
     if (nextMs - nowMs <= refreshSec * 1000) await this.#decideWindow(nextMs, prices, presentMs);
   }
 
-  /** Decides a window with all others, unless this process knows it with every coin. */
+  /** Decides a window with all other processes, unless this process knows it with every coin. */
   async #decideWindow(startsAtMs: number, prices: ReadonlyMap<string, Big>, presentMs: number): Promise<void> {
     const known = this.#windows.find((window) => window.startsAtMs === startsAtMs);
     const isKnown = known && [...prices.keys()].every((coin) => known.fixed.has(coin));
@@ -305,7 +320,10 @@ export class PriceBook {
     this.#windows = [...others, window].sort((a, b) => a.startsAtMs - b.startsAtMs);
   }
 
-  /** Whether some pair has left the window: two coins have drifted apart, or staff set or ended a price by hand. */
+  /**
+   * Whether a pair has left the window: two coins have drifted apart, or staff set or ended a price
+   * by hand.
+   */
   #isStale(held: HoldWindow, prices: ReadonlyMap<string, Big>): boolean {
     const moves = [...prices].flatMap(([coin, price]) => {
       const before = held.fixed.get(coin);
@@ -322,7 +340,7 @@ export class PriceBook {
     return !before || price.minus(before).abs().gt(before.times(this.#maxDrift).times(renewedPart));
   }
 
-  /** The live prices of this moment, by coin. */
+  /** The current live prices by coin. */
   #quotable(): Map<string, Big> {
     const found = [...this.#live.keys()].flatMap((coin): [string, Big][] => {
       const price = this.live(coin);
@@ -346,7 +364,10 @@ export class PriceBook {
     };
   }
 
-  /** What this process read of the order books, and for other coins what the window before had, while it is young. */
+  /**
+   * The order book depth that this process read. Other coins keep the depth of the window before
+   * while it is young.
+   */
   #youngDepth(last: WindowPrices | null): Record<string, WindowDepth> {
     const { clock, source, venue } = this.#options;
     if (!venue) return {};

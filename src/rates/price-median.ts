@@ -1,17 +1,17 @@
 import type { Big } from '../money.ts';
 
-/** What one exchange says a coin costs, in US dollars. */
-export interface PriceOpinion {
+/** A coin's price at one exchange, in US dollars. */
+export interface ExchangePrice {
   readonly source: string;
   readonly price: Big;
 }
 
 export interface MedianRules {
-  /** So many exchanges must have a say. */
+  /** Minimum number of exchanges that must report a price. */
   readonly minSources: number;
-  /** Farther from the median than this fraction, an opinion does not count. */
+  /** Largest distance from the median, as a fraction. A price farther away does not count. */
   readonly outlier: string;
-  /** The highest that counts may be above the lowest by this fraction of the median. */
+  /** Largest gap between the highest and the lowest counted price, as a fraction of the median. */
   readonly disagreement: string;
 }
 
@@ -22,25 +22,25 @@ export type MedianVerdict =
       readonly counted: readonly string[];
       readonly dropped: readonly string[];
     }
-  /** Too few have a say: nothing is known against the last price but its age. */
+  /** Too few exchanges report. The last price stays valid until it is too old. */
   | { readonly outcome: 'too_few' }
-  /** They contradict each other: nobody knows the price. */
+  /** The exchanges contradict each other. The price is unknown. */
   | { readonly outcome: 'disagreement'; readonly dropped: readonly string[] };
 
-/** The middle one, or halfway between the two in the middle. */
+/** The middle value, or the mean of the two middle values. @throws Error without values. */
 export function median(values: readonly Big[]): Big {
   const sorted = [...values].sort((a, b) => a.cmp(b));
   const upper = sorted[Math.floor(sorted.length / 2)];
   const lower = sorted[Math.floor((sorted.length - 1) / 2)];
-  if (!upper || !lower) throw new Error('the median of nothing');
+  if (!upper || !lower) throw new Error('a median needs at least one value');
   return upper.plus(lower).div('2');
 }
 
 /**
- * One price out of several opinions: the median, once those far from it are left out and the rest agree. A price needs
- * `minSources` that count, and more than half of those that have a say.
+ * Combines the exchanges' prices into the median, after dropping outliers. The rest must agree. At
+ * least `minSources` prices must count, and more than half of those reported.
  */
-export function medianPrice(opinions: readonly PriceOpinion[], rules: MedianRules): MedianVerdict {
+export function medianPrice(opinions: readonly ExchangePrice[], rules: MedianRules): MedianVerdict {
   if (opinions.length < rules.minSources || opinions.length === 0) return { outcome: 'too_few' };
   const middle = median(opinions.map(({ price }) => price));
   const counted = opinions.filter(({ price }) => price.minus(middle).abs().lte(middle.times(rules.outlier)));

@@ -6,7 +6,7 @@ import { AppError } from '../errors.ts';
 import { Big, formatDecimal, isStorable, parseDecimal, roundToSignificant } from '../money.ts';
 import { PriceOverride } from './price-override.entity.ts';
 
-/** What staff set: units of coin_to for one of coin_from, before fees, until a time. */
+/** A price set by staff: units of coin_to for one of coin_from, before fees, until `endsAt`. */
 export interface NewPriceOverride {
   readonly coinFrom: string;
   readonly coinTo: string;
@@ -14,12 +14,18 @@ export interface NewPriceOverride {
   readonly endsAt: Date;
 }
 
-/** A slip of a digit must not cost a user his coins: so far from the market a price may be, as a fraction. */
+/**
+ * Largest distance from the market price, as a fraction. It stops a mistyped digit from costing
+ * users coins.
+ */
 const farthest = new Big('0.25');
-/** A price that somebody forgot must not outlive a week. */
+/** Longest duration. A price that staff forgot ends within a week. */
 const longestMs = 7 * 24 * 3_600_000;
 
-/** Prices that staff set by hand for a pair of coins. They reach every process with its next price refresh. */
+/**
+ * Stores the prices that staff set by hand for a pair of coins. Every process reads them at its
+ * next price refresh.
+ */
 export class PriceOverrideService {
   readonly #orm: MikroORM;
   readonly #clock: Clock;
@@ -29,17 +35,17 @@ export class PriceOverrideService {
     this.#clock = clock;
   }
 
-  /** Those in force, oldest first. */
+  /** Lists the prices in force, oldest first. */
   async live(em: EntityManager = this.#orm.em.fork()): Promise<PriceOverride[]> {
     const where = { endedAt: null, endsAt: { $gt: this.#clock.now() } };
     return em.find(PriceOverride, where, { orderBy: { id: 'asc' } });
   }
 
   /**
-   * Sets a price, in the place of one that the pair has already.
+   * Sets a price and ends the pair's earlier one.
    *
-   * @param market the pair's price in the market, from which this may be a quarter away; null when there is none.
-   *
+   * @param market the pair's market price, from which the new price may be a quarter away; null
+   * without one.
    * @throws AppError invalid_value, unknown_coin
    */
   async set(
@@ -83,7 +89,11 @@ export class PriceOverrideService {
     });
   }
 
-  /** Gives the pair back to the market. @throws AppError not_found when it has no price set by hand. */
+  /**
+   * Ends the pair's price set by hand; the market price holds again.
+   *
+   * @throws AppError not_found when the pair has none.
+   */
   async end(coinFrom: string, coinTo: string, em: EntityManager = this.#orm.em.fork()): Promise<PriceOverride> {
     return em.transactional(async (tx) => {
       const override = await this.#end(tx, coinFrom, coinTo);
@@ -93,7 +103,7 @@ export class PriceOverrideService {
   }
 
   async #end(em: EntityManager, coinFrom: string, coinTo: string): Promise<PriceOverride | null> {
-    // Two at once would both find none, or the same; reading goes on meanwhile.
+    // Two concurrent calls would both find no row, or the same row. The lock lets readers continue.
     await em.execute('lock table price_override in share row exclusive mode');
     const override = await em.findOne(PriceOverride, { coinFrom, coinTo, endedAt: null });
     if (!override) return null;

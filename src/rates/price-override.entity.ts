@@ -1,6 +1,6 @@
 import { Entity, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
 
-/** A price of a pair that staff set by hand for a while. */
+/** A price of a pair that staff set by hand for a limited time. */
 @Entity({ tableName: 'price_override' })
 export class PriceOverride {
   @PrimaryKey({ type: 'uuid' })
@@ -25,7 +25,7 @@ export class PriceOverride {
   @Property({ type: 'timestamptz' })
   endsAt!: Date;
 
-  /** When it was ended before its time, or by its successor. */
+  /** Set when the price was ended early, or replaced. */
   @Property({ type: 'timestamptz', nullable: true })
   endedAt!: Date | null;
 }

@@ -1,27 +1,32 @@
-/** A price as a source tells it: a decimal string in US dollars per unit of the coin. */
+/** A source's price: a decimal string in US dollars per unit of the coin. */
 export interface SourcePrice {
   readonly price: string;
   /** When the source observed it. */
   readonly at: Date;
 }
 
-/** What the order books of the venue hold of a coin near its price, as decimal strings in US dollars. */
+/** Depth of the venue's order books near a coin's price, as decimal strings in US dollars. */
 export interface CoinDepth {
-  /** What can be bought. */
+  /** Amount that can be bought. */
   readonly buy: string;
-  /** What can be sold. */
+  /** Amount that can be sold. */
   readonly sell: string;
   /** When the book was read. */
   readonly at: Date;
 }
 
-/** Where prices come from. An adapter that can reach no answer throws; it never invents a price. */
+/** A source of prices. An adapter without an answer throws; it never invents a price. */
 export interface PriceSource {
   readonly name: string;
-  /** Prices of the coins asked for that the source knows. */
+  /** Fetches the prices of the requested coins that the source knows. */
   fetch(coins: readonly string[]): Promise<ReadonlyMap<string, SourcePrice>>;
-  /** Coins whose price nobody knows since the last `fetch`, however young the one before is. */
+  /**
+   * Coins whose price is unknown since the last `fetch`. Their earlier price is void, however
+   * young.
+   */
   paused?(): ReadonlySet<string>;
-  /** By coin, what the venue's order books hold, however old; absent where no order book is traded on. */
+  /**
+   * Depth of the venue's order books by coin, of any age. Absent where trades use no order book.
+   */
   depth?(): ReadonlyMap<string, CoinDepth>;
 }

@@ -1,22 +1,22 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 
-/** What all processes quote alike during one hold window, as decimal strings. */
+/** Prices and depth that all processes use during one hold window, as decimal strings. */
 export interface WindowPrices {
-  /** By coin, in US dollars: what fixed quotes are made from. */
+  /** By coin, in US dollars: the prices of fixed quotes. */
   readonly fixed: Readonly<Record<string, string>>;
-  /** By coin, in US dollars: what limits are computed from. */
+  /** By coin, in US dollars: the prices from which limits are computed. */
   readonly reference: Readonly<Record<string, string>>;
-  /** By pair, as `BTC-USDT`: what staff had set by hand, in units of the second coin. */
+  /** Prices set by hand, by pair (`BTC-USDT`), in units of the second coin. */
   readonly overrides: Readonly<Record<string, string>>;
-  /** By coin: what the venue's order books held near the price. Empty where no order book is traded on. */
+  /** By coin: the order book depth near the price. Empty where trades use no order book. */
   readonly depth: Readonly<Record<string, WindowDepth>>;
 }
 
-/** What the order books of the venue held of a coin, as decimal strings in US dollars. */
+/** Depth of the venue's order books for a coin, as decimal strings in US dollars. */
 export interface WindowDepth {
   readonly buy: string;
   readonly sell: string;
-  /** When it was read, in milliseconds since 1970. */
+  /** Time of the read, in milliseconds since 1970. */
   readonly atMs: number;
 }
 
@@ -26,25 +26,29 @@ export interface SharedWindow {
   readonly prices: WindowPrices;
 }
 
-/** Where processes with prices of their own agree on those of a window. */
+/** Lets processes with their own prices agree on the prices of a window. */
 export interface PriceWindows {
-  /** The newest window that has begun by then; null when there is none. Another process may have begun it early. */
+  /**
+   * Reads the newest window that has begun by `until`. Null without one. Another process may have
+   * begun it early.
+   */
   newest(until: Date): Promise<SharedWindow | null>;
 
   /**
-   * The prices of the window that starts then, which the first to ask decides; later ones add coins that have none yet.
-   * A window ends the one before it, so that one may begin at any time.
+   * Decides the prices of the window that starts at `startsAt`. The first caller decides; later
+   * callers add coins that have no price yet. A window ends the one before it, so that a window may
+   * begin at any time.
    *
-   * @param propose is given the newest window that is known by then, or null.
+   * @param propose receives the newest window known by `startsAt`, or null.
    */
   decide(startsAt: Date, propose: (last: WindowPrices | null) => WindowPrices): Promise<WindowPrices>;
 }
 
 const columns = 'fixed, reference, overrides, depth';
-/** As long as the longest window: nobody quotes by an older one. */
+/** As long as the longest window. No quote uses an older one. */
 const kept = '1 hour';
 
-/** Through the database that all processes share. */
+/** Shares windows through the database. */
 export class SharedPriceWindows implements PriceWindows {
   readonly #orm: MikroORM;
 

@@ -14,7 +14,9 @@ import {
 
 export type RateType = 'float' | 'fixed';
 
-/** What a quote needs to know of a currency. Amounts are decimal strings in the coin's units. */
+/**
+ * The properties of a currency that a quote needs. Amounts are decimal strings in the coin's units.
+ */
 export interface QuotedCurrency {
   readonly decimals: number;
   readonly minAmount: string;
@@ -44,27 +46,38 @@ export interface QuoteTerms {
   readonly networkFee: Big;
 }
 
-/** Limits that come out of a division keep so many significant digits, so that people and doubles can hold them. */
+/**
+ * Significant digits of a limit that comes out of a division, so that people and doubles can hold
+ * it.
+ */
 const limitDigits = 6;
 
-/** Digits after the point of gross, which alone comes out of a division that does not end. */
+/**
+ * Decimal places of the gross amount, the only value that comes out of a division without an end.
+ */
 const grossPlaces = 40;
 
 /**
- * The terms of an exchange, so that they add up: gross = amount × price(from) / price(to); the service fee is a
- * fraction of gross; the network fee is the payout's own; rate = (gross − both fees) / amount. The rate may come out
- * zero or negative when the fees eat the amount: the caller refuses that.
+ * Computes the terms of an exchange, so that they add up:
+ *
+ * - gross = amount × price(from) / price(to)
+ * - The service fee is a fraction of gross. The network fee is the payout's own.
+ * - rate = (gross − both fees) / amount
+ *
+ * The rate is zero or negative when the fees exceed gross: the caller refuses that.
  */
 export function quoteTerms(amount: Big, prices: PricePair, to: QuotedCurrency, feeRate: Big): QuoteTerms {
   return termsAt(prices, to, feeRate)(amount);
 }
 
-/** The terms at these prices for any amount other than zero: `quoteTerms` with all that does not depend on the amount. */
+/**
+ * Precomputes `quoteTerms` at these prices. The returned function takes any amount other than zero.
+ */
 export function termsAt(prices: PricePair, to: QuotedCurrency, feeRate: Big): (amount: Big) => QuoteTerms {
   const [from, unit, fee] = [toScaled(prices.from), toScaled(prices.to), toScaled(feeRate)];
   const networkFee = new Big(to.networkFee);
   const network = toScaled(networkFee);
-  // Of the network fee and of what is left of gross.
+  // Decimal places of the network fee and of gross after the service fee.
   const places = Math.max(grossPlaces + fee.places, network.places);
   const networkUnits = rescale(network.units, network.places, places);
   const numerator = from.units * powerOfTen(grossPlaces + unit.places);
@@ -84,9 +97,9 @@ export function termsAt(prices: PricePair, to: QuotedCurrency, feeRate: Big): (a
 }
 
 /**
- * The smallest and largest amount of coin_from for which both currencies' own limits hold: the destination's limits
- * are carried over through the rate. `mostUsd` is the most that one order may be worth, in US dollars. The minimum is rounded
- * up and the maximum down. Returns null when nothing fits between them.
+ * The smallest and largest amount of coin_from that both currencies' own limits allow. The limits
+ * of coin_to are converted at the rate. `mostUsd` is the largest value of one order in US dollars.
+ * The minimum is rounded up and the maximum down. Null when no amount fits.
  */
 export function pairLimits(
   from: QuotedCurrency,

@@ -7,13 +7,13 @@ import type { Partner } from '../partners/partner.entity.ts';
 import type { PriceBook } from './price-book.ts';
 import { type PairLimits, type PricePair, pairLimits, type QuoteTerms, type RateType, termsAt } from './quote.ts';
 
-/** Service fees as fractions, as decimal strings. */
+/** Service fees as fractions, in decimal strings. */
 export interface Pricing {
   readonly float: string;
   readonly fixed: string;
 }
 
-/** A pair as a request names it. */
+/** A pair as named in a request. */
 export interface PairRequest {
   readonly coinFrom: string;
   readonly networkFrom: string | undefined;
@@ -28,7 +28,9 @@ export interface Quote extends QuoteTerms, PairLimits {
   readonly rateType: RateType;
   readonly amountFrom: Big;
   readonly feeRate: string;
-  /** Null for float; for fixed, whole seconds for which the rate holds unless the market leaves it. */
+  /**
+   * Null for float. For fixed: whole seconds for which the rate holds unless the market leaves it.
+   */
   readonly expiresIn: number | null;
 }
 
@@ -38,7 +40,7 @@ export interface Pair {
   readonly to: Currency;
 }
 
-/** All of a quote that does not depend on the amount, and what it was computed from. */
+/** The part of a quote that does not depend on the amount, and its inputs. */
 interface PairQuote {
   readonly pair: Pair;
   readonly prices: PricePair;
@@ -48,12 +50,12 @@ interface PairQuote {
   readonly terms: (amount: Big) => QuoteTerms;
 }
 
-/** How many pairs, at one fee each, are remembered. */
+/** Cache size. A pair takes one entry for each fee. */
 const rememberedPairs = 10_000;
 
 const zero = new Big('0');
 
-/** Quotes for partners and for orders alike, computed from memory without I/O. */
+/** Computes quotes, for partners and for orders alike, from memory and without I/O. */
 export class RateService {
   readonly #catalogue: CurrencyCatalogue;
   readonly #prices: PriceBook;
@@ -66,7 +68,7 @@ export class RateService {
     this.#defaultPricing = defaultPricing;
   }
 
-  /** The partner's own fees, or the gateway's where it has none. Null is the public. */
+  /** The partner's own fees, or the gateway's defaults. A null partner is the public. */
   pricing(partner: Partner | null): Pricing {
     const { float, fixed } = this.#defaultPricing;
     return { float: partner?.feeRateFloat ?? float, fixed: partner?.feeRateFixed ?? fixed };
@@ -75,8 +77,8 @@ export class RateService {
   /**
    * Quotes an amount of coin_from, or the pair's minimum when `amount` is null.
    *
-   * @throws AppError 422 for an unknown, inactive or unavailable pair, an amount outside the limits (with both limits)
-   *   or with more decimals than the coin has.
+   * @throws AppError 422 for an unknown, inactive or unavailable pair, an amount outside the limits
+   * (with both limits), or more decimals than the coin has.
    */
   quote(request: PairRequest, amount: Big | null, pricing: Pricing, amountField: string): Quote {
     const faults: FieldFault[] = [];
@@ -93,8 +95,8 @@ export class RateService {
   }
 
   /**
-   * The currencies of a pair, or null after adding what is wrong with them to `faults`; and each by itself, so that what
-   * concerns one can be judged without the other.
+   * Resolves the currencies of a pair. `pair` is null after their faults were added to `faults`.
+   * Each side is returned by itself, so that it can be judged without the other.
    */
   sides(request: PairRequest, faults: FieldFault[]): { pair: Pair | null; from: Currency | null; to: Currency | null } {
     const from = this.#currency(request.coinFrom, request.networkFrom, 'from', faults);
@@ -115,11 +117,12 @@ export class RateService {
     return { from, to };
   }
 
-  /** The quote of a pair that is known to exist. Throws as `quote` does. */
+  /** Quotes a pair that is known to exist. Throws as `quote` does. */
   quotePair(pair: Pair, rateType: RateType, amount: Big | null, pricing: Pricing, amountField: string): Quote {
     const { from, to } = pair;
     const feeRate = pricing[rateType];
-    // Asked before the price, lest a price at the end of its window is said to hold for the next one.
+    // Read before the price. Otherwise a price at the end of its window could be promised for the
+    // next one.
     const expiresIn = rateType === 'fixed' ? this.#prices.fixedForSec(from.coin, to.coin) : null;
     const prices = this.#prices.pair(from.coin, to.coin, rateType === 'fixed' ? 'fixed' : 'live');
     const reference = this.#prices.pair(from.coin, to.coin, 'reference');
@@ -148,7 +151,9 @@ export class RateService {
     };
   }
 
-  /** What is remembered of the pair, computed again as far as the catalogue or the prices have changed since. */
+  /**
+   * Returns the cached part of a quote. Recomputes what depends on a changed catalogue or price.
+   */
   #pairQuote(
     pair: Pair,
     rateType: RateType,
@@ -216,7 +221,10 @@ function isSamePrice(a: PricePair, b: PricePair): boolean {
   return (a.from === b.from || a.from.eq(b.from)) && (a.to === b.to || a.to.eq(b.to));
 }
 
-/** What is wrong with an amount as far as that is known without a price, or null. `from` is null when it is unknown. */
+/**
+ * The fault of an amount that is known without a price, or null. `from` is null for an unknown
+ * currency.
+ */
 export function amountFault(amount: Big, from: Currency | null, field: string): FieldFault | null {
   if (amount.lte(zero)) return { field, kind: 'invalid_amount', detail: `${field} must be greater than 0` };
   if (!from || fractionDigits(amount) <= from.decimals) return null;

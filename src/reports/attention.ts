@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { systemClock } from '../clock.ts';
 import { adversePartners, dayMs } from '../orders/fixed-results.ts';
 
 export const attentionKinds = [
@@ -22,46 +23,52 @@ export const attentionKinds = [
 ] as const;
 export type AttentionKind = (typeof attentionKinds)[number];
 
-/** Something that staff must look at. */
+/** An item for staff to look at. */
 export interface AttentionItem {
-  /** The same as long as the trouble lasts. */
+  /** Stays the same as long as the trouble lasts. */
   readonly id: string;
   readonly kind: AttentionKind;
   readonly orderId: string | null;
-  /** Id of the order, deposit, payment, staff action, hold, partner or left-out transfer, or name of the chain or limit. */
+  /**
+   * Id of the order, deposit, payment, staff action, hold, partner or left-out transfer, or name of
+   * the chain or limit.
+   */
   readonly subjectId: string;
   readonly since: Date;
-  /** What is wrong, in the words of the row: a reason, a cause, a problem or a status. */
+  /** The reason, cause, problem or status that the row holds. */
   readonly detail: string;
 }
 
 const mostItems = 1_000;
-/** An order that was due this long ago has been left lying. */
+/** An order that was due this long ago is overdue. */
 export const overdueMs = 600_000;
-/** A node that is away for a moment mends by itself. */
+/** A node that fails for a shorter time usually recovers by itself. */
 const failingMs = 60_000;
-/** By then the venue has been asked for the last word. */
+/** By then the venue was asked for the final outcome. */
 const undecidedMs = 300_000;
-/** A transaction that no block has taken by then is too cheap, or behind a gap of nonces. */
+/** A transaction that is not mined by then pays too low a fee, or waits behind a nonce gap. */
 const waitingMs = 3_600_000;
-/** A position is tried again every few seconds: by then its price is gone, or its market. */
+/** A position is retried every few seconds. One this old lacks a price or a market. */
 const unclosedMs = 600_000;
 
-/** One thing that may be wrong, in SQL: each takes its oldest from an index of its own. */
+/** A kind of trouble, in SQL. Each kind reads its oldest rows from its own index. */
 interface Trouble {
   readonly kind: string;
-  /** Id of the order that it is about; null when it is about none. */
+  /** SQL: id of the order concerned. Null when the kind concerns no order. */
   readonly order: string | null;
   readonly subject: string;
   readonly since: string;
   readonly detail: string;
   readonly rows: string;
-  /** How long ago a bound moment of `rows` is. */
+  /** Age in milliseconds of the moment that `rows` binds. */
   readonly agoMs?: number;
   readonly sorting: string;
 }
 
-/** SQL: what the account of an `exchange_order` lacks, by asset, once all payments under way are confirmed. */
+/**
+ * SQL: the amount that the account of an `exchange_order` lacks, by asset, once all unfinished
+ * payments are confirmed.
+ */
 const lacking = `
   select sum(amount) as amount, coin, network
     from (select l.amount, l.coin, l.network
@@ -109,7 +116,7 @@ const troubles: readonly Trouble[] = [
               where x.order_id = exchange_order.id and x.kind = 'deposit_reversal')`,
     detail: `(select string_agg(trim_scale(amount) || ' ' || coin || ' on ' || network, ', ' order by coin, network)
                 from (${lacking}) as lacking)`,
-    // Only a deposit that is gone after it was credited brings an account there.
+    // An account goes into debit only when a credited deposit is lost.
     rows: `exchange_order
     where id in (select order_id from deposit where credits > 0 and state <> 'credited' and order_id is not null)
       and exists (${lacking})`,
@@ -130,7 +137,8 @@ const troubles: readonly Trouble[] = [
     subject: 'id::text',
     since: 'coalesce(problem_since, created_at)',
     detail: 'problem',
-    // Of payments that wait for room there may be thousands: each limit is one item below.
+    // Thousands of payments may wait for room in a limit. They count below, as one item for each
+    // limit.
     rows: `payment where problem is not null and ended_at is null and problem not in ('payout_limit', 'payout_limit_asset')`,
     sorting: 'problem_since, payment.id',
   },
@@ -184,7 +192,7 @@ const troubles: readonly Trouble[] = [
     subject: 'v.order_id::text',
     since: 'v.since',
     detail: `case when v.amount < 0 then 'to buy: ' else 'to sell: ' end || trim_scale(abs(v.amount)) || ' ' || v.coin || ' on ' || v.venue`,
-    // One that waits for its answer as well is above, once.
+    // A position whose trade also waits for its answer is listed once, as 'trade_stuck'.
     rows: `venue_position v left join exchange_order o on o.id = v.order_id
     where v.since < ?
       and not exists (select from trade t where t.order_id = v.order_id and t.state = 'intended')`,
@@ -254,8 +262,14 @@ function bound({ agoMs }: Trouble, now: Date): Date[] {
   return agoMs === undefined ? [] : [new Date(now.getTime() - agoMs)];
 }
 
-/** Everything that staff must look at, oldest first: up to so many items, 1,000 at most. One statement. */
-export async function attention(em: EntityManager, limit: number, now = new Date()): Promise<AttentionItem[]> {
+/**
+ * Lists everything that staff must look at, oldest first: up to `limit` items, 1,000 at most. One
+ * statement.
+ *
+ * When there are more, every kind gets the same number of places for its oldest items. Otherwise a
+ * stranger who sends dust to many addresses could fill the list and hide a payout hold.
+ */
+export async function attention(em: EntityManager, limit: number, now = systemClock.now()): Promise<AttentionItem[]> {
   const most = Math.max(0, Math.min(limit, mostItems));
   const items = troubles.map(
     ({ kind, order, subject, since, detail, rows, sorting }) =>
@@ -266,8 +280,10 @@ export async function attention(em: EntityManager, limit: number, now = new Date
   const found = await em.execute<(Omit<AttentionItem, 'id' | 'since'> & { ms: string | number })[]>(
     `select kind, order_id as "orderId", subject_id as "subjectId", floor(extract(epoch from since) * 1000)::bigint as ms,
             detail
-       from (${items.join('\nunion all\n')}) as item
-      order by since, kind, subject_id limit ?`,
+       from (select *, row_number() over (partition by kind order by since, subject_id) as place
+               from (${items.join('\nunion all\n')}) as item
+              order by place, since, kind, subject_id limit ?) as chosen
+      order by since, kind, subject_id`,
     [...troubles.flatMap((trouble) => [...bound(trouble, now), most]), most],
   );
   return found.map(({ ms, ...item }) => {
@@ -276,8 +292,8 @@ export async function attention(em: EntityManager, limit: number, now = new Date
 }
 
 /**
- * The ids of all orders that `attention` has an item about, as a select and what it binds. Together they are few beside
- * all orders.
+ * Selects the ids of all orders with an `attention` item, as SQL and the values it binds. They are
+ * few beside all orders.
  */
 export function ordersThatNeedAttention(now: Date): { readonly sql: string; readonly values: readonly unknown[] } {
   const about = troubles.filter(({ order }) => order !== null);

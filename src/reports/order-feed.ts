@@ -3,9 +3,9 @@ import { AppError } from '../errors.ts';
 import type { OrderEvent } from '../orders/order-event.entity.ts';
 import type { OrderStatus } from '../orders/order-status.ts';
 
-/** A move of an order, as the feed tells it. */
+/** A move of an order, as the feed reports it. */
 export interface FeedEvent {
-  /** The place in the feed just behind this event. */
+  /** The position in the feed directly after this event. */
   readonly cursor: string;
   readonly orderId: string;
   readonly partnerId: string;
@@ -20,17 +20,18 @@ const cursorForm = /^(\d{1,20})-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-(\
 const mostEvents = 1_000;
 
 /**
- * The events behind a place in the feed that are committed for good: no transaction that is still running can add one
- * in front of them. `e` is order_event; the place is bound as xid, order id and seq.
+ * Condition for the events after a position in the feed that no running transaction can still
+ * precede. `e` is order_event; the position is bound as xid, order id and seq.
  */
-export const behindPlace = `e.xid < pg_snapshot_xmin(pg_current_snapshot())
+export const afterCursor = `e.xid < pg_snapshot_xmin(pg_current_snapshot())
    and (e.xid, e.order_id, e.seq) > (?::text::xid8, ?::uuid, ?::integer)`;
 export const feedOrder = 'e.xid, e.order_id, e.seq';
 
 /**
- * Every move of every order exactly once, whichever process wrote it. A transaction that writes and stays open holds the
- * feed back, and what other transactions committed meanwhile follows once it ends. Two moves of one order that were made
- * in the same moment by two transactions may come in either order: `seq` tells.
+ * Reports every move of every order exactly once, from all processes. An open transaction that
+ * writes delays the feed: events that others commit meanwhile follow once it ends. Two moves of one
+ * order that two transactions make at the same moment may come in either order; `seq` gives the
+ * true order.
  */
 export class OrderFeed {
   readonly #orm: MikroORM;
@@ -39,7 +40,7 @@ export class OrderFeed {
     this.#orm = orm;
   }
 
-  /** The place in the feed behind which is everything that is committed from now on. */
+  /** The current position: everything that commits from now on comes after it. */
   async now(): Promise<string> {
     const [row] = await this.#em().execute<{ xid: string }[]>(
       'select pg_snapshot_xmin(pg_current_snapshot())::text as xid',
@@ -48,20 +49,21 @@ export class OrderFeed {
   }
 
   /**
-   * Up to so many events behind the cursor, 1,000 at most. Ask again with the last one's cursor.
+   * Reads up to `limit` events after the cursor, 1,000 at most. Continue with the last event's
+   * cursor.
    *
-   * @throws AppError invalid_value when the cursor is none of this feed's.
+   * @throws AppError invalid_value when the cursor is not one of this feed's.
    */
   async since(cursor: string, limit: number): Promise<FeedEvent[]> {
     const [, xid, orderId, seq] = cursorForm.exec(cursor) ?? [];
     if (xid === undefined || BigInt(xid) >= 1n << 64n) {
-      throw new AppError('invalid_value', 'this is no cursor of the order feed');
+      throw new AppError('invalid_value', 'this is not a cursor of the order feed');
     }
     const rows = await this.#em().execute<(Omit<FeedEvent, 'cursor' | 'at'> & { xid: string; at: Date | string })[]>(
       `select e.xid::text as xid, e.order_id as "orderId", o.partner_id as "partnerId", e.seq, e.at, e.from_status as "fromStatus",
               e.to_status as "toStatus", e.cause
          from order_event e join exchange_order o on o.id = e.order_id
-        where ${behindPlace} order by ${feedOrder} limit ?`,
+        where ${afterCursor} order by ${feedOrder} limit ?`,
       [xid, orderId, seq, Math.min(limit, mostEvents)],
     );
     return rows.map(({ xid, at, ...event }) => {
@@ -75,8 +77,8 @@ export class OrderFeed {
 }
 
 /**
- * Whether events bear numbers that this PostgreSQL has not given yet: they came by a dump from another cluster, and
- * neither they nor newer ones are told before `renumberFeed`.
+ * Whether events have transaction numbers above those of this PostgreSQL cluster. Such events came
+ * with a dump of another cluster. Neither they nor newer events are reported before `renumberFeed`.
  */
 export async function isFeedStalled(em: EntityManager): Promise<boolean> {
   const [row] = await em.execute<{ stalled: boolean }[]>(
@@ -86,8 +88,8 @@ export async function isFeedStalled(em: EntityManager): Promise<boolean> {
 }
 
 /**
- * Gives all events one number of this cluster and lets the statistics begin anew, in one transaction. Takes time, and
- * keeps orders from moving meanwhile. Returns how many events there are.
+ * Gives all events one transaction number of this cluster and restarts the statistics, in one
+ * transaction. It takes long, and orders cannot move meanwhile. Returns the number of events.
  */
 export async function renumberFeed(outer: EntityManager): Promise<number> {
   return outer.transactional(async (em) => {

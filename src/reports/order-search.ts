@@ -1,12 +1,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { validate as isUuid } from 'uuid';
+import { systemClock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { Order } from '../orders/order.entity.ts';
 import type { OrderStatus } from '../orders/order-status.ts';
 import { ordersThatNeedAttention } from './attention.ts';
 import { searchCondition } from './search-text.ts';
 
-/** Which orders. What is left out does not matter; everything that is given must hold. */
+/** Filters orders. All given conditions must hold. */
 export interface OrderFilter {
   readonly statuses?: readonly OrderStatus[];
   readonly partnerId?: string;
@@ -14,23 +15,30 @@ export interface OrderFilter {
   readonly networkFrom?: string;
   readonly coinTo?: string;
   readonly networkTo?: string;
-  /** On either side of the pair. */
+  /** A coin on either side of the pair. */
   readonly coin?: string;
-  /** From this moment on, and before that one. */
+  /** From this moment, inclusive, to that moment, exclusive. */
   readonly createdFrom?: Date;
   readonly createdTo?: Date;
   readonly updatedFrom?: Date;
   readonly updatedTo?: Date;
-  /** Of amount_from_expected, both included, as decimal strings in units of coin_from, which must be given as well. */
+  /**
+   * Bounds of amount_from_expected, both inclusive, as decimal strings in units of coin_from. They
+   * need `coinFrom`.
+   */
   readonly minAmount?: string;
   readonly maxAmount?: string;
-  /** Those that `attention` has an item about. */
+  /** Only orders with an `attention` item. */
   readonly needsAttention?: boolean;
   readonly heldOnly?: boolean;
   /**
-   * The beginning, or all, of an order's id, short id (with or without its prefix), of the transaction of a deposit or
-   * payment, or of a deposit, recipient, refund or payment address. At least 4 characters, in either case. Of what is
-   * found in each of these places, the first 1,000 count.
+   * A text of at least 4 characters, in either case. It matches the beginning or all of:
+   *
+   * - an order id, or a short id with or without its prefix
+   * - the transaction of a deposit or payment
+   * - a deposit, recipient, refund or payment address
+   *
+   * Each of these places contributes at most 1,000 hits.
    */
   readonly search?: string;
 }
@@ -40,7 +48,10 @@ export interface OrderSorting {
   readonly direction: 'asc' | 'desc';
 }
 
-/** Forward with first and after, or backward with last and before. Cursors come from an earlier page. */
+/**
+ * Forward with `first` and `after`, or backward with `last` and `before`. Cursors come from an
+ * earlier page.
+ */
 export type OrderPaging =
   | { readonly first: number; readonly after?: string | null }
   | { readonly last: number; readonly before?: string | null };
@@ -49,29 +60,29 @@ export interface OrderSearch {
   readonly filter: OrderFilter;
   readonly orderBy: OrderSorting;
   readonly page: OrderPaging;
-  /** For what is overdue; the present unless given. */
+  /** The moment that decides what is overdue. Default: now. */
   readonly now?: Date;
 }
 
 export interface OrderPage {
-  /** In the order asked for, with their deposit addresses. */
+  /** In the requested order, with their deposit addresses. */
   readonly orders: Order[];
-  /** Of each order, the cursor to go on from. */
+  /** The cursor of each order. */
   readonly cursors: string[];
-  /** Whether orders lie outside the page; on the side that a given cursor comes from they always do. */
+  /** Whether orders lie outside the page. Always true on the side of a given cursor. */
   readonly hasPrevious: boolean;
   readonly hasNext: boolean;
 }
 
-/** Orders of one page. */
+/** Most orders of one page. */
 const mostOrders = 200;
 
 /**
- * A page of orders, in two statements however many there are. The place is a moment and an id, not a count, so that an
- * order is seen once however many are made meanwhile.
+ * Reads a page of orders, in two statements however many orders there are. A cursor is a time and
+ * an id, not a count. Thus each order is seen once, even if others are created meanwhile.
  *
- * @throws AppError invalid_value for a broken cursor, a page of no or more than 200 orders, a search for less than 4
- *   characters, or amounts without their coin.
+ * @throws AppError invalid_value for a broken cursor, a page size outside 1 to 200, a search for
+ * less than 4 characters, or amounts without their coin.
  */
 export async function searchOrders(em: EntityManager, search: OrderSearch): Promise<OrderPage> {
   const { field, direction } = search.orderBy;
@@ -83,9 +94,9 @@ export async function searchOrders(em: EntityManager, search: OrderSearch): Prom
   const cursor = ('first' in search.page ? search.page.after : search.page.before) ?? null;
   const place = cursor === null ? null : readCursor(cursor, field);
   const column = field === 'created' ? 'o.created_at' : 'o.updated_at';
-  // A page before a place is read backward from it, and then turned round.
+  // A page before a cursor is read backward from it, and then reversed.
   const isAscending = (direction === 'asc') === isForward;
-  const { where, values } = filterConditions(search.filter, search.now ?? new Date());
+  const { where, values } = filterConditions(search.filter, search.now ?? systemClock.now());
   if (place) {
     where.push(`(${column}, o.id) ${isAscending ? '>' : '<'} (?::timestamptz, ?::uuid)`);
     values.push(place.at, place.id);
@@ -118,7 +129,7 @@ export async function searchOrders(em: EntityManager, search: OrderSearch): Prom
 }
 
 /**
- * How many orders a filter leaves, counted up to the cap (10,000 at most).
+ * Counts the orders that match a filter, up to the cap (10,000 at most).
  *
  * @throws AppError invalid_value as `searchOrders`.
  */
@@ -126,10 +137,10 @@ export async function countOrders(
   em: EntityManager,
   filter: OrderFilter,
   cap = 10_000,
-  now = new Date(),
+  now = systemClock.now(),
 ): Promise<number> {
   const { where, values } = filterConditions(filter, now);
-  // Read in the order of an index, so that counting a little of very much does not begin with reading the table.
+  // Reads in the order of an index, so that a capped count does not read the whole table.
   const [row] = await em.execute<{ count: number }[]>(
     `select count(*)::int as count from (
        select from exchange_order o where ${all(where)} order by o.created_at desc limit ?) as part`,
@@ -142,7 +153,10 @@ function all(conditions: readonly string[]): string {
   return conditions.length === 0 ? 'true' : conditions.join('\n   and ');
 }
 
-/** The conditions of a filter on `o`, an exchange_order. Only constants become SQL; what was asked is bound. */
+/**
+ * Builds the conditions of a filter on `o`, an exchange_order. Only constants become SQL; the
+ * filter's values are bound.
+ */
 function filterConditions(filter: OrderFilter, now: Date): { where: string[]; values: unknown[] } {
   const where: string[] = [];
   const values: unknown[] = [];
@@ -183,7 +197,7 @@ function filterConditions(filter: OrderFilter, now: Date): { where: string[]; va
     add(sql, ...bound);
   }
   if (values.some((value) => typeof value === 'string' && value.includes('\0'))) {
-    throw new AppError('invalid_value', 'a filter has no NUL characters');
+    throw new AppError('invalid_value', 'a filter must not contain NUL characters');
   }
   return { where, values };
 }
@@ -197,7 +211,10 @@ function amount(text: string): string {
 
 const cursorForm = /^([cu])(\d{1,16})\.([0-9a-f-]{36})$/;
 
-/** Opaque to those who use it: which time, in microseconds since 1970, and the order's id. */
+/**
+ * Encodes a cursor: the sort field, its time in microseconds since 1970, and the order's id. Opaque
+ * to clients.
+ */
 function writeCursor(field: OrderSorting['field'], us: string, id: string): string {
   return Buffer.from(`${field.charAt(0)}${us}.${id}`).toString('base64url');
 }
@@ -205,7 +222,7 @@ function writeCursor(field: OrderSorting['field'], us: string, id: string): stri
 function readCursor(cursor: string, field: OrderSorting['field']): { at: string; id: string } {
   const [, sort, us = '', id] = cursorForm.exec(Buffer.from(cursor, 'base64url').toString('latin1')) ?? [];
   if (sort !== field.charAt(0) || !isUuid(id)) {
-    throw new AppError('invalid_value', 'this is no cursor of a page of orders in this sorting');
+    throw new AppError('invalid_value', 'this is not a cursor of a page of orders in this sorting');
   }
   const seconds = Number.parseInt(us.slice(0, -6) || '0', 10);
   const at = `${new Date(seconds * 1000).toISOString().slice(0, 19)}.${us.slice(-6).padStart(6, '0')}Z`;

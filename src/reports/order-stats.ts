@@ -2,68 +2,79 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import { AppError } from '../errors.ts';
 import type { OrderEvent } from '../orders/order-event.entity.ts';
 import type { OrderStatus } from '../orders/order-status.ts';
-import { behindPlace, feedOrder } from './order-feed.ts';
+import { afterCursor, feedOrder } from './order-feed.ts';
 
 export type StatsInterval = 'hour' | 'day' | 'month';
 export type StatsDimension = 'partner' | 'pair';
 
-/** Which orders: those made in the buckets from `from` on and before `to`. Buckets begin in UTC. */
+/** The orders created from `from`, inclusive, to `to`, exclusive. Buckets begin in UTC. */
 export interface StatsRange {
   readonly from: Date;
   readonly to: Date;
   readonly interval: StatsInterval;
-  /** Apart for each partner or pair; all together when null. */
+  /** Splits the rows by partner or by pair. Null sums all together. */
   readonly by: StatsDimension | null;
-  /** Of this partner (id) or pair ('BTC/BTC-USDT/ERC20') only. */
+  /** Only this partner (id) or pair ('BTC/BTC-USDT/ERC20'). */
   readonly key?: string;
-  /** Apart: so many partners or pairs, those with the most orders in the range; 20 unless given. */
+  /**
+   * With `by`: the number of partners or pairs, those with the most orders in the range. Default
+   * 20.
+   */
   readonly top?: number;
 }
 
-/** What became of the orders that were made in a bucket, each counted where it stands now. */
+/** The current outcomes of the orders that were created in a bucket. */
 export interface StatsRow {
-  /** Beginning of the bucket. */
+  /** Start of the bucket. */
   readonly at: Date;
-  /** The partner's id or the pair; null when all are together. */
+  /** The partner's id or the pair. Null for all together. */
   readonly key: string | null;
   readonly created: number;
   readonly completed: number;
   readonly expired: number;
   readonly refunded: number;
   readonly failed: number;
-  /** completed / created, as a decimal string of at most 6 digits; null for a bucket without orders. */
+  /**
+   * completed / created, as a decimal string of at most 6 digits. Null for a bucket without orders.
+   */
   readonly conversion: string | null;
-  /** What completed orders exchanged and what we kept of it, in US dollars at the time of the trade. */
+  /**
+   * The exchanged amount of completed orders, and our fee of it, in US dollars at the time of the
+   * trade.
+   */
   readonly volumeUsd: string;
   readonly revenueUsd: string;
 }
 
 export interface StateTime {
   readonly status: OrderStatus;
-  /** Times that an order left this status. */
+  /** How often an order left this status. */
   readonly count: number;
-  /** Seconds that it had been there, with at most 3 decimals. */
+  /** Mean seconds in this status, with at most 3 decimals. */
   readonly meanSeconds: string;
 }
 
 export interface FailureCount {
-  /** failed, or refunding for orders that ended without an exchange. */
+  /** `failed`, or `refunding` for orders that ended without an exchange. */
   readonly status: 'failed' | 'refunding';
   readonly cause: OrderEvent['cause'];
   readonly count: number;
 }
 
-/** Events that one transaction sums up, and transactions of one call. */
+/** Events that one transaction folds, and transactions of one call. */
 const batchSize = 5_000;
 const mostBatches = 200;
 
 const usualTop = 20;
 const mostTop = 1_000;
-/** Rows of one answer; a year of many partners by day would be hundreds of thousands. */
+/** Most rows of one answer. A year by day for many partners would be hundreds of thousands. */
 const mostRows = 20_000;
 
 const dayMs = 86_400_000;
-/** Longest ranges in days: shorter where there is a row for each partner, and again for each pair, of which are many. */
+/**
+ * Longest ranges in days. They are shorter by partner, and shorter again by pair, because pairs are
+ * many.
+ */
 const longestDays: Readonly<Record<StatsInterval, Readonly<Record<'together' | StatsDimension, number>>>> = {
   hour: { together: 31, partner: 7, pair: 0 },
   day: { together: 366, partner: 366, pair: 14 },
@@ -71,12 +82,12 @@ const longestDays: Readonly<Record<StatsInterval, Readonly<Record<'together' | S
 };
 
 /**
- * One batch: the events behind the place reached, folded into every grain and dimension, and the place moved behind the
- * last of them. One statement, and so one snapshot.
+ * Folds one batch: the events after the stored position, into every grain and dimension. It then
+ * moves the position to the last of them. One statement, and so one snapshot.
  */
 const rollUpBatch = `
   with batch as materialized (
-    select e.* from order_event e where ${behindPlace} order by ${feedOrder} limit ?
+    select e.* from order_event e where ${afterCursor} order by ${feedOrder} limit ?
   ), move as (
     select date_trunc('hour', o.created_at, 'UTC') as hour, date_trunc('day', o.created_at, 'UTC') as day,
            date_trunc('month', o.created_at, 'UTC') as month, o.partner_id::text as partner,
@@ -111,7 +122,7 @@ const rollUpBatch = `
     from last
   returning (select count(*)::int from batch) as events`;
 
-/** Statistics of orders, from sums that follow the feed of events within seconds. */
+/** Reads order statistics from sums that follow the event feed within seconds. */
 export class OrderStats {
   readonly #orm: MikroORM;
 
@@ -120,8 +131,8 @@ export class OrderStats {
   }
 
   /**
-   * Sums up what is new in the feed, in batches of one transaction each. Any number of processes may call it at any
-   * time: one works, the others return at once. Returns how many events it summed up.
+   * Folds new events of the feed, in batches of one transaction each. Any number of processes may
+   * call it at any time: one works, the others return at once. Returns how many events it folded.
    */
   async rollUp(options: { batchSize?: number; mostBatches?: number } = {}): Promise<number> {
     const size = options.batchSize ?? batchSize;
@@ -146,16 +157,18 @@ export class OrderStats {
   }
 
   /**
-   * One row for each bucket, in order of time. Without `by`, and for one key, buckets without orders are there with
-   * zeros; otherwise there is a row for each bucket in which one of the top partners or pairs had orders.
+   * Reads one row for each bucket, in order of time. Without `by`, or for one key, buckets without
+   * orders have rows of zeros. Otherwise a bucket has a row for each of the top partners or pairs
+   * that had orders in it.
    *
-   * @throws AppError invalid_value for a range that is empty or too long, a key without `by`, or a top that is not from 1
-   *   to 1,000; query_too_complex for more than 20,000 rows.
+   * @throws AppError invalid_value for a range that is empty or too long, a key without `by`, or a
+   * top outside 1 to 1,000.
+   * @throws AppError query_too_complex for more than 20,000 rows.
    */
   async stats(range: StatsRange): Promise<StatsRow[]> {
     const { from, to, interval, by, top = usualTop } = range;
     const { where, values } = conditions(range);
-    // The last condition is that of the index order_stat_series.
+    // The last condition equals that of the index order_stat_series.
     const sums = `
       select at, key,
              coalesce(sum(moves::int) filter (where from_status = ''), 0) as created,
@@ -203,7 +216,7 @@ export class OrderStats {
   }
 
   /**
-   * How long orders stay in each status before they leave it, of the orders made in the range.
+   * Reads how long the orders created in the range stay in each status before they leave it.
    *
    * @throws AppError invalid_value as `stats`.
    */
@@ -218,7 +231,7 @@ export class OrderStats {
   }
 
   /**
-   * Why orders failed or were refunded, the most frequent first, of the orders made in the range.
+   * Counts why orders created in the range failed or were refunded, the most frequent cause first.
    *
    * @throws AppError invalid_value as `stats`.
    */
@@ -233,7 +246,7 @@ export class OrderStats {
   }
 }
 
-/** The rows of a range, as a condition on order_stat with its values. */
+/** Validates a range. Returns the condition on order_stat and its values. */
 function conditions({ from, to, interval, by, key, top = usualTop }: StatsRange): { where: string; values: unknown[] } {
   const days = (to.getTime() - from.getTime()) / dayMs;
   if (!(days > 0)) throw new AppError('invalid_value', 'from must be before to');
@@ -243,7 +256,7 @@ function conditions({ from, to, interval, by, key, top = usualTop }: StatsRange)
   if (interval === 'hour' && by === 'pair') {
     throw new AppError(
       'invalid_value',
-      'statistics by pair are by day or month; hours are there in all and by partner',
+      'statistics by pair need the interval day or month; hours exist in all and by partner',
     );
   }
   const most = longestDays[interval][by === null || key !== undefined ? 'together' : by];
@@ -252,7 +265,7 @@ function conditions({ from, to, interval, by, key, top = usualTop }: StatsRange)
     throw new AppError('invalid_value', `statistics by ${interval}${apart} cover at most ${most} days at a time`);
   }
   if (by === null && key !== undefined) {
-    throw new AppError('invalid_value', 'key names a partner or a pair, so by must say which');
+    throw new AppError('invalid_value', 'key names a partner or a pair, so it needs by');
   }
   const ofKey = by === null || key !== undefined;
   return {

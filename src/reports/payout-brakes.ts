@@ -1,19 +1,19 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 
-/** A hold of payouts. */
+/** A payout hold. */
 export interface PayoutHold {
   readonly id: string;
   readonly cause: 'reconciliation' | 'client_debit' | 'venue_loss' | 'staff';
-  /** Both null for every asset. */
+  /** Both null when the hold covers every asset. */
   readonly coin: string | null;
   readonly network: string | null;
   readonly detail: string;
   readonly openedAt: Date;
-  /** Null for one that the gateway opened, or an operator by command. */
+  /** Null when the gateway opened the hold, or an operator by command. */
   readonly openedBy: string | null;
-  /** Whether its cause was found by the last look. A stop by staff stands until it is ended. */
+  /** Whether the last check still found the cause. A hold by staff stands until it is ended. */
   readonly isStanding: boolean;
-  /** Payouts and refunds that are ready and wait for it, counted up to 10,000. */
+  /** Payouts and refunds that are ready and wait for the hold, counted up to 10,000. */
   readonly waiting: number;
   readonly closedAt: Date | null;
   readonly proposedBy: string | null;
@@ -21,7 +21,9 @@ export interface PayoutHold {
   readonly isAcknowledged: boolean;
 }
 
-/** What automatic payments of an asset began in an hour and a day, in US dollars. */
+/**
+ * The value of automatic payments of an asset that began in an hour and in a day, in US dollars.
+ */
 export interface PayoutSpending {
   /** Both null for all assets together. */
   readonly coin: string | null;
@@ -52,19 +54,22 @@ const holdSql = `
               else 0 end as waiting
     from payout_hold h`;
 
-/** The holds that are open, oldest first. One statement. */
+/** Lists the open holds, oldest first. One statement. */
 export async function openHolds(em: EntityManager): Promise<PayoutHold[]> {
   const rows = await em.execute<HoldRow[]>(`${holdSql} where h.closed_at is null order by h.opened_at, h.id`);
   return rows.map(holdOf);
 }
 
-/** A hold; null where there is none. */
+/** Reads a hold. Null when the id is unknown. */
 export async function holdById(em: EntityManager, id: string): Promise<PayoutHold | null> {
   const [row] = await em.execute<HoldRow[]>(`${holdSql} where h.id = ?`, [id]);
   return row ? holdOf(row) : null;
 }
 
-/** What is spent of the limits: of all assets first, then of each that began or awaits something. One statement. */
+/**
+ * Reads the used part of the limits: of all assets first, then of each asset with spending or
+ * waiting payments. One statement.
+ */
 export async function payoutSpending(em: EntityManager, now: Date): Promise<PayoutSpending[]> {
   const rows = await em.execute<(Omit<PayoutSpending, 'waitingSince'> & { waitingMs: string | null })[]>(
     `with spent as (

@@ -1,20 +1,26 @@
 import { AppError } from '../errors.ts';
 
-/** A condition on `o`, an exchange_order, with the values it binds. */
-export interface Condition {
+/** A condition on `o`, an exchange_order, with its bound values. */
+export interface SqlCondition {
   readonly sql: string;
   readonly bound: readonly unknown[];
 }
 
 const fewestCharacters = 4;
 const mostCharacters = 200;
-/** Hits that are taken of each place, so that the beginning of every second address costs no more than another text. */
+/**
+ * Most hits of each place, so that a prefix that half of all addresses share costs no more than
+ * another text.
+ */
 const mostHits = 1_000;
 
-/** Greater than every text that begins alike, byte by byte; nothing that we store contains it. */
+/** Sorts after every text with the prefix, byte by byte. No stored text contains it. */
 const end = '\u{10ffff}';
 
-/** Where texts are, each with an index on its lower case in byte order. Two values: the prefix, and its end. */
+/**
+ * The searched columns, each with an index on its lower case in byte order. Each binds two values:
+ * the prefix, and its end.
+ */
 const places = [
   `select id from exchange_order
     where lower(recipient_address) ~>=~ ? and lower(recipient_address) ~<~ ?`,
@@ -28,18 +34,18 @@ const places = [
   'select order_id from payment where lower(address) ~>=~ ? and lower(address) ~<~ ?',
 ].map((select) => `(${select} limit ${mostHits})`);
 
-/** Newest first: the ids of a day begin alike. */
+/** Newest first, because the ids of one day begin alike. */
 const idPlace = `(select id from exchange_order where id between ?::uuid and ?::uuid order by id desc limit ${mostHits})`;
 
 /**
- * A short id is of capitals and digits and has six of them behind the dash, so that from the lowest to the highest of
- * them is a range of the unique index in every collation. `starts_with` leaves out what a collation that overlooks the
- * dash puts in between.
+ * A short id has capitals and digits, and six of them after the dash. The range from its lowest to
+ * its highest completion is thus a range of the unique index in every collation. Some collations
+ * ignore the dash and place other ids in that range; `starts_with` removes them.
  */
 const shortIdPlace = `(select id from exchange_order
     where short_id between rpad(?, ?, '0') and rpad(?, ?, 'Z') and starts_with(short_id, ?) limit ${mostHits})`;
 
-/** The same without a prefix, for which the newest order's stands. */
+/** The same for a short id without a prefix. The newest order's prefix is used. */
 const bareShortIdPlace = `(select n.id
     from (select prefix || '-' || ? as start, length(prefix) + 7 as size
             from (select split_part(short_id, '-', 1) as prefix from exchange_order
@@ -48,16 +54,16 @@ const bareShortIdPlace = `(select n.id
          and starts_with(n.short_id, start) limit ${mostHits})`;
 
 /**
- * Finds orders by what staff copy from somewhere: ids, transactions and addresses, whole or their beginning.
+ * Finds orders by text that staff copied: ids, transactions and addresses, or their prefix.
  *
  * @throws AppError invalid_value for fewer than 4 characters or more than 200.
  */
-export function searchCondition(search: string): Condition {
+export function searchCondition(search: string): SqlCondition {
   const text = search.trim();
   if (text.length < fewestCharacters || text.length > mostCharacters) {
     throw new AppError('invalid_value', `a search has from ${fewestCharacters} to ${mostCharacters} characters`);
   }
-  // Nothing else is in any id, transaction or address.
+  // No id, transaction or address contains any other character.
   if (!/^[\x21-\x7e]+$/.test(text)) return { sql: 'false', bound: [] };
   const lower = text.toLowerCase();
   const selects = [...places];
@@ -82,7 +88,9 @@ export function searchCondition(search: string): Condition {
 
 const dashed = 'xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx';
 
-/** The lowest and highest id with this beginning, written with dashes or without; null when no id begins so. */
+/**
+ * The lowest and highest UUID with this prefix, with or without dashes. Null when no UUID has it.
+ */
 function uuidRange(text: string): [string, string] | null {
   const isDashed = text.includes('-') && dashed.startsWith(text.replaceAll(/[^-]/g, 'x'));
   const digits = isDashed ? text.replaceAll('-', '') : text;

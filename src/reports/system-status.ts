@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { systemClock } from '../clock.ts';
 import { overdueMs } from './attention.ts';
 
 /** A chain as its scanner last saw it. */
@@ -6,18 +7,18 @@ export interface ChainStatus {
   readonly chain: string;
   readonly head: number;
   readonly height: number;
-  /** Blocks that are not read yet. */
+  /** Blocks that the scanner has not read yet. */
   readonly lag: number;
   readonly problem: string | null;
-  /** Why, and since when, its node gives no answer. */
+  /** Why, and since when, the chain's node gives no answer. */
   readonly failure: string | null;
   readonly failingSince: Date | null;
-  /** The process that works on it, while its lease lasts. */
+  /** The process that holds the chain's lease. */
   readonly leaseOwner: string | null;
   readonly scannedAt: Date | null;
 }
 
-/** A hot wallet as a worker last saw it. Amounts are decimal text. */
+/** A hot wallet's balance as a worker last saw it. Amounts are decimal text. */
 export interface WalletStatus {
   readonly chain: string;
   readonly coin: string;
@@ -36,46 +37,48 @@ export interface WorkerStatus {
 export interface QueueStatus {
   readonly name: string;
   readonly waiting: number;
-  /** Of the job that waits longest beyond its time; null when none waits. */
+  /** How long the job that is most overdue has waited beyond its time. Null when none waits. */
   readonly oldestSec: number | null;
 }
 
-/** The newest comparison of the book with everything else that was ended. */
+/** The newest finished reconciliation. */
 export interface ReconciliationStatus {
   readonly endedAt: Date;
   readonly checks: number;
   readonly differences: number;
-  /** Those that were found, by what was compared. */
+  /** Number of differences, by check. */
   readonly byCheck: Readonly<Record<string, number>>;
 }
 
 export interface SystemStatus {
   readonly chains: ChainStatus[];
-  /** Of live chains only. */
+  /** Hot wallets of live chains only. */
   readonly wallets: WalletStatus[];
   readonly workers: WorkerStatus[];
-  /** Empty before any worker has made the queue. */
+  /** Empty before a worker has created the queue. */
   readonly queues: QueueStatus[];
-  /** Orders that were due more than 10 minutes ago and are not held, counted up to 10,000. */
+  /** Orders that were due more than 10 minutes ago and are not on hold, counted up to 10,000. */
   readonly overdueOrders: number;
   readonly statistics: {
-    /** Events that are not in the statistics yet, counted up to 10,000. */
+    /** Events that the statistics lack, counted up to 10,000. */
     readonly eventsBehind: number;
     /** When the oldest of them happened. */
     readonly behindSince: Date | null;
     readonly rolledAt: Date | null;
   };
-  /** Null before the first. */
+  /** Null before the first reconciliation. */
   readonly reconciliation: ReconciliationStatus | null;
 }
 
 const mostCounted = 10_000;
 
-/** Times as whole milliseconds, which drivers cannot misread. */
+/** Times as whole milliseconds, which database drivers cannot misread. */
 const ms = (column: string): string => `floor(extract(epoch from ${column}) * 1000)::bigint`;
 
-/** How the machinery is doing. Six statements, whatever there is; seven once the job queue exists. */
-export async function systemStatus(em: EntityManager, now = new Date()): Promise<SystemStatus> {
+/**
+ * Reads the state of the system. Six statements at any size, or seven once the job queue exists.
+ */
+export async function systemStatus(em: EntityManager, now = systemClock.now()): Promise<SystemStatus> {
   const chains = await em.execute<
     (Omit<ChainStatus, 'scannedAt' | 'failingSince'> & { scannedMs: string | null; failingMs: string | null })[]
   >(
@@ -134,7 +137,7 @@ export async function systemStatus(em: EntityManager, now = new Date()): Promise
   };
 }
 
-/** Jobs that wait are those before 'active' in the queue's own enumeration. */
+/** Counts the waiting jobs: their state comes before 'active' in the queue's own enumeration. */
 async function queueStatus(em: EntityManager): Promise<QueueStatus[]> {
   return em.execute<QueueStatus[]>(
     `select q.name, count(j.id)::int as waiting,

@@ -1,3 +1,4 @@
+import { systemMs } from '../clock.ts';
 import { isDatabaseAway } from '../db/database.ts';
 import { AppError } from '../errors.ts';
 import { windowSec } from '../limits/limiter.ts';
@@ -9,27 +10,30 @@ export const jsonType = 'application/json; charset=utf-8';
 
 const hstsSec = 63_072_000;
 
-/** An answer's own part; what all answers carry is added when it is sent. */
+/** One answer of an operation. `sendAnswer` adds the headers that every answer carries. */
 export interface Answer {
   readonly status: number;
   readonly type?: string;
   readonly body?: string | Buffer;
-  /** Replaces `Cache-Control: no-store`, and adds the rest. */
+  /** A `Cache-Control` here replaces `no-store`. The other headers are added. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Sends an answer with the request's id, what is left of the caller's limit, and the headers of every answer. */
+/**
+ * Sends an answer with the headers of every answer, the request id and the state of the caller's
+ * rate limit.
+ */
 export function sendAnswer({ res, id, client, verdict }: Call, { status, type, body, headers }: Answer): void {
   const lines = ['X-Request-Id', id, 'X-Content-Type-Options', 'nosniff'];
   if (client.isSecure) lines.push('Strict-Transport-Security', `max-age=${hstsSec}; includeSubDomains`);
-  // https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/ and the older X- family with it.
+  // https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/ and the older X- family.
   if (verdict) {
     const { bucket, limit, remaining, resetMs } = verdict;
     lines.push('RateLimit-Policy', `"${bucket}";q=${limit};w=${windowSec}`);
     lines.push('RateLimit', `"${bucket}";r=${remaining};t=${Math.ceil(resetMs / 1000)}`);
     lines.push('X-RateLimit-Limit', String(limit));
     lines.push('X-RateLimit-Remaining', String(remaining));
-    lines.push('X-RateLimit-Reset', String(Math.ceil((Date.now() + resetMs) / 1000)));
+    lines.push('X-RateLimit-Reset', String(Math.ceil((systemMs() + resetMs) / 1000)));
   }
   if (!headers?.['Cache-Control']) lines.push('Cache-Control', 'no-store');
   for (const name in headers) lines.push(name, headers[name] ?? '');
@@ -39,7 +43,7 @@ export function sendAnswer({ res, id, client, verdict }: Call, { status, type, b
   res.end(body);
 }
 
-/** The one place where an error becomes an HTTP answer. */
+/** Sends an error as an HTTP answer. REST errors become answers here only. */
 export function sendError(call: Call, thrown: unknown, log: Log): void {
   const error = toAppError(thrown);
   call.errorCode = error.kind;
@@ -59,7 +63,10 @@ export function sendError(call: Call, thrown: unknown, log: Log): void {
   sendAnswer(call, { status: error.status, type: jsonType, body: errorBody(error, call.id), headers });
 }
 
-/** Any thrown value as the refusal that the caller gets. Unknown values become a constant text. */
+/**
+ * Turns a thrown value into the refusal that the caller gets. An unknown value becomes a constant
+ * text.
+ */
 function toAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown;
   if (isDatabaseAway(thrown)) {

@@ -1,18 +1,16 @@
 import { parse as parseQuery } from 'node:querystring';
-import type { Document } from 'openapi-backend';
 import { AppError, errorFromFaults, type FieldFault, isShapeFault } from '../errors.ts';
 import { parseDecimal } from '../money.ts';
 import { orderNotFound, partnerInactive } from '../orders/order-service.ts';
-import type { KeyScope } from '../partners/key-scope.ts';
 import { type Answer, jsonType } from './answer.ts';
 import { missingKey, verifySignature } from './authenticate.ts';
 import { parseBody, readBody } from './body.ts';
 import type { Call } from './call.ts';
 import type { Body, OperationId, Path, Query, Reply } from './contract.ts';
-import { type Operation, Operations } from './operations.ts';
+import type { Operation, Target } from './operations.ts';
 import { faultsOf } from './validation-faults.ts';
 
-/** A request that has passed the contract. */
+/** A request that the contract allows. */
 export interface ApiRequest<Id extends OperationId> {
   readonly path: Path<Id>;
   readonly query: Query<Id>;
@@ -22,38 +20,27 @@ export interface ApiRequest<Id extends OperationId> {
 
 export type Handler<Id extends OperationId> = (request: ApiRequest<Id>) => Promise<Reply<Id>> | Reply<Id>;
 
-/** One handler for each operation of the contract; the compiler lists the ones that are missing. */
+/** One handler for each operation of the contract. The compiler refuses a missing one. */
 export type Handlers = { readonly [Id in OperationId]: Handler<Id> };
 
 /**
- * What an operation itself would refuse in a request whose values the contract refuses, so that all is told at once.
- * Null when it finds nothing wrong. Such a request never reaches the operation's handler.
+ * Finds what an operation itself would refuse in a request that the contract refuses. The caller
+ * then gets all faults at once. Returns null without a fault. Such a request never reaches the
+ * operation's handler.
  */
 export type Refusal<Id extends OperationId> = (request: ApiRequest<Id>) => Promise<AppError | null>;
 
 export type Refusals = { readonly [Id in OperationId]?: Refusal<Id> };
 
-/** The scope that an operation with a key needs. */
-const operationScopes: { readonly [Id in OperationId]?: KeyScope } = {
-  createOrder: 'orders:create',
-  getOrder: 'orders:read',
-};
-
 /**
- * Routes, secures and validates requests by the contract, then calls the operation's handler. Nothing reaches a
- * handler that the contract does not allow: each way to fail has its own answer, and a missing handler fails the start.
+ * Authorizes and validates requests by the contract, then calls the operation's handler. A request
+ * that the contract refuses never reaches a handler.
  */
-export async function createApi(
-  document: Document,
+export function createApi(
   handlers: Handlers,
   refusals: Refusals = {},
-): Promise<(call: Call) => Promise<Answer>> {
-  const operations = await Operations.compile(document);
-  for (const id of operations.ids()) {
-    if (!Object.hasOwn(handlers, id)) throw new Error(`the contract's operation ${id} has no handler`);
-  }
-  return async (call) => {
-    const target = operations.find(call.method, call.path);
+): (call: Call, target: Target) => Promise<Answer> {
+  return async (call, target) => {
     if (!target) throw notFound();
     if ('allow' in target) {
       const detail = `${call.method} is not supported here; use ${target.allow.join(' or ')}`;
@@ -63,11 +50,11 @@ export async function createApi(
     call.route = operation.route;
     authorize(operation, call);
     if (operation.takesBody) call.rawBody = await readBody(call);
-    if (operation.needsKey) verifySignature(call);
+    if (operation.scope !== 'public') verifySignature(call);
     const { request, faults } = checked(operation, params, call);
     if (faults.length > 0) {
       const refusal = refusals[operation.id] as ((request: unknown) => Promise<AppError | null>) | undefined;
-      // Values can be judged further only where their types are right.
+      // An operation can judge values only when all their types are right.
       const more = faults.some(isShapeFault) ? null : ((await refusal?.(request)) ?? null);
       throw errorFromFaults([...faults, ...(more?.extras.faults ?? [])], more?.extras);
     }
@@ -76,24 +63,23 @@ export async function createApi(
   };
 }
 
-/** What a proven key may do here, before anything of the request is read or validated. */
-function authorize({ id, needsKey }: Operation, { caller, authFailure }: Call): void {
-  if (!needsKey) return;
+/** Checks the key's rights to the operation before the request is read or validated. */
+function authorize({ scope }: Operation, { caller, authFailure }: Call): void {
+  if (scope === 'public') return;
   if (!caller) throw authFailure ?? missingKey();
   if (caller.partner.status !== 'active') throw partnerInactive();
   if (!caller.addressAllowed) {
     throw new AppError('address_not_allowed', 'this API key may not be used from your address');
   }
-  const scope = operationScopes[id];
-  if (scope && !caller.scopes.includes(scope)) {
+  if (!caller.scopes.includes(scope)) {
     throw new AppError('insufficient_scope', `this API key lacks the scope ${scope}`);
   }
 }
 
 /**
- * The request, and what the contract refuses in it. Unknown query members are ignored. A number of the query is validated
- * as a double but handed on as its text. Text that is no JSON number stays text, so that the schema refuses it (`0x10`,
- * ` 1`, `Infinity`).
+ * Returns the request and the faults that the contract finds in it. Unknown query members are
+ * ignored. A number in the query is validated as a double and handed on as its text. Text that is
+ * no JSON number (`0x10`, ` 1`, `Infinity`) stays text, so that the schema refuses it.
  */
 function checked(
   operation: Operation,
@@ -115,7 +101,8 @@ function checked(
   const shape = { path, query, header: call.req.headers };
   const faults = operation.faults(body === undefined ? shape : { ...shape, requestBody: body });
   if (faults.length > 0) {
-    // An id of neither form is answered like an unknown order, so that it tells nothing.
+    // A malformed order id gets the same answer as an unknown order, so that the answer reveals
+    // nothing.
     if (faults.some(({ instancePath }) => instancePath.startsWith('/path'))) {
       throw operation.id === 'getOrder' ? orderNotFound() : notFound();
     }
@@ -127,7 +114,7 @@ function notFound(): AppError {
   return new AppError('not_found', 'there is nothing at this path');
 }
 
-/** What the replies of all operations have in common, once the compiler has checked each by itself. */
+/** The common shape of all replies. The compiler has checked each reply by its own type. */
 type AnyReply = { status: number; headers?: Record<string, string> } & ({ body?: string | Buffer } | { image: string });
 
 function toAnswer(reply: AnyReply): Answer {

@@ -3,16 +3,19 @@ import { AppError } from '../errors.ts';
 import { type ParsedKey, parseKey } from '../partners/secret-key.ts';
 import type { Call } from './call.ts';
 
-/** The key that a request presents, before anything is known of it. */
-export type Presented =
+/** The key that a request presents, before it is looked up. */
+export type PresentedKey =
   | { readonly kind: 'none' }
   | { readonly kind: 'key'; readonly key: ParsedKey }
   | { readonly kind: 'refused'; readonly error: AppError };
 
 const howTo = 'send the header Authorization: Bearer <KEY_ID>.<SECRET>';
 
-/** Reads the key from `Authorization: Bearer` or `X-API-Key`. Both may be sent when they carry the same key. */
-export function presentedKey(call: Call): Presented {
+/**
+ * Reads the key from `Authorization: Bearer` or `X-API-Key`. A request may send both when they
+ * carry the same key.
+ */
+export function presentedKey(call: Call): PresentedKey {
   const bearer = bearerToken(call.header('authorization'));
   const header = call.header('x-api-key');
   const first = bearer ?? header;
@@ -25,20 +28,22 @@ export function presentedKey(call: Call): Presented {
   return key && !key.keyId.startsWith('xs_') ? { kind: 'key', key } : { kind: 'refused', error: invalidKey() };
 }
 
-/** The answer to every key that fails, so that nobody learns which check it failed. */
+/** The one error for every failed key, so that a caller cannot learn which check failed. */
 export function invalidKey(): AppError {
   return new AppError('unauthorized', `the API key is not valid; ${howTo}`);
 }
 
-/** The answer where a key is needed and none was sent. */
+/** The error for a request without the key that it needs. */
 export function missingKey(): AppError {
   return new AppError('unauthorized', `an API key is needed; ${howTo}`);
 }
 
 /**
- * Checks `X-Signature`, the hexadecimal HMAC-SHA256 of the body's exact bytes keyed with the secret of the proven key.
+ * Checks `X-Signature`: the hexadecimal HMAC-SHA256 of the body's exact bytes, keyed with the
+ * secret of the proven key.
  *
- * @throws AppError invalid_signature when it is present and wrong in any way, or absent where the partner demands it.
+ * @throws AppError invalid_signature when the header is malformed or does not match, or is missing
+ * although the partner requires it.
  */
 export function verifySignature({ req, caller, secret, rawBody }: Call): void {
   const presented = req.headers['x-signature'];
@@ -59,7 +64,9 @@ export function verifySignature({ req, caller, secret, rawBody }: Call): void {
   }
 }
 
-/** RFC 6750. Another scheme presents no partner key. */
+/**
+ * Returns the token of a bearer header (RFC 6750). A header of another scheme holds no partner key.
+ */
 function bearerToken(header: string | undefined): string | undefined {
   const match = header === undefined ? null : /^bearer(?: +(.*))?$/i.exec(header);
   return match ? (match[1] ?? '').trim() : undefined;

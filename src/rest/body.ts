@@ -3,16 +3,16 @@ import { AppError } from '../errors.ts';
 import { parseDecimal } from '../money.ts';
 import type { Call } from './call.ts';
 
-/** Largest body that is read, in bytes. An order takes less than 2 KiB. */
+/** Maximum size of a body in bytes. An order takes less than 2 KiB. */
 const bodyLimit = 16 * 1024;
 
 const cutOff = () => new AppError('invalid_request', 'the request ended before its body was complete');
 
-/** How raw-body names what it refuses. https://github.com/stream-utils/raw-body#errors */
+/** The error for each fault type of raw-body: https://github.com/stream-utils/raw-body#errors */
 const bodyFaults: Record<string, () => AppError> = {
   'entity.too.large': () => new AppError('body_too_large', 'the body is larger than 16 KiB'),
   'request.aborted': cutOff,
-  // The client went away while its key was proven and its request counted.
+  // The client disconnected while its key was proven and its request was counted.
   'stream.not.readable': cutOff,
   'request.size.invalid': () => new AppError('invalid_request', 'Content-Length does not match the body'),
 };
@@ -20,7 +20,7 @@ const bodyFaults: Record<string, () => AppError> = {
 /**
  * Reads the exact bytes of a JSON body.
  *
- * @throws AppError for a body of another type, a compressed one, one that is too large, and one that did not arrive.
+ * @throws AppError when the body has another type, is compressed, is too large or is incomplete.
  */
 export async function readBody(call: Call): Promise<Buffer> {
   const { req } = call;
@@ -34,7 +34,7 @@ export async function readBody(call: Call): Promise<Buffer> {
   try {
     return await getRawBody(req, { limit: bodyLimit, length: req.headers['content-length'] ?? null });
   } catch (error) {
-    // What still arrives is thrown away, so that the connection can be used again.
+    // The rest of the body is discarded, so that the connection can be used again.
     req.resume();
     const type = error instanceof Error && 'type' in error ? String(error.type) : '';
     const fault = Object.hasOwn(bodyFaults, type) ? bodyFaults[type] : undefined;
@@ -43,8 +43,8 @@ export async function readBody(call: Call): Promise<Buffer> {
 }
 
 /**
- * The body as JSON; undefined when there is none. Digits of numbers are kept for `numberSource`. A number that
- * `parseDecimal` does not take becomes NaN, which no schema accepts.
+ * Parses the body as JSON. Returns undefined for an empty body. Keeps the digits of numbers for
+ * `numberSource`. A number that `parseDecimal` refuses becomes NaN, which no schema accepts.
  *
  * @throws AppError invalid_encoding or invalid_json.
  */
@@ -54,7 +54,7 @@ export function parseBody(raw: Buffer): unknown {
   try {
     text = utf8.decode(raw);
   } catch {
-    // Invalid bytes would become replacement characters in silence.
+    // Without `fatal`, invalid bytes would silently become replacement characters.
     throw new AppError('invalid_encoding', 'the body is not valid UTF-8');
   }
   try {
@@ -66,7 +66,7 @@ export function parseBody(raw: Buffer): unknown {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** The source text of each number of a parsed body, by the object that holds it. */
+/** The source text of each number in a parsed body, by the object that holds it. */
 const numberSources = new WeakMap<object, Map<string, string>>();
 
 function keepNumberSource(this: unknown, key: string, value: unknown, context?: { source?: string }): unknown {
@@ -84,9 +84,9 @@ function keepNumberSource(this: unknown, key: string, value: unknown, context?: 
 }
 
 /**
- * The digits of a number of the body as they were sent, before they became a double.
+ * Returns the digits of a number of the body as they were sent, before they became a double.
  *
- * @param body the very object that was parsed, not a copy.
+ * @param body the parsed object itself, not a copy.
  */
 export function numberSource(body: object, member: string): string {
   const source = numberSources.get(body)?.get(member);

@@ -6,31 +6,31 @@ import type { Client } from './client.ts';
 
 const nothing: Buffer = Buffer.alloc(0);
 
-/** A request on its way through the public listener: what was sent, and what became known of it. */
+/** One request on the public listener, and what the steps of its handling find out about it. */
 export class Call {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly id: string;
   readonly client: Client;
   readonly method: string;
-  /** As it was sent, percent signs and all. */
+  /** The path as it was sent, still percent-encoded. */
   readonly path: string;
-  /** What stands behind the question mark. */
+  /** The query string without its question mark. */
   readonly queryText: string;
   readonly startedAt = performance.now();
-  /** The proven key, or null. */
+  /** The proven key and its partner, or null. */
   caller: Caller | null = null;
-  /** The part of the proven key after the dot, with which a signature is keyed. */
+  /** The part of the proven key after the dot: the HMAC key of `X-Signature`. */
   secret: string | null = null;
-  /** Why there is no caller, when a key was presented. */
+  /** Why a presented key was refused. */
   authFailure: AppError | null = null;
-  /** The state of the tightest limit, once the request was counted. */
+  /** The state of the strictest rate limit, once the request is counted. */
   verdict: Verdict | null = null;
   /** The exact bytes of the body. */
   rawBody: Buffer = nothing;
-  /** What a log line calls the route: a template of the contract, never the path itself. */
+  /** The route in logs: a path template of the contract, never the path itself. */
   route = 'unmatched';
-  /** The stable code of the error that was answered. */
+  /** The code of the error that was answered. */
   errorCode: string | null = null;
 
   constructor(req: IncomingMessage, res: ServerResponse, id: string, client: Client) {
@@ -51,7 +51,7 @@ export class Call {
   }
 }
 
-/** A request's target may also be a whole URL: RFC 9112 section 3.2.2. */
+/** The path of a request target, which may be a whole URL (RFC 9112 section 3.2.2). */
 function pathOf(target: string): string {
   return target.startsWith('/') ? target : (URL.parse(target)?.pathname ?? '');
 }

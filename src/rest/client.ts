@@ -1,15 +1,18 @@
 import type { IncomingMessage } from 'node:http';
 import proxyAddress from 'proxy-addr';
 
-/** Where a request came from. */
+/** The client of a request. */
 export interface Client {
   readonly address: string;
   readonly isSecure: boolean;
-  /** The connection's other end is a proxy of ours, whose headers are believed. */
+  /** The peer of the connection is a trusted proxy, so its forwarding headers are believed. */
   readonly isBehindProxy: boolean;
 }
 
-/** Tells the client of a request; headers about it are believed from the given networks only. */
+/**
+ * Makes the function that finds a request's client. It believes forwarding headers from the trusted
+ * proxies only.
+ */
 export function clientReader(trustedProxies: readonly string[]): (req: IncomingMessage) => Client {
   const trust = trustedProxies.length > 0 ? proxyAddress.compile([...trustedProxies]) : null;
   return (req) => {

@@ -2,10 +2,10 @@ import type { Document } from 'openapi-backend';
 import { contractJson } from '../generated/contract.ts';
 import type { operations } from '../generated/openapi.ts';
 
-/** Where the contract's paths begin. */
+/** The path prefix of the contract. */
 export const apiRoot = '/api/v1';
 
-/** A fresh copy of the REST contract, openapi.yaml at the top of the package. */
+/** Reads a fresh copy of the REST contract, openapi.yaml at the top of the package. */
 export function readContract(): Document {
   return JSON.parse(contractJson);
 }
@@ -13,10 +13,10 @@ export function readContract(): Document {
 export type OperationId = keyof operations;
 
 declare const shape: unique symbol;
-/** JSON text of a shape of the contract. */
+/** JSON text of a schema of the contract. */
 export type Json<Shape> = string & { readonly [shape]?: Shape };
 
-/** The same as bytes, for an answer that is sent many times. */
+/** The same JSON as bytes, for an answer that is sent many times. */
 export type JsonBytes<Shape> = Buffer & { readonly [shape]?: Shape };
 
 type Answer<Status, Response> = Response extends { content: { 'application/json': infer Body } }
@@ -27,7 +27,7 @@ type Answer<Status, Response> = Response extends { content: { 'application/json'
 
 type Responses<Id extends OperationId> = operations[Id]['responses'];
 
-/** What a handler may answer: a documented success of its operation. Refusals are thrown. */
+/** A documented success of an operation, as its handler returns it. Refusals are thrown. */
 export type Reply<Id extends OperationId> = {
   [Status in keyof Responses<Id> & (200 | 201 | 304)]: Answer<Status, Responses<Id>[Status]>;
 }[keyof Responses<Id> & (200 | 201 | 304)];
@@ -40,7 +40,10 @@ type Parameters<Id extends OperationId, Place extends 'query' | 'path'> = operat
     ? NonNullable<Members>
     : Record<string, never>;
 
-/** The validated query of an operation. Numbers are the texts that were sent, so that no digit is lost. */
+/**
+ * The validated query of an operation. Numbers are the texts that were sent, so that no digit is
+ * lost.
+ */
 export type Query<Id extends OperationId> = {
   [Name in keyof Parameters<Id, 'query'>]: Parameters<Id, 'query'>[Name] extends number | undefined
     ? string | Extract<Parameters<Id, 'query'>[Name], undefined>

@@ -15,7 +15,7 @@ type CurrencyBody = components['schemas']['Currency'];
 
 const yearSec = 31_536_000;
 
-/** GET /currencies: the bytes are written once for each change of the catalogue. */
+/** GET /currencies. Its bytes are written once for each change of the catalogue. */
 export function listCurrenciesHandler(document: Document, catalogue: CurrencyCatalogue): Handler<'listCurrencies'> {
   const write = jsonWriter(document, 'Currency');
   let written: { rows: readonly Currency[]; body: JsonBytes<CurrencyBody[]>; etag: string } | undefined;

@@ -9,7 +9,7 @@ import type { Call } from './call.ts';
 import { apiRoot } from './contract.ts';
 import { matchesEtag } from './etag.ts';
 
-/** GET /openapi.json: the contract as it stands in the package. */
+/** GET /openapi.json: the contract of the package. */
 export function getDocumentHandler(document: Document): Handler<'getDocument'> {
   const body = JSON.stringify(document);
   const etag = etagOf(body);
@@ -53,13 +53,13 @@ const headers = {
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 };
 
-/** Reads a file of the packaged viewer when it is asked for: it is large and seldom wanted. */
+/** Reads a file of the packaged viewer on its first request. It is large and seldom requested. */
 function vendored(name: string): () => Promise<Buffer> {
   const path = createRequire(import.meta.url).resolve(`swagger-ui-dist/${name}`);
   return () => readFile(path);
 }
 
-/** The entity tags of the files that were asked for; they change with the package only. */
+/** Entity tags of the files that were requested. They change only with the package. */
 const etags = new Map<string, string>();
 
 const files: Record<string, { type: string; content: () => string | Promise<Buffer> }> = {
@@ -72,8 +72,8 @@ const files: Record<string, { type: string; content: () => string | Promise<Buff
 const docsRoot = `${apiRoot}/docs`;
 
 /**
- * The rendered contract at /api/v1/docs, null for any other path: every byte comes from this package, and the page may
- * load nothing else.
+ * Answers /api/v1/docs, the rendered contract; null for any other path. Every byte comes from this
+ * package, and the page may load nothing else.
  */
 export async function docsAnswer(call: Call): Promise<Answer | null> {
   if (!call.path.startsWith(docsRoot)) return null;

@@ -4,7 +4,7 @@ import type { Json } from './contract.ts';
 
 type Schemas = components['schemas'];
 
-/** A shape of the contract whose numbers may be plain decimal text, so that no digit is lost. */
+/** A schema of the contract whose numbers may be plain decimal text, so that no digit is lost. */
 export type Exact<Shape> = { readonly [Member in keyof Shape]: ExactValue<Shape[Member]> };
 type ExactValue<Value> = Value extends number ? number | string : Value;
 
@@ -16,16 +16,16 @@ interface SchemaPart {
 
 interface Member {
   readonly name: string;
-  /** What stands before the value. */
+  /** The JSON text before the value. */
   readonly lead: string;
   readonly isText: boolean;
 }
 
 /**
- * Makes the function that writes a flat object of the contract as JSON: its members in the contract's order, amounts with
- * exactly the digits that they have.
+ * Makes the function that writes a flat object of the contract as JSON. Members come in the
+ * contract's order, and amounts keep exactly their digits.
  *
- * @param name of the object in the contract's components.
+ * @param name of the schema in the contract's components.
  */
 export function jsonWriter<Name extends keyof Schemas & string>(
   { components: parts }: Document,
@@ -52,7 +52,7 @@ export function jsonWriter<Name extends keyof Schemas & string>(
   };
 }
 
-/** ASCII that JSON writes as it is. */
+/** ASCII text that needs no escape in JSON. */
 const plain = /^[ !#-[\]-~]*$/;
 
 function quoted(text: string): string {

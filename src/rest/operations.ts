@@ -1,43 +1,75 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { type Operation as ContractOperation, type Document, OpenAPIBackend } from 'openapi-backend';
-import { apiRoot, type OperationId } from './contract.ts';
+import type { KeyScope } from '../partners/key-scope.ts';
+import { apiRoot, type Body, type OperationId } from './contract.ts';
+
+/** Properties of an operation that are needed before its request is read. */
+export interface OperationRow {
+  /** The scope that a key must have, or `public` when the operation needs no key. */
+  readonly scope: KeyScope | 'public';
+  /**
+   * The rate limit that counts its requests.
+   * - `assets`: the client's address, separate from its other requests.
+   * - `anon`: the partner account when the key is genuine, the client's address otherwise.
+   * - `partner`: the partner account.
+   * - `orders`: the partner account, and also its limit of new orders.
+   */
+  readonly bucket: 'assets' | 'anon' | 'partner' | 'orders';
+  readonly takesBody: boolean;
+}
+
+/** One row for each operation of the contract. The compiler refuses an operation without a row. */
+export const operationRows: {
+  readonly [Id in OperationId]: OperationRow & { readonly takesBody: Body<Id> extends undefined ? false : true };
+} = {
+  listCurrencies: { scope: 'public', bucket: 'anon', takesBody: false },
+  getCoinIcon: { scope: 'public', bucket: 'assets', takesBody: false },
+  // A key with the scope rates:read gets its partner's quote.
+  getRate: { scope: 'public', bucket: 'anon', takesBody: false },
+  createOrder: { scope: 'orders:create', bucket: 'orders', takesBody: true },
+  getOrder: { scope: 'orders:read', bucket: 'partner', takesBody: false },
+  getDocument: { scope: 'public', bucket: 'anon', takesBody: false },
+};
+
+/** The contract's viewer is not an operation of the contract. */
+const docsRow: OperationRow = { scope: 'public', bucket: 'assets', takesBody: false };
+
+/** Paths that the contract does not have. */
+const otherRow: OperationRow = { scope: 'public', bucket: 'anon', takesBody: false };
 
 /** A request as the contract's validators see it. */
 export interface CheckedRequest {
   readonly path: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, unknown>>;
   readonly header: Readonly<Record<string, unknown>>;
-  /** Left out when there is none. */
+  /** Absent when the request has no body. */
   readonly requestBody?: unknown;
 }
 
-/** What the contract says of an operation. */
-export interface Operation {
+/** An operation of the contract. */
+export interface Operation extends OperationRow {
   readonly id: OperationId;
-  /** `GET` and so on. */
+  /** HTTP method in upper case. */
   readonly method: string;
-  /** Its template below the host, for logs. */
+  /** Path template with the prefix, for logs. */
   readonly route: string;
-  /** Whether it may not be asked without a key. */
-  readonly needsKey: boolean;
   readonly query: readonly { readonly name: string; readonly isNumber: boolean }[];
-  readonly takesBody: boolean;
-  /** Names of the body's members, for hints. */
+  /** Names of the body's members, for the hints in errors. */
   readonly bodyMembers: readonly string[];
-  /** Everything that the contract finds wrong with a request. */
+  /** Finds every fault of a request by the contract. */
   faults(request: CheckedRequest): readonly ErrorObject[];
 }
 
-/** Where a path leads. */
+/** The operation at a path, or the methods that the path allows, or null. */
 export type Target =
   | { readonly operation: Operation; readonly params: Readonly<Record<string, string>> }
   | { readonly allow: readonly string[] }
   | null;
 
 /**
- * openapi-backend checks documents with the schema of OpenAPI 3.0 only, which refuses valid 3.1 documents
- * (openapistack/openapi-backend#532). Ours is checked by linters in CI instead.
+ * openapi-backend checks documents with the schema of OpenAPI 3.0 only, which refuses valid 3.1
+ * documents (openapistack/openapi-backend#532). Linters in CI check our document instead.
  */
 class Contract31Backend extends OpenAPIBackend {
   override validateDefinition(): Document {
@@ -45,10 +77,7 @@ class Contract31Backend extends OpenAPIBackend {
   }
 }
 
-/** Proves of a caller that a security scheme of the contract accepts it: one key, in either header. */
-const keySchemes = new Set(['bearerKey', 'headerKey']);
-
-/** A path of the contract and what can be done there. */
+/** A path of the contract and its operations by method. */
 interface Place {
   readonly pattern: RegExp;
   readonly names: readonly string[];
@@ -56,24 +85,32 @@ interface Place {
 }
 
 /**
- * The contract's operations, found by method and path, each with the validators that openapi-backend compiled for it
- * when the process started.
+ * Finds the contract's operations by method and path. Each has the validators that openapi-backend
+ * compiled when the process started.
  */
 export class Operations {
   /** Paths without parameters. */
   readonly #fixed = new Map<string, Place>();
   /** Paths with parameters, in the contract's order. */
   readonly #templates: Place[] = [];
+  /** Rows for requests without an operation, by the beginning of their path in lower case. */
+  readonly #beginnings: { readonly start: string; readonly method: string; readonly row: OperationRow }[] = [
+    { start: `${apiRoot}/docs`, method: 'GET', row: docsRow },
+  ];
 
   private constructor(operations: readonly (readonly [path: string, operation: Operation])[]) {
-    for (const [path, operation] of operations) this.#placeOf(path).operations.set(operation.method, operation);
+    for (const [path, operation] of operations) {
+      this.#placeOf(path).operations.set(operation.method, operation);
+      const start = operation.route.replace(/\/?\{.*$/, '').toLowerCase();
+      this.#beginnings.push({ start, method: operation.method, row: operation });
+    }
   }
 
   static async compile(document: Document): Promise<Operations> {
     const api = new Contract31Backend({
       definition: document,
       apiRoot,
-      // Compiles what is asked for below, not also the validators of answers.
+      // Compiles the request validators when they are requested below, and no response validators.
       quick: true,
       strict: true,
       validate: true,
@@ -96,13 +133,10 @@ export class Operations {
     );
   }
 
-  ids(): OperationId[] {
-    return [...this.#fixed.values(), ...this.#templates].flatMap(({ operations }) =>
-      [...operations.values()].map(({ id }) => id),
-    );
-  }
-
-  /** The operation at a path, or what else may be asked there, or null. Slashes at the end make no difference. */
+  /**
+   * Finds the operation at a path, the allowed methods of a path, or null. Trailing slashes are
+   * ignored.
+   */
   find(method: string, path: string): Target {
     if (!path.startsWith(`${apiRoot}/`)) return null;
     let end = path.length;
@@ -122,6 +156,18 @@ export class Operations {
     return { operation, params };
   }
 
+  /**
+   * Returns the row by which a request is counted. A request without an operation counts like the
+   * operations whose path it begins with; one of the same method comes first.
+   */
+  rowOf(target: Target, method: string, path: string): OperationRow {
+    if (target !== null && 'operation' in target) return target.operation;
+    const small = path.toLowerCase();
+    const near = this.#beginnings.filter(({ start }) => small.startsWith(start));
+    const nearest = near.find((one) => one.method === method) ?? near.find(({ row }) => !row.takesBody);
+    return nearest?.row ?? otherRow;
+  }
+
   #placeOf(path: string): Place {
     const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
     const pattern = new RegExp(`^${path.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{\w+\}/g, '([^/]+)')}$`);
@@ -135,21 +181,18 @@ export class Operations {
 }
 
 function compiled(operation: ContractOperation, validators: readonly ValidateFunction[]): Operation {
-  const security = operation.security ?? [];
-  for (const scheme of security.flatMap((requirement) => Object.keys(requirement))) {
-    if (!keySchemes.has(scheme)) throw new Error(`the contract's security scheme ${scheme} is not known`);
-  }
+  const id = operation.operationId as OperationId;
+  if (!Object.hasOwn(operationRows, id)) throw new Error(`the contract's operation ${id} has no row`);
   const parameters = (operation.parameters ?? []) as { name: string; in: string; schema?: { type?: string } }[];
   const body = operation.requestBody as { content?: Record<string, { schema?: { properties?: object } }> } | undefined;
   return {
-    id: operation.operationId as OperationId,
+    ...operationRows[id],
+    id,
     method: operation.method.toUpperCase(),
     route: `${apiRoot}${operation.path}`,
-    needsKey: security.length > 0 && security.every((requirement) => Object.keys(requirement).length > 0),
     query: parameters
       .filter((parameter) => parameter.in === 'query')
       .map(({ name, schema }) => ({ name, isNumber: schema?.type === 'number' })),
-    takesBody: body !== undefined,
     bodyMembers: Object.keys(body?.content?.['application/json']?.schema?.properties ?? {}),
     faults: (request) => {
       let faults: ErrorObject[] = none;
@@ -163,7 +206,7 @@ function compiled(operation: ContractOperation, validators: readonly ValidateFun
 
 const none: ErrorObject[] = [];
 
-/** Text whose percent signs mean nothing stays as it is, and then is nothing that the contract allows. */
+/** Decodes percent signs. Malformed text stays as it is, and the contract then refuses it. */
 function decoded(text: string): string {
   if (!text.includes('%')) return text;
   try {

@@ -3,7 +3,7 @@ import type { Document } from 'openapi-backend';
 import { AppError } from '../errors.ts';
 import type { components } from '../generated/openapi.ts';
 import { parseDecimal } from '../money.ts';
-import type { CreateOrder, OrderService, Repeatable } from '../orders/order-service.ts';
+import type { CreateOrder, IdempotentCreate, OrderService } from '../orders/order-service.ts';
 import type { OrderView } from '../orders/order-statements.ts';
 import type { Caller } from '../partners/authenticator.ts';
 import type { ApiRequest, Handler, Refusal } from './api.ts';
@@ -23,7 +23,7 @@ export function createOrderHandler(document: Document, orders: OrderService): Ha
     const created = await orders.create(orderRequest(request.body), caller, repeatable(request), write);
     return {
       status: 201,
-      // The stored text was written by the same function, now or the first time.
+      // The same function wrote the stored text, in this request or in the first one.
       body: created.body as Json<OrderBody>,
       headers: {
         Location: `${apiRoot}/partner/orders/${created.orderId}`,
@@ -33,7 +33,7 @@ export function createOrderHandler(document: Document, orders: OrderService): Ha
   };
 }
 
-/** What else is wrong with a create. */
+/** Finds the faults of a create beyond the contract. */
 export function createOrderRefusal(orders: OrderService): Refusal<'createOrder'> {
   return ({ body, call }) => orders.refusal(orderRequest(body), callerOf(call));
 }
@@ -47,7 +47,7 @@ export function getOrderHandler(document: Document, orders: OrderService): Handl
   };
 }
 
-/** Writes the Order of the contract, exactly its fields. */
+/** Writes an order with exactly the fields of the contract's Order. */
 function orderWriter(document: Document): (order: OrderView) => Json<OrderBody> {
   const write = jsonWriter(document, 'Order');
   return (order) =>
@@ -92,8 +92,11 @@ function orderRequest(body: Body<'createOrder'>): CreateOrder {
   };
 }
 
-/** The Idempotency-Key, bare or in double quotes, with a hash of what is asked. */
-function repeatable({ call }: ApiRequest<'createOrder'>): Repeatable | null {
+/**
+ * Returns the Idempotency-Key, bare or in double quotes, with a hash of the request. Null without a
+ * key.
+ */
+function repeatable({ call }: ApiRequest<'createOrder'>): IdempotentCreate | null {
   const header = call.header('idempotency-key');
   if (header === undefined) return null;
   const key = header.length > 2 && header.startsWith('"') && header.endsWith('"') ? header.slice(1, -1) : header;

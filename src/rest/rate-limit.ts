@@ -1,19 +1,19 @@
-import type { Config } from '../config.ts';
+import type { Config } from '../config/settings.ts';
 import { AppError } from '../errors.ts';
 import { addressKeys } from '../limits/client-address.ts';
 import type { Bucket, BucketName, Limiter, Verdict } from '../limits/limiter.ts';
 import type { Authenticator, Caller } from '../partners/authenticator.ts';
 import { invalidKey, presentedKey } from './authenticate.ts';
 import type { Call } from './call.ts';
-import { apiRoot } from './contract.ts';
+import type { OperationRow } from './operations.ts';
 
-/** One customer's IPv6 block may hold this many hosts that are each at their limit. */
+/** An IPv6 block gets the limit of this many hosts. */
 const blockFactor = 10;
 
 /**
- * Proves the key that a request presents and counts the request, before its body is read and before anything else that
- * costs. A request with a genuine key counts for its partner account and never for its address; a failed key counts
- * for the address that sent it and never for the key's owner.
+ * Proves the presented key and counts the request. Both come before the body is read and before any
+ * other costly step. A request with a genuine key counts for its partner account, never for its
+ * address. A failed key counts for the sender's address, never for the key's owner.
  */
 export class RateLimit {
   readonly #config: Config;
@@ -26,9 +26,9 @@ export class RateLimit {
     this.#authenticator = authenticator;
   }
 
-  /** @throws AppError rate_limited, with the seconds until the window ends. */
-  async admit(call: Call): Promise<void> {
-    const verdict = await this.#count(call);
+  /** @throws AppError rate_limited with the seconds until the window ends. */
+  async admit(call: Call, row: OperationRow): Promise<void> {
+    const verdict = await this.#count(call, row);
     call.verdict = verdict;
     if (verdict.allowed) return;
     const seconds = Math.max(1, Math.ceil(verdict.resetMs / 1000));
@@ -36,19 +36,17 @@ export class RateLimit {
     throw new AppError('rate_limited', detail, { retryAfterSec: seconds });
   }
 
-  async #count(call: Call): Promise<Verdict> {
-    const path = call.path.toLowerCase();
-    if (path.startsWith(`${apiRoot}/coin-icons`) || path.startsWith(`${apiRoot}/docs`)) {
-      return this.#byAddress(call, 'assets', this.#config.RATE_LIMIT_ICONS_PER_MIN);
-    }
-    const needsKey = path.startsWith(`${apiRoot}/partner/orders`);
+  async #count(call: Call, { scope, bucket }: OperationRow): Promise<Verdict> {
+    if (bucket === 'assets') return this.#byAddress(call, 'assets', this.#config.RATE_LIMIT_ICONS_PER_MIN);
+    const needsKey = scope !== 'public';
     const presented = presentedKey(call);
     if (presented.kind === 'none') return this.#anonymous(call);
 
     if (presented.kind === 'key') {
       const { key } = presented;
-      // Looking up an unknown key id costs a statement, so those are counted too: a stranger who invents key ids cannot
-      // keep the database busy, and a partner behind the same address is not locked out.
+      // The lookup of an unknown key id costs a statement, so such requests are counted too. A
+      // client that invents key ids cannot keep the database busy. A partner behind the same
+      // address is not locked out, because known key ids are not counted here.
       if (!this.#authenticator.isKnown(key.keyId)) {
         const lookups = await this.#byAddress(call, 'lookup', this.#config.RATE_LIMIT_PARTNER_PER_MIN);
         if (!lookups.allowed) return lookups;
@@ -60,7 +58,7 @@ export class RateLimit {
         if (!needsKey && !usable) return this.#anonymous(call);
         call.caller = caller;
         call.secret = key.secret;
-        return this.#byPartner(caller, call.method === 'POST' && needsKey);
+        return this.#byPartner(caller, bucket === 'orders');
       }
       call.authFailure = invalidKey();
     } else {

@@ -25,7 +25,7 @@ export function getRateHandler(document: Document, rates: RateService): Handler<
   };
 }
 
-/** What else is wrong with a request for a quote. */
+/** Finds the faults of a quote request beyond the contract. */
 export function getRateRefusal(rates: RateService): Refusal<'getRate'> {
   return async (request) => {
     try {

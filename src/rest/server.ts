@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/settings.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
 import { AppError } from '../errors.ts';
 import { addressPrefix, isLoopback } from '../limits/client-address.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { Log } from '../log.ts';
-import type { ProcessMetrics } from '../metrics/process-metrics.ts';
 import type { OrderService } from '../orders/order-service.ts';
 import type { Authenticator } from '../partners/authenticator.ts';
 import type { RateService } from '../rates/rate-service.ts';
-import { isTracing, span } from '../tracing/tracing.ts';
+import type { ProcessMetrics } from '../telemetry/process-metrics.ts';
+import { isTracing, span } from '../telemetry/tracing.ts';
 import { sendAnswer, sendError } from './answer.ts';
 import { createApi } from './api.ts';
 import { Call } from './call.ts';
@@ -18,6 +18,7 @@ import { type Client, clientReader } from './client.ts';
 import { readContract } from './contract.ts';
 import { getCoinIconHandler, listCurrenciesHandler } from './currencies.ts';
 import { docsAnswer, getDocumentHandler } from './docs.ts';
+import { Operations } from './operations.ts';
 import { createOrderHandler, createOrderRefusal, getOrderHandler } from './orders.ts';
 import { RateLimit } from './rate-limit.ts';
 import { getRateHandler, getRateRefusal } from './rates.ts';
@@ -34,8 +35,8 @@ export interface RestDependencies {
 }
 
 /**
- * The public listener: /api/v1 and nothing else. Each request goes through the same steps in the same order: id, HTTPS,
- * key and limits, contract, handler; and any failure ends in the one error answer.
+ * Makes the public listener, which serves /api/v1 only. Each request goes through the same steps:
+ * id, HTTPS, key and limits, contract, handler. Any failure ends in the one error answer.
  */
 export async function createRestListener(dependencies: RestDependencies): Promise<RequestListener> {
   const { config, log, limiter, authenticator, catalogue, rates, orders, metrics } = dependencies;
@@ -49,7 +50,8 @@ export async function createRestListener(dependencies: RestDependencies): Promis
     getDocument: getDocumentHandler(document),
   };
   const refusals = { createOrder: createOrderRefusal(orders), getRate: getRateRefusal(rates) };
-  const api = await createApi(document, handlers, refusals);
+  const operations = await Operations.compile(document);
+  const api = createApi(handlers, refusals);
   const rateLimit = new RateLimit(config, limiter, authenticator);
   const clientOf = clientReader(config.TRUSTED_PROXIES);
   const warnOfProxy = proxyWarning(log);
@@ -57,8 +59,9 @@ export async function createRestListener(dependencies: RestDependencies): Promis
   const answer = async (call: Call): Promise<void> => {
     try {
       requireHttps(call.client);
-      await rateLimit.admit(call);
-      sendAnswer(call, (await docsAnswer(call)) ?? (await api(call)));
+      const target = operations.find(call.method, call.path);
+      await rateLimit.admit(call, operations.rowOf(target, call.method, call.path));
+      sendAnswer(call, (await docsAnswer(call)) ?? (await api(call, target)));
     } catch (error) {
       sendError(call, error, log);
     }
@@ -75,7 +78,7 @@ export async function createRestListener(dependencies: RestDependencies): Promis
   };
 }
 
-/** Answers a request within a span. A trace of the caller's is gone on with behind a trusted proxy only. */
+/** Answers a request within a span. The caller's trace is continued only behind a trusted proxy. */
 function tracedAnswer(call: Call, answer: (call: Call) => Promise<void>): Promise<void> {
   const { method, id, client } = call;
   const attributes = { 'http.request.method': method, 'request.id': id };
@@ -92,12 +95,15 @@ function tracedAnswer(call: Call, answer: (call: Call) => Promise<void>): Promis
 
 const acceptableRequestId = /^[A-Za-z0-9_-]{8,64}$/;
 
-/** An inbound id is taken over from a trusted proxy only. */
+/** Returns the request id. An inbound id is kept only from a trusted proxy. */
 function requestId(inbound: string | string[] | undefined, { isBehindProxy }: Client): string {
   return isBehindProxy && typeof inbound === 'string' && acceptableRequestId.test(inbound) ? inbound : randomUUID();
 }
 
-/** Refuses plain HTTP from anywhere but this machine; a redirect would teach clients to send keys in the clear. */
+/**
+ * Refuses plain HTTP except from this machine. A redirect would teach clients to send keys in clear
+ * text.
+ */
 function requireHttps({ isSecure, address }: Client): void {
   if (isSecure || isLoopback(address)) return;
   const detail = 'this API is served over HTTPS only; use https:// and replace the key that you sent';
@@ -121,7 +127,10 @@ function logCall(log: Log, { res, req, id, route, startedAt, client, caller, err
   );
 }
 
-/** Says once that a proxy on this machine is not one of TRUSTED_PROXIES. */
+/**
+ * Makes the function that warns once about a proxy on this machine that TRUSTED_PROXIES does not
+ * name.
+ */
 function proxyWarning(log: Log): (client: Client) => void {
   let warned = false;
   return ({ isBehindProxy, address }) => {

@@ -3,7 +3,10 @@ import { closest, distance } from 'fastest-levenshtein';
 import type { ErrorKind, FieldFault } from '../errors.ts';
 import { numberRule } from '../money.ts';
 
-/** Keywords about a request's shape answer 400, all others 422: docs/adr/0002-status-400-or-422.md. */
+/**
+ * Schema keywords about a request's shape answer 400, all others 422:
+ * docs/adr/0002-status-400-or-422.md.
+ */
 const shapeKeywords: Record<string, ErrorKind> = {
   required: 'missing_field',
   type: 'invalid_type',
@@ -21,13 +24,13 @@ const typeNames: Record<string, string> = {
   array: 'a list',
 };
 
-/** Everything that a schema found wrong, in our own words: one fault a member, at most 50. */
+/** Turns schema errors into faults with our wording: one fault for each member, at most 50. */
 export function faultsOf(errors: readonly ErrorObject[], members: readonly string[]): readonly FieldFault[] {
   if (errors.length === 0) return none;
   const faults = new Map<string, FieldFault>();
   for (const error of errors) {
     const fault = faultOf(error, members);
-    // The first fault of a member is the one to mend first; the rest would repeat it.
+    // Only the first fault of a member is kept. The others would repeat it.
     if (!faults.has(fault.field)) faults.set(fault.field, fault);
   }
   return [...faults.values()].slice(0, 50);
@@ -56,7 +59,7 @@ function faultOf(error: ErrorObject, members: readonly string[]): FieldFault {
   if (place === 'header' && keyword === 'maxLength') {
     return { field, kind: 'headers_too_large', detail: detailOf(error, field, members) };
   }
-  // The reader of bodies makes NaN of a number that it cannot keep exactly.
+  // The body parser makes NaN of a number that it cannot keep exactly.
   if (keyword === 'type' && params.type === 'number' && Number.isNaN(error.data)) {
     return { field, kind: 'invalid_number', detail: `${field} must be ${numberRule}` };
   }

@@ -1,29 +1,31 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 
-/** The right to work on a chain was taken over by another process. Nothing was written. */
+/** Another process took over the lease of a chain. Nothing was written. */
 export class LeaseLost extends Error {
   override readonly name = 'LeaseLost';
 }
 
 /**
- * The right of one process to work on a chain. It saves the others the work; what makes it safe is the fence: a number
- * that grows with each change of hands and that every write checks under a lock, so that a process which slept past its
- * lease writes nothing when it wakes.
+ * The lease of one process on a chain. The lease saves other processes duplicate work; the fencing
+ * token makes it safe. The token grows with each change of the owner, and every write checks it
+ * under a lock. A process that slept past its lease thus writes nothing when it wakes.
  */
 export interface ChainLease {
   readonly chain: string;
   readonly fence: string;
 }
 
-/** Hands out chains to the processes that ask. Times are the database's own. */
+/** Shares out the chains among the processes. Times are the database's own. */
 export class ChainLeases {
   readonly #orm: MikroORM;
   readonly #owner: string;
   readonly #leaseMs: number;
-  /** As a JSON array. */
+  /** A JSON array. */
   readonly #chains: string;
 
-  /** @param chains Those that the owner can work on; it leaves all others to those who can. */
+  /**
+   * @param chains The chains that the owner can work on. It leaves all others to other processes.
+   */
   constructor(orm: MikroORM, owner: string, leaseMs: number, chains: readonly string[]) {
     this.#orm = orm;
     this.#owner = owner;
@@ -31,7 +33,7 @@ export class ChainLeases {
     this.#chains = JSON.stringify(chains);
   }
 
-  /** Makes the rows of chains that have none. */
+  /** Creates the missing rows of chains. */
   async open(): Promise<void> {
     await this.#orm.em
       .fork()
@@ -42,8 +44,8 @@ export class ChainLeases {
   }
 
   /**
-   * Gives a sign of life, renews this process's fair share of the chains and takes what is missing from it. What it has
-   * beyond its share is given back.
+   * Records a heartbeat, renews this process's fair share of the chains and takes free ones up to
+   * that share. Chains beyond the share are released.
    */
   async renew(): Promise<ChainLease[]> {
     const em = this.#orm.em.fork();
@@ -60,7 +62,8 @@ export class ChainLeases {
       [this.#owner, 10 * leaseSec, this.#chains, this.#owner, leaseSec],
     );
     const share = row?.share ?? 0;
-    // Its own rows it waits for: a transaction of its own may hold one for a moment.
+    // Waits for the locks of its own rows: another transaction of this process may hold one
+    // briefly.
     const kept = await em.execute<ChainLease[]>(
       `with ranked as (
          select chain, row_number() over (order by chain) <= ? as keeps from chain_state where lease_owner = ?
@@ -90,7 +93,7 @@ export class ChainLeases {
     return [...own, ...taken];
   }
 
-  /** Gives everything back, so that others need not wait. */
+  /** Releases all chains, so that other processes need not wait for the leases to expire. */
   async release(): Promise<void> {
     const em = this.#orm.em.fork();
     await em.execute('update chain_state set lease_owner = null, lease_until = null where lease_owner = ?', [
@@ -101,7 +104,8 @@ export class ChainLeases {
 }
 
 /**
- * Lets a transaction go on only while the lease's fence is the newest, and keeps it so until the transaction ends.
+ * Lets a transaction continue only while the lease's fencing token is the newest, and keeps it so
+ * until the transaction ends.
  *
  * @throws LeaseLost
  */

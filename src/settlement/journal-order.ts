@@ -1,10 +1,14 @@
 import type { OrderFee } from '../exchanges/exchange.ts';
 import { Big } from '../money.ts';
 
-/** main: what fills a trade. return: the way back, when it fell short. sale: what was sold, for cash. */
+/**
+ * - `main`: the orders that fill a trade.
+ * - `return`: the orders that reverse a trade that fell short.
+ * - `sale`: the sale of the sold coin for cash.
+ */
 export type TradeLeg = 'main' | 'return' | 'sale';
 
-/** An order of a trade at the exchange, as it is written down. */
+/** An order of a trade at the exchange, as the journal stores it. */
 export interface JournalOrder {
   readonly id: string;
   readonly leg: TradeLeg;
@@ -22,12 +26,12 @@ export interface JournalOrder {
 
 const nothing = new Big('0');
 
-/** What orders together changed in the account, for one coin: fees that were taken in it are off. */
-export function changeBy(orders: readonly JournalOrder[], coin: string): Big {
+/** The net change of one coin in the account by all the orders, after fees in that coin. */
+export function netChange(orders: readonly JournalOrder[], coin: string): Big {
   return orders.reduce((sum, order) => sum.plus(changeOf(order, coin)), nothing);
 }
 
-/** Every coin that orders moved, or took a fee in. */
+/** Lists every coin that orders moved or paid fees in. */
 export function coinsOf(orders: readonly JournalOrder[]): ReadonlySet<string> {
   return new Set(orders.flatMap(({ base, quote, fees }) => [base, quote, ...fees.map(({ coin }) => coin)]));
 }

@@ -1,11 +1,11 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
-import { allNetworks } from '../chains/networks.ts';
+import { allNetworks } from '../chains/networks/networks.ts';
 import type { Clock } from '../clock.ts';
 
-/** Orders that one statement moves; a sweep goes on until none is left. */
+/** Orders that one statement moves. A sweep repeats it until no order is due. */
 const batch = 500;
 
-/** Ends the wait of orders whose deposit window has passed and that have no deposit at all. */
+/** Expires orders whose deposit window has passed without any deposit. */
 export class OrderExpiry {
   readonly #orm: MikroORM;
   readonly #clock: Clock;
@@ -16,12 +16,12 @@ export class OrderExpiry {
   }
 
   /**
-   * Moves every due order from waiting_deposit to expired and writes its event, in one statement: either both or
-   * neither. Rows that another process holds are left to it, so any number of processes may sweep at once.
+   * Moves every due order from waiting_deposit to expired and writes its event, in one statement.
+   * Rows that another process has locked are skipped, so any number of processes may sweep at once.
    *
-   * An order is due once its chain was read to its head after the window's end, by any process: a deposit that came in
-   * time counts although no process was there to see it. An order with a deposit, which is below its minimum or late, is
-   * left to `awaitDeposit`.
+   * An order is due once any process read its chain to the head after the window's end. A deposit
+   * that came in time thus counts even if no process ran at that time. Orders with a deposit that
+   * is too small or late are left to `awaitDeposit`.
    */
   async sweep(): Promise<void> {
     const networks = JSON.stringify(allNetworks().map(({ id, chain }) => ({ network: id, chain })));

@@ -4,41 +4,43 @@ import { sqlState } from '../db/database.ts';
 import { bookAll } from '../ledger/ledger.ts';
 import { errorMembers, type Log } from '../log.ts';
 import { Order } from '../orders/order.entity.ts';
-import type { OnBoundary } from './boundary.ts';
-import { noteWritten, readClientLines } from './client-account.ts';
-import { Deposit } from './deposit.entity.ts';
-import { forEach } from './for-each.ts';
-import type { VenueAnswer } from './liquidity-venue.ts';
-import { Payment } from './payment.entity.ts';
+import { forEachConcurrently } from './bounded-concurrency.ts';
+import type { OnCrashPoint } from './crash-point.ts';
+import { addToClientAccount, readClientLines } from './deposits/client-account.ts';
+import { Deposit } from './deposits/deposit.entity.ts';
+import { Payment } from './payments/payment.entity.ts';
 import {
-  rest,
   type ScannedTo,
   type SettlementTools,
   type Settling,
   type StepResult,
   secondsAfter,
+  wait,
 } from './settling.ts';
 import { awaitDeposit, confirmDeposit, takeLateDeposit } from './steps/confirm.ts';
 import { creditDeposits } from './steps/credit.ts';
 import { exchange, isPastTrading, recordAnswer, venueOrder } from './steps/exchange.ts';
-import { noticeDeposits } from './steps/notice.ts';
+import { matchDeposits } from './steps/match.ts';
 import { followPayout } from './steps/pay.ts';
 import { refundDeposit, refundExtras } from './steps/refund.ts';
-import { Trade } from './trade.entity.ts';
+import type { VenueAnswer } from './venues/liquidity-venue.ts';
+import { Trade } from './venues/trade.entity.ts';
 
 export interface OrderSettlerOptions {
   readonly orm: MikroORM;
   readonly clock: Clock;
   readonly log: Log;
   readonly tools: SettlementTools;
-  readonly onBoundary: OnBoundary;
+  readonly onCrashPoint: OnCrashPoint;
 }
 
-/** When a process that asked the venue has surely ended or answered. */
+/**
+ * Seconds after which a process that asked the venue has certainly ended or received its answer.
+ */
 const venueTurnSec = 10;
-/** Deadlocks and serialization failures are tried again at once. */
+/** Deadlocks and serialization failures are retried at once. */
 const maxRetries = 3;
-/** Trades of a group that the venue is asked for at a time. */
+/** Concurrent requests to the venue for a group's trades. */
 const askedAtOnce = 4;
 
 /** A trade that is decided and stored. */
@@ -50,18 +52,19 @@ interface Asked {
 interface Answered {
   readonly orderId: string;
   readonly answer: VenueAnswer;
-  /** A trade that is not filled now never will be. */
+  /** An unfilled trade will never be filled. */
   readonly isFinal: boolean;
 }
 
 /**
- * Takes orders as far as they can go now. What happens outside (deposits, payments) is recorded by others; this decides
- * what follows from it, one transaction a step under the orders' row locks, so it may be called at any time, by any
- * number of processes, as often as anybody likes.
+ * Moves orders as far as they can go now. The scanner and the payment worker record what happens
+ * outside. The settler decides the consequences, one transaction a step under the orders' row
+ * locks. Any number of processes may call it at any time and as often as they like.
  *
- * Orders that are due together share their transactions, which saves round trips and commits and changes nothing else:
- * a group waits for no lock, so that no two groups can wait for each other, and orders that somebody has locked, or all
- * of them where one fails, are taken one by one.
+ * Orders that are due together share their transactions, which saves round trips and commits and
+ * changes nothing else. A group waits for no lock, so that no two groups can deadlock. Orders that
+ * another transaction has locked are taken one by one. When one order of a group fails, all are
+ * taken one by one.
  */
 export class OrderSettler {
   readonly #options: OrderSettlerOptions;
@@ -74,7 +77,9 @@ export class OrderSettler {
     return this.#options.tools;
   }
 
-  /** Settles a group of orders. Returns what went wrong, by the orders that were not settled. */
+  /**
+   * Settles a group of orders. Returns the errors by the ids of the orders that were not settled.
+   */
   async settle(orderIds: readonly string[]): Promise<ReadonlyMap<string, unknown>> {
     const failed = new Map<string, unknown>();
     await this.#settle(orderIds, failed);
@@ -84,23 +89,26 @@ export class OrderSettler {
   async #settle(orderIds: readonly string[], failed: Map<string, unknown>): Promise<void> {
     const { results, left } = await this.#together(orderIds, failed, (settlings) => this.#steps(settlings));
     if (results.length > 0) {
-      await this.#options.onBoundary('trade.intended');
+      await this.#options.onCrashPoint('trade.intended');
       await this.#trade(results, failed);
     }
-    // Last: nobody waits for the locks of others but those that need them.
+    // These come last, so that only orders that need a lock wait for it.
     for (const id of left) await this.#settle([id], failed);
   }
 
-  /** All steps that follow from what the database holds, in one transaction. Returns the trades to ask the venue for. */
+  /**
+   * Takes all steps that follow from the database's contents, in one transaction. Returns the
+   * trades to request from the venue.
+   */
   async #steps(settlings: readonly Settling[]): Promise<Asked[]> {
     for (const settling of settlings) {
-      noticeDeposits(settling);
+      matchDeposits(settling);
       creditDeposits(settling);
     }
     const asked: Asked[] = [];
     let moving = settlings;
     while (moving.length > 0) {
-      // Each move is written by itself: the database refuses a leap over two edges.
+      // Each move is written by itself, because the database refuses a move over two edges.
       await write(moving);
       moving = moving.filter((settling) => {
         const { order, now } = settling;
@@ -108,7 +116,7 @@ export class OrderSettler {
         if (result.outcome === 'trade') {
           asked.push({ trade: result.trade, deadline: order.exchangeDeadline ?? now });
           order.nextActionAt = secondsAfter(now, venueTurnSec);
-        } else if (result.outcome === 'rest') {
+        } else if (result.outcome === 'wait') {
           order.nextActionAt = result.until;
         }
         return result.outcome === 'moved';
@@ -122,8 +130,8 @@ export class OrderSettler {
   #step(settling: Settling): StepResult {
     const { order, now } = settling;
     if (order.heldAt !== null) {
-      // The expiry sweep goes by this alarm.
-      return rest(order.status === 'waiting_deposit' && now < order.expiresAt ? order.expiresAt : null);
+      // The expiry sweep relies on this time.
+      return wait(order.status === 'waiting_deposit' && now < order.expiresAt ? order.expiresAt : null);
     }
     switch (order.status) {
       case 'waiting_deposit':
@@ -141,19 +149,20 @@ export class OrderSettler {
       case 'completed':
       case 'refunded':
       case 'failed':
-        return rest();
+        return wait();
     }
   }
 
   /**
-   * Asks the venue for what was decided, with no transaction open, stores the answers, and takes what follows from them.
-   * Answers that come while others are being stored are stored together.
+   * Requests the decided trades from the venue outside any transaction, stores the answers, and
+   * takes the steps that follow. Answers that arrive during a write are stored together in the next
+   * one.
    */
   async #trade(asked: readonly Asked[], failed: Map<string, unknown>): Promise<void> {
     const answered: Answered[] = [];
     const left: Answered[] = [];
     let isStoring = false;
-    await forEach(asked, askedAtOnce, async (one) => {
+    await forEachConcurrently(asked, askedAtOnce, async (one) => {
       const answer = await this.#ask(one);
       if (!answer) return;
       answered.push(answer);
@@ -165,9 +174,9 @@ export class OrderSettler {
     for (const one of left) await this.#record([one], failed);
   }
 
-  /** The venue's answer, or null when nobody knows it. */
+  /** The venue's answer. Null when it is unknown. */
   async #ask({ trade, deadline }: Asked): Promise<Answered | null> {
-    const { clock, log, tools, onBoundary } = this.#options;
+    const { clock, log, tools, onCrashPoint } = this.#options;
     const { orderId } = trade;
     const isFinal = isPastTrading(deadline, clock.now());
     let answer: VenueAnswer;
@@ -176,15 +185,19 @@ export class OrderSettler {
         ? ((await tools.venue.find(orderId)) ?? { outcome: 'rejected', code: trade.problem ?? 'too_late' })
         : await tools.venue.trade(venueOrder(trade, deadline));
     } catch (error) {
-      // Nobody knows whether it was filled: the alarm rings again, and the same clientId gives the same fill.
+      // The fill is unknown. The order is retried at its next time, and the same clientId returns
+      // the same fill.
       log.warn({ event: 'venue_failed', order_id: orderId, ...errorMembers(error) }, 'the venue gave no answer');
       return null;
     }
-    await onBoundary('trade.answered');
+    await onCrashPoint('trade.answered');
     return { orderId, answer, isFinal };
   }
 
-  /** Stores answers, and takes what follows from them. Returns those that are left to be stored one by one. */
+  /**
+   * Stores answers, and takes the steps that follow. Returns the answers that must be stored one by
+   * one.
+   */
   async #record(answered: readonly Answered[], failed: Map<string, unknown>): Promise<Answered[]> {
     const byOrder = new Map(answered.map((one) => [one.orderId, one]));
     const { left } = await this.#together([...byOrder.keys()], failed, (settlings) => {
@@ -193,18 +206,19 @@ export class OrderSettler {
         const one = byOrder.get(order.id);
         if (!one || order.status !== 'exchanging' || trade?.state !== 'intended') return false;
         const result = recordAnswer(settling, trade, one.answer, one.isFinal);
-        if (result.outcome === 'rest') order.nextActionAt = result.until;
+        if (result.outcome === 'wait') order.nextActionAt = result.until;
         return result.outcome === 'moved';
       });
       return this.#steps(moved);
     });
-    await this.#options.onBoundary('trade.recorded');
+    await this.#options.onCrashPoint('trade.recorded');
     return answered.filter(({ orderId }) => left.includes(orderId));
   }
 
   /**
-   * Runs an action on orders under their locks in one transaction. Returns what it returned and the orders that are left
-   * to be taken one by one: those that somebody has locked, or all where one fails. Notes an order that fails alone.
+   * Runs an action on orders under their locks in one transaction. Returns its results, and the
+   * orders to take one by one: the orders that another transaction has locked, or all when one
+   * fails. The error of a single order goes into `failed`.
    */
   async #together<T>(
     orderIds: readonly string[],
@@ -215,7 +229,7 @@ export class OrderSettler {
     const isAlone = only !== undefined && others.length === 0;
     try {
       const { results, opened } = await this.#inTransaction(orderIds, action);
-      // One that waits for its lock is only left out where it does not exist.
+      // A single order waits for its lock, so it is missing only when it does not exist.
       return { results, left: isAlone ? [] : orderIds.filter((id) => !opened.has(id)) };
     } catch (error) {
       if (!isAlone) return { results: [], left: orderIds };
@@ -228,14 +242,14 @@ export class OrderSettler {
     orderIds: readonly string[],
     action: (settlings: readonly Settling[]) => Promise<T[]>,
   ): Promise<{ readonly results: readonly T[]; readonly opened: ReadonlySet<string> }> {
-    const { orm, onBoundary } = this.#options;
+    const { orm, onCrashPoint } = this.#options;
     for (let attempt = 1; ; attempt++) {
       try {
         const done = await orm.em.fork().transactional(async (em) => {
           const settlings = await this.#open(em, orderIds);
           return { results: await action(settlings), opened: new Set(settlings.map(({ order }) => order.id)) };
         });
-        await onBoundary('order.settled');
+        await onCrashPoint('order.settled');
         return done;
       } catch (error) {
         if (attempt >= maxRetries || !['40P01', '40001'].includes(sqlState(error) ?? '')) throw error;
@@ -243,13 +257,19 @@ export class OrderSettler {
     }
   }
 
-  /** Locks an order and reads what decides its next move. Null when there is no such order. */
+  /**
+   * Locks an order and reads everything that decides its next move. Null when the order does not
+   * exist.
+   */
   async open(em: EntityManager, orderId: string): Promise<Settling | null> {
     const [settling = null] = await this.#open(em, [orderId]);
     return settling;
   }
 
-  /** Locks orders and reads what decides their next moves. Waits for one, and leaves out those of several that are locked. */
+  /**
+   * Locks orders and reads everything that decides their next moves. Waits for the lock of a single
+   * order. Of several orders it skips the locked ones.
+   */
   async #open(em: EntityManager, orderIds: readonly string[]): Promise<Settling[]> {
     const { clock, tools } = this.#options;
     const lockMode = orderIds.length === 1 ? LockMode.PESSIMISTIC_WRITE : LockMode.PESSIMISTIC_PARTIAL_WRITE;
@@ -260,7 +280,7 @@ export class OrderSettler {
     const payments = await em.find(Payment, its, { orderBy: { number: 'asc' } });
     const trades = await em.find(Trade, its);
     const scanned = deposits.length === 0 ? new Map<string, ScannedTo>() : await readScanned(em);
-    // What was never credited has no account.
+    // An order without a credited deposit has no account.
     const credited = new Set(
       deposits.flatMap(({ orderId, credits }) => (orderId !== null && credits > 0 ? [orderId] : [])),
     );
@@ -281,14 +301,14 @@ export class OrderSettler {
   }
 }
 
-/** Writes what steps changed and booked so far, of all orders at once. */
+/** Writes the changes and journal entries of the steps so far, for all orders at once. */
 async function write(settlings: readonly Settling[]): Promise<void> {
   const [first] = settlings;
   if (!first) return;
   await first.em.flush();
   const written = settlings.flatMap((settling) => {
     const bookings = settling.bookings.splice(0);
-    noteWritten(
+    addToClientAccount(
       settling,
       bookings.flatMap(({ lines }) => lines),
     );

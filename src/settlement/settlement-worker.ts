@@ -1,19 +1,19 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { v4 as uuidv4 } from 'uuid';
 import { type ChainAdapter, ChainError } from '../chains/chain-adapter.ts';
 import type { Clock } from '../clock.ts';
 import type { JobQueue } from '../jobs/job-queue.ts';
+import { type Repeated, repeat, warning, withPause } from '../jobs/repeat.ts';
 import { errorMembers, type Log } from '../log.ts';
-import { span } from '../tracing/tracing.ts';
+import { span } from '../telemetry/tracing.ts';
+import { forEachConcurrently } from './bounded-concurrency.ts';
 import { type ChainLease, ChainLeases, LeaseLost } from './chain-lease.ts';
-import type { ChainScanner } from './chain-scanner.ts';
 import type { ChainTask } from './chain-task.ts';
-import { forEach } from './for-each.ts';
-import type { LiquidityVenue } from './liquidity-venue.ts';
+import type { ChainScanner } from './deposits/chain-scanner.ts';
 import type { OrderExpiry } from './order-expiry.ts';
 import type { OrderSettler } from './order-settler.ts';
-import type { DuePayment, PaymentWorker } from './payment-worker.ts';
+import type { DuePayment, PaymentWorker } from './payments/payment-worker.ts';
+import type { LiquidityVenue } from './venues/liquidity-venue.ts';
 
 export interface SettlementWorkerOptions {
   readonly orm: MikroORM;
@@ -26,64 +26,64 @@ export interface SettlementWorkerOptions {
   readonly venue: LiquidityVenue;
   readonly expiry: OrderExpiry;
   readonly jobs: JobQueue;
-  /** What else is done on each chain. */
+  /** Further tasks on each chain. */
   readonly tasks: readonly ChainTask[];
-  /** Between two looks at the chains. */
+  /** Milliseconds between two checks of the chains. */
   readonly pollMs: number;
   readonly leaseMs: number;
 }
 
-/** Between two log lines about a chain that goes on failing. */
+/** Milliseconds between two log lines about a chain that keeps failing. */
 const quietMs = 60_000;
-/** An order this long overdue was lost by the queue. */
+/** An order this long overdue was lost by the job queue. */
 const overdueMs = 5_000;
 const sweepEveryMs = 5_000;
 const expireEveryMs = 1_000;
-/** Between two looks for what the venue has left to sell. */
+/** Milliseconds between two checks for positions at the venue. */
 const cashEveryMs = 5_000;
-/** After an order could not be settled. */
+/** Milliseconds until an order that could not be settled is retried. */
 const retryMs = 10_000;
-/** Orders that one sweep takes up. */
+/** Orders that one sweep reads. */
 const sweepBatch = 500;
-/** How long payments go on before their chain is read again. */
+/** Time for a chain's payments before the chain is read again. */
 const paymentsMs = 1_000;
-/** Scans of a chain, and how long another is begun, before its payments get their turn. */
+/** Most scans of a chain before its payments, and how long further scans may begin. */
 const maxScans = 5;
 const scansMs = 5_000;
-/** Between two notes of a chain that it answers. */
+/** Minimum milliseconds between two records that a chain answers. */
 const noteEveryMs = 5_000;
-/** Chains of a round that one process works on at a time. */
+/** Chains that one process works on concurrently. */
 const chainsAtOnce = 4;
-/** Orders that are settled together, and such groups that one process works on at a time. */
+/** Orders that are settled together, and such groups that one process settles concurrently. */
 const groupSize = 20;
 const groupsAtOnce = 2;
 
 /**
- * One of any number of processes that settle orders. Chains are shared out by leases; orders are woken by jobs, and by
- * a sweep over the rows for jobs that were lost.
+ * One of any number of processes that settle orders. Leases share out the chains. Jobs wake orders,
+ * and a sweep over the rows replaces lost jobs.
  */
 export class SettlementWorker {
   readonly #options: SettlementWorkerOptions;
   readonly #leases: ChainLeases;
-  /** When each chain was last looked at, and each task last run on it, by the process's own clock. */
+  /** When each chain was last checked and each task last run on it, by the process's own clock. */
   readonly #turns = new Map<string, number>();
-  /** Chains that cannot be worked on at present, and when the log last said so. */
+  /** Failing chains, and when the log last reported each. */
   readonly #failing = new Map<string, number>();
-  readonly #loops: Promise<void>[] = [];
+  readonly #loops: Repeated[] = [];
   /** Rounds over the chains that have not ended, and the chains that they still work on. */
   readonly #rounds = new Set<Promise<void>>();
   readonly #busy = new Set<string>();
-  /** Chains whose scan waits for somebody to look: what they say of payments is not to be trusted either. */
+  /** Chains whose scan waits for staff. What their nodes say of payments is not trusted either. */
   readonly #stopped = new Set<string>();
   #held: ChainLease[] = [];
-  readonly #stop = new AbortController();
+  #isStopped = false;
 
   constructor(options: SettlementWorkerOptions) {
     this.#options = options;
     this.#leases = new ChainLeases(options.orm, uuidv4(), options.leaseMs, [...options.adapters.keys()]);
   }
 
-  /** Makes the rows of the chains. */
+  /** Creates the rows of the chains. */
   async open(): Promise<void> {
     await this.#leases.open();
   }
@@ -104,18 +104,18 @@ export class SettlementWorker {
     if (venue.settleCash) this.#loop(cashEveryMs, 'venue_cash_failed', async () => venue.settleCash?.());
   }
 
-  /** Ends what is under way and gives the chains back. */
+  /** Finishes the work in progress and releases the chains. */
   async stop(): Promise<void> {
-    this.#stop.abort();
-    await Promise.all(this.#loops);
+    this.#isStopped = true;
+    await Promise.all(this.#loops.map((loop) => loop.stop()));
     await Promise.all(this.#rounds);
-    // Best effort: without a database, the leases end by themselves.
+    // Best effort: without a database, the leases expire by themselves.
     await this.#leases.release().catch(() => {});
   }
 
   /**
-   * Everything that is due now, without the queue: for tests, and for whoever drives settlement by hand. Goes on while
-   * one thing leads to another.
+   * Does everything that is due now, without the queue, until no order is due. For tests and for
+   * driving settlement by hand.
    */
   async tick(): Promise<void> {
     const { expiry, clock } = this.#options;
@@ -131,23 +131,23 @@ export class SettlementWorker {
   }
 
   /**
-   * Begins a look at every chain that this process holds and that no earlier round still works on: one that takes long
-   * keeps no other waiting.
+   * Begins a check of every chain that this process holds and that no earlier round still works on.
+   * A slow chain thus delays no other.
    */
   async #round(budgetMs = paymentsMs): Promise<{ readonly ended: Promise<void> }> {
     const free = this.#held.filter(({ chain }) => !this.#busy.has(chain));
     if (free.length === 0) return { ended: Promise.resolve() };
     const due = await this.#options.payments.due(free.map(({ chain }) => chain));
     for (const { chain } of free) this.#busy.add(chain);
-    const ended = forEach(free, chainsAtOnce, async (lease) => {
+    const ended = forEachConcurrently(free, chainsAtOnce, async (lease) => {
       await this.#look(lease, due.get(lease.chain) ?? [], budgetMs).finally(() => this.#busy.delete(lease.chain));
     });
     return { ended };
   }
 
   /**
-   * One look at a chain: it is read, so that no deposit waits for payments, then payments are taken on for so long, unless
-   * its scan stopped. What no time is left for stays due.
+   * Checks a chain: scans it first, so that no deposit waits for payments, and then works on
+   * payments within the budget. A stopped scan allows no payments. Payments without time stay due.
    */
   async #look(lease: ChainLease, due: readonly DuePayment[], budgetMs: number): Promise<void> {
     const { payments, tasks } = this.#options;
@@ -178,19 +178,19 @@ export class SettlementWorker {
     }
   }
 
-  /** Whether so long has passed since the last turn, which this one then is. */
+  /** Whether `everyMs` has passed since the last turn. If so, records this turn. */
   #isTurn(name: string, everyMs: number): boolean {
     const now = this.#options.clock.now().getTime();
     const sinceMs = now - (this.#turns.get(name) ?? Number.NEGATIVE_INFINITY);
-    // A turn of the future was before the clock was set back.
+    // A turn with a future time predates a clock correction.
     if (sinceMs >= 0 && sinceMs < everyMs) return false;
     this.#turns.set(name, now);
     return true;
   }
 
   /**
-   * Notes that a chain could be read, which ends a failure, whichever process noted that, and when it was read to its
-   * head. At least once in so long.
+   * Records that a chain answered, at most once per `everyMs`. This ends a failure that any process
+   * recorded. Also records when the chain was read to its head.
    */
   async #answered({ chain, fence }: ChainLease, readAt: Date | null, everyMs: number): Promise<void> {
     const { orm, log } = this.#options;
@@ -204,7 +204,7 @@ export class SettlementWorker {
     );
   }
 
-  /** Notes for staff since when a chain fails, and says so in the log, now and once a minute. */
+  /** Records since when a chain fails, for staff, and logs it at once and then once a minute. */
   async #failed({ chain, fence }: ChainLease, error: unknown): Promise<void> {
     const { orm, clock, log } = this.#options;
     const now = clock.now();
@@ -221,7 +221,7 @@ export class SettlementWorker {
       );
   }
 
-  /** Reads a chain to its head, if that does not take too long. */
+  /** Scans a chain to its head, within the limits on scans and time. */
   async #scan(
     adapter: ChainAdapter,
     lease: ChainLease,
@@ -238,7 +238,7 @@ export class SettlementWorker {
     return { hasMoved, isAtHead, isStopped: result === 'stopped' };
   }
 
-  /** Does something on a chain. What goes wrong there is no concern of the other chains. */
+  /** Works on a chain. An error there does not affect the other chains. */
   async #onChain(lease: ChainLease, work: (adapter: ChainAdapter) => Promise<void>): Promise<void> {
     const { adapters, scanner, log } = this.#options;
     const adapter = adapters.get(lease.chain);
@@ -256,12 +256,12 @@ export class SettlementWorker {
     }
   }
 
-  /** A process without adapters has nothing to sign with, and takes no share of the chains. */
+  /** A process without adapters cannot sign, and takes no share of the chains. */
   async #renew(): Promise<void> {
     if (this.#options.adapters.size > 0) this.#held = await this.#leases.renew();
   }
 
-  /** Orders whose alarm is overdue are settled as if a job had come. */
+  /** Settles overdue orders as if a job had come. */
   async #sweep(): Promise<void> {
     const { clock } = this.#options;
     for (;;) {
@@ -273,7 +273,10 @@ export class SettlementWorker {
     }
   }
 
-  /** The end of the waiting of an order without a deposit is not among them: the expiry sweep has that. */
+  /**
+   * Reads the due orders. Orders without a deposit at the end of their window belong to the expiry
+   * sweep.
+   */
   async #dueOrders(before: Date): Promise<string[]> {
     const rows = await this.#options.orm.em.fork().execute<{ id: string }[]>(
       `select id from exchange_order o
@@ -286,13 +289,13 @@ export class SettlementWorker {
     return rows.map(({ id }) => id);
   }
 
-  /** Settles orders. One that fails keeps an alarm, and the sweep comes back to it. */
+  /** Settles orders. A failed order gets a new time, and the sweep retries it. */
   async #settle(orderIds: readonly string[]): Promise<void> {
     const { orm, clock, settler, log } = this.#options;
     const groups = Array.from({ length: Math.ceil(orderIds.length / groupSize) }, (_, index) =>
       orderIds.slice(index * groupSize, (index + 1) * groupSize),
     );
-    await forEach(groups, groupsAtOnce, async (group) => {
+    await forEachConcurrently(groups, groupsAtOnce, async (group) => {
       for (const [orderId, error] of await settler.settle(group)) {
         log.error({ event: 'settle_failed', order_id: orderId, ...errorMembers(error) }, 'an order was not settled');
         const again = new Date(clock.now().getTime() + retryMs);
@@ -301,18 +304,8 @@ export class SettlementWorker {
     });
   }
 
-  get #isStopped(): boolean {
-    return this.#stop.signal.aborted;
-  }
-
-  #loop(everyMs: number, event: string, task: () => Promise<void>): void {
-    const { log } = this.#options;
-    const run = async (): Promise<void> => {
-      while (!this.#isStopped) {
-        await task().catch((error) => log.warn({ event, ...errorMembers(error) }, 'a round of settlement failed'));
-        await sleep(everyMs, undefined, { signal: this.#stop.signal }).catch(() => {});
-      }
-    };
-    this.#loops.push(run());
+  #loop(pauseMs: number, event: string, task: () => Promise<void>): void {
+    const onFailure = warning(this.#options.log, event, 'a round of settlement failed');
+    this.#loops.push(repeat({ task, rhythm: withPause(pauseMs), onFailure }));
   }
 }

@@ -5,29 +5,29 @@ import type { Order } from '../orders/order.entity.ts';
 import { moveOrder } from '../orders/order-moves.ts';
 import type { OrderMove } from '../orders/order-status.ts';
 import type { PriceBook } from '../rates/price-book.ts';
-import type { Deposit } from './deposit.entity.ts';
-import type { LiquidityVenue } from './liquidity-venue.ts';
-import type { Payment } from './payment.entity.ts';
-import type { Trade } from './trade.entity.ts';
+import type { Deposit } from './deposits/deposit.entity.ts';
+import type { Payment } from './payments/payment.entity.ts';
+import type { LiquidityVenue } from './venues/liquidity-venue.ts';
+import type { Trade } from './venues/trade.entity.ts';
 
-/** How settlement behaves; durations in seconds. */
+/** Rules of settlement. Durations are in seconds. */
 export interface SettlementRules {
   /**
-   * How far below the agreed gross amount the venue may fill, and what the legs of a trade may lose together of its worth; a
-   * fraction in decimal text.
+   * How far below the agreed gross amount the venue may fill, and what both legs of a trade
+   * together may lose of its value. A fraction in decimal text.
    */
   readonly maxSlippage: string;
-  /** Extra deposits of an order that are refunded by themselves. */
+  /** Extra deposits of an order that are refunded automatically. */
   readonly maxRefunds: number;
-  /** How long liquidity is looked for. */
+  /** How long the settler looks for liquidity. */
   readonly exchangeDeadlineSec: number;
-  /** How long a payment's fate may stay unknown before its order fails and staff look at it. */
+  /** How long a payment's status may stay unknown before its order fails and staff check it. */
   readonly paymentUnknownSec: number;
-  /** How long after the window a deposit that came in time may be mined; then it is late. */
+  /** How long after the window a deposit that came in time may be mined. After that it is late. */
   readonly depositGraceSec: number;
 }
 
-/** What the steps need beside the rows. */
+/** Everything that the steps need besides the rows. */
 export interface SettlementTools {
   readonly catalogue: CurrencyCatalogue;
   readonly prices: PriceBook;
@@ -38,44 +38,54 @@ export interface SettlementTools {
 /** How far a chain was read. */
 export interface ScannedTo {
   readonly height: number;
-  /** The height up to which the chain itself called its blocks final; null where confirmations alone decide. */
+  /**
+   * The height up to which the chain itself calls its blocks final. Null where confirmations alone
+   * decide.
+   */
   readonly final: number | null;
-  /** Whether no block of the chain was left to read. */
+  /** Whether the chain was read to its head. */
   readonly isAtHead: boolean;
-  /** When a look began that read the chain to its head; null while none did. */
+  /** Start of the last scan that reached the chain's head. Null before the first. */
   readonly readAt: Date | null;
 }
 
-/** One order under its row lock, with everything that decides its next move, inside one transaction. */
+/**
+ * One order under its row lock, with everything that decides its next move, inside one transaction.
+ */
 export interface Settling {
   readonly em: EntityManager;
   readonly tools: SettlementTools;
   readonly now: Date;
   readonly order: Order;
-  /** Every deposit to the order's address, in the order they were seen. */
+  /** Every deposit to the order's address, in the order of their sightings. */
   readonly deposits: readonly Deposit[];
   readonly payments: Payment[];
-  /** The exchange of the order, once it is decided. */
+  /** The trade of the order, once it is decided. */
   trade: Trade | null;
-  /** What the steps book; written with the rest, for all orders of the transaction at once. */
+  /** Journal entries of the steps, written together for all orders of the transaction. */
   readonly bookings: Booking[];
-  /** What the book has of the order's account `client`; `client-account` tells what follows. */
+  /**
+   * The ledger lines of the order's `client` account. `client-account` computes balances from them.
+   */
   readonly client: LedgerLine[];
   /** How far each chain was read. */
   readonly scanned: ReadonlyMap<string, ScannedTo>;
 }
 
-/** What a step came to: the order moved and the next step may follow, or it rests until a time or an event. */
+/**
+ * Result of a step: the order moved and the next step may follow, or it waits for a time or an
+ * event.
+ */
 export type StepResult =
   | { readonly outcome: 'moved' }
-  | { readonly outcome: 'rest'; readonly until: Date | null }
-  /** The trade is decided and stored; the venue is asked after the commit. */
+  | { readonly outcome: 'wait'; readonly until: Date | null }
+  /** The trade is decided and stored. The venue is asked after the commit. */
   | { readonly outcome: 'trade'; readonly trade: Trade };
 
 export const moved: StepResult = { outcome: 'moved' };
 
-export function rest(until: Date | null = null): StepResult {
-  return { outcome: 'rest', until };
+export function wait(until: Date | null = null): StepResult {
+  return { outcome: 'wait', until };
 }
 
 /** Moves the order of a settling. */

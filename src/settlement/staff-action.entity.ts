@@ -11,7 +11,7 @@ export const staffActions = [
 ] as const;
 export type StaffActionName = (typeof staffActions)[number];
 
-/** What a member of staff did, or proposed for a second member to approve. */
+/** An action of a staff member, or a proposal for a second member to approve. */
 @Entity({ tableName: 'staff_action' })
 export class StaffAction {
   @PrimaryKey({ type: 'uuid' })
@@ -26,22 +26,25 @@ export class StaffAction {
   @Property({ type: 'uuid', nullable: true })
   depositId!: string | null;
 
-  /** The hold of payouts that is to end. */
+  /** The payout hold that the action ends. */
   @Property({ type: 'uuid', nullable: true })
   holdId!: string | null;
 
-  /** The proposer knows that the cause of that hold stands. */
+  /** The proposer knows that the cause of that hold still stands. */
   @Property({ type: 'boolean' })
   acknowledges!: boolean;
 
-  /** Where a refund goes. */
+  /** The recipient of a refund. */
   @Property({ type: 'text', nullable: true })
   address!: string | null;
 
   @Property({ type: 'text', nullable: true })
   tag!: string | null;
 
-  /** The worst price at which the venue closes what the order's exchange left, in its cash for one coin. */
+  /**
+   * The worst price at which the venue closes the position of the order's trade, in its cash coin
+   * for one coin.
+   */
   @Property({ type: 'decimal', precision: 38, scale: 18, nullable: true })
   price!: string | null;
 

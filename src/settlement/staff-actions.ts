@@ -1,8 +1,8 @@
 import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgresql';
 import { v7 as uuidv7 } from 'uuid';
-import { checkAddress } from '../chains/address.ts';
-import { keyForms } from '../chains/key-forms.ts';
-import { isOwnAddress } from '../chains/own-address.ts';
+import { checkAddress } from '../chains/addresses/address.ts';
+import { keyForms } from '../chains/addresses/key-forms.ts';
+import { isOwnAddress } from '../chains/addresses/own-address.ts';
 import type { Clock } from '../clock.ts';
 import { brokenConstraint } from '../db/database.ts';
 import { AppError } from '../errors.ts';
@@ -11,39 +11,39 @@ import { Big } from '../money.ts';
 import { Order } from '../orders/order.entity.ts';
 import { moveOrder } from '../orders/order-moves.ts';
 import { requireApprover } from '../staff/approvals.ts';
-import { isInDebit } from './client-account.ts';
-import { Deposit } from './deposit.entity.ts';
+import { isInDebit } from './deposits/client-account.ts';
+import { Deposit } from './deposits/deposit.entity.ts';
 import type { OrderSettler } from './order-settler.ts';
-import { Payment } from './payment.entity.ts';
-import { createPayment, type Recipient, refundLeg } from './payments.ts';
-import { refuseUnknownHold, resumePayouts } from './payout-holds.ts';
+import { Payment } from './payments/payment.entity.ts';
+import { createPayment, type Recipient, refundLeg } from './payments/payments.ts';
+import { refuseUnknownHold, resumePayouts } from './payments/payout-holds.ts';
 import type { Settling } from './settling.ts';
 import { StaffAction, type StaffActionName } from './staff-action.entity.ts';
-import { payBought, unwindTrade } from './steps/exchange.ts';
-import { newest } from './steps/pay.ts';
-import { unreturned } from './steps/refund.ts';
-import { priceOf, setVenuePrice } from './venue-price.ts';
+import { decidePayout, unwindTrade } from './steps/exchange.ts';
+import { currentPayment } from './steps/pay.ts';
+import { unreturnedPart } from './steps/refund.ts';
+import { priceOf, setVenuePrice } from './venues/venue-price.ts';
 
-/** What a member of staff wants done. */
+/** A staff member's request for an action. */
 export interface StaffProposal {
   readonly action: StaffActionName;
-  /** Member who asks. */
+  /** The proposing staff member. */
   readonly staffId: string;
-  /** The order, or for a refund also one of its deposits, or a deposit of no order. */
+  /** The order; for a refund also one of its deposits, or a deposit without an order. */
   readonly orderId?: string;
   readonly depositId?: string;
-  /** The hold of payouts that is to end, in place of an order. */
+  /** The payout hold to end, in place of an order. */
   readonly holdId?: string;
-  /** End that hold although its cause stands. */
+  /** Ends that hold although its cause stands. */
   readonly acknowledges?: boolean;
-  /** Where a refund goes. */
+  /** The recipient of a refund. */
   readonly recipient?: Recipient;
-  /** For `venue_price`: the venue's cash for one coin, as a decimal string. */
+  /** For `venue_price`: the venue's cash coin for one coin, as a decimal string. */
   readonly price?: string;
   readonly reason: string;
 }
 
-/** These move money, and so take effect only once a second member approves. */
+/** Actions that move money take effect only once a second member approves. */
 const needsApproval: Readonly<Record<StaffActionName, boolean>> = {
   refund: true,
   retry_payout: true,
@@ -62,8 +62,8 @@ export interface StaffActionsOptions {
 }
 
 /**
- * What staff can do to an order. Each action is a row with its reason and its actors, written in the transaction that
- * carries it out.
+ * Carries out staff actions on orders. Each action is a row with its reason and its actors, written
+ * in the transaction that carries it out.
  */
 export class StaffActions {
   readonly #options: StaffActionsOptions;
@@ -73,10 +73,11 @@ export class StaffActions {
   }
 
   /**
-   * Carries an action out, or stores it for a second member to approve when it moves money. What could not be carried
-   * out now is refused now.
+   * Carries out an action, or stores it for a second member's approval when it moves money. An
+   * action that could not be carried out now is refused now.
    *
-   * @throws AppError action_not_possible, order_not_found, deposit_not_found, or what is wrong with the address.
+   * @throws AppError action_not_possible, order_not_found, deposit_not_found, or the fault of the
+   * address.
    */
   async propose(proposal: StaffProposal, outer: EntityManager = this.#options.orm.em.fork()): Promise<StaffAction> {
     const { clock } = this.#options;
@@ -115,10 +116,11 @@ export class StaffActions {
   }
 
   /**
-   * Carries out what another member proposed.
+   * Carries out another member's proposal.
    *
-   * @throws AppError as `requireApprover` does; action_not_possible when it was decided before, or things
-   *   have moved on since.
+   * @throws AppError as `requireApprover` does.
+   * @throws AppError action_not_possible when it was decided before, or the order has changed
+   * since.
    */
   async approve(
     actionId: string,
@@ -138,7 +140,7 @@ export class StaffActions {
     });
   }
 
-  /** Turns a proposal down, or withdraws it. */
+  /** Rejects a proposal, or withdraws it. */
   async reject(
     actionId: string,
     staffId: string,
@@ -161,8 +163,9 @@ export class StaffActions {
   }
 
   /**
-   * Tells now what would stand in the way of an approval, by doing it and undoing it. It has entities of its own, but the
-   * caller's connection: waiting for a second one while holding the first would use up the pool.
+   * Checks whether an approval would succeed now, by carrying the action out and rolling it back.
+   * It uses its own entities but the caller's connection: waiting for a second one while holding
+   * the first could exhaust the pool.
    */
   async #rehearse(outer: EntityManager, action: StaffAction): Promise<void> {
     const undo = new Error('the rehearsal is over');
@@ -191,7 +194,7 @@ export class StaffActions {
       const now = this.#options.clock.now();
       return resumePayouts(em, action.holdId, { ...action, decidedBy: staffId, now });
     }
-    if (action.orderId === null) return refundStranger(em, action, this.#options);
+    if (action.orderId === null) return refundUnassignedDeposit(em, action, this.#options);
     const settling = await this.#options.settler.open(em, action.orderId);
     if (!settling) throw new AppError('order_not_found', 'there is no such order');
     const details = { at: settling.now, actor: `staff:${staffId}`, detail: action.reason };
@@ -239,7 +242,7 @@ async function orderOf(em: EntityManager, { orderId, depositId }: StaffProposal)
   return orderId;
 }
 
-/** Writes a proposal, of which there is one at a time: two would be carried out twice. */
+/** Writes a proposal. Only one of a kind may be open, because two would be carried out twice. */
 async function writeOnce(em: EntityManager): Promise<void> {
   try {
     await em.flush();
@@ -270,11 +273,11 @@ async function setRecipient(em: EntityManager, action: StaffAction, recipient: R
 }
 
 function recipientOf({ address, tag }: StaffAction): Recipient {
-  if (address === null) throw new Error('a refund without an address');
+  if (address === null) throw new Error('the refund has no address');
   return { address, tag };
 }
 
-/** Sends a deposit, or what of it was not exchanged, to the address that staff were given. */
+/** Refunds a deposit, or its part that was not exchanged, to the address that staff gave. */
 async function refund(settling: Settling, action: StaffAction, details: Details): Promise<void> {
   const { em, order, deposits, payments, trade } = settling;
   const deposit = deposits.find(({ id }) => id === action.depositId);
@@ -286,15 +289,15 @@ async function refund(settling: Settling, action: StaffAction, details: Details)
     refuseLive(payments, deposit.id, 'main');
     if (exchanged?.state === 'filled') await unwindTrade(settling, exchanged);
     moveOrder(em, order, 'staff_refund', details);
-    // What was not exchanged is a leg of its own, which was decided together with the payout.
+    // The part that was not exchanged is a separate leg, decided together with the payout.
     const hasRest = exchanged !== null && payments.some(({ kind }) => kind === 'payout');
     pay(settling, deposit, 'main', new Big(hasRest ? exchanged.amountFrom : deposit.amount), action);
     return;
   }
   if (deposit.problem === null) {
-    throw notPossible(`the order is ${order.status} and takes care of this deposit by itself`);
+    throw notPossible(`the order is ${order.status} and handles this deposit without staff`);
   }
-  const { leg, amount } = unreturned(settling, deposit);
+  const { leg, amount } = unreturnedPart(settling, deposit);
   if (leg === null) throw notPossible('all of this deposit is paid, or on its way; it cannot be paid twice');
   deposit.problem = null;
   pay(settling, deposit, leg, amount, action);
@@ -311,13 +314,13 @@ function refuseLive(payments: readonly Payment[], depositId: string, leg: Paymen
 function pay(settling: Settling, deposit: Deposit, leg: Payment['leg'], amount: Big, action: StaffAction): void {
   const made = refundLeg(settling, deposit, leg, amount, recipientOf(action));
   if (made === 'netted') {
-    throw notPossible("the order's account is owed nothing more in this coin: a deposit that was used is gone");
+    throw notPossible("the order's account is owed nothing more in this coin: a deposit that it used was lost");
   }
   if (typeof made === 'string') throw notPossible("the amount does not cover its network's fee");
 }
 
-/** A deposit with a tag that is nobody's goes back as a payment of no order. */
-async function refundStranger(
+/** Refunds a deposit with an unknown tag, by a payment without an order. */
+async function refundUnassignedDeposit(
   em: EntityManager,
   action: StaffAction,
   { clock, settler }: StaffActionsOptions,
@@ -338,15 +341,18 @@ async function refundStranger(
   deposit.problem = null;
 }
 
-/** Goes on with the payout of a failed order: the same one while it may still confirm, a new one once it is dead. */
+/**
+ * Continues the payout of a failed order: the same payment while it may still be confirmed, a new
+ * one once it is dead.
+ */
 function retryPayout(settling: Settling, details: Details): void {
   const { em, order, deposits, payments, tools, trade } = settling;
   if (order.status !== 'failed') throw notPossible(`the order is ${order.status}; only a failed one can be retried`);
   const deposit = deposits.find(({ id }) => id === order.depositId);
   const currency = tools.catalogue.find(order.coinTo, order.networkTo);
   if (trade?.state !== 'filled' || !deposit || !currency) throw notPossible('nothing was exchanged for this order');
-  if (isInDebit(settling)) throw notPossible("the order's account is in debit: a deposit that was used is gone");
-  const payout = newest(payments.filter(({ kind }) => kind === 'payout'));
+  if (isInDebit(settling)) throw notPossible("the order's account is in debit: a deposit that it used was lost");
+  const payout = currentPayment(payments.filter(({ kind }) => kind === 'payout'));
   moveOrder(em, order, 'staff_retry', details);
   if (payout && payout.state !== 'dead') {
     payout.problem = null;
@@ -354,7 +360,7 @@ function retryPayout(settling: Settling, details: Details): void {
     return;
   }
   if (!payout) {
-    payBought(settling, trade);
+    decidePayout(settling, trade);
     return;
   }
   const recipient = { address: order.recipientAddress, tag: order.recipientAddressTag };
@@ -370,7 +376,10 @@ function retryPayout(settling: Settling, details: Details): void {
   });
 }
 
-/** Ends what was never signed, so that staff can decide anew; an exchange ends at its venue first. */
+/**
+ * Ends a payment that was never signed, so that staff can decide anew. A trade first ends at its
+ * venue.
+ */
 async function markFailed(settling: Settling, details: Details): Promise<void> {
   const { em, order, payments, now } = settling;
   if (order.status === 'exchanging') {
@@ -409,7 +418,7 @@ function hold({ order, now }: Settling): void {
 
 function release({ order, now }: Settling, { proposedAt }: StaffAction): void {
   if (order.heldAt === null) throw notPossible('the order is not held');
-  // What was weighed then says nothing about why it is held now.
+  // The approval concerned the earlier hold, not the present one.
   if (order.heldAt > proposedAt) throw notPossible('the order was held anew since this was proposed; propose it again');
   order.heldAt = null;
   order.holdReason = null;

@@ -2,7 +2,18 @@ import { Big, floorTo, maxOf, minOf, storedDecimals } from '../money.ts';
 import type { Order } from '../orders/order.entity.ts';
 import { type PricePair, type QuotedCurrency, quoteTerms } from '../rates/quote.ts';
 
-/** What an order exchanges and what its user gets. */
+/**
+ * Computes the gross amount of an exchange, in units of coin_to: the user's amount plus both fees.
+ */
+export function grossOf({
+  amountTo,
+  serviceFee,
+  networkFee,
+}: { readonly [Part in 'amountTo' | 'serviceFee' | 'networkFee']: Big | string }): Big {
+  return new Big(amountTo).plus(serviceFee).plus(networkFee);
+}
+
+/** The amount that an order exchanges and the amount that its user receives. */
 export interface ExchangeTerms {
   /** Units of coin_from. */
   readonly amountFrom: Big;
@@ -25,8 +36,9 @@ type OrderTerms = Pick<
 >;
 
 /**
- * How much of what arrived is exchanged. Fixed terms hold up to the expected amount and float terms up to the pair's
- * maximum; the rest goes back. A float rest that is not worth its own fee is exchanged as well.
+ * Computes how much of the arrived amount is exchanged. Fixed terms hold up to the expected amount
+ * and float terms up to the pair's maximum; the rest is refunded. A float rest below its refund's
+ * fee is exchanged as well.
  */
 export function exchangedAmount(order: OrderTerms, arrived: Big, refundFee: Big): Big {
   if (order.rateType === 'fixed') return minOf(arrived, new Big(order.amountFromExpected));
@@ -35,9 +47,9 @@ export function exchangedAmount(order: OrderTerms, arrived: Big, refundFee: Big)
 }
 
 /**
- * The terms on which an amount is exchanged. Float: at the prices of this moment. Fixed: as quoted; less than the
- * expected amount keeps the quoted price and both fees, of which the network's does not shrink. Null when the fees eat
- * it all.
+ * Computes the terms of an exchange. Float: at current prices. Fixed: as quoted. For less than the
+ * expected amount the quoted price and both fees hold, and the network fee does not shrink. Null
+ * when the fees exceed the amount.
  */
 export function exchangeTerms(
   order: OrderTerms,
@@ -50,16 +62,18 @@ export function exchangeTerms(
   return terms.amountTo.gt('0') ? terms : null;
 }
 
-/** Whether the quoted price of a fixed order gives its user no more than these prices do, before fees. */
+/**
+ * Whether the quoted price of a fixed order gives its user no more than these prices, before fees.
+ */
 export function isNoBetterThan(order: OrderTerms, { from, to }: PricePair): boolean {
   const expected = new Big(order.amountFromExpected);
   return expected.times(from).gte(grossQuoted(order).times(to));
 }
 
-/** What the quote of an order gives for its expected amount, before fees. */
+/** The gross amount that an order's quote gives for its expected amount. */
 function grossQuoted(order: OrderTerms): Big {
-  const net = new Big(order.amountFromExpected).times(order.rateQuoted);
-  return net.plus(order.serviceFeeQuoted).plus(order.networkFeeQuoted);
+  const amountTo = new Big(order.amountFromExpected).times(order.rateQuoted);
+  return grossOf({ amountTo, serviceFee: order.serviceFeeQuoted, networkFee: order.networkFeeQuoted });
 }
 
 function floatTerms(order: OrderTerms, amountFrom: Big, to: QuotedCurrency, prices: PricePair): ExchangeTerms {
@@ -82,8 +96,7 @@ function fixedTerms(order: OrderTerms, amountFrom: Big, to: QuotedCurrency): Exc
   };
 }
 
-/** The least that the venue must give for an exchange. */
-export function leastBought({ amountTo, serviceFee, networkFee }: ExchangeTerms, maxSlippage: string): Big {
-  const gross = amountTo.plus(serviceFee).plus(networkFee);
-  return floorTo(gross.times(new Big('1').minus(maxSlippage)), storedDecimals);
+/** The smallest amount that the venue must give for an exchange. */
+export function leastBought(terms: ExchangeTerms, maxSlippage: string): Big {
+  return floorTo(grossOf(terms).times(new Big('1').minus(maxSlippage)), storedDecimals);
 }

@@ -1,10 +1,11 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { v7 as uuidv7 } from 'uuid';
-import { DepositAccount } from '../chains/deposit-account.entity.ts';
-import { allNetworks, type Network } from '../chains/networks.ts';
+import { DepositAccount } from '../chains/addresses/deposit-account.entity.ts';
+import { allNetworks, type Network } from '../chains/networks/networks.ts';
 import { SignerError } from '../chains/signer.ts';
 import type { Clock } from '../clock.ts';
 import { advisoryLocks, withAdvisoryLock } from '../db/database.ts';
+import { every, type Repeated, repeat } from '../jobs/repeat.ts';
 import { errorMembers, type Log } from '../log.ts';
 import type { DepositKeys } from './deposit-keys.ts';
 
@@ -14,11 +15,14 @@ export interface DepositPoolOptions {
   readonly keys: DepositKeys;
   readonly clock: Clock;
   readonly log: Log;
-  /** Whether a chain is served; the pools of others stay as they are. All are unless given. */
+  /**
+   * Whether a chain is served. The pools of other chains stay as they are. Default: all chains are
+   * served.
+   */
   readonly isServed?: (chain: string) => boolean;
-  /** How many free addresses each pool holds. */
+  /** Number of free addresses that each pool holds. */
   readonly target?: number;
-  /** How many addresses one statement writes. */
+  /** Number of addresses that one statement writes. */
   readonly batch?: number;
 }
 
@@ -28,27 +32,26 @@ interface Level {
   readonly last: number;
 }
 
-/** While failing, so many attempts pass between two log lines. */
+/** Failed attempts between two log lines. */
 const quietFailures = 60;
 
-/** One network of each keychain, which stands for all of them. */
+/** One network for each keychain, which stands for all networks of that keychain. */
 const keychains: ReadonlyMap<string, Network> = new Map(
   allNetworks()
     .toReversed()
     .map((network) => [network.keychain, network]),
 );
 
-/** The signer's side of deposits: makes the public accounts and keeps the address pools filled. */
+/** The signer's side of deposits: writes the public accounts and keeps the address pools filled. */
 export class DepositPool {
   readonly #options: DepositPoolOptions;
   readonly #pools: readonly string[];
   readonly #target: number;
   readonly #batch: number;
-  #timer: NodeJS.Timeout | undefined;
-  #running: Promise<void> | undefined;
+  #filling: Repeated | undefined;
   #stopping = false;
   #failures = 0;
-  /** Fingerprint of the keys, once the database's accounts are known to be theirs. */
+  /** Fingerprint of the keys, once the accounts in the database are known to be theirs. */
   #signer: string | undefined;
 
   constructor(options: DepositPoolOptions) {
@@ -61,11 +64,12 @@ export class DepositPool {
   }
 
   /**
-   * Writes the accounts that the database lacks. While the signer is away and the database has accounts, these serve,
-   * and are compared later.
+   * Writes the accounts that the database lacks. While the signer is away and the database has
+   * accounts, these are used, and compared with the signer's later.
    *
-   * @throws Error when the database belongs to other keys: deposits on its addresses would be out of reach. SignerError
-   *   `unavailable` when the database has no accounts, and the signer is away.
+   * @throws Error when the database belongs to other keys: deposits on its addresses would be out
+   *   of reach. SignerError `unavailable` when the database has no accounts, and the signer is
+   *   away.
    */
   async provision(): Promise<void> {
     const { orm, log } = this.#options;
@@ -83,7 +87,7 @@ export class DepositPool {
 
   async #provision(): Promise<void> {
     const { orm, url, keys, clock } = this.#options;
-    // Asked before the lock is taken, as others wait for that.
+    // Asks the signer before it takes the lock, because other processes wait for the lock.
     const signer = await keys.fingerprint();
     const sides = new Map<string, PublicSide>();
     for (const [keychain, network] of keychains) sides.set(keychain, await publicSide(keys, network));
@@ -102,11 +106,11 @@ export class DepositPool {
   }
 
   /**
-   * Makes addresses until each pool holds so many free ones, its target unless given. Returns how many it made: none before
-   * the accounts could be compared with the signer's.
+   * Adds addresses until each pool holds `target` free ones. Returns the number of addresses it
+   * made: 0 until the accounts were compared with the signer's.
    */
   async topUp(target = this.#target): Promise<number> {
-    // Without a need there is no lock to wait for, and no connection to open for it.
+    // When all pools are full, it neither waits for the lock nor opens a connection for it.
     if ((await this.#low(target)).length === 0) return 0;
     return withAdvisoryLock(this.#options.url, advisoryLocks.poolTopUp, async () => {
       let made = 0;
@@ -115,46 +119,55 @@ export class DepositPool {
     });
   }
 
-  /** Makes a batch for each pool that has less, so that a first start need not wait for all; `start` makes the others. */
+  /**
+   * Makes one batch for each pool that has less, so that a first start need not wait for the full
+   * pools; `start` makes the rest.
+   */
   async open(): Promise<number> {
     return this.topUp(Math.min(this.#batch, this.#target));
   }
 
-  /** Tops up again and again until stop. A run that takes longer than the interval is not joined by another. */
+  /**
+   * Tops up the pools every `intervalMs` until `stop`. A run that takes longer than the interval is
+   * not joined by another.
+   */
   start(intervalMs = 1000): void {
-    clearInterval(this.#timer);
-    this.#timer = setInterval(() => {
-      this.#running ??= this.#run().finally(() => {
-        this.#running = undefined;
-      });
-    }, intervalMs).unref();
+    void this.#filling?.stop();
+    this.#filling = repeat({
+      task: () => this.#run(),
+      rhythm: every(intervalMs),
+      onFailure: (error) => this.#failed(error),
+    });
   }
 
-  /** Returns when no run of start is going on any more. A run ends after the batch at hand. */
+  /** Resolves when no run is under way. A run ends after its current batch. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    clearInterval(this.#timer);
-    this.#timer = undefined;
-    await this.#running;
+    await this.#filling?.stop();
+    this.#filling = undefined;
     this.#stopping = false;
   }
 
   async #run(): Promise<void> {
     const { log } = this.#options;
-    try {
-      if (this.#signer === undefined) await this.#provision();
-      const count = await this.topUp();
-      if (count > 0) log.debug({ event: 'address_pool_filled', count }, 'made deposit addresses');
-      this.#failures = 0;
-    } catch (error) {
-      if (this.#failures++ % quietFailures === 0) {
-        const detail = error instanceof SignerError ? error.message : undefined;
-        log.error({ event: 'address_pool_failed', detail, ...errorMembers(error) }, 'could not fill the address pools');
-      }
-    }
+    if (this.#signer === undefined) await this.#provision();
+    const count = await this.topUp();
+    if (count > 0) log.debug({ event: 'address_pool_filled', count }, 'made deposit addresses');
+    this.#failures = 0;
   }
 
-  /** The pools below a target. Both subqueries read as many index entries as a pool has free addresses. */
+  /** Logs the first failure, and then one in `quietFailures`. */
+  #failed(error: unknown): void {
+    if (this.#failures++ % quietFailures !== 0) return;
+    const detail = error instanceof SignerError ? error.message : undefined;
+    const members = { event: 'address_pool_failed', detail, ...errorMembers(error) };
+    this.#options.log.error(members, 'could not fill the address pools');
+  }
+
+  /**
+   * The pools with fewer free addresses than `target`. Both subqueries read as many index entries
+   * as a pool has free addresses.
+   */
   async #low(target: number): Promise<Level[]> {
     const pools = this.#pools;
     if (this.#signer === undefined || pools.length === 0) return [];
@@ -218,7 +231,10 @@ function refuseOtherSigner(account: DepositAccount, signer: string): void {
   );
 }
 
-/** Same keys, other account: somebody changed the row, and deposits would go elsewhere. */
+/**
+ * Refuses an account row that the signer's keys did not make. The fingerprint is the same, so the
+ * row was changed, and deposits would go to addresses of other keys.
+ */
 function refuseOtherSide(account: DepositAccount, side: PublicSide): void {
   if (account.xpub === side.xpub && account.sharedAddress === side.sharedAddress) return;
   throw new Error(

@@ -1,23 +1,30 @@
-/** What a signature that was given once says of itself. */
+/** The facts of a signed transaction, as its journal entry holds them. */
 export interface SignedAttempt {
   readonly attempt: number;
-  /** What the transaction spends; null for one of an early journal, which did not note it. */
+  /**
+   * The inputs or the nonce that the transaction spends; null for an entry of an early journal,
+   * which did not record them.
+   */
   readonly reserves: readonly string[] | null;
   /** In the smallest unit of the chain's own coin. */
   readonly fee: bigint;
 }
 
-/** What a further transaction of a payment adds to what can leave the wallet. */
+/** What a further transaction of a payment adds to the total that can leave the wallet. */
 export interface AddedSpending {
-  /** It can confirm beside those signed before, so that its amount may leave the wallet once more. */
+  /**
+   * True when it can confirm beside the transactions signed before, so that its amount may leave
+   * the wallet once more.
+   */
   readonly isFurther: boolean;
-  /** By so much it costs more than the dearest of those whose place it takes. */
+  /** The amount by which its fee exceeds the highest fee of the transactions that it replaces. */
   readonly fee: bigint;
 }
 
 /**
- * Splits a payment's transactions into groups of which the chain can confirm one at most: each transaction of a group
- * spends something that each other one spends too. The number of groups bounds how often the payment can go out.
+ * Splits a payment's transactions into groups of which the chain can confirm at most one. Each
+ * transaction of a group spends an input or nonce that each other one of the group spends too. The
+ * number of groups is the largest number of times that the payment can go out.
  */
 export function exclusiveGroups(attempts: readonly SignedAttempt[]): SignedAttempt[][] {
   const groups: SignedAttempt[][] = [];
@@ -29,7 +36,7 @@ export function exclusiveGroups(attempts: readonly SignedAttempt[]): SignedAttem
   return groups;
 }
 
-/** What one more transaction adds to the groups there are. */
+/** What one more transaction adds to the existing groups. */
 export function addedSpending(groups: readonly SignedAttempt[][], next: SignedAttempt): AddedSpending {
   const group = groupOf(groups, next);
   if (!group) return { isFurther: true, fee: next.fee };

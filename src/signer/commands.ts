@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { text } from 'node:stream/consumers';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/settings.ts';
 import { choosePassphrase, readHidden } from './passphrase.ts';
 import { phraseOfSeed, seedOfPhrase } from './phrase.ts';
 import { createSealedSeed, readSeed, refuseSecondSeed, sealInPlace, seedPath } from './seed.ts';
 import { SignerKeys } from './signer-keys.ts';
 
-/** Words of the program `signer` that make or show a seed, beside serving one. */
+/** Commands of the program `signer` that make or show a seed. */
 export type SignerCommand = 'init' | 'restore' | 'seal' | 'phrase';
 
 export const signerCommandHelp: Readonly<Record<SignerCommand, string>> = {
@@ -34,7 +34,7 @@ Shows the 24 words of the seed, which restore all keys without a passphrase. Onl
 };
 
 const paperWarning = `
-These 24 words are all the money: whoever reads them can take every coin, and without them and the file all coins are
+These 24 words are all the money: any reader of them can take every coin, and without them and the file all coins are
 lost. Write them on paper now, in this order, and keep the paper where you keep such things. They are not shown again
 unless you ask with: npm run signer -- phrase. Clear the terminal afterwards.
 `;
@@ -43,7 +43,7 @@ function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** Runs one of the commands. What it throws is for people to read. */
+/** Runs one of the commands. Its errors are written for people. */
 export function runSignerCommand(command: SignerCommand, config: Config): Promise<void> {
   const path = seedPath(config.DATA_DIR);
   switch (command) {

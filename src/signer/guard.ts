@@ -2,20 +2,23 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '../clock.ts';
 import { isSameProof, proofHeaders } from './proof.ts';
 
-/** How far the time of a request may be from the signer's, and so how long a nonce must be remembered. */
+/**
+ * Largest difference between the time of a request and the signer's. For that long a nonce must be
+ * remembered.
+ */
 const maxSkewMs = 60_000;
 
-/** Why a request is not let in; `isProven` when it comes from somebody who knows the secret. */
+/** Why a request is refused. `isProven`: the caller proved that it knows the secret. */
 export interface Refusal {
   readonly isProven: boolean;
   readonly detail: string;
 }
 
-/** Lets each request in once, and only from somebody who knows the secret. */
+/** Admits each request once, and only with a proof of the shared secret. */
 export class SignerGuard {
   readonly #clock: Clock;
   readonly #since: number;
-  /** Nonces by when their request is too old anyway. */
+  /** The nonces seen, each with the time from which its request is too old anyway. */
   readonly #seen = new Map<string, number>();
   #purgedAt = 0;
 
@@ -24,7 +27,10 @@ export class SignerGuard {
     this.#since = clock.now().getTime();
   }
 
-  /** Null when the request whose proof would be `right` may come in; it may not a second time. */
+  /**
+   * Checks the proof and the nonce of a request. Returns null when the request, whose proof must be
+   * `right`, is admitted; a replay is refused.
+   */
   refusal(headers: IncomingHttpHeaders, right: string): Refusal | null {
     const nonce = headers[proofHeaders.nonce];
     const time = headers[proofHeaders.time];
@@ -35,12 +41,12 @@ export class SignerGuard {
     const now = this.#clock.now().getTime();
     const made = Number.parseInt(time, 10);
     if (Math.abs(now - made) > maxSkewMs) {
-      return { isProven: true, detail: 'the request is of another time than now; look at the clocks' };
+      return { isProven: true, detail: 'the time of the request is too far from now; check the clocks' };
     }
-    // The nonces of an earlier run are forgotten, so what was made before this one began is too old.
+    // The nonces of an earlier run are lost, so that a request from before the start is refused.
     if (made < this.#since) return { isProven: true, detail: 'the request was made before the signer started' };
     this.#purge(now);
-    if (this.#seen.has(nonce)) return { isProven: true, detail: 'the request was made before' };
+    if (this.#seen.has(nonce)) return { isProven: true, detail: 'the request is a replay of an earlier one' };
     this.#seen.set(nonce, made + maxSkewMs);
     return null;
   }

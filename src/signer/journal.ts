@@ -5,44 +5,45 @@ import { dirname, join, resolve } from 'node:path';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { SignerError } from '../chains/signer.ts';
+import { syncFolder } from '../config/secret-file.ts';
 import { errorCode, ignoreMissing } from '../db/error-code.ts';
-import { syncFolder } from '../secret-file.ts';
 import type { SignedAttempt } from './attempts.ts';
 
-/** What was signed for one attempt. */
+/** The contents that were signed for one attempt. */
 export interface SignedContents {
   readonly chain: string;
   readonly intentDigest: string;
   readonly payloadDigest: string;
   readonly txid: string;
-  /** What the transaction spends. */
+  /** The inputs or the nonce that the transaction spends. */
   readonly reserves: readonly string[];
   /** In the smallest unit of the chain's own coin. */
   readonly fee: bigint;
 }
 
-/** An attempt as it stands in the journal. */
+/** An attempt, as the journal holds it. */
 export interface JournalEntry extends SignedAttempt {
   readonly intentDigest: string;
   readonly txid: string;
 }
 
-/** Entries of the first format, without `reserves` and `fee`, were made for at most so many attempts of a payment. */
+/** Attempts of a payment with entries of the first format, without `reserves` and `fee`. */
 const earlyAttempts = 3;
 
 /**
- * Remembers what was signed for each attempt of each payment, in one file each, for ever. Several processes may share
- * the directory. An entry is never changed, and a crash or power loss leaves it whole or absent.
+ * Records for ever what was signed for each attempt of each payment, in one file each. Several
+ * processes may share the directory. An entry is never changed, and a crash or power loss leaves it
+ * whole or absent.
  */
 export class SignerJournal {
   readonly #dir: string;
 
-  /** Makes the directory, which only its owner may enter. */
+  /** Creates the directory, which only its owner may enter. */
   constructor(dir: string) {
     this.#dir = resolve(dir);
     const topmostMade = mkdirSync(this.#dir, { recursive: true, mode: 0o700 });
     chmodSync(this.#dir, 0o700);
-    // A new directory is on disk for good only when the one above it is.
+    // A new directory is durable only when its parent directory is synced.
     const last = dirname(topmostMade ?? this.#dir);
     for (let above = dirname(this.#dir); ; above = dirname(above)) {
       syncFolder(above);
@@ -51,14 +52,16 @@ export class SignerJournal {
   }
 
   /**
-   * Records what is signed for an attempt, or finds that the very same was recorded before. Either way the entry is on
-   * disk for good when this returns.
+   * Records the contents of an attempt, or finds that the very same contents were recorded before.
+   * Either way the entry is durable when this returns.
    *
-   * @throws SignerError `refused` when the attempt has an entry with other contents, or was revoked.
+   * @throws SignerError `refused` when the attempt has an entry with other contents, or was
+   *   revoked.
    */
   async record(paymentId: string, attempt: number, contents: SignedContents): Promise<'recorded' | 'same'> {
     const { chain, intentDigest, payloadDigest, txid, reserves, fee } = contents;
-    // Members in one order, so that equal contents are equal text; a damaged entry equals none and refuses too.
+    // Members in one order, so that equal contents are equal text. A damaged entry equals none, and
+    // is refused too.
     const early = { paymentId, attempt, chain, intentDigest, payloadDigest, txid };
     const text = lineOf({ ...early, reserves, fee: fee.toString() });
     const { isNew, found } = await this.#enter(paymentId, attempt, text);
@@ -69,16 +72,14 @@ export class SignerJournal {
     return isNew ? 'recorded' : 'same';
   }
 
-  /**
-   * Has an attempt never recorded, for good; false when it was recorded before.
-   */
+  /** Revokes an attempt, so that it can never be recorded; false when it was recorded before. */
   async revoke(paymentId: string, attempt: number): Promise<boolean> {
     const text = revokedLine(paymentId, attempt);
     const { found } = await this.#enter(paymentId, attempt, text);
     return found === text;
   }
 
-  /** Makes the entry of an attempt unless it has one. What it has then is on disk for good. */
+  /** Creates the entry of an attempt unless it has one. The entry is durable in both cases. */
   async #enter(paymentId: string, attempt: number, text: string): Promise<{ isNew: boolean; found: string }> {
     const { shard, folder, name } = this.#placeOf(paymentId);
     const early = await readFile(join(shard, `${name}-${attempt}.json`), 'utf8').catch(ignoreMissing);
@@ -86,15 +87,16 @@ export class SignerJournal {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const isNew = early === undefined && (await createWhole(file, text));
     const found = isNew ? text : (early ?? (await readFile(file, 'utf8')));
-    // Also for an entry of another process, which may not have come so far yet.
+    // Also for an entry of another process, which may not have synced it yet.
     for (const dir of [folder, shard, this.#dir]) await syncDirectory(dir);
     return { isNew, found };
   }
 
   /**
-   * Notes which payload a transaction came from, for ever, before its signatures are shown to anybody. Where signatures
-   * do not cover all amounts (BIP143 covers each input's own), two payloads that lie about different inputs have the same
-   * transaction, and a true signature of each would make it valid at a fee that nobody judged.
+   * Records for ever the payload of a transaction, before any caller gets its signatures. BIP143
+   * signatures cover only the amount of their own input, not all amounts. So two payloads that lie
+   * about different inputs have the same transaction. One true signature of each would make it
+   * valid, at a fee that no limit was checked against.
    *
    * @throws SignerError `refused` when the transaction was signed before from another payload.
    */
@@ -111,9 +113,9 @@ export class SignerJournal {
   }
 
   /**
-   * What was signed for a payment so far, in no order. Attempts that were revoked are left out.
+   * All that was signed for a payment so far, in no fixed order, without revoked attempts.
    *
-   * @throws SignerError `refused` when an entry is damaged, so that nobody knows what it stands for.
+   * @throws SignerError `refused` when an entry is damaged, because its contents are then unknown.
    */
   async entries(paymentId: string): Promise<readonly JournalEntry[]> {
     const { shard, folder, name } = this.#placeOf(paymentId);
@@ -128,7 +130,10 @@ export class SignerJournal {
     return texts.filter((text) => text !== undefined).flatMap((text) => parseEntry(text, paymentId));
   }
 
-  /** Two levels of folders keep each of them small; entries of the first format lie in the upper one. */
+  /**
+   * Two levels of folders keep each of them small. Entries of the first format lie in the upper
+   * one.
+   */
   #placeOf(paymentId: string): { shard: string; folder: string; name: string } {
     const name = bytesToHex(sha256(utf8ToBytes(paymentId)));
     const shard = join(this.#dir, name.slice(0, 2));
@@ -144,7 +149,7 @@ function revokedLine(paymentId: string, attempt: number): string {
   return lineOf({ paymentId, attempt, revoked: true });
 }
 
-/** None where the attempt was revoked. */
+/** Reads an entry; none for a revoked attempt. */
 function parseEntry(text: string, paymentId: string): JournalEntry[] {
   try {
     const { revoked, attempt, intentDigest, txid, reserves = null, fee = '0' } = JSON.parse(text);
@@ -156,17 +161,17 @@ function parseEntry(text: string, paymentId: string): JournalEntry[] {
     if (isWhole) return [{ attempt, intentDigest, txid, reserves, fee: BigInt(fee) }];
     if (revoked === true && text === revokedLine(paymentId, attempt)) return [];
   } catch {
-    // Told below.
+    // The error below covers it.
   }
   throw new SignerError('refused', `an entry of payment ${paymentId} in the journal of signatures is damaged`);
 }
 
-/** Makes a file that holds the text from its first moment; false where the name is taken. */
+/** Creates a file that holds the text from its first moment; false when the name is taken. */
 async function createWhole(file: string, text: string): Promise<boolean> {
   const draft = `${file}.${randomUUID()}.draft`;
   try {
     await writeDurably(draft, text);
-    // A link fails where the name is taken, so no entry is ever overwritten.
+    // A link fails when the name is taken, so no entry is ever overwritten.
     await link(draft, file);
     return true;
   } catch (error) {

@@ -3,60 +3,70 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { SignerError } from '../chains/signer.ts';
 import type { Clock } from '../clock.ts';
-import { type DataDirLock, takeDataDirLock } from '../db/data-dir-lock.ts';
+import { type DataDirLock, takeDataDirLock } from '../db/embedded/data-dir-lock.ts';
 import { type Spending, SpendingBook, type SpendingDay } from './spending.ts';
 
-/** In the asset's smallest unit. */
+/** Limits of one asset, in its smallest unit. */
 export interface AssetLimits {
   readonly perPayment: bigint;
-  /** Of a day in UTC. */
+  /** Limit of a day in UTC. */
   readonly perDay: bigint;
 }
 
-/** What may leave the wallets of one chain. Fees are in the smallest unit of the chain's own coin. */
+/**
+ * Limits on what leaves the wallets of one chain. Fees are in the smallest unit of the chain's own
+ * coin.
+ */
 export interface ChainLimits {
-  /** Of one transaction, a payment's or a sweep's. */
+  /** Limit of one transaction of a payment or a sweep. */
   readonly maxFee: bigint;
-  /** Of a day in UTC, of payments and sweeps together: many fees that are small enough are a lot as well. */
+  /** Limit of a day in UTC, for payments and sweeps together, because many small fees add up. */
   readonly feesPerDay: bigint;
-  /** By contract, exactly as payments name it; the empty text is the chain's own coin. Others are not paid. */
+  /**
+   * By contract, exactly as payments name it; the empty text is the chain's own coin. Other assets
+   * are not paid.
+   */
   readonly assets: ReadonlyMap<string, AssetLimits>;
 }
 
 /** By chain. */
 export type SigningLimits = ReadonlyMap<string, ChainLimits>;
 
-/** What a signer tells of its limits, so that others can compare theirs. */
+/** Tells a digest of a signer's limits, so that gateways can compare it with theirs. */
 export interface TellsLimits {
-  /** As `limitsDigest` of the limits that a live chain has; null where it is not signed for. */
+  /** The `limitsDigest` of a live chain's limits; null for a chain that is not signed for. */
   limitsDigest(chain: string): Promise<string | null>;
 }
 
-/** Names limits in 16 hex digits: equal limits have equal ones. */
+/** A digest of limits in 16 hex digits; equal limits have equal digests. */
 export function limitsDigest({ maxFee, feesPerDay, assets }: ChainLimits): string {
   const rows = [...assets].map(([asset, { perPayment, perDay }]) => [asset, `${perPayment}`, `${perDay}`]);
   rows.sort(([a = ''], [b = '']) => (a < b ? -1 : 1));
   return bytesToHex(sha256(utf8ToBytes(JSON.stringify([`${maxFee}`, `${feesPerDay}`, rows])))).slice(0, 16);
 }
 
-/** What somebody wants to have signed. */
+/** The spending of a requested signature. */
 export interface LimitedSpending extends Spending {
-  /** Of the whole transaction, where `fee` is only what it adds to one that was signed before. */
+  /** Fee of the whole transaction; `fee` is only what it adds to a transaction signed before. */
   readonly wholeFee: bigint;
-  /** What the payment says, where `amount` is 0 for one that was counted before. Null for a sweep. */
+  /**
+   * The amount of the payment; `amount` is 0 for a payment that was counted before. Null for a
+   * sweep.
+   */
   readonly payment: bigint | null;
 }
 
 export interface SignerLimitsOptions {
-  /** Where the spending of each day is kept. */
+  /** The folder of the daily spending files. */
   readonly dir: string;
   readonly limits: SigningLimits;
   readonly clock: Clock;
 }
 
 /**
- * Holds what is signed to limits, and remembers it, so that a restart forgets nothing. Two processes that each counted
- * their own would let out twice as much, so the directory belongs to one at a time.
+ * Checks signatures against limits and counts them durably, so that a restart forgets nothing. Two
+ * processes with counts of their own would let out twice as much, so the directory belongs to one
+ * process at a time.
  */
 export class SignerLimits {
   readonly #book: SpendingBook;
@@ -74,7 +84,7 @@ export class SignerLimits {
 
   /** @throws Error while another process signs with the same directory. */
   static async open(options: SignerLimitsOptions): Promise<SignerLimits> {
-    // The book makes the directory that the lock lies in.
+    // The book creates the directory in which the lock lies.
     new SpendingBook(options.dir);
     const lock = await takeDataDirLock(
       join(options.dir, 'lock'),
@@ -84,18 +94,18 @@ export class SignerLimits {
   }
 
   /**
-   * Counts a spending of today, for good. The same key is counted once.
+   * Counts a spending of today durably. The same key is counted once.
    *
    * @throws SignerError `refused` when a limit does not allow it, and names the limit.
    */
   async claim(spending: LimitedSpending): Promise<void> {
-    // One after the other, as two at once would each find room for itself.
+    // One after another, because two claims at once would each find room for themselves.
     const turn = this.#last.then(() => this.#claim(spending));
     this.#last = turn.catch(() => {});
     return turn;
   }
 
-  /** The limits of a chain; undefined where it has none. */
+  /** The limits of a chain; undefined when it has none. */
   of(chain: string): ChainLimits | undefined {
     return this.#limits.get(chain);
   }
@@ -122,7 +132,8 @@ export class SignerLimits {
     const date = this.#clock.now().toISOString().slice(0, 10);
     const day = await this.#book.day(date);
     if (day.has(key)) return;
-    // What was counted before, such as a replacement at a higher fee, goes out whatever the day has seen since.
+    // A payment that was counted before, such as a replacement at a higher fee, is not checked
+    // against the day again.
     if (amount > 0n && own && spentOf(day, chain, asset, own) + amount > own.perDay) {
       throw refused(`the limit of the day (per_day) of ${what} is reached until 00:00 UTC`);
     }
@@ -133,7 +144,10 @@ export class SignerLimits {
   }
 }
 
-/** A line that a crash damaged may have been a payment of any asset, as large as may be. */
+/**
+ * The spending of a day. A damaged line may have been a payment of any asset, so each counts as the
+ * largest one.
+ */
 function spentOf(day: SpendingDay, chain: string, asset: string, { perPayment }: AssetLimits): bigint {
   return day.amount(chain, asset) + BigInt(day.damaged) * perPayment;
 }

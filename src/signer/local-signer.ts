@@ -16,15 +16,16 @@ import { SignerKeys } from './signer-keys.ts';
 export interface LocalSignerOptions {
   readonly keys: SignerKeys;
   readonly journal: SignerJournal;
-  /** Which kind of transactions a chain has, where it is not the sandbox's. */
+  /** The kind of transactions of each live chain. Other chains are the sandbox's. */
   readonly live?: ReadonlyMap<string, TransactionSigner>;
-  /** What may leave live chains. Without it they are not signed for. */
+  /** Limits of live chains. Without them, live chains are not signed for. */
   readonly limits?: SignerLimits;
 }
 
 /**
- * Of so many transactions of one payment each may confirm beside the others, for all that the signer can know. It has
- * no node to ask, so it believes the gateway that the earlier ones are dead, but not for ever.
+ * The most transactions of one payment that may confirm beside each other, for all that the signer
+ * can know. It has no node to ask. It believes the gateway that earlier transactions are dead, but
+ * not without limit.
  */
 const maxFurther = 3;
 
@@ -35,7 +36,7 @@ export class LocalSigner implements Signer, DepositKeys, TellsLimits {
   readonly #live: ReadonlyMap<string, TransactionSigner>;
   readonly #limits: SignerLimits | undefined;
   readonly #sandbox: TransactionSigner;
-  /** The last request of each payment that is being worked on. */
+  /** The last request of each payment with work under way. */
   readonly #turns = new Map<string, Promise<unknown>>();
 
   constructor({ keys, journal, live = new Map(), limits }: LocalSignerOptions) {
@@ -54,11 +55,12 @@ export class LocalSigner implements Signer, DepositKeys, TellsLimits {
     const { txid, raw } = await this.#inTurn(intent.id, async () => {
       const digests = { intentDigest: intentDigest(chain, intent), payloadDigest: digest(tx.payload) };
       const added = await this.#added(intent, tx, earlier, digests.intentDigest);
-      // Before the signature: bytes that nobody counted must not exist, not even for a moment.
+      // Counted before the signature, so that no signed bytes exist that are not counted.
       if (added && this.#live.has(chain)) await this.#claim(chain, intent, tx, added, digests);
       const signed = opened.sign();
       await this.#onDisk(() => this.#journal.claim(chain, signed.txid, digests.payloadDigest));
-      // Recorded before anybody sees the bytes. A crash in between costs nothing: the same request gives them again.
+      // Recorded before the caller gets the bytes. A crash in between costs nothing: the same
+      // request returns them again.
       await this.#record(intent, { chain, ...digests, txid: signed.txid, reserves: tx.reserves, fee: tx.fee });
       return signed;
     });
@@ -98,13 +100,13 @@ export class LocalSigner implements Signer, DepositKeys, TellsLimits {
     const addresses: string[] = [];
     for (let index = first; index <= last; index++) {
       addresses.push(this.#keys.poolAddress(networkId, index));
-      // Each takes a while, and requests go first.
+      // Each address takes a while, and requests go first.
       await nextTurn();
     }
     return addresses;
   }
 
-  /** Lets another process sign for live chains with the same directory. */
+  /** Releases the directory, so that another process can sign for live chains with it. */
   async close(): Promise<void> {
     await this.#limits?.close();
   }
@@ -113,15 +115,15 @@ export class LocalSigner implements Signer, DepositKeys, TellsLimits {
     return this.#live.get(chain) ?? this.#sandbox;
   }
 
-  /** The amount of a sweep counts for no limit, so where it goes is looked at here too. */
+  /** Checks the recipient of a sweep, because its amount counts against no limit. */
   #sweepFaults(chain: string, { from, to }: PaymentIntent): string[] {
     if (from === null) return [];
-    // Chains that write an address in several ways differ in capitals only.
+    // Where a chain writes an address in several ways, these differ in capitals only.
     const isHome = to.toLowerCase() === this.#kind(chain).hotWallet(chain).toLowerCase();
     return isHome ? [] : ['a sweep goes to the hot wallet only'];
   }
 
-  /** Runs after what was asked for the same payment before. */
+  /** Runs a task after the earlier requests of the same payment. */
   async #inTurn<T>(paymentId: string, task: () => Promise<T>): Promise<T> {
     const turn = (this.#turns.get(paymentId) ?? Promise.resolve()).then(task);
     const ended = turn.catch(() => {});
@@ -134,8 +136,8 @@ export class LocalSigner implements Signer, DepositKeys, TellsLimits {
   }
 
   /**
-   * What the transaction adds to what was signed for the payment before; null when the attempt has an entry, and so
-   * nothing is added.
+   * What the transaction adds to what was signed for the payment before. Null when the attempt has
+   * an entry already, so that nothing is added.
    */
   async #added(
     { id, attempt }: PaymentIntent,
@@ -149,7 +151,7 @@ export class LocalSigner implements Signer, DepositKeys, TellsLimits {
     if (forgotten) {
       throw new SignerError(
         'refused',
-        `attempt ${forgotten.attempt} of payment ${id} was signed, and the gateway does not know of it; it may have paid`,
+        `attempt ${forgotten.attempt} of payment ${id} was signed and may have paid, but the gateway does not know it`,
       );
     }
     if (entries.some((entry) => entry.intentDigest !== intent)) {
@@ -193,7 +195,7 @@ export class LocalSigner implements Signer, DepositKeys, TellsLimits {
     return this.#onDisk(() => this.#journal.record(intent.id, intent.attempt, contents));
   }
 
-  /** What the disk does not let happen is unavailable. */
+  /** Turns a failure of the disk into `unavailable`. */
   async #onDisk<T>(task: () => Promise<T>): Promise<T> {
     try {
       return await task();
@@ -207,18 +209,18 @@ export class LocalSigner implements Signer, DepositKeys, TellsLimits {
 export interface OpenLocalSignerOptions {
   /** 32 bytes, which the caller may wipe afterwards. */
   readonly entropy: Uint8Array;
-  /** Holds the journal and the spending of each day. */
+  /** Holds the journal and the daily spending. */
   readonly dataDir: string;
   /** Makes the kinds of transactions of live chains. All other chains are the sandbox's. */
   readonly live?: (keys: Secp256k1Keys) => ReadonlyMap<string, TransactionSigner>;
-  /** What may leave live chains; one without limits is not signed for. */
+  /** Limits of live chains; a chain without limits is not signed for. */
   readonly limits?: SigningLimits;
   readonly clock?: Clock;
 }
 
 /**
- * The signer of a data directory: its keys come from 32 bytes of entropy, and its journal is shared by all signers of
- * that directory. For live chains only one process signs at a time.
+ * Opens the signer of a data directory. Its keys come from 32 bytes of entropy. All signers of the
+ * directory share its journal. Only one process at a time signs for live chains.
  *
  * @throws Error while another process signs for live chains with the directory.
  */
@@ -240,15 +242,19 @@ export async function openLocalSigner({
 function intentFaults({ id, attempt, amount }: PaymentIntent): string[] {
   const conditions: readonly (readonly [string, boolean])[] = [
     ['the payment has no id', id !== ''],
-    ['the attempt is no number from 1', Number.isSafeInteger(attempt) && attempt >= 1],
+    ['the attempt is not a number from 1', Number.isSafeInteger(attempt) && attempt >= 1],
     ['the amount of the payment is not above 0', amount > 0n],
   ];
   return conditions.filter(([, holds]) => !holds).map(([fault]) => fault);
 }
 
-/** The attempt is no part of it: all attempts of a payment have one intent. */
+/**
+ * A digest of a payment's intent. It leaves out the attempt, because all attempts of a payment have
+ * one intent.
+ */
 function intentDigest(chain: string, { id, from, contract, to, tag, amount }: PaymentIntent): string {
-  // What pays from the hot wallet is digested as before there were sweeps, so that old entries still match.
+  // A payment from the hot wallet has the digest from before sweeps existed, so that old entries
+  // still match.
   return digest(JSON.stringify([chain, id, contract, to, tag, amount.toString(), ...(from === null ? [] : [from])]));
 }
 

@@ -20,19 +20,24 @@ function toLittleEndian(value: bigint): Uint8Array {
   return Uint8Array.from({ length: 32 }, (_, at) => Number((value >> BigInt(8 * at)) & 0xffn));
 }
 
-/** A hash as a scalar of the curve. */
+/** Hashes bytes to a scalar of the curve. */
 function hashToScalar(bytes: Uint8Array): bigint {
   const scalar = fromLittleEndian(keccak_256(bytes)) % Point.Fn.ORDER;
   if (scalar === 0n) throw new Error('a hash is zero as a scalar, which cannot happen by chance');
   return scalar;
 }
 
-/** The view key follows from the spend key. https://docs.getmonero.org/cryptography/asymmetric/private-key/ */
+/**
+ * The keys of a spend key. The view key follows from it.
+ * https://docs.getmonero.org/cryptography/asymmetric/private-key/
+ */
 export function moneroKeysOfSpend(spend: bigint): MoneroKeys {
   return { spend, view: hashToScalar(toLittleEndian(spend)) };
 }
 
-/** The wallet of 32 secret bytes. https://docs.getmonero.org/cryptography/asymmetric/private-key/ */
+/**
+ * The wallet of 32 secret bytes. https://docs.getmonero.org/cryptography/asymmetric/private-key/
+ */
 export function moneroKeys(secret: Uint8Array): MoneroKeys {
   return moneroKeysOfSpend(hashToScalar(secret));
 }

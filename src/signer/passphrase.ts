@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/settings.ts';
 
 const enter = [10, 13];
 const endOfInput = 4;
@@ -9,16 +9,16 @@ const erase = [8, 127];
 export type PassphraseSettings = Pick<Config, 'SIGNER_PASSPHRASE' | 'SIGNER_PASSPHRASE_FILE'>;
 
 /**
- * The passphrase that opens the sealed seed, in bytes that the caller wipes: from the settings, or asked for at the
- * terminal. A file is read once, so it may be a pipe.
+ * Reads the passphrase that opens the sealed seed, in bytes that the caller wipes. It comes from
+ * the settings, or from a question at the terminal. A file is read once, so that it may be a pipe.
  *
- * @throws Error where there is none and nobody to ask.
+ * @throws Error when there is no passphrase and no terminal.
  */
 export async function readPassphrase(settings: PassphraseSettings): Promise<Buffer> {
   return configured(settings) ?? readHidden('passphrase of the signer seed: ');
 }
 
-/** A passphrase to seal with; at the terminal it is asked for twice. */
+/** Reads a passphrase to seal with; at the terminal it is asked for twice. */
 export async function choosePassphrase(settings: PassphraseSettings): Promise<Buffer> {
   const given = configured(settings);
   if (given) return given;
@@ -43,9 +43,9 @@ function configured({ SIGNER_PASSPHRASE, SIGNER_PASSPHRASE_FILE }: PassphraseSet
 }
 
 /**
- * A line that is typed at the terminal and not shown, in bytes that the caller wipes.
+ * Reads a line that is typed at the terminal and not shown, in bytes that the caller wipes.
  *
- * @throws Error where there is no terminal.
+ * @throws Error when there is no terminal.
  */
 export function readHidden(prompt: string): Promise<Buffer> {
   const { stdin, stderr } = process;
@@ -54,7 +54,7 @@ export function readHidden(prompt: string): Promise<Buffer> {
       'the signer seed needs its passphrase, and there is no terminal to ask at: set SIGNER_PASSPHRASE_FILE to a file that holds it',
     );
   }
-  // First: what is typed as soon as the question is there must not be shown either.
+  // First, so that characters typed right after the question are hidden too.
   stdin.setRawMode(true);
   stderr.write(prompt);
   return new Promise((resolve, reject) => {
@@ -74,7 +74,7 @@ export function readHidden(prompt: string): Promise<Buffer> {
         }
         if (enter.includes(byte) || byte === endOfInput) {
           end();
-          // What was typed ahead belongs to the next question.
+          // The rest of the input belongs to the next question.
           if (place + 1 < chunk.length) stdin.unshift(chunk.subarray(place + 1));
           resolve(Buffer.from(typed));
           typed.fill(0);
@@ -85,12 +85,12 @@ export function readHidden(prompt: string): Promise<Buffer> {
       }
     };
     stdin.on('data', take);
-    // After an earlier question it stands still, and a program with nothing to wait for ends.
+    // The earlier question paused stdin, and a program that waits for nothing ends.
     stdin.resume();
   });
 }
 
-/** The last character may be several bytes of UTF-8. */
+/** Removes the last character, which may be several bytes of UTF-8. */
 function eraseCharacter(typed: number[]): void {
   while (((typed.at(-1) ?? 0) & 0xc0) === 0x80) typed.pop();
   typed.pop();

@@ -7,29 +7,35 @@ const wordCount = 24;
 const seedBytes = 32;
 const longestWord = 8;
 
-/** The 24 words that a seed of 32 bytes is written as on paper. https://github.com/bitcoin/bips/blob/master/bip-0039.mediawiki */
+/**
+ * The 24 words of a seed of 32 bytes, as they are written on paper.
+ * https://github.com/bitcoin/bips/blob/master/bip-0039.mediawiki
+ */
 export function phraseOfSeed(entropy: Uint8Array): string {
   return entropyToMnemonic(Uint8Array.from(entropy), wordlist);
 }
 
 /**
- * The seed of 24 words, however they are spaced and capitalised.
+ * The seed of 24 words, in any spacing and capitals.
  *
- * @throws Error that says what is wrong with them and repeats none.
+ * @throws Error that says what is wrong with the words and repeats none of them.
  */
 export function seedOfPhrase(text: string): Uint8Array {
   const words = text.trim().toLowerCase().split(/\s+/);
   if (words.length !== wordCount) throw new Error(`a phrase has ${wordCount} words, and this one has ${words.length}`);
   const strange = words.findIndex((word) => !wordlist.includes(word));
-  if (strange >= 0) throw new Error(`word ${strange + 1} of the phrase is none of the English list of BIP39`);
+  if (strange >= 0) throw new Error(`word ${strange + 1} of the phrase is not in the English list of BIP39`);
   try {
     return mnemonicToEntropy(words.join(' '), wordlist);
   } catch {
-    throw new Error('the words are no phrase: one is wrong, or two have changed places');
+    throw new Error('the words are not a phrase: one is wrong, or two have changed places');
   }
 }
 
-/** What BIP39 derives keys from. The phrase is only ever bytes here, as text could not be wiped. */
+/**
+ * The seed from which BIP39 derives keys. The phrase stays bytes here, because text could not be
+ * wiped.
+ */
 export function bip39Seed(entropy: Uint8Array): Uint8Array {
   if (entropy.length !== seedBytes) throw new Error(`a signer seed has ${seedBytes} bytes, not ${entropy.length}`);
   const bits = Uint8Array.from([...entropy, sha256(Uint8Array.from(entropy))[0] ?? 0]);

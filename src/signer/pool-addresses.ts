@@ -4,7 +4,10 @@ import { base58xrp, bech32 } from '@scure/base';
 import { encodeStrkey } from '../chains/addresses/stellar.ts';
 
 const classicAddress = 0;
-/** Shown as G, https://github.com/stellar/stellar-protocol/blob/master/ecosystem/sep-0023.md */
+/**
+ * Shown as the letter G,
+ * https://github.com/stellar/stellar-protocol/blob/master/ecosystem/sep-0023.md
+ */
 const stellarPublicKey = 6 << 3;
 
 function keyHash(publicKey: Uint8Array): Uint8Array {

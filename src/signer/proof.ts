@@ -1,21 +1,24 @@
 import { createHmac, type Hmac, timingSafeEqual } from 'node:crypto';
 
-/** Headers that carry a proof, and what makes it fresh. */
+/** Headers with a proof, and with the nonce and the time that make it fresh. */
 export const proofHeaders = { nonce: 'signer-nonce', time: 'signer-time', proof: 'signer-proof' } as const;
 
-/** What a request's proof stands for. */
+/** The parts of a request that its proof covers. */
 export interface ProvenRequest {
   readonly method: string;
-  /** With its query. */
+  /** The path with its query. */
   readonly path: string;
   /** New for each request. */
   readonly nonce: string;
-  /** When it was made, as milliseconds since 1970 in decimal. */
+  /** When the request was made, as milliseconds since 1970 in decimal. */
   readonly time: string;
   readonly body: Uint8Array;
 }
 
-/** What an answer's proof stands for: the nonce ties it to the one request that it answers. */
+/**
+ * The parts of an answer that its proof covers. The nonce ties it to the one request that it
+ * answers.
+ */
 export interface ProvenAnswer {
   readonly nonce: string;
   readonly status: number;
@@ -23,11 +26,11 @@ export interface ProvenAnswer {
 }
 
 /**
- * A secret that a signer and its gateways share. Each shows the other that it knows it, by an HMAC-SHA256 over what it
- * says, so that nobody who got at the socket can speak for either.
+ * A secret that a signer and its gateways share. Each side proves that it knows the secret by an
+ * HMAC-SHA256 over its message. So a process that got at the socket can speak for neither.
  */
 export class SharedSecret {
-  /** Where this side has it from, for people who look for the other one. */
+  /** Where this side got the secret, for people who look for the other side's. */
   readonly origin: string;
   readonly #secret: Uint8Array;
 
@@ -41,7 +44,10 @@ export class SharedSecret {
     return this.requestHmac(request).update(body).digest('hex');
   }
 
-  /** For a body that comes in pieces: its digest in hex, once it was given them all, is the proof of the request. */
+  /**
+   * The HMAC of a request whose body arrives in pieces. Its hex digest, after all pieces, is the
+   * proof of the request.
+   */
   requestHmac({ method, path, nonce, time }: Omit<ProvenRequest, 'body'>): Hmac {
     return this.#hmac(['request', method, path, nonce, time]);
   }
@@ -50,13 +56,16 @@ export class SharedSecret {
     return this.#hmac(['answer', nonce, status]).update(body).digest('hex');
   }
 
-  /** The first word keeps one kind of proof from standing for the other; JSON keeps the parts apart. */
+  /**
+   * An HMAC over several parts. The first part names the kind of proof, so that a proof of one kind
+   * is not valid as another. JSON keeps the parts apart.
+   */
   #hmac(parts: readonly unknown[]): Hmac {
     return createHmac('sha256', this.#secret).update(`${JSON.stringify(parts)}\n`);
   }
 }
 
-/** Compares in a time that tells nothing of where two proofs differ. */
+/** Compares two proofs in constant time. */
 export function isSameProof(given: unknown, right: string): boolean {
   return (
     typeof given === 'string' &&

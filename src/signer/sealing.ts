@@ -2,9 +2,11 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes, scrypt, timi
 
 const format = 'exchange gateway sealed seed';
 const version = 1;
-/** About 0.4 s and 128 MiB for each guess. https://www.rfc-editor.org/rfc/rfc7914 */
+/**
+ * Cost of scrypt: about 0.4 s and 128 MiB for each guess. https://www.rfc-editor.org/rfc/rfc7914
+ */
 const cost: Cost = { N: 2 ** 17, r: 8, p: 1 };
-/** The most that a file may ask for, so that a changed one cannot eat the machine. */
+/** The most memory that a file may demand, so that a changed file cannot exhaust the machine. */
 const maxMemory = 2 ** 30;
 const shortestPassphrase = 12;
 
@@ -14,7 +16,10 @@ interface Cost {
   readonly p: number;
 }
 
-/** What stands before the sealed bytes, and is sealed with them: a change of it is noticed. */
+/**
+ * The members before the sealed bytes. They are authenticated with them, so that a change is
+ * noticed.
+ */
 interface Header {
   readonly format: string;
   readonly version: number;
@@ -25,11 +30,14 @@ interface Header {
 interface SealedSeed extends Header {
   readonly sealed: string;
   readonly tag: string;
-  /** Over all the others: tells a damaged file from a wrong passphrase, and nothing of the seed. */
+  /**
+   * Covers all other members. It tells a damaged file from a wrong passphrase, and reveals nothing
+   * about the seed.
+   */
   readonly checksum: string;
 }
 
-/** The passphrase does not open the seed, and the file is whole. */
+/** The passphrase does not open the seed, although the file is whole. */
 export class WrongPassphrase extends Error {
   override readonly name = 'WrongPassphrase';
 
@@ -38,15 +46,16 @@ export class WrongPassphrase extends Error {
   }
 }
 
-/** Whether the text of a seed file is a sealed seed, rather than a plain one. */
+/** Whether the text of a seed file is a sealed seed and not a plain one. */
 export function isSealed(text: string): boolean {
   return text.trimStart().startsWith('{');
 }
 
 /**
- * A seed, encrypted under a passphrase, as the text of a file: AES-256-GCM with a key that scrypt makes of the passphrase.
+ * Encrypts a seed under a passphrase and returns the text of a file: AES-256-GCM with a key that
+ * scrypt derives from the passphrase.
  *
- * @throws Error for a passphrase that is too short to keep anybody out.
+ * @throws Error for a passphrase that is too short to resist guessing.
  */
 export async function sealSeed(entropy: Uint8Array, passphrase: Uint8Array): Promise<string> {
   if (passphrase.length < shortestPassphrase) {
@@ -71,9 +80,10 @@ export async function sealSeed(entropy: Uint8Array, passphrase: Uint8Array): Pro
 }
 
 /**
- * The seed of a sealed text, in bytes that the caller wipes.
+ * Opens a sealed text and returns the seed, in bytes that the caller wipes.
  *
- * @throws WrongPassphrase; Error when the text is damaged, or of a version that this one cannot read.
+ * @throws WrongPassphrase; Error when the text is damaged, or has a version that this program
+ *   cannot read.
  */
 export async function openSealedSeed(text: string, passphrase: Uint8Array): Promise<Buffer> {
   const { sealed, tag, checksum, ...header } = parse(text);
@@ -105,7 +115,7 @@ function keyOf(passphrase: Uint8Array, { kdf: { N, r, p, salt } }: Header): Prom
   });
 }
 
-/** Members in one order, so that equal headers are equal bytes. */
+/** The header as bytes. Members stand in one order, so that equal headers are equal bytes. */
 function headerBytes({ format, version, kdf, cipher }: Header): Buffer {
   return Buffer.from(
     JSON.stringify([format, version, kdf.name, kdf.N, kdf.r, kdf.p, kdf.salt, cipher.name, cipher.nonce]),

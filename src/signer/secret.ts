@@ -1,20 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Config } from '../config.ts';
-import { createSecretFile, readSecretFile } from '../secret-file.ts';
+import { createSecretFile, readSecretFile } from '../config/secret-file.ts';
+import type { Config } from '../config/settings.ts';
 import { SharedSecret } from './proof.ts';
 
 type SecretSettings = Pick<Config, 'SIGNER_SECRET' | 'SIGNER_SECRET_FILE' | 'DATA_DIR'>;
 
 /**
- * The secret that a signer and its gateways share: SIGNER_SECRET, or the file that SIGNER_SECRET_FILE names, or
- * signer-secret in DATA_DIR, which whoever starts first makes.
+ * The secret that a signer and its gateways share: SIGNER_SECRET, the file that SIGNER_SECRET_FILE
+ * names, or signer-secret in DATA_DIR. The process that starts first makes the last one.
  */
 export function signerSecret(config: SecretSettings): SharedSecret {
   return knownSignerSecret(config) ?? sharedSecret(createSecretFile(ownFile(config)), ownFile(config));
 }
 
-/** The same for who only looks: null where there is none yet. */
+/** The same secret without making one; null when there is none yet. */
 export function knownSignerSecret(config: SecretSettings): SharedSecret | null {
   const { SIGNER_SECRET, SIGNER_SECRET_FILE } = config;
   if (SIGNER_SECRET !== null) return sharedSecret(SIGNER_SECRET, 'SIGNER_SECRET');

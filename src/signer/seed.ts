@@ -1,22 +1,23 @@
 import { timingSafeEqual } from 'node:crypto';
 import { join } from 'node:path';
-import type { Config } from '../config.ts';
-import { createPrivateFile, readPrivateFile, readSecretFile, replacePrivateFile } from '../secret-file.ts';
+import { createPrivateFile, readPrivateFile, readSecretFile, replacePrivateFile } from '../config/secret-file.ts';
+import type { Config } from '../config/settings.ts';
 import { type PassphraseSettings, readPassphrase } from './passphrase.ts';
 import { isSealed, openSealedSeed, sealSeed } from './sealing.ts';
 
 export type SeedSettings = PassphraseSettings & Pick<Config, 'DATA_DIR' | 'SIGNER_SEED'>;
 
-/** Where the seed of a data directory is, plain or sealed. */
+/** The path of the seed in a data directory, plain or sealed. */
 export function seedPath(dataDir: string): string {
   return join(dataDir, 'signer-seed');
 }
 
 /**
- * The 32 bytes of the seed, which the caller wipes: from SIGNER_SEED, or from the file in DATA_DIR. A sealed one asks
- * for its passphrase. Null when there is none.
+ * Reads the 32 bytes of the seed, which the caller wipes: from SIGNER_SEED, or from the file in
+ * DATA_DIR. A sealed seed asks for its passphrase. Null when there is no seed.
  *
- * @throws WrongPassphrase; Error when both have a seed, as one of them is not the one that is meant.
+ * @throws WrongPassphrase; Error when both places hold a seed, because one of them is not the one
+ *   meant.
  */
 export async function readSeed(settings: SeedSettings): Promise<Buffer | null> {
   const path = seedPath(settings.DATA_DIR);
@@ -38,7 +39,11 @@ export async function readSeed(settings: SeedSettings): Promise<Buffer | null> {
   }
 }
 
-/** @throws Error where there is a seed already: whatever it controls would be lost. */
+/**
+ * Refuses to replace a seed.
+ *
+ * @throws Error when there is a seed already: overwriting it would lose the coins of its keys.
+ */
 export function refuseSecondSeed(path: string): void {
   if (readPrivateFile(path) !== null) {
     throw new Error(`there is a seed at ${path} already, and it is not overwritten; move it away if you are sure`);
@@ -53,8 +58,8 @@ export async function createSealedSeed(path: string, entropy: Uint8Array, passph
 }
 
 /**
- * Seals the plain seed of a file in its place. The plain one is given up only after the sealed one was read back from
- * disk and gave the same seed.
+ * Seals the plain seed of a file in its place. It replaces the plain seed only after the sealed one
+ * was read back from disk and gave the same seed.
  */
 export async function sealInPlace(path: string, passphrase: Uint8Array): Promise<void> {
   const entropy = plainSeed(path);

@@ -4,10 +4,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { connect } from 'node:net';
 import { dirname } from 'node:path';
 import type { PaymentIntent, PreparedTx } from '../chains/chain-adapter.ts';
-import { type DepositMode, networkById } from '../chains/networks.ts';
+import { type DepositMode, networkById } from '../chains/networks/networks.ts';
 import { maxRequestBytes, type Signer, SignerError } from '../chains/signer.ts';
 import { type Clock, systemClock } from '../clock.ts';
-import { takeDataDirLock } from '../db/data-dir-lock.ts';
+import { takeDataDirLock } from '../db/embedded/data-dir-lock.ts';
 import { errorCode, ignoreMissing } from '../db/error-code.ts';
 import { errorMembers, type Log } from '../log.ts';
 import type { DepositKeys } from './deposit-keys.ts';
@@ -18,40 +18,46 @@ import { proofHeaders, type SharedSecret } from './proof.ts';
 export interface SignerServerOptions {
   readonly signer: Signer & DepositKeys & TellsLimits;
   readonly socketPath: string;
-  /** The one that the gateways have too: only their requests are answered. */
+  /** The secret shared with the gateways: only their requests are answered. */
   readonly secret: SharedSecret;
   readonly log: Log;
-  /** Who may open the socket: its owner, or the group of its folder as well. Owner unless given. */
+  /** Who may open the socket: its owner, or also the group of its folder. Default: the owner. */
   readonly opensFor?: 'owner' | 'group';
   readonly clock?: Clock;
 }
 
 export interface SignerServer {
-  /** Stops listening, which removes the socket, and waits for what is under way; cuts what hangs. */
+  /**
+   * Stops listening, which removes the socket. Waits for the requests under way, and cuts those
+   * that hang.
+   */
   close(): Promise<void>;
 }
 
-/** The longest path that the kernels of both Linux and macOS take for a socket. */
+/** The longest path of a socket that the kernels of both Linux and macOS accept. */
 const maxPathBytes = 103;
 const maxPoolAddresses = 500;
-/** How long requests under way may take once the server closes. */
+/** How long requests under way may take after the server begins to close. */
 const drainMs = 3_000;
 
 /**
  * Serves a signer over HTTP on a unix socket:
  *
- * - `POST /sign` with `{chain, intent, tx, earlier}`, whole numbers of coins as decimal strings, answers the signed transaction;
- * - `POST /revoke` with `{chain, intent, tx}` answers `{signed}`: null, or the signed transaction where it is too late;
+ * - `POST /sign` with `{chain, intent, tx, earlier}`, whole numbers of coins as decimal strings,
+ *   answers the signed transaction;
+ * - `POST /revoke` with `{chain, intent, tx}` answers `{signed}`: null, or the signed transaction
+ *   where it is too late;
  * - `GET /hot-wallet?chain=` answers `{address}`;
- * - `GET /fingerprint` answers `{fingerprint}`, `GET /account-xpub?network=` `{xpub}`, `GET /shared-address?network=`
- *   `{address}`, and `GET /pool-addresses?network=&first=&last=` `{addresses}`, at most 500;
+ * - `GET /fingerprint` answers `{fingerprint}`, `GET /account-xpub?network=` `{xpub}`, `GET
+ *   /shared-address?network=` `{address}`, and `GET /pool-addresses?network=&first=&last=`
+ *   `{addresses}`, at most 500;
  * - `GET /limits?chain=` answers `{digest}`, null for a chain that is not signed for as live.
+ * A request proves that it knows the secret, and is answered with a proof of the same. A request
+ * without a proof gets 401. A refusal is answered with 409 and `{code: 'refused', detail}`. That
+ * includes a request to sign that is longer than `maxRequestBytes`. A malformed request gets 400.
  *
- * A request proves that it knows the secret, and is answered with a proof of the same; without one it gets 401. A
- * refusal is answered with 409 and `{code: 'refused', detail}`, also one to sign what is longer than `maxRequestBytes`, a
- * request that makes no sense with 400.
- *
- * @throws Error when somebody else answers on the socket, or when something that is no socket has its name.
+ * @throws Error when another process answers on the socket, or when a file that is no socket has
+ *   its name.
  */
 export async function serveSigner({
   signer,
@@ -70,7 +76,8 @@ export async function serveSigner({
     (req, res) => void answer(serving, req, res),
   );
   await refuseMissingFolder(socketPath);
-  // Two that start at once would each find the old socket dead, and one would remove the other's new one.
+  // Two signers that start at once would each find the old socket dead. One would then remove the
+  // other's new socket.
   const lock = await takeDataDirLock(`${socketPath}.lock`, `another signer is just starting on ${socketPath}`);
   try {
     await removeStaleSocket(socketPath);
@@ -96,12 +103,12 @@ async function refuseMissingFolder(socketPath: string): Promise<void> {
 async function removeStaleSocket(path: string): Promise<void> {
   const found = await lstat(path).catch(ignoreMissing);
   if (!found) return;
-  if (!found.isSocket()) throw new Error(`${path} is no socket; move it away or choose another path`);
+  if (!found.isSocket()) throw new Error(`${path} is not a socket; move it away or choose another path`);
   if (await answersOn(path)) throw new Error(`another signer serves ${path} already; stop it first`);
   await unlink(path).catch(ignoreMissing);
 }
 
-/** Only a refused connection proves that no process listens any more. */
+/** Whether a process listens on the socket. Only a refused connection proves that none does. */
 function answersOn(path: string): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const socket = connect(path);
@@ -112,7 +119,7 @@ function answersOn(path: string): Promise<boolean> {
     socket.once('error', (error) => {
       const code = errorCode(error);
       if (code === 'ECONNREFUSED' || code === 'ENOENT') resolve(false);
-      // The queue of those who wait to be accepted is full.
+      // The queue of connections that wait to be accepted is full, so a process listens.
       else if (code === 'EAGAIN') resolve(true);
       else reject(error);
     });
@@ -122,7 +129,7 @@ function answersOn(path: string): Promise<boolean> {
 function listen(server: Server, path: string, umask: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    // The socket is made during this very call, so the mask leaves no moment in which others may open it.
+    // The call creates the socket under this mask, so that at no moment other users may open it.
     const mask = process.umask(umask);
     try {
       server.listen(path, () => {
@@ -145,7 +152,7 @@ function drain(server: Server): Promise<void> {
   });
 }
 
-/** A request that is answered with its status and a sentence. */
+/** A malformed request, with the status and the sentence of its answer. */
 class BadRequest extends Error {
   readonly status: number;
 
@@ -161,14 +168,15 @@ interface Serving extends Pick<SignerServerOptions, 'signer' | 'secret' | 'log'>
 
 async function answer(serving: Serving, req: IncomingMessage, res: ServerResponse): Promise<void> {
   const { secret, log } = serving;
-  // Only who proved to know the secret gets a proof back, so that nobody can have proofs made.
+  // Only a caller that proved the secret gets a proof back. Otherwise the signer would make proofs
+  // on demand.
   let prove = (_status: number, _body: Uint8Array): string | null => null;
   const send = (status: number, value: unknown): void => {
     const body = Buffer.from(JSON.stringify(value));
     const proof = prove(status, body);
     res.writeHead(status, {
       'Content-Type': 'application/json',
-      // One request a connection, so that a drain waits for no connection that is merely kept.
+      // One request for each connection, so that a drain waits for no idle connection.
       Connection: 'close',
       ...(proof === null ? {} : { [proofHeaders.proof]: proof }),
     });
@@ -187,7 +195,7 @@ async function answer(serving: Serving, req: IncomingMessage, res: ServerRespons
     send(200, await route(serving.signer, { method, path, body }));
   } catch (error) {
     const { status, code, detail } = refusalOf(error);
-    // The sentence may hold what a log must not, so only its kind is logged.
+    // The sentence may hold text that a log must not contain, so only the kind is logged.
     const members = { event: 'signer_request_failed', status, code };
     if (status < 500) log.warn(members, 'the signer refused a request');
     else log.error({ ...members, ...errorMembers(error) }, 'the signer failed on a request');
@@ -219,7 +227,7 @@ async function route(signer: Signer & DepositKeys & TellsLimits, { method, path,
   const network = (deposit: DepositMode): string => {
     const id = parameter('network');
     if (networkById(id)?.deposit !== deposit) {
-      throw new BadRequest(400, `${id} is no network with ${deposit} deposit addresses`);
+      throw new BadRequest(400, `${id} is not a network with ${deposit} deposit addresses`);
     }
     return id;
   };
@@ -262,11 +270,14 @@ function poolRange(first: string, last: string): { first: number; last: number }
 
 function poolIndex(text: string): number {
   const index = /^[1-9]\d{0,9}$/.test(text) ? Number.parseInt(text, 10) : 0;
-  if (index < 1 || index >= 0x80000000) throw new BadRequest(400, `${text} is no index of an address`);
+  if (index < 1 || index >= 0x80000000) throw new BadRequest(400, `${text} is not an index of an address`);
   return index;
 }
 
-/** A request's body and its proof. Of what is too long nothing is kept, and it is proven all the same. */
+/**
+ * Reads a request's body and computes its proof. A body that is too long is dropped, but still
+ * covered by the proof.
+ */
 async function readBody(req: IncomingMessage, hmac: Hmac): Promise<{ body: Buffer | null; proof: string }> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -279,7 +290,7 @@ async function readBody(req: IncomingMessage, hmac: Hmac): Promise<{ body: Buffe
   return { body: size <= maxRequestBytes ? Buffer.concat(chunks) : null, proof: hmac.digest('hex') };
 }
 
-/** The transaction that a request is about. */
+/** Reads the transaction of a request. */
 function transactionOf(body: Members): { chain: string; intent: PaymentIntent; tx: PreparedTx } {
   const intent = new Members('intent', body.value('intent'));
   const tx = new Members('tx', body.value('tx'));
@@ -307,17 +318,17 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new BadRequest(400, 'the body is no JSON');
+    throw new BadRequest(400, 'the body is not JSON');
   }
 }
 
-/** An object of a request, whose members are read with the type that they must have. */
+/** An object of a request. Each member is read with the type that it must have. */
 class Members {
   readonly #name: string;
   readonly #object: Readonly<Record<string, unknown>>;
 
   constructor(name: string, value: unknown) {
-    if (typeof value !== 'object' || value === null) throw new BadRequest(400, `${name} is no object`);
+    if (typeof value !== 'object' || value === null) throw new BadRequest(400, `${name} is not an object`);
     this.#name = name;
     this.#object = value as Record<string, unknown>;
   }
@@ -338,18 +349,20 @@ class Members {
   texts(member: string): string[] {
     const value = this.value(member);
     const sound = Array.isArray(value) && value.every((item) => typeof item === 'string');
-    return sound ? value : this.#refuse(member, 'no list of texts');
+    return sound ? value : this.#refuse(member, 'not a list of texts');
   }
 
   integer(member: string): number {
     const value = this.value(member);
-    return typeof value === 'number' && Number.isSafeInteger(value) ? value : this.#refuse(member, 'no whole number');
+    return typeof value === 'number' && Number.isSafeInteger(value)
+      ? value
+      : this.#refuse(member, 'not a whole number');
   }
 
   /** A whole number of any size, written in decimal. */
   coins(member: string): bigint {
     const text = this.text(member);
-    return /^(0|-?[1-9]\d{0,77})$/.test(text) ? BigInt(text) : this.#refuse(member, 'no whole number in decimal');
+    return /^(0|-?[1-9]\d{0,77})$/.test(text) ? BigInt(text) : this.#refuse(member, 'not a whole number in decimal');
   }
 
   #refuse(member: string, what: string): never {

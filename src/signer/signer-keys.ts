@@ -6,7 +6,7 @@ import { encodeCardanoEnterprise } from '../chains/addresses/cardano.ts';
 import { encodePolkadot } from '../chains/addresses/polkadot.ts';
 import { encodeSolana } from '../chains/addresses/solana.ts';
 import { encodeTezos } from '../chains/addresses/tezos.ts';
-import { type AddressFamily, type DepositMode, type Network, networkById } from '../chains/networks.ts';
+import { type AddressFamily, type DepositMode, type Network, networkById } from '../chains/networks/networks.ts';
 import type { SandboxKey } from '../chains/sandbox/sandbox-transactions.ts';
 import { sandboxAddress } from '../chains/sandbox/sandbox-tx.ts';
 import { type MoneroKeys, moneroKeys, moneroSubaddress } from './monero-keys.ts';
@@ -15,7 +15,7 @@ import { cosmosAddress, rippleAddress, stellarAddress } from './pool-addresses.t
 import { deriveSlip10, slip10PublicKey } from './slip10.ts';
 import { tonWalletAddress } from './ton-wallet.ts';
 
-/** BIP44's purpose with coin type 1, which stands for the test networks of all coins. */
+/** The purpose of BIP44 with coin type 1, which stands for the test networks of all coins. */
 const sandboxPath = "m/44'/1'/0'";
 
 interface PoolAddress {
@@ -24,7 +24,10 @@ interface PoolAddress {
   encode(publicKey: Uint8Array): string;
 }
 
-/** Chains with an Ed25519 key for each address. Cardano has its own derivation too, but its hardened keys are as good. */
+/**
+ * Chains with an Ed25519 key for each address. Cardano also has its own derivation; these hardened
+ * keys are as good.
+ */
 const ed25519Pools: Partial<Record<AddressFamily, PoolAddress>> = {
   solana: { path: (index) => `${index}'/0'`, encode: encodeSolana },
   polkadot: { path: (index) => `0'/${index}'`, encode: encodePolkadot },
@@ -34,8 +37,8 @@ const ed25519Pools: Partial<Record<AddressFamily, PoolAddress>> = {
 };
 
 /**
- * The private keys of all deposits, and the public sides that are made of them. For the signer's side only: code that
- * serves requests never imports this.
+ * The private keys of all deposits, and the public sides that are derived from them. For the signer
+ * only: code that serves requests never imports this.
  */
 export class SignerKeys {
   readonly #seed: Uint8Array;
@@ -43,15 +46,18 @@ export class SignerKeys {
   #monero: MoneroKeys | undefined;
 
   /**
-   * From 32 bytes of entropy, which are a BIP39 phrase of 24 words without a passphrase, so that wallets can restore
-   * the keys. https://github.com/bitcoin/bips/blob/master/bip-0039.mediawiki
+   * Derives the keys from 32 bytes of entropy. These are a BIP39 phrase of 24 words without a
+   * passphrase, so that wallets can restore the keys.
+   * https://github.com/bitcoin/bips/blob/master/bip-0039.mediawiki
    */
   constructor(entropy: Uint8Array) {
     this.#seed = bip39Seed(entropy);
     this.#root = HDKey.fromMasterSeed(this.#seed);
   }
 
-  /** Names the keys in 16 hex digits and reveals nothing of them: a hash of the master public key. */
+  /**
+   * Names the keys in 16 hex digits and reveals nothing of them: a hash of the master public key.
+   */
   fingerprint(): string {
     const publicKey = this.#root.publicKey;
     if (!publicKey) throw new Error('the master key has no public key');
@@ -59,7 +65,8 @@ export class SignerKeys {
   }
 
   /**
-   * The account's extended public key, https://github.com/bitcoin/bips/blob/master/bip-0032.mediawiki
+   * The extended public key of a network's account,
+   * https://github.com/bitcoin/bips/blob/master/bip-0032.mediawiki
    *
    * @throws Error for a network whose deposit addresses are not derived.
    */
@@ -79,7 +86,7 @@ export class SignerKeys {
         return rippleAddress(this.#secp256k1(`${accountPath}/0/0`));
       case 'cosmos':
         return cosmosAddress(this.#secp256k1(`${accountPath}/0/0`));
-      // SEP-5: the account path itself is the key's.
+      // SEP-5: the account path itself is the path of the key.
       case 'stellar':
         return stellarAddress(slip10PublicKey(this.#seed, accountPath));
       case 'ton':
@@ -96,7 +103,7 @@ export class SignerKeys {
    */
   poolAddress(networkId: string, index: number): string {
     const { family, accountPath } = networkOf(networkId, 'pool');
-    if (!Number.isInteger(index) || index < 1 || index >= 0x80000000) throw new Error(`${index} is no pool index`);
+    if (!Number.isInteger(index) || index < 1 || index >= 0x80000000) throw new Error(`${index} is not a pool index`);
     if (family === 'monero') {
       this.#monero ??= moneroKeys(deriveSlip10(this.#seed, accountPath).privateKey);
       return moneroSubaddress(this.#monero, 0, index);
@@ -115,7 +122,7 @@ export class SignerKeys {
   /**
    * A secp256k1 key by its whole path, such as "m/84'/0'/1'/0/0".
    *
-   * @throws Error for what is no path.
+   * @throws Error for an invalid path.
    */
   secp256k1Key(path: string): { readonly privateKey: Uint8Array; readonly publicKey: Uint8Array } {
     const { privateKey, publicKey } = this.#root.derive(path);
@@ -132,6 +139,6 @@ export class SignerKeys {
 
 function networkOf(id: string, deposit: DepositMode): Network {
   const network = networkById(id);
-  if (network?.deposit !== deposit) throw new Error(`${id} is no network with ${deposit} deposit addresses`);
+  if (network?.deposit !== deposit) throw new Error(`${id} is not a network with ${deposit} deposit addresses`);
   return network;
 }

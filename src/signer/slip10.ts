@@ -19,13 +19,13 @@ function child(parent: Slip10Node, index: number): Slip10Node {
 }
 
 /**
- * The Ed25519 key at a path such as m/44'/148'/0', where every step is hardened.
+ * Derives the Ed25519 key at a path such as m/44'/148'/0', where every step is hardened.
  * https://github.com/satoshilabs/slips/blob/master/slip-0010.md
  *
  * @throws Error for a path with a step that is not hardened, which Ed25519 does not have.
  */
 export function deriveSlip10(seed: Uint8Array, path: string): Slip10Node {
-  if (!/^m(\/\d{1,10}')*$/.test(path)) throw new Error(`${path} is no path of hardened steps`);
+  if (!/^m(\/\d{1,10}')*$/.test(path)) throw new Error(`${path} is not a path of hardened steps`);
   const steps = path
     .split('/')
     .slice(1)

@@ -3,15 +3,16 @@ import { request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import type { PaymentIntent, PreparedTx, SignedTx } from '../chains/chain-adapter.ts';
 import { type Signer, SignerError } from '../chains/signer.ts';
+import { systemMs } from '../clock.ts';
 import { errorCode } from '../db/error-code.ts';
 import type { DepositKeys } from './deposit-keys.ts';
 import type { TellsLimits } from './limits.ts';
 import { isSameProof, proofHeaders, type SharedSecret } from './proof.ts';
 
 export interface SocketSignerOptions {
-  /** Where `serveSigner` listens. */
+  /** The path of the socket on which `serveSigner` listens. */
   readonly socketPath: string;
-  /** The one that the signer has too: only its answers are believed. */
+  /** The secret shared with the signer: only answers that prove it are accepted. */
   readonly secret: SharedSecret;
   /** From the connection to the last byte of the answer. */
   readonly timeoutMs?: number;
@@ -23,8 +24,8 @@ interface Answer {
 }
 
 /**
- * A signer in another process, asked over its unix socket. Whatever keeps a sound answer from arriving is
- * `unavailable`, also an answer of somebody who does not know the secret; only the signer's own word is `refused`.
+ * A signer in another process, called over its unix socket. A missing, malformed or unproven answer
+ * is `unavailable`. Only the proven word of the signer is `refused`.
  */
 export class SocketSigner implements Signer, DepositKeys, TellsLimits {
   readonly #socketPath: string;
@@ -68,7 +69,7 @@ export class SocketSigner implements Signer, DepositKeys, TellsLimits {
     const found = await this.#ask('GET', `/pool-addresses?${query}`);
     const addresses = isObject(found) ? found.addresses : null;
     const isWhole = Array.isArray(addresses) && addresses.length === last - first + 1 && addresses.every(isName);
-    if (!isWhole) throw unavailable('its answer is no list of so many addresses');
+    if (!isWhole) throw unavailable('its answer is not a list of the requested addresses');
     return addresses;
   }
 
@@ -79,7 +80,7 @@ export class SocketSigner implements Signer, DepositKeys, TellsLimits {
     return digest;
   }
 
-  /** The one member of an answer. */
+  /** Reads the one member of an answer. */
   async #name(path: string, query: Record<string, string>, member: string): Promise<string> {
     const found = await this.#ask('GET', `${path}?${new URLSearchParams(query)}`);
     const name = isObject(found) ? found[member] : null;
@@ -87,21 +88,22 @@ export class SocketSigner implements Signer, DepositKeys, TellsLimits {
     return name;
   }
 
-  /** The body of a successful answer. */
+  /** Sends a request and returns the body of a successful answer. */
   async #ask(method: string, path: string, requestBody = ''): Promise<unknown> {
     const { status, body } = await this.#exchange(method, path, requestBody);
     if (status === 200) return body;
     const { code, detail } = isObject(body) ? body : {};
     const said = typeof detail === 'string' ? detail : 'without a reason';
     if (status === 409 && code === 'refused') throw new SignerError('refused', said);
-    // Also a request that it does not understand: another version may have signed it before.
+    // Includes a request that the signer does not understand: another version may have signed it
+    // before.
     throw unavailable(`it answered ${status}: ${said}`);
   }
 
   async #exchange(method: string, path: string, requestBody: string): Promise<Answer> {
     let deadline: NodeJS.Timeout | undefined;
     const nonce = randomBytes(16).toString('hex');
-    const time = String(Date.now());
+    const time = String(systemMs());
     const bytes = Buffer.from(requestBody);
     const headers = {
       'Content-Type': 'application/json',
@@ -112,7 +114,7 @@ export class SocketSigner implements Signer, DepositKeys, TellsLimits {
     };
     try {
       return await new Promise<Answer>((resolve, reject) => {
-        // A connection of its own: a kept one would fail after a restart of the signer.
+        // A connection of its own: a kept connection would fail after a restart of the signer.
         const options = { socketPath: this.#socketPath, method, path, headers, agent: false };
         const req = request(options, (res) => {
           buffer(res)
@@ -141,18 +143,18 @@ export class SocketSigner implements Signer, DepositKeys, TellsLimits {
   }
 }
 
-/** Whole numbers of coins as decimal strings. */
+/** A request's body, with whole numbers of coins as decimal strings. */
 function bodyOf(asked: object): string {
   return JSON.stringify(asked, (_name, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
 }
 
 function signedTx(answer: unknown): SignedTx {
-  if (!isSignedTx(answer)) throw unavailable('its answer is no signed transaction');
+  if (!isSignedTx(answer)) throw unavailable('its answer is not a signed transaction');
   const { txid, raw, reserves, expiresAt } = answer;
   return { txid, raw, reserves, expiresAt };
 }
 
-/** Who answers 401 without a proof did not find its own secret in the request. */
+/** Explains an answer without a proof. Status 401 means that the signer has another secret. */
 function unproven(status: number, origin: string): string {
   const what =
     status === 401
@@ -173,7 +175,7 @@ function connectionFault(error: unknown, path: string): string {
 }
 
 function unavailable(why: string, cause?: unknown): SignerError {
-  return new SignerError('unavailable', `the signer gave no usable answer: ${why}`, cause);
+  return new SignerError('unavailable', `the signer gave no valid answer: ${why}`, cause);
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

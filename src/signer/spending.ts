@@ -3,9 +3,9 @@ import { open, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { ignoreMissing } from '../db/error-code.ts';
 
-/** What one signature lets go out. */
+/** The amount and the fee that one signature lets out. */
 export interface Spending {
-  /** Names the signature: the same one, claimed again after a crash, is one spending. */
+  /** Names the signature. The same signature, claimed again after a crash, is one spending. */
   readonly key: string;
   readonly chain: string;
   /** Contract of the token, empty for the chain's own coin. */
@@ -16,12 +16,12 @@ export interface Spending {
   readonly fee: bigint;
 }
 
-/** What was spent on a day. */
+/** The spending of one day. */
 export class SpendingDay {
   readonly #keys = new Set<string>();
   readonly #amounts = new Map<string, bigint>();
   readonly #fees = new Map<string, bigint>();
-  /** Lines that nobody can read any more: a crash in the middle of one leaves it so. */
+  /** Unreadable lines, each left by a crash in the middle of a write. */
   damaged = 0;
 
   has(key: string): boolean {
@@ -45,21 +45,21 @@ export class SpendingDay {
 }
 
 /**
- * What was spent, in one file for each day, a line for each signature. Only lines are added, and each is on disk for
- * good before `add` returns. One process at a time.
+ * The spending, in one file for each day with a line for each signature. Lines are only appended,
+ * and each is durable before `add` returns. One process at a time.
  */
 export class SpendingBook {
   readonly #dir: string;
   #open: { readonly date: string; readonly day: SpendingDay; endsInLine: boolean } | undefined;
 
-  /** Makes the directory, which only its owner may enter. */
+  /** Creates the directory, which only its owner may enter. */
   constructor(dir: string) {
     this.#dir = resolve(dir);
     mkdirSync(this.#dir, { recursive: true, mode: 0o700 });
     chmodSync(this.#dir, 0o700);
   }
 
-  /** What was spent on a day, '2026-01-31'. */
+  /** The spending of a day, such as '2026-01-31'. */
   async day(date: string): Promise<SpendingDay> {
     if (this.#open?.date === date) return this.#open.day;
     const text = (await readFile(this.#fileOf(date), 'utf8').catch(ignoreMissing)) ?? '';
@@ -76,9 +76,10 @@ export class SpendingBook {
 
   async add(date: string, spending: Spending): Promise<void> {
     const day = await this.day(date);
-    // What a crash left behind stays a line of its own.
+    // The rest of a line that a crash cut stays a line of its own.
     const start = this.#open?.endsInLine ? '' : '\n';
-    // Should the disk fail here, the day is read again, as nobody knows how much of the line arrived.
+    // If the disk fails here, the day is read again, because it is unknown how much of the line was
+    // written.
     this.#open = undefined;
     const handle = await open(this.#fileOf(date), 'a', 0o600);
     try {

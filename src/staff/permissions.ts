@@ -2,8 +2,8 @@ import type { StaffRole } from './staff-member.entity.ts';
 import { staffRoles } from './staff-member.entity.ts';
 
 /**
- * Everything that staff may do, each with the lowest role that may. Whoever adds a field to the staff API names one of
- * these for it.
+ * Every permission of staff, each with the lowest role that has it. Each field of the staff API
+ * names one of them.
  */
 export const permissions = {
   'self:read': 'viewer',
@@ -35,12 +35,12 @@ export const permissions = {
 
 export type Permission = keyof typeof permissions;
 
-/** Whether a role may do it: each role may do all that the roles below it may. */
+/** Whether a role has a permission: each role has all permissions of the roles below it. */
 export function isPermitted(role: StaffRole, permission: Permission): boolean {
   return staffRoles.indexOf(role) >= staffRoles.indexOf(permissions[permission]);
 }
 
-/** All that a role may do. */
+/** All permissions of a role. */
 export function permissionsOf(role: StaffRole): Permission[] {
   return (Object.keys(permissions) as Permission[]).filter((permission) => isPermitted(role, permission));
 }

@@ -1,6 +1,7 @@
 /**
- * Who stands behind an e-mail address: one value for all spellings that reach one mailbox. Letters are small; what follows a
- * plus sign is left out; Gmail's dots and second name as well.
+ * The person behind an e-mail address: one value for all spellings that reach one mailbox. It
+ * lowers letters and drops what follows a plus sign. For Gmail it also drops dots and the second
+ * domain name.
  */
 export function personOf(email: string): string {
   const address = email.trim().normalize('NFKC').toLowerCase();

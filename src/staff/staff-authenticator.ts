@@ -6,17 +6,22 @@ import { isActive } from './approvals.ts';
 import { StaffMember, type StaffRole } from './staff-member.entity.ts';
 import { StaffSession } from './staff-session.entity.ts';
 
-/** A session ends when nothing was done with it for so long. */
+/** A session ends when it was not used for this long. */
 const idleMs = 30 * 60_000;
-/** When a session was last used is written at most this often, so that reading requests seldom write. */
+/**
+ * The last use of a session is written at most this often, so that reading requests seldom write.
+ */
 const seenEveryMs = 60_000;
 
-/** A proven member of staff, with the role that the member has now. */
+/** An authenticated member of staff, with the member's present role. */
 export interface StaffCaller {
   readonly id: string;
   readonly email: string;
   readonly role: StaffRole;
-  /** A browser's session comes by itself with a request, so one needs a check of where the request comes from. */
+  /**
+   * A browser sends a session by itself. Only a session needs a check of the request's origin
+   * (CSRF).
+   */
   readonly via: 'token' | 'session';
   readonly sessionId: string | null;
   /** When the session began; null for a token. */
@@ -24,8 +29,8 @@ export interface StaffCaller {
 }
 
 /**
- * Proves members of staff. Nothing is kept in memory: a member revoked, a role changed or a session ended is so at the
- * next request.
+ * Authenticates members of staff. It caches nothing: a revoked member, a changed role or an ended
+ * session takes effect at the next request.
  */
 export class StaffAuthenticator {
   readonly #orm: MikroORM;
@@ -38,14 +43,17 @@ export class StaffAuthenticator {
     this.#clock = clock;
   }
 
-  /** The member behind a token; null when it is unknown, forged or ended. An unknown id costs the same as a known one. */
+  /**
+   * Finds the member of a token; null when the token is unknown, forged or ended. An unknown id
+   * costs the same as a known one.
+   */
   async byToken(text: string): Promise<StaffCaller | null> {
     const member = await this.memberOfToken(this.#orm.em.fork(), text);
     if (!member) return null;
     return { id: member.id, email: member.email, role: member.role, via: 'token', sessionId: null, signedInAt: null };
   }
 
-  /** The member behind the secret of a session; null when it is unknown or has ended. */
+  /** Finds the member of a session by its secret; null when the session is unknown or has ended. */
   async bySession(secret: string, isActivity = true): Promise<StaffCaller | null> {
     if (!/^[\w-]{43}$/.test(secret)) return null;
     const now = this.#clock.now();
@@ -74,7 +82,10 @@ export class StaffAuthenticator {
     return { id, email, role, via: 'session', sessionId: session.id, signedInAt: session.createdAt };
   }
 
-  /** As `byToken`, as the entity. With a lock, neither token nor member can end before the transaction does. */
+  /**
+   * Like `byToken`, but returns the entity. With a lock, neither token nor member can end before
+   * the transaction does.
+   */
   async memberOfToken(em: EntityManager, text: string, lockMode = LockMode.NONE): Promise<StaffMember | null> {
     const key = parseKey(text);
     if (!key?.keyId.startsWith('xs_')) return null;
@@ -88,7 +99,7 @@ export class StaffAuthenticator {
   }
 }
 
-/** What is kept of a secret of 256 random bits; so much randomness needs no slow hash. */
+/** The stored hash of a secret of 256 random bits. That much randomness needs no slow hash. */
 export function hashOfSecret(secret: string): Buffer {
   return createHash('sha256').update(secret).digest();
 }

@@ -1,10 +1,10 @@
 import { Entity, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
 import type { StaffRole } from './staff-member.entity.ts';
 
-export const staffChangeNames = ['invite', 'role', 'token', 'revoke'] as const;
+const staffChangeNames = ['invite', 'role', 'token', 'revoke'] as const;
 export type StaffChangeName = (typeof staffChangeNames)[number];
 
-/** A change of staff that an admin made, or proposed for a second one to approve. */
+/** A change of staff that an admin made, or proposed for another admin to approve. */
 @Entity({ tableName: 'staff_change' })
 export class StaffChange {
   @PrimaryKey({ type: 'uuid' })
@@ -17,7 +17,7 @@ export class StaffChange {
   @Property({ type: 'uuid', nullable: true })
   memberId!: string | null;
 
-  /** Who is invited. */
+  /** Address of the invited person. */
   @Property({ type: 'text', nullable: true })
   email!: string | null;
 
@@ -30,7 +30,7 @@ export class StaffChange {
   @Property({ type: 'text' })
   state!: 'proposed' | 'done' | 'rejected';
 
-  /** Carried out by one admin, because there was no other. */
+  /** Carried out by one admin alone, because there was no other. */
   @Property({ type: 'boolean' })
   alone!: boolean;
 

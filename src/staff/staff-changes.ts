@@ -9,30 +9,34 @@ import { StaffChange, type StaffChangeName } from './staff-change.entity.ts';
 import { StaffMember, type StaffRole } from './staff-member.entity.ts';
 import type { StaffService } from './staff-service.ts';
 
-/** What an admin wants changed. */
+/** The change that an admin proposes. */
 export interface StaffChangeProposal {
   readonly change: StaffChangeName;
-  /** Of an invitation. */
+  /** For an invitation. */
   readonly email?: string;
-  /** Of an invitation and of another role. */
+  /** For an invitation, and for another role. */
   readonly role?: StaffRole;
-  /** Of every other change. */
+  /** For every change but an invitation. */
   readonly memberId?: string;
   readonly reason: string;
 }
 
-/** A change as it stands now. */
+/** The present state of a change. */
 export interface StaffChangeOutcome {
   readonly change: StaffChange;
   readonly member: StaffMember | null;
-  /** With which the member makes a token, once; shown to whoever carried the change out, and never again. */
+  /**
+   * The code with which the member makes a token, once. It is shown to the admin who carried the
+   * change out, and never again.
+   */
   readonly enrolmentCode: string | null;
 }
 
 /**
- * Changes of staff by admins. Where there is another admin, a change waits for that admin's approval: one admin alone
- * cannot invite a puppet, promote one, or take a colleague's place. What takes access away holds from the proposal on;
- * what gives access waits. Methods join the caller's transaction.
+ * Changes of staff by admins. Where there is another admin, a change waits for that admin's
+ * approval. So one admin alone cannot invite a puppet, promote one, or take a colleague's place. A
+ * change that takes access away holds from its proposal on; one that gives access waits. Methods
+ * join the caller's transaction.
  */
 export class StaffChanges {
   readonly #staff: StaffService;
@@ -44,10 +48,11 @@ export class StaffChanges {
   }
 
   /**
-   * Carries a change out when there is no other admin, and stores it for another admin's approval otherwise. What could
-   * not be carried out is refused now.
+   * Carries a change out when there is no other admin, and stores it for another admin's approval
+   * otherwise. A change that could not be carried out is refused now.
    *
-   * @throws AppError insufficient_role, staff_not_found, already_exists, invalid_value, action_not_possible
+   * @throws AppError insufficient_role, staff_not_found, already_exists, invalid_value,
+   *   action_not_possible
    */
   async propose(em: EntityManager, proposal: StaffChangeProposal, proposedBy: string): Promise<StaffChangeOutcome> {
     const now = this.#clock.now();
@@ -76,10 +81,10 @@ export class StaffChanges {
   }
 
   /**
-   * Carries out what another admin proposed.
+   * Carries out a change that another admin proposed.
    *
-   * @throws AppError as `requireApprover` does; action_not_found; action_not_possible when it was decided before, or cannot
-   *   be carried out any more.
+   * @throws AppError as `requireApprover` does; action_not_found; action_not_possible when it was
+   *   decided before, or cannot be carried out any more.
    */
   async approve(em: EntityManager, id: string, staffId: string): Promise<StaffChangeOutcome> {
     await this.#lockAdmins(em, staffId);
@@ -93,7 +98,7 @@ export class StaffChanges {
     return this.#carryOut(em, change, staffId);
   }
 
-  /** Turns a change down, or withdraws it. A member who was suspended by it may act again. */
+  /** Rejects a change, or withdraws it. A member whom it suspended may act again. */
   async reject(em: EntityManager, id: string, staffId: string): Promise<StaffChangeOutcome> {
     await this.#lockAdmins(em, staffId);
     const change = await this.#open(em, id);
@@ -106,8 +111,9 @@ export class StaffChanges {
   }
 
   /**
-   * All admins stay as they are until the transaction ends. An admin is alone when no other could ever approve; one who is
-   * suspended, or approves nothing yet, counts as another. Otherwise an admin would be alone by suspending the others.
+   * Locks all admins until the transaction ends, and tells whether this admin is alone. An admin is
+   * alone when no other person is an admin. A suspended admin, or one who may not approve yet,
+   * counts as another. Otherwise an admin could become alone by suspending the others.
    *
    * @throws AppError insufficient_role for a member who is no active admin any more.
    */
@@ -158,7 +164,10 @@ export class StaffChanges {
     }
   }
 
-  /** Tells now what would stand in the way of an approval, by doing it and undoing it on the caller's connection. */
+  /**
+   * Finds out what would block an approval: it carries the change out on the caller's connection
+   * and rolls it back.
+   */
   async #rehearse(outer: EntityManager, change: StaffChange): Promise<void> {
     const undo = new Error('the rehearsal is over');
     const rehearsal = outer.fork({ clear: true, keepTransactionContext: true }).transactional(async (em) => {
@@ -176,7 +185,7 @@ export class StaffChanges {
   }
 }
 
-/** Writes a proposal, of which there is one at a time. */
+/** Writes a proposal. A second open proposal of the same change is refused. */
 async function writeOnce(em: EntityManager): Promise<void> {
   try {
     await em.flush();

@@ -1,10 +1,10 @@
 import { Entity, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
 
-/** Roles in rising order of what they may do. */
+/** Roles, from the fewest permissions to the most. */
 export const staffRoles = ['viewer', 'support', 'operator', 'admin'] as const;
 export type StaffRole = (typeof staffRoles)[number];
 
-/** A member of staff. One who signs in at the identity provider only has no token. */
+/** A member of staff. A member who signs in only at the identity provider has no token. */
 @Entity({ tableName: 'staff_member' })
 export class StaffMember {
   @PrimaryKey({ type: 'uuid' })
@@ -29,11 +29,11 @@ export class StaffMember {
   @Property({ type: 'timestamptz' })
   createdAt!: Date;
 
-  /** Until then the member approves nothing; null for one who may. */
+  /** The member approves nothing before this moment; null for a member who may approve. */
   @Property({ type: 'timestamptz', nullable: true })
   approvesFrom!: Date | null;
 
-  /** Shut out at once by one admin, until a second one decides. */
+  /** Set when one admin locks the member out, until a second admin decides. */
   @Property({ type: 'timestamptz', nullable: true })
   suspendedAt!: Date | null;
 

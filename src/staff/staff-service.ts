@@ -5,20 +5,20 @@ import type { Clock } from '../clock.ts';
 import { brokenConstraint } from '../db/database.ts';
 import { AppError } from '../errors.ts';
 import { generateKey, type KeyHasher } from '../partners/secret-key.ts';
-import { isActive, restMs } from './approvals.ts';
+import { approvalDelayMs, isActive } from './approvals.ts';
+import { endSessions } from './end-sessions.ts';
 import { personOf } from './person.ts';
 import { hashOfSecret } from './staff-authenticator.ts';
 import { StaffMember, type StaffRole, staffRoles } from './staff-member.entity.ts';
-import { endSessions } from './staff-sessions.ts';
 
-/** A token at the one moment when it is whole. It cannot be read again. */
+/** A token with its secret, which cannot be read again. */
 export interface IssuedToken {
   readonly member: StaffMember;
   readonly token: string;
 }
 
-/** A member with a code that makes a token, or none where members sign in at the identity provider. */
-export interface Enrolling {
+/** A member with an enrolment code; null where members sign in at the identity provider. */
+export interface Enrolment {
   readonly member: StaffMember;
   readonly enrolmentCode: string | null;
 }
@@ -33,7 +33,10 @@ export class StaffService {
   readonly #clock: Clock;
   readonly #hasProvider: boolean;
 
-  /** @param hasProvider Whether members sign in at an identity provider, so that nobody is given a code. */
+  /**
+   * @param hasProvider Whether members sign in at an identity provider, so that new members get no
+   *   code.
+   */
   constructor(orm: MikroORM, hasher: KeyHasher, clock: Clock, hasProvider = false) {
     this.#hasProvider = hasProvider;
     this.#orm = orm;
@@ -41,7 +44,10 @@ export class StaffService {
     this.#clock = clock;
   }
 
-  /** A new member with a token, in a transaction of its own. @throws AppError already_exists, invalid_value */
+  /**
+   * Creates a member with a token, in a transaction of its own. @throws AppError already_exists,
+   * invalid_value
+   */
   async create(email: string, role: StaffRole): Promise<IssuedToken> {
     return this.#orm.em.fork().transactional((em) => this.invite(em, email, role));
   }
@@ -63,7 +69,8 @@ export class StaffService {
   }
 
   /**
-   * A new member with a token, for operators with a shell. The first admin may approve at once, everybody else after a day.
+   * Creates a member with a token, for operators with a shell. The first admin may approve at once,
+   * every other member after a day.
    *
    * @throws AppError already_exists, invalid_value
    */
@@ -75,8 +82,8 @@ export class StaffService {
     return { member, token };
   }
 
-  /** A new member with an enrolment code. @throws AppError already_exists, invalid_value */
-  async inviteByCode(em: EntityManager, email: string, role: StaffRole): Promise<Enrolling> {
+  /** Creates a member with an enrolment code. @throws AppError already_exists, invalid_value */
+  async inviteByCode(em: EntityManager, email: string, role: StaffRole): Promise<Enrolment> {
     const member = await this.#newMember(em, email, role);
     const enrolmentCode = this.#giveCode(member);
     await persistNew(em, member);
@@ -84,7 +91,8 @@ export class StaffService {
   }
 
   /**
-   * A new member who signs in at the identity provider and has no token; `rotateToken` gives one.
+   * Creates a member who signs in at the identity provider and has no token; `rotateToken` gives
+   * one.
    *
    * @throws AppError already_exists, invalid_value
    */
@@ -95,10 +103,11 @@ export class StaffService {
   }
 
   /**
-   * Gives a member another role and ends the member's sessions. The token of a lowered member ends too. The member
-   * approves nothing for a day.
+   * Gives a member another role and ends the member's sessions. A lower role ends the token too.
+   * The member approves nothing for a day.
    *
-   * @throws AppError staff_not_found; action_not_possible for a revoked member and for the last admin
+   * @throws AppError staff_not_found; action_not_possible for a revoked member and for the last
+   *   admin
    */
   async changeRole(em: EntityManager, id: string, role: StaffRole): Promise<StaffMember> {
     const { member, isLastAdmin } = await this.#lock(em, id);
@@ -113,8 +122,8 @@ export class StaffService {
     return member;
   }
 
-  /** As `changeRole`; one whose token ended gets an enrolment code. */
-  async changeRoleByCode(em: EntityManager, id: string, role: StaffRole): Promise<Enrolling> {
+  /** Changes the role as `changeRole` does. A member whose token ended gets an enrolment code. */
+  async changeRoleByCode(em: EntityManager, id: string, role: StaffRole): Promise<Enrolment> {
     const hadToken = (await this.#lock(em, id)).member.tokenId !== null;
     const member = await this.changeRole(em, id, role);
     const enrolmentCode = hadToken && member.tokenId === null ? this.#giveCode(member) : null;
@@ -123,7 +132,7 @@ export class StaffService {
   }
 
   /**
-   * Shuts a member out until `resume` or `revoke`. Suspending a suspended member changes nothing.
+   * Locks a member out until `resume` or `revoke`. Suspending a suspended member changes nothing.
    *
    * @throws AppError staff_not_found
    */
@@ -135,7 +144,7 @@ export class StaffService {
   }
 
   /**
-   * Lets a suspended member act again, and withdraws what would revoke the member.
+   * Lets a suspended member act again, and withdraws the proposal to revoke the member.
    *
    * @throws AppError staff_not_found
    */
@@ -160,16 +169,16 @@ export class StaffService {
   }
 
   /**
-   * Gives a member an enrolment code in place of the token, which ends with all sessions.
+   * Gives a member an enrolment code in place of the token. The token and all sessions end.
    *
    * @throws AppError staff_not_found; action_not_possible for a revoked member
    */
-  async renewByCode(em: EntityManager, id: string): Promise<Enrolling> {
+  async renewByCode(em: EntityManager, id: string): Promise<Enrolment> {
     const { member } = await this.#lock(em, id);
     requireUnrevoked(member);
     takeToken(member);
     member.oidcSubject = null;
-    // Asked for by name, a code is given even where an identity provider is.
+    // An explicit request for a code gets one, even with an identity provider.
     const enrolmentCode = this.#newCode(member);
     member.approvesFrom = this.#rested();
     await em.flush();
@@ -178,10 +187,11 @@ export class StaffService {
   }
 
   /**
-   * Makes the token of the member whom a code was given to. A code works once and for three days; the member's day
-   * without approvals begins anew, so that a code that was kept cannot be used to approve at once.
+   * Makes the token of the member who owns an enrolment code. A code works once and for three days.
+   * The member's day without approvals begins anew, so that a stored code cannot be used to approve
+   * at once.
    *
-   * @returns null for a code that is unknown, used or over.
+   * @returns null for a code that is unknown, used or expired.
    */
   async enrol(em: EntityManager, code: string): Promise<IssuedToken | null> {
     if (!isEnrolmentCode(code)) return null;
@@ -213,7 +223,8 @@ export class StaffService {
   }
 
   /**
-   * Gives a member a new token. The old one ends, and so do all sessions, as one of them may have begun with it.
+   * Gives a member a new token. The old token ends. All sessions end too, because one of them may
+   * have begun with it.
    *
    * @throws AppError staff_not_found; action_not_possible for a revoked member
    */
@@ -222,7 +233,7 @@ export class StaffService {
     requireUnrevoked(member);
     member.oidcSubject = null;
     const token = this.#giveToken(member);
-    // With nobody else who could approve, a lost token would otherwise stop everything for a day.
+    // Without another admin who could approve, a lost token would block all approvals for a day.
     const others = await em.count(StaffMember, { role: 'admin', revokedAt: null, id: { $ne: member.id } });
     member.approvesFrom = others === 0 && member.role === 'admin' ? null : this.#rested();
     await em.flush();
@@ -230,7 +241,7 @@ export class StaffService {
     return { member, token };
   }
 
-  /** An address as it is kept. @throws AppError invalid_value */
+  /** Checks an address and returns it as it is stored. @throws AppError invalid_value */
   checkedEmail(email: string): string {
     const address = email.trim().toLowerCase();
     // Control characters would break logs and terminals.
@@ -240,7 +251,11 @@ export class StaffService {
     return address;
   }
 
-  /** @throws AppError already_exists also for another spelling of a member's address. */
+  /**
+   * Creates a member.
+   *
+   * @throws AppError already_exists also for another spelling of a member's address.
+   */
   async #newMember(em: EntityManager, email: string, role: StaffRole): Promise<StaffMember> {
     const address = this.checkedEmail(email);
     const members = await em.find(StaffMember, { revokedAt: null }, { fields: ['email'] });
@@ -284,14 +299,15 @@ export class StaffService {
     return code;
   }
 
-  /** From when on a member approves who came, or was changed, at this moment. */
+  /** The moment from which a member who was invited or changed now may approve. */
   #rested(): Date {
-    return new Date(this.#clock.now().getTime() + restMs);
+    return new Date(this.#clock.now().getTime() + approvalDelayMs);
   }
 
   /**
-   * The member, who stays so until the transaction ends. All admins are locked with it, in one order: two who revoke each
-   * other at once would otherwise both find another admin left. The lock lets pass what only refers to a member.
+   * Locks the member, and all admins with it, in one order, until the transaction ends. Otherwise
+   * two admins who revoke each other at once would each find another admin left. The lock does not
+   * block rows that only refer to a member.
    */
   async #lock(em: EntityManager, id: string): Promise<{ member: StaffMember; isLastAdmin: boolean }> {
     const isId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id);

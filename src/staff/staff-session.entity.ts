@@ -14,7 +14,7 @@ export class StaffSession {
   @ManyToOne(() => StaffMember)
   staff!: StaffMember;
 
-  /** What the member proved it with. */
+  /** How the member proved the identity: by a token or by the identity provider. */
   @Property({ type: 'text' })
   via!: 'token' | 'oidc';
 
@@ -24,7 +24,7 @@ export class StaffSession {
   @Property({ type: 'timestamptz' })
   lastSeenAt!: Date;
 
-  /** The end whatever is done with it. */
+  /** The session ends at this moment, even while it is used. */
   @Property({ type: 'timestamptz' })
   expiresAt!: Date;
 

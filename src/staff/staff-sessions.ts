@@ -1,23 +1,23 @@
 import { randomBytes } from 'node:crypto';
 import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgresql';
 import { v7 as uuidv7 } from 'uuid';
-import { AuditLog } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
-import { isActive, restMs } from './approvals.ts';
+import { approvalDelayMs, isActive } from './approvals.ts';
+import { AuditLog } from './audit/audit-log.ts';
 import { hashOfSecret, type StaffAuthenticator } from './staff-authenticator.ts';
 import { StaffMember } from './staff-member.entity.ts';
 import type { IssuedToken, StaffService } from './staff-service.ts';
 import { StaffSession } from './staff-session.entity.ts';
 
-/** A session ends after so long, whatever is done with it. */
-export const absoluteMs = 10 * 3_600_000;
-/** A member's browsers at one time; a further one ends the oldest. */
+/** The longest life of a session, even while it is used. */
+export const maxSessionMs = 10 * 3_600_000;
+/** Limit of a member's sessions at one time; a further one ends the oldest. */
 const openSessions = 10;
-/** Sessions that are over are kept for looking into what happened. */
+/** How long ended sessions are kept, for investigations. */
 const keepMs = 90 * 24 * 3_600_000;
 const signInMs = 10 * 60_000;
 
-/** A session at the one moment when its secret is whole. */
+/** A session with its secret, which is shown only now. */
 export interface StartedSession {
   readonly member: StaffMember;
   readonly session: StaffSession;
@@ -25,7 +25,7 @@ export interface StartedSession {
   readonly secret: string;
 }
 
-/** What an identity provider's answer is checked against. */
+/** The values that an identity provider's answer is checked against. */
 export interface SignInChecks {
   readonly state: string;
   readonly nonce: string;
@@ -51,7 +51,9 @@ export class StaffSessions {
     this.#clock = clock;
   }
 
-  /** Starts a session for whoever holds a token; null when the token is unknown, forged or ended. */
+  /**
+   * Starts a session for the holder of a token; null when the token is unknown, forged or ended.
+   */
   async signIn(token: string): Promise<StartedSession | null> {
     return this.#orm.em.fork().transactional(async (em) => {
       const member = await this.#authenticator.memberOfToken(em, token, LockMode.PESSIMISTIC_READ);
@@ -60,8 +62,8 @@ export class StaffSessions {
   }
 
   /**
-   * Makes a member's token with an enrolment code, starts a session, and writes both down; null for a code that is unknown,
-   * used or over.
+   * Makes a member's token with an enrolment code, starts a session, and writes both to the audit
+   * log. Null for a code that is unknown, used or expired.
    */
   async enrol(
     code: string,
@@ -82,9 +84,10 @@ export class StaffSessions {
   }
 
   /**
-   * Starts a session for an e-mail address that an identity provider has verified; null unless it is that of an active
-   * member. Nobody becomes a member by signing in. The first sign-in binds the member to the account there: another account
-   * with the member's address, and the same account with another member's, are refused.
+   * Starts a session for an e-mail address that an identity provider has verified; null unless it
+   * is the address of an active member. A sign-in never creates a member. The first sign-in binds
+   * the member to the account at the provider. Another account with the member's address is refused
+   * from then on, and so is the same account with another member's address.
    *
    * @param account names the account at the provider, for good.
    */
@@ -97,9 +100,10 @@ export class StaffSessions {
       if (member.oidcSubject !== subject) {
         if (member.oidcSubject?.startsWith(`${account.issuer} `)) return null;
         if ((await em.count(StaffMember, { oidcSubject: subject })) > 0) return null;
-        // The day of a member without a token begins with the first sign-in, as nothing could be done before.
+        // The day without approvals begins with the first sign-in of a member without a token.
+        // Before it, the member could not do anything.
         if (member.tokenId === null && member.approvesFrom !== null) {
-          member.approvesFrom = new Date(this.#clock.now().getTime() + restMs);
+          member.approvesFrom = new Date(this.#clock.now().getTime() + approvalDelayMs);
         }
         member.oidcSubject = subject;
       }
@@ -107,7 +111,7 @@ export class StaffSessions {
     });
   }
 
-  /** Ends one session. Ending one that is over changes nothing. */
+  /** Ends one session. Ending an ended session changes nothing. */
   async end(sessionId: string): Promise<void> {
     const em = this.#orm.em.fork();
     await em.execute('update staff_session set ended_at = ? where id = ? and ended_at is null', [
@@ -116,7 +120,10 @@ export class StaffSessions {
     ]);
   }
 
-  /** Remembers a sign-in that goes to the identity provider. Returns what the browser must bring back, in a cookie. */
+  /**
+   * Stores a sign-in that goes to the identity provider. Returns the secret that the browser must
+   * bring back, in a cookie.
+   */
   async begin(checks: SignInChecks): Promise<string> {
     const secret = randomBytes(32).toString('base64url');
     await this.#orm.em.fork().execute(
@@ -134,7 +141,10 @@ export class StaffSessions {
     return secret;
   }
 
-  /** Takes out the sign-in that this browser began with this state; null when there is none, or it took too long. */
+  /**
+   * Takes out the sign-in that this browser began with this state; null when there is none, or it
+   * expired.
+   */
   async takeUp(secret: string, state: string): Promise<SignInChecks | null> {
     const [row] = await this.#orm.em.fork().execute<{ nonce: string; code_verifier: string; return_to: string }[]>(
       `delete from staff_sign_in where browser_hash = ? and state = ? and expires_at > ?
@@ -144,7 +154,7 @@ export class StaffSessions {
     return row ? { state, nonce: row.nonce, codeVerifier: row.code_verifier, returnTo: row.return_to } : null;
   }
 
-  /** Deletes what is long over; called now and then. */
+  /** Deletes sessions and sign-ins that ended long ago. It runs from time to time. */
   async forgetOld(): Promise<void> {
     const now = this.#clock.now();
     const em = this.#orm.em.fork();
@@ -167,15 +177,10 @@ export class StaffSessions {
       via,
       createdAt: now,
       lastSeenAt: now,
-      expiresAt: new Date(now.getTime() + absoluteMs),
+      expiresAt: new Date(now.getTime() + maxSessionMs),
       endedAt: null,
     });
     em.persist(session);
     return { member, session, secret };
   }
-}
-
-/** Ends all sessions of a member, within the caller's unit of work. */
-export async function endSessions(em: EntityManager, staffId: string, now: Date): Promise<void> {
-  await em.execute('update staff_session set ended_at = ? where staff_id = ? and ended_at is null', [now, staffId]);
 }

@@ -1,14 +1,14 @@
-import { attempt } from '../support/attempts.ts';
-import type { Reply } from '../support/contract-client.ts';
-import { query } from '../support/database.ts';
-import { changingNothing } from '../support/database-state.ts';
-import { orderBody } from '../support/orders.ts';
-import { type SettledGateway, startSettledGateway } from '../support/settled-gateway.ts';
+import { query } from '../support/database/database.ts';
+import { changingNothing } from '../support/database/database-state.ts';
+import { orderBody } from '../support/gateway/orders.ts';
+import { type SettledGateway, startSettledGateway } from '../support/gateway/settled-gateway.ts';
+import type { Reply } from '../support/http/contract-client.ts';
+import { attempt } from '../support/jest/attempts.ts';
 
 /**
- * OWASP API1:2023, broken object level authorization: one partner reaches for another's orders. Which orders a partner
- * reads by which id is in test/integration/orders.test.ts, what each role of staff reads in
- * test/integration/staff-api/permissions.test.ts.
+ * OWASP API1:2023, broken object level authorization: one partner asks for another's orders.
+ * test/integration/orders/orders.test.ts covers which orders a partner reads by which id,
+ * test/integration/staff-api/permissions.test.ts what each role of staff reads.
  */
 
 const unknownId = '01900000-0000-7000-8000-000000000000';
@@ -22,7 +22,7 @@ let order: { id: string; short_id: string };
 
 beforeAll(async () => {
   gateway = await startSettledGateway({
-    surroundings: { background: false, onStatement: (sql) => statements.push(sql) },
+    outside: { background: false, onStatement: (sql) => statements.push(sql) },
   });
   owner = await gateway.partner();
   thief = await gateway.partner();
@@ -105,11 +105,11 @@ describe("another partner's order", () => {
     });
   });
 
-  it('is read by its owner all the while', async () => {
+  it('stays readable by its owner meanwhile', async () => {
     expect((await read(order.id, owner.key)).json).toMatchObject({ id: order.id, short_id: order.short_id });
   });
 
-  it('takes the very statement of an unknown one, and the same plan of it', async () => {
+  it('is looked up with the SQL statement and plan of an unknown one', async () => {
     const runs = async (id: string) => {
       statements.length = 0;
       await read(id, thief.key);
@@ -137,7 +137,7 @@ describe("another partner's order", () => {
     }
   });
 
-  it('is not had by the answer that was stored for its owner', async () => {
+  it('is not returned by the stored idempotent answer of its owner', async () => {
     const repeat = { headers: { 'Idempotency-Key': 'the-same-for-both' }, body: orderBody() };
     const first = await gateway.call('POST', '/partner/orders', { key: owner.key, ...repeat });
     const second = await gateway.call('POST', '/partner/orders', { key: thief.key, ...repeat });
@@ -149,7 +149,7 @@ describe("another partner's order", () => {
 });
 
 describe('an id', () => {
-  it('is not found by counting from one of your own', async () => {
+  it('cannot be found by counting from an own id', async () => {
     const { json } = await gateway.call('POST', '/partner/orders', { key: thief.key, body: orderBody() });
     const number = BigInt(`0x${json.id.replaceAll('-', '')}`);
     for (let step = -8n; step <= 8n; step++) {
@@ -160,7 +160,7 @@ describe('an id', () => {
     }
   });
 
-  it('says nothing of those before and after it', async () => {
+  it('reveals no neighbouring ids', async () => {
     const ids: string[] = [];
     for (let i = 0; i < 60; i++) {
       ids.push((await gateway.call('POST', '/partner/orders', { key: owner.key, body: orderBody() })).json.short_id);
@@ -171,7 +171,7 @@ describe('an id', () => {
     attempt('short ids that begin alike', shared.length > 3, false);
   });
 
-  it('is guessed as often as the limit of the partner, and no more', async () => {
+  it('cannot be guessed more often than the rate limit allows', async () => {
     const { id, key } = await gateway.partner();
     await gateway.partners.change(id, { rateLimitPerMin: 40 });
     const statuses: number[] = [];

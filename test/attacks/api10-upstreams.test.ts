@@ -2,22 +2,25 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChainAdapter, ScanResult } from '../../src/chains/chain-adapter.ts';
 import type { PriceSource, SourcePrice } from '../../src/rates/price-source.ts';
 import { SandboxPriceSource } from '../../src/rates/sources/sandbox-price-source.ts';
-import { attempt } from '../support/attempts.ts';
-import { TestClock } from '../support/clock.ts';
-import { changingNothing } from '../support/database-state.ts';
-import { Faults } from '../support/faults.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { LoopbackBinance } from '../support/loopback-binance.ts';
-import type { Fault } from '../support/loopback-exchange.ts';
-import { LoopbackKraken } from '../support/loopback-kraken.ts';
-import { orderBody } from '../support/orders.ts';
-import { type MadeOrder, type SettledGateway, startSettledGateway } from '../support/settled-gateway.ts';
+import { changingNothing } from '../support/database/database-state.ts';
+import { LoopbackBinance } from '../support/exchanges/loopback-binance.ts';
+import type { Fault } from '../support/exchanges/loopback-exchange.ts';
+import { LoopbackKraken } from '../support/exchanges/loopback-kraken.ts';
+import { Faults } from '../support/faults/faults.ts';
+import { TestClock } from '../support/gateway/clock.ts';
+import { startGateway, type TestGateway } from '../support/gateway/gateway.ts';
+import { orderBody } from '../support/gateway/orders.ts';
+import { type MadeOrder, type SettledGateway, startSettledGateway } from '../support/gateway/settled-gateway.ts';
+import { attempt } from '../support/jest/attempts.ts';
 
 /**
- * OWASP API10:2023, unsafe consumption of APIs: price sources, nodes and a venue that lie, as far as partners and money
- * see it. Real protocols that lie are in test/integration/exchanges (prices, orders and fees of exchanges),
- * test/integration/chains/evm-lies.test.ts (junk in every place of a node's answers), test/unit/chains/json-rpc.test.ts
- * (HTML, redirects, endless and late answers of a node) and test/integration/oidc.test.ts (an identity provider).
+ * OWASP API10:2023, unsafe consumption of APIs: price sources, nodes and a venue that lie, seen by
+ * partners and in the ledger. Lies in the real protocols have tests of their own:
+ *
+ * - test/integration/exchanges: prices, orders and fees of exchanges.
+ * - test/integration/chains/evm-lies.test.ts: junk in every place of a node's answers.
+ * - test/unit/chains/json-rpc.test.ts: HTML, redirects, endless and late answers of a node.
+ * - test/integration/staff/oidc.test.ts: an identity provider.
  */
 
 describe('a price source that lies', () => {
@@ -62,7 +65,7 @@ describe('a price source that lies', () => {
 
   beforeAll(async () => {
     gateway = await startGateway({
-      surroundings: { clock, priceSource: source, background: false },
+      outside: { clock, priceSource: source, background: false },
       settings: { PRICE_REFRESH_SEC: '1', PRICE_MAX_AGE_SEC: '60' },
     });
     ({ key } = await gateway.partner());
@@ -137,7 +140,7 @@ describe('exchanges that answer with anything', () => {
     );
     gateway = await startGateway({
       settings: { PRICE_SOURCES: `kraken=${kraken.origin},binance=${binance.origin}`, PRICE_REFRESH_SEC: '1' },
-      surroundings: { background: false },
+      outside: { background: false },
     });
   });
   afterAll(async () => {
@@ -189,7 +192,7 @@ describe('exchanges that answer with anything', () => {
         quotes.add(await told());
       }
       quotes.add(await told());
-      // While the exchanges contradict each other, nobody is quoted.
+      // While the exchanges contradict each other, no quote is given.
       attempt(
         `quotes at ${what}`,
         [...quotes].filter((quote) => quote !== honest && quote !== 422),
@@ -209,10 +212,10 @@ describe('behind an order', () => {
   let gateway: SettledGateway;
 
   beforeAll(async () => {
-    const { chain, ...surroundings } = faults.surroundings();
+    const { chain, ...outside } = faults.outside();
     gateway = await startSettledGateway({
-      surroundings: {
-        ...surroundings,
+      outside: {
+        ...outside,
         background: false,
         chain: (adapter) => {
           const faulty = chain?.(adapter) ?? adapter;
@@ -250,7 +253,7 @@ describe('behind an order', () => {
     ['a web page', '<html>'],
     ['no amount', undefined],
     ['an object', {}],
-  ])('a venue that says it bought %s gets nobody paid, and the true fill is paid once', async (what, bought) => {
+  ])('a venue that says it bought %s causes no payout, and the true fill is paid once', async (what, bought) => {
     const order = await gateway.order();
     await gateway.deposit(order);
     faults.venue = async (trade) => {
@@ -271,7 +274,7 @@ describe('behind an order', () => {
     attempt(`payouts after a fill of ${what}`, (await payouts(order)).length, 1);
   });
 
-  it('a venue that answers with anything else gets nobody paid', async () => {
+  it('a venue that answers with anything else causes no payout', async () => {
     for (const answer of [
       null,
       undefined,

@@ -1,18 +1,19 @@
-import { buildStaffSchema } from '../../src/graphql/schema.ts';
+import { buildStaffSchema } from '../../src/graphql/server/schema.ts';
 import { readContract } from '../../src/rest/contract.ts';
-import { attempt } from '../support/attempts.ts';
-import { query } from '../support/database.ts';
-import { changingNothing } from '../support/database-state.ts';
-import { orderBody } from '../support/orders.ts';
-import { rootFields, selectionOf } from '../support/schema-walk.ts';
-import { type SettledGateway, startSettledGateway } from '../support/settled-gateway.ts';
-import { kinds, type Member, newMember } from '../support/staff-client.ts';
+import { query } from '../support/database/database.ts';
+import { changingNothing } from '../support/database/database-state.ts';
+import { orderBody } from '../support/gateway/orders.ts';
+import { type SettledGateway, startSettledGateway } from '../support/gateway/settled-gateway.ts';
+import { rootFields, selectionOf } from '../support/http/schema-walk.ts';
+import { attempt } from '../support/jest/attempts.ts';
+import { kinds, type Member, newMember } from '../support/staff/staff-client.ts';
 
 /**
- * OWASP API3:2023, broken object property level authorization: members that a request may not set, and members that an
- * answer may not show. That every reply holds exactly what the contract names is checked by the client of all tests,
- * test/support/contract-client.ts; each member of the staff API with a permission of its own by
- * test/integration/staff-api/permissions.test.ts.
+ * OWASP API3:2023, broken object property level authorization: properties that a request may not
+ * set, and properties that an answer may not show. The client of all tests,
+ * test/support/http/contract-client.ts, checks every reply against the contract.
+ * test/integration/staff-api/permissions.test.ts covers the fields of the staff API that have a
+ * permission of their own.
  */
 
 let gateway: SettledGateway;
@@ -37,7 +38,7 @@ const good = JSON.stringify(orderBody());
 /** The body with more text at its start. */
 const withText = (text: string) => `{${text},${good.slice(1)}`;
 
-describe('a member that nobody may set', () => {
+describe('a property that no request may set', () => {
   it('of the table, of the answer or of a prototype is refused, wherever it stands', async () => {
     const columns = await query<{ column_name: string }>(
       gateway.databaseUrl,
@@ -142,7 +143,7 @@ describe('a member that nobody may set', () => {
 });
 
 describe('an order as a partner sees it', () => {
-  it('has the members of the contract, and none of what we know besides', async () => {
+  it('has the properties of the contract, and no internal ones', async () => {
     const headers = { 'Idempotency-Key': 'once' };
     const options = { key, headers, body: orderBody({ refund_address: 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq' }) };
     const made = await gateway.call('POST', '/partner/orders', options);
@@ -159,8 +160,8 @@ describe('an order as a partner sees it', () => {
     }
   });
 
-  it('is not told by what an error repeats', async () => {
-    const secret = 'a-text-that-nobody-should-see-again';
+  it('is not revealed by an error message', async () => {
+    const secret = 'a-text-that-must-not-come-back';
     for (const raw of [
       withText(`"status":"${secret}"`),
       `{"coin_from":{"x":"${secret}"}}`,
@@ -235,7 +236,7 @@ describe('the staff API', () => {
     }
   });
 
-  it('does not show why something was proposed to whoever may not read actions', async () => {
+  it('hides the reason of a proposal from members who may not read actions', async () => {
     const { id } = await gateway.order();
     await operator.data('mutation ($id: ID!) { orderHold(orderId: $id, reason: "x") { id } }', { id });
     const { orderRelease } = await operator.data(

@@ -1,24 +1,24 @@
 import { METHODS } from 'node:http';
-import { permissionOf } from '../../src/graphql/permit.ts';
-import { buildStaffSchema } from '../../src/graphql/schema.ts';
+import { permissionOf } from '../../src/graphql/server/requires-permission.ts';
+import { buildStaffSchema } from '../../src/graphql/server/schema.ts';
 import { keyScopes } from '../../src/partners/key-scope.ts';
 import { readContract } from '../../src/rest/contract.ts';
 import { isPermitted } from '../../src/staff/permissions.ts';
 import { staffRoles } from '../../src/staff/staff-member.entity.ts';
-import { attempt } from '../support/attempts.ts';
-import { changingNothing } from '../support/database-state.ts';
-import { orderBody } from '../support/orders.ts';
-import { rawExchange } from '../support/raw-http.ts';
-import { rootFields, selectionOf } from '../support/schema-walk.ts';
-import { failedOrder, type SettledGateway, startSettledGateway } from '../support/settled-gateway.ts';
-import { StaffBrowser } from '../support/staff-browser.ts';
-import { kinds, newMember } from '../support/staff-client.ts';
-import { openSocket, refusedOn } from '../support/staff-socket.ts';
+import { changingNothing } from '../support/database/database-state.ts';
+import { orderBody } from '../support/gateway/orders.ts';
+import { failedOrder, type SettledGateway, startSettledGateway } from '../support/gateway/settled-gateway.ts';
+import { rawExchange } from '../support/http/raw-http.ts';
+import { rootFields, selectionOf } from '../support/http/schema-walk.ts';
+import { attempt } from '../support/jest/attempts.ts';
+import { StaffBrowser } from '../support/staff/staff-browser.ts';
+import { kinds, newMember } from '../support/staff/staff-client.ts';
+import { openSocket, refusedOn } from '../support/staff/staff-socket.ts';
 
 /**
- * OWASP API5:2023, broken function level authorization: each method at each path, each mutation by each role, and the
- * credentials of one surface at the other. That every field of the roots needs a permission, and which, is in
- * test/integration/staff-api/permissions.test.ts.
+ * OWASP API5:2023, broken function level authorization: each method at each path, each mutation by
+ * each role, and the credentials of one listener at the other.
+ * test/integration/staff-api/permissions.test.ts covers which permission each root field needs.
  */
 
 const schema = await buildStaffSchema();
@@ -51,7 +51,10 @@ function send(url: string, method: string, path: string, headers: Record<string,
   );
 }
 
-/** All that Node reads as a method; it closes the connection on CONNECT, as nobody here is a proxy. */
+/**
+ * Every method that Node parses. Node closes the connection on CONNECT, because the gateway is no
+ * proxy.
+ */
 const methods = METHODS.filter((method) => method !== 'CONNECT');
 
 it('the look at the database, which the tests here rely on, sees what a request changes', async () => {
@@ -105,7 +108,7 @@ describe('each method at each path of the contract', () => {
 });
 
 describe('each method at each path of the internal listener, with a key of a partner', () => {
-  /** What answers anybody, being of no use but to see that it is there. */
+  /** Public routes, which only show that the listener runs. */
   const open = /^(GET|HEAD) \/(livez|readyz|metrics|sign-in|sign-in\/page\.css|sign-in\/icon\.svg)$/;
   const paths = [
     '/',
@@ -194,7 +197,7 @@ describe('a key', () => {
     }
   });
 
-  it('of a partner that is switched off does nothing but what anybody does', async () => {
+  it('of an inactive partner may do only what is public', async () => {
     const { id, key } = await gateway.partner();
     await gateway.partners.change(id, { status: 'inactive', feeRateFloat: '0' });
     await changingNothing(gateway, async () => {
@@ -244,7 +247,7 @@ describe('each mutation', () => {
     socket.terminate();
   });
 
-  it('is closed to whoever is nobody, however it is asked', async () => {
+  it('is closed to unauthenticated clients, with every method and content type', async () => {
     const [{ field } = {}] = mutations;
     if (!field) throw new Error('there are no mutations');
     const query = `mutation { ${selectionOf(field)} }`;
@@ -273,9 +276,9 @@ describe('each mutation', () => {
         const own = 'headers' in init ? init.headers : {};
         for (const headers of [own, { ...own, Authorization: `Bearer ${partner.key}` }]) {
           const { status } = await fetch(`${internal}${path}`, { ...init, headers });
-          attempt(`${what} by nobody`, [401, 405].includes(status), true);
+          attempt(`${what} without a token`, [401, 405].includes(status), true);
         }
-        // Somebody's browser, led here by another site.
+        // The browser of a signed-in member, led here by another site.
         const led = { ...own, Cookie: staffCookie, Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' };
         const { status } = await fetch(`${internal}${path}`, { ...init, headers: led });
         attempt(`${what} by a page of another site`, [403, 405].includes(status), true);

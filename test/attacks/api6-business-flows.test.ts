@@ -1,18 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { addressExample } from '../../src/chains/address.ts';
+import { addressExample } from '../../src/chains/addresses/address.ts';
 import { Big } from '../../src/money.ts';
 import type { PriceSource } from '../../src/rates/price-source.ts';
 import { SandboxPriceSource } from '../../src/rates/sources/sandbox-price-source.ts';
-import { attempt } from '../support/attempts.ts';
-import { TestClock } from '../support/clock.ts';
-import { changingNothing } from '../support/database-state.ts';
-import { orderBody } from '../support/orders.ts';
-import { type MadeOrder, type SettledGateway, startSettledGateway } from '../support/settled-gateway.ts';
+import { changingNothing } from '../support/database/database-state.ts';
+import { TestClock } from '../support/gateway/clock.ts';
+import { orderBody } from '../support/gateway/orders.ts';
+import { type MadeOrder, type SettledGateway, startSettledGateway } from '../support/gateway/settled-gateway.ts';
+import { attempt } from '../support/jest/attempts.ts';
 
 /**
- * OWASP API6:2023, unrestricted access to sensitive business flows: what the business itself can be made to do by orders
- * that are each allowed. Deposits that are too small, too late, doubled or undone are in
- * test/integration/settlement/exceptions.test.ts, and crashes in between in test/fault.
+ * OWASP API6:2023, unrestricted access to sensitive business flows: what the business itself can be
+ * made to do by orders that are each allowed. Deposits that are too small, too late, doubled or
+ * undone are in deposits, reorganisations and exceptions of test/integration/settlement, and
+ * crashes in between in test/fault.
  */
 
 const clock = new TestClock();
@@ -41,7 +42,7 @@ let currencies: { coin: string; network: string; min_amount: number }[];
 beforeAll(async () => {
   gateway = await startSettledGateway({
     clock,
-    surroundings: { background: false, priceSource },
+    outside: { background: false, priceSource },
     settings: { PRICE_REFRESH_SEC: '1', FIXED_RATE_HOLD_SEC: '60' },
   });
   ({ key } = await gateway.partner());
@@ -64,7 +65,7 @@ const payments = (order: MadeOrder, kind: string) =>
   ]);
 
 describe('an address of ours', () => {
-  /** An address as somebody might write it to be taken for another one. */
+  /** An address, spelled so that a check could take it for another one. */
   const spellings: ((address: string) => string)[] = [
     (address) => address,
     (address) => address.toUpperCase(),
@@ -85,7 +86,7 @@ describe('an address of ours', () => {
     (address) => `\u200b${address}`,
   ];
 
-  it('is paid nothing, whatever the network and the spelling', async () => {
+  it('is paid nothing, on every network and in every spelling', async () => {
     for (const { coin, network, min_amount } of currencies) {
       const other = coin === 'BTC' ? { coin_from: 'ETH', network_from: 'ETH', amount_from: 1 } : { amount_from: 0.02 };
       const quote = await gateway.call(
@@ -106,7 +107,7 @@ describe('an address of ours', () => {
       const { deposit_address, deposit_address_tag } = made.json;
       await changingNothing(gateway, async () => {
         for (const spell of spellings) {
-          // Those of Solana have no checksum, and in other letters are somebody else's.
+          // Addresses of Solana have no checksum: with other letters they belong to another owner.
           const isAnothers =
             network === 'SOL' && spell(deposit_address) !== deposit_address && /^\w+$/.test(spell(deposit_address));
           if (isAnothers) continue;
@@ -129,7 +130,7 @@ describe('an address of ours', () => {
 });
 
 describe('going there and back', () => {
-  it('leaves nobody with more than before, by any rate and any pair', async () => {
+  it('leaves no user with more than before, by any rate and any pair', async () => {
     const some = currencies.filter(({ network }) =>
       ['BTC', 'ETH', 'LTC', 'XRP', 'SOL', 'TRC20', 'XMR', 'DOGE'].includes(network),
     );
@@ -241,7 +242,7 @@ describe('a fixed rate', () => {
   const fixed = async () =>
     (await gateway.call('GET', '/partner/rates?coin_from=BTC&coin_to=ETH&rate_type=fixed', { key })).json;
 
-  it('is not had after its window, by whoever read it in time', async () => {
+  it('is not granted after its window to a user who read it in time', async () => {
     const before = await fixed();
     expect(before.expires_in).toBeGreaterThan(0);
     // The market falls, and an order at the price before it would be a gift.

@@ -1,13 +1,13 @@
-import { attempt } from '../support/attempts.ts';
-import { TestClock } from '../support/clock.ts';
-import type { Reply } from '../support/contract-client.ts';
-import { query } from '../support/database.ts';
-import { orderBody } from '../support/orders.ts';
-import { type MadeOrder, type SettledGateway, startSettledGateway } from '../support/settled-gateway.ts';
+import { query } from '../support/database/database.ts';
+import { TestClock } from '../support/gateway/clock.ts';
+import { orderBody } from '../support/gateway/orders.ts';
+import { type MadeOrder, type SettledGateway, startSettledGateway } from '../support/gateway/settled-gateway.ts';
+import type { Reply } from '../support/http/contract-client.ts';
+import { attempt } from '../support/jest/attempts.ts';
 
 /**
- * OWASP API6:2023, unrestricted access to sensitive business flows: orders that nobody means to pay, which take deposit
- * addresses, and fixed ones as options on our prices that cost nothing.
+ * OWASP API6:2023, unrestricted access to sensitive business flows: unpaid orders that take
+ * deposit addresses, and fixed orders used as free options on our prices.
  */
 
 const windowMs = 1_800_000;

@@ -2,28 +2,29 @@ import { once } from 'node:events';
 import { createServer, type Server as HttpServer } from 'node:http';
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { JsonRpcNode } from '../../src/chains/json-rpc.ts';
+import { JsonRpcNode } from '../../src/chains/nodes/json-rpc.ts';
 import { boundedFetch } from '../../src/exchanges/bounded-fetch.ts';
-import { attempt } from '../support/attempts.ts';
-import { changingNothing } from '../support/database-state.ts';
-import { startGateway } from '../support/gateway.ts';
-import { close, listen } from '../support/local-server.ts';
-import { orderBody } from '../support/orders.ts';
-import { rawExchange } from '../support/raw-http.ts';
-import { problemsOf } from '../support/settings.ts';
-import { type SettledGateway, startSettledGateway } from '../support/settled-gateway.ts';
-import { type Member, newMember } from '../support/staff-client.ts';
+import { changingNothing } from '../support/database/database-state.ts';
+import { startGateway } from '../support/gateway/gateway.ts';
+import { orderBody } from '../support/gateway/orders.ts';
+import { problemsOf } from '../support/gateway/settings.ts';
+import { type SettledGateway, startSettledGateway } from '../support/gateway/settled-gateway.ts';
+import { close, listen } from '../support/http/local-server.ts';
+import { rawExchange } from '../support/http/raw-http.ts';
+import { attempt } from '../support/jest/attempts.ts';
+import { type Member, newMember } from '../support/staff/staff-client.ts';
 
 /**
- * OWASP API7:2023, server side request forgery. The gateway asks nobody whom a request names: no partner and no member of
- * the staff can give it an address to call. What its settings name is held to that very host, as redirects are errors.
+ * OWASP API7:2023, server side request forgery. The gateway calls no address from a request:
+ * neither a partner nor a member of staff can make it call one. It calls only the hosts in its
+ * settings, because redirects are errors.
  */
 
-/** Somebody inside, to whom no stranger gets through: it counts who connects. */
+/** A server inside the network, which strangers cannot reach. It counts connections. */
 let inside: Server;
 let insidePort: number;
 let connections = 0;
-/** An upstream that sends everybody on to the one inside. */
+/** An upstream that redirects every request to the server inside. */
 let redirecting: HttpServer;
 let redirectingUrl: string;
 let redirected = 0;
@@ -58,7 +59,7 @@ afterAll(async () => {
   await once(inside, 'close');
 });
 
-/** The one inside, in each form that a check may not know. */
+/** URLs of the server inside, in each form that a check may not know. */
 const addresses = (): string[] => [
   `http://127.0.0.1:${insidePort}/`,
   `http://localhost:${insidePort}/`,
@@ -85,14 +86,14 @@ const addresses = (): string[] => [
   'file:///etc/passwd',
 ];
 
-it('the one inside counts whoever connects', async () => {
+it('the server inside counts connections', async () => {
   await (await fetch(`http://127.0.0.1:${insidePort}/`)).text();
   expect(connections).toBe(1);
   connections = 0;
 });
 
 describe('an address in a request', () => {
-  it('of a partner is called by nobody', async () => {
+  it('of a partner is never called', async () => {
     await changingNothing(gateway, async () => {
       for (const address of addresses()) {
         for (const member of Object.keys(orderBody({ refund_address: '', recipient_address_tag: '' }))) {
@@ -123,10 +124,10 @@ describe('an address in a request', () => {
         attempt(`an icon of ${address}`, (await gateway.call('GET', `/coin-icons/${query}.svg`)).status, 404);
       }
     });
-    attempt('connections to the one inside', connections, 0);
+    attempt('connections to the server inside', connections, 0);
   });
 
-  it('that is the target, the host or the name of a proxy is called by nobody', async () => {
+  it('that is the target, the host or the name of a proxy is never called', async () => {
     for (const url of [gateway.app.restUrl ?? '', gateway.app.internalUrl]) {
       for (const address of addresses()) {
         const target = address.replaceAll('\\', '/');
@@ -142,10 +143,10 @@ describe('an address in a request', () => {
         }
       }
     }
-    attempt('connections to the one inside', connections, 0);
+    attempt('connections to the server inside', connections, 0);
   });
 
-  it('of staff is called by nobody', async () => {
+  it('of staff is never called', async () => {
     const { id } = await gateway.partners.create('Addresses');
     for (const address of addresses()) {
       for (const operation of [
@@ -170,15 +171,15 @@ describe('an address in a request', () => {
         }
       }
     }
-    attempt('connections to the one inside', connections, 0);
+    attempt('connections to the server inside', connections, 0);
   });
 });
 
 describe('an upstream that redirects', () => {
-  it('of prices, of an exchange, of a chain or of identities leads nowhere', async () => {
+  it('of prices, of an exchange, of a chain or of identities is not followed', async () => {
     const before = redirected;
     const led = await startGateway({
-      surroundings: { background: false },
+      outside: { background: false },
       settings: {
         PRICE_SOURCES: `kraken=${redirectingUrl},binance=${redirectingUrl}`,
         PRICE_REFRESH_SEC: '1',
@@ -207,7 +208,7 @@ describe('an upstream that redirects', () => {
     for (let i = 0; i < 5; i++) await expect(node.call('eth_chainId')).rejects.toMatchObject({ code: 'unreachable' });
     const fetchOf = boundedFetch({ timeoutMs: 5_000, maxBytes: 1_000 });
     for (let i = 0; i < 5; i++) await expect(fetchOf(redirectingUrl, {})).rejects.toThrow();
-    attempt('connections to the one inside', connections, 0);
+    attempt('connections to the server inside', connections, 0);
   });
 });
 

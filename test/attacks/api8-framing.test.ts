@@ -1,13 +1,13 @@
-import { attempt } from '../support/attempts.ts';
-import { changingNothing } from '../support/database-state.ts';
-import { orderBody } from '../support/orders.ts';
-import { rawExchange } from '../support/raw-http.ts';
-import { type SettledGateway, startSettledGateway } from '../support/settled-gateway.ts';
+import { changingNothing } from '../support/database/database-state.ts';
+import { orderBody } from '../support/gateway/orders.ts';
+import { type SettledGateway, startSettledGateway } from '../support/gateway/settled-gateway.ts';
+import { rawExchange } from '../support/http/raw-http.ts';
+import { attempt } from '../support/jest/attempts.ts';
 
 /**
- * OWASP API8:2023, security misconfiguration, on the wire: requests that two readers would cut in different places. A
- * proxy in front and the gateway behind it must never disagree about where a request ends, so what could be read in two
- * ways is refused and its connection closed, and no part of a body is ever taken for a request.
+ * OWASP API8:2023, security misconfiguration, on the wire: request smuggling. A proxy
+ * in front and the gateway behind it must never disagree about where a request ends. An ambiguous
+ * request is refused and its connection closed. No part of a body is ever taken for a request.
  */
 
 let gateway: SettledGateway;
@@ -31,8 +31,9 @@ const post = 'POST /nothing-here HTTP/1.1\r\nHost: x\r\n';
 const chunks = '5\r\nhello\r\n0\r\n\r\n';
 
 /**
- * Each with the statuses that it may be answered with, before the connection is closed. What is wrong
- * twice may be refused twice, and the answer to a request may come before the refusal of its body.
+ * Each with the statuses that it may be answered with, before the connection is closed. What is
+ * wrong twice may be refused twice, and the answer to a request may come before the refusal of its
+ * body.
  */
 const messages: Record<string, readonly [text: string, statuses: readonly number[]]> = {
   'Content-Length and Transfer-Encoding': [
@@ -189,7 +190,7 @@ describe('the body of a request that is refused', () => {
 
   it.each<[string, () => string, () => string, number]>([
     ['without a key', () => '', inside, 401],
-    ['with a key of nobody', () => 'X-API-Key: nobody\r\n', inside, 401],
+    ['with an unknown key', () => 'X-API-Key: unknown\r\n', inside, 401],
     ['of another type', () => `Authorization: Bearer ${key}\r\nContent-Type: text/plain\r\n`, inside, 415],
     ['that is compressed', () => `${withKey()}Content-Encoding: gzip\r\n`, inside, 415],
     ['that is too large', withKey, () => inside().repeat(80), 413],

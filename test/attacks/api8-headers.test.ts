@@ -1,11 +1,12 @@
-import { attempt } from '../support/attempts.ts';
-import { orderBody } from '../support/orders.ts';
-import { type SettledGateway, startSettledGateway } from '../support/settled-gateway.ts';
-import { newMember } from '../support/staff-client.ts';
+import { orderBody } from '../support/gateway/orders.ts';
+import { type SettledGateway, startSettledGateway } from '../support/gateway/settled-gateway.ts';
+import { attempt } from '../support/jest/attempts.ts';
+import { newMember } from '../support/staff/staff-client.ts';
 
 /**
- * OWASP API8:2023, security misconfiguration: what answers tell of the inside, and what they let pages of other sites
- * do. Cookies and pages of the staff are in test/integration/staff-sessions.test.ts.
+ * OWASP API8:2023, security misconfiguration: what answers reveal of the inside, and what they
+ * allow pages of other sites. Cookies and pages of staff are in
+ * test/integration/staff/sessions.test.ts.
  */
 
 let gateway: SettledGateway;
@@ -44,9 +45,9 @@ const asked: [string, () => string, RequestInit][] = [
   ['the contract', () => `${rest}/openapi.json`, {}],
   ['the documentation', () => `${rest}/docs`, {}],
   ['the page to sign in', () => `${internal}/sign-in`, {}],
-  ['a playground of nobody', () => `${internal}/playground`, {}],
+  ['a playground without a session', () => `${internal}/playground`, {}],
   [
-    'an operation of nobody',
+    'an operation without a token',
     () => `${internal}/graphql`,
     { method: 'POST', headers: json, body: '{"query":"{ me { id } }"}' },
   ],
@@ -76,7 +77,7 @@ describe('an answer', () => {
     }
   });
 
-  it('of one client is kept for no other', async () => {
+  it('of one client is cached for no other', async () => {
     const { json: order } = await gateway.call('POST', '/partner/orders', { key, body: orderBody() });
     for (const [what, method, path, options] of [
       ['an order', 'GET', `/partner/orders/${order.id}`, { key }],
@@ -106,7 +107,7 @@ describe('a failure of ours', () => {
   const inside =
     /relation|mislaid|select |insert |pg_|node_modules|stack|\.ts|at \w+ \(|ECONN|constraint|api_key|exchange_order/;
 
-  it('says nothing of the inside', async () => {
+  it('reveals no internals', async () => {
     const viewer = await newMember(gateway, 'viewer');
     for (const [table, path] of [
       ['exchange_order', '/partner/orders/XP-AAAAAA'],

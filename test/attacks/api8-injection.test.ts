@@ -1,23 +1,23 @@
-import { addressExample } from '../../src/chains/address.ts';
-import { permissionOf } from '../../src/graphql/permit.ts';
-import { buildStaffSchema } from '../../src/graphql/schema.ts';
+import { addressExample } from '../../src/chains/addresses/address.ts';
+import { permissionOf } from '../../src/graphql/server/requires-permission.ts';
+import { buildStaffSchema } from '../../src/graphql/server/schema.ts';
 import { permissions } from '../../src/staff/permissions.ts';
 import type { StaffRole } from '../../src/staff/staff-member.entity.ts';
-import { attempt } from '../support/attempts.ts';
-import { changingNothing } from '../support/database-state.ts';
-import { startGateway } from '../support/gateway.ts';
-import { LogSink } from '../support/log-sink.ts';
-import { orderBody } from '../support/orders.ts';
-import { rawExchange } from '../support/raw-http.ts';
-import { rootFields, selectionOf } from '../support/schema-walk.ts';
-import { type SettledGateway, startSettledGateway } from '../support/settled-gateway.ts';
-import { StaffBrowser } from '../support/staff-browser.ts';
-import { kinds, type Member, newMember } from '../support/staff-client.ts';
-import { openSocket, refusedOn } from '../support/staff-socket.ts';
+import { changingNothing } from '../support/database/database-state.ts';
+import { startGateway } from '../support/gateway/gateway.ts';
+import { LogSink } from '../support/gateway/log-sink.ts';
+import { orderBody } from '../support/gateway/orders.ts';
+import { type SettledGateway, startSettledGateway } from '../support/gateway/settled-gateway.ts';
+import { rawExchange } from '../support/http/raw-http.ts';
+import { rootFields, selectionOf } from '../support/http/schema-walk.ts';
+import { attempt } from '../support/jest/attempts.ts';
+import { StaffBrowser } from '../support/staff/staff-browser.ts';
+import { kinds, type Member, newMember } from '../support/staff/staff-client.ts';
+import { openSocket, refusedOn } from '../support/staff/staff-socket.ts';
 
 /**
- * OWASP API8:2023, security misconfiguration, by what texts mean elsewhere: to SQL, to headers, to the log, to pages, to
- * GraphQL and to a file system. Where a sign-in may lead is in test/integration/staff-sessions.test.ts.
+ * OWASP API8:2023, security misconfiguration, injection into SQL, headers, the log, pages, GraphQL
+ * and a file system. Redirects after a sign-in are in test/integration/staff/sessions.test.ts.
  */
 
 const schema = await buildStaffSchema();
@@ -33,7 +33,7 @@ beforeAll(async () => {
       RATE_LIMIT_STAFF_PER_MIN: '100000',
       PLAYGROUND: 'true',
     },
-    surroundings: { logStream: log, background: false },
+    outside: { logStream: log, background: false },
   });
   ({ key } = await gateway.partner());
   members = {
@@ -108,7 +108,7 @@ describe('a text of a partner', () => {
     });
   });
 
-  it('in a path, a query or a header means nothing', async () => {
+  it('in a path, a query or a header is never interpreted', async () => {
     await changingNothing(gateway, async () => {
       for (const payload of payloads) {
         const encoded = encodeURIComponent(payload);
@@ -233,7 +233,7 @@ describe('a file', () => {
     }
   });
 
-  it('is no icon by a name of a prototype or of another coin', async () => {
+  it('is not served as an icon under the name of a prototype or of another coin', async () => {
     for (const name of [
       '__proto__',
       'constructor',
@@ -258,7 +258,7 @@ describe('a text of staff', () => {
 
   it.each(
     roots.map((root) => [`${root.operation} ${root.field.name}`, root] as const),
-  )('in each place of %s means nothing', async (_name, { operation, field }) => {
+  )('in each place of %s is never interpreted', async (_name, { operation, field }) => {
     const permission = permissionOf(field);
     const member = members[permission ? permissions[permission] : 'admin'];
     const selection = selectionOf(field);
@@ -360,7 +360,7 @@ describe('a text of staff', () => {
     'mutation { currencyTerms(coin: "LTC", network: "LTC", terms: {}, reason: "x") { coin } }',
     'mutation { currencySwitch(coin: "LTC", network: "LTC", switches: {}, reason: "x") { coin } }',
     'mutation { staffInvite(email: "a\\u001b[2J@example.com", role: VIEWER, reason: "x") { enrolmentCode } }',
-  ])('is a fault of whoever asks: %s', async (query) => {
+  ])('is reported as a fault of the request: %s', async (query) => {
     await changingNothing(gateway, async () => {
       const codes = (await members.admin.ask(query)).errors.map(({ extensions }) => extensions.code);
       expect(codes.length).toBeGreaterThan(0);

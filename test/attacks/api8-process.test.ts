@@ -4,21 +4,21 @@ import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { generateKey } from '../../src/partners/secret-key.ts';
-import { attempt } from '../support/attempts.ts';
-import { BuiltProcess } from '../support/built-process.ts';
-import { createDatabase, query, type TestDatabase } from '../support/database.ts';
-import { close, freePort, listen } from '../support/local-server.ts';
-import { orderBody } from '../support/orders.ts';
-import { listenersOf } from '../support/process-group.ts';
-import { rawExchange } from '../support/raw-http.ts';
-import { formsOf, formsOfText, SecretSearch } from '../support/secret-search.ts';
-import { StaffBrowser } from '../support/staff-browser.ts';
-import { type StaffReply, staffClient } from '../support/staff-client.ts';
+import { createDatabase, query, type TestDatabase } from '../support/database/database.ts';
+import { BuiltProcess } from '../support/gateway/built-process.ts';
+import { orderBody } from '../support/gateway/orders.ts';
+import { listenersOf } from '../support/gateway/process-group.ts';
+import { close, freePort, listen } from '../support/http/local-server.ts';
+import { rawExchange } from '../support/http/raw-http.ts';
+import { formsOf, formsOfText, SecretSearch } from '../support/http/secret-search.ts';
+import { attempt } from '../support/jest/attempts.ts';
+import { StaffBrowser } from '../support/staff/staff-browser.ts';
+import { type StaffReply, staffClient } from '../support/staff/staff-client.ts';
 
 /**
- * OWASP API8:2023, security misconfiguration: what a process lets out, and where it lets in. A gateway of its own process is
- * used and abused, and then all that it printed, answered, measured, traced and stored is searched for each secret that it knew
- * or was told.
+ * OWASP API8:2023, security misconfiguration: what a process reveals, and where it listens. A
+ * gateway in its own process is used and attacked. Then its output, answers, metrics, traces and
+ * rows are searched for each secret that it knew or received.
  */
 
 /** A secret as text: as it is and in the forms that a careless program gives it. */
@@ -50,7 +50,7 @@ const configured = {
 beforeAll(async () => {
   database = await createDatabase('empty');
   folder = await mkdtemp(join(tmpdir(), 'gateway-secrets-'));
-  const nobody = `http://127.0.0.1:${await freePort()}`;
+  const unreachable = `http://127.0.0.1:${await freePort()}`;
   const databaseUrl = new URL(database.url);
   databaseUrl.password = configured['the password of the database'];
   collector = createServer((request, response) => {
@@ -68,13 +68,13 @@ beforeAll(async () => {
       TSX_TSCONFIG_PATH: resolve('tsconfig.json'),
       DATA_DIR: folder,
       DATABASE_URL: databaseUrl.href,
-      // Nobody is there, so that each of these fails again and again.
+      // No server listens at these addresses, so that each fails again and again.
       REDIS_URL: `redis://:${configured['the password of Redis']}@127.0.0.1:${await freePort()}`,
-      PRICE_SOURCES: `kraken=${nobody},binance=${nobody}`,
-      VENUE: `kraken=${nobody}`,
+      PRICE_SOURCES: `kraken=${unreachable},binance=${unreachable}`,
+      VENUE: `kraken=${unreachable}`,
       VENUE_KEY: configured['the key of the venue'],
       VENUE_SECRET: configured['the secret of the venue'],
-      OIDC_ISSUER: nobody,
+      OIDC_ISSUER: unreachable,
       OIDC_CLIENT_ID: 'gateway',
       OIDC_CLIENT_SECRET: configured['the secret of the identity provider'],
       INTERNAL_PUBLIC_URL: 'http://localhost:8081',
@@ -236,8 +236,8 @@ it('no secret is printed, answered, measured, traced or stored', async () => {
     'a token': secretOf(staffToken),
     'a session': browser.cookies.get('__Host-staff') ?? '',
     'a signature': signature,
-    'a key of nobody': secretOf(forged),
-    'a token of nobody': secretOf(forgedToken),
+    'a forged key': secretOf(forged),
+    'a forged token': secretOf(forgedToken),
   };
   const everything = new SecretSearch(
     Object.entries({ ...secret, ...shownOnce }).flatMap(([name, text]) => needles(name, text)),
@@ -247,7 +247,8 @@ it('no secret is printed, answered, measured, traced or stored', async () => {
   expect(log.length).toBeGreaterThan(10_000);
   expect([...everything.inBytes(Buffer.from(started))]).toContain('the demo key');
   attempt('what was printed', [...unprinted.inBytes(Buffer.from(log))], []);
-  // The demo's own are for whoever starts the gateway, and are told before it is ready.
+  // The secrets of the demo are for the operator who starts the gateway, and are printed before it
+  // is ready.
   const sinceReady = log.slice(log.indexOf('\nready rest='));
   attempt('what was printed later', [...everything.inBytes(Buffer.from(sinceReady))], []);
   expect(traced.length).toBeGreaterThan(0);

@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { buildClientSchema, getIntrospectionQuery, lexicographicSortSchema, printSchema } from 'graphql';
 import { readContract } from '../../src/rest/contract.ts';
-import { attempt } from '../support/attempts.ts';
-import { changingNothing } from '../support/database-state.ts';
-import { rawExchange } from '../support/raw-http.ts';
-import { type SettledGateway, startSettledGateway } from '../support/settled-gateway.ts';
-import { newMember } from '../support/staff-client.ts';
+import { changingNothing } from '../support/database/database-state.ts';
+import { type SettledGateway, startSettledGateway } from '../support/gateway/settled-gateway.ts';
+import { rawExchange } from '../support/http/raw-http.ts';
+import { attempt } from '../support/jest/attempts.ts';
+import { newMember } from '../support/staff/staff-client.ts';
 
 /**
- * OWASP API9:2023, improper inventory management: routes that nobody documented, old versions, and tools left open. That
- * each operation of the contract has a handler is what the gateway starts with; what a worker does not serve is in
- * test/integration/staff-sessions.test.ts.
+ * OWASP API9:2023, improper inventory management: undocumented routes, old versions, and open
+ * tools. The gateway checks at its start that each operation of the contract has a handler. What a
+ * worker does not serve is in test/integration/staff/sessions.test.ts.
  */
 
 let gateway: SettledGateway;

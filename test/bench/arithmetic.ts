@@ -1,24 +1,37 @@
-// What the arithmetic of a request costs: quotes, address checks, derivation of addresses, keys and ids. Microseconds a
-// call, and beside them how many SHA-256 of 1 KiB take as long, which compares between machines and busy hours. The
-// cases take turns; each shows its best turn. Usage: npm run bench:arithmetic [-- --turns 100]
+// What the arithmetic of a request costs: quotes, address checks, derivation of addresses, keys and
+// ids. Microseconds a call, and beside them how many SHA-256 of 1 KiB take as long, which compares
+// between machines and busy hours. The cases take turns; each shows its best turn.
+// Usage: npm run bench -- arithmetic --help
 import { createHash, randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { HDKey } from '@scure/bip32';
 import { v7 as uuidv7 } from 'uuid';
-import { addressExample, checkAddress } from '../../src/chains/address.ts';
-import { deriveDepositAddress } from '../../src/chains/deposit-address.ts';
-import { allNetworks, networkById } from '../../src/chains/networks.ts';
+import { addressExample, checkAddress } from '../../src/chains/addresses/address.ts';
+import { deriveDepositAddress } from '../../src/chains/addresses/deposit-address.ts';
+import { allNetworks, networkById } from '../../src/chains/networks/networks.ts';
 import { Big } from '../../src/money.ts';
 import { generateKey, KeyHasher, parseKey } from '../../src/partners/secret-key.ts';
 import { pairLimits, quoteTerms } from '../../src/rates/quote.ts';
 import { SandboxPriceSource } from '../../src/rates/sources/sandbox-price-source.ts';
-import { TestClock } from '../support/clock.ts';
-import { quotingRates } from '../support/rates.ts';
+import { TestClock } from '../support/gateway/clock.ts';
+import { quotingRates } from '../support/gateway/rates.ts';
 
-const { values } = parseArgs({ options: { turns: { type: 'string', default: '100' } } });
+const { values } = parseArgs({
+  options: { turns: { type: 'string', default: '100' }, help: { type: 'boolean', short: 'h' } },
+});
+if (values.help) {
+  process.stdout.write(`Usage: npm run bench -- arithmetic [options]
+
+  --turns <n>  turns of each case (100)
+`);
+  process.exit(0);
+}
 const turns = Number.parseInt(values.turns, 10);
 if (!(turns > 0)) throw new Error(`--turns ${values.turns} is not a number from 1`);
-/** How long one turn of a case lasts, about: shorter than what the system gives to others in between. */
+/**
+ * How long one turn of a case lasts, about: shorter than what the system gives to others in
+ * between.
+ */
 const turnMs = 1;
 
 const yardstick = 'sha256 of 1 KiB';

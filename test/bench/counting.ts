@@ -1,15 +1,16 @@
 import { createConnection, createServer, type Server as NetServer, type Socket } from 'node:net';
 import { Redis } from 'ioredis';
 import { Client } from 'pg';
-import { listen } from '../support/local-server.ts';
+import { listen } from '../support/http/local-server.ts';
 import type { Endpoint } from './endpoints.ts';
 import type { Cost } from './report.ts';
 import { ask } from './requests.ts';
 import type { Server } from './servers.ts';
 
 /**
- * Stands between a server and PostgreSQL and counts what is sent: each Execute or Query is a statement, each Sync or
- * Query a round trip. https://www.postgresql.org/docs/current/protocol-message-formats.html
+ * Stands between a server and PostgreSQL and counts what is sent: each Execute or Query is a
+ * statement, each Sync or Query a round trip.
+ * https://www.postgresql.org/docs/current/protocol-message-formats.html
  */
 export class PostgresCounter {
   statements = 0;
@@ -118,7 +119,10 @@ export class RedisCounter {
 
 const counted = 21;
 
-/** What one request of an endpoint costs: the median of some, which hides what timers send meanwhile. */
+/**
+ * What one request of an endpoint costs: the median of some, which hides what timers send
+ * meanwhile.
+ */
 export async function costOf(
   server: Server,
   endpoint: Endpoint,

@@ -1,4 +1,4 @@
-import { orderBody } from '../support/orders.ts';
+import { orderBody } from '../support/gateway/orders.ts';
 
 export const endpointIds = ['currencies', 'unchanged', 'rates', 'lookup', 'create', 'once'] as const;
 

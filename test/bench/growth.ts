@@ -1,5 +1,6 @@
-// What a growing number of orders costs a lookup and a create: the gateway beside `limit`, in turns, at each size, on one
-// database that is filled further from size to size, in the order of time. Then what each table and index takes.
+// Measures what a growing number of orders costs a lookup and a create: the gateway and `limit`, in
+// turns, at each size. One database is filled further from size to size, in the order of time. Then
+// it measures the size of each table and index.
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -7,9 +8,9 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
 import { Client } from 'pg';
-import { openBenchDatabase } from '../support/bench-database.ts';
-import { startRedis } from '../support/redis.ts';
-import { seededOrders, seedOrders } from '../support/seed-orders.ts';
+import { openBenchDatabase } from '../support/database/bench-database.ts';
+import { startRedis } from '../support/database/redis.ts';
+import { seededOrders, seedOrders } from '../support/database/seed-orders.ts';
 import { type Endpoint, endpointsOf } from './endpoints.ts';
 import { hasWrk } from './load.ts';
 import { type Figures, median, type Round, shown } from './report.ts';
@@ -17,7 +18,7 @@ import { differences } from './requests.ts';
 import { fillCatalogue, issueKey, type Server, startServer } from './servers.ts';
 import { takeTurns } from './turns.ts';
 
-const help = `Usage: npm run bench:growth [-- options]
+const help = `Usage: npm run bench -- growth [options]
 
   --sizes LIST       numbers of orders, ascending; 100000,1000000,10000000 unless given
   --seconds N        of each measurement; 5 unless given
@@ -99,8 +100,8 @@ async function run(): Promise<void> {
   stack.defer(() => client.end());
   await fillCatalogue(database.url, currencyCount);
   const partners = await partnersOf(client);
-  const surroundings = { databaseUrl: database.url, dataDir: database.dataDir, redisUrl: redis.url, folder };
-  const key = await issueKey(surroundings, partners[0]);
+  const environment = { databaseUrl: database.url, dataDir: database.dataDir, redisUrl: redis.url, folder };
+  const key = await issueKey(environment, partners[0]);
 
   const measured = await measuredBefore();
   for (const size of sizes) {
@@ -117,7 +118,7 @@ async function run(): Promise<void> {
     if (!lookup || !create) throw new Error('lookup and create are no endpoints any more');
     await using servers = new AsyncDisposableStack();
     const start = async (name: Server['name']): Promise<Server> =>
-      servers.adopt(await startServer(name, surroundings), (server) => server.stop());
+      servers.adopt(await startServer(name, environment), (server) => server.stop());
     const gateway = await start('gateway');
     const limit = await start('limit');
     const found = (await Promise.all([lookup, create].map((each) => differences(gateway.url, limit.url, each)))).flat();
@@ -177,7 +178,10 @@ async function partnersOf(client: Client): Promise<string[]> {
   return find();
 }
 
-/** Adds orders until so many were seeded, made after those before: the largest size is what a year brought. */
+/**
+ * Adds orders until so many were seeded, made after those before: the largest size is what a year
+ * brought.
+ */
 async function fill(url: string, size: number, partners: readonly string[]): Promise<void> {
   const missing = Math.max(0, size - (await seededOrders(url)));
   const began = performance.now();

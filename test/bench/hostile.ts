@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { toChecksumAddress } from '../../src/chains/addresses/evm.ts';
-import { startEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
-import { EvmLiar } from '../support/evm-liar.ts';
-import { type RealOrder, startRealGateway } from '../support/real-gateway.ts';
+import { startEmbeddedPostgres } from '../../src/db/embedded/embedded-postgres.ts';
+import { EvmLiar } from '../support/chains/evm-liar.ts';
+import { type RealOrder, startRealGateway } from '../support/gateway/real-gateway.ts';
 
 // How long an honest payout waits beside recipients that take nothing, on a node that answers late.
 
-const usage = `Usage: npm run bench:hostile -- [options]
+const usage = `Usage: npm run bench -- hostile [options]
 
   --attackers <n>  payouts whose recipient undoes them (60)
   --delay-ms <n>   how late the node answers each request (60)

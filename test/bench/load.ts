@@ -24,7 +24,9 @@ export interface Load {
 
 export const hasWrk = (): boolean => spawnSync('wrk', ['-v']).error === undefined;
 
-/** Sends requests of an endpoint as fast as they are answered, from a process or thread of its own. */
+/**
+ * Sends requests of an endpoint as fast as they are answered, from a process or thread of its own.
+ */
 export async function load(url: string, endpoint: Endpoint, options: LoadOptions): Promise<Load> {
   options.signal.throwIfAborted();
   return options.generator === 'wrk' ? loadWithWrk(url, endpoint, options) : loadWithAutocannon(url, endpoint, options);

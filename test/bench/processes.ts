@@ -1,13 +1,14 @@
-// What a second api process behind the same port gives: requests a second of one process and of two, in turns, and
-// whether two of them still count one limit. One PostgreSQL with durable commits and one Redis for both.
-// Usage: npm run bench:processes [-- --seconds 5 --rounds 5 --connections 32]
+// What a second api process behind the same port gives: requests a second of one process and of
+// two, in turns, and whether two of them still count one limit. One PostgreSQL with durable commits
+// and one Redis for both.
+// Usage: npm run bench -- processes --help
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
-import { openBenchDatabase } from '../support/bench-database.ts';
-import { startRedis } from '../support/redis.ts';
+import { openBenchDatabase } from '../support/database/bench-database.ts';
+import { startRedis } from '../support/database/redis.ts';
 import { hasWrk, load } from './load.ts';
 import { issueKey, makeEndpoints, type Server, startServer } from './servers.ts';
 
@@ -16,8 +17,18 @@ const { values: options } = parseArgs({
     seconds: { type: 'string', default: '5' },
     rounds: { type: 'string', default: '5' },
     connections: { type: 'string', default: '32' },
+    help: { type: 'boolean', short: 'h' },
   },
 });
+if (options.help) {
+  process.stdout.write(`Usage: npm run bench -- processes [options]
+
+  --seconds <n>      of each measurement (5)
+  --rounds <n>       in which one process and two take turns (5)
+  --connections <n>  of the load (32)
+`);
+  process.exit(0);
+}
 const [seconds, rounds, connections] = [options.seconds, options.rounds, options.connections].map((text) => {
   const value = Number(text);
   if (!Number.isInteger(value) || value < 1) throw new Error(`'${text}' is not a number from 1`);
@@ -29,11 +40,11 @@ const database = await openBenchDatabase();
 const redis = await startRedis();
 const flusher = new Redis(redis.url);
 const folder = await mkdtemp(join(tmpdir(), 'gateway-bench-logs-'));
-const surroundings = { databaseUrl: database.url, dataDir: database.dataDir, redisUrl: redis.url, folder };
+const environment = { databaseUrl: database.url, dataDir: database.dataDir, redisUrl: redis.url, folder };
 const servers: Server[] = [];
 
 async function serve(processes: number, settings: Readonly<Record<string, string>> = {}): Promise<Server> {
-  const server = await startServer('gateway', surroundings, {
+  const server = await startServer('gateway', environment, {
     settings: { API_PROCESSES: String(processes), ...settings },
   });
   servers.push(server);
@@ -59,7 +70,7 @@ function median(values: readonly number[]): number {
 }
 
 try {
-  const key = await issueKey(surroundings);
+  const key = await issueKey(environment);
   const [one, two] = [await serve(1), await serve(2)];
   const endpoints = await makeEndpoints(one.url, key, 100);
   const how = {
@@ -91,7 +102,7 @@ try {
   }
   await flusher.flushall();
   const tight = await serve(2, { RATE_LIMIT_PARTNER_PER_MIN: String(limit) });
-  const counted = await answered(tight, await issueKey(surroundings), limit + 200);
+  const counted = await answered(tight, await issueKey(environment), limit + 200);
   process.stdout.write(`\na limit of ${limit} over 2 processes: ${counted} of ${limit + 200} requests answered\n`);
   if (counted !== limit) process.exitCode = 1;
 } finally {

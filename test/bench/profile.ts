@@ -17,7 +17,8 @@ interface CpuProfile {
 export const monotonicUs = (): number => Number(process.hrtime.bigint() / 1000n);
 
 /**
- * Where the CPU time of a process went between two moments, as Markdown: by package and by function, idle time left out.
+ * Where the CPU time of a process went between two moments, as Markdown: by package and by
+ * function, idle time left out.
  *
  * @param folder where the process left its one profile.
  */

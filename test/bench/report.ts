@@ -3,7 +3,10 @@ import type { Load } from './load.ts';
 
 /** One measurement of one server. */
 export interface Figures extends Load {
-  /** CPU time for a thousand requests, in ms: of the server, and of PostgreSQL. Null where it cannot be read. */
+  /**
+   * CPU time for a thousand requests, in ms: of the server, and of PostgreSQL. Null where it cannot
+   * be read.
+   */
   readonly cpuMs: number | null;
   readonly postgresCpuMs: number | null;
   readonly residentMiB: number | null;
@@ -38,7 +41,10 @@ export function median(values: readonly (number | null)[]): number | null {
 
 export const shown = (value: number | null, digits = 0): string => (value === null ? '–' : value.toFixed(digits));
 
-/** Requests a second and latencies by endpoint and server, then the ratios of the two with the goals. */
+/**
+ * Requests a second and latencies by endpoint and server, then the ratios of the two with the
+ * goals.
+ */
 export function report(measured: readonly Measured[]): string {
   return `${figureTable(measured)}\n\n${ratioTable(measured)}${voidLines(measured)}\n`;
 }

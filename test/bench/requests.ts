@@ -38,7 +38,10 @@ export function ask(url: string, endpoint: Endpoint, turn = 0): Promise<Answer> 
   });
 }
 
-/** What differs between two servers' answers to the same request, as sentences; empty when nothing does. */
+/**
+ * What differs between two servers' answers to the same request, as sentences; empty when nothing
+ * does.
+ */
 export async function differences(first: string, second: string, endpoint: Endpoint): Promise<string[]> {
   const [a, b] = [await ask(first, endpoint), await ask(second, endpoint)];
   const found: string[] = [];

@@ -1,13 +1,13 @@
-// How near the gateway is to what the machine allows: each endpoint's requests a second, latencies and CPU time beside
-// `limit`, a server written by hand for the same work, in turns. Both run as processes of their own on one PostgreSQL with
-// durable commits and one Redis.
+// Measures how near the gateway is to the machine's limit: requests a second, latencies and CPU
+// time of each endpoint. In turns it measures `limit`, a server written by hand for the same work.
+// Both run as processes of their own on one PostgreSQL with durable commits and one Redis.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
-import { openBenchDatabase } from '../support/bench-database.ts';
-import { startRedis } from '../support/redis.ts';
+import { openBenchDatabase } from '../support/database/bench-database.ts';
+import { startRedis } from '../support/database/redis.ts';
 import { costOf, PostgresCounter, RedisCounter } from './counting.ts';
 import { type Endpoint, endpointIds } from './endpoints.ts';
 import { hasWrk, type LoadOptions, load } from './load.ts';
@@ -19,13 +19,13 @@ import {
   issueKey,
   makeEndpoints,
   type Server,
+  type ServerEnvironment,
   type ServerOptions,
-  type Surroundings,
   startServer,
 } from './servers.ts';
 import { takeTurns, warmUpSeconds } from './turns.ts';
 
-const help = `Usage: npm run bench [-- options]
+const help = `Usage: npm run bench -- [rest] [options]
 
   --seconds N        of each measurement; 5 unless given
   --rounds N         in which gateway and limit take turns; 5 unless given
@@ -100,18 +100,18 @@ async function closeFrom(length: number): Promise<void> {
 }
 
 /** A server that is ended with the benchmark, at the latest. */
-const serve = (name: Server['name'], surroundings: Surroundings, options: ServerOptions = {}): Promise<Server> =>
-  keep(startServer(name, surroundings, options), (server) => server.stop());
+const serve = (name: Server['name'], environment: ServerEnvironment, options: ServerOptions = {}): Promise<Server> =>
+  keep(startServer(name, environment, options), (server) => server.stop());
 
 /** Keys of its own for each request are sent by wrk only. */
 const isChosen = ({ id, once }: Endpoint): boolean => only.includes(id) && (generator === 'wrk' || !once);
 
 /** Refuses to measure servers whose answers differ; then counts what each request sends. */
-async function compareAndCount(surroundings: Surroundings, key: string, redisUrl: string | null) {
+async function compareAndCount(environment: ServerEnvironment, key: string, redisUrl: string | null) {
   const before = closing.length;
-  const proxy = await keep(PostgresCounter.start(surroundings.databaseUrl), ({ counter }) => counter.stop());
+  const proxy = await keep(PostgresCounter.start(environment.databaseUrl), ({ counter }) => counter.stop());
   const redis = redisUrl === null ? null : await keep(RedisCounter.start(redisUrl), async (one) => one.stop());
-  const proxied = { ...surroundings, databaseUrl: proxy.url };
+  const proxied = { ...environment, databaseUrl: proxy.url };
   const gateway = await serve('gateway', proxied);
   const limit = await serve('limit', proxied);
   const endpoints = (await makeEndpoints(gateway.url, key, orderCount)).filter(isChosen);
@@ -138,19 +138,19 @@ async function run(): Promise<void> {
     rm(path, { recursive: true, force: true }),
   );
   await fillCatalogue(database.url, currencyCount);
-  const surroundings = { databaseUrl: database.url, dataDir: database.dataDir, redisUrl, folder };
-  const key = await issueKey(surroundings);
+  const environment = { databaseUrl: database.url, dataDir: database.dataDir, redisUrl, folder };
+  const key = await issueKey(environment);
   const flusher =
     redisUrl === null ? null : await keep(Promise.resolve(new Redis(redisUrl)), async (one) => one.quit());
   const load = { generator, connections, folder, signal: interrupted.signal };
 
   say('comparing answers');
-  const costs = await compareAndCount(surroundings, key, redisUrl);
+  const costs = await compareAndCount(environment, key, redisUrl);
   const endpoints = [...costs.keys()];
-  if (profiled) return profile(profiled, surroundings, endpoints, { ...load, seconds });
+  if (profiled) return profile(profiled, environment, endpoints, { ...load, seconds });
 
-  const gateway = await serve('gateway', surroundings);
-  const limit = await serve('limit', surroundings);
+  const gateway = await serve('gateway', environment);
+  const limit = await serve('limit', environment);
   const measured: Measured[] = [];
   for (const endpoint of endpoints) {
     say(`${endpoint.name}: ${rounds} rounds`);
@@ -186,16 +186,16 @@ async function run(): Promise<void> {
 /** A process for each endpoint, as a profile is of a whole process. */
 async function profile(
   name: Server['name'],
-  surroundings: Surroundings,
+  environment: ServerEnvironment,
   endpoints: readonly Endpoint[],
   how: LoadOptions,
 ): Promise<void> {
   for (const endpoint of endpoints) {
     const before = closing.length;
-    const profiles = join(surroundings.folder, endpoint.id);
+    const profiles = join(environment.folder, endpoint.id);
     await mkdir(profiles);
     say(`${endpoint.name}: ${how.seconds} s`);
-    const server = await serve(name, surroundings, {
+    const server = await serve(name, environment, {
       nodeOptions: ['--cpu-prof', `--cpu-prof-dir=${profiles}`],
     });
     await load(server.url, endpoint, { ...how, seconds: warmUpSeconds });

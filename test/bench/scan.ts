@@ -1,5 +1,6 @@
-// What it costs to follow real chains: blocks of transactions that are nobody's, and blocks of deposits, on anvil and on
-// litecoind, with many orders waiting. Usage: npm run bench:scan [-- --addresses 20000 --blocks 5 --per-block 200 --trace]
+// Measures the cost of scanning real chains: blocks of foreign transactions, and blocks of
+// deposits, on anvil and on litecoind, with many waiting orders.
+// Usage: npm run bench -- scan --help
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,16 +9,16 @@ import { parseArgs } from 'node:util';
 import { bech32 } from '@scure/base';
 import { toChecksumAddress } from '../../src/chains/addresses/evm.ts';
 import type { ChainAdapter } from '../../src/chains/chain-adapter.ts';
-import { networkOfChain } from '../../src/chains/networks.ts';
-import { startEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
+import { networkOfChain } from '../../src/chains/networks/networks.ts';
+import { startEmbeddedPostgres } from '../../src/db/embedded/embedded-postgres.ts';
 import { JobQueue } from '../../src/jobs/job-queue.ts';
 import { createLog } from '../../src/log.ts';
 import { type ChainLease, ChainLeases } from '../../src/settlement/chain-lease.ts';
-import { ChainScanner } from '../../src/settlement/chain-scanner.ts';
-import { call, quantity } from '../support/anvil.ts';
-import { query } from '../support/database.ts';
-import { findLitecoind } from '../support/litecoind.ts';
-import { type RealChain, type RealCoin, startRealGateway } from '../support/real-gateway.ts';
+import { ChainScanner } from '../../src/settlement/deposits/chain-scanner.ts';
+import { call, quantity } from '../support/chains/anvil.ts';
+import { findLitecoind } from '../support/chains/litecoind.ts';
+import { query } from '../support/database/database.ts';
+import { type RealChain, type RealCoin, startRealGateway } from '../support/gateway/real-gateway.ts';
 
 const { values } = parseArgs({
   options: {
@@ -25,12 +26,25 @@ const { values } = parseArgs({
     blocks: { type: 'string', default: '5' },
     'per-block': { type: 'string', default: '200' },
     trace: { type: 'boolean', default: false },
+    help: { type: 'boolean', short: 'h' },
   },
 });
+if (values.help) {
+  process.stdout.write(`Usage: npm run bench -- scan [options]
+
+  --addresses <n>  deposit addresses with a waiting order each (20000)
+  --blocks <n>     of each kind (5)
+  --per-block <n>  payments in a block (200)
+  --trace          internal transfers are read from traces, not from balances
+
+Needs anvil and litecoind.
+`);
+  process.exit(0);
+}
 const addressCount = wholeNumber('addresses');
 const blockCount = wholeNumber('blocks');
 const perBlock = wholeNumber('per-block');
-/** Index of the first address, far above those that the gateway gives out. */
+/** Index of the first address, far above the addresses that the gateway gives out. */
 const firstIndex = 1_000_000;
 
 function wholeNumber(name: 'addresses' | 'blocks' | 'per-block'): number {
@@ -52,7 +66,7 @@ let statements = 0;
 const gateway = await startRealGateway({
   isFunded: false,
   networks: () => ({ ethereum: { internal_transfers: values.trace ? 'trace' : 'balances' } }),
-  surroundings: {
+  outside: {
     onStatement: () => {
       statements += 1;
     },
@@ -66,7 +80,7 @@ await jobs.start();
 await gateway.settlement.worker.stop();
 const { orm } = gateway.app;
 const { tools } = gateway.settlement.settler;
-const scanner = new ChainScanner({ orm, clock: gateway.clock, log, tools, jobs, onBoundary: () => {} });
+const scanner = new ChainScanner({ orm, clock: gateway.clock, log, tools, jobs, onCrashPoint: () => {} });
 const leases = await openLeases();
 
 async function openLeases(): Promise<ReadonlyMap<string, ChainLease>> {
@@ -74,7 +88,7 @@ async function openLeases(): Promise<ReadonlyMap<string, ChainLease>> {
   return new Map((await all.renew()).map((lease) => [lease.chain, lease]));
 }
 
-/** Orders that wait, each for its own address. They never have their confirmations: nobody settles them here. */
+/** Waiting orders, each with its own address. They are never settled: no worker runs here. */
 async function insertOrders(
   chain: RealChain,
   from: RealCoin,
@@ -142,7 +156,7 @@ async function sendAll(transactions: readonly object[]): Promise<void> {
 async function read(chain: RealChain): Promise<void> {
   const adapter = gateway.settlement.adapters.get(chain) as ChainAdapter;
   const lease = leases.get(chain);
-  if (!lease) throw new Error(`somebody else works on ${chain}`);
+  if (!lease) throw new Error(`another worker holds ${chain}`);
   while ((await scanner.scan(adapter, lease)) === 'more');
 }
 
@@ -208,7 +222,7 @@ try {
   for (const [name, chain, coin] of cases) {
     const strangers = await measure(chain, coin, () => Array.from({ length: perBlock }, newAddress[chain]));
     if (strangers.deposits > 0) throw new Error('a payment to a stranger counted as a deposit');
-    tell(`${name}, nobody's payments`, strangers);
+    tell(`${name}, foreign payments`, strangers);
     const own = await measure(chain, coin, () => waiting[coin].splice(0, perBlock));
     if (own.deposits !== blockCount * perBlock) throw new Error(`${own.deposits} deposits were found`);
     tell(`${name}, deposits`, own);

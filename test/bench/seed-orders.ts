@@ -1,12 +1,13 @@
-// Fills a database with orders that look lived in, for dashboards and benchmarks, and sums them up for the statistics.
+// Fills a database with orders that look lived in, for dashboards and benchmarks, and sums them up
+// for the statistics.
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { createOrm } from '../../src/db/orm.ts';
+import { createOrm } from '../../src/app/orm.ts';
 import { OrderStats } from '../../src/reports/order-stats.ts';
-import { openBenchDatabase } from '../support/bench-database.ts';
-import { seededOrders, seedOrders } from '../support/seed-orders.ts';
+import { openBenchDatabase } from '../support/database/bench-database.ts';
+import { seededOrders, seedOrders } from '../support/database/seed-orders.ts';
 
-const help = `Usage: npm run seed:orders -- [options]
+const help = `Usage: npm run bench -- seed-orders [options]
 
   --orders N    that there shall be; 100000 unless given. Adds what is missing to what was seeded before
   --lean        only orders, their events and deposit addresses, 2.2 KB an order instead of 6.3, and no statistics

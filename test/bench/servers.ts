@@ -1,17 +1,17 @@
 import { resolve } from 'node:path';
 import { Client } from 'pg';
-import { openHasher } from '../../src/bootstrap.ts';
+import { openHasher } from '../../src/app/bootstrap.ts';
+import { createOrm } from '../../src/app/orm.ts';
 import { systemClock } from '../../src/clock.ts';
-import { loadConfig } from '../../src/config.ts';
-import { createOrm } from '../../src/db/orm.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
 import { PartnerService } from '../../src/partners/partner-service.ts';
-import { BuiltProcess } from '../support/built-process.ts';
-import { orderBody } from '../support/orders.ts';
-import { widePayouts } from '../support/settings.ts';
+import { BuiltProcess } from '../support/gateway/built-process.ts';
+import { orderBody } from '../support/gateway/orders.ts';
+import { widePayouts } from '../support/gateway/settings.ts';
 import { type Endpoint, endpointsOf } from './endpoints.ts';
 
 /** What both servers work on. */
-export interface Surroundings {
+export interface ServerEnvironment {
   readonly databaseUrl: string;
   /** Where the keys of the database's gateway are. */
   readonly dataDir: string;
@@ -36,10 +36,13 @@ export interface ServerOptions {
 
 const wide = '1000000';
 
-/** The gateway as an operator runs it, with limits that count and never refuse, or the hand-written server beside it. */
+/**
+ * The gateway as an operator runs it, with limits that count and never refuse, or the hand-written
+ * server beside it.
+ */
 export async function startServer(
   name: Server['name'],
-  { databaseUrl, dataDir, redisUrl, folder }: Surroundings,
+  { databaseUrl, dataDir, redisUrl, folder }: ServerEnvironment,
   { nodeOptions = [], settings = {} }: ServerOptions = {},
 ): Promise<Server> {
   const child = new BuiltProcess({
@@ -97,7 +100,7 @@ export async function fillCatalogue(databaseUrl: string, count: number): Promise
 }
 
 /** A key of a partner, a new one unless given. */
-export async function issueKey({ databaseUrl, dataDir }: Surroundings, partnerId?: string): Promise<string> {
+export async function issueKey({ databaseUrl, dataDir }: ServerEnvironment, partnerId?: string): Promise<string> {
   const orm = await createOrm({ url: databaseUrl, poolSize: 1 });
   try {
     const hasher = await openHasher(loadConfig({ DATA_DIR: dataDir, DATABASE_URL: databaseUrl }), orm);

@@ -1,31 +1,43 @@
-// How many orders one worker settles a second, and what an order costs in SQL: all deposits are made at once, then
-// blocks as fast as the worker reads them. Usage: npm run bench:settle [-- --orders 300]
+// How many orders one worker settles a second, and what an order costs in SQL: all deposits are
+// made at once, then blocks as fast as the worker reads them. Usage: npm run bench -- settle --help
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { startApp } from '../../src/app.ts';
-import { addressExample } from '../../src/chains/address.ts';
-import { networkById } from '../../src/chains/networks.ts';
+import { startApp } from '../../src/app/app.ts';
+import { createOrm } from '../../src/app/orm.ts';
+import { addressExample } from '../../src/chains/addresses/address.ts';
+import { networkById } from '../../src/chains/networks/networks.ts';
 import { SandboxChain } from '../../src/chains/sandbox/sandbox-chain.ts';
 import { systemClock } from '../../src/clock.ts';
-import { loadConfig } from '../../src/config.ts';
-import { startEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
-import { createOrm } from '../../src/db/orm.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { startEmbeddedPostgres } from '../../src/db/embedded/embedded-postgres.ts';
 import { toUnits } from '../../src/money.ts';
-import { orderBody } from '../support/orders.ts';
-import { widePayouts } from '../support/settings.ts';
+import { orderBody } from '../support/gateway/orders.ts';
+import { widePayouts } from '../support/gateway/settings.ts';
 import { StatementTally } from './statement-tally.ts';
 import { postgresCpuMs } from './usage.ts';
 
-const { values: options } = parseArgs({ options: { orders: { type: 'string', default: '300' } } });
+const { values: options } = parseArgs({
+  options: { orders: { type: 'string', default: '300' }, help: { type: 'boolean', short: 'h' } },
+});
+if (options.help) {
+  process.stdout.write(`Usage: npm run bench -- settle [options]
+
+  --orders <n>  orders to settle (300)
+`);
+  process.exit(0);
+}
 const orderCount = Number.parseInt(options.orders, 10);
 if (!(orderCount > 0)) throw new Error(`--orders ${options.orders} is not a number from 1`);
 
 const wide = '1000000';
 const timeoutMs = 300_000;
-/** From, to and amount; four chains, so that the worker has as many at hand as it works on at a time. */
+/**
+ * From, to and amount; four chains, so that the worker has as many at hand as it works on at a
+ * time.
+ */
 const pairs = [
   ['BTC', 'BTC', 'USDT', 'TRC20', '0.01'],
   ['USDT', 'TRC20', 'LTC', 'LTC', '500'],

@@ -1,27 +1,40 @@
-// What staff wait for at so many orders: each query of the dashboards 200 times with different parameters, and whether it
-// ever reads the table of orders from end to end. Fills up the database first.
-// Usage: [DATABASE_URL=postgres://... DATA_DIR=...] npm run bench:staff -- [--orders 1000000] [--calls 200] [--plans]
+// Measures how long staff wait with many orders. Fills the database first, and then runs each query
+// of the dashboards 200 times with different parameters. Reports whether a query scans the whole
+// table of orders.
+// Usage: npm run bench -- staff --help
 import { mkdir, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { Client } from 'pg';
-import { startApp } from '../../src/app.ts';
-import { openHasher } from '../../src/bootstrap.ts';
+import { startApp } from '../../src/app/app.ts';
+import { openHasher } from '../../src/app/bootstrap.ts';
 import { systemClock } from '../../src/clock.ts';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
 import { OrderStats } from '../../src/reports/order-stats.ts';
 import { StaffService } from '../../src/staff/staff-service.ts';
-import { openBenchDatabase } from '../support/bench-database.ts';
-import { seededOrders, seedOrders } from '../support/seed-orders.ts';
-import { testSettings } from '../support/settings.ts';
-import { type StaffClient, staffClient } from '../support/staff-client.ts';
+import { openBenchDatabase } from '../support/database/bench-database.ts';
+import { seededOrders, seedOrders } from '../support/database/seed-orders.ts';
+import { testSettings } from '../support/gateway/settings.ts';
+import { type StaffClient, staffClient } from '../support/staff/staff-client.ts';
 
 const { values: options } = parseArgs({
   options: {
     orders: { type: 'string', default: '1000000' },
     calls: { type: 'string', default: '200' },
     plans: { type: 'boolean' },
+    help: { type: 'boolean', short: 'h' },
   },
 });
+if (options.help) {
+  process.stdout.write(`Usage: npm run bench -- staff [options]
+
+  --orders <n>  orders in the database, which is filled first (1000000)
+  --calls <n>   calls of each query (200)
+  --plans       write the plans of the queries to .data/staff-plans.md
+
+DATABASE_URL and DATA_DIR name a database to use again; without them there is one that ends with the benchmark.
+`);
+  process.exit(0);
+}
 const orderCount = Number.parseInt(options.orders, 10);
 const calls = Number.parseInt(options.calls, 10);
 if (!(orderCount > 0) || !(calls > 0)) throw new Error('--orders and --calls are numbers from 1');
@@ -34,7 +47,7 @@ const sent: string[] = [];
 const config = loadConfig({
   DATA_DIR: database.dataDir,
   DATABASE_URL: database.url,
-  // The seeded deposit addresses are nobody's keys.
+  // The seeded deposit addresses have no keys.
   ROLE: 'api',
   ...testSettings,
   LOG_LEVEL: 'warn',
@@ -44,7 +57,7 @@ const app = await startApp({
   config,
   databaseUrl: database.url,
   embedded: true,
-  surroundings: { background: false, onStatement: (sql) => sent.push(sql) },
+  outside: { background: false, onStatement: (sql) => sent.push(sql) },
 });
 const { orm } = app;
 const staff = new StaffService(orm, await openHasher(config, orm), systemClock);
@@ -194,7 +207,9 @@ function cursorAt(sample: Sample): string {
   return Buffer.from(`c${sample.created_at.getTime()}000.${sample.id}`).toString('base64url');
 }
 
-/** How often the table of orders was read from end to end so far, by this process and all others. */
+/**
+ * How often the table of orders was read from end to end so far, by this process and all others.
+ */
 async function tableScans(): Promise<number> {
   // Counters of another connection arrive with a delay, and at once after this one.
   await orm.em.fork().execute('select pg_stat_force_next_flush()');

@@ -1,5 +1,6 @@
-// How long a start takes until it is ready, with its parts, and the memory it has two seconds later: an api process on a
-// database that is there, the embedded start on an empty folder, and the embedded start after that.
+// Measures how long a start takes until it is ready, with its parts, and the memory two seconds
+// later. Starts an api process on an existing database, an embedded gateway on an empty folder, and
+// an embedded gateway on the same folder again.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -7,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { startRedis } from '../support/redis.ts';
+import { startRedis } from '../support/database/redis.ts';
 
 const { values: given } = parseArgs({
   options: {
@@ -18,7 +19,7 @@ const { values: given } = parseArgs({
   },
 });
 if (given.help) {
-  process.stdout.write(`Usage: npm run bench:start -- [--runs 5] [--main dist/main.js] [--flags '--enable-source-maps']
+  process.stdout.write(`Usage: npm run bench -- start [--runs 5] [--main dist/main.js] [--flags '--enable-source-maps']
 
 Starts the built gateway so many times each way, one after the other, and prints Markdown tables.
 --main   the program; that of another checkout, to compare
@@ -29,7 +30,10 @@ Starts the built gateway so many times each way, one after the other, and prints
 
 interface Start {
   readonly readyMs: number;
-  /** Of all its threads, until it was ready; what other programs do to the machine changes it little. */
+  /**
+   * Of all its threads, until it was ready; what other programs do to the machine changes it
+   * little.
+   */
   readonly cpuMs: number;
   readonly rssMb: number;
   readonly parts: ReadonlyMap<string, number>;
@@ -38,7 +42,10 @@ interface Start {
 const redis = await startRedis();
 const folder = await mkdtemp(join(tmpdir(), 'gateway-bench-'));
 
-/** One start, which ends before this returns. Its memory is that of the gateway alone, without PostgreSQL. */
+/**
+ * One start, which ends before this returns. Its memory is that of the gateway alone, without
+ * PostgreSQL.
+ */
 async function start(settings: Record<string, string>): Promise<Start> {
   const { PATH = '', HOME = '' } = process.env;
   const flags = given.flags.split(' ').filter((flag) => flag !== '');

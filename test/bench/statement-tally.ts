@@ -41,8 +41,9 @@ interface Connection {
 }
 
 /**
- * Counts what every connection of this process sends to PostgreSQL, but those named 'users': statements, each of them a
- * round trip, and transactions that wrote something, each of them a commit that waits for the disk.
+ * Counts what every connection of this process sends to PostgreSQL, except connections named
+ * 'users'. It counts statements, each of which is a round trip. It also counts transactions that
+ * wrote, each of which is a commit that waits for the disk.
  */
 export class StatementTally {
   readonly #transactions: Sent[][] = [];

@@ -1,7 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Of a second, in which the kernel counts CPU time: USER_HZ, 100 on every Linux that Node runs on. */
+/**
+ * Of a second, in which the kernel counts CPU time: USER_HZ, 100 on every Linux that Node runs on.
+ */
 const ticks = 100;
 
 /** What the kernel says of a process from its state on, https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html */
@@ -32,7 +34,10 @@ export async function residentMiB(pid: number): Promise<number | null> {
   return kib === undefined ? null : Number(kib) / 1024;
 }
 
-/** CPU time of all processes of the embedded PostgreSQL, those that have ended included, in ms; null when there is none. */
+/**
+ * CPU time of all processes of the embedded PostgreSQL, also of ended ones, in ms; null without
+ * one.
+ */
 export async function postgresCpuMs(dataDir: string): Promise<number | null> {
   const text = await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').catch(() => '');
   const postmaster = Number.parseInt(text, 10);

@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { describeInBrowser, launchChromium } from '../support/chromium.ts';
-import { TestClock } from '../support/clock.ts';
-import { type SettledGateway, startSettledGateway } from '../support/settled-gateway.ts';
+import { TestClock } from '../support/gateway/clock.ts';
+import { type SettledGateway, startSettledGateway } from '../support/gateway/settled-gateway.ts';
+import { describeInBrowser, launchChromium } from '../support/staff/chromium.ts';
 
 describeInBrowser('the playground', () => {
   const clock = new TestClock(new Date());
@@ -57,7 +57,10 @@ describeInBrowser('the playground', () => {
     return page;
   }
 
-  /** Runs an example. GraphiQL learns the name of a tab's operation only a moment after it shows the tab. */
+  /**
+   * Runs an example. GraphiQL learns the name of a tab's operation only a moment after it shows the
+   * tab.
+   */
   async function run(page: Page, name: string): Promise<void> {
     await page.getByRole('tab', { name }).click();
     await page.waitForTimeout(2_000);
@@ -83,7 +86,7 @@ describeInBrowser('the playground', () => {
 
     await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
     await page.locator('.graphiql-doc-explorer').getByRole('link', { name: 'Query', exact: true }).click();
-    await page.getByText('Orders, a page at a time.').waitFor();
+    await page.getByText('Orders, in pages.').waitFor();
     const screenshot = process.env.PLAYGROUND_SCREENSHOT;
     if (screenshot) await page.screenshot({ path: screenshot });
   });

@@ -1,8 +1,8 @@
 import type { Browser } from 'playwright-core';
-import { describeInBrowser, launchChromium } from '../support/chromium.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { startIdentityProvider, type TestIdentityProvider } from '../support/identity-provider.ts';
-import { freePort } from '../support/local-server.ts';
+import { startGateway, type TestGateway } from '../support/gateway/gateway.ts';
+import { freePort } from '../support/http/local-server.ts';
+import { describeInBrowser, launchChromium } from '../support/staff/chromium.ts';
+import { startIdentityProvider, type TestIdentityProvider } from '../support/staff/identity-provider.ts';
 
 describeInBrowser('signing in at an identity provider of another site', () => {
   let gateway: TestGateway;
@@ -15,7 +15,7 @@ describeInBrowser('signing in at an identity provider of another site', () => {
     idp = await startIdentityProvider({ redirectUrl: `${own}/sign-in/oidc/callback`, host: 'localhost' });
     idp.people.set('ada', { email: 'ada@example.com', verified: true });
     gateway = await startGateway({
-      surroundings: { background: false },
+      outside: { background: false },
       settings: {
         INTERNAL_PORT: String(port),
         INTERNAL_PUBLIC_URL: own,

@@ -1,8 +1,8 @@
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { generateKey } from '../../src/partners/secret-key.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { orderBody, orderBodyWithout } from '../support/orders.ts';
+import { startGateway, type TestGateway } from '../support/gateway/gateway.ts';
+import { orderBody, orderBodyWithout } from '../support/gateway/orders.ts';
 
 let gateway: TestGateway;
 let key: string;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { errorTable } from '../../src/errors.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway, type TestGateway } from '../support/gateway/gateway.ts';
 
 let gateway: TestGateway;
 beforeAll(async () => {

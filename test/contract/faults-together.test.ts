@@ -1,5 +1,5 @@
-import { addressExample } from '../../src/chains/address.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { addressExample } from '../../src/chains/addresses/address.ts';
+import { startGateway, type TestGateway } from '../support/gateway/gateway.ts';
 
 /** Every two members of a request that are wrong at once are told at once. */
 

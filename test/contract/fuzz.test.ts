@@ -1,5 +1,5 @@
 import { fuzz } from '../fuzz/contract-fuzz.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway, type TestGateway } from '../support/gateway/gateway.ts';
 
 let gateway: TestGateway;
 

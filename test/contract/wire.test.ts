@@ -1,12 +1,15 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readContract } from '../../src/rest/contract.ts';
-import { attempt } from '../support/attempts.ts';
-import { sampleOf } from '../support/exposition.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { rawExchange } from '../support/raw-http.ts';
+import { startGateway, type TestGateway } from '../support/gateway/gateway.ts';
+import { sampleOf } from '../support/http/exposition.ts';
+import { rawExchange } from '../support/http/raw-http.ts';
+import { attempt } from '../support/jest/attempts.ts';
 
-/** Answers that come before any operation is reached: each is an error of the contract, documented and with an id. */
+/**
+ * Answers that come before any operation is reached: each is an error of the contract, documented
+ * and with an id.
+ */
 
 let gateway: TestGateway;
 let proxied: TestGateway;
@@ -34,7 +37,10 @@ const operations = Object.entries(readContract().paths ?? {}).flatMap(([path, it
 const maxEtags = (readContract().components?.parameters?.IfNoneMatch as { schema: { maxLength: number } }).schema
   .maxLength;
 
-/** What can be answered to a request for an operation before the operation is known, by what is sent. */
+/**
+ * What can be answered to a request for an operation before the operation is known, by what is
+ * sent.
+ */
 const refusals: readonly [string, status: number, send: (line: string) => string][] = [
   ['no Host', 400, (line) => `${line}\r\n`],
   ['two Hosts', 400, (line) => `${line}Host: x\r\nHost: y\r\n\r\n`],

@@ -1,14 +1,15 @@
-// One exchange between two real chains, on nodes, a signer and a gateway of its own that leave nothing behind.
-// Usage: npm run demo:evm | npm run demo:utxo
+// One exchange between two real chains, on nodes, a signer and a gateway of its own that leave
+// nothing behind.
+// Usage: npm run demo -- evm | npm run demo -- utxo
 import { setTimeout as sleep } from 'node:timers/promises';
 import { toUnits } from '../../src/money.ts';
-import { randomAddress } from '../support/anvil.ts';
-import { BuiltProcess, runBuilt } from '../support/built-process.ts';
-import { findLitecoind } from '../support/litecoind.ts';
-import { RealChains } from '../support/real-chains.ts';
+import { randomAddress } from '../support/chains/anvil.ts';
+import { findLitecoind } from '../support/chains/litecoind.ts';
+import { RealChains } from '../support/chains/real-chains.ts';
+import { BuiltProcess, runBuilt } from '../support/gateway/built-process.ts';
 
-const help = `Usage: npm run demo:evm [-- --help]     an order from ETH on an Ethereum node to LTC on a Litecoin node
-       npm run demo:utxo [-- --help]    an order from LTC to USDT, a token on the Ethereum node
+const help = `Usage: npm run demo -- evm [--help]    an order from ETH on an Ethereum node to LTC on a Litecoin node
+       npm run demo -- utxo [--help]   an order from LTC to USDT, a token on the Ethereum node
 
 Starts anvil and litecoind with chains of their own, a signer and a gateway in a temporary folder; creates an order over
 REST, pays it with a real transaction, makes blocks, tells each change until the payout, and reads the payout back from

@@ -1,11 +1,10 @@
-// Backup, loss of the database and restore, rehearsed: orders are made and settled while a base backup is taken and the log is
-// streamed away, the cluster dies, and is restored to its last commit and to an earlier point. Usage: npm run rehearse:restore -- --help
+// Rehearses backup, loss of the database and restore. Orders are made and settled while a base
+// backup is taken and the log is streamed to another place. The cluster dies, and is restored to
+// its last commit and to an earlier point.
+// Usage: npm run rehearse -- restore --help
 import { chmod, cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { BuiltProcess, runBuilt } from '../support/built-process.ts';
-import { query } from '../support/database.ts';
-import { makeOwned, PackagedPostgres } from '../support/packaged-postgres.ts';
 import {
   depositsSettle,
   issueKeyByCommand,
@@ -13,10 +12,13 @@ import {
   SandboxUsers,
   type Settled,
   sandboxSettings,
-} from '../support/sandbox-users.ts';
-import { readArguments, shown } from '../support/torture.ts';
+} from '../support/chains/sandbox-users.ts';
+import { query } from '../support/database/database.ts';
+import { makeOwned, PackagedPostgres } from '../support/database/packaged-postgres.ts';
+import { readArguments, shown } from '../support/faults/arguments.ts';
+import { BuiltProcess, runBuilt } from '../support/gateway/built-process.ts';
 
-const help = `Usage: npm run rehearse:restore -- [options]
+const help = `Usage: npm run rehearse -- restore [options]
 
   --orders <n>  orders to create (300)
   --keep        keep the folder with the backup, the clusters and the logs
@@ -67,7 +69,10 @@ async function startGateway(server: PackagedPostgres, name: string): Promise<Run
   };
 }
 
-/** A cluster from the base backup and the archive, up to a moment or to the archive's end, ready to write. */
+/**
+ * A cluster from the base backup and the archive, up to a moment or to the archive's end, ready to
+ * write.
+ */
 async function restore(name: string, settings: Readonly<Record<string, string>>): Promise<PackagedPostgres> {
   const cluster = await makeOwned(join(folder, name));
   await postgres.program('pg_verifybackup', '--no-parse-wal', backup);
@@ -91,7 +96,10 @@ interface Checked extends Settled {
   readonly differences: number;
 }
 
-/** Starts the gateway on a restored cluster, has it take orders with the key if there is one and finish what was under way, and compares the book with the chains. */
+/**
+ * Starts the gateway on a restored cluster. It takes orders with the key, if there is one, and
+ * finishes the orders in progress. Then the ledger is compared with the chains.
+ */
 async function check(server: PackagedPostgres, name: string, key?: string): Promise<Checked> {
   let gateway: Running | undefined;
   const readySeconds = await timed(`${name}: the gateway is ready`, async () => {
@@ -126,7 +134,8 @@ const receiver = postgres.launch(
   '--synchronous',
   '--dbname=application_name=archive',
 );
-// From here on a commit is acknowledged when the receiver has it on its disk as well: nothing that was answered is lost.
+// From here on a commit is acknowledged when the receiver has it on its disk as well: nothing that
+// was answered is lost.
 await query(postgres.superuserUrl(), `alter system set synchronous_standby_names = 'archive'`);
 await query(postgres.superuserUrl(), 'select pg_reload_conf()');
 
@@ -201,7 +210,8 @@ const reused = await query<{ id: string }>(
   [given.map(({ address }) => address), given.map(({ id }) => id)],
 );
 for (const { id } of reused) problems.push(`order ${id} has an address that another order was given before the loss`);
-// What was signed after that point may have gone out: the signer remembers it, and signs nothing else for that payment.
+// What was signed after that point may have gone out: the signer remembers it, and signs nothing
+// else for that payment.
 const signedIds = new Set(signed.map((payment) => payment.split(' ')[0]));
 for (const id of back.refused) {
   if (!signedIds.has(id)) problems.push(`payment ${id} was refused though it was not signed after the earlier point`);

@@ -1,25 +1,26 @@
-// The version before and this one on one database that this one has migrated: orders are made and settled by both at once, then by
-// the old one alone, then by the new one alone. Usage: npm run test:upgrade -- --help
+// Runs the previous version and this one on one database that this one has migrated. Orders are
+// made and settled by both at once, then by the old one alone, then by the new one alone.
+// Usage: npm run rehearse -- upgrade --help
 import { execFile, spawnSync } from 'node:child_process';
 import { readdirSync, rmSync } from 'node:fs';
 import { chmod, mkdtemp, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
-import { startEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
-import { BuiltProcess, runBuilt } from '../support/built-process.ts';
-import { query } from '../support/database.ts';
-import { startRedis } from '../support/redis.ts';
+import { startEmbeddedPostgres } from '../../src/db/embedded/embedded-postgres.ts';
 import {
   depositsSettle,
   issueKeyByCommand,
   reconcileByCommand,
   SandboxUsers,
   sandboxSettings,
-} from '../support/sandbox-users.ts';
-import { shown } from '../support/torture.ts';
+} from '../support/chains/sandbox-users.ts';
+import { query } from '../support/database/database.ts';
+import { startRedis } from '../support/database/redis.ts';
+import { shown } from '../support/faults/arguments.ts';
+import { BuiltProcess, runBuilt } from '../support/gateway/built-process.ts';
 
-const help = `Usage: npm run test:upgrade -- [options]
+const help = `Usage: npm run rehearse -- upgrade [options]
 
   --from <ref>  the old version; the commit before the newest migration unless given
   --orders <n>  orders to create in each of the three parts (50)
@@ -112,7 +113,8 @@ async function migrate(version: Version): Promise<string> {
   return (JSON.parse(output) as { applied: string[] }).applied.join(', ');
 }
 
-// As an operator upgrades: the old version runs, the database is migrated beside it, the new one joins it.
+// As an operator upgrades: the old version runs, the database is migrated beside it, the new one
+// joins it.
 await migrate('old');
 const oldApi = launch('old', 'api');
 const oldWorker = launch('old', 'worker');
@@ -143,7 +145,7 @@ async function part(name: string, restUrls: readonly string[]): Promise<void> {
 
 await part('both', [oldRest, newRest]);
 await newWorker.end('SIGTERM');
-// It also starts on the new schema: whoever goes back does so.
+// It also starts on the new schema, as it does after a rollback of the release.
 await oldWorker.end('SIGTERM');
 oldWorker.start();
 await oldWorker.ready();

@@ -1,14 +1,17 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { type Anvil, quantity, startAnvil } from '../support/anvil.ts';
-import { TestSigner } from '../support/real-gateway.ts';
+import { type Anvil, quantity, startAnvil } from '../support/chains/anvil.ts';
+import { TestSigner } from '../support/gateway/real-gateway.ts';
 
 /** What a unit of gas costs, in wei. */
 const gasPrice = 10n * 10n ** 9n;
 const ether = 10n ** 18n;
 
-/** Runs 70,000 rounds of nothing, which takes 1.8 million units of gas: PUSH3 n; JUMPDEST; n-1; DUP1; JUMPI; STOP. */
+/**
+ * Runs 70,000 rounds of nothing, which takes 1.8 million units of gas: PUSH3 n; JUMPDEST; n-1;
+ * DUP1; JUMPI; STOP.
+ */
 const burner = '0x620111705b60019003806004570000';
 /** REVERT(0, 0). */
 const reverter = '0x60006000fd';
@@ -26,7 +29,8 @@ export class Ethereum {
   }
 
   /**
-   * Settings of a gateway on it, with every other chain the sandbox's, and the signer process that these name.
+   * Settings of a gateway on it, with every other chain the sandbox's, and the signer process that
+   * these name.
    *
    * @returns the settings, and how to end the signer.
    */

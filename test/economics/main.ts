@@ -14,7 +14,7 @@ Lets strategies loose on gateways of their own and prints what the house won and
 Ends with 1 when a strategy beats its bound, or the book differs from the chains. docs/economics.md explains the table.
 
   --strategy <names>    of them, separated by commas: ${Object.keys(strategies).join(', ')} (all)
-  --orders <n>          orders of each strategy (100000); those that settle most of their orders make a part of them
+  --orders <n>          orders of each strategy (100000); strategies that settle most of their orders make fewer
   --whole               every strategy makes all of --orders
   --volatility <list>   yearly, in percent, a run for each (60,100)
   --jumps <percent>     size of a jump, up or down (2)

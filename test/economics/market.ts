@@ -2,7 +2,7 @@ import type { Clock } from '../../src/clock.ts';
 import { formatDecimal, parseDecimal, roundToSignificant } from '../../src/money.ts';
 import type { PriceSource, SourcePrice } from '../../src/rates/price-source.ts';
 import { sandboxPrices } from '../../src/rates/sources/sandbox-prices.ts';
-import { Dice } from '../support/dice.ts';
+import { Dice } from '../support/gateway/dice.ts';
 
 /** How prices move. */
 export interface MarketModel {
@@ -25,8 +25,9 @@ const stepsPerDay = 86_400 / stepSec;
 const movingCoins = ['BTC', 'ETH', 'LTC', 'XRP'] as const;
 
 /**
- * Prices of every coin in US dollars: geometric diffusion with jumps, a step every five seconds. A seed repeats them.
- * Users see the price of now. The gateway, as a price source tells it, sees the price of one step before.
+ * Prices of every coin in US dollars: geometric diffusion with jumps, a step every five seconds. A
+ * seed repeats them. Users see the price of now. The gateway, as a price source tells it, sees the
+ * price of one step before.
  */
 export class Market implements PriceSource {
   readonly name = 'market model';

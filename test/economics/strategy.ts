@@ -1,6 +1,7 @@
-import type { Config } from '../../src/config.ts';
+import type { Config } from '../../src/config/settings.ts';
+import { type Coin, coins } from './chains.ts';
 import { type MarketModel, stepSec } from './market.ts';
-import { type Coin, coins, type World } from './world.ts';
+import type { World } from './world.ts';
 
 /** What the house may lose to a strategy, and which setting sees to it. */
 export interface Bound {
@@ -34,7 +35,9 @@ export interface Strategy {
   /** Where it has real nodes, which decide what its world looks like. */
   readonly needs?: 'anvil' | 'exchange';
   bound(config: Config, market: MarketModel): Bound;
-  /** How many partners make so many orders; the house's result is divided by them. One unless given. */
+  /**
+   * How many partners make so many orders; the house's result is divided by them. One unless given.
+   */
   readonly partners?: (orders: number) => number;
   begin(world: World, orders: number): Promise<{ readonly actors: readonly Actor[]; readonly faults?: Faults }>;
 }

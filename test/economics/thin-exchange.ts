@@ -1,12 +1,12 @@
+import { createOrm } from '../../src/app/orm.ts';
 import type { Clock } from '../../src/clock.ts';
-import { createOrm } from '../../src/db/orm.ts';
 import { ExchangeProcess } from '../../src/exchanges/exchange-process.ts';
 import { TradingAccount } from '../../src/exchanges/trading-account.ts';
 import { createLog } from '../../src/log.ts';
-import { ExchangeVenue } from '../../src/settlement/exchange-venue.ts';
-import type { LiquidityVenue } from '../../src/settlement/liquidity-venue.ts';
-import { LoopbackBinance } from '../support/loopback-binance.ts';
-import type { LoopbackBook, LoopbackLevel } from '../support/loopback-exchange.ts';
+import { ExchangeVenue } from '../../src/settlement/venues/exchange-venue.ts';
+import type { LiquidityVenue } from '../../src/settlement/venues/liquidity-venue.ts';
+import { LoopbackBinance } from '../support/exchanges/loopback-binance.ts';
+import type { LoopbackBook, LoopbackLevel } from '../support/exchanges/loopback-exchange.ts';
 import type { Market } from './market.ts';
 
 const cash = 'USDT';
@@ -16,7 +16,10 @@ const first = { [cash]: '10000000', BTC: '200', ETH: '3000', LTC: '100000' } as 
 export const thinCoins = ['BTC', 'ETH', 'LTC'] as const;
 export type ThinCoin = (typeof thinCoins)[number];
 
-/** A book that strangers left alone: how far from the market a level stands, as a fraction, and what it takes in dollars. */
+/**
+ * A book that strangers left alone: how far from the market a level stands, as a fraction, and what
+ * it takes in dollars.
+ */
 const usualLevels = [
   [0.0003, 10_000],
   [0.001, 20_000],
@@ -29,7 +32,10 @@ const usualLevels = [
 /** What a bidder adds at the top, in dollars. */
 const deepUsd = 5_000_000;
 
-/** An exchange whose books are thin, and the gateway's account there, behind the gateway's own venue. */
+/**
+ * An exchange whose books are thin, and the gateway's account there, behind the gateway's own
+ * venue.
+ */
 export class ThinExchange {
   readonly loopback: LoopbackBinance;
   readonly venue: LiquidityVenue;

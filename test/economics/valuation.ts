@@ -21,17 +21,22 @@ interface Movement {
 }
 
 /**
- * What the house won and lost, from its own ledger. Every movement counts at the market's price of its moment:
+ * What the house won and lost, from its own ledger. Every movement counts at the market's price of
+ * its moment:
  *
  * - fees that users paid, and what a trade gave more or less than was agreed;
- * - at a venue that is an inventory of our own, both sides of each trade, as what they are worth in the market: that venue
- *   trades at the price that the gateway believes, and not at the market's;
- * - what payments cost: on a real chain as the ledger says. The sandbox takes next to nothing for a payment, so there each
+ * - at our own inventory, both sides of each trade at their market value. The inventory trades at
+ *   the
+ *   gateway's price, not at the market's;
+ * - what payments cost: on a real chain as the ledger says. The sandbox takes next to nothing for a
+ *   payment, so there each
  *   transaction counts as the network fee that the currency charges users;
- * - at an exchange, what its account gained beyond what is booked: positions that are not closed yet;
+ * - at an exchange, what its account gained beyond what is booked: positions that are not closed
+ *   yet;
  * - what users owe at the end, which is lost.
  *
- * What the house holds is taken as hedged: a move of the market after a trade is no result of the trade.
+ * What the house holds is taken as hedged: a move of the market after a trade is no result of the
+ * trade.
  */
 export async function houseResult(world: World): Promise<HouseResult> {
   const real = JSON.stringify(world.realNetworks);

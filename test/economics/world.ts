@@ -3,111 +3,35 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type App, startApp } from '../../src/app.ts';
-import { openHasher } from '../../src/bootstrap.ts';
-import { type ChainAdapter, ChainError } from '../../src/chains/chain-adapter.ts';
-import { networkById } from '../../src/chains/networks.ts';
-import { type Config, loadConfig } from '../../src/config.ts';
+import { type App, startApp } from '../../src/app/app.ts';
+import { openHasher } from '../../src/app/bootstrap.ts';
+import type { Settlement } from '../../src/app/open-settlement.ts';
+import type { ChainAdapter } from '../../src/chains/chain-adapter.ts';
+import { networkById } from '../../src/chains/networks/networks.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import type { Config } from '../../src/config/settings.ts';
 import type { Currency } from '../../src/currencies/currency.entity.ts';
-import { startEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../../src/db/embedded/embedded-postgres.ts';
 import { AppError } from '../../src/errors.ts';
 import { reconcile } from '../../src/ledger/reconcile.ts';
 import { Big, floorTo, formatDecimal, toUnits } from '../../src/money.ts';
 import { FixedResults } from '../../src/orders/fixed-results.ts';
 import type { OrderView } from '../../src/orders/order-statements.ts';
-import type { Caller } from '../../src/partners/authenticator.ts';
 import { PartnerService } from '../../src/partners/partner-service.ts';
-import type { RateType } from '../../src/rates/quote.ts';
-import type { Settlement } from '../../src/settlement-setup.ts';
-import { RunningClock, TestClock } from '../support/clock.ts';
-import { Dice } from '../support/dice.ts';
-import { newRecipient, type Recipient } from '../support/recipients.ts';
-import { testSettings } from '../support/settings.ts';
+import { newRecipient, type Recipient } from '../support/chains/recipients.ts';
+import { RunningClock, TestClock } from '../support/gateway/clock.ts';
+import { Dice } from '../support/gateway/dice.ts';
+import { testSettings } from '../support/gateway/settings.ts';
+import { busyBlocks, type Coin, chains, coins, networkOf, paceOf, withOutages } from './chains.ts';
+import type { Account, Deposit, MadeOrder, Sent, Wish, WorldOptions } from './dealings.ts';
 import { Ethereum } from './ethereum.ts';
-import { Market, type MarketModel, stepSec } from './market.ts';
+import { Market, stepSec } from './market.ts';
 import { ThinExchange } from './thin-exchange.ts';
 
 /**
- * The chains of the simulation. A block stands for several of the real chain, so that a deposit takes as long to count as
- * it does there, and the simulation makes few blocks.
+ * How often settlement looks at every chain, so that orders expire; it takes no other turn while
+ * nothing is under way.
  */
-const chains = [
-  { network: 'TRC20', blockSec: 15, confirmations: 4 },
-  { network: 'XRP', blockSec: 5, confirmations: 1 },
-  { network: 'ETH', blockSec: 60, confirmations: 12 },
-  { network: 'LTC', blockSec: 150, confirmations: 6 },
-  { network: 'BTC', blockSec: 600, confirmations: 2 },
-] as const;
-
-/** The currencies that users exchange, by coin. */
-export const networkOf = { USDT: 'TRC20', XRP: 'XRP', ETH: 'ETH', LTC: 'LTC', BTC: 'BTC' } as const;
-export type Coin = keyof typeof networkOf;
-export const coins = Object.keys(networkOf) as Coin[];
-
-export interface WorldOptions {
-  readonly seed: number;
-  readonly market: MarketModel;
-  /** Settings of the gateway beside its defaults. */
-  readonly settings?: Readonly<Record<string, string>>;
-  /** A migrated database; one of the world's own unless given. */
-  readonly databaseUrl?: string;
-  /** A real Ethereum, or an imitated exchange; the sandbox is all there is unless given. */
-  readonly needs?: 'anvil' | 'exchange';
-}
-
-/** An account that creates orders. */
-export interface Account {
-  readonly name: string;
-  readonly caller: Caller;
-}
-
-/** What a user asks for. */
-export interface Wish {
-  readonly from: Coin;
-  readonly to: Coin;
-  /** What the deposit is to be worth, in US dollars. */
-  readonly usd: number;
-  readonly rateType: RateType;
-  /** Where the payout goes; an address of its own unless given. */
-  readonly recipient?: Recipient;
-  /** Where refunds go; an address of its own unless given. */
-  readonly refund?: Recipient;
-}
-
-/** An order as its user knows it. */
-export interface MadeOrder {
-  readonly id: string;
-  readonly account: Account;
-  readonly from: Coin;
-  readonly to: Coin;
-  readonly rateType: RateType;
-  /** Decimal text. */
-  readonly amountFrom: string;
-  readonly amountTo: string;
-  readonly address: string;
-  readonly tag: string | null;
-  readonly createdMs: number;
-  readonly expiresMs: number;
-}
-
-export interface Deposit {
-  /** Decimal text; what the order asks for unless given. */
-  readonly amount?: string;
-  /** Another coin of the order's chain. */
-  readonly currency?: Currency;
-  /** Whether it stays in the mempool, as its fee is too low, until `release`. */
-  readonly isHeld?: boolean;
-  /** Whether the gateway looks at once, and not with its next turn: for what is sent at the last moment. */
-  readonly isUrgent?: boolean;
-}
-
-/** A transaction that a user sent. */
-export interface Sent {
-  readonly chain: string;
-  readonly txid: string;
-}
-
-/** How often settlement looks at every chain, so that orders expire; it takes no other turn while nothing is under way. */
 const idleTurnSec = 600;
 /** Turns between two looks whether anything is under way. */
 const turnsPerLook = 4;
@@ -117,8 +41,8 @@ const wallRestSec = 60;
 const ethereumChain = 'ethereum';
 
 /**
- * A whole gateway on the sandbox's chains and a clock of its own, in a market that moves. The market moves first in each
- * step, then users act, and then the gateway takes its turn.
+ * A whole gateway on the sandbox's chains and a clock of its own, in a market that moves. The
+ * market moves first in each step, then users act, and then the gateway takes its turn.
  */
 export class World {
   readonly clock: TestClock;
@@ -136,12 +60,15 @@ export class World {
   created = 0;
   /** A real node in place of the sandbox's Ethereum. */
   readonly ethereum: Ethereum | null;
-  /** Where the gateway trades, in place of its own inventory. Time is that of the wall then, and prices stand still. */
+  /**
+   * Where the gateway trades, in place of its own inventory. Time is that of the wall then, and
+   * prices stand still.
+   */
   readonly exchange: ThinExchange | null;
   readonly #partners: PartnerService;
   readonly #fixedResults: FixedResults;
   readonly #chains: ReadonlySet<string> = new Set(coins.map((coin) => this.chain(coin)));
-  /** Of all chains. The worker has those that have news. */
+  /** Adapters of all chains. The worker gets the adapters of chains with new blocks. */
   readonly #adapters: ReadonlyMap<string, ChainAdapter>;
   readonly #close: () => Promise<void>;
   readonly #outages: Map<string, number>;
@@ -229,7 +156,7 @@ export class World {
         config,
         databaseUrl: url,
         embedded: true,
-        surroundings: {
+        outside: {
           clock,
           background: false,
           priceSource: market,
@@ -291,7 +218,10 @@ export class World {
     return Number(amount) * this.market.price(coin);
   }
 
-  /** So much of a coin as is worth that many US dollars now, as decimal text with six decimals at most. */
+  /**
+   * So much of a coin as is worth that many US dollars now, as decimal text with six decimals at
+   * most.
+   */
   amountOf(coin: Coin, usd: number): string {
     const places = Math.min(6, this.currency(coin).decimals);
     return formatDecimal(floorTo(new Big((usd / this.market.price(coin)).toFixed(18)), places));
@@ -316,7 +246,10 @@ export class World {
     return newRecipient(networkOf[coin], this.dice);
   }
 
-  /** Creates an order as the public listener does, which admits so many a minute. Null when it is refused. */
+  /**
+   * Creates an order as the public listener does, which admits so many a minute. Null when it is
+   * refused.
+   */
   async create(account: Account, wish: Wish): Promise<MadeOrder | null> {
     if (!this.#isAdmitted(account)) return this.#refused('rate_limited');
     const { from, to, rateType, recipient = this.recipient(to), refund = this.recipient(from) } = wish;
@@ -513,7 +446,9 @@ export class World {
     return [...rows.map(({ chain }) => chain), ...(this.ethereum ? [ethereumChain] : [])];
   }
 
-  /** Gives the worker these chains and no others: chains without news would take most of each turn. */
+  /**
+   * Gives the worker these chains and no others: chains without news would take most of each turn.
+   */
   #workOn(active: readonly string[]): void {
     const worked = this.settlement.adapters as Map<string, ChainAdapter>;
     worked.clear();
@@ -558,28 +493,4 @@ export class World {
     }
     await this.settlement.worker.tick();
   }
-}
-
-function paceOf(chain: string): { readonly blockSec: number; readonly confirmations: number } {
-  return chains.find(({ network }) => networkById(network)?.chain === chain) ?? { blockSec: 15, confirmations: 1 };
-}
-
-/** So many blocks follow a transaction: until it counts, and until its payout is final. */
-function busyBlocks(chain: string): number {
-  return paceOf(chain).confirmations + 4;
-}
-
-/** An adapter whose node does not answer before the moment that stands for its chain. */
-function withOutages(adapter: ChainAdapter, clock: TestClock, outages: ReadonlyMap<string, number>): ChainAdapter {
-  return new Proxy(adapter, {
-    get: (target, name) => {
-      const value: unknown = Reflect.get(target, name, target);
-      if (typeof value !== 'function') return value;
-      return async (...args: unknown[]) => {
-        const isOut = clock.now().getTime() < (outages.get(target.chain) ?? 0);
-        if (isOut && name !== 'hotWallet') throw new ChainError('unreachable', `no node of ${target.chain} answers`);
-        return value.apply(target, args);
-      };
-    },
-  });
 }

@@ -1,21 +1,28 @@
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { addressExample } from '../../src/chains/address.ts';
+import { addressExample } from '../../src/chains/addresses/address.ts';
 import { toUnits } from '../../src/money.ts';
 import { type OrderMove, orderMoves } from '../../src/orders/order-status.ts';
-import { type BoundaryName, boundaries } from '../../src/settlement/boundary.ts';
-import { TestClock } from '../support/clock.ts';
-import { cloneDatabase, createDatabase, type TestDatabase } from '../support/database.ts';
-import { type MadeOrder, startSettledGateway } from '../support/settled-gateway.ts';
-import { type Failpoint, SettlingChild, type SettlingMessage, type SettlingStart } from '../support/settling-child.ts';
+import { type CrashPoint, crashPoints } from '../../src/settlement/crash-point.ts';
+import { cloneDatabase, createDatabase, type TestDatabase } from '../support/database/database.ts';
+import {
+  type Failpoint,
+  SettlingChild,
+  type SettlingMessage,
+  type SettlingStart,
+} from '../support/faults/settling-child.ts';
+import { TestClock } from '../support/gateway/clock.ts';
+import { type MadeOrder, startSettledGateway } from '../support/gateway/settled-gateway.ts';
 
-// A process that settles an order is killed at each boundary in turn; another one, which knows nothing of it, goes on from what the
-// database holds. Whatever the boundary, the order must end as if nothing had happened, and be paid once.
+// A process that settles an order is killed at each crash point in turn; another one, which knows
+// nothing of it, goes on from what the database holds. At each crash point the order must end as if
+// nothing had happened, and be paid once.
 //
-// CRASH_MATRIX_FILE=<file> also writes the table as Markdown. CRASH_MATRIX_PASSINGS=all kills at every passing of a boundary.
+// CRASH_MATRIX_FILE=<file> also writes the table as Markdown. CRASH_MATRIX_PASSINGS=all kills at
+// every passing of a crash point.
 
-const names = Object.keys(boundaries) as BoundaryName[];
+const names = Object.keys(crashPoints) as CrashPoint[];
 const scenarios = {
   exchanged: {
     deposit: '0.01',
@@ -51,13 +58,13 @@ interface Prepared {
   readonly order: MadeOrder;
   readonly clockStart: Date;
   /** What a process passes that nothing happens to, and how often. */
-  readonly passings: Map<BoundaryName, number>;
+  readonly passings: Map<CrashPoint, number>;
 }
 
 /** What became of an order whose process was killed. */
 interface Cell {
   readonly scenario: ScenarioName;
-  readonly boundary: BoundaryName;
+  readonly crashPoint: CrashPoint;
   readonly passing: number;
   killed: boolean;
   payments: number;
@@ -68,8 +75,11 @@ interface Cell {
 
 const lanes = 4;
 const isThorough = process.env.CRASH_MATRIX_PASSINGS === 'all';
-/** Deposits are seen twice, in the mempool and in a block; at all others the first passing is the one that tells. */
-const passingsTried: Partial<Record<BoundaryName, number>> = { 'deposit.scanned': 2, 'deposit.recorded': 2 };
+/**
+ * Deposits are seen twice, in the mempool and in a block; at all others the first passing is the
+ * one that tells.
+ */
+const passingsTried: Partial<Record<CrashPoint, number>> = { 'deposit.scanned': 2, 'deposit.recorded': 2 };
 /** Enough for the confirmations of a deposit, a block a second. */
 const shortWindowMs = 6_000;
 /** Seconds of the clock in which an order ends, with every wait after a crash. */
@@ -127,7 +137,9 @@ class Stage {
     return (await this.#client.query<Row>(sql, values)).rows;
   }
 
-  /** Lets a process look at the chains, which are all news to it, and makes the deposit when it has. */
+  /**
+   * Lets a process look at the chains, which are all news to it, and makes the deposit when it has.
+   */
   async begin(child: SettlingChild, failpoint?: Failpoint): Promise<void> {
     await child.ask('tick');
     await child.ask('tick');
@@ -303,12 +315,12 @@ async function rehearse(scenario: ScenarioName): Promise<void> {
   }
 }
 
-function passingsIn(lines: readonly SettlingMessage[]): Map<BoundaryName, number> {
+function passingsIn(lines: readonly SettlingMessage[]): Map<CrashPoint, number> {
   return new Map(names.map((name) => [name, lines.filter(({ passed }) => passed === name).length]));
 }
 
-function cellOf(scenario: ScenarioName, boundary: BoundaryName, passing: number): Cell {
-  return { scenario, boundary, passing, killed: false, payments: 0, status: '', ledger: '', faults: [] };
+function cellOf(scenario: ScenarioName, crashPoint: CrashPoint, passing: number): Cell {
+  return { scenario, crashPoint, passing, killed: false, payments: 0, status: '', ledger: '', faults: [] };
 }
 
 function spawnChild(start: SettlingStart): SettlingChild {
@@ -322,13 +334,16 @@ async function endChild(child: SettlingChild): Promise<void> {
   children.delete(child);
 }
 
-/** A lane's process that goes on where others were killed. It starts a gateway of its own on each database. */
+/**
+ * A lane's process that goes on where others were killed. It starts a gateway of its own on each
+ * database.
+ */
 interface Survivor {
   child: SettlingChild | null;
 }
 
 async function run(cell: Cell, survivor: Survivor): Promise<void> {
-  const { scenario, boundary, passing } = cell;
+  const { scenario, crashPoint, passing } = cell;
   const ready = prepared.get(scenario);
   if (!ready) throw new Error(`${scenario} is not prepared`);
   const stage = await Stage.open(ready);
@@ -336,9 +351,9 @@ async function run(cell: Cell, survivor: Survivor): Promise<void> {
     const victim = spawnChild(stage.start);
     try {
       await victim.ready();
-      await stage.begin(victim, { boundary, passing, signal: 'SIGKILL' });
+      await stage.begin(victim, { crashPoint, passing, signal: 'SIGKILL' });
       await follow(victim, stage, () => stage.settle(victim));
-      cell.killed = victim.child.signalCode === 'SIGKILL' && victim.lines.at(-1)?.at === boundary;
+      cell.killed = victim.child.signalCode === 'SIGKILL' && victim.lines.at(-1)?.at === crashPoint;
     } finally {
       await endChild(victim);
     }
@@ -375,14 +390,14 @@ async function runLanes(queue: readonly Cell[]): Promise<void> {
   await Promise.all(Array.from({ length: lanes }, lane));
 }
 
-/** The matrix, a row for each boundary of each scenario. */
+/** The matrix, a row for each crash point of each scenario. */
 function table(): string[][] {
   const rows = scenarioNames.flatMap((scenario) =>
-    names.flatMap((boundary) => {
-      const own = cells.filter((cell) => cell.scenario === scenario && cell.boundary === boundary);
-      if (own.length === 0) return [[boundary, scenario, 'not passed', '-', '-', '-']];
+    names.flatMap((crashPoint) => {
+      const own = cells.filter((cell) => cell.scenario === scenario && cell.crashPoint === crashPoint);
+      if (own.length === 0) return [[crashPoint, scenario, 'not passed', '-', '-', '-']];
       return own.map(({ passing, killed, payments, status, ledger, faults }) => [
-        passing === 1 ? boundary : `${boundary} (${passing})`,
+        passing === 1 ? crashPoint : `${crashPoint} (${passing})`,
         scenario,
         killed ? 'yes' : 'no',
         String(payments),
@@ -391,7 +406,7 @@ function table(): string[][] {
       ]);
     }),
   );
-  return [['boundary', 'order', 'killed', 'payments on chain', 'status', 'ledger'], ...rows];
+  return [['crash point', 'order', 'killed', 'payments on chain', 'status', 'ledger'], ...rows];
 }
 
 function aligned(rows: readonly string[][], separator: string): string[] {
@@ -408,9 +423,9 @@ function markdown(rows: readonly string[][]): string {
 beforeAll(async () => {
   await Promise.all(scenarioNames.map(rehearse));
   for (const scenario of scenarioNames) {
-    for (const [boundary, passings] of prepared.get(scenario)?.passings ?? []) {
-      const tried = isThorough ? passings : Math.min(passingsTried[boundary] ?? 1, passings);
-      for (let passing = 1; passing <= tried; passing++) cells.push(cellOf(scenario, boundary, passing));
+    for (const [crashPoint, passings] of prepared.get(scenario)?.passings ?? []) {
+      const tried = isThorough ? passings : Math.min(passingsTried[crashPoint] ?? 1, passings);
+      for (let passing = 1; passing <= tried; passing++) cells.push(cellOf(scenario, crashPoint, passing));
     }
   }
   await runLanes(cells);
@@ -424,13 +439,13 @@ afterAll(async () => {
   if (file) writeFileSync(file, markdown(table()));
 });
 
-describe.each(names)('a process that ends at %s', (boundary) => {
+describe.each(names)('a process that ends at %s', (crashPoint) => {
   it('is in the way of an order', () => {
-    expect(cells.filter((cell) => cell.boundary === boundary).length).toBeGreaterThan(0);
+    expect(cells.filter((cell) => cell.crashPoint === crashPoint).length).toBeGreaterThan(0);
   });
 
   it.each(scenarioNames)('leaves an order that is %s to another process, which ends it and pays once', (scenario) => {
-    const own = cells.filter((cell) => cell.scenario === scenario && cell.boundary === boundary);
+    const own = cells.filter((cell) => cell.scenario === scenario && cell.crashPoint === crashPoint);
     expect(own.filter(({ killed, faults }) => !killed || faults.length > 0)).toEqual([]);
   });
 });

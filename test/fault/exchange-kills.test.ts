@@ -1,4 +1,4 @@
-import { loopbackVenues, VenueHarness } from '../support/venue-harness.ts';
+import { loopbackVenues, VenueHarness } from '../support/exchanges/venue-harness.ts';
 
 describe.each(loopbackVenues)('ExchangeVenue at $name', (setup) => {
   const harness = new VenueHarness(setup);

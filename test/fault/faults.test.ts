@@ -1,12 +1,12 @@
 import { jest } from '@jest/globals';
-import { FaultGateway } from '../support/fault-gateway.ts';
-import { faults } from '../support/fault-list.ts';
-import { runFault } from '../support/fault-run.ts';
-import { endGroup, restartOneByOne } from '../support/restarts.ts';
+import { FaultGateway } from '../support/faults/fault-gateway.ts';
+import { faults } from '../support/faults/fault-list.ts';
+import { runFault } from '../support/faults/fault-run.ts';
+import { endGroup, restartOneByOne } from '../support/faults/restarts.ts';
 
 jest.setTimeout(300_000);
 
-/** Those that are over soon; all of them: npm run faults. */
+/** The short faults. 'npm run torture -- faults' runs all of them. */
 const brief = [
   'postgres-killed',
   'postgres-reset',
@@ -26,7 +26,7 @@ describe('a gateway of several processes', () => {
   });
   afterAll(() => gateway?.end());
 
-  it.each(brief)('loses nothing, pays nobody twice and recovers by itself: %s', async (name) => {
+  it.each(brief)('loses nothing, pays no order twice and recovers by itself: %s', async (name) => {
     const fault = faults.find((each) => each.name === name);
     if (!fault) throw new Error(`there is no fault ${name}`);
     const { problems, paid } = await runFault(gateway, fault, 100 * brief.indexOf(name));

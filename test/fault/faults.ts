@@ -1,20 +1,20 @@
-// What the gateway depends on goes away, hangs, lies or slows down, one thing after another, while partners and staff use
-// it. Usage: npm run faults -- --help
+// What the gateway depends on goes away, hangs, lies or slows down, one thing after another, while
+// partners and staff use it. Usage: npm run torture -- faults --help
 import { parseArgs } from 'node:util';
-import { runDiskFull } from '../support/disk-full.ts';
-import { FaultGateway } from '../support/fault-gateway.ts';
-import { type Fault, faults } from '../support/fault-list.ts';
-import { answerBoundMs, type FaultRow, runFault } from '../support/fault-run.ts';
-import { endGroup, type RestartReport, restartOneByOne } from '../support/restarts.ts';
+import { runDiskFull } from '../support/database/disk-full.ts';
+import { FaultGateway } from '../support/faults/fault-gateway.ts';
+import { type Fault, faults } from '../support/faults/fault-list.ts';
+import { answerBoundMs, type FaultRow, runFault } from '../support/faults/fault-run.ts';
+import { endGroup, type RestartReport, restartOneByOne } from '../support/faults/restarts.ts';
 
 /** How often an api process is replaced. */
 const restarts = 20;
 
-const help = `Usage: npm run faults -- [options]
+const help = `Usage: npm run torture -- faults [options]
 
-Two api processes, a worker, PostgreSQL and Redis, each behind a proxy that does what networks do. Prints a row for each
-fault, and exits 1 when something that was acknowledged is lost, somebody is paid twice, book and chains differ, an answer
-is none of the contract or takes longer than ${answerBoundMs / 1000} s, or the gateway does not recover by itself.
+Runs two api processes, a worker, PostgreSQL and Redis behind proxies that break connections. Prints a row for each
+fault. Exits 1 when an acknowledged write is lost, a recipient is paid twice, ledger and chains differ, an answer
+breaks the contract or takes longer than ${answerBoundMs / 1000} s, or the gateway does not recover by itself.
 
   --only <name>   this fault; may be given several times. A beginning of a name stands for all that begin so
   --seed <n>      seed of what clients do (1)

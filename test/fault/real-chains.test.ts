@@ -1,21 +1,21 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { toUnits } from '../../src/money.ts';
-import { type BoundaryName, boundaries } from '../../src/settlement/boundary.ts';
-import { TestClock } from '../support/clock.ts';
-import { createDatabase, query, type TestDatabase } from '../support/database.ts';
-import { Dice } from '../support/dice.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { findLitecoind } from '../support/litecoind.ts';
-import { RealChains } from '../support/real-chains.ts';
-import { type RoughChain, RoughEthereum, RoughLitecoin } from '../support/rough-chains.ts';
-import { SettlingChild, type SettlingStart } from '../support/settling-child.ts';
-import { type SignerEnd, SignerGate } from '../support/signer-gate.ts';
-import { SignerProcess } from '../support/signer-process.ts';
+import { type CrashPoint, crashPoints } from '../../src/settlement/crash-point.ts';
+import { findLitecoind } from '../support/chains/litecoind.ts';
+import { RealChains } from '../support/chains/real-chains.ts';
+import { type RoughChain, RoughEthereum, RoughLitecoin } from '../support/chains/rough-chains.ts';
+import { type SignerEnd, SignerGate } from '../support/chains/signer-gate.ts';
+import { SignerProcess } from '../support/chains/signer-process.ts';
+import { createDatabase, query, type TestDatabase } from '../support/database/database.ts';
+import { SettlingChild, type SettlingStart } from '../support/faults/settling-child.ts';
+import { TestClock } from '../support/gateway/clock.ts';
+import { Dice } from '../support/gateway/dice.ts';
+import { startGateway, type TestGateway } from '../support/gateway/gateway.ts';
 
-// The crash matrix on real nodes: a process that settles an order between Ethereum and Litecoin is killed at each boundary
-// in turn, or its signer is, and a chain is reorganised; another process goes on. What the recipient's address then holds
-// on its chain is the judge.
+// The crash matrix on real nodes. A process settles an order between Ethereum and Litecoin. It or
+// its signer is killed at each crash point in turn, and a chain is reorganised. Another process
+// goes on. The balance of the recipient's address on its chain decides.
 
 interface Scenario {
   readonly from: { readonly coin: string; readonly network: string; readonly chain: ChainName };
@@ -39,18 +39,18 @@ const scenarios = {
 } as const satisfies Record<string, Scenario>;
 type ScenarioName = keyof typeof scenarios;
 const scenarioNames = Object.keys(scenarios) as ScenarioName[];
-const boundaryNames = Object.keys(boundaries) as BoundaryName[];
+const crashPointNames = Object.keys(crashPoints) as CrashPoint[];
 const signerEnds: readonly SignerEnd[] = ['before it signs', 'after it signed'];
 
 /** Nothing is exchanged on the way to a refund. */
-function passes(scenario: ScenarioName, at: BoundaryName | SignerEnd): boolean {
+function passes(scenario: ScenarioName, at: CrashPoint | SignerEnd): boolean {
   return scenarios[scenario].ends === 'completed' || !at.startsWith('trade.');
 }
 
 /** What became of an order, and what is wrong with it. */
 interface Cell {
   readonly scenario: ScenarioName;
-  readonly at: BoundaryName | SignerEnd;
+  readonly at: CrashPoint | SignerEnd;
   isKilled: boolean;
   status: string;
   paid: bigint;
@@ -79,7 +79,9 @@ const askTimeoutMs = 300_000;
 const maxRounds = 150;
 const dice = new Dice(31);
 
-/** The nodes, the signer and the database that all cells share, since they share the hot wallets. */
+/**
+ * The nodes, the signer and the database that all cells share, since they share the hot wallets.
+ */
 class Stage {
   readonly nodes: RealChains;
   readonly chains: Readonly<Record<ChainName, RoughChain>>;
@@ -106,7 +108,7 @@ class Stage {
 
   static async open(): Promise<Stage> {
     const nodes = await RealChains.start({
-      // Sweeps would pass boundaries as well, and nobody is to be killed at those.
+      // Sweeps would pass crash points as well, and must not end the process there.
       ethereum: { finality: confirmations, sweep_from: {} },
       litecoin: { finality: confirmations, sweep_from: {} },
     });
@@ -144,7 +146,7 @@ class Stage {
     const gateway = await startGateway({
       databaseUrl: this.#database.url,
       settings: this.#settings,
-      surroundings: { clock: this.clock, background: false },
+      outside: { clock: this.clock, background: false },
     });
     this.#gateway = gateway;
     await this.rows('update currency set min_confirmations = $1', [confirmations]);
@@ -204,7 +206,9 @@ class Stage {
     return { id: json.id, depositAddress: json.deposit_address, amountTo: row?.amount ?? '', recipient, refund };
   }
 
-  /** Lets as much time pass for leases as frees all chains from processes that are dead, or idle. */
+  /**
+   * Lets as much time pass for leases as frees all chains from processes that are dead, or idle.
+   */
   async endLeases(): Promise<void> {
     await this.rows(`update chain_state set lease_until = now() - interval '1 second' where lease_until is not null`);
     await this.rows('delete from worker');
@@ -284,7 +288,7 @@ async function run(on: Stage, cell: Cell, victim: Settler | null, survivor: Sett
   const order = await on.order(scenario);
   const said = survivor.child.lines.length;
   const nonce = await nonceOf(on);
-  if (victim) await victim.ask(`fail ${JSON.stringify({ boundary: cell.at, passing: 1, signal: 'SIGKILL' })}`);
+  if (victim) await victim.ask(`fail ${JSON.stringify({ crashPoint: cell.at, passing: 1, signal: 'SIGKILL' })}`);
   else on.gate.killNext(cell.at as SignerEnd);
   const kills = on.gate.kills;
   const asset = on.currency(from);
@@ -323,7 +327,10 @@ async function nonceOf({ nodes, hot }: Stage): Promise<number> {
   return Number(await nodes.anvil.rpc<string>('eth_getTransactionCount', hot.ethereum, 'latest'));
 }
 
-/** What may go wrong with the chains while nobody looks: the newest blocks go, and a node forgets what we sent. */
+/**
+ * Faults of the chains between two polls: the newest blocks are orphaned, and a node forgets our
+ * transactions.
+ */
 async function disturb({ chains, hot }: Stage, { from, to }: Scenario): Promise<void> {
   const depth = dice.chance(0.5) ? 1 : 2;
   for (const name of new Set([from.chain, to.chain])) {
@@ -332,7 +339,7 @@ async function disturb({ chains, hot }: Stage, { from, to }: Scenario): Promise<
   }
 }
 
-/** The chains are the judge: each recipient has what is due, once, and nobody else has anything. */
+/** Checks on the chains that each recipient was paid once, and that no other address was paid. */
 async function inspect(on: Stage, cell: Cell, { id, amountTo, recipient, refund }: Order): Promise<void> {
   const { from, to, ends, deposit, amount }: Scenario = scenarios[cell.scenario];
   const [row] = await on.rows<{ status: string; held: boolean }>(
@@ -398,7 +405,7 @@ const describeWithNodes = findLitecoind() === null ? describe.skip : describe;
 
 describeWithNodes('an order between real chains', () => {
   beforeAll(async () => {
-    for (const at of [...boundaryNames, ...signerEnds]) {
+    for (const at of [...crashPointNames, ...signerEnds]) {
       for (const scenario of scenarioNames) {
         if (passes(scenario, at)) cells.push({ scenario, at, isKilled: false, status: '', paid: 0n, faults: [] });
       }
@@ -413,7 +420,7 @@ describeWithNodes('an order between real chains', () => {
     process.stdout.write(`\n${table()}\n\n`);
   }, 120_000);
 
-  describe.each([...boundaryNames, ...signerEnds])('whose process, or signer, is killed at: %s', (at) => {
+  describe.each([...crashPointNames, ...signerEnds])('whose process, or signer, is killed at: %s', (at) => {
     const passing = scenarioNames.filter((scenario) => passes(scenario, at));
     it.each(passing)('ends, and %s is on its chain exactly once', (scenario) => {
       const own = cells.filter((cell) => cell.at === at && cell.scenario === scenario);

@@ -1,14 +1,16 @@
-// Orders between an Ethereum and a Litecoin node while workers and the signer are killed and both chains reorganise; then
-// what the chains say of every recipient. Usage: npm run torture:chains -- --help
+// Orders between an Ethereum and a Litecoin node while workers and the signer are killed and both
+// chains reorganise; then what the chains say of every recipient. Usage: npm run torture -- chains
+// --help
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Big, floorTo, formatDecimal, toUnits } from '../../src/money.ts';
-import { Dice } from '../support/dice.ts';
-import { findLitecoind } from '../support/litecoind.ts';
-import { RealChains } from '../support/real-chains.ts';
-import { type RoughChain, RoughEthereum, RoughLitecoin } from '../support/rough-chains.ts';
-import { type Place, readArguments, shown, Torture, type TortureOrder, type Verdict } from '../support/torture.ts';
+import { findLitecoind } from '../support/chains/litecoind.ts';
+import { RealChains } from '../support/chains/real-chains.ts';
+import { type RoughChain, RoughEthereum, RoughLitecoin } from '../support/chains/rough-chains.ts';
+import { readArguments, shown } from '../support/faults/arguments.ts';
+import { type Place, Torture, type TortureOrder, type Verdict } from '../support/faults/torture.ts';
+import { Dice } from '../support/gateway/dice.ts';
 
-const help = `Usage: npm run torture:chains -- [options]
+const help = `Usage: npm run torture -- chains [options]
 
   --orders <n>         orders each way, from Ethereum to Litecoin and back (100)
   --seed <n>           seed of every choice; a random one unless given
@@ -36,7 +38,9 @@ const feeJumpEveryMs = 15_000;
 /** After the last deposit, before everything is left in peace. */
 const afterDepositsMs = 10_000;
 const quietTimeoutMs = 600_000;
-/** A depth of 2 at most never takes back a deposit that was credited, or a payment that is final. */
+/**
+ * A depth of 2 at most never takes back a deposit that was credited, or a payment that is final.
+ */
 const confirmations = 3;
 const maxReorg = 2;
 
@@ -57,7 +61,9 @@ type Behaviour = keyof typeof behaviours;
 
 type ChainName = 'ethereum' | 'litecoin';
 
-/** What orders are made of, as the gateway lists it. Amounts are decimal text in the coin's units. */
+/**
+ * What orders are made of, as the gateway lists it. Amounts are decimal text in the coin's units.
+ */
 interface Asset extends Place {
   readonly chain: ChainName;
   readonly decimals: number;
@@ -243,12 +249,13 @@ async function killProcesses(): Promise<void> {
     if (turn % 3 === 0) {
       await signer.end('SIGKILL');
       counts.signer_kills += 1;
-      // Some time without anybody who signs.
+      // Some time without a signer.
       await sleep(dice.between(0, 1_500));
       signer.start();
       return;
     }
-    // Mostly when both work, so that there is something to interrupt however slow the machine is; at times one that starts.
+    // Mostly when both work, so that there is something to interrupt however slow the machine is;
+    // at times one that starts.
     while (!torture.isPeaceful && !workers.every(({ isReady }) => isReady) && !dice.chance(0.02)) await sleep(100);
     const victim = dice.pick(workers);
     await victim.end('SIGKILL');
@@ -321,7 +328,10 @@ interface Due {
 /** Deposits that are on their chain. */
 const arrived: Sent[] = [];
 
-/** What users are owed, from what the chains hold of their deposits and, of exchanges, from what the orders tell. */
+/**
+ * What users are owed, from what the chains hold of their deposits and, of exchanges, from what the
+ * orders tell.
+ */
 async function judge(): Promise<Verdict> {
   const verdict: Verdict = { lost: [], paidTwice: [], wrong: [] };
   const stored = new Map(
@@ -413,7 +423,9 @@ function compare({ what, asset, address, units }: Due, has: bigint, { lost, paid
   else wrong.push(line);
 }
 
-/** What cannot be read from balances: payments that have not ended, and how many of which kind did. */
+/**
+ * What cannot be read from balances: payments that have not ended, and how many of which kind did.
+ */
 async function paymentsMade(): Promise<Record<string, number>> {
   const made = await torture.rows<{ name: string; count: number }>(
     `select kind || case state when 'confirmed' then '' else ' ' || state end as name, count(*)::int as count

@@ -1,21 +1,22 @@
-// Partners and staff use a gateway for minutes while its processes are killed and what it depends on goes wrong, chosen by
-// a seed; then whether every order is there and ended, nobody was paid twice, and the book agrees with the chains.
+// Partners and staff use a gateway for minutes. Meanwhile its processes are killed and its
+// dependencies fail, as chosen by a seed. Then it checks that every order is there and ended, that
+// no recipient was paid twice, and that the ledger agrees with the chains.
 // Usage: npm run soak -- --help
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Dice } from '../support/dice.ts';
-import { FaultGateway } from '../support/fault-gateway.ts';
-import { type Fault, faults } from '../support/fault-list.ts';
-import { answerBoundMs, findLost } from '../support/fault-run.ts';
-import { MixedLoad } from '../support/mixed-load.ts';
-import { paidTwice } from '../support/recipients.ts';
-import { readArguments, shown } from '../support/torture.ts';
+import { paidTwice } from '../support/chains/recipients.ts';
+import { readArguments, shown } from '../support/faults/arguments.ts';
+import { FaultGateway } from '../support/faults/fault-gateway.ts';
+import { type Fault, faults } from '../support/faults/fault-list.ts';
+import { answerBoundMs, findLost } from '../support/faults/fault-run.ts';
+import { MixedLoad } from '../support/faults/mixed-load.ts';
+import { Dice } from '../support/gateway/dice.ts';
 
 const help = `Usage: npm run soak -- [options]
 
-Two api processes and two workers under mixed load, and every few seconds a fault of 'npm run faults' or a kill. Ends with a
-report, and exits 1 when an order is lost, somebody is paid twice, book and chains differ, an answer is none of the contract
-or takes longer than ${answerBoundMs / 1000} s.
+Runs two api processes and two workers under mixed load, with a fault of 'npm run torture -- faults' or a kill every
+few seconds. Ends with a report. Exits 1 when an order is lost, a recipient is paid twice, ledger and chains differ, an
+answer breaks the contract or takes longer than ${answerBoundMs / 1000} s.
 
   --minutes <n>   how long (10)
   --seed <n>      seed of every choice; a random one unless given
@@ -51,13 +52,13 @@ function say(line: string): void {
 
 // --- what goes wrong
 
-/** A process is gone, and somebody starts it again. */
+/** A process ends, and is started again. */
 const kills: readonly Fault[] = [
   {
     name: 'worker-killed',
     what: 'SIGKILL to a worker',
     lastsMs: 1_000,
-    refused: 'nobody',
+    refused: 'none',
     begin: () => dice.pick(gateway.workers).end('SIGKILL'),
     end: startWorkers,
   },
@@ -65,7 +66,7 @@ const kills: readonly Fault[] = [
     name: 'worker-ended',
     what: 'SIGTERM to a worker',
     lastsMs: 1_000,
-    refused: 'nobody',
+    refused: 'none',
     begin: () => dice.pick(gateway.workers).end('SIGTERM'),
     end: startWorkers,
   },
@@ -73,7 +74,7 @@ const kills: readonly Fault[] = [
     name: 'workers-killed',
     what: 'SIGKILL to all workers',
     lastsMs: 3_000,
-    refused: 'nobody',
+    refused: 'none',
     begin: async () => void (await Promise.all(gateway.workers.map((worker) => worker.end('SIGKILL')))),
     end: startWorkers,
   },
@@ -81,7 +82,7 @@ const kills: readonly Fault[] = [
     name: 'worker-stopped',
     what: 'a worker sleeps past its leases',
     lastsMs: 5_000,
-    refused: 'nobody',
+    refused: 'none',
     begin: () => gateway.workers[0]?.signal('SIGSTOP'),
     end: () => gateway.workers[0]?.signal('SIGCONT'),
   },
@@ -89,7 +90,7 @@ const kills: readonly Fault[] = [
     name: 'api-killed',
     what: 'SIGKILL to an api process; its primary replaces it',
     lastsMs: 3_000,
-    refused: 'nobody',
+    refused: 'none',
     begin: async () => void process.kill(dice.pick(await gateway.apiPids()), 'SIGKILL'),
     end: () => {},
   },
@@ -97,7 +98,7 @@ const kills: readonly Fault[] = [
     name: 'api-ended',
     what: 'SIGTERM to an api process; its primary replaces it first',
     lastsMs: 3_000,
-    refused: 'nobody',
+    refused: 'none',
     begin: async () => void process.kill(dice.pick(await gateway.apiPids()), 'SIGTERM'),
     end: () => {},
   },
@@ -105,7 +106,7 @@ const kills: readonly Fault[] = [
     name: 'apis-killed',
     what: 'SIGKILL to all api processes and their primary',
     lastsMs: 500,
-    refused: 'nobody',
+    refused: 'none',
     begin: async () => {
       gateway.api.signalGroup('SIGKILL');
       await gateway.api.end('SIGKILL');

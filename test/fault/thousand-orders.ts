@@ -1,18 +1,21 @@
-// Orders in every shape while workers are killed and chains reorganise; then whether each order ended, nobody was paid
-// twice, and the book agrees with the chains. Usage: npm run torture -- --help
-import { networkById } from '../../src/chains/networks.ts';
+// Orders of every kind while workers are killed and chains reorganise. Then it checks that each
+// order ended, that no recipient was paid twice, and that the ledger agrees with the chains.
+// Usage: npm run torture -- orders --help
+
+import { createOrm } from '../../src/app/orm.ts';
+import { networkById } from '../../src/chains/networks/networks.ts';
 import { busyBlocks } from '../../src/chains/sandbox/sandbox-adapters.ts';
 import { SandboxChain } from '../../src/chains/sandbox/sandbox-chain.ts';
 import { systemClock } from '../../src/clock.ts';
 import type { Currency } from '../../src/currencies/currency.entity.ts';
 import { CurrencyService } from '../../src/currencies/currency-service.ts';
-import { createOrm } from '../../src/db/orm.ts';
 import { Big, floorTo, formatDecimal, toUnits } from '../../src/money.ts';
-import { Dice } from '../support/dice.ts';
-import { newRecipient, paidOnChain, paidTwice, type Recipient } from '../support/recipients.ts';
-import { readArguments, Torture, type TortureOrder, type Verdict } from '../support/torture.ts';
+import { newRecipient, paidOnChain, paidTwice, type Recipient } from '../support/chains/recipients.ts';
+import { readArguments } from '../support/faults/arguments.ts';
+import { Torture, type TortureOrder, type Verdict } from '../support/faults/torture.ts';
+import { Dice } from '../support/gateway/dice.ts';
 
-const help = `Usage: npm run torture -- [options]
+const help = `Usage: npm run torture -- [orders] [options]
 
   --orders <n>         orders to create (1000)
   --workers <n>        worker processes (2)
@@ -260,8 +263,9 @@ async function killWorkers(): Promise<void> {
 }
 
 /**
- * Payments count as final in the second block, so that a chain either loses what was in its newest block, for good, or
- * goes back further and keeps everything. Where one confirmation is enough for a deposit, nothing is lost.
+ * Payments count as final in the second block, so that a chain either loses what was in its newest
+ * block, for good, or goes back further and keeps everything. Where one confirmation is enough for
+ * a deposit, nothing is lost.
  */
 async function reorganise(): Promise<void> {
   const dice = new Dice(seed + 2);
@@ -308,7 +312,7 @@ async function findLost(): Promise<string[]> {
     `select t.txid, case when d.id is null then 'was never seen'
                          when d.state <> 'credited' then 'is in a block and stays ' || d.state
                          when d.problem = 'reversed' then 'is back and still counts as reversed'
-                         when d.order_id is null and d.problem is null then 'is nobody''s and nobody is told'
+                         when d.order_id is null and d.problem is null then 'has no order and is not reported'
                          when d.order_id is not null and main.state is null and d.problem is null
                               and o.status <> 'failed' and o.held_at is null then 'was credited and nothing followed'
                          when o.deposit_id = d.id and trade.amount_from < d.amount and excess.state is null

@@ -3,20 +3,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jest } from '@jest/globals';
-import { addressExample } from '../../src/chains/address.ts';
+import { addressExample } from '../../src/chains/addresses/address.ts';
 import { systemClock } from '../../src/clock.ts';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { readSecretFile } from '../../src/config/secret-file.ts';
 import { reconcile } from '../../src/ledger/reconcile.ts';
 import { createLog } from '../../src/log.ts';
-import { readSecretFile } from '../../src/secret-file.ts';
-import type { BoundaryName } from '../../src/settlement/boundary.ts';
+import type { CrashPoint } from '../../src/settlement/crash-point.ts';
 import { openLocalSigner } from '../../src/signer/local-signer.ts';
 import { signerSecret } from '../../src/signer/secret.ts';
 import { serveSigner } from '../../src/signer/server.ts';
-import { query } from '../support/database.ts';
-import { quickPairs } from '../support/orders.ts';
-import { type MadeOrder, type SettledGateway, startSettledGateway } from '../support/settled-gateway.ts';
-import { SettlingChild, type SettlingStart } from '../support/settling-child.ts';
+import { query } from '../support/database/database.ts';
+import { SettlingChild, type SettlingStart } from '../support/faults/settling-child.ts';
+import { quickPairs } from '../support/gateway/orders.ts';
+import { type MadeOrder, type SettledGateway, startSettledGateway } from '../support/gateway/settled-gateway.ts';
 
 jest.setTimeout(180_000);
 
@@ -26,7 +26,7 @@ let children: SettlingChild[];
 
 beforeEach(async () => {
   children = [];
-  gateway = await startSettledGateway({ surroundings: { clock: systemClock } });
+  gateway = await startSettledGateway({ outside: { clock: systemClock } });
 });
 
 afterEach(async () => {
@@ -93,7 +93,10 @@ async function allComplete(orders: readonly MadeOrder[], timeoutMs?: number): Pr
   }
 }
 
-/** Every order has one payment, that is its only transaction on a chain, and the book agrees with the chains. */
+/**
+ * Every order has one payment, that is its only transaction on a chain, and the book agrees with
+ * the chains.
+ */
 async function expectPaidOnce(orders: readonly MadeOrder[]): Promise<void> {
   const payments = await gateway.query<Record<string, unknown>>(
     `select p.order_id, count(distinct p.id)::int as payments, count(*)::int as attempts,
@@ -173,7 +176,7 @@ describe('two workers on one database', () => {
 
 describe('a worker that sleeps past its lease', () => {
   /** At these it holds nothing but the right to go on, which another one has when it wakes. */
-  const points: [BoundaryName, { losesLease: boolean }][] = [
+  const points: [CrashPoint, { losesLease: boolean }][] = [
     ['deposit.scanned', { losesLease: true }],
     ['trade.answered', { losesLease: false }],
     ['payment.built', { losesLease: true }],
@@ -182,21 +185,21 @@ describe('a worker that sleeps past its lease', () => {
     ['payment.observed', { losesLease: true }],
   ];
 
-  it.each(points)('at %s changes nothing when it wakes', async (boundary, { losesLease }) => {
+  it.each(points)('at %s changes nothing when it wakes', async (crashPoint, { losesLease }) => {
     await gateway.query('update chain_state set read_at = null');
     const sleeper = await worker({ settings: { SANDBOX_BLOCK_MS: '0' } });
     await until(async () => {
       const unread = await gateway.query('select chain from chain_state where read_at is null');
       return unread.length === 0;
     }, 'the first look at the chains is over');
-    await sleeper.ask(`fail ${JSON.stringify({ boundary, passing: 1, signal: 'SIGSTOP' })}`);
+    await sleeper.ask(`fail ${JSON.stringify({ crashPoint, passing: 1, signal: 'SIGSTOP' })}`);
     const orders = await paidOrders(1);
     await until(async () => {
-      if (sleeper.lines.some(({ at }) => at === boundary)) return true;
+      if (sleeper.lines.some(({ at }) => at === crashPoint)) return true;
       for (const network of ['BTC', 'TRC20']) await gateway.mine(network);
       await sleep(100);
       return false;
-    }, `the worker stops at ${boundary}`);
+    }, `the worker stops at ${crashPoint}`);
 
     const other = await worker();
     await allComplete(orders);
@@ -233,9 +236,11 @@ describe('a worker that sleeps past its lease', () => {
 describe('connections that are cut while they commit', () => {
   const name = 'cut worker';
 
-  /** While this is on, a commit of the worker is on disk and waits for an answer that does not come. */
+  /**
+   * While this is on, a commit of the worker is on disk and waits for an answer that does not come.
+   */
   async function withholdAnswers(on: boolean): Promise<void> {
-    await query(gateway.databaseUrl, `alter system set synchronous_standby_names = '${on ? 'nobody' : ''}'`);
+    await query(gateway.databaseUrl, `alter system set synchronous_standby_names = '${on ? 'absent' : ''}'`);
     await query(gateway.databaseUrl, 'select pg_reload_conf()');
   }
 
@@ -245,7 +250,8 @@ describe('connections that are cut while they commit', () => {
   });
 
   it('lose no order and pay none twice, whether or not the commit was done', async () => {
-    // Only sessions that commit synchronously wait for the standby that is not there: nobody else on this server does.
+    // Only sessions that commit synchronously wait for the standby that is not there: no other
+    // session on this server does.
     const options = new URLSearchParams({ application_name: name, options: '-c synchronous_commit=on' });
     const child = await worker({
       databaseUrl: `${gateway.databaseUrl}?${options.toString().replaceAll('+', '%20')}`,

@@ -1,9 +1,9 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { addressExample } from '../../src/chains/address.ts';
+import { addressExample } from '../../src/chains/addresses/address.ts';
 import { Big, floorTo, formatDecimal } from '../../src/money.ts';
 import { generateKey } from '../../src/partners/secret-key.ts';
-import type { CallOptions, Reply } from '../support/contract-client.ts';
-import type { Dice } from '../support/dice.ts';
+import type { Dice } from '../support/gateway/dice.ts';
+import type { CallOptions, Reply } from '../support/http/contract-client.ts';
 import { type Operation, operationOf, operations } from './contract-operations.ts';
 import { type Schema, SchemaValues } from './schema-values.ts';
 
@@ -76,7 +76,10 @@ interface KnownQuote {
   readonly amount: string;
 }
 
-/** An endless source of requests, one after the other, each made from the dice and what the ones before were answered. */
+/**
+ * An endless source of requests, one after the other, each made from the dice and what the ones
+ * before were answered.
+ */
 export class Attempts {
   readonly #dice: Dice;
   readonly #values: SchemaValues;
@@ -266,7 +269,8 @@ export class Attempts {
           raw,
           headers: { ...this.#key(), ...(key === null ? {} : { 'Idempotency-Key': key }) },
         }),
-        // The market may have left the limits that the quote told, and the largest amount may not fit its rounding.
+        // The market may have left the limits that the quote told, and the largest amount may not
+        // fit its rounding.
         expected: [201, 422],
         check: ({ status, text, json }) => {
           if (status === 422) {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readArguments } from '../support/torture.ts';
+import { readArguments } from '../support/faults/arguments.ts';
 
 const help = `Usage: npm run fuzz -- --chains [options]
 

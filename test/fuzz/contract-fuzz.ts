@@ -1,5 +1,5 @@
-import { contractClient } from '../support/contract-client.ts';
-import { Dice } from '../support/dice.ts';
+import { Dice } from '../support/gateway/dice.ts';
+import { contractClient } from '../support/http/contract-client.ts';
 import { Attempts, type FuzzCurrency, type FuzzKeys } from './attempts.ts';
 
 export interface FuzzOptions {
@@ -21,8 +21,9 @@ export interface FuzzReport {
 }
 
 /**
- * Sends requests that are made from the contract, right or wrong by construction, and from what earlier answers said.
- * Every answer must be documented, fit its schema, and have a status that is right for how the request was made.
+ * Sends requests that are made from the contract, right or wrong by construction, and from what
+ * earlier answers said. Every answer must be documented, fit its schema, and have a status that is
+ * right for how the request was made.
  */
 export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
   const { restUrl, keys, requests, seed, concurrency, onProgress } = options;

@@ -1,11 +1,11 @@
-// Requests made from the contract, right and wrong by construction, against a gateway as an operator starts it; whether
-// every answer is documented and right. Usage: npm run fuzz -- --help
+// Requests made from the contract, right and wrong by construction, against a gateway as an
+// operator starts it; whether every answer is documented and right. Usage: npm run fuzz -- --help
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { BuiltProcess, runBuilt } from '../support/built-process.ts';
-import { testSettings } from '../support/settings.ts';
-import { readArguments } from '../support/torture.ts';
+import { readArguments } from '../support/faults/arguments.ts';
+import { BuiltProcess, runBuilt } from '../support/gateway/built-process.ts';
+import { testSettings } from '../support/gateway/settings.ts';
 import { fuzzChains } from './chain-fuzz.ts';
 import { type FuzzReport, fuzz } from './contract-fuzz.ts';
 

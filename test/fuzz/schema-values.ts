@@ -1,4 +1,4 @@
-import type { Dice } from '../support/dice.ts';
+import type { Dice } from '../support/gateway/dice.ts';
 
 /** As much of JSON Schema as the contract's requests use. */
 export interface Schema {
@@ -21,7 +21,10 @@ export interface Wrong {
   readonly status: 400 | 422;
 }
 
-/** What strings are made of: what people type, and what breaks parsers, databases, logs and terminals. */
+/**
+ * What strings are made of: what people type, and what breaks parsers, databases, logs and
+ * terminals.
+ */
 const alphabets: readonly string[] = [
   'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789',
   ' "\\/{}[]()<>%&=?#+,;:!|~^`$*@\'-_.',
@@ -29,7 +32,7 @@ const alphabets: readonly string[] = [
   'äßñ漢字🚀\u0301\u200f\u202e\ud800\udfff',
 ];
 
-/** Strings that meant something to somebody once. */
+/** Strings with a special meaning to some parser. */
 const notorious: readonly string[] = [
   '__proto__',
   'constructor',
@@ -149,7 +152,10 @@ export class SchemaValues {
     return text;
   }
 
-  /** Text of one class of characters, of which there may be several ways: `^[0-9A-Fa-f]{64}$`, `^[a-z]{1,9}$|^"[a-z]{1,9}"$`. */
+  /**
+   * Text of one class of characters, of which there may be several ways: `^[0-9A-Fa-f]{64}$`,
+   * `^[a-z]{1,9}$|^"[a-z]{1,9}"$`.
+   */
   #matching(pattern: string): string {
     const way = this.#dice.pick(pattern.split('|'));
     const [, quote = '', set, low, high = low] = /^\^("?)(\[[^\]]+\])\{(\d+)(?:,(\d+))?\}"?\$$/.exec(way) ?? [];

@@ -2,8 +2,8 @@ import { Market, type MarketModel, stepSec } from '../economics/market.ts';
 import { isSound, renderReport } from '../economics/report.ts';
 import { type Outcome, runStrategy } from '../economics/run.ts';
 import { strategies } from '../economics/strategies.ts';
-import { TestClock } from '../support/clock.ts';
-import { createDatabase } from '../support/database.ts';
+import { createDatabase } from '../support/database/database.ts';
+import { TestClock } from '../support/gateway/clock.ts';
 
 const market: MarketModel = { volatility: 0.6, jump: 0.02, jumpsPerDay: 4, correlation: 0.7 };
 
@@ -50,7 +50,8 @@ describe('the market model', () => {
       return Math.sqrt((perStep * 365 * 86_400) / stepSec);
     };
     expect(deviationOf({ ...market, jumpsPerDay: 0 })).toBeCloseTo(0.6, 1);
-    // 40 jumps a day of 2 %, a quarter of them of this coin: a variance of 1.46 a year beside that of 0.36.
+    // 40 jumps a day of 2 %, a quarter of them of this coin: a variance of 1.46 a year beside that
+    // of 0.36.
     expect(deviationOf({ ...market, jumpsPerDay: 40 })).toBeGreaterThan(1.1);
     expect(deviationOf({ ...market, jumpsPerDay: 40 })).toBeLessThan(1.6);
   });

@@ -26,9 +26,9 @@ export const algorandCodec: AddressCodec = {
     if (!/^[A-Z2-7]{58}$/.test(text)) return notOurs;
     const bytes = attempt(() => base32nopad.decode(text));
     if (bytes?.length !== 36) return notOurs;
-    // The encoding again, so that the last letter's unused bits cannot differ either.
+    // Encodes it again, so that the unused bits of the last letter cannot differ either.
     if (encodeAlgorand(bytes.subarray(0, 32)) !== text) return notOurs;
-    if (text === zeroAddress) return refused('is the zero address, which belongs to nobody');
+    if (text === zeroAddress) return refused('is the zero address, which has no owner');
     return accepted(text, 'account');
   },
 };

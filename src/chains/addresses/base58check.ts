@@ -4,10 +4,13 @@ import { sha256 } from './hashes.ts';
 
 const base58check = createBase58check(sha256);
 
-/** Asked first, because an exception costs more than all the rest. */
+/** Checked first, because an exception of the decoder costs far more. */
 const alphabet = /^[1-9A-HJ-NP-Za-km-z]+$/;
 
-/** The bytes of Base58Check text: version, then payload; null when the form or the checksum is wrong. */
+/**
+ * The bytes of Base58Check text: version, then payload; null when the form or the checksum is
+ * wrong.
+ */
 export function decodeBase58check(text: string): Uint8Array | null {
   return alphabet.test(text) ? attempt(() => base58check.decode(text)) : null;
 }
@@ -18,8 +21,8 @@ export function encodeBase58check(version: readonly number[], payload: Uint8Arra
 }
 
 /**
- * True for a private key in Wallet Import Format (a version of 0x80 and above, 32 bytes, and perhaps a flag), and for
- * an extended private key of BIP32, of whatever chain.
+ * Whether the bytes are a private key of any chain. In Wallet Import Format that is a version of
+ * 0x80 and above, 32 bytes, and perhaps a flag. Extended private keys of BIP32 count too.
  */
 export function isPrivateKey(bytes: Uint8Array): boolean {
   const version = bytes[0] ?? 0;

@@ -44,7 +44,7 @@ function prefixWords(text: string): number[] {
   return [...[...text].map((character) => character.charCodeAt(0) & 31), 0];
 }
 
-/** Regroups bits. Padding, when regrouping to bytes, must be zero and shorter than a word. */
+/** Regroups bits. When it regroups to bytes, the padding must be zero and shorter than a word. */
 function regroup(values: Iterable<number>, from: number, to: number, pad: boolean): number[] | null {
   let buffer = 0;
   let bits = 0;

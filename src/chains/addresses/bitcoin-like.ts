@@ -24,19 +24,20 @@ interface ScriptVersions {
 interface BitcoinLike {
   readonly looks: string;
   readonly versions: ScriptVersions;
-  /** Human-readable part of segregated witness addresses, where the chain has them. */
+  /** Human-readable part of segregated witness addresses, if the chain has them. */
   readonly hrp?: string;
-  /** What tells an address of the chain's other networks. */
+  /** Human-readable parts of the chain's other networks. */
   readonly foreignHrps?: readonly string[];
   readonly foreignVersions?: readonly number[];
-  /** What to say of such an address. */
+  /** The answer for an address of another network. */
   readonly foreign?: Decoded;
-  /** Forms that need a word of their own. */
+  /** Reads forms that need a message of their own. */
   readonly special?: (text: string, bytes: Uint8Array | null) => Decoded | null;
 }
 
 /**
- * A chain of Bitcoin's family: Base58Check with one or two version bytes, and witness programs by BIP173 and BIP350.
+ * The codec of a chain of Bitcoin's family: Base58Check with one or two version bytes, and witness
+ * programs by BIP173 and BIP350.
  */
 function bitcoinLike({
   looks,
@@ -76,13 +77,14 @@ function decodeScript(text: string, bytes: Uint8Array, versions: ScriptVersions)
 }
 
 /**
- * Version 0 in Bech32 with 20 or 32 bytes, version 1 (taproot) in Bech32m with the x coordinate of a point. Later
- * versions have no meaning yet: what is sent there anyone may take.
- * https://github.com/bitcoin/bips/blob/master/bip-0350.mediawiki
+ * Decodes a witness program: version 0 in Bech32 with 20 or 32 bytes, or version 1 (taproot) in
+ * Bech32m with the x coordinate of a point. Later versions have no rules yet, so that any miner
+ * could take coins sent there. https://github.com/bitcoin/bips/blob/master/bip-0350.mediawiki
  */
 function decodeWitness(text: string, hrp: string): Decoded {
   if (text.length > 90) return notOurs;
-  // By the version after the separator, the likely form first: an exception costs more than all the rest.
+  // The version after the separator tells the likely form, which is tried first: an exception costs
+  // far more than the decoding.
   const [likely, other] = /1q/i.test(text) ? [bech32, bech32m] : [bech32m, bech32];
   const first = attempt(() => likely.decode(text as `${string}1${string}`));
   const decoded = first ?? attempt(() => other.decode(text as `${string}1${string}`));
@@ -110,7 +112,10 @@ export function encodeP2wpkh(hrp: string, keyHash: Uint8Array): string {
   return bech32.encode(hrp, [0, ...bech32.toWords(keyHash)]);
 }
 
-/** The address of a public key's hash on a Bitcoin-like chain, in the form of the network that this process works on. */
+/**
+ * The address of a public key's hash on a Bitcoin-like chain, in the form of the network that this
+ * process works on.
+ */
 export function encodeKeyHash(chain: string, keyHash: Uint8Array): string {
   const { bech32: hrp, pubKeyHash } = utxoParams(chain, utxoNet(chain));
   return hrp === null ? encodeBase58check([pubKeyHash], keyHash) : encodeP2wpkh(hrp, keyHash);
@@ -118,7 +123,10 @@ export function encodeKeyHash(chain: string, keyHash: Uint8Array): string {
 
 const nets: readonly UtxoNet[] = ['main', 'test', 'regtest'];
 
-/** Whose chain has several networks: the one that this process works on decides which addresses are good. */
+/**
+ * The codec of a chain with several networks. The network that this process works on decides which
+ * addresses are valid.
+ */
 function ofItsNet(chain: string, looks: Readonly<Record<UtxoNet, string>>, special?: BitcoinLike['special']) {
   const codecs = new Map(nets.map((net) => [net, codecOfNet(chain, net, looks[net], special)]));
   const current = (): AddressCodec => {
@@ -160,7 +168,7 @@ export const bitcoinCodec = ofItsNet('bitcoin', {
   regtest: 'starts with bcrt1, m, n or 2',
 });
 
-/** Old script addresses of Litecoin begin with 3 like Bitcoin's and cannot be told from them, so they are refused. */
+/** Old script addresses of Litecoin begin with 3, exactly as Bitcoin's do, so they are refused. */
 export const litecoinCodec = ofItsNet(
   'litecoin',
   {
@@ -175,7 +183,7 @@ export const litecoinCodec = ofItsNet(
     if (isMain && bytes[0] === 0x05) {
       return refused('could be an address of Bitcoin; give the form that starts with M or ltc1');
     }
-    // The same old form of test networks.
+    // The same old form on test networks.
     return bytes[0] === 0xc4 ? (isMain ? ofTestNetwork : ofOtherNet) : null;
   },
 );
@@ -192,7 +200,10 @@ export const dashCodec = bitcoinLike({
   foreignVersions: [0x8c, 0x13],
 });
 
-/** Transparent and Sapling addresses; unified ones are refused. https://zips.z.cash/protocol/protocol.pdf section 5.6 */
+/**
+ * Transparent and Sapling addresses; unified addresses are refused.
+ * https://zips.z.cash/protocol/protocol.pdf section 5.6
+ */
 export const zcashCodec = bitcoinLike({
   looks: 'starts with t1, t3 or zs1',
   versions: { p2pkh: [0x1c, 0xb8], p2sh: [0x1c, 0xbd] },

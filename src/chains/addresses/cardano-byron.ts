@@ -1,11 +1,9 @@
 import { base58 } from '@scure/base';
 import { accepted, attempt, type Decoded, notOurs, ofTestNetwork } from './codec.ts';
 
-/** What Cardano's two eras say alike. */
-
 /**
- * Byron: [tag 24 (bytes of [root hash, attributes, type]), CRC-32], as CBOR in base58.
- * https://cips.cardano.org/cip/CIP-19 and the CDDL of the Byron ledger.
+ * Decodes a Byron address: [tag 24 (bytes of [root hash, attributes, type]), CRC-32], as CBOR in
+ * base58. https://cips.cardano.org/cip/CIP-19 and the CDDL of the Byron ledger.
  */
 export function decodeByron(text: string): Decoded {
   const bytes = text.length > 130 ? null : attempt(() => base58.decode(text));
@@ -35,7 +33,10 @@ function readByron(text: string, bytes: Uint8Array): Decoded {
   return isTest ? ofTestNetwork : accepted(text, 'byron');
 }
 
-/** As much of CBOR as Byron addresses use, in its shortest form only. https://www.rfc-editor.org/rfc/rfc8949 */
+/**
+ * Reads the part of CBOR that Byron addresses use, in its shortest form only.
+ * https://www.rfc-editor.org/rfc/rfc8949
+ */
 class CborReader {
   readonly #bytes: Uint8Array;
   #at = 0;

@@ -16,7 +16,10 @@ const mainnet = 1;
 /** Header of an address with a payment key and no stake. */
 const enterpriseOnMainnet = 0x61;
 
-/** By header type, https://cips.cardano.org/cip/CIP-19: with a stake part, with a pointer to one, with none. */
+/**
+ * By header type, https://cips.cardano.org/cip/CIP-19: with a stake part, with a pointer to one, or
+ * without one.
+ */
 const kinds = ['base', 'base', 'base', 'base', 'pointer', 'pointer', 'enterprise', 'enterprise'] as const;
 
 /** The enterprise address (no stake) of an Ed25519 public key. https://cips.cardano.org/cip/CIP-19 */
@@ -62,7 +65,10 @@ function hasLengthOf(kind: (typeof kinds)[number], bytes: Uint8Array): boolean {
   return isPointer(bytes.subarray(29));
 }
 
-/** Slot, transaction and certificate as three numbers of 7 bits a byte, without leading zeros. */
+/**
+ * Whether the bytes are a pointer: slot, transaction and certificate as three numbers of 7 bits a
+ * byte, without leading zeros.
+ */
 function isPointer(bytes: Uint8Array): boolean {
   const ends = [...bytes].flatMap((byte, at) => (byte & 0x80 ? [] : [at]));
   const starts = [0, ...ends.map((end) => end + 1)];

@@ -1,32 +1,38 @@
-/** What a text is as an address of one family. */
+/** A text, read as an address of one family. */
 export type Decoded =
   | {
       readonly ok: true;
       /** The one form in which this address is stored and shown. */
       readonly address: string;
-      /** The tag that the address itself carries (XRP X-address, Stellar M-address); null in most. */
+      /**
+       * The tag that the address itself carries (XRP X-address, Stellar M-address); null in most.
+       */
       readonly tag: string | null;
-      /** What sort of address it is: 'p2wpkh', 'classic', 'subaddress'. */
+      /** The kind of the address: 'p2wpkh', 'classic', 'subaddress'. */
       readonly kind: string;
     }
   | {
       readonly ok: false;
       /**
-       * What is wrong and what to change, as the end of a sentence that starts with 'this', when more is known than
-       * that the form is wrong: 'is the zero address, which belongs to nobody'. Null when the text is simply not of
-       * this family.
+       * What is wrong and what to change, as the end of a sentence that starts with 'this', such as
+       * 'is the zero address, which has no owner'. Null when the text is not of this family at all.
        */
       readonly reason: string | null;
-      /** Set where the text must be told apart from a mistake within the family. */
+      /**
+       * Set when the text is a key or an address of another network, and not a mistake within the
+       * family.
+       */
       readonly what: Foreign | undefined;
     };
 
-/** A key that nobody but its owner may see, or an address that is good on some other network, a test network for one. */
+/** A secret key, or an address that is valid on another network, for example a test network. */
 export type Foreign = 'secret_key' | 'test_network' | 'other_network';
 
-/** Reads addresses of one family, for mainnet only. Never throws, whatever the text. */
+/** Reads addresses of one family, for mainnet only. Never throws, for any text. */
 export interface AddressCodec {
-  /** How its addresses look, as the end of a sentence: 'starts with 0x and has 42 characters'. */
+  /**
+   * The look of its addresses, as the end of a sentence: 'starts with 0x and has 42 characters'.
+   */
   readonly looks: string;
   decode(text: string): Decoded;
 }
@@ -45,8 +51,8 @@ export const secretKey = refused(
 
 export const ofTestNetwork = refused('is an address of a test network; give one of the main network', 'test_network');
 
-/** A key or hash of nothing but zeros: well formed, and nobody's. */
-export const zeroAddress = refused('is the zero address, which belongs to nobody');
+/** A key or hash of zeros: well formed, but no owner has its private key. */
+export const zeroAddress = refused('is the zero address, which has no owner');
 
 export function isZero(bytes: Uint8Array): boolean {
   return bytes.every((byte) => byte === 0);
@@ -56,7 +62,7 @@ export function accepted(address: string, kind: string, tag: string | null = nul
   return { ok: true, address, tag, kind };
 }
 
-/** The value, or null where the library throws. */
+/** The value, or null when the library throws. */
 export function attempt<T>(decode: () => T): T | null {
   try {
     return decode();

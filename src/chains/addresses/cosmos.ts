@@ -1,7 +1,9 @@
 import { bech32 } from '@scure/base';
 import { type AddressCodec, accepted, attempt, isZero, notOurs, refused, zeroAddress } from './codec.ts';
 
-/** Chains whose wallets show the same keys beside Cosmos Hub's. https://github.com/cosmos/chain-registry */
+/**
+ * Chains whose wallets show the same keys as Cosmos Hub. https://github.com/cosmos/chain-registry
+ */
 const otherChains =
   /^(akash|axelar|celestia|dydx|evmos|inj|juno|kava|neutron|noble|osmo|secret|sei|stars|terra|thor|umee)1/;
 

@@ -18,12 +18,16 @@ export function encodeEvm(publicKey: Uint8Array): string {
 }
 
 /**
- * Nobody's accounts: the first 65536, among them zero, the precompiled contracts and 0x…dEaD, where tokens go to be
- * destroyed, and the patterns that contracts use for 'burnt' and for 'ether itself'.
+ * Accounts without an owner:
+ * - the first 65536, among them zero and the precompiled contracts;
+ * - 0x…dEaD, to which tokens are sent to be destroyed;
+ * - the patterns that contracts use for 'burnt' and for 'ether itself'.
  */
 const nobodys = /^(0{36}[0-9a-f]{4}|dead0{36}|dead0{16}42069420694206942069|e{40}|f{40})$/;
 
-/** All EVM chains. Digits in one case carry no checksum; in mixed case it must be right. */
+/**
+ * All EVM chains. Digits in one case carry no checksum; in mixed case the checksum must be right.
+ */
 export const evmCodec: AddressCodec = {
   looks: 'starts with 0x and has 42 characters',
   decode(text) {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** The hashes that OpenSSL computes several times as fast as JavaScript does. */
+/** Hashes that OpenSSL computes several times as fast as JavaScript does. */
 
 export function sha256(data: Uint8Array): Uint8Array {
   return hash('sha256', data, 'buffer');

@@ -6,7 +6,10 @@ import { type AddressCodec, accepted, attempt, notOurs, ofTestNetwork } from './
 /** https://docs.getmonero.org/public-address/standard-address/ */
 export type MoneroTag = 18 | 42;
 
-/** Kinds by the first byte, with the length of the text. An integrated address carries 8 bytes of payment id more. */
+/**
+ * Kinds by the first byte, with the length of the text. An integrated address also carries 8 bytes
+ * of payment id.
+ */
 const kinds: ReadonlyMap<number, readonly [kind: string, length: number]> = new Map([
   [18, ['standard', 95]],
   [42, ['subaddress', 95]],
@@ -16,8 +19,8 @@ const kinds: ReadonlyMap<number, readonly [kind: string, length: number]> = new 
 const testTags: ReadonlySet<number> = new Set([53, 63, 54, 24, 36, 25]);
 
 /**
- * The address of a pair of public keys: tag, spend key, view key, 4 bytes of Keccak-256, in Monero's base58.
- * https://docs.getmonero.org/public-address/standard-address/
+ * The address of a pair of public keys: tag, spend key, view key and 4 bytes of Keccak-256, in
+ * Monero's base58. https://docs.getmonero.org/public-address/standard-address/
  */
 export function encodeMonero(tag: MoneroTag, spendKey: Uint8Array, viewKey: Uint8Array): string {
   const payload = Uint8Array.from([tag, ...spendKey, ...viewKey]);

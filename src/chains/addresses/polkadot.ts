@@ -4,7 +4,10 @@ import { blake2b512 } from './hashes.ts';
 
 const context = new TextEncoder().encode('SS58PRE');
 
-/** Prefixes that holders of DOT are most likely to mistake for Polkadot's, 0. https://github.com/paritytech/ss58-registry */
+/**
+ * Prefixes that holders of DOT are most likely to confuse with Polkadot's, 0.
+ * https://github.com/paritytech/ss58-registry
+ */
 const otherNetworks: ReadonlyMap<number, string> = new Map([
   [2, 'Kusama'],
   [42, 'Substrate in general'],
@@ -15,7 +18,7 @@ function checksum(payload: Uint8Array): Uint8Array {
 }
 
 /**
- * The Polkadot address of a public key: prefix 0, the key, 2 bytes of checksum, in base58.
+ * The Polkadot address of a public key: prefix 0, the key and 2 bytes of checksum, in base58.
  * https://docs.polkadot.com/polkadot-protocol/parachain-basics/accounts/
  */
 export function encodePolkadot(publicKey: Uint8Array): string {
@@ -40,8 +43,7 @@ export const polkadotCodec: AddressCodec = {
       const name = otherNetworks.get(first) ?? 'another network';
       return refused(`is an address of ${name}; give the Polkadot form, which starts with 1`, 'other_network');
     }
-    if (bytes.subarray(1, 33).every((byte) => byte === 0))
-      return refused('is the zero address, which belongs to nobody');
+    if (bytes.subarray(1, 33).every((byte) => byte === 0)) return refused('is the zero address, which has no owner');
     return accepted(text, 'account');
   },
 };

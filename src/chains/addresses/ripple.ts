@@ -44,8 +44,8 @@ function decodeClassic(text: string, payload: Uint8Array): Decoded {
 const burnAddress = refused('is a burn address: what is sent there is lost');
 
 /**
- * ACCOUNT_ZERO, ACCOUNT_ONE, NaN and the reservation of names begin with zeros, and nobody has a key of theirs.
- * https://xrpl.org/docs/concepts/accounts/addresses#special-addresses
+ * ACCOUNT_ZERO, ACCOUNT_ONE, NaN and the reservation of names begin with zeros and have no private
+ * key. https://xrpl.org/docs/concepts/accounts/addresses#special-addresses
  */
 function isSpecial(account: Uint8Array): boolean {
   return isZero(account.subarray(0, 10));

@@ -2,7 +2,10 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58, bech32, bech32m } from '@scure/base';
 import { type AddressCodec, accepted, attempt, notOurs, refused, secretKey } from './codec.ts';
 
-/** Nobody holds a key of these; what is sent to them is lost. https://solana.com/docs/core/programs */
+/**
+ * Programs without a private key; coins sent to them are lost.
+ * https://solana.com/docs/core/programs
+ */
 const programs: ReadonlySet<string> = new Set([
   '11111111111111111111111111111111',
   'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
@@ -21,8 +24,9 @@ export function encodeSolana(publicKey: Uint8Array): string {
 /**
  * Solana, https://solana.com/docs/core/accounts
  *
- * The form has no checksum: a mistyped address is often one too. Half of those are no points of the curve, and neither
- * are token accounts, to which a payment of another asset would be lost; so only points of the curve are accepted.
+ * The form has no checksum: a mistyped address is often valid too. Half of the mistyped ones are no
+ * points of the curve. Token accounts are no points either, and a payment of another asset to one
+ * would be lost. So only points of the curve are accepted.
  */
 export const solanaCodec: AddressCodec = {
   looks: 'has 32 to 44 letters and digits without 0, O, I and l',
@@ -31,7 +35,7 @@ export const solanaCodec: AddressCodec = {
     const bytes = attempt(() => base58.decode(text));
     if (bytes?.length === 64 && isKeyPair(bytes)) return secretKey;
     if (bytes?.length !== 32 || isBech32(text)) return notOurs;
-    if (programs.has(text)) return refused('is a program of the network and nobody’s wallet');
+    if (programs.has(text)) return refused('is a program of the network and not a wallet');
     if (!isPublicKey(bytes)) {
       return refused('is no wallet: give the address of the wallet itself, not of a token account or a program');
     }
@@ -40,8 +44,9 @@ export const solanaCodec: AddressCodec = {
 };
 
 /**
- * Upper-case Litecoin (LTC1…, as in QR codes) and accounts of Cosmos chains such as osmo1… are often base58 of 32 bytes
- * too, and half of those are points of the curve. Their checksum tells them apart.
+ * Whether the text is bech32 of another chain. Upper-case Litecoin (LTC1…, as in QR codes) and
+ * accounts of Cosmos chains such as osmo1… are often base58 of 32 bytes too. Half of those are
+ * points of the curve. Their own checksum tells them apart.
  */
 function isBech32(text: string): boolean {
   if (text !== text.toLowerCase() && text !== text.toUpperCase()) return false;
@@ -52,7 +57,10 @@ function isPublicKey(bytes: Uint8Array): boolean {
   return attempt(() => ed25519.Point.fromBytes(bytes)) !== null;
 }
 
-/** Wallets export a private key as its 32 bytes and the public key's 32. */
+/**
+ * Whether the bytes are an exported private key: wallets write its 32 bytes and the public key's
+ * 32.
+ */
 function isKeyPair(bytes: Uint8Array): boolean {
   const publicKey = ed25519.getPublicKey(bytes.subarray(0, 32));
   return publicKey.every((byte, at) => byte === bytes[32 + at]);

@@ -12,7 +12,7 @@ export function encodeStrkey(version: number, payload: Uint8Array): string {
   return base32nopad.encode(Uint8Array.from([...bytes, crc & 0xff, crc >> 8]));
 }
 
-/** Stellar accounts, and muxed ones, which hold an account and a memo id in one text. */
+/** Stellar accounts, and muxed accounts, which hold an account and a memo id in one text. */
 export const stellarCodec: AddressCodec = {
   looks: 'starts with G and has 56 characters, or is an M-address',
   decode(text) {
@@ -21,7 +21,7 @@ export const stellarCodec: AddressCodec = {
     if (!bytes) return notOurs;
     const [version = -1] = bytes;
     const payload = bytes.subarray(1, -2);
-    // The encoding again checks the checksum, and that unused bits are zero.
+    // Encoding it again checks the checksum, and that unused bits are zero.
     if (encodeStrkey(version, payload) !== text) return notOurs;
     if (version === versions.secret) return secretKey;
     if (payload.length >= 32 && isZero(payload.subarray(0, 32))) return zeroAddress;

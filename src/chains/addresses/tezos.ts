@@ -15,14 +15,14 @@ const prefixes: readonly (readonly [kind: string, start: string, bytes: readonly
 ];
 
 /**
- * The tz1 address of an Ed25519 public key: its BLAKE2b-160 behind the prefix, in base58check.
+ * The tz1 address of an Ed25519 public key: the prefix and its BLAKE2b-160, in base58check.
  * https://docs.tezos.com/architecture/accounts
  */
 export function encodeTezos(publicKey: Uint8Array): string {
   return base58check.encode(Uint8Array.from([6, 161, 159, ...blake2b(publicKey, { dkLen: 20 })]));
 }
 
-/** Nobody has its key; the chain's users send there what shall be gone. */
+/** No private key exists for it; users of the chain burn coins by sending them there. */
 const burnAddress = 'tz1burnburnburnburnburnburnburjAYjjX';
 
 /** Tezos, https://docs.tezos.com/architecture/accounts */

@@ -26,8 +26,8 @@ export function crc16Xmodem(bytes: Uint8Array): number {
 }
 
 /**
- * The non-bounceable, url-safe form of an address: money sent to it stays there even when its contract is not deployed.
- * https://github.com/ton-blockchain/TEPs/blob/master/text/0002-address.md
+ * The non-bounceable, url-safe form of an address: coins sent to it stay there even when its
+ * contract is not deployed. https://github.com/ton-blockchain/TEPs/blob/master/text/0002-address.md
  */
 export function encodeTon(workchain: number, hash: Uint8Array): string {
   const bytes = new Uint8Array(36);
@@ -46,8 +46,8 @@ function decodeRaw(workchain: string, digits: string): Decoded {
 /**
  * TON, https://github.com/ton-blockchain/TEPs/blob/master/text/0002-address.md
  *
- * Every spelling of an account becomes the one non-bounceable form, so that our own addresses are recognised however
- * they are written, and a payout to a wallet that is not deployed yet is not bounced.
+ * Every spelling of an account becomes the one non-bounceable form. So our own addresses are
+ * recognised in every spelling. A payout to a wallet that is not deployed yet is not bounced.
  */
 export const tonCodec: AddressCodec = {
   looks: 'starts with UQ or EQ and has 48 characters',

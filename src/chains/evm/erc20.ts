@@ -1,5 +1,5 @@
 import { decodeFunctionData, encodeFunctionData } from 'viem/utils';
-import { unsound } from '../node-answer.ts';
+import { unsound } from '../nodes/node-answer.ts';
 import { asBytes, type EvmLog } from './evm-answer.ts';
 
 /** Transfer(address,address,uint256). https://eips.ethereum.org/EIPS/eip-20 */
@@ -28,19 +28,21 @@ const abi = [
 
 type Hex = `0x${string}`;
 
-/** The call that sends so much of a token to an address. There is one form of it. */
+/** The call that transfers an amount of a token to an address. It has exactly one encoding. */
 export function transferCall(to: string, amount: bigint): Hex {
   return encodeFunctionData({ abi, functionName: 'transfer', args: [to.toLowerCase() as Hex, amount] });
 }
 
-/** A transfer of a token as its sender orders it. The recipient is in lower case. */
+/** A token transfer, as its sender orders it. The recipient is in lower case. */
 export interface TokenTransfer {
   readonly contract: string;
   readonly to: string;
   readonly amount: bigint;
 }
 
-/** What a transaction to a contract transfers; null for one whose data is no call of `transfer`. */
+/**
+ * Reads the transfer from a transaction to a contract; null when its data is no call of `transfer`.
+ */
 export function readTransferCall({ to, data }: { readonly to: string; readonly data: string }): TokenTransfer | null {
   if (!data.startsWith('0xa9059cbb') || data.length !== 138) return null;
   const { args = [] } = decodeFunctionData({ abi, data: data as Hex });
@@ -48,17 +50,17 @@ export function readTransferCall({ to, data }: { readonly to: string; readonly d
   return { contract: to.toLowerCase(), to: recipient.toLowerCase(), amount };
 }
 
-/** A Transfer log of a contract, by what it says of itself: addresses in lower case. Null for any other log. */
+/** Reads a Transfer log of a contract, with addresses in lower case. Null for any other log. */
 export function readTransferLog({ topics, data }: EvmLog): (Omit<TokenTransfer, 'contract'> & { from: string }) | null {
   const [topic, from = '', to = ''] = topics;
-  // Tokens that are no coins have a fourth topic, their number. More than an address names no address.
+  // NFTs have a fourth topic, the token's id. A topic longer than an address holds no address.
   if (topic !== transferTopic || topics.length !== 3) return null;
   const amount = uintOf(data);
   if (amount === null || !from.startsWith(addressTopic) || !to.startsWith(addressTopic)) return null;
   return { from: `0x${from.slice(26)}`, to: `0x${to.slice(26)}`, amount };
 }
 
-/** How a topic begins that holds an address. */
+/** The leading zeros of a topic that holds an address. */
 const addressTopic = `0x${'0'.repeat(24)}`;
 
 export function balanceCall(owner: string): Hex {
@@ -70,18 +72,18 @@ export function decimalsCall(): Hex {
 }
 
 /**
- * One number, as a contract returns it.
+ * Reads one number that a contract returns.
  *
  * @throws ChainError `unsound_answer` when it is none.
  */
 export function readUint(answer: unknown, what: string): bigint {
   const bytes = asBytes(answer, what);
   const uint = uintOf(bytes);
-  if (uint === null) throw unsound(`${bytes.length / 2 - 1} bytes as ${what}, and a token returns 32`);
+  if (uint === null) throw unsound(`${bytes.length / 2 - 1} bytes as ${what}, where a token returns 32`);
   return uint;
 }
 
-/** Null for bytes that are no one number. */
+/** Null for bytes that are not exactly one number. */
 export function uintOf(bytes: string): bigint | null {
   return bytes.length === 66 ? BigInt(bytes) : null;
 }

@@ -1,4 +1,5 @@
 import { toChecksumAddress } from '../addresses/evm.ts';
+import type { OwnAddresses } from '../addresses/own-addresses.ts';
 import {
   type BlockRef,
   type Broadcast,
@@ -16,15 +17,14 @@ import {
   type SweepCost,
   type TxStatus,
 } from '../chain-adapter.ts';
-import { finalityDepth } from '../finality.ts';
-import { JsonRpcNode, type JsonRpcOptions, RpcError } from '../json-rpc.ts';
-import type { EvmNetwork } from '../network-config.ts';
-import { blockToleranceSec } from '../networks.ts';
-import { NodeFault, unsound } from '../node-answer.ts';
-import { Nodes } from '../nodes.ts';
-import type { OwnAddresses } from '../own-addresses.ts';
-import { scanBlocks } from '../scan-blocks.ts';
-import { ageSec, refuseStalled, stallProblems } from '../stalled.ts';
+import type { EvmNetwork } from '../networks/network-config.ts';
+import { blockToleranceSec } from '../networks/networks.ts';
+import { finalityDepth } from '../nodes/finality.ts';
+import { JsonRpcNode, type JsonRpcOptions, RpcError } from '../nodes/json-rpc.ts';
+import { NodeFault, unsound } from '../nodes/node-answer.ts';
+import { Nodes } from '../nodes/nodes.ts';
+import { scanBlocks } from '../nodes/scan-blocks.ts';
+import { ageSec, refuseStalled, stallProblems } from '../nodes/stalled.ts';
 import { balanceCall, readTransferCall, readUint } from './erc20.ts';
 import { EvmBlockSource } from './evm-block-source.ts';
 import { stateFaults } from './evm-facts.ts';
@@ -39,9 +39,11 @@ export interface EvmAdapterOptions {
   /** Address of the wallet that pays. */
   readonly hotWallet: string;
   readonly addresses: OwnAddresses;
-  /** Hash of block 0. Several chains may have one id; null or absent while nobody knows which one it is. */
+  /**
+   * Hash of block 0. Several chains may share one chain id; null or absent while it is not known.
+   */
   readonly genesis?: string | null;
-  /** Changes how nodes are asked. */
+  /** Changes to the options of the node's RPC. */
   readonly rpc?: Pick<JsonRpcOptions, 'timeoutMs'>;
 }
 
@@ -68,7 +70,7 @@ export class EvmAdapter implements ChainAdapter {
   constructor({ network, hotWallet, addresses, genesis = null, rpc = {} }: EvmAdapterOptions) {
     const { chain, nodes, tokens } = network;
     this.chain = chain;
-    // The least that a deposit waits, and what is shown: what is final is asked of the chain.
+    // The least that a deposit waits, and the number shown; finality itself is asked of the chain.
     this.finalityDepth = finalityDepth(network);
     this.reorgWindow = network.reorgWindow;
     this.startHeight = network.startHeight;
@@ -109,7 +111,7 @@ export class EvmAdapter implements ChainAdapter {
       const head = await node.latest();
       refuseStalled(this.#network, head.timestamp);
       const { finality } = this.#network;
-      // Before the blocks, which are then of no older chain than it.
+      // Read before the blocks, so that the blocks belong to a chain at least as new.
       const final = typeof finality === 'number' ? {} : { final: (await finalBlock(node, finality, head)).ref.height };
       const top = cursor.window.at(-1);
       if (top?.hash === head.ref.hash) return { orphaned: [], blocks: [], cursor, head: head.ref.height, ...final };
@@ -126,8 +128,8 @@ export class EvmAdapter implements ChainAdapter {
   }
 
   /**
-   * In the chain's own coin only: what a call to a token will move is not known before a block executes it. What pays
-   * too little for the next block is not shown, but still waits.
+   * In the chain's own coin only: a call to a token is known to move an amount only after a block
+   * executes it. Transactions that pay too little for the next block are not shown, but still wait.
    */
   pending(known: readonly string[]): Promise<Pending> {
     return this.#ask(async (node) => {
@@ -143,7 +145,7 @@ export class EvmAdapter implements ChainAdapter {
     });
   }
 
-  /** No address of the chain has tags, so that nothing is held on one. */
+  /** Addresses of the chain have no tags, so that a holding with a tag is empty. */
   balances(holdings: readonly Holding[], contract: string | null): Promise<readonly bigint[]> {
     return this.#ask(async (node) => {
       const { ref } = await node.latest();
@@ -174,9 +176,14 @@ export class EvmAdapter implements ChainAdapter {
   }
 
   /**
-   * Throws ChainError `insufficient_funds`, `no_gas` (a token's holder lacks the chain's own coin for the fee),
-   * `below_fee` (a sweep that would bring nothing), `fee_above_maximum`, `gas_above_maximum` (the recipient or the
-   * token burns gas), `would_fail` or `token_refused` (another amount would move), beside those of a node.
+   * Throws ChainError, besides the errors of a node:
+   * - `insufficient_funds`;
+   * - `no_gas`: a token's holder lacks the chain's own coin for the fee;
+   * - `below_fee`: a sweep that would bring nothing;
+   * - `fee_above_maximum`;
+   * - `gas_above_maximum`: the recipient or the token burns gas;
+   * - `would_fail`;
+   * - `token_refused`: another amount would move.
    */
   prepare(intent: PaymentIntent, held: Held): Promise<PreparedTx> {
     return this.#ask((node) => this.#preparation.prepare(node, intent, held));
@@ -190,7 +197,7 @@ export class EvmAdapter implements ChainAdapter {
     return this.#ask((node) => this.#preparation.sweepCost(node, intent));
   }
 
-  /** Never throws: what the node says about the bytes, or that it says nothing, is a hint. */
+  /** Never throws: the node's reply, or its silence, is only a hint. */
   async broadcast(tx: SignedTx): Promise<Broadcast> {
     try {
       return await this.#ask(async (node) => {
@@ -253,7 +260,7 @@ export class EvmAdapter implements ChainAdapter {
     });
   }
 
-  /** Block 0 executes nothing, so that no node traces it. */
+  /** Whether the node traces blocks. Block 0 executes nothing, so that no node traces it. */
   async #traces(node: EvmNode, { height, hash }: BlockRef): Promise<boolean> {
     return height === 0 || node.hasTraces(hash);
   }
@@ -277,12 +284,12 @@ export class EvmAdapter implements ChainAdapter {
 
   #evmNode(node: JsonRpcNode): EvmNode {
     const found = this.#evmNodes.get(node);
-    if (!found) throw new Error(`a node that is none of ${this.chain}`);
+    if (!found) throw new Error(`a node of another chain than ${this.chain}`);
     return found;
   }
 }
 
-/** Of one block, so that they fit together. */
+/** All balances are of one block, so that they fit together. */
 async function balancesAt(
   node: EvmNode,
   addresses: readonly string[],
@@ -292,12 +299,12 @@ async function balancesAt(
   if (contract === null) return node.balances(addresses, height);
   const calls = addresses.map((address) => ({ to: contract, data: balanceCall(address) }));
   const answers = await node.callAll(calls, height);
-  // Where there is no contract, nobody has anything of it.
+  // Without a contract at the address, every balance of the token is 0.
   if (answers.every((answer) => answer === '0x') && !(await node.hasCode(contract))) return answers.map(() => 0n);
   return answers.map((answer) => readUint(answer, 'balance'));
 }
 
-/** For people only. No two kinds of node use the same words, so that nothing is decided by them. */
+/** For people only. Kinds of nodes use different words, so that no decision depends on them. */
 function hintOf({ message }: RpcError): string {
   const hints: readonly (readonly [RegExp, string])[] = [
     [/nonce too low/i, 'nonce_too_low'],

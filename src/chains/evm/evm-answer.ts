@@ -1,7 +1,7 @@
 import type { BlockRef } from '../chain-adapter.ts';
-import { asList, asObject, unsound } from '../node-answer.ts';
+import { asList, asObject, unsound } from '../nodes/node-answer.ts';
 
-/** The newest facts of a block, without what is in it. */
+/** The header of a block, without its contents. */
 export interface EvmHeader {
   readonly ref: BlockRef;
   /** In seconds since 1970. */
@@ -12,7 +12,10 @@ export interface EvmHeader {
 
 export interface EvmBlock extends EvmHeader {
   readonly transactions: readonly EvmBlockTx[];
-  /** Whether it says that it has receipts, which a bridge may write without a transaction of the list. */
+  /**
+   * Whether the header says that the block has receipts. A bridge may write receipts without a
+   * transaction in the list.
+   */
   readonly hasReceipts: boolean;
 }
 
@@ -20,28 +23,28 @@ export interface EvmBlock extends EvmHeader {
 export interface EvmBlockTx {
   readonly txid: string;
   readonly from: string;
-  /** Null where it makes a contract. */
+  /** Null when it creates a contract. */
   readonly to: string | null;
   readonly nonce: bigint;
   readonly value: bigint;
 }
 
-/** What became of a transaction in the block that holds it. */
+/** The result of a transaction in the block that holds it. */
 export interface EvmReceipt {
   readonly txid: string;
-  /** Both as in the transaction, in lower case. */
+  /** From and to as in the transaction, in lower case. */
   readonly from: string;
   readonly to: string | null;
   readonly height: number;
   readonly blockHash: string;
   readonly success: boolean;
-  /** Of the transaction, in the order in which they were written. */
+  /** The logs of the transaction, in the order in which they were written. */
   readonly logs: readonly unknown[];
-  /** Null where the node does not tell. */
+  /** Null when the node does not tell it. */
   readonly fee: bigint | null;
 }
 
-/** What a contract wrote into a block. */
+/** A log of a contract. */
 export interface EvmLog {
   readonly topics: readonly string[];
   readonly data: string;
@@ -49,62 +52,68 @@ export interface EvmLog {
 
 export const zeroAddress = `0x${'0'.repeat(40)}`;
 
-/** Root of an empty list: the hash of the RLP of nothing. */
+/** Root of an empty list: the Keccak hash of the RLP of an empty string. */
 const emptyRoot = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421';
 
-/** A whole number below 2^256. https://ethereum.org/en/developers/docs/apis/json-rpc/#quantities-encoding */
+/**
+ * Reads a whole number below 2^256.
+ * https://ethereum.org/en/developers/docs/apis/json-rpc/#quantities-encoding
+ */
 export function asQuantity(value: unknown, what: string): bigint {
   if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{1,64}$/.test(value)) throw unsound(`no number as ${what}`);
   return BigInt(value);
 }
 
-/** A number that counts or measures time, and never an amount. */
+/** Reads a number that counts or measures time, and never an amount. */
 function asCount(value: unknown, what: string): number {
   const count = asQuantity(value, what);
-  if (count > BigInt(Number.MAX_SAFE_INTEGER)) throw unsound(`a ${what} beyond all measure`);
+  if (count > BigInt(Number.MAX_SAFE_INTEGER)) throw unsound(`a ${what} out of range`);
   return Number(count);
 }
 
-/** No chain has as many blocks, and the database counts no further in the numbers that are read back. */
+/**
+ * The largest block height that is accepted. No chain has as many blocks, and it fits the
+ * database's integer type.
+ */
 const maxHeight = 2 ** 31 - 1;
-/** The end of the year 9999, in seconds. No later date can be written down. */
+/** The end of the year 9999, in seconds: the last date that can be formatted. */
 const maxTimestamp = 253_402_300_799;
 
 function asHeight(value: unknown, what: string): number {
   const height = asCount(value, what);
-  if (height > maxHeight) throw unsound(`a ${what} beyond all measure`);
+  if (height > maxHeight) throw unsound(`a ${what} out of range`);
   return height;
 }
 
-/** 32 bytes, in lower case. */
+/** Reads 32 bytes, in lower case. */
 export function asHash(value: unknown, what: string): string {
   if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{64}$/.test(value)) throw unsound(`no hash as ${what}`);
   return value.toLowerCase();
 }
 
-/** 20 bytes, in lower case. */
+/** Reads 20 bytes, in lower case. */
 export function asAddress(value: unknown, what: string): string {
   if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{40}$/.test(value)) throw unsound(`no address as ${what}`);
   return value.toLowerCase();
 }
 
-/** Null for what makes a contract. */
+/** Reads a recipient; null for a transaction that creates a contract. */
 function asRecipient(value: unknown): string | null {
   return value === null || value === undefined ? null : asAddress(value, 'recipient');
 }
 
-/** Whole bytes, in lower case. */
+/** Reads whole bytes, in lower case. */
 export function asBytes(value: unknown, what: string): string {
   if (typeof value !== 'string' || !/^0x([0-9a-fA-F]{2})*$/.test(value)) throw unsound(`no bytes as ${what}`);
   return value.toLowerCase();
 }
 
-/** The header that was asked for; null where the chain has no such block. */
+/** Reads the requested header; null when the chain has no such block. */
 export function readHeader(answer: unknown, height: number | null): EvmHeader | null {
   if (answer === null) return null;
   const block = asObject(answer, 'block');
   const timestamp = asCount(block.timestamp, 'time of a block');
-  if (timestamp > maxTimestamp) throw unsound('a time of a block beyond all measure');
+  if (timestamp > maxTimestamp) throw unsound('a time of a block out of range');
   const ref: BlockRef = {
     height: asHeight(block.number, 'number of a block'),
     hash: asHash(block.hash, 'hash of a block'),
@@ -119,7 +128,7 @@ export function readHeader(answer: unknown, height: number | null): EvmHeader | 
   };
 }
 
-/** The block that was asked for, with its transactions; null where the chain has none. */
+/** Reads the requested block, with its transactions; null when the chain has none. */
 export function readBlock(answer: unknown, height: number): EvmBlock | null {
   const header = readHeader(answer, height);
   if (header === null) return null;
@@ -166,7 +175,10 @@ export function readReceipt(answer: unknown): EvmReceipt {
   };
 }
 
-/** Rollups of the OP stack charge for their place on the first layer besides. https://docs.optimism.io */
+/**
+ * The fee of a transaction. Rollups of the OP stack also charge a fee for the first layer.
+ * https://docs.optimism.io
+ */
 function readFee(receipt: Record<string, unknown>): bigint | null {
   if (receipt.effectiveGasPrice === undefined || receipt.gasUsed === undefined) return null;
   const execution =
@@ -175,7 +187,7 @@ function readFee(receipt: Record<string, unknown>): bigint | null {
   return hasL1Fee ? execution + asQuantity(receipt.l1Fee, 'fee of the first layer') : execution;
 }
 
-/** Which contract wrote a log, in lower case. */
+/** The contract that wrote a log, in lower case. */
 export function contractOfLog(log: unknown): string {
   return asAddress(asObject(log, 'log').address, 'contract of a log');
 }

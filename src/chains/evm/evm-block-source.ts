@@ -1,21 +1,21 @@
 import { ChainError, type ScannedBlock } from '../chain-adapter.ts';
-import type { BlockSource } from '../scan-blocks.ts';
+import type { BlockSource } from '../nodes/scan-blocks.ts';
 import type { EvmHeader } from './evm-answer.ts';
 import type { EvmNode } from './evm-node.ts';
 import { transfersOf, type WatchedTokens } from './evm-transfers.ts';
 
 export interface EvmBlockSourceOptions {
   readonly node: EvmNode;
-  /** The newest block as the scan begins; it reads none above. */
+  /** The newest block when the scan begins. The scan reads no block above it. */
   readonly head: EvmHeader;
   readonly tokens: WatchedTokens;
-  /** Whether what contracts send on is looked for too. */
+  /** Whether internal transfers of contracts are read too. */
   readonly isTraced: boolean;
-  /** No block above is read. */
+  /** The scan reads no block above it. */
   readonly maxHeight: number;
 }
 
-/** Blocks that are asked for at once; a node has much to do for the traces of one. */
+/** Blocks that are requested at once. Tracing one block is much work for a node. */
 const ahead = { plain: 8, traced: 2 } as const;
 /** How often a block may change while it is read. */
 const maxReads = 3;
@@ -39,14 +39,15 @@ export class EvmBlockSource implements BlockSource {
   }
 
   async hashAt(height: number): Promise<string | null> {
-    // Whoever asks doubts what was read.
+    // The caller doubts the chain, so that blocks read ahead are dropped.
     this.#reading.clear();
     return (await this.#options.node.header(height))?.ref.hash ?? null;
   }
 
   /**
-   * Null at the end of what this scan reads: above the head as it was, or where the node fails after some blocks were
-   * read, so that a slow node loses none of its work.
+   * Reads a block; null at the end of this scan. The scan ends above the head as it was when the
+   * scan began. It also ends when the node fails after some blocks were read, so that a slow node
+   * loses none of its work.
    */
   async block(height: number): Promise<ScannedBlock | null> {
     const hasSome = this.#read > 0;
@@ -54,7 +55,7 @@ export class EvmBlockSource implements BlockSource {
     for (let next = height; next <= Math.min(this.#last, height + this.#ahead - 1); next += 1) {
       if (this.#reading.has(next)) continue;
       const reading = readBlock(this.#options, next);
-      // One that is never asked for fails unheard.
+      // The error of a block that is never asked for is dropped.
       reading.catch(() => {});
       this.#reading.set(next, reading);
     }
@@ -84,7 +85,7 @@ async function readBlock(options: EvmBlockSourceOptions, height: number): Promis
       return { ref: block.ref, transfers: transfersOf(block, receipts, traces, tokens) };
     } catch (error) {
       if (!(error instanceof ChainError) || read === maxReads) throw error;
-      // A node forgets the rest of a block that was reorganised away while it is read.
+      // The node forgot the rest of a block that a reorg removed during the read.
       if ((await node.header(height))?.ref.hash === block.ref.hash) throw error;
     }
   }

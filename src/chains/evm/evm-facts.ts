@@ -1,15 +1,21 @@
 import { ChainError } from '../chain-adapter.ts';
-import { RpcError } from '../json-rpc.ts';
-import type { ChainCoin, EvmNetwork } from '../network-config.ts';
-import type { NodeNotes } from '../node-facts.ts';
+import type { ChainCoin, EvmNetwork } from '../networks/network-config.ts';
+import { RpcError } from '../nodes/json-rpc.ts';
+import type { NodeNotes } from '../nodes/node-notes.ts';
 import { decimalsCall, uintOf } from './erc20.ts';
 import { type EvmNode, reverted } from './evm-node.ts';
 import { finalBlock } from './evm-status.ts';
 
-/** A finality so deep asks for the balances of blocks that any node keeps. Most keep those of the newest 128. */
+/**
+ * With a deeper finality, only some nodes have the balances of the final block. Most nodes keep the
+ * state of the newest 128 blocks.
+ */
 const anyNodeKeeps = 120;
 
-/** What decides whether a node is one of the network, and of use. Returns the hash of block 0. */
+/**
+ * Checks whether a node serves the network and has the features it needs. Returns the hash of block
+ * 0.
+ */
 export async function evmFacts(
   node: EvmNode,
   network: EvmNetwork,
@@ -23,7 +29,7 @@ export async function evmFacts(
   }
   const genesis = (await node.header(0))?.ref.hash ?? null;
   if (genesis === null) troubles.push('does not tell its first block');
-  // Until a node has reached the present, what it lacks may still come.
+  // A node that still syncs may lack these features only for now.
   const { height } = (await node.latest()).ref;
   if (height < network.startHeight) {
     troubles.push(`is at block ${height}, below start_height ${network.startHeight}`);
@@ -34,14 +40,14 @@ export async function evmFacts(
       const decimals = coins.find((each) => each.coin === coin)?.decimals;
       await patiently(async () => faults.push(...(await tokenFaults(node, { coin, contract, decimals }))));
     }
-    // What the chain calls final may be late for a while, which a number never is.
+    // The chain's own finality may be late for a while; a number of confirmations never is.
     const isForGood = typeof network.finality === 'number' && network.finality > anyNodeKeeps;
     await patiently(async () => (isForGood ? faults : troubles).push(...(await stateFaults(node, network))));
   }
   return genesis;
 }
 
-/** What of balances the network needs and the node does not keep, as ends of sentences. */
+/** The balances that the network needs and the node does not keep, as ends of sentences. */
 export async function stateFaults(
   node: EvmNode,
   { finality, internalTransfers, sweepFrom }: EvmNetwork,

@@ -1,20 +1,20 @@
 import { maxUnits, minUnits } from '../../money.ts';
 import { ChainError } from '../chain-adapter.ts';
 
-/** What a unit of gas costs in the next block, in wei. */
+/** The price of a unit of gas in the next block, in wei. */
 export interface FeeMarket {
   readonly baseFee: bigint;
-  /** What others pay to the maker of the block on top of it. */
+  /** The priority fee that others pay on top of the base fee. */
   readonly tip: bigint;
 }
 
-/** What a transaction offers for a unit of gas, in wei. https://eips.ethereum.org/EIPS/eip-1559 */
+/** The gas prices that a transaction offers, in wei. https://eips.ethereum.org/EIPS/eip-1559 */
 export interface GasPrices {
   readonly maxFeePerGas: bigint;
   readonly maxPriorityFeePerGas: bigint;
 }
 
-/** The tip that is usual: the middle of what recent blocks took, and at least what the node itself would give. */
+/** The usual tip: the median of recent blocks, and at least the node's own suggestion. */
 export function usualTip(tips: readonly bigint[], suggested: bigint | null): bigint {
   const paid = tips.filter((tip) => tip > 0n).sort((a, b) => (a < b ? -1 : 1));
   const middle = paid[Math.floor(paid.length / 2)] ?? 0n;
@@ -22,7 +22,8 @@ export function usualTip(tips: readonly bigint[], suggested: bigint | null): big
 }
 
 /**
- * For a payment: room for the base fee to double, of which only what it turns out to be is paid.
+ * Prices of a payment. They leave room for the base fee to double; only the actual base fee is
+ * paid.
  *
  * @throws ChainError `fee_above_maximum` while the market asks for more than the ceiling.
  */
@@ -32,8 +33,8 @@ export function paymentPrices({ baseFee, tip }: FeeMarket, ceiling: bigint): Gas
 }
 
 /**
- * For what leaves nothing behind: the tip may be all of the price, so that exactly the price is paid. It covers two
- * blocks of a rising base fee.
+ * Prices of a sweep that leaves nothing behind. The tip may be all of the price, so that exactly
+ * the price is paid. It covers two blocks of a rising base fee.
  *
  * @throws ChainError `fee_above_maximum` while the market asks for more than the ceiling.
  */
@@ -44,8 +45,9 @@ export function exactPrices({ baseFee, tip }: FeeMarket, ceiling: bigint): GasPr
 }
 
 /**
- * Prices for the same nonce that nodes take in the place of the old ones: both an eighth higher at least, where most
- * nodes ask for a tenth. Null when the old ones are what the market asks for, or when the ceiling leaves no room.
+ * Prices of a replacement with the same nonce. Both are at least an eighth higher, where most nodes
+ * ask for a tenth. Null when the old prices still meet the market, or when the ceiling leaves no
+ * room.
  */
 export function raisedPrices(old: GasPrices, market: FeeMarket, ceiling: bigint): GasPrices | null {
   const { baseFee, tip } = market;
@@ -67,12 +69,12 @@ function refuseAbove(ceiling: bigint, price: bigint): void {
   });
 }
 
-/** An eighth more, rounded up, and never the same. */
+/** Adds an eighth, rounded up, and at least 1. */
 function raised(price: bigint): bigint {
   return price + maxUnits(up(price, 8n), 1n);
 }
 
-/** A part, rounded up. */
+/** A part of an amount, rounded up. */
 function up(amount: bigint, parts: bigint): bigint {
   return (amount + parts - 1n) / parts;
 }

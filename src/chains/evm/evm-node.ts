@@ -1,6 +1,6 @@
 import { ChainError } from '../chain-adapter.ts';
-import { type JsonRpcNode, type RpcCall, RpcError } from '../json-rpc.ts';
-import { asList, asObject, NodeFault, unsound } from '../node-answer.ts';
+import { type JsonRpcNode, type RpcCall, RpcError } from '../nodes/json-rpc.ts';
+import { asList, asObject, NodeFault, unsound } from '../nodes/node-answer.ts';
 import { transferTopic } from './erc20.ts';
 import {
   asAddress,
@@ -20,10 +20,10 @@ import {
 import { type CallTrace, readCallTrace } from './evm-traces.ts';
 import type { WatchedTokens } from './evm-transfers.ts';
 
-/** A block by its height, or by a name that the chain gives it. */
+/** A block by its height, or by one of the chain's names for it. */
 export type BlockTag = number | 'latest' | 'safe' | 'finalized';
 
-/** What a transaction would do, for questions that only try it. */
+/** The contents of a transaction, for calls that only simulate it. */
 export interface CallRequest {
   readonly from?: string;
   readonly to: string;
@@ -31,18 +31,18 @@ export interface CallRequest {
   readonly data?: string;
 }
 
-/** Where a transaction stands for a node: in a block, waiting for one, or nowhere. */
+/** Where a node has a transaction: in a block, in the mempool, or not at all. */
 export type TxPlace = 'block' | 'pool' | null;
 
-/** The code of a call that a contract undid, which comes with what the contract said. */
+/** The error code of a reverted call, which comes with the contract's return data. */
 export const reverted = 3;
 
-/** Calls that one request holds. Nodes bound it, and so do those who host them. */
+/** Calls in one batch. Nodes and hosting services limit it. */
 const batchSize = 100;
 
 /**
- * The questions that are put to one EVM node. Every answer is checked before it is believed: what makes no sense is a
- * ChainError, and so is what the node refuses, so that another node can be asked.
+ * The RPC calls to one EVM node. Every answer is checked before it is used. An invalid answer, or a
+ * call that the node refuses, is a ChainError, so that another node can be asked.
  */
 export class EvmNode {
   readonly #node: JsonRpcNode;
@@ -67,7 +67,7 @@ export class EvmNode {
     return header;
   }
 
-  /** Null where the chain has no such block. */
+  /** Null when the chain has no such block. */
   async header(at: BlockTag): Promise<EvmHeader | null> {
     const answer = await this.#call('eth_getBlockByNumber', [tagText(at), false]);
     return readHeader(answer, typeof at === 'number' ? at : null);
@@ -78,7 +78,7 @@ export class EvmNode {
   }
 
   /**
-   * The transactions that would be in the block after the newest. Empty where the node makes no such block.
+   * The transactions of the node's pending block. Empty when the node builds none.
    *
    * @throws ChainError when the node does not answer at all.
    */
@@ -97,14 +97,14 @@ export class EvmNode {
     const head = readHeader(latest, null);
     if (pending === null || pending === undefined || head === null) return [];
     const block = asObject(pending, 'pending block');
-    // Some nodes show the newest block by this name, which waits for nothing.
+    // Some nodes return the newest block by this name, whose transactions are mined.
     if (block.parentHash !== head.ref.hash) return [];
     return asList(block.transactions, 'transactions').map((tx) => readBlockTx(asObject(tx, 'transaction')));
   }
 
   /**
-   * The receipts of a block by their transactions: at least of those that move coins, and of those that move a watched
-   * token.
+   * The receipts of a block by transaction: at least of the transactions that move coins or a
+   * watched token.
    *
    * @throws ChainError when one is missing, or belongs to another block.
    */
@@ -114,7 +114,8 @@ export class EvmNode {
     if (found === null) return this.#receiptsThatMatter(block, tokens);
     const receipts = inBlock(block, found);
     const known = new Map(block.transactions.map((tx) => [tx.txid, tx]));
-    // What a chain does by itself, such as the transfers of a bridge, may stand in one of the two lists only.
+    // System transactions of a chain, such as the transfers of a bridge, may stand in only one of
+    // the two lists.
     for (const { txid, from } of block.transactions) {
       if (!receipts.has(txid) && from !== zeroAddress) throw unsound(`block ${block.ref.height} without a receipt`);
     }
@@ -125,7 +126,7 @@ export class EvmNode {
   }
 
   /**
-   * What contracts sent on in a block, by transactions.
+   * The call traces of a block, by transaction.
    *
    * @throws ChainError when the node traces nothing, or the trace of a transaction is missing.
    */
@@ -160,18 +161,18 @@ export class EvmNode {
     return readPlace(await this.#call('eth_getTransactionByHash', [txid]), txid);
   }
 
-  /** Those of the transactions that do not wait for a block. */
+  /** The transactions among `txids` that left the mempool. */
   async notWaiting(txids: readonly string[]): Promise<Set<string>> {
     const answers = await this.#batch(txids.map((txid) => ({ method: 'eth_getTransactionByHash', params: [txid] })));
     return new Set(txids.filter((txid, index) => readPlace(answers[index], txid) !== 'pool'));
   }
 
-  /** How many transactions an account has sent, as of a block. */
+  /** Number of transactions that an account has sent, as of a block. */
   async nonce(address: string, at: BlockTag): Promise<bigint> {
     return asQuantity(await this.#call('eth_getTransactionCount', [address, tagText(at)]), 'nonce');
   }
 
-  /** In the order asked. */
+  /** Balances in the order asked. */
   async balances(addresses: readonly string[], at: BlockTag): Promise<bigint[]> {
     const calls = addresses.map((address) => ({ method: 'eth_getBalance', params: [address, tagText(at)] }));
     return (await this.#batch(calls)).map((answer) => asQuantity(answer, 'balance'));
@@ -190,9 +191,10 @@ export class EvmNode {
   /**
    * The gas that a transaction would use.
    *
-   * @param most What it may use: a contract that burns more costs the node no more than that.
-   * @throws ChainError `would_fail` when the chain would undo it, `gas_above_maximum` when it would use more than `most`;
-   *   `not_estimated` when the node does not say.
+   * @param most The most that it may use: a contract that burns more costs the node no more than
+   *   that.
+   * @throws ChainError `would_fail` when the chain would revert it, `gas_above_maximum` when it
+   *   would use more than `most`; `not_estimated` when the node does not tell.
    */
   async estimateGas(request: CallRequest, most: bigint): Promise<bigint> {
     let gas: bigint;
@@ -201,14 +203,15 @@ export class EvmNode {
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
       if (error.code === reverted) throw wouldFail(error);
-      // Nodes have no common code for gas that does not suffice. One that estimates what surely works has none to blame.
+      // Nodes share no error code for insufficient gas. So the node estimates a plain transfer,
+      // which always succeeds. If that works, the transaction itself uses too much gas.
       const sender = request.from ?? zeroAddress;
       const plain = await this.#estimateGas({ from: sender, to: sender }, most).catch((cause) => {
         if (cause instanceof RpcError) return null;
         throw cause;
       });
       if (plain === null) {
-        throw new NodeFault('not_estimated', 'does not tell what gas a transaction uses', { cause: error });
+        throw new NodeFault('not_estimated', 'does not tell how much gas a transaction uses', { cause: error });
       }
       throw gasAbove(most, error);
     }
@@ -222,9 +225,9 @@ export class EvmNode {
   }
 
   /**
-   * What a call answers.
+   * The answer of a call.
    *
-   * @throws ChainError `would_fail` when the contract undoes it.
+   * @throws ChainError `would_fail` when the contract reverts it.
    */
   async call(request: CallRequest): Promise<string> {
     try {
@@ -235,8 +238,9 @@ export class EvmNode {
   }
 
   /**
-   * What a call to an address answers that is lent code for it. Null where the node lends none, or the code fails. That
-   * the node knows state overrides is not asked: some refuse them, others pass over them.
+   * The answer of a call to an address with overridden code. Null when the node does not override
+   * the code, or the code fails. Support for state overrides is not asked for: some nodes refuse
+   * them, others ignore them.
    * https://geth.ethereum.org/docs/interacting-with-geth/rpc/objects#state-override-set
    */
   async callWithCode(request: CallRequest, code: string): Promise<string | null> {
@@ -251,7 +255,7 @@ export class EvmNode {
     }
   }
 
-  /** Base fee of the next block, and what the newest blocks paid their makers on top of theirs; in wei. */
+  /** Base fee of the next block, and the tips of the newest blocks; in wei. */
   async market(blocks: number): Promise<{ readonly baseFee: bigint; readonly tips: readonly bigint[] }> {
     const answer = await this.#call('eth_feeHistory', [tagText(blocks), 'latest', [50]]);
     const history = asObject(answer, 'history of fees');
@@ -263,7 +267,7 @@ export class EvmNode {
     };
   }
 
-  /** What the node itself would pay on top of the base fee; null where it has no opinion. */
+  /** The tip that the node suggests; null when it suggests none. */
   async suggestedTip(): Promise<bigint | null> {
     try {
       return asQuantity(await this.#node.call('eth_maxPriorityFeePerGas'), 'tip');
@@ -274,9 +278,10 @@ export class EvmNode {
   }
 
   /**
-   * Hands signed bytes over.
+   * Broadcasts signed bytes.
    *
-   * @throws RpcError when the node does not take them, which says nothing about where they are.
+   * @throws RpcError when the node refuses them, which does not tell whether they are known
+   *   elsewhere.
    */
   async send(raw: string): Promise<void> {
     await this.#node.call('eth_sendRawTransaction', [raw]);
@@ -328,14 +333,15 @@ export class EvmNode {
       answer = await this.#node.call('eth_getBlockReceipts', [block.ref.hash]);
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
-      // No such method, or not with the hash of a block: https://www.jsonrpc.org/specification#error_object
+      // The method is unknown, or does not take a block hash:
+      // https://www.jsonrpc.org/specification#error_object
       this.#lacksBlockReceipts = error.code === -32601 || error.code === -32602;
       return null;
     }
     return asList(answer, 'receipts').map(readReceipt);
   }
 
-  /** One by one, for nodes that do not serve them at once. */
+  /** Reads receipts one by one, for nodes that do not serve them at once. */
   async #receiptsThatMatter(block: EvmBlock, tokens: WatchedTokens): Promise<ReadonlyMap<string, EvmReceipt>> {
     const filter = { blockHash: block.ref.hash, address: [...tokens.keys()], topics: [transferTopic] };
     const logs = tokens.size === 0 ? [] : asList(await this.#call('eth_getLogs', [filter]), 'logs');
@@ -375,7 +381,7 @@ function readPlace(answer: unknown, txid: string): TxPlace {
   return tx.blockHash === null || tx.blockHash === undefined ? 'pool' : 'block';
 }
 
-/** Those of a block by their transactions. */
+/** The receipts by transaction, when each belongs to the block. */
 function inBlock(block: EvmBlock, found: readonly EvmReceipt[]): Map<string, EvmReceipt> {
   const receipts = new Map<string, EvmReceipt>();
   for (const receipt of found) {
@@ -408,7 +414,10 @@ function gasAbove(most: bigint, cause?: unknown): ChainError {
   return new ChainError('gas_above_maximum', `it would use more than ${most} gas`, { isOfChain: true, cause });
 }
 
-/** A refusal of a question is a failure of the node: it may be asked to do what it does not offer, or have lost it. */
+/**
+ * Turns a refused call into a failure of the node: the node may not offer the method, or may have
+ * lost the data.
+ */
 function asChainError(error: unknown, method: string): unknown {
   if (!(error instanceof RpcError)) return error;
   return new NodeFault('node_refused', `refuses ${method}: ${error.message}`, { cause: error });

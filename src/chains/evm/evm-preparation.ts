@@ -1,8 +1,8 @@
 import { minUnits } from '../../money.ts';
+import type { OwnAddresses } from '../addresses/own-addresses.ts';
 import { ChainError, type Held, type PaymentIntent, type PreparedTx, type SweepCost } from '../chain-adapter.ts';
-import type { EvmNetwork } from '../network-config.ts';
-import { depositPath, hotWalletPath, type Network, networkOfChain } from '../networks.ts';
-import type { OwnAddresses } from '../own-addresses.ts';
+import type { EvmNetwork } from '../networks/network-config.ts';
+import { depositPath, hotWalletPath, type Network, networkOfChain } from '../networks/networks.ts';
 import { balanceCall, readUint, transferCall } from './erc20.ts';
 import { exactPrices, type FeeMarket, type GasPrices, paymentPrices, raisedPrices, usualTip } from './evm-fees.ts';
 import { hasL1Fee, l1FeeCall } from './evm-l1-fee.ts';
@@ -29,34 +29,38 @@ interface Sender {
   readonly path: string;
 }
 
-/** What a payment takes. */
+/** The nonce, the gas and the coins of a payment. */
 interface Plan {
   readonly sender: Sender;
-  /** The first that no block has used. */
+  /** The first nonce that no block has used. */
   readonly nonce: bigint;
   readonly isOwnSweep: boolean;
   readonly to: string;
   readonly data: string;
   readonly gas: bigint;
   readonly prices: GasPrices;
-  /** The most that it costs, in wei. */
+  /** The highest cost, in wei. */
   readonly fee: bigint;
-  /** What the sender has of the chain's own coin and has not promised, in wei. */
+  /**
+   * The sender's coins of the chain's own coin without those promised to other payments, in wei.
+   */
   readonly coins: bigint;
 }
 
 interface Means {
-  /** The first that no block has used. */
+  /** The first nonce that no block has used. */
   readonly nonce: bigint;
   readonly coins: bigint;
-  /** Of the contract that was asked for. */
+  /** Balance of the requested contract. */
   readonly tokens: bigint;
 }
 
-/** Blocks whose fees tell what is usual. */
+/** Blocks whose tips tell the usual tip. */
 const feeBlocks = 10;
 
-/** Builds the unsigned transactions of one chain. Each call puts all of its questions to one node. */
+/**
+ * Builds the unsigned transactions of one chain. Each call puts all of its questions to one node.
+ */
 export class EvmPreparation {
   readonly #options: EvmPreparationOptions;
   readonly #keys: Network;
@@ -64,7 +68,7 @@ export class EvmPreparation {
   constructor(options: EvmPreparationOptions) {
     this.#options = options;
     const keys = networkOfChain(options.network.chain);
-    if (!keys) throw new Error(`${options.network.chain} is no chain of the table of networks`);
+    if (!keys) throw new Error(`${options.network.chain} is not in the table of networks`);
     this.#keys = keys;
   }
 
@@ -102,7 +106,8 @@ export class EvmPreparation {
     const isOwnSweep = isSweepOfCoins(intent);
     let ceiling = this.#options.network.maxFeePerGas;
     if (!isOwnSweep) {
-      // A sweep of coins takes its fee out of what it brings; any other payment needs it beside.
+      // A sweep of coins takes its fee out of the amount. Any other payment needs the fee besides
+      // the amount.
       const others = new Map(held);
       for (const own of old.reserves) others.delete(own);
       const { coins } = await this.#means(node, sender, null, others);
@@ -111,7 +116,7 @@ export class EvmPreparation {
     }
     const prices = raisedPrices(tx, await this.#market(node), ceiling);
     if (prices === null) return null;
-    // What is not for gas stays as it was.
+    // The part of the fee that is not for gas stays the same.
     const fee = old.fee + tx.gas * (prices.maxFeePerGas - tx.maxFeePerGas);
     if (isOwnSweep && intent.amount <= fee) return null;
     return this.#prepared(sender, fee, { ...tx, ...prices, value: paidValue(intent, isOwnSweep, fee) });
@@ -134,7 +139,8 @@ export class EvmPreparation {
       this.#market(node),
     ]);
     const value = intent.contract === null ? intent.amount : 0n;
-    // Nodes estimate nothing that cannot be paid, and that has a name of its own.
+    // Nodes estimate only transactions that can be paid, and this case has an error code of its
+    // own.
     if (coins < value) throw refused('insufficient_funds', `${sender.address} has ${coins} wei of ${value}`);
     if (intent.contract !== null && tokens < intent.amount) {
       const has = `${sender.address} has ${tokens} of ${intent.amount} of ${intent.contract}`;
@@ -147,7 +153,7 @@ export class EvmPreparation {
         ? null
         : tryTransfer(node, sender.address, { contract: to, to: intent.to, amount: intent.amount }),
     ]);
-    // State may change until the transaction is executed; what is not used is not paid.
+    // The state may change before the transaction is executed; unused gas is not paid.
     const gas = estimated <= plainGas ? plainGas : minUnits(estimated + estimated / 4n, most);
     const usual = isOwnSweep ? exactPrices(market, network.maxFeePerGas) : paymentPrices(market, network.maxFeePerGas);
     const l1Fee = await this.#l1Fee(node, { nonce: 0, gas, to, value, data, ...usual, chainId: network.chainId });
@@ -170,7 +176,7 @@ export class EvmPreparation {
     if (from === null) return { address: hotWallet, path: hotWalletPath(this.#keys) };
     const [address] = from;
     if (address === undefined || from.length !== 1 || to.toLowerCase() !== hotWallet.toLowerCase()) {
-      throw refused('bad_sweep', 'a sweep brings what one address has to the hot wallet', { retryable: false });
+      throw refused('bad_sweep', 'a sweep brings the coins of one address to the hot wallet', { retryable: false });
     }
     const index = (await addresses.indexes([address])).get(address);
     if (index === undefined) throw refused('unknown_address', `${address} is not ours`, { retryable: false });
@@ -183,8 +189,9 @@ export class EvmPreparation {
   }
 
   /**
-   * What a sender has beyond what it has promised. The nonce is asked for first: a block that comes in between lets a
-   * payment wait that could go out, and lets none go out that cannot be paid.
+   * The coins of a sender without those promised to other payments. The nonce is read first. A
+   * block that arrives in between can then only delay a payment. It never lets one go out that
+   * cannot be paid.
    */
   async #means(node: EvmNode, { address }: Sender, contract: string | null, held: Held): Promise<Means> {
     const nonce = await node.nonce(address, 'latest');
@@ -201,7 +208,9 @@ export class EvmPreparation {
     return { nonce, coins, tokens };
   }
 
-  /** Twice what it is now, since nobody knows it for the block that will take the transaction. */
+  /**
+   * Twice the present fee, because the fee in the block that takes the transaction is not known.
+   */
   async #l1Fee(node: EvmNode, tx: EvmTx): Promise<bigint> {
     if (!hasL1Fee(this.#options.network.chain)) return 0n;
     const [answer] = await node.callAll([l1FeeCall(serializeEvmTx(tx))], 'latest');
@@ -224,8 +233,8 @@ function paidValue({ contract, amount }: PaymentIntent, isOwnSweep: boolean, fee
 }
 
 /**
- * The prices that an address can pay which was given coins for this one fee, as long as the market takes them: the
- * market may have moved since.
+ * The highest prices that an address can pay from coins sent to it for this fee, if they still meet
+ * the market. The market may have moved since.
  */
 function affordable(prices: GasPrices, market: FeeMarket, most: bigint): GasPrices {
   const { maxFeePerGas, maxPriorityFeePerGas } = prices;

@@ -1,6 +1,6 @@
 import { ChainError, type TxStatus } from '../chain-adapter.ts';
-import type { EvmNetwork } from '../network-config.ts';
-import { NodeFault, unsound } from '../node-answer.ts';
+import type { EvmNetwork } from '../networks/network-config.ts';
+import { NodeFault, unsound } from '../nodes/node-answer.ts';
 import { readTransferLog, type TokenTransfer } from './erc20.ts';
 import { contractOfLog, type EvmHeader, type EvmReceipt, readLog } from './evm-answer.ts';
 import type { EvmNode } from './evm-node.ts';
@@ -8,21 +8,21 @@ import type { EvmNode } from './evm-node.ts';
 /** A number of confirmations, or the block that the chain itself calls final. */
 export type Finality = number | 'safe' | 'finalized';
 
-/** What tells one transaction apart and from those that would take its place. */
+/** The facts that identify a transaction and the ones that could replace it. */
 export interface SentTx {
   readonly txid: string;
   readonly sender: string;
   readonly nonce: bigint;
-  /** What it moves of a token; null for the chain's own coin. */
+  /** The token transfer in it; null for the chain's own coin. */
   readonly transfer: TokenTransfer | null;
 }
 
-/** How often the chain may change under one question. */
+/** How often the chain may change during one query. */
 const maxLooks = 3;
-/** So many blocks are looked through for one with a transaction. */
+/** Number of blocks that are searched for one with a transaction. */
 const maxSamples = 20;
 
-/** The newest block that is final. Block 0 always is. */
+/** The newest final block. Block 0 always is final. */
 export async function finalBlock(node: EvmNode, finality: Finality, head: EvmHeader): Promise<EvmHeader> {
   const at = typeof finality === 'number' ? Math.max(0, head.ref.height - finality + 1) : finality;
   const header = await node.header(at);
@@ -31,11 +31,12 @@ export async function finalBlock(node: EvmNode, finality: Finality, head: EvmHea
 }
 
 /**
- * What became of a transaction, by its hash and then by its nonce. That it can never confirm is only called final when
- * the very transaction is seen that took its nonce in a final block: a node that does not find a transaction may just
- * have no index of it. Where the node no longer keeps what shows that one, it must prove its index instead.
+ * The status of a transaction, by its hash and then by its nonce. It is called dead and final only
+ * when a final block shows the transaction that took its nonce. A node that does not find a
+ * transaction may just lack an index of it. If the node no longer keeps the state that shows the
+ * other transaction, it must prove its index instead.
  *
- * @param startHeight In this block or below is no transaction of ours.
+ * @param startHeight No transaction of ours is in this block or below.
  */
 export async function evmStatus(
   node: EvmNode,
@@ -53,13 +54,16 @@ export async function evmStatus(
     if (place === 'pool') return { state: 'mempool' };
     if (place === 'block') continue;
     if ((await node.nonce(sent.sender, 'latest')) <= sent.nonce) return { state: 'unknown' };
-    // It may have come into a block since it was asked for.
+    // A block may have taken it since the first query.
     if ((await node.receipt(sent.txid)) === null) return deadStatus(node, sent, finality, startHeight);
   }
-  throw new ChainError('unsettled_answer', 'the chain changes under the question, or the node contradicts itself');
+  throw new ChainError('unsettled_answer', 'the chain changes during the query, or the node contradicts itself');
 }
 
-/** Null when the block of the receipt is not on the chain any more. */
+/**
+ * The status of a mined transaction; null when the block of its receipt is not on the chain any
+ * more.
+ */
 async function minedStatus(
   node: EvmNode,
   sent: SentTx,
@@ -84,8 +88,8 @@ async function minedStatus(
 }
 
 /**
- * A token has moved what it says in the log of its transfer, and in nothing else: contracts return false, or keep a
- * part, in transactions that the chain calls successful.
+ * Whether a transaction moved the payment's amount. For a token, only its Transfer log counts:
+ * contracts return false, or keep a part, in transactions that the chain calls successful.
  */
 function successOf(
   { sender, transfer }: SentTx,
@@ -115,7 +119,7 @@ async function deadStatus(node: EvmNode, sent: SentTx, finality: Finality, start
   return { state: 'dead', why: 'conflict', final: isFinal };
 }
 
-/** In place of what a node refuses to tell: most keep no more than the newest 128 states. */
+/** Stands for an answer that a node refuses: most nodes keep only the newest 128 states. */
 const refused = Symbol('refused');
 
 async function unlessRefused<T>(question: () => Promise<T>): Promise<T | typeof refused> {
@@ -127,11 +131,15 @@ async function unlessRefused<T>(question: () => Promise<T>): Promise<T | typeof 
   }
 }
 
-/** The transaction that used the nonce, in a block up to a height. Null when none did, or when the node contradicts itself. */
+/**
+ * The transaction that used the nonce, in a block up to a height. Null when none did, or when the
+ * node contradicts itself.
+ */
 async function rivalUpTo(node: EvmNode, { sender, nonce }: SentTx, height: number): Promise<string | null> {
   const isUsedAt = async (at: number): Promise<boolean> => (await node.nonce(sender, at)) > nonce;
   if (!(await isUsedAt(height))) return null;
-  // The nonce is used at `used` and free at `free`; both close in on the block that used it.
+  // A binary search: the nonce is used at `used` and free at `free`, until both meet at the block
+  // that used it.
   let used = height;
   let free = height;
   for (let step = 1; ; step *= 2) {
@@ -150,9 +158,10 @@ async function rivalUpTo(node: EvmNode, { sender, nonce }: SentTx, height: numbe
 }
 
 /**
- * Whether the nonce is used up to a height and the transaction is not what used it, by a node that finds transactions of
- * both ends of the blocks that could hold it: an index has its oldest and its newest block, and no holes between. What
- * became of the nonce is asked first, so that a transaction that had used it by then would be found.
+ * Whether another transaction used the nonce up to a height, as proved by the node's index. The
+ * node must find transactions at both ends of the range of blocks that could hold ours. An index
+ * has an oldest and a newest block, and no holes between. The nonce is read first, so that a
+ * transaction of ours that had used it by then would be found.
  */
 async function isNowhere(
   node: EvmNode,
@@ -165,7 +174,10 @@ async function isNowhere(
   return (await node.receipt(txid)) === null && (await node.place(txid)) === null;
 }
 
-/** Whether the node finds a transaction by its hash: one of the block at a height, or of the next block that is not empty. */
+/**
+ * Whether the node finds a transaction by its hash: one of the block at a height, or of the next
+ * block that is not empty.
+ */
 async function isIndexed(node: EvmNode, height: number, direction: 1 | -1): Promise<boolean> {
   for (let at = height; Math.abs(at - height) < maxSamples && at >= 0; at += direction) {
     const block = await node.block(at);

@@ -1,12 +1,12 @@
-import { asList, asObject, unsound } from '../node-answer.ts';
+import { asList, asObject, unsound } from '../nodes/node-answer.ts';
 import { asAddress, asQuantity } from './evm-answer.ts';
 
-/** Coins that a contract sent on. */
+/** An internal transfer: coins that a contract sent on. */
 export interface InternalMove {
   /** In lower case. */
   readonly to: string;
   readonly value: bigint;
-  /** The kind of its call is unknown, so that nothing says whether the coins moved. */
+  /** The kind of its call is unknown, so that it is not certain whether the coins moved. */
   readonly isUnknown?: true;
 }
 
@@ -17,7 +17,10 @@ export interface CallTrace {
   readonly moves: readonly InternalMove[];
 }
 
-/** Kinds of calls, and whether they move their value: DELEGATECALL repeats its caller's, and CALLCODE pays itself. */
+/**
+ * Kinds of calls, and whether they move their value. DELEGATECALL repeats its caller's value, and
+ * CALLCODE pays its own contract.
+ */
 const kinds: ReadonlyMap<unknown, boolean> = new Map([
   ['CALL', true],
   ['CREATE', true],
@@ -28,7 +31,7 @@ const kinds: ReadonlyMap<unknown, boolean> = new Map([
   ['CALLCODE', false],
 ]);
 
-/** The machine itself allows 1,024 calls inside each other. https://eips.ethereum.org/EIPS/eip-150 */
+/** The EVM itself allows 1,024 nested calls. https://eips.ethereum.org/EIPS/eip-150 */
 const maxDepth = 1_100;
 
 /** Reads one transaction's trace. https://geth.ethereum.org/docs/developers/evm-tracing/built-in-tracers#call-tracer */
@@ -39,14 +42,17 @@ export function readCallTrace(frame: unknown): CallTrace {
   return { from: asAddress(top.from, 'sender of a trace'), value: movedValue(top), moves };
 }
 
-/** What happens below a call that failed is undone with it. */
+/**
+ * Collects the transfers of a call and of its inner calls. A failed call undoes everything below
+ * it.
+ */
 function collect(call: Record<string, unknown>, moves: InternalMove[], depth: number): void {
   if (depth > maxDepth) throw unsound(`a trace of more than ${maxDepth} calls inside each other`);
   if (typeof call.error === 'string') return;
-  if (call.error !== undefined) throw unsound('a trace that fails for no reason');
+  if (call.error !== undefined) throw unsound('a trace that fails without a reason');
   const value = depth === 0 ? 0n : movedValue(call);
   if (value > 0n) {
-    // A change of the machine may bring a kind of call that is not known here: one such call must not stop the chain.
+    // A hard fork may bring a new kind of call. Such a call must not stop the scan of the chain.
     const isMoving = kinds.get(call.type);
     const to = asAddress(call.to, 'recipient of a call');
     const isOther = to !== asAddress(call.from, 'sender of a call');

@@ -1,8 +1,8 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { encodeEvm } from '../addresses/evm.ts';
 import type { PaymentIntent, PreparedTx } from '../chain-adapter.ts';
-import type { EvmNetwork } from '../network-config.ts';
-import { depositPath, hotWalletPath, type Network, networkOfChain } from '../networks.ts';
+import type { EvmNetwork } from '../networks/network-config.ts';
+import { depositPath, hotWalletPath, type Network, networkOfChain } from '../networks/networks.ts';
 import { SignerError } from '../signer.ts';
 import type { OpenedTx, Secp256k1Keys, TransactionSigner } from '../transaction-signer.ts';
 import { transferCall } from './erc20.ts';
@@ -14,17 +14,17 @@ export interface EvmTransactionsOptions {
   readonly keys: Secp256k1Keys;
 }
 
-/** Reads and signs the transactions of one chain of the Ethereum kind. */
+/** Reads and signs the transactions of one EVM chain. */
 export class EvmTransactions implements TransactionSigner {
   readonly #network: EvmTransactionsOptions['network'];
   readonly #keys: Secp256k1Keys;
   readonly #paths: Network;
-  /** Public, and dear to derive. */
+  /** Cached: it is public, and its derivation is slow. */
   #hotWallet: string | undefined;
 
   constructor({ network, keys }: EvmTransactionsOptions) {
     const paths = networkOfChain(network.chain);
-    if (paths?.family !== 'evm') throw new Error(`${network.chain} is no chain of the Ethereum kind`);
+    if (paths?.family !== 'evm') throw new Error(`${network.chain} is not an EVM chain`);
     this.#network = network;
     this.#keys = keys;
     this.#paths = paths;
@@ -51,7 +51,7 @@ export class EvmTransactions implements TransactionSigner {
     const isOwnSweep = intent.from !== null && intent.contract === null;
     const gasFee = tx.gas * tx.maxFeePerGas;
     const mostGas = intent.contract === null ? network.maxPaymentGas : network.maxTokenGas;
-    // A rollup's fee for the first layer stands in no transaction.
+    // The transaction does not state a rollup's fee for the first layer.
     const isFee = hasL1Fee(network.chain) ? prepared.fee >= gasFee : prepared.fee === gasFee;
     const conditions: readonly (readonly [string, boolean])[] = [
       ['the chain is not the one asked for', chain === network.chain],
@@ -78,13 +78,14 @@ export class EvmTransactions implements TransactionSigner {
         'the reserves are not the nonce of the transaction',
         prepared.reserves.length === 1 && prepared.reserves[0] === reservation(sender ?? '', tx.nonce),
       ],
-      // Nothing in these bytes expires. Who believed otherwise would pay again while they can still confirm.
+      // Nothing in these bytes expires. If the gateway believed otherwise, it would pay again while
+      // they can still confirm.
       ['the transaction never expires, and it states that it does', prepared.expiresAt === null],
     ];
     return conditions.filter(([, holds]) => !holds).map(([fault]) => fault);
   }
 
-  /** Of the key that pays, or of one of a deposit; null for any other path. */
+  /** The address of a hot wallet key or a deposit key; null for any other path. */
   #ownAddress(path: string): string | null {
     if (path === hotWalletPath(this.#paths)) return this.hotWallet();
     const index = Number(/\/(\d{1,10})$/.exec(path)?.[1] ?? Number.NaN);
@@ -101,11 +102,11 @@ function openPayload(text: string): EvmPayload {
   try {
     return decodePayload(text);
   } catch (error) {
-    throw new SignerError('refused', 'the payload is no EVM transaction', error);
+    throw new SignerError('refused', 'the payload is not an EVM transaction', error);
   }
 }
 
-/** Whatever the case of their letters. */
+/** Compares addresses in any capitals. */
 function sameAddress(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase();
 }
@@ -115,7 +116,7 @@ function paidValue({ from, contract, amount }: PaymentIntent, fee: bigint): bigi
   return from === null ? amount : amount - fee;
 }
 
-/** What is no address has no transfer to it. */
+/** The data of a transfer; null when the recipient is no address. */
 function dataOf({ contract, to, amount }: PaymentIntent): string | null {
   if (contract === null) return '0x';
   if (!/^0x[0-9a-fA-F]{40}$/.test(to) || amount < 0n || amount >= 1n << 256n) return null;

@@ -2,27 +2,29 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { toChecksumAddress } from '../addresses/evm.ts';
 import type { Transfer } from '../chain-adapter.ts';
-import { unsound } from '../node-answer.ts';
+import { unsound } from '../nodes/node-answer.ts';
 import { transferTopic } from './erc20.ts';
 import { contractOfLog, type EvmBlock, type EvmReceipt, readLog } from './evm-answer.ts';
 import type { CallTrace } from './evm-traces.ts';
 
-/** Contracts of the tokens that are watched, in lower case, with the text that names each in the settings. */
+/** Contracts of the watched tokens in lower case, with the text that names each in the settings. */
 export type WatchedTokens = ReadonlyMap<string, string>;
 
-/** Of the coins that a transaction itself sends, which its txid decides. */
+/** The place of the coins that a transaction itself sends; the txid identifies them. */
 const ownPlace = '0';
 
-/** How a topic begins that holds an address. */
+/** The leading zeros of a topic that holds an address. */
 const addressTopic = `0x${'0'.repeat(24)}`;
 
 /**
- * All that a block moved, in the order of its transactions. The keys are made of nothing that the place in a block
- * decides, so that a transaction that a reorganisation moves keeps them:
+ * All transfers of a block, in the order of its transactions. The keys do not depend on the place
+ * in a block, so that a transaction keeps them when a reorg moves it:
  *
  * - 'txid:0' coins that the transaction itself sends,
- * - 'txid:log2:<digest>' tokens, by the place of the log among those of its transaction and by what moved,
- * - 'txid:trace0:<digest>' coins that contracts sent on, by their place among such moves of the transaction and by what moved.
+ * - 'txid:log2:<digest>' tokens, by the place of the log among those of its transaction and by the
+ *   transfer,
+ * - 'txid:trace0:<digest>' coins that contracts sent on, by their place among such transfers of the
+ *   transaction and by the transfer.
  *
  * @throws ChainError when a receipt or a trace that decides is missing.
  */
@@ -75,18 +77,19 @@ function addTokens(
     const contract = tokens.get(contractOfLog(item));
     if (contract === undefined) continue;
     const { topics, data } = readLog(item);
-    // Tokens that are no coins have a fourth topic, their number.
+    // NFTs have a fourth topic, the token's id.
     if (topics[0] !== transferTopic || topics.length !== 3 || data.length !== 66) continue;
     const to = topics[2] ?? '';
     const amount = BigInt(data);
-    // More than an address names none of ours.
+    // A topic longer than an address holds no address of ours.
     if (amount > 0n && to.startsWith(addressTopic)) add(txid, `log${index}`, `0x${to.slice(26)}`, contract, amount);
   }
 }
 
 /**
- * Names what moved. What contracts do depends on the block that executes them, so that after a reorganisation the same
- * place of the same transaction may hold another movement, which must have another key.
+ * A digest of a transfer. The effect of a contract depends on the block that executes it. So after
+ * a reorg the same place of the same transaction may hold another transfer, which must have another
+ * key.
  */
 function digestOf({ contract, address, amount }: Omit<Transfer, 'key'>): string {
   return bytesToHex(sha256(utf8ToBytes(`${contract ?? ''} ${address} ${amount}`))).slice(0, 16);

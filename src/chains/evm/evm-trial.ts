@@ -3,10 +3,11 @@ import { readUint, type TokenTransfer, transferCall } from './erc20.ts';
 import type { EvmNode } from './evm-node.ts';
 
 /**
- * Code that is lent to the sender for one `eth_call`: it reads two balances, transfers, and reads them again. Its input is
- * the contract, the recipient, and the data of the transfer; its answer whether the transfer was made, and what left
- * the sender and what arrived. The Yul of it, by solc 0.8.37 (optimized, Paris):
- *
+ * Code that overrides the sender's code for one `eth_call`. It reads two balances, transfers, and
+ * reads them again. Its input is the contract, the recipient, and the data of the transfer. It
+ * returns whether the transfer succeeded, the amount that left the sender and the amount that
+ * arrived. Its Yul source, for solc 0.8.37 (optimized, Paris):
+ * prose-ok: source code.
  *   function held(token, owner) -> amount {
  *     mstore(0, shl(224, 0x70a08231)) mstore(4, owner)
  *     if iszero(staticcall(gas(), token, 0, 36, 0, 32)) { revert(0, 0) }
@@ -27,12 +28,13 @@ const code =
   '0005190565b600080fd';
 
 /**
- * Tries a transfer of a token in the newest state, without sending it. On a node that lends code to a call, the balances
- * of both sides are compared; on any other, the token's own answer decides.
+ * Tries a transfer of a token in the newest state, without sending it. On a node that overrides
+ * code in a call, it compares the balances of both sides. On any other node, the token's own return
+ * value decides.
  *
- * @param sender In any case of its letters; another address than the recipient.
- * @throws ChainError `would_fail` when the token undoes the transfer or says no; `token_refused` when another amount
- *   would leave the sender or arrive.
+ * @param sender In any capitals; another address than the recipient.
+ * @throws ChainError `would_fail` when the token reverts the transfer or returns false;
+ *   `token_refused` when another amount would leave the sender or arrive.
  */
 export async function tryTransfer(node: EvmNode, sender: string, transfer: TokenTransfer): Promise<void> {
   const { contract, to, amount } = transfer;
@@ -50,7 +52,7 @@ export async function tryTransfer(node: EvmNode, sender: string, transfer: Token
       });
     }
   }
-  // Some tokens do not deal with senders that have code.
+  // Some tokens refuse senders that have code.
   const said = await node.call({ from: sender, to: contract, data });
   if (said === '0x' || readUint(said, 'whether a transfer was made') === 1n) return;
   throw new ChainError('would_fail', 'the token says no to the transfer', { isOfChain: true });

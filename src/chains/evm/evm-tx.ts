@@ -7,7 +7,7 @@ import type { Reservation } from '../chain-adapter.ts';
 
 type Hex = `0x${string}`;
 
-/** A transaction of EIP-1559 without a list of accesses, which is all that is ever built here. */
+/** A transaction of EIP-1559 without an access list, the only kind that is built here. */
 export interface EvmTx {
   readonly chainId: number;
   readonly nonce: number;
@@ -23,18 +23,18 @@ export interface EvmTx {
 }
 
 export interface EvmPayload {
-  /** Of the key that signs it. */
+  /** Path of the key that signs it. */
   readonly path: string;
   readonly tx: EvmTx;
 }
 
-/** What coins that go to an account use, and nothing less is ever used. */
+/** Gas of a transfer of coins to a plain account, and the least of any transaction. */
 export const plainGas = 21_000n;
 
-/** No setting lets a transaction use more. */
+/** The most gas that any setting allows. */
 export const maxGas = 2_000_000n;
 
-/** Members in one order, so that equal payloads are equal text. */
+/** The payload as text. Members stand in one order, so that equal payloads are equal text. */
 export function encodePayload({ path, tx }: EvmPayload): string {
   return JSON.stringify({ path, tx: serializeEvmTx(tx) });
 }
@@ -42,15 +42,15 @@ export function encodePayload({ path, tx }: EvmPayload): string {
 /** @throws Error when the text is not a payload in its one form. */
 export function decodePayload(text: string): EvmPayload {
   const { path, tx } = JSON.parse(text) as Record<'path' | 'tx', unknown>;
-  if (typeof path !== 'string' || typeof tx !== 'string') throw new Error('this is no payload');
+  if (typeof path !== 'string' || typeof tx !== 'string') throw new Error('this is not a payload');
   const payload = { path, tx: parse(tx) };
-  if (encodePayload(payload) !== text) throw new Error('this is no payload in its one form');
+  if (encodePayload(payload) !== text) throw new Error('this is not a payload in its canonical form');
   return payload;
 }
 
 /**
- * Signed bytes and their hash. Deterministic (RFC 6979) and with a low s, so that the same transaction and key give the
- * same bytes for ever.
+ * Signs a transaction and returns the bytes and their hash. Deterministic (RFC 6979) and with a low
+ * s, so that the same transaction and key always give the same bytes.
  */
 export function signEvmTx(tx: EvmTx, privateKey: Uint8Array): { readonly txid: string; readonly raw: string } {
   const digest = keccak_256(hexToBytes(serializeEvmTx(tx).slice(2)));
@@ -67,7 +67,7 @@ export function signEvmTx(tx: EvmTx, privateKey: Uint8Array): { readonly txid: s
 }
 
 /**
- * Who sent signed bytes, what they are called, and which nonce they use.
+ * Reads the sender, the txid and the contents of signed bytes.
  *
  * @throws Error when they are no signed transaction of the kind that is built here.
  */
@@ -81,18 +81,21 @@ export function openEvmTx(raw: string): { readonly txid: string; readonly sender
   return { txid: hashOf(raw), sender, tx };
 }
 
-/** The nonce of an account, which one transaction can use. The address is in its mixed-case form. */
+/**
+ * The reservation of an account's nonce, which only one transaction can use. The address is in its
+ * mixed-case form.
+ */
 export function reservation(address: string, nonce: number | bigint): Reservation {
   return `nonce:${address}:${nonce}`;
 }
 
-/** Whether a reservation is a nonce of the account, this one or a later one. */
+/** Whether a reservation is this nonce of the account, or a later one. */
 export function isReservedFrom(reserved: Reservation, address: string, nonce: bigint): boolean {
   const prefix = `nonce:${address}:`;
   return reserved.startsWith(prefix) && BigInt(reserved.slice(prefix.length)) >= nonce;
 }
 
-/** Unsigned unless there is a signature. */
+/** Serialises a transaction, unsigned when `signature` is absent. */
 export function serializeEvmTx(
   { chainId, nonce, maxPriorityFeePerGas, maxFeePerGas, gas, to, value, data }: EvmTx,
   signature?: { r: Hex; s: Hex; yParity: 0 | 1 },
@@ -114,7 +117,7 @@ export function serializeEvmTx(
 }
 
 function parse(serialized: string): EvmTx {
-  if (!/^0x02([0-9a-f]{2})+$/.test(serialized)) throw new Error('this is no transaction of EIP-1559');
+  if (!/^0x02([0-9a-f]{2})+$/.test(serialized)) throw new Error('this is not a transaction of EIP-1559');
   const parsed = parseTransaction(serialized as `0x02${string}`);
   const { chainId, nonce = 0, maxPriorityFeePerGas = 0n, maxFeePerGas = 0n, gas = 0n, value = 0n } = parsed;
   const { to, data = '0x', accessList = [] } = parsed;

@@ -1,4 +1,4 @@
-/** A transaction that waits for a block, as far as the rules look at it. */
+/** A waiting transaction, with the facts that the rules use. */
 export interface WaitingTx {
   readonly txid: string;
   /** Null for coins from outside. */
@@ -7,7 +7,7 @@ export interface WaitingTx {
   readonly contract: string | null;
   readonly amount: bigint;
   readonly fee: bigint;
-  /** The recipient takes nothing. */
+  /** The recipient refuses payments. */
   readonly refused: boolean;
 }
 
@@ -17,19 +17,19 @@ export interface BlockTx {
   readonly success: boolean;
 }
 
-/** The accounts that a block touches, as they are before it and, once it is filled, after it. */
+/** The accounts that a block touches: their state before it and, once it is filled, after it. */
 export class SandboxAccounts {
   readonly #nonces = new Map<string, bigint>();
   readonly #balances = new Map<string, { address: string; contract: string; amount: bigint }>();
   readonly #movedNonces = new Set<string>();
   readonly #movedBalances = new Set<string>();
 
-  /** Takes an account in, which from then on has balances. */
+  /** Adds an account, which from then on has balances. */
   open(address: string, nonce: bigint): void {
     this.#nonces.set(address, nonce);
   }
 
-  /** Takes a balance in as it is. `contract` is '' for the chain's own coin. */
+  /** Sets a balance. `contract` is '' for the chain's own coin. */
   hold(address: string, contract: string, amount: bigint): void {
     this.#balances.set(`${address} ${contract}`, { address, contract, amount });
   }
@@ -47,7 +47,9 @@ export class SandboxAccounts {
     this.#movedNonces.add(address);
   }
 
-  /** Changes the balance of an account. Addresses that are no accounts have none to change. */
+  /**
+   * Changes the balance of an account. Addresses that are no accounts have no balance to change.
+   */
   add(address: string, contract: string | null, amount: bigint): void {
     if (!this.#nonces.has(address)) return;
     this.hold(address, contract ?? '', this.balance(address, contract) + amount);
@@ -67,13 +69,14 @@ export class SandboxAccounts {
 }
 
 /**
- * Decides what a block takes of the waiting transactions, in their order. An account's transactions go in the order of
- * their nonces without a gap: one that came too early waits for those before it. Changes the accounts accordingly.
+ * Decides which waiting transactions a block takes, in their order, and changes the accounts
+ * accordingly. An account's transactions go in the order of their nonces without a gap. A
+ * transaction with a later nonce waits for those before it.
  */
 export function fillBlock(waiting: readonly WaitingTx[], accounts: SandboxAccounts): BlockTx[] {
   const taken: BlockTx[] = [];
   const queue = new Map<string, WaitingTx>();
-  /** The transaction whose turn it is at the account. */
+  /** The next transaction of the account. */
   const dequeue = (address: string): WaitingTx | undefined => {
     const key = `${address} ${accounts.nonce(address)}`;
     const tx = queue.get(key);
@@ -91,7 +94,7 @@ export function fillBlock(waiting: readonly WaitingTx[], accounts: SandboxAccoun
     const { address, nonce } = account;
     queue.set(`${address} ${nonce}`, waitingTx);
     for (let tx = dequeue(address); tx !== undefined; tx = dequeue(address)) {
-      // Without its fee it stays where it is, and so do those behind it.
+      // Without its fee it keeps waiting, and so do the ones behind it.
       if (accounts.balance(address, null) < tx.fee) break;
       taken.push({ txid: tx.txid, success: execute(tx, address, accounts) });
     }
@@ -99,7 +102,10 @@ export function fillBlock(waiting: readonly WaitingTx[], accounts: SandboxAccoun
   return taken;
 }
 
-/** Charges the fee and, when the recipient takes it and the account has it, moves the amount. Returns whether it did. */
+/**
+ * Charges the fee. Moves the amount when the recipient accepts it and the account has it. Returns
+ * whether it did.
+ */
 function execute(tx: WaitingTx, sender: string, accounts: SandboxAccounts): boolean {
   const { recipient, contract, amount, fee, refused } = tx;
   accounts.useNonce(sender);

@@ -15,30 +15,30 @@ import {
   type SignedTx,
   type TxStatus,
 } from '../chain-adapter.ts';
-import { type BlockSource, scanBlocks, startCursor } from '../scan-blocks.ts';
+import { type BlockSource, scanBlocks, startCursor } from '../nodes/scan-blocks.ts';
 import type { SandboxChain, SandboxRange } from './sandbox-chain.ts';
 import { decodePayload, encodePayload } from './sandbox-tx.ts';
 
 export interface SandboxAdapterOptions {
   readonly chain: string;
   readonly node: SandboxChain;
-  /** The account that pays. */
+  /** The address of the hot wallet's account. */
   readonly hotAddress: string;
-  /** The clock goes on making so many blocks after a broadcast. */
+  /** The clock makes this many blocks after a broadcast. */
   readonly busyBlocks: number;
 }
 
-/** What every payment pays to the chain, in smallest units. */
+/** The fee of every payment, in smallest units. */
 const flatFee = 1_000n;
 
-/** The port to one sandbox chain. */
+/** The adapter of one sandbox chain. */
 export class SandboxAdapter implements ChainAdapter {
   readonly chain: string;
   readonly model = 'accounts';
   readonly finalityDepth = 2;
   readonly reorgWindow = 100;
   readonly startHeight = 0;
-  /** All blocks are made by the clock of this database's processes. */
+  /** 0, because the clock of this database's processes makes all blocks. */
   readonly blockToleranceSec = 0;
   readonly #node: SandboxChain;
   readonly #hotAddress: string;
@@ -114,7 +114,7 @@ export class SandboxAdapter implements ChainAdapter {
       return await this.#node.submit(tx.raw, this.#busyBlocks);
     } catch (error) {
       if (error instanceof ChainError) throw error;
-      // The node may have taken it and only its answer was lost.
+      // The node may have accepted it, with only its answer lost.
       return { outcome: 'uncertain', code: 'unreachable' };
     }
   }
@@ -140,7 +140,7 @@ export class SandboxAdapter implements ChainAdapter {
     return { state: 'dead', why: 'conflict', final: depth(facts.rivalHeight) >= this.finalityDepth };
   }
 
-  /** Blocks from a height on, with so many above it read ahead. */
+  /** The blocks from a height on, with `ahead` further ones read in advance. */
   #source(height: number, ahead: number): SandboxSource {
     return new SandboxSource(this.#node, this.chain, height, ahead, this.reorgWindow);
   }
@@ -155,7 +155,7 @@ export class SandboxAdapter implements ChainAdapter {
   }
 }
 
-/** A stretch of a chain, read at once. All of it is from one statement, so that its blocks join. */
+/** A stretch of a chain, read by one statement, so that its blocks join. */
 class SandboxSource implements BlockSource {
   readonly #node: SandboxChain;
   readonly #chain: string;
@@ -182,7 +182,8 @@ class SandboxSource implements BlockSource {
 
   async block(height: number): Promise<ScannedBlock | null> {
     if (height < this.#from || height > this.#to) {
-      // A reorganisation goes below what was read: read it all again, as far down as a scan may need.
+      // A reorg went below the blocks that were read. Read all of them again, as far down as a scan
+      // may need.
       this.#from = Math.min(this.#from, height - this.#behind);
       this.#to = Math.max(this.#to, height);
       this.#range = null;

@@ -1,14 +1,14 @@
-import { allNetworks } from '../networks.ts';
+import { allNetworks } from '../networks/networks.ts';
 import { SandboxAdapter } from './sandbox-adapter.ts';
 import type { SandboxChain } from './sandbox-chain.ts';
 
-/** What decides how long a chain has something to do after a transaction. */
+/** The facts that decide how many blocks a chain makes after a transaction. */
 interface Confirmed {
   readonly network: string;
   readonly minConfirmations: number;
 }
 
-/** An adapter for each of the chains, which are the sandbox's. */
+/** An adapter for each of the sandbox's chains. */
 export function sandboxAdapters(
   chains: readonly string[],
   node: SandboxChain,
@@ -20,7 +20,10 @@ export function sandboxAdapters(
   );
 }
 
-/** So many blocks follow a transaction by the clock: what the slowest coin of the chain needs, and some for its payout. */
+/**
+ * Number of blocks that the clock makes after a transaction: the confirmations of the slowest coin
+ * of the chain, and some for its payout.
+ */
 export function busyBlocks(chain: string, currencies: readonly Confirmed[]): number {
   const networks = new Set(
     allNetworks()

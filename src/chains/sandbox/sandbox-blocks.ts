@@ -2,17 +2,20 @@ import { randomBytes } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { fillBlock, SandboxAccounts, type WaitingTx } from './fill-block.ts';
 
-// What blocks do to the rows of a chain. Whoever calls these holds the lock of the chain's row.
+// Applies blocks to the rows of a chain. The caller holds the lock of the chain's row.
 
-/** What one block takes at most. */
+/** The most transactions in one block. */
 const blockSize = 2_000;
 
-/** Makes a block of what waits, above `height`. */
+/** Makes a block of the waiting transactions, above `height`. */
 export async function makeBlock(em: EntityManager, chain: string, height: number, now: Date): Promise<void> {
   await appendBlock(em, chain, height, await readWaiting(em, chain), now);
 }
 
-/** Writes the block above `height`, which takes what it can of the transactions, and what it did, in one statement. */
+/**
+ * Writes the block above `height` in one statement, with the transactions it takes and their
+ * effects.
+ */
 export async function appendBlock(
   em: EntityManager,
   chain: string,
@@ -68,7 +71,7 @@ export async function appendBlock(
   );
 }
 
-/** Takes back what the blocks above a height did, as if they had never been. */
+/** Undoes the blocks above a height, as if they had never been. */
 export async function undoAbove(
   em: EntityManager,
   chain: string,
@@ -99,7 +102,7 @@ export async function undoAbove(
   );
 }
 
-/** Makes an address an account, with what it has received so far. */
+/** Makes an address an account, with all that it has received so far. */
 export async function openAccount(em: EntityManager, chain: string, address: string): Promise<void> {
   const opened = await em.execute<unknown[]>(
     'insert into sandbox_account (chain, address) values (?, ?) on conflict do nothing returning address',
@@ -115,7 +118,10 @@ export async function openAccount(em: EntityManager, chain: string, address: str
   );
 }
 
-/** What could go in the next block, in order. Leaves out what stands behind a gap in its account's nonces. */
+/**
+ * Transactions that can go in the next block, in order. Leaves out those behind a gap in their
+ * account's nonces.
+ */
 async function readWaiting(em: EntityManager, chain: string): Promise<WaitingTx[]> {
   const rows = await em.execute<
     {
@@ -129,7 +135,8 @@ async function readWaiting(em: EntityManager, chain: string): Promise<WaitingTx[
       refused: boolean;
     }[]
   >(
-    // The place in the account's line is what the nonce is above the account's, unless there is a gap.
+    // Without a gap, a transaction's place in the account's queue is its nonce minus the account's
+    // nonce.
     `select * from (
        select t.seq, t.txid, t.sender, t.nonce::text as nonce, t.recipient, t.contract, t.amount::text as amount,
               t.fee::text as fee, r.address is not null as refused
@@ -176,7 +183,10 @@ async function readAccounts(em: EntityManager, chain: string, waiting: readonly 
   return accounts;
 }
 
-/** The SQL of a block's hash. Its salt makes a branch differ from the one it replaces; its '?' stands for that. */
+/**
+ * The SQL of a block's hash. Its salt, in place of '?', makes a branch differ from the one it
+ * replaces.
+ */
 export function blockHash(chain: string, height: string, parent: string): string {
   return `encode(sha256(convert_to(concat_ws('|', ${chain}, ${height}, ${parent}, ?::text), 'utf8')), 'hex')`;
 }

@@ -24,25 +24,28 @@ export interface OutsidePayment {
   readonly contract: string | null;
   /** In the smallest unit. */
   readonly amount: bigint;
-  /** The clock goes on making so many blocks. */
+  /** The clock goes on to make this many blocks. */
   readonly busyBlocks: number;
 }
 
 export interface ReorgOptions {
-  /** Whether the transactions of the removed blocks wait again for a block. Otherwise they are dropped. */
+  /**
+   * Whether the transactions of the removed blocks wait for a block again. Otherwise they are
+   * dropped.
+   */
   readonly keep?: boolean;
   /** How many blocks the new branch has. */
   readonly blocks?: number;
 }
 
-/** Blocks of a chain as one statement saw them. */
+/** Blocks of a chain, as one statement saw them. */
 export interface SandboxRange {
   readonly head: number;
   /** By height. */
   readonly blocks: ReadonlyMap<number, ScannedBlock>;
 }
 
-/** What the chain has of a transaction, and of another one that used its nonce. */
+/** The state of a transaction, and of another one that used its nonce. */
 export interface SandboxTxFacts {
   readonly head: number;
   readonly tx: {
@@ -51,18 +54,18 @@ export interface SandboxTxFacts {
     readonly success: boolean | null;
     readonly fee: bigint;
   } | null;
-  /** Where the other one was mined. */
+  /** Height of the block that mined the other one. */
   readonly rivalHeight: number | null;
 }
 
-/** How old the knowledge may be that a chain is quiet. Changes that this process makes itself show at once. */
+/** How long the result 'quiet' of a chain may be cached. Changes by this process show at once. */
 const quietMs = 50;
 const noParent = '0'.repeat(64);
 
 /**
- * The node of all sandbox chains: blockchains with simple rules that live in PostgreSQL, so that every process sees the
- * same ones. Whoever changes what a chain decides by holds the lock of the chain's row, so that changes come one after
- * another.
+ * The node of all sandbox chains: blockchains with simple rules that live in PostgreSQL, so that
+ * every process sees the same ones. Each writer holds the lock of the chain's row, so that changes
+ * come one after another.
  */
 export class SandboxChain {
   readonly #orm: MikroORM;
@@ -74,7 +77,9 @@ export class SandboxChain {
     this.#clock = clock;
   }
 
-  /** Makes the chains that are not there yet, each with a block at height 0. Any number of processes may do so. */
+  /**
+   * Creates the missing chains, each with a block at height 0. Any number of processes may call it.
+   */
   async open(chains: readonly string[]): Promise<void> {
     await this.#read(
       `with named as (
@@ -88,7 +93,9 @@ export class SandboxChain {
     );
   }
 
-  /** Sends coins from outside to an address. They wait for a block. Returns the txid. */
+  /**
+   * Sends coins from outside to an address and returns the txid. The transaction waits for a block.
+   */
   async pay(chain: string, { to, tag, contract, amount, busyBlocks }: OutsidePayment): Promise<string> {
     const txid = salt(32);
     const rows = await this.#read(
@@ -105,8 +112,8 @@ export class SandboxChain {
   }
 
   /**
-   * Takes a signed transaction into the mempool, or says why not. A transaction that was dropped may come again. A
-   * higher fee replaces what waits with the same nonce.
+   * Accepts a signed transaction into the mempool, or says why not. A transaction that was dropped
+   * may come again. A higher fee replaces a waiting transaction with the same nonce.
    */
   async submit(raw: string, busyBlocks: number): Promise<Broadcast> {
     const opened = openOrNull(raw);
@@ -114,7 +121,7 @@ export class SandboxChain {
     return this.#onChain(opened.payload.chain, (em) => takeTx(em, opened, raw, busyBlocks, this.#clock.now()));
   }
 
-  /** Makes blocks of what waits, each in a transaction of its own. */
+  /** Makes blocks of the waiting transactions, each block in a transaction of its own. */
   async mine(chain: string, blocks = 1): Promise<void> {
     for (let made = 0; made < blocks; made += 1) {
       await this.#onChain(chain, (em, height) => makeBlock(em, chain, height, this.#clock.now()));
@@ -122,8 +129,8 @@ export class SandboxChain {
   }
 
   /**
-   * Makes one block on each chain that has something to do and whose newest block is `blockMs` old. However many
-   * processes ask, a chain gets one block an interval. Returns the chains that got one.
+   * Makes one block on each busy chain whose newest block is `blockMs` old. Even with many callers,
+   * a chain gets one block an interval. Returns the chains that got one.
    */
   async mineDue(blockMs: number): Promise<string[]> {
     const due = `(c.mined_at is null or c.mined_at <= ?)
@@ -137,7 +144,7 @@ export class SandboxChain {
     const mined: string[] = [];
     for (const { chain } of chains) {
       await this.#orm.em.fork().transactional(async (em) => {
-        // Asked again under the lock: another process may have made the block in the meantime.
+        // Checked again under the lock: another process may have made the block in the meantime.
         const [row] = await em.execute<{ height: number }[]>(
           `select c.height::int as height from sandbox_chain c where c.chain = ? and ${due} for update skip locked`,
           [chain, limit],
@@ -152,8 +159,9 @@ export class SandboxChain {
   }
 
   /**
-   * Replaces the newest `depth` blocks (never the first one) by as many empty ones, so that what they held waits for a
-   * block again. Balances and nonces are as they were before the removed blocks.
+   * Replaces the newest `depth` blocks (never the first one) by as many empty ones, so that their
+   * transactions wait for a block again. Balances and nonces return to their values before the
+   * removed blocks.
    */
   async reorg(chain: string, depth: number, { keep = true, blocks = depth }: ReorgOptions = {}): Promise<void> {
     await this.#onChain(chain, async (em, height) => {
@@ -167,7 +175,7 @@ export class SandboxChain {
     });
   }
 
-  /** Forgets a transaction that waits for a block. Returns whether there was one. */
+  /** Drops a waiting transaction. Returns whether there was one. */
   async drop(chain: string, txid: string): Promise<boolean> {
     return this.#onChain(chain, async (em) => {
       const rows = await em.execute<unknown[]>(
@@ -178,7 +186,7 @@ export class SandboxChain {
     });
   }
 
-  /** Makes payments of accounts to this address fail: they are mined and move nothing. */
+  /** Makes payments to this address fail: they are mined and move nothing. */
   async refuse(chain: string, address: string): Promise<void> {
     await this.#read('insert into sandbox_refusing (chain, address) values (?, ?) on conflict do nothing', [
       chain,
@@ -192,8 +200,8 @@ export class SandboxChain {
   }
 
   /**
-   * Gives an account coins from outside, in a block of its own, in the caller's transaction if there is one. The account
-   * can pay from then on.
+   * Gives an account coins from outside, in a block of its own and in the caller's transaction if
+   * there is one. The account can pay from then on.
    */
   async fund(
     chain: string,
@@ -227,8 +235,8 @@ export class SandboxChain {
   }
 
   /**
-   * Hash of the newest block of a chain where nothing waits for the next one; undefined where something does. One
-   * statement answers for all chains, so that idle ones cost nothing.
+   * Hash of the newest block of a chain without waiting transactions; undefined for a chain with
+   * some. One statement answers for all chains, so that idle ones cost nothing.
    */
   async quietHead(chain: string): Promise<string | undefined> {
     const now = performance.now();
@@ -257,7 +265,7 @@ export class SandboxChain {
     return refOf(row);
   }
 
-  /** The blocks from one height to another, with what they moved, in one statement. */
+  /** The blocks from one height to another, with their transfers, in one statement. */
   async range(chain: string, from: number, to: number): Promise<SandboxRange> {
     const rows = await this.#read<RangeRow>(
       `select c.height::int as head, b.height::int as height, b.hash, b.parent, ${timeMs} as time_ms,
@@ -282,7 +290,7 @@ export class SandboxChain {
     return { head: first.head, blocks };
   }
 
-  /** What waits for a block, oldest first. */
+  /** The waiting transactions, oldest first. */
   async mempool(chain: string): Promise<Transfer[]> {
     const rows = await this.#read<TransferRow>(
       `select txid, recipient, tag, contract, amount::text as amount
@@ -292,7 +300,7 @@ export class SandboxChain {
     return rows.map(transferOf);
   }
 
-  /** The nonce of an account's next transaction, by what is in blocks. */
+  /** The nonce of an account's next transaction, by the mined ones. */
   async nextNonce(chain: string, address: string): Promise<number> {
     const [row] = await this.#read<{ nonce: number }>(
       'select nonce::int as nonce from sandbox_account where chain = ? and address = ?',
@@ -301,7 +309,7 @@ export class SandboxChain {
     return row?.nonce ?? 0;
   }
 
-  /** What became of a transaction, and whether another one used its sender's nonce. */
+  /** The state of a transaction, and whether another one used its sender's nonce. */
   async facts(chain: string, txid: string, sender: string, nonce: number): Promise<SandboxTxFacts> {
     const [row] = await this.#read<{
       head: number;
@@ -330,8 +338,8 @@ export class SandboxChain {
   }
 
   /**
-   * What the holdings have in blocks, in their order and in one statement. What an account pays is taken off the whole
-   * address and off none of its tags.
+   * The mined balances of the holdings, in their order and in one statement. A payment of an
+   * account is subtracted from the whole address and from none of its tags.
    */
   async balances(chain: string, holdings: readonly Holding[], contract: string | null): Promise<bigint[]> {
     if (holdings.length === 0) return [];
@@ -357,7 +365,7 @@ export class SandboxChain {
     return rows.map(({ amount }) => BigInt(amount));
   }
 
-  /** Runs a transaction under the chain's lock, and tells it the height. */
+  /** Runs a transaction under the chain's lock, with the chain's height. */
   async #onChain<T>(chain: string, work: (em: EntityManager, height: number) => Promise<T>): Promise<T> {
     try {
       return await this.#orm.em.fork().transactional((em) => this.#locked(em, chain, work));

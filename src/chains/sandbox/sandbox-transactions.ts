@@ -9,7 +9,10 @@ export interface SandboxKey {
   readonly address: string;
 }
 
-/** Reads and signs the transactions of the sandbox. One account pays on all of its chains, and nothing is swept. */
+/**
+ * Reads and signs the transactions of the sandbox. One account pays on all of its chains, and
+ * nothing is swept.
+ */
 export class SandboxTransactions implements TransactionSigner {
   readonly #key: SandboxKey;
 
@@ -34,7 +37,7 @@ function openPayload(text: string): SandboxPayload {
   try {
     return decodePayload(text);
   } catch (error) {
-    throw new SignerError('refused', 'the payload is no sandbox transaction', error);
+    throw new SignerError('refused', 'the payload is not a sandbox transaction', error);
   }
 }
 
@@ -58,7 +61,8 @@ function findFaults({ chain, from, intent, tx, payload }: Request): string[] {
     ['the amount of the transaction is not that of the payment', payload.amount === intent.amount.toString()],
     ['the fee of the transaction is not the one stated', payload.fee === tx.fee.toString()],
     ['the reserves are not the nonce of the transaction', tx.reserves.length === 1 && tx.reserves[0] === reserved],
-    // Nothing in these bytes expires. Who believed otherwise would pay again while they can still confirm.
+    // Nothing in these bytes expires. If the gateway believed otherwise, it would pay again while
+    // they can still confirm.
     ['the transaction never expires, and it states that it does', tx.expiresAt === null],
   ];
   return conditions.filter(([, holds]) => !holds).map(([fault]) => fault);

@@ -4,7 +4,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { base58 } from '@scure/base';
 
-/** What a sandbox account signs. Amounts are decimal strings in the smallest unit. */
+/** The payload that a sandbox account signs. Amounts are decimal strings in the smallest unit. */
 export interface SandboxPayload {
   readonly chain: string;
   readonly from: string;
@@ -18,15 +18,18 @@ export interface SandboxPayload {
 }
 
 const addressPrefix = 'sbx';
-/** What stands before the 32 bytes of an Ed25519 key in DER (RFC 8410). */
+/** The DER header before the 32 bytes of an Ed25519 key (RFC 8410). */
 const keyHeader = Buffer.from('302a300506032b6570032100', 'hex');
 
-/** The account of an Ed25519 key: its public key in base58 behind 'sbx'. */
+/** The account of an Ed25519 key: 'sbx' and its public key in base58. */
 export function sandboxAddress(publicKey: Uint8Array): string {
   return `${addressPrefix}${base58.encode(publicKey)}`;
 }
 
-/** The text that is signed and hashed: members in one order, so that equal payloads are equal text. */
+/**
+ * The text that is signed and hashed. Members stand in one order, so that equal payloads are equal
+ * text.
+ */
 export function encodePayload(payload: SandboxPayload): string {
   const { chain, from, nonce, to, tag, contract, amount, fee } = payload;
   return JSON.stringify({ chain, from, nonce, to, tag, contract, amount, fee });
@@ -47,12 +50,18 @@ export function decodePayload(text: string): SandboxPayload {
   return payload;
 }
 
-/** Names a transaction by what it does, so that it is known before it is signed. 64 hex digits. */
+/**
+ * The txid: a hash of the payload, so that it is known before the transaction is signed. 64 hex
+ * digits.
+ */
 export function sandboxTxid(payload: string): string {
   return bytesToHex(sha256(sha256(utf8ToBytes(payload))));
 }
 
-/** Payload and signature, as they are broadcast. Deterministic: the same payload and key give the same bytes. */
+/**
+ * Signs a payload and returns payload and signature, as they are broadcast. Deterministic: the same
+ * payload and key give the same bytes.
+ */
 export function signSandboxTx(payload: string, privateKey: Uint8Array): string {
   return `${payload}#${bytesToHex(ed25519.sign(utf8ToBytes(payload), privateKey))}`;
 }

@@ -12,8 +12,8 @@ interface Submission {
 }
 
 /**
- * Takes a transaction whose signature is good into the mempool, or says why not. The caller holds the lock of the chain's
- * row, whose blocks then go on for `busyBlocks`.
+ * Accepts a transaction with a valid signature into the mempool, or says why not. The caller holds
+ * the lock of the chain's row. The chain then makes blocks until `busyBlocks` more exist.
  */
 export async function takeTx(
   em: EntityManager,
@@ -57,7 +57,7 @@ export async function takeTx(
   return { outcome: 'accepted', code: null };
 }
 
-/** What the chain has that decides about a transaction. */
+/** The facts of the chain that decide about a transaction. */
 async function submission(em: EntityManager, payload: SandboxPayload, txid: string): Promise<Submission> {
   const { chain, from, nonce, contract } = payload;
   const balance = `(select amount::text from sandbox_balance where chain = ? and address = ? and contract = ?)`;
@@ -81,7 +81,7 @@ async function submission(em: EntityManager, payload: SandboxPayload, txid: stri
   };
 }
 
-/** Why a node does not take a transaction, or null. What else waits for a block does not count. */
+/** Why a node refuses a transaction, or null. Other waiting transactions do not count. */
 function faultOf(
   payload: SandboxPayload,
   { nextNonce, native, asset, rivalTxid, rivalFee }: Submission,

@@ -6,18 +6,21 @@ export interface Coin {
   readonly amount: bigint;
 }
 
-/** How the hot wallet's own outputs are made. */
+/** Rules for the outputs to the hot wallet itself. */
 export interface ChangeRules {
   readonly form: OwnForm;
   /** The script of the hot wallet's address. */
   readonly script: Uint8Array;
-  /** The least that an output to it may be worth. */
+  /** The dust limit of an output to the hot wallet. */
   readonly dust: bigint;
-  /** The least that each of several such outputs may be worth. */
+  /** The smallest value of each output, when there are several. */
   readonly leastPiece: bigint;
-  /** How many outputs the hot wallet should have, so that payments need not wait for one another's change. */
+  /**
+   * Number of outputs that the hot wallet should have, so that payments need not wait for one
+   * another's change.
+   */
   readonly wanted: number;
-  /** How many it has. */
+  /** Number of outputs that it has. */
   readonly has: number;
   /** In the smallest unit for 1,000 virtual bytes. */
   readonly rate: bigint;
@@ -25,19 +28,22 @@ export interface ChangeRules {
 
 export interface Selection<C extends Coin> {
   readonly inputs: readonly C[];
-  /** What goes back to the hot wallet, in equal parts but for a remainder; empty when too little is left over. */
+  /**
+   * The outputs back to the hot wallet, in equal parts but for a remainder; empty when the change
+   * is too small.
+   */
   readonly change: readonly bigint[];
-  /** Exactly what the inputs are worth above the amount and the change. */
+  /** Exactly the value of the inputs above the amount and the change. */
   readonly fee: bigint;
 }
 
-/** More inputs than these make a transaction that is slow to sign and that some nodes do not relay. */
+/** A transaction with more inputs is slow to sign, and some nodes do not relay it. */
 const maxInputs = 300;
 
 /**
- * Coins that pay for an amount and its fee: the smallest one that suffices alone, or else as few as can be, the largest
- * first and the last one as small as it may be. The same coins in whatever order give the same selection. Null when
- * they do not suffice.
+ * Selects coins for an amount and its fee. It takes the smallest coin that suffices alone.
+ * Otherwise it takes as few as possible, the largest first, and the last one as small as possible.
+ * The order of `coins` does not matter. Null when they do not suffice.
  */
 export function selectCoins<C extends Coin>(
   coins: readonly C[],
@@ -65,8 +71,9 @@ export function selectCoins<C extends Coin>(
 }
 
 /**
- * What is left of the inputs above the amount and the fee, as outputs to the hot wallet: several while the wallet has
- * too few, none when it would be dust, which then goes to the fee. Null when the inputs do not suffice.
+ * Computes the change: the inputs without the amount and the fee, as outputs to the hot wallet. It
+ * makes several outputs while the wallet has too few. It makes none below the dust limit; that
+ * change then goes to the fee. Null when the inputs do not suffice.
  */
 export function settleChange<C extends Coin>(
   inputs: readonly C[],
@@ -89,12 +96,12 @@ export function settleChange<C extends Coin>(
   return recipients.length > 0 && left(0) >= 0n ? { inputs, change: [], fee: total - amount } : null;
 }
 
-/** So many parts as fill the wallet's set once the inputs are spent, and at least one. */
+/** The number of parts that fills the wallet's set once the inputs are spent, and at least one. */
 function piecesWanted(inputs: number, { wanted, has }: ChangeRules): number {
   return Math.max(1, wanted - Math.max(0, has - inputs));
 }
 
-/** Parts that add up to the total; the first one takes what does not divide. */
+/** Parts that add up to the total; the first one takes the remainder. */
 export function splitEvenly(total: bigint, parts: number): bigint[] {
   const part = total / BigInt(parts);
   return Array.from({ length: parts }, (_, index) => (index === 0 ? total - part * BigInt(parts - 1) : part));

@@ -16,14 +16,14 @@ import {
   type SweepCost,
   type TxStatus,
 } from '../chain-adapter.ts';
-import { JsonRpcNode, type JsonRpcOptions, RpcError } from '../json-rpc.ts';
-import type { UtxoNetwork } from '../network-config.ts';
-import { blockToleranceSec } from '../networks.ts';
-import { NodeFault } from '../node-answer.ts';
-import { Nodes } from '../nodes.ts';
+import type { UtxoNetwork } from '../networks/network-config.ts';
+import { blockToleranceSec } from '../networks/networks.ts';
+import { JsonRpcNode, type JsonRpcOptions, RpcError } from '../nodes/json-rpc.ts';
+import { NodeFault } from '../nodes/node-answer.ts';
+import { Nodes } from '../nodes/nodes.ts';
+import { scanBlocks, startCursor } from '../nodes/scan-blocks.ts';
+import { ageSec, refuseStalled, stallProblems } from '../nodes/stalled.ts';
 import type { OwnOutput, OwnOutputs } from '../own-outputs.ts';
-import { scanBlocks, startCursor } from '../scan-blocks.ts';
-import { ageSec, refuseStalled, stallProblems } from '../stalled.ts';
 import { outpointKey, outpointOf } from './outpoint.ts';
 import { UtxoBuilder } from './utxo-builder.ts';
 import { rpcCode, UtxoNode } from './utxo-node.ts';
@@ -35,22 +35,25 @@ import { WaitingTransfers } from './waiting-transfers.ts';
 
 export interface UtxoAdapterOptions {
   readonly network: UtxoNetwork;
-  /** Address of the wallet that payments are made from. */
+  /** Address of the hot wallet. */
   readonly hotWallet: string;
   readonly outputs: OwnOutputs;
-  /** Changes how nodes are asked, but not for how long they may read all unspent outputs. */
+  /**
+   * Changes to the options of the node's RPC, except for the timeout of a scan of all unspent
+   * outputs.
+   */
   readonly rpc?: Pick<JsonRpcOptions, 'timeoutMs'>;
 }
 
-/** The node reads all unspent outputs of the chain meanwhile. */
+/** Timeout of a scan in which the node reads all unspent outputs of the chain. */
 const scanTimeoutMs = 600_000;
-/** Addresses of one such scan. */
+/** Addresses in one such scan. */
 const scanAddresses = 500;
 
 /**
- * The port to a Bitcoin-like chain, over nodes of Bitcoin Core's family (Bitcoin Core, Litecoin Core, Dogecoin Core)
- * that need no wallet and no index of transactions. Pruned nodes will do while they keep the blocks that a scan is
- * behind by.
+ * The adapter of a Bitcoin-like chain, over nodes of Bitcoin Core's family (Bitcoin Core, Litecoin
+ * Core, Dogecoin Core). They need neither a wallet nor an index of transactions. Pruned nodes work
+ * while they keep the blocks that a scan has still to read.
  */
 export class UtxoAdapter implements ChainAdapter {
   readonly chain: string;
@@ -69,7 +72,7 @@ export class UtxoAdapter implements ChainAdapter {
   readonly #nodes: Nodes;
   readonly #typed = new Map<JsonRpcNode, UtxoNode>();
   readonly #waiting = new WaitingTransfers();
-  /** A node does one scan of its outputs at a time. */
+  /** A node runs one scan of its outputs at a time. */
   #lastScan: Promise<unknown> = Promise.resolve();
 
   constructor({ network, hotWallet, outputs, rpc = {} }: UtxoAdapterOptions) {
@@ -124,14 +127,15 @@ export class UtxoAdapter implements ChainAdapter {
   }
 
   /**
-   * Reads all unspent outputs of the chain, which takes a node minutes where there are many. Where it cannot do that
-   * (Dogecoin), the outputs that are known to be the hot wallet's are counted, each asked for by itself.
+   * Reads all unspent outputs of the chain, which takes a node minutes on a large chain. On a node
+   * without that call (Dogecoin), the known outputs of the hot wallet are counted, each by a call
+   * of its own.
    *
    * @throws ChainError `unsupported` for another address on such a node.
    */
   async balances(holdings: readonly Holding[], contract: string | null): Promise<readonly bigint[]> {
     if (contract !== null) throw new ChainError('no_tokens', `${this.chain} has no tokens`, unhelpful);
-    // Nothing is held under a tag where there are none.
+    // The chain has no tags, so that a holding with a tag is empty.
     const scripts = holdings.map(({ address, tag }) => (tag === null ? this.#scriptOf(address) : null));
     const addresses = new Map<string, string>();
     for (const [index, script] of scripts.entries()) {
@@ -160,7 +164,7 @@ export class UtxoAdapter implements ChainAdapter {
   async broadcast({ txid, raw }: SignedTx): Promise<Broadcast> {
     try {
       return await this.#ask(async (node): Promise<Broadcast> => {
-        // A node takes what it has a second time and tells its neighbours again.
+        // A node accepts a transaction that it has a second time, and relays it again.
         const wasWaiting = await node.isWaiting(txid);
         if ((await node.send(raw)) !== txid) return { outcome: 'uncertain', code: 'other_txid' };
         return wasWaiting ? { outcome: 'known', code: null } : { outcome: 'accepted', code: null };
@@ -193,9 +197,13 @@ export class UtxoAdapter implements ChainAdapter {
   }
 
   /**
-   * In what state the transaction is, by facts that the node confirms: it waits; one of its outputs is unspent in a
-   * block; a block that is on the chain holds it, or holds another one that spends the same. Which block that is, once
-   * all of its outputs are spent, is known from scanning what our own outputs were spent by.
+   * The status of a transaction, by facts that the node confirms:
+   * - it is in the mempool;
+   * - one of its outputs is unspent in a block;
+   * - a block on the chain holds it, or another transaction with the same inputs.
+   *
+   * Once all of its outputs are spent, the scan tells the block: it records which transaction spent
+   * our own outputs.
    */
   async #status(node: UtxoNode, tx: SignedTx): Promise<TxStatus> {
     const { txid } = tx;
@@ -227,7 +235,8 @@ export class UtxoAdapter implements ChainAdapter {
       rival = Math.max(rival, header.confirmations);
     }
     if (rival > 0) return { state: 'dead', why: 'conflict', final: rival >= this.finalityDepth };
-    // The change of a transaction that was replaced after all: that one is dead in a final block, and so is this.
+    // The input is change of a transaction that was replaced after all. That one is dead in a final
+    // block, and so is this one.
     const lost = await this.#outputs.lost(this.chain, inputs);
     return lost.length > 0 ? { state: 'dead', why: 'conflict', final: true } : { state: 'unknown' };
   }
@@ -239,7 +248,7 @@ export class UtxoAdapter implements ChainAdapter {
     inputs: readonly string[],
     outputs: readonly { readonly amount: bigint }[],
   ): TxStatus {
-    // Everything that we spend is ours, so the fee is told without asking for the transactions before.
+    // All inputs are ours, so that the fee is known without the transactions before them.
     if (own.length !== inputs.length) {
       throw new ChainError('unknown_output', 'the outputs that a payment spends are not known', { isOfChain: true });
     }
@@ -270,7 +279,7 @@ export class UtxoAdapter implements ChainAdapter {
 
   #scriptOf(address: string): string {
     const script = scriptOfAddress(this.#params, address);
-    if (!script) throw new ChainError('wrong_address', `${address} is no address of ${this.chain}`, unhelpful);
+    if (!script) throw new ChainError('wrong_address', `${address} is not an address of ${this.chain}`, unhelpful);
     return Buffer.from(script).toString('hex');
   }
 
@@ -291,7 +300,7 @@ export class UtxoAdapter implements ChainAdapter {
 
   #of(rpc: JsonRpcNode): UtxoNode {
     const node = this.#typed.get(rpc);
-    if (!node) throw new Error(`the node at ${rpc.name} is none of ${this.chain}`);
+    if (!node) throw new Error(`the node at ${rpc.name} is not a node of ${this.chain}`);
     return node;
   }
 
@@ -305,10 +314,10 @@ export class UtxoAdapter implements ChainAdapter {
   }
 }
 
-/** Neither asking again nor asking another node helps. */
+/** Neither a retry nor another node helps. */
 const unhelpful = { retryable: false, isOfChain: true } as const;
 
-/** The keys of what a signed transaction spends, and its outputs. */
+/** Reads the keys of a signed transaction's inputs, and its outputs. */
 function parseRaw(raw: string): { inputs: string[]; outputs: readonly { readonly amount: bigint }[] } {
   const { inputs, outputs } = RawTx.decode(Buffer.from(raw, 'hex'));
   const keys = inputs.map(({ txid, index }) => outpointKey({ txid: Buffer.from(txid).toString('hex'), vout: index }));

@@ -1,4 +1,4 @@
-import { unsound } from '../node-answer.ts';
+import { unsound } from '../nodes/node-answer.ts';
 import { parseCoins } from './utxo-amount.ts';
 
 // Numbers of a node's answers come as text, so that amounts pass through no binary float.
@@ -8,38 +8,42 @@ export function asText(value: unknown, what: string): string {
   return value;
 }
 
-/** Of a block or a transaction. */
+/** Reads the hash of a block or a transaction. */
 export function asHash(value: unknown, what: string): string {
   if (typeof value !== 'string' || !/^[0-9a-f]{64}$/.test(value)) throw unsound(`no ${what}`);
   return value;
 }
 
+/** Reads whole bytes in hexadecimal. They may be megabytes, which a repeated group cannot match. */
 export function asHex(value: unknown, what: string): string {
-  if (typeof value !== 'string' || !/^([0-9a-f]{2})+$/.test(value)) throw unsound(`no ${what}`);
+  const isHex = typeof value === 'string' && value !== '' && value.length % 2 === 0 && !/[^0-9a-f]/.test(value);
+  if (!isHex) throw unsound(`no ${what}`);
   return value;
 }
 
-/** A whole number, which may be below 0. */
+/** Reads a whole number, which may be below 0. */
 export function asInteger(value: unknown, what: string): number {
   if (typeof value !== 'string' || !/^-?\d{1,15}$/.test(value)) throw unsound(`no ${what}`);
   return Number.parseInt(value, 10);
 }
 
-/** A whole number from 0. */
+/** Reads a whole number from 0. */
 export function asCount(value: unknown, what: string): number {
   const number = asInteger(value, what);
   if (number < 0) throw unsound(`no ${what}`);
   return number;
 }
 
-/** Of a block. No chain has as many, and the database counts no further in the numbers that are read back. */
+/**
+ * Reads the height of a block. The limit is above any chain, and fits the database's integer type.
+ */
 export function asHeight(value: unknown, what: string): number {
   const height = asCount(value, what);
-  if (height > 2 ** 31 - 1) throw unsound(`a ${what} beyond all measure`);
+  if (height > 2 ** 31 - 1) throw unsound(`a ${what} out of range`);
   return height;
 }
 
-/** In the smallest unit. */
+/** Reads an amount, in the smallest unit. */
 export function asCoins(value: unknown, what: string): bigint {
   const amount = parseCoins(value);
   if (amount === null) throw unsound(`no ${what}`);

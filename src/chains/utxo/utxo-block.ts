@@ -1,9 +1,11 @@
 import type { ScannedBlock, Transfer } from '../chain-adapter.ts';
-import { asList, asObject, unsound } from '../node-answer.ts';
+import { asList, asObject, unsound } from '../nodes/node-answer.ts';
 import { outpointKey } from './outpoint.ts';
 import { asCoins, asCount, asHash, asText } from './utxo-answer.ts';
 
-/** Outputs that belong to whoever an address names. Not: data, bare keys and multisig, and what moves into MWEB. */
+/**
+ * Script types with an address. Data, bare keys, bare multisig and transfers into MWEB have none.
+ */
 const addressed: ReadonlySet<unknown> = new Set([
   'pubkeyhash',
   'scripthash',
@@ -13,18 +15,18 @@ const addressed: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * A block as `getblock` tells it with all transactions.
+ * Reads a block, as `getblock` tells it with all transactions.
  *
- * Coins that a block makes (its first transaction) are no transfers: they cannot be spent for a hundred blocks or more,
- * and a reorganisation destroys them for good. Whoever mines must send them on from a wallet of his own.
+ * The coins of the coinbase transaction are no transfers: they cannot be spent for a hundred blocks
+ * or more, and a reorg destroys them for good. A miner must send them on from a wallet of its own.
  *
- * @throws ChainError when it is not the block that was asked for, or makes no sense.
+ * @throws ChainError when it is not the requested block, or is not valid.
  */
 export function readBlock(answer: unknown, asked: { readonly height: number; readonly hash: string }): ScannedBlock {
   const block = asObject(answer, 'block');
   const height = asCount(block.height, 'height of a block');
   if (block.hash !== asked.hash || height !== asked.height) throw unsound('another block than was asked for');
-  // Only block 0 has none below it.
+  // Only block 0 has no parent.
   const parent = height === 0 ? '0'.repeat(64) : asHash(block.previousblockhash, 'parent of a block');
   const transfers: Transfer[] = [];
   const spends: { key: string; txid: string }[] = [];
@@ -34,7 +36,7 @@ export function readBlock(answer: unknown, asked: { readonly height: number; rea
   for (const [index, entry] of txs.entries()) {
     const tx = asObject(entry, 'transaction');
     if (index === 0) continue;
-    // A transfer out of MWEB has another txid here than it had while it waited: this one counts.
+    // A transfer out of MWEB had another txid in the mempool; this one counts.
     const txid = asHash(tx.txid, 'txid');
     if (txids.has(txid)) throw unsound('a transaction twice');
     txids.add(txid);
@@ -57,7 +59,7 @@ export function readTransfers(tx: Readonly<Record<string, unknown>>, txid: strin
     places.add(output.n);
     const { type, address, addresses } = asObject(output.scriptPubKey, 'script of an output');
     if (!addressed.has(type)) continue;
-    // Before version 22 of Bitcoin Core it is a list.
+    // A list before version 22 of Bitcoin Core.
     const to = asText(address ?? (Array.isArray(addresses) ? addresses[0] : null), 'address of an output');
     const key = outpointKey({ txid, vout: asCount(output.n, 'place of an output') });
     const amount = asCoins(output.value, 'amount of an output');

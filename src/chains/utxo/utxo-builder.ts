@@ -1,7 +1,7 @@
 import { maxUnits, minUnits } from '../../money.ts';
 import { ChainError, type Held, type PaymentIntent, type PreparedTx, type SweepCost } from '../chain-adapter.ts';
-import type { UtxoNetwork } from '../network-config.ts';
-import { depositPath, hotWalletPath, type Network, networkOfChain } from '../networks.ts';
+import type { UtxoNetwork } from '../networks/network-config.ts';
+import { depositPath, hotWalletPath, type Network, networkOfChain } from '../networks/networks.ts';
 import type { OwnOutput, OwnOutputs } from '../own-outputs.ts';
 import { maxPayloadBytes } from '../signer.ts';
 import { type ChangeRules, selectCoins, settleChange, splitEvenly } from './coin-selection.ts';
@@ -25,9 +25,9 @@ export interface UtxoBuilderOptions {
   readonly outputs: OwnOutputs;
 }
 
-/** So many payments can be made between two blocks, each from an output of its own. */
+/** Number of payments that can be made between two blocks, each from an output of its own. */
 const wantedOutputs = 12;
-/** How often a selection is made anew because outputs turned out to be spent. */
+/** How often coins are selected anew because selected outputs turned out to be spent. */
 const maxSelections = 10;
 
 /** Builds the unsigned transactions of one chain. */
@@ -46,13 +46,19 @@ export class UtxoBuilder {
     this.#params = utxoParams(network.chain, network.net);
     this.#paths = paths;
     const script = scriptOfAddress(this.#params, hotWallet);
-    if (!script) throw new Error(`the hot wallet's address is none of ${network.chain} (${network.net})`);
+    if (!script) throw new Error(`the hot wallet's address is not an address of ${network.chain} (${network.net})`);
     this.#hot = { address: hotWallet, script };
   }
 
   /**
-   * @throws ChainError `hot_wallet_low` when what is unspent and free does not suffice, `below_dust`, `below_fee` for a
-   *   sweep that is not worth its fee, `too_large` for one that no signer takes, `fee_above_maximum` when nodes ask for more than the settings allow.
+   * Builds an unsigned transaction.
+   *
+   * @throws ChainError
+   * - `hot_wallet_low` when the unspent and unreserved outputs do not suffice;
+   * - `below_dust`;
+   * - `below_fee` for a sweep that is not worth its fee;
+   * - `too_large` for a sweep that no signer accepts;
+   * - `fee_above_maximum` when nodes ask for more than the settings allow.
    */
   async prepare(node: UtxoNode, intent: PaymentIntent, held: Held): Promise<PreparedTx> {
     const recipient = this.#recipient(intent);
@@ -64,7 +70,10 @@ export class UtxoBuilder {
       : this.#sweep(node, intent, intent.from, held, rules);
   }
 
-  /** Null when the old one pays enough, when nothing can be taken away to pay more, or when more is not allowed. */
+  /**
+   * Builds a replacement. Null when the old fee is high enough, when no output can be lowered to
+   * pay more, or when a higher fee is not allowed.
+   */
   async replace(node: UtxoNode, intent: PaymentIntent, old: PreparedTx): Promise<PreparedTx | null> {
     const recipient = this.#recipient(intent);
     const unsigned = decodePsbt(old.payload);
@@ -79,7 +88,7 @@ export class UtxoBuilder {
     if (old.fee >= feeOf(rate, this.#size(inputs.length, fixed, pieces))) return null;
     for (let count = pieces; count >= 1; count -= 1) {
       const size = this.#size(inputs.length, fixed, count);
-      // BIP125, rule 4: it pays for its own way as well as for that of the old one.
+      // BIP125, rule 4: it pays for its own relay as well as for that of the old one.
       const fee = maxUnits(old.fee + feeOf(terms.increment, size), feeOf(rate, size));
       if (fee > feeOf(this.#network.feeCeiling, size)) return null;
       if (left - fee < dust * BigInt(count)) continue;
@@ -89,7 +98,10 @@ export class UtxoBuilder {
     return null;
   }
 
-  /** With one output to the hot wallet; while that has few of its own, a sweep may make more. */
+  /**
+   * The cost of a sweep with one output to the hot wallet. While that wallet has few outputs, a
+   * sweep may make more.
+   */
   async sweepCost(node: UtxoNode, { from }: PaymentIntent): Promise<SweepCost> {
     const rate = this.#rate(await node.feeTerms(this.#network.feeTarget));
     const fee = feeOf(rate, this.#size(from?.length ?? 0, [], 1));
@@ -110,7 +122,7 @@ export class UtxoBuilder {
     let coins = known.filter(({ key, spentBy }) => spentBy === null && !held.has(outpointReservation(key)));
     for (let selections = 0; selections < maxSelections; selections += 1) {
       const selection = selectCoins(coins, amount, recipient, rules);
-      if (!selection) throw new ChainError('hot_wallet_low', 'the hot wallet has not enough coins', ofChain);
+      if (!selection) throw new ChainError('hot_wallet_low', 'the hot wallet has not enough free coins', ofChain);
       const spent = await this.#unusable(node, selection.inputs);
       if (spent.size === 0) {
         const change = selection.change.map((part) => ({ script: this.#hot.script, amount: part }));
@@ -122,7 +134,7 @@ export class UtxoBuilder {
       }
       coins = coins.filter(({ key }) => !spent.has(key));
     }
-    throw new ChainError('stale_outputs', 'too many outputs of the hot wallet are spent meanwhile', ofChain);
+    throw new ChainError('stale_outputs', 'too many outputs of the hot wallet were spent meanwhile', ofChain);
   }
 
   async #sweep(
@@ -146,14 +158,15 @@ export class UtxoBuilder {
     }
     const spent = await this.#unusable(node, inputs);
     if (spent.size > 0) throw new ChainError('stale_outputs', 'an output that should be swept is spent', ofChain);
-    // The inputs of the hot wallet are gone afterwards, those of deposit addresses were never part of it.
+    // The hot wallet's inputs leave its set; inputs of deposit addresses were never part of it.
     const hotInputs = inputs.filter(({ index }) => index === null).length;
     const sweeping = { ...rules, has: rules.has - hotInputs + inputs.length };
     const settled = settleChange(inputs, 0n, [], sweeping);
     if (!settled) throw new ChainError('below_fee', 'what should be swept is not worth the fee', final);
     const outputs = settled.change.map((part) => ({ script: this.#hot.script, amount: part }));
     const tx = this.#build(await this.#inputs(node, inputs), outputs);
-    if (tx.payload.length > maxPayloadBytes) throw new ChainError('too_large', 'no signer takes so much', final);
+    if (tx.payload.length > maxPayloadBytes)
+      throw new ChainError('too_large', 'the sweep is larger than the signer accepts', final);
     return tx;
   }
 
@@ -183,8 +196,8 @@ export class UtxoBuilder {
   }
 
   /**
-   * Keys of those that cannot be spent now: a block or a transaction that waits spends them, no block holds them yet, or
-   * the node tells another amount or script.
+   * Keys of the outputs that cannot be spent now. A block or a mempool transaction spends them, no
+   * block holds them yet, or the node tells another amount or script.
    */
   async #unusable(node: UtxoNode, outputs: readonly OwnOutput[]): Promise<Set<string>> {
     const found = await node.outputs(outputs.map(outpointOf), true);
@@ -198,7 +211,7 @@ export class UtxoBuilder {
 
   #scriptOf({ address }: OwnOutput): Uint8Array {
     const script = scriptOfAddress(this.#params, address);
-    if (!script) throw new Error(`${address} is no address of ${this.#network.chain}`);
+    if (!script) throw new Error(`${address} is not an address of ${this.#network.chain}`);
     return script;
   }
 
@@ -206,11 +219,11 @@ export class UtxoBuilder {
     if (contract !== null) throw new ChainError('no_tokens', `${this.#network.chain} has no tokens`, final);
     if (tag !== null) throw new ChainError('no_tags', `${this.#network.chain} has no tags`, final);
     const script = scriptOfAddress(this.#params, to);
-    if (!script) throw new ChainError('wrong_recipient', `${to} is no address of ${this.#network.chain}`, final);
+    if (!script) throw new ChainError('wrong_recipient', `${to} is not an address of ${this.#network.chain}`, final);
     return script;
   }
 
-  /** In the smallest unit for 1,000 virtual bytes. */
+  /** The fee rate, in the smallest unit for 1,000 virtual bytes. */
   #rate({ estimate, least }: FeeTerms): bigint {
     const { feeFloor, feeCeiling } = this.#network;
     if (least > feeCeiling) {
@@ -227,14 +240,16 @@ export class UtxoBuilder {
     return { form, script: this.#hot.script, dust, leastPiece, wanted: wantedOutputs, has, rate };
   }
 
-  /** Of a transaction with these outputs and so many to the hot wallet. */
+  /**
+   * The virtual size of a transaction with these outputs and `pieces` outputs to the hot wallet.
+   */
   #size(inputs: number, fixed: readonly { readonly script: Uint8Array }[], pieces: number): number {
     const scripts = [...fixed.map(({ script }) => script), ...Array<Uint8Array>(pieces).fill(this.#hot.script)];
     return virtualSize(ownForm(this.#params), inputs, scripts);
   }
 }
 
-/** Asking again does not help. */
+/** A retry does not help. */
 const final = { retryable: false, isOfChain: true } as const;
 const ofChain = { isOfChain: true } as const;
 
@@ -244,7 +259,7 @@ function prepared(unsigned: UnsignedTx): PreparedTx {
   return { payload, reserves, fee: totalOf(unsigned.inputs) - totalOf(unsigned.outputs), expiresAt: null };
 }
 
-/** Keys of the inputs whose transactions before them are the largest, enough of them to take so many bytes away. */
+/** Keys of the inputs with the largest previous transactions, enough of them to save `bytes`. */
 function heaviest(inputs: readonly UnsignedInput[], bytes: number): string[] {
   const size = ({ previous }: UnsignedInput): number => previous?.length ?? 0;
   const keys: string[] = [];

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BlockRef, ScannedBlock, Transfer } from '../chain-adapter.ts';
-import { type JsonRpcNode, RpcError } from '../json-rpc.ts';
-import { asList, asObject, NodeFault, unsound } from '../node-answer.ts';
+import { type JsonRpcNode, RpcError } from '../nodes/json-rpc.ts';
+import { asList, asObject, NodeFault, unsound } from '../nodes/node-answer.ts';
 import type { Outpoint } from './outpoint.ts';
 import { parseCoins } from './utxo-amount.ts';
 import { asCoins, asCount, asHash, asHeight, asHex, asInteger } from './utxo-answer.ts';
@@ -12,9 +12,9 @@ export interface UnspentOutput {
   readonly amount: bigint;
   /** In hex. */
   readonly script: string;
-  /** 0 while its transaction waits for a block. */
+  /** 0 while its transaction is in the mempool. */
   readonly confirmations: number;
-  /** The newest block when the node was asked. */
+  /** The newest block at the time of the answer. */
   readonly best: string;
 }
 
@@ -25,13 +25,13 @@ export interface BlockHeader extends BlockRef {
   readonly time: number;
 }
 
-/** What a node and its neighbours ask for, in the smallest unit for 1,000 virtual bytes. */
+/** The fee rates of a node and the network, in the smallest unit for 1,000 virtual bytes. */
 export interface FeeTerms {
-  /** What confirms within the blocks asked for; null while the node cannot tell. */
+  /** The rate that confirms within the requested blocks; null while the node cannot tell. */
   readonly estimate: bigint | null;
-  /** Below it a transaction is not taken at all. */
+  /** Below this rate the node refuses a transaction. */
   readonly least: bigint;
-  /** By so much a replacement must be above what it replaces. */
+  /** The rate by which a replacement must exceed the replaced transaction. */
   readonly increment: bigint;
 }
 
@@ -51,14 +51,14 @@ export const rpcCode = {
 const batchSize = 50;
 
 /**
- * The questions that are put to a node of Bitcoin Core's family, and its answers once they make sense. Needs neither a
+ * The RPC calls to a node of Bitcoin Core's family, with checked answers. The node needs neither a
  * wallet nor an index of transactions.
  */
 export class UtxoNode {
   readonly #rpc: JsonRpcNode;
   readonly #slow: JsonRpcNode;
 
-  /** @param slow The same node, for a question that takes minutes. */
+  /** @param slow The same node with a longer timeout, for a call that takes minutes. */
   constructor(rpc: JsonRpcNode, slow: JsonRpcNode = rpc) {
     this.#rpc = rpc;
     this.#slow = slow;
@@ -74,7 +74,7 @@ export class UtxoNode {
     return hash === null ? null : asHash(hash, 'hash of a block');
   }
 
-  /** Hashes of blocks that are not above the newest one; none when one is. */
+  /** Hashes of blocks up to the newest one; none when one of them is above it. */
   async hashesFrom(height: number, count: number): Promise<string[]> {
     const calls = Array.from({ length: count }, (_, index) => ({ method: 'getblockhash', params: [height + index] }));
     const hashes = await orNull(this.#batch(calls), rpcCode.badParameter);
@@ -120,7 +120,9 @@ export class UtxoNode {
     return (await orNull(this.#call('getmempoolentry', [txid]), rpcCode.noSuchThing)) !== null;
   }
 
-  /** Transfers of transactions that wait for a block, by txid. Those that wait no longer are left out. */
+  /**
+   * Transfers of mempool transactions, by txid. Transactions that left the mempool are left out.
+   */
   async waitingTransfers(txids: readonly string[]): Promise<Map<string, Transfer[]>> {
     const found = new Map<string, Transfer[]>();
     for (let from = 0; from < txids.length; from += batchSize) {
@@ -135,7 +137,10 @@ export class UtxoNode {
     return found;
   }
 
-  /** Null where there is none, or a block spends it. `withMempool`: or a transaction that waits. */
+  /**
+   * The outputs in the order asked. Null for a missing one, or one that a block spends. With
+   * `withMempool`, null also for one that a mempool transaction spends.
+   */
   async outputs(outpoints: readonly Outpoint[], withMempool: boolean): Promise<(UnspentOutput | null)[]> {
     const calls = outpoints.map(({ txid, vout }) => ({ method: 'gettxout', params: [txid, vout, withMempool] }));
     const answers: unknown[] = [];
@@ -155,15 +160,18 @@ export class UtxoNode {
     };
   }
 
-  /** The keys of the outputs that a transaction of a block spends; null when the block holds no such transaction. */
+  /**
+   * The keys of the outputs that a transaction of a block spends; null when the block does not hold
+   * the transaction.
+   */
   async spendsIn(txid: string, blockHash: string): Promise<string[] | null> {
     const tx = await this.#transactionIn(txid, blockHash);
     return tx === null ? null : readSpends(tx);
   }
 
   /**
-   * The bytes of a transaction of a block, in hex, of which an output is unspent; null when the block holds no such
-   * transaction.
+   * The bytes of a transaction of a block, in hex, when one of its outputs is unspent. Null when
+   * the block does not hold the transaction.
    */
   async rawIn(txid: string, blockHash: string): Promise<string | null> {
     try {
@@ -172,12 +180,15 @@ export class UtxoNode {
       if (!(error instanceof RpcError)) throw error;
       if (error.code === rpcCode.noSuchThing) return null;
     }
-    // Versions before 0.16 (Dogecoin) do not know the third parameter, and find it by what is unspent of it.
+    // Versions before 0.16 (Dogecoin) lack the third parameter, and find the transaction by its
+    // unspent outputs.
     const raw = await orNull(this.#call('getrawtransaction', [txid, 0]), rpcCode.noSuchThing);
     return raw === null ? null : asHex(raw, 'bytes of a transaction');
   }
 
-  /** The block that holds a transaction, where the node can tell by the txid alone (-txindex); else null. */
+  /**
+   * The block of a transaction, if the node can tell it by the txid alone (-txindex); else null.
+   */
   async blockOf(txid: string): Promise<string | null> {
     const answer = await orNull(this.#call('getrawtransaction', [txid, 1]), rpcCode.noSuchThing);
     if (answer === null) return null;
@@ -186,12 +197,12 @@ export class UtxoNode {
     return tx.blockhash === undefined ? null : asHash(tx.blockhash, 'block of a transaction');
   }
 
-  /** @throws RpcError when the node does not take it. */
+  /** @throws RpcError when the node refuses it. */
   async send(raw: string): Promise<string> {
     return asHash(await this.#call('sendrawtransaction', [raw]), 'txid');
   }
 
-  /** @param blocks Within which a transaction should confirm. */
+  /** @param blocks Blocks within which a transaction should confirm. */
   async feeTerms(blocks: number): Promise<FeeTerms> {
     const [smart, pool, network] = await this.#batch([
       { method: 'estimatesmartfee', params: [blocks] },
@@ -203,7 +214,7 @@ export class UtxoNode {
     const relay = asCoins(relayfee, 'relay fee');
     const least = asCoins(mempoolminfee, 'least fee of the mempool');
     return {
-      // Absent, or -1 in old versions, while too few transactions were seen.
+      // Absent, or -1 in old versions, while the node has seen too few transactions.
       estimate: parseCoins(asObject(smart, 'estimate of the fee').feerate),
       least: least > relay ? least : relay,
       increment: asCoins(incrementalfee ?? relayfee, 'increment of the fee'),
@@ -211,10 +222,10 @@ export class UtxoNode {
   }
 
   /**
-   * What is unspent of each script (in hex) in the newest block. The node reads all outputs there are, which takes
-   * minutes on a large chain; it does one such scan at a time.
+   * The unspent amount of each script (in hex) in the newest block. The node reads all unspent
+   * outputs, which takes minutes on a large chain; it runs one such scan at a time.
    *
-   * @throws RpcError `noSuchMethod` where the node cannot do it.
+   * @throws RpcError `noSuchMethod` when the node lacks the call.
    */
   async balances(scripts: ReadonlyMap<string, string>): Promise<Map<string, bigint>> {
     const found = new Map([...scripts.keys()].map((script) => [script, 0n]));
@@ -225,13 +236,13 @@ export class UtxoNode {
       const { scriptPubKey, amount } = asObject(entry, 'output');
       const script = asHex(scriptPubKey, 'script of an output');
       const sum = found.get(script);
-      if (sum === undefined) throw unsound('an output that nobody asked for');
+      if (sum === undefined) throw unsound('an output that was not asked for');
       found.set(script, sum + asCoins(amount, 'amount of an output'));
     }
     return found;
   }
 
-  /** The node may be busy with a scan of somebody else. */
+  /** Starts a scan. The node may be busy with the scan of another client. */
   async #scan(descriptors: readonly string[]): Promise<unknown> {
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -244,7 +255,7 @@ export class UtxoNode {
     }
   }
 
-  /** What is wrong with the node, each with what to do. */
+  /** The problems of the node, each with its remedy. */
   async problems({ genesis, depth }: { genesis: string; depth: number }): Promise<{
     readonly problems: readonly string[];
     readonly isSyncing: boolean;
@@ -256,7 +267,8 @@ export class UtxoNode {
     const info = asObject(await this.#call('getblockchaininfo'), 'state of the chain');
     const blocks = asCount(info.blocks, 'number of blocks');
     const headers = asCount(info.headers, 'number of headers');
-    // A header comes before its block, so that a node that is not behind may lack the newest one or two.
+    // A header comes before its block, so that a node which is not behind may lack the newest one
+    // or two.
     const isSyncing = info.initialblockdownload === true || headers - blocks > 2;
     if (isSyncing) found.push(`it is still catching up, at block ${blocks} of ${headers}: wait`);
     if (info.pruned === true) {
@@ -276,7 +288,8 @@ export class UtxoNode {
       if (!(error instanceof RpcError)) throw error;
       if (error.code === rpcCode.noSuchThing) return null;
     }
-    // Versions before 0.16 (Dogecoin) do not know the third parameter: look the whole block through.
+    // Versions before 0.16 (Dogecoin) lack the third parameter, so that the whole block is
+    // searched.
     const block = await orNull(this.#unpruned(this.#call('getblock', [blockHash, 2])), rpcCode.noSuchThing);
     if (block === null) return null;
     const txs = asList(asObject(block, 'block').tx, 'transactions of a block');
@@ -290,12 +303,12 @@ export class UtxoNode {
     return tx;
   }
 
-  /** Transactions that wait for a block; null for one that waits no longer. */
+  /** The mempool transactions; null for one that left the mempool. */
   async #transactions(txids: readonly string[]): Promise<unknown[]> {
     const calls = txids.map((txid) => ({ method: 'getrawtransaction', params: [txid, 1] }));
     const all = await orNull(this.#batch(calls), rpcCode.noSuchThing);
     if (all) return all;
-    // One of them has just left, for which the batch was refused as a whole.
+    // One of them has just left the mempool, for which the node refused the whole batch.
     const each: unknown[] = [];
     for (const txid of txids) {
       each.push(await orNull(this.#call('getrawtransaction', [txid, 1]), rpcCode.noSuchThing));
@@ -303,7 +316,7 @@ export class UtxoNode {
     return each;
   }
 
-  /** Blocks that a node does not have are a fault of the node: another one may have them. */
+  /** A block that the node lacks is a fault of the node: another one may have it. */
   async #unpruned<T>(answer: Promise<T>): Promise<T> {
     try {
       return await answer;
@@ -322,7 +335,7 @@ export class UtxoNode {
   }
 }
 
-/** A node that has just been started refuses everything for a while, which is no answer. */
+/** A node that was just started refuses every call for a while, which is no answer. */
 async function ready<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer;

@@ -1,21 +1,21 @@
-/** Which of a coin's chains: the one of value, the public test network, or one of one's own. */
+/** A network of a coin: the main network, the public test network, or a private one. */
 export type UtxoNet = 'main' | 'test' | 'regtest';
 
-/** Below which value an output is dust, which nodes relay no transaction for. */
+/** The value below which an output is dust. Nodes relay no transaction with a dust output. */
 export interface DustRule {
-  /** What spending an output is taken to cost, in the smallest unit for 1,000 virtual bytes. */
+  /** The assumed cost of spending an output, in the smallest unit for 1,000 virtual bytes. */
   readonly rate: bigint;
-  /** No output may be below it, whatever its form. */
+  /** The least value of an output, in any form. */
   readonly least: bigint;
 }
 
-/** What tells one Bitcoin-like chain from another. */
+/** The differences between Bitcoin-like chains. */
 export interface UtxoParams {
-  /** Human-readable part of segwit addresses (BIP173); null where the coin has none. */
+  /** Human-readable part of segwit addresses (BIP173); null for a coin without them. */
   readonly bech32: string | null;
   readonly pubKeyHash: number;
   readonly scriptHash: number;
-  /** Of private keys in wallet import format; named because libraries ask for it. */
+  /** Version of private keys in Wallet Import Format; the library requires it. */
   readonly wif: number;
   /** Hash of block 0. */
   readonly genesis: string;
@@ -29,7 +29,7 @@ function params(bech32: string | null, versions: Versions, genesis: string): Omi
   return { bech32, pubKeyHash, scriptHash, wif, genesis };
 }
 
-/** From each project's chainparams.cpp. */
+/** From the chainparams.cpp of each project. */
 const table: Readonly<Record<string, Readonly<Record<UtxoNet, Omit<UtxoParams, 'dust'>>>>> = {
   bitcoin: {
     main: params('bc', [0x00, 0x05, 0x80], '000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f'),
@@ -49,9 +49,9 @@ const table: Readonly<Record<string, Readonly<Record<UtxoNet, Omit<UtxoParams, '
 };
 
 /**
- * Bitcoin and Litecoin: DUST_RELAY_TX_FEE of each project's policy.h. Dogecoin has two bounds; an output between them
- * must be paid for once more in the fee, so that the upper one is taken, 0.01 DOGE since version 1.14.5
- * (doc/fee-recommendation.md of the project).
+ * Bitcoin and Litecoin: DUST_RELAY_TX_FEE of each project's policy.h. Dogecoin has two bounds, and
+ * an output between them costs an extra fee. So the upper one is taken, 0.01 DOGE since version
+ * 1.14.5 (doc/fee-recommendation.md of the project).
  */
 const dust: Readonly<Record<string, DustRule>> = {
   bitcoin: { rate: 3_000n, least: 0n },
@@ -65,6 +65,6 @@ export const utxoChains: readonly string[] = Object.keys(table);
 /** @throws Error for a chain that is not Bitcoin-like. */
 export function utxoParams(chain: string, net: UtxoNet): UtxoParams {
   const [found, rule] = [table[chain]?.[net], dust[chain]];
-  if (!found || !rule) throw new Error(`${chain} is no Bitcoin-like chain`);
+  if (!found || !rule) throw new Error(`${chain} is not a Bitcoin-like chain`);
   return { ...found, dust: rule };
 }

@@ -4,14 +4,17 @@ import { RawTx, Transaction } from '@scure/btc-signer';
 import { RawOldTx } from '@scure/btc-signer/script.js';
 import { compareOutpoints, type Outpoint, outpointKey } from './outpoint.ts';
 
-/** An input of an unsigned transaction, and all that signing it takes. */
+/** An input of an unsigned transaction, with all data for signing it. */
 export interface UnsignedInput {
   readonly outpoint: Outpoint;
   readonly amount: bigint;
   readonly script: Uint8Array;
-  /** Of the key that the script is locked to. Whoever signs judges it. */
+  /** Path of the key that the script is locked to. The signer checks it. */
   readonly path: string;
-  /** The transaction that made the output, where signatures do not cover the amount; null where they do (BIP143). */
+  /**
+   * The transaction that made the output, if signatures do not cover the amount; null if they do
+   * (BIP143).
+   */
   readonly previous: Uint8Array | null;
 }
 
@@ -23,20 +26,29 @@ export interface UnsignedOutput {
 export interface UnsignedTx {
   readonly inputs: readonly UnsignedInput[];
   readonly outputs: readonly UnsignedOutput[];
-  /** Signals BIP125: nodes may take another transaction with the same inputs and a higher fee in its place. */
+  /**
+   * Signals BIP125: nodes may accept another transaction with the same inputs and a higher fee in
+   * its place.
+   */
   readonly isReplaceable: boolean;
 }
 
 /** A proprietary field of BIP174: seven bytes of a name, then its number. */
 const fieldKey = (number: number): Uint8Array => Uint8Array.from([7, ...new TextEncoder().encode('gateway'), number]);
-/** An input's path. The field meant for it is keyed by a public key, and whoever prepares transactions knows addresses alone. */
+/**
+ * An input's path. The standard field is keyed by a public key, but the process that prepares
+ * transactions knows addresses only.
+ */
 const pathKey = fieldKey(0);
-/** The transaction before an input. In the field meant for it the library takes seconds over a large one. */
+/**
+ * The transaction before an input. In the standard field, the library takes seconds over a large
+ * one.
+ */
 const previousKey = fieldKey(1);
-// That what is spent is what the transaction before it says is checked here.
+// This module itself checks each input against the transaction before it.
 const options = { proprietary: 'ignore', unknown: 'strict', allowLegacyWitnessUtxo: true } as const;
 
-/** Inputs and outputs in the order of BIP69. Nothing in the transaction expires or waits for a time. */
+/** Encodes a transaction, with inputs and outputs in the order of BIP69. It has no lock time. */
 export function encodePsbt({ inputs, outputs, isReplaceable }: UnsignedTx): string {
   const tx = new Transaction({ ...options, version: 2, lockTime: 0 });
   for (const { outpoint, amount, script, path, previous } of inputs.toSorted(byOutpoint)) {
@@ -55,8 +67,8 @@ export function encodePsbt({ inputs, outputs, isReplaceable }: UnsignedTx): stri
 }
 
 /**
- * Reads what `encodePsbt` wrote, and nothing else: a field more or less, another order or another way to write the same
- * is refused.
+ * Reads the output of `encodePsbt` and nothing else. A field more or less, another order or another
+ * encoding is refused.
  *
  * @throws Error saying what is wrong.
  */
@@ -85,10 +97,14 @@ function decodeInput(tx: Transaction, index: number): UnsignedInput {
   return { outpoint, ...spent, path: new TextDecoder().decode(path), previous };
 }
 
-/** @throws Error when an output is not the one of the transaction that is said to have made it. */
+/**
+ * Checks an output against the transaction that is said to have made it.
+ *
+ * @throws Error when it is not the output of that transaction.
+ */
 function refuseOther(previous: Uint8Array, { txid, vout }: Outpoint, { amount, script }: UnsignedOutput): void {
   const made = RawTx.decode(previous);
-  // Shown with the first byte last.
+  // A txid is shown in reverse byte order.
   const hash = Buffer.from(sha256(sha256(RawOldTx.encode(made)))).reverse();
   const output = made.outputs[vout];
   if (hash.toString('hex') !== txid || output?.amount !== amount || Buffer.compare(output.script, script) !== 0) {

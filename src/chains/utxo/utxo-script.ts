@@ -1,17 +1,21 @@
 import { Address, OutScript, p2pkh, p2wpkh } from '@scure/btc-signer';
 import type { UtxoParams } from './utxo-params.ts';
 
-/** How outputs of our own are locked: to a key in a witness program where the coin has them, to a key's hash elsewhere. */
+/**
+ * How our own outputs are locked: to a key in a witness program if the coin has them, to a key's
+ * hash otherwise.
+ */
 export type OwnForm = 'p2wpkh' | 'p2pkh';
 
 export function ownForm({ bech32 }: UtxoParams): OwnForm {
   return bech32 === null ? 'p2pkh' : 'p2wpkh';
 }
 
-/** What locks an output that is paid to the address, and null when it is no address of the chain. */
+/** The script that locks an output to the address; null when it is not an address of the chain. */
 export function scriptOfAddress(params: UtxoParams, address: string): Uint8Array | null {
   try {
-    // Without a prefix the library would take the text for Base58Check, which refuses it by its checksum.
+    // Without a prefix the library takes the text for Base58Check, which refuses it by its
+    // checksum.
     const network = { ...params, bech32: params.bech32 ?? '' };
     return OutScript.encode(Address(network).decode(address));
   } catch {
@@ -27,7 +31,10 @@ export function ownAddress(params: UtxoParams, publicKey: Uint8Array): { address
   return { address: payment.address, script: payment.script };
 }
 
-/** The value below which nodes relay no transaction with the output, as Bitcoin Core's GetDustThreshold counts. */
+/**
+ * The value below which nodes relay no transaction with the output, as Bitcoin Core's
+ * GetDustThreshold counts.
+ */
 export function dustLimit({ dust }: UtxoParams, script: Uint8Array): bigint {
   const isWitness = script[1] === script.length - 2 && (script[0] === 0 || isVersion(script[0] ?? 0));
   const bytes = outputBytes(script) + (isWitness ? 67 : 148);
@@ -35,7 +42,7 @@ export function dustLimit({ dust }: UtxoParams, script: Uint8Array): bigint {
   return byRate > dust.least ? byRate : dust.least;
 }
 
-/** OP_1 to OP_16, which begin a witness program of that version. */
+/** Whether an opcode is OP_1 to OP_16, which begin a witness program of that version. */
 function isVersion(opcode: number): boolean {
   return opcode >= 0x51 && opcode <= 0x60;
 }
@@ -46,14 +53,15 @@ function outputBytes(script: Uint8Array): number {
 }
 
 /**
- * Virtual bytes of a signed transaction that spends outputs of our own, each with the longest signature there is
- * (72 bytes with the byte that tells what it covers), so that it is at most this long.
+ * Virtual bytes of a signed transaction that spends our own outputs. Each input counts with the
+ * longest signature: 72 bytes with its sighash byte. So the real transaction is at most this long.
  */
 export function virtualSize(form: OwnForm, inputs: number, scripts: readonly Uint8Array[]): number {
   const isWitness = form === 'p2wpkh';
   const outputs = scripts.reduce((sum, script) => sum + outputBytes(script), 0);
   const base = 8 + compactBytes(inputs) + compactBytes(scripts.length) + outputs + inputs * (isWitness ? 41 : 148);
-  // Marker and flag; for each input the count of two, the signature and the key, each after its length.
+  // Marker and flag; for each input the count of two items, the signature and the key, each after
+  // its length.
   const witness = isWitness ? 2 + inputs * 108 : 0;
   return Math.ceil((base * 4 + witness) / 4);
 }
@@ -67,7 +75,7 @@ function compactBytes(count: number): number {
   return count < 253 ? 1 : 3;
 }
 
-/** What a size costs at a rate for 1,000 virtual bytes, rounded up. */
+/** The fee of a size at a rate for 1,000 virtual bytes, rounded up. */
 export function feeOf(rate: bigint, size: number): bigint {
   return (rate * BigInt(size) + 999n) / 1_000n;
 }

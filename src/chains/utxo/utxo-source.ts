@@ -1,12 +1,12 @@
 import type { ScannedBlock } from '../chain-adapter.ts';
-import type { BlockSource } from '../scan-blocks.ts';
+import type { BlockSource } from '../nodes/scan-blocks.ts';
 import type { UtxoNode } from './utxo-node.ts';
 
-/** So many outputs are read at once at most, unless one block alone has more. */
+/** The most outputs that are read at once, unless one block alone has more. */
 const outputsAtOnce = 4_000;
 const blocksAtOnce = 20;
 
-/** The blocks of one node for one scan. Small ones are read several at once. */
+/** The blocks of one node for one scan. Small blocks are read several at once. */
 export class UtxoSource implements BlockSource {
   readonly #node: UtxoNode;
   readonly #ahead = new Map<number, ScannedBlock>();
@@ -14,7 +14,7 @@ export class UtxoSource implements BlockSource {
   #left: number;
   #atOnce = 1;
 
-  /** @param maxBlocks So many are read at most, from whatever height. */
+  /** @param maxBlocks The most blocks that a scan reads, from any height. */
   constructor(node: UtxoNode, maxBlocks: number) {
     this.#node = node;
     this.#left = maxBlocks;
@@ -29,7 +29,10 @@ export class UtxoSource implements BlockSource {
     return this.#node.hashAt(height);
   }
 
-  /** Each block that was read ahead is given once, so that a second question finds what has changed meanwhile. */
+  /**
+   * Each block that was read ahead is returned once, so that a second request sees what changed
+   * meanwhile.
+   */
   async block(height: number): Promise<ScannedBlock | null> {
     const known = this.#ahead.get(height);
     this.#ahead.delete(height);

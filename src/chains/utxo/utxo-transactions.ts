@@ -1,6 +1,6 @@
 import type { PaymentIntent, PreparedTx } from '../chain-adapter.ts';
-import type { UtxoNetwork } from '../network-config.ts';
-import { depositPath, hotWalletPath, type Network, networkOfChain } from '../networks.ts';
+import type { UtxoNetwork } from '../networks/network-config.ts';
+import { depositPath, hotWalletPath, type Network, networkOfChain } from '../networks/networks.ts';
 import { SignerError } from '../signer.ts';
 import type { OpenedTx, Secp256k1Keys, TransactionSigner } from '../transaction-signer.ts';
 import { outpointReservation } from './outpoint.ts';
@@ -13,7 +13,7 @@ export interface UtxoTransactionsOptions {
   readonly keys: Secp256k1Keys;
 }
 
-/** Reads, judges and signs the transactions of one Bitcoin-like chain. */
+/** Reads, checks and signs the transactions of one Bitcoin-like chain. */
 export class UtxoTransactions implements TransactionSigner {
   readonly #chain: string;
   readonly #feeCeiling: bigint;
@@ -54,14 +54,14 @@ export class UtxoTransactions implements TransactionSigner {
     const to = scriptOfAddress(this.#params, intent.to);
     const isTo = (script: Uint8Array): boolean => to !== null && isSame(script, to);
     const payments = outputs.filter(({ script, amount }) => isTo(script) && amount === intent.amount);
-    // A payment to the hot wallet itself leaves its own output and any number of others.
+    // A payment to the hot wallet itself has its own output besides any number of change outputs.
     const others = outputs.filter((output) => output !== payments[0]);
     const isOwn = ({ script }: { script: Uint8Array }): boolean => isSame(script, this.#hot.script);
     const conditions: readonly (readonly [string, boolean])[] = [
       ['the chain of the transaction is not the one asked for', chain === this.#chain],
       ['the contract of the payment is of no token of the chain', intent.contract === null],
       ['the tag of the payment cannot be on the chain', intent.tag === null],
-      ['the recipient (to) of the payment is no address of the chain', to !== null],
+      ['the recipient (to) of the payment is not an address of the chain', to !== null],
       ['an input is not of the key that its path names', inputs.every((input) => this.#isOurs(input, isSweep))],
       ['an output is spent twice', new Set(keys).size === keys.length],
       ['the reserves are not the inputs of the transaction', isSameSet(tx.reserves, keys.map(outpointReservation))],
@@ -72,19 +72,21 @@ export class UtxoTransactions implements TransactionSigner {
       ...(isSweep
         ? ([
             ['a sweep does not go to the hot wallet', isTo(this.#hot.script)],
-            ['a sweep pays somebody else than the hot wallet', outputs.every(isOwn)],
+            ['a sweep pays an address other than the hot wallet', outputs.every(isOwn)],
             ['a sweep spends other outputs than it names (from)', isSameSet(intent.from, keys)],
             ['the amount of the sweep is not what its inputs are worth', spent === intent.amount],
           ] as const)
         : ([
             ['the transaction does not pay the amount to the recipient (to) of the payment', payments.length >= 1],
-            ['the transaction pays somebody else than the recipient and the hot wallet', others.every(isOwn)],
+            ['the transaction pays an address other than the recipient and the hot wallet', others.every(isOwn)],
           ] as const)),
     ];
     return conditions.filter(([, holds]) => !holds).map(([fault]) => fault);
   }
 
-  /** Whether the key at the path locks the output, and the path is one that such a transaction may spend from. */
+  /**
+   * Whether the key at the path locks the output, and such a transaction may spend from the path.
+   */
   #isOurs({ path, script, previous }: UnsignedInput, isSweep: boolean): boolean {
     // Where signatures do not cover the amount, the transaction that made the output must prove it.
     if (ownForm(this.#params) === 'p2pkh' && previous === null) return false;
@@ -98,7 +100,7 @@ export class UtxoTransactions implements TransactionSigner {
     return index >= 0 && index < 0x80000000 && path === depositPath(this.#network, index);
   }
 
-  /** At the highest rate, and with what would have been dust as change. */
+  /** The highest fee: at the highest rate, plus the change that would have been dust. */
   #mostFee({ inputs, outputs }: UnsignedTx): bigint {
     const scripts = [...outputs.map(({ script }) => script), this.#hot.script];
     const size = virtualSize(ownForm(this.#params), inputs.length, scripts);
@@ -107,7 +109,8 @@ export class UtxoTransactions implements TransactionSigner {
 
   #sign(payload: string, { inputs }: UnsignedTx): { txid: string; raw: string } {
     const tx = unsignedTransaction(payload);
-    // Signatures are by RFC 6979 and cover everything (SIGHASH_ALL, the only kind that the library signs unasked).
+    // Signatures are by RFC 6979 and cover the whole transaction (SIGHASH_ALL, the library's
+    // default).
     for (const [index, { path }] of inputs.entries()) tx.signIdx(this.#keys.secp256k1Key(path).privateKey, index);
     tx.finalize();
     return { txid: tx.id, raw: tx.hex };
@@ -118,7 +121,7 @@ function decode(payload: string): UnsignedTx {
   try {
     return decodePsbt(payload);
   } catch (error) {
-    throw new SignerError('refused', 'the payload is no transaction of a Bitcoin-like chain', error);
+    throw new SignerError('refused', 'the payload is not a transaction of a Bitcoin-like chain', error);
   }
 }
 

@@ -2,13 +2,18 @@ import type { Pending, Transfer } from '../chain-adapter.ts';
 import type { UtxoNode } from './utxo-node.ts';
 
 export interface WaitingLimits {
-  /** So many transactions are asked for in one call. */
+  /** The most transactions in one call. */
   readonly perCall: number;
-  /** So many are remembered; of those beyond nothing is told until others have left. */
+  /**
+   * The most transactions that are remembered. Further ones are not reported until others have
+   * left.
+   */
   readonly remembered: number;
 }
 
-/** The transfers that wait for a block. Each transaction is asked for once and remembered while it waits. */
+/**
+ * The transfers in the mempool. Each transaction is requested once, and remembered while it waits.
+ */
 export class WaitingTransfers {
   readonly #limits: WaitingLimits;
   readonly #known = new Map<string, readonly Transfer[]>();
@@ -17,7 +22,7 @@ export class WaitingTransfers {
     this.#limits = limits;
   }
 
-  /** @param known As in the port to a blockchain. */
+  /** @param known As in `ChainAdapter`. */
   async read(node: UtxoNode, known: readonly string[]): Promise<Pending> {
     const waiting = new Set(await node.mempool());
     for (const txid of this.#known.keys()) {

@@ -1,12 +1,12 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
-import { foreignGasCoins, networkById } from '../../chains/networks.ts';
+import { foreignGasCoins, networkById } from '../../chains/networks/networks.ts';
 
-/** How the report names an asset. */
+/** The name of an asset in the report. */
 export function assetName({ coin, network }: { coin: string | null; network: string | null }): string {
   return `${coin} on ${network}`;
 }
 
-/** A currency where it is on a chain. */
+/** A currency on its chain. */
 export interface ChainCurrency {
   readonly coin: string;
   readonly network: string;
@@ -14,7 +14,7 @@ export interface ChainCurrency {
   readonly decimals: number;
 }
 
-/** Everything that chains hold, gas that is no currency of ours included. */
+/** All assets on each chain, including gas coins that the gateway does not exchange. */
 export async function currenciesByChain(orm: MikroORM): Promise<Map<string, ChainCurrency[]>> {
   const rows = await orm.em
     .fork()
@@ -26,7 +26,7 @@ export async function currenciesByChain(orm: MikroORM): Promise<Map<string, Chai
   return byChain;
 }
 
-/** One asset of a chain; several currencies may be the same one. */
+/** One asset of a chain. Several currencies may share it. */
 export interface ChainAsset {
   readonly contract: string | null;
   readonly decimals: number;
@@ -34,7 +34,7 @@ export interface ChainAsset {
   readonly currencies: ReadonlySet<string>;
 }
 
-/** The assets of one chain's currencies. */
+/** Groups the currencies of one chain by asset. */
 export function chainAssets(currencies: readonly ChainCurrency[]): ChainAsset[] {
   return [...Map.groupBy(currencies, ({ contract }) => contract)].map(([contract, group]) => ({
     contract,

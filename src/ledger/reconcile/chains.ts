@@ -3,20 +3,23 @@ import { type ChainAdapter, ChainError } from '../../chains/chain-adapter.ts';
 import { Big, fromUnits } from '../../money.ts';
 import { assetName, type ChainAsset, type ChainCurrency, chainAssets } from './assets.ts';
 import { Tally } from './report.ts';
-import { type Ahead, readScannerState, scanAhead } from './scan-ahead.ts';
+import { readScannerState, type ScanAhead, scanAhead } from './scan-ahead.ts';
 import { inSnapshot } from './snapshot.ts';
-import { type AttemptRow, type DepositRow, heldByBook, readStored, type Stored } from './stored-chain.ts';
+import { type AttemptRow, type DepositRow, ledgerHoldings, readStoredChain, type StoredChain } from './stored-chain.ts';
 
-/** Holdings that an adapter is asked about at once. */
+/** Balances that one request to an adapter reads. */
 const batchSize = 500;
-/** Questions to an adapter at the same time. */
+/** Concurrent requests to an adapter. */
 const width = 4;
-/** A chain that makes a block while it is read is read again so often. */
+/** Attempts to read a chain without a new block in between. */
 const maxReadings = 5;
 
 const zero = new Big('0');
 
-/** Asks one chain, again while it moves on under the reading. A chain that does not answer is told of, and no more. */
+/**
+ * Reconciles one chain. Reads it again when a new block arrives during the read. A chain without an
+ * answer is reported as one fault and ends its check.
+ */
 export async function reconcileChain(
   orm: MikroORM,
   adapter: ChainAdapter,
@@ -48,7 +51,7 @@ async function readChain(
   const { chain } = adapter;
   const before = await readScannerState(orm.em.fork(), chain);
   const ahead = await scanAhead(adapter, before);
-  const stored = await inSnapshot(orm, (em) => readStored(em, chain, ahead, assets));
+  const stored = await inSnapshot(orm, (em) => readStoredChain(em, chain, ahead, assets));
   const hotWallet = await adapter.hotWallet();
   const moved = await movedUnbooked(adapter, stored.attempts, assets);
   const found = new Tally();
@@ -79,7 +82,7 @@ async function heldByAddresses(
   addresses: ReadonlySet<string>,
   { contract, decimals }: ChainAsset,
 ): Promise<Big> {
-  // The whole address, whatever the tag: on a shared one, each is ours.
+  // The whole address with all tags: on a shared address every tag is ours.
   const holdings = [...addresses].map((address) => ({ address, tag: null }));
   const batches = Array.from({ length: Math.ceil(holdings.length / batchSize) }, (_, index) =>
     holdings.slice(index * batchSize, (index + 1) * batchSize),
@@ -90,13 +93,14 @@ async function heldByAddresses(
 }
 
 /**
- * What the chain shows and the book rightly does not: coins from outside that lack confirmations, and those that lie above the
- * scanner's cursor. What was credited from a block that is gone counts negative until the scanner follows. Counted from
- * the scanner's height, because no deposit ripens before the scanner has seen it do so.
+ * The amount that the chain holds and the ledger rightly omits: deposits from outside without
+ * enough confirmations, and transfers above the scanner's cursor. A deposit that was credited from
+ * an orphaned block counts negative until the scanner notices the reorg. Confirmations count from
+ * the scanner's height, because a deposit is credited only once the scanner has seen it ripen.
  */
 function notCreditedYet(
-  { deposits, ownTxids, height, final }: Stored,
-  ahead: Ahead,
+  { deposits, ownTxids, height, final }: StoredChain,
+  ahead: ScanAhead,
   asset: ChainAsset,
   purpose: DepositRow['purpose'],
   isOurs: (address: string) => boolean,
@@ -119,22 +123,22 @@ function notCreditedYet(
   return amounts.reduce((total, amount) => total.plus(amount), zero);
 }
 
-/** What the scanner left out, because it cannot be booked. */
-function leftOut(stored: Stored, { contract, decimals }: ChainAsset, isOurs: (address: string) => boolean): Big {
+/** Sums the transfers that the scanner left out because the ledger cannot hold them. */
+function leftOut(stored: StoredChain, { contract, decimals }: ChainAsset, isOurs: (address: string) => boolean): Big {
   return stored.leftOut
     .filter((one) => one.contract === contract && isOurs(one.address))
     .reduce((total, { amount }) => total.plus(fromUnits(BigInt(amount), decimals)), zero);
 }
 
-/** Changes of what is held that the book has not seen yet, by asset. */
+/** Changes of holdings that are not in the ledger yet, by asset. */
 interface Moved {
   readonly deposits: ReadonlyMap<ChainAsset, Big>;
   readonly hot: ReadonlyMap<ChainAsset, Big>;
-  /** Payments that succeeded more than once. */
+  /** Payments with more than one successful transaction. */
   readonly twice: ReadonlySet<string>;
 }
 
-/** What transactions of ours moved before they were booked, each in a block. */
+/** Finds what our own mined transactions moved before the ledger booked them. */
 async function movedUnbooked(
   adapter: ChainAdapter,
   attempts: readonly AttemptRow[],
@@ -153,7 +157,7 @@ async function movedUnbooked(
   for (const [index, attempt] of attempts.entries()) {
     const status = statuses[index];
     if (status?.state !== 'mined') continue;
-    // A second success is no payment in flight: it stays a difference of what it took.
+    // A second success is not in flight: the amount that it took stays a difference.
     if (status.success && paid.has(attempt.payment)) {
       twice.add(attempt.payment);
       continue;
@@ -163,7 +167,7 @@ async function movedUnbooked(
     if (!status.success) continue;
     paid.add(attempt.payment);
     const asset = assets.find(({ currencies }) => currencies.has(assetName(attempt)));
-    // A sweep in the chain's own coin brings what its stated fee leaves.
+    // A sweep of the chain's own coin delivers the amount minus its stated fee.
     const isReduced = attempt.kind === 'sweep' && asset === native;
     const amount = new Big(attempt.amount).minus(isReduced ? attempt.fee : '0');
     add(payer, asset, zero.minus(amount));
@@ -173,8 +177,8 @@ async function movedUnbooked(
   return { ...moved, twice };
 }
 
-/** What the book holds on chains that nobody asked, or in currencies that are no more. */
-export async function checkUnseen(
+/** Reports ledger balances on chains that were not read, and in currencies that no longer exist. */
+export async function checkUnreadChains(
   em: EntityManager,
   adapters: ReadonlyMap<string, ChainAdapter>,
   currencies: ReadonlyMap<string, readonly ChainCurrency[]>,
@@ -183,7 +187,7 @@ export async function checkUnseen(
   const seen = new Set(
     [...currencies].flatMap(([chain, assets]) => (adapters.has(chain) ? assets.map(assetName) : [])),
   );
-  for (const { account, amount, ...asset } of await heldByBook(em)) {
+  for (const { account, amount, ...asset } of await ledgerHoldings(em)) {
     if (seen.has(assetName(asset))) continue;
     tally.count(account, 1);
     tally.amounts(account, `${assetName(asset)}, which no chain was asked about`, zero, amount);

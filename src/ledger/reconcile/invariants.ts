@@ -3,7 +3,7 @@ import { assetName } from './assets.ts';
 import type { ReconcileCheck, Tally } from './report.ts';
 import { countRows } from './snapshot.ts';
 
-/** Every transaction, and so the whole book, sums to zero in each asset. */
+/** Checks that every journal entry, and so the whole ledger, sums to zero in each asset. */
 export async function checkBook(em: EntityManager, tally: Tally): Promise<void> {
   const totals = await em.execute<{ coin: string; network: string; amount: string }[]>(
     `select coin, network, sum(amount)::text as amount from ledger_line group by coin, network order by coin, network`,
@@ -31,7 +31,10 @@ function addFaults(tally: Tally, check: ReconcileCheck, rows: readonly FaultRow[
   for (const { subject, expected, actual } of rows) tally.fault(check, subject, expected, actual);
 }
 
-/** Each order's events follow one another without a gap, and the order stands where the last one says. */
+/**
+ * Checks that each order's events follow one another without a gap, and that its status is that of
+ * the last event.
+ */
 export async function checkHistories(em: EntityManager, tally: Tally): Promise<void> {
   tally.count('histories', await countRows(em, 'exchange_order'));
   const rows = await em.execute<FaultRow[]>(
@@ -63,7 +66,7 @@ export async function checkHistories(em: EntityManager, tally: Tally): Promise<v
   addFaults(tally, 'histories', rows);
 }
 
-/** Each order has a deposit address, and no other order has the same. */
+/** Checks that each order has a deposit address, and shares it with no other order. */
 export async function checkAddresses(em: EntityManager, tally: Tally): Promise<void> {
   tally.count('addresses', await countRows(em, 'exchange_order'));
   const rows = await em.execute<FaultRow[]>(
@@ -77,7 +80,7 @@ export async function checkAddresses(em: EntityManager, tally: Tally): Promise<v
   addFaults(tally, 'addresses', rows);
 }
 
-/** A payment succeeds once, and a leg of a deposit is paid once. */
+/** Checks that a payment succeeds once, and that a leg of a deposit is paid once. */
 export async function checkPayments(em: EntityManager, tally: Tally): Promise<void> {
   tally.count('payments', await countRows(em, 'payment'));
   const rows = await em.execute<FaultRow[]>(

@@ -1,12 +1,18 @@
 import { Big, formatDecimal } from '../../money.ts';
 
 /**
- * What is compared. `deposits` and `hot`: the book with the chains. `chain`: a chain that gave no answer. `clients`: the
- * book with the rows of orders. `debits`: the account of an order that got more than its deposits cover. `rest`: what
- * orders that have ended are owed, with what waits to be sent back. `accounts`: the accounts that follow from
- * rows. `venue`: the book with the venue's fills and orders. `trades`: the rows with the venue's fills, and what trades
- * left at an exchange. `book`: the book with zero.
- * `histories`, `addresses`, `payments`: what must hold for every order and every payment.
+ * The checks of a reconciliation.
+ *
+ * - `deposits`, `hot`: the ledger against the chains.
+ * - `chain`: a chain that gave no answer.
+ * - `clients`: the ledger against the order rows.
+ * - `debits`: the account of an order that received more than its deposits cover.
+ * - `rest`: what ended orders are owed, against the refunds that still wait.
+ * - `accounts`: the accounts that follow from rows.
+ * - `venue`: the ledger against the venue's fills and orders.
+ * - `trades`: the rows against the venue's fills, and what trades left at an exchange.
+ * - `book`: the ledger against zero.
+ * - `histories`, `addresses`, `payments`: invariants of every order and every payment.
  */
 export const reconcileChecks = [
   'chain',
@@ -27,32 +33,33 @@ export const reconcileChecks = [
 export type ReconcileCheck = (typeof reconcileChecks)[number];
 
 /**
- * One comparison. Amounts are decimal text with the signs of the book: what we hold is positive, what we owe is
- * negative. `difference` is `expected - in_flight - actual`, or 1 where no amounts are compared.
+ * One comparison. Amounts are decimal text with the ledger's signs: what we hold is positive, what
+ * we owe is negative. `difference` is `expected - in_flight - actual`, or 1 where no amounts are
+ * compared.
  */
 export interface ReconcileRow {
   readonly check: ReconcileCheck;
-  /** An asset ('USDT on TRC20'), or what else is compared. */
+  /** An asset ('USDT on TRC20'), or the name of another subject. */
   readonly subject: string;
-  /** By the chains, the venue or the rows. */
+  /** The value from the chains, the venue or the rows. */
   readonly expected: string;
-  /** By the book, or by what is checked. */
+  /** The value from the ledger, or from the checked rows. */
   readonly actual: string;
-  /** What has happened outside and is rightly not booked yet. */
+  /** What happened outside and is rightly not booked yet. */
   readonly in_flight: string;
   readonly difference: string;
 }
 
 export interface ReconcileReport {
-  /** The totals of each asset, zero or not, and of the rest only what differs. */
+  /** The totals of each asset, zero or not. Of all other subjects only differences. */
   readonly rows: readonly ReconcileRow[];
-  /** How many rows differ. */
+  /** Number of rows that differ. */
   readonly differences: number;
-  /** How many comparisons each check made. */
+  /** Number of comparisons of each check. */
   readonly checked: Readonly<Record<ReconcileCheck, number>>;
 }
 
-/** The report as a table for people: the rows that have something to say, and a summary. */
+/** Renders the report for people: a table of the rows that are not all zero, and a summary. */
 export function renderReport({ rows, differences, checked }: ReconcileReport): string {
   const shown = rows.filter(({ expected, actual, in_flight, difference }) =>
     [expected, actual, in_flight, difference].some((value) => value !== '0'),
@@ -84,7 +91,7 @@ export class Tally {
     this.#checked.set(check, (this.#checked.get(check) ?? 0) + comparisons);
   }
 
-  /** Compares amounts. */
+  /** Adds a comparison of amounts. */
   amounts(
     check: ReconcileCheck,
     subject: string,
@@ -102,18 +109,18 @@ export class Tally {
     });
   }
 
-  /** Notes that something is not as it must be. */
+  /** Adds a fault: a subject that breaks an invariant. */
   fault(check: ReconcileCheck, subject: string, expected: string, actual: string): void {
     this.#rows.push({ check, subject, expected, actual, in_flight: '0', difference: '1' });
   }
 
-  /** Takes over what another one collected. */
+  /** Adds the rows and counts of another tally. */
   add(other: Tally): void {
     this.#rows.push(...other.#rows);
     for (const [check, comparisons] of other.#checked) this.count(check, comparisons);
   }
 
-  /** How many rows differ. */
+  /** Counts the rows that differ. */
   differences(): number {
     return this.#rows.filter(({ difference }) => difference !== '0').length;
   }
@@ -125,7 +132,7 @@ export class Tally {
   }
 }
 
-/** Zero has no sign. */
+/** Formats an amount. Zero has no sign. */
 function plain(value: Big | string): string {
   const decimal = new Big(value);
   return decimal.eq('0') ? '0' : formatDecimal(decimal);

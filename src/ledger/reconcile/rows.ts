@@ -5,8 +5,8 @@ import { countRows } from './snapshot.ts';
 import { exchangeTrades } from './venue.ts';
 
 /**
- * What was exchanged of no deposit and was too small to send back. That it was given up is only in the book; how much
- * it must have been is in the rows.
+ * Remainders of deposits that were not exchanged and were too small to refund. The ledger alone
+ * records that a remainder was given up; the rows give its amount.
  */
 const unclaimedSql = `
   select d.order_id, d.id as deposit_id, d.coin, d.network,
@@ -18,7 +18,7 @@ const unclaimedSql = `
     left join trade t on t.order_id = d.order_id
    where x.kind = 'unclaimed'`;
 
-/** What the book says of each user. */
+/** The ledger's lines on the accounts of users. */
 const clientSql = `
   select x.order_id, l.coin, l.network, l.amount
     from ledger_line l join ledger_transaction x on x.id = l.transaction_id where l.account = 'client'`;
@@ -32,7 +32,7 @@ interface TotalRow {
   readonly actual: string;
 }
 
-/** What each user is owed. */
+/** Compares what each user is owed. */
 export async function checkClients(em: EntityManager, tally: Tally): Promise<void> {
   const rows = await em.execute<(TotalRow & { order_name: string | null; balances: number })[]>(
     `with change as (
@@ -70,8 +70,8 @@ export async function checkClients(em: EntityManager, tally: Tally): Promise<voi
 }
 
 /**
- * No order got more than its deposits cover. One that did lost a deposit to a reorganisation after it was used, or was
- * paid twice; the difference is what we lack, until the deposit returns.
+ * Checks that no order received more than its deposits cover. An order that did lost a deposit to a
+ * reorg after its use, or was paid twice. The difference is our loss until the deposit returns.
  */
 export async function checkDebits(em: EntityManager, tally: Tally): Promise<void> {
   const [accounts] = await em.execute<{ count: number }[]>(
@@ -91,10 +91,11 @@ export async function checkDebits(em: EntityManager, tally: Tally): Promise<void
 }
 
 /**
- * Orders that have ended are owed nothing but what waits to be sent back beside them: extra deposits, and remainders
- * whose refund is under way or which staff decide about. What deposits that are gone were used for, others stand in for.
+ * Checks what ended orders are owed: only deposits and remainders that are still to be refunded.
+ * These are extra deposits, and remainders whose refund is in progress or waits for a staff
+ * decision. Where a used deposit was lost, the order's other deposits take its place.
  */
-export async function checkRest(em: EntityManager, tally: Tally): Promise<void> {
+export async function checkEndedOrders(em: EntityManager, tally: Tally): Promise<void> {
   tally.count('rest', await countRows(em, `exchange_order where ${endedSql}`));
   const rows = await em.execute<(TotalRow & { order_name: string })[]>(
     `with ended as materialized (
@@ -134,7 +135,7 @@ export async function checkRest(em: EntityManager, tally: Tally): Promise<void> 
   }
 }
 
-/** The accounts that follow from rows alone. */
+/** Compares the accounts that follow from rows alone. */
 export async function checkAccounts(em: EntityManager, tally: Tally): Promise<void> {
   const rows = await em.execute<(TotalRow & { account: string })[]>(
     `with ${exchangeTrades}, change as (

@@ -1,19 +1,19 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { BlockRef, ChainAdapter, Cursor, Transfer } from '../../chains/chain-adapter.ts';
 
-/** Blocks that one scan reads. */
+/** Most blocks that one scan reads. */
 const maxBlocks = 10_000;
 
-/** What the scanner stored of a chain. */
+/** The scanner's stored state of a chain. */
 export interface ScannerState {
   readonly version: string;
   readonly height: number;
-  /** Null where the chain itself does not say what is final. */
+  /** Null where the chain itself has no finality. */
   readonly final: number | null;
   readonly cursor_blocks: BlockRef[];
 }
 
-/** Undefined where nothing was stored yet. */
+/** Reads the scanner's stored state. Undefined before the first scan. */
 export async function readScannerState(em: EntityManager, chain: string): Promise<ScannerState | undefined> {
   const [state] = await em.execute<ScannerState[]>(
     `select version::text as version, height::int as height, final_height::int as final, cursor_blocks
@@ -23,22 +23,26 @@ export async function readScannerState(em: EntityManager, chain: string): Promis
   return state;
 }
 
-/** What is on a chain above the scanner's cursor, up to the chain's head. */
-export interface Ahead {
+/** The part of a chain above the scanner's cursor, up to the chain's head. */
+export interface ScanAhead {
   readonly orphaned: ReadonlySet<string>;
   readonly transfers: readonly Transfer[];
   readonly head: string;
 }
 
-/** Reads a chain from the scanner's cursor on, or from where the scanner would begin. Throws ChainError. */
-export async function scanAhead(adapter: ChainAdapter, state: ScannerState | undefined): Promise<Ahead> {
+/**
+ * Reads a chain from the scanner's cursor to the head, or from where the scanner would begin.
+ *
+ * @throws ChainError
+ */
+export async function scanAhead(adapter: ChainAdapter, state: ScannerState | undefined): Promise<ScanAhead> {
   const orphaned = new Set<string>();
   const blocks = new Map<string, readonly Transfer[]>();
   const isBegun = state !== undefined && state.cursor_blocks.length > 0;
   let cursor: Cursor = isBegun ? { window: state.cursor_blocks } : await adapter.start(adapter.startHeight);
   for (;;) {
     const result = await adapter.scan(cursor, maxBlocks);
-    // A block of an earlier turn may be gone in a later one.
+    // A block that an earlier turn read may be orphaned in a later one.
     for (const { hash } of result.orphaned) if (!blocks.delete(hash)) orphaned.add(hash);
     for (const { ref, transfers } of result.blocks) blocks.set(ref.hash, transfers);
     cursor = result.cursor;

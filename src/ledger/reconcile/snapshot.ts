@@ -1,6 +1,6 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 
-/** Reads the database as it is at one moment. Whole tables are read, for which a request's memory is too small. */
+/** Reads the database in one snapshot. It raises work_mem, because whole tables are read. */
 export function inSnapshot<T>(orm: MikroORM, read: (em: EntityManager) => Promise<T>): Promise<T> {
   return orm.em.fork().transactional(
     async (em) => {
@@ -11,7 +11,7 @@ export function inSnapshot<T>(orm: MikroORM, read: (em: EntityManager) => Promis
   );
 }
 
-/** Counts rows: of a table, with what follows it in the statement. */
+/** Counts rows. `from` is a table and the rest of the statement. */
 export async function countRows(em: EntityManager, from: string): Promise<number> {
   const [row] = await em.execute<{ count: number }[]>(`select count(*)::int as count from ${from}`);
   return row?.count ?? 0;

@@ -1,10 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { allNetworks } from '../../chains/networks.ts';
+import { allNetworks } from '../../chains/networks/networks.ts';
 import { Big } from '../../money.ts';
 import { assetName, type ChainAsset } from './assets.ts';
-import { type Ahead, readScannerState } from './scan-ahead.ts';
+import { readScannerState, type ScanAhead } from './scan-ahead.ts';
 
-/** A deposit that waits for confirmations, or that the blocks ahead may change. */
+/** A deposit that waits for confirmations, or that a block above the cursor may change. */
 export interface DepositRow {
   readonly key: string;
   readonly purpose: 'order' | 'funding';
@@ -17,11 +17,11 @@ export interface DepositRow {
   readonly required: number;
 }
 
-/** An attempt of a payment under way, whose fee is not booked. */
+/** An attempt of an unfinished payment whose fee is not booked. */
 export interface AttemptRow {
   readonly payment: string;
   readonly kind: 'payout' | 'refund' | 'sweep' | 'gas';
-  /** What the transaction states, in the chain's own coin. */
+  /** The fee that the transaction states, in the chain's own coin. */
   readonly fee: string;
   readonly coin: string;
   readonly network: string;
@@ -32,28 +32,34 @@ export interface AttemptRow {
   readonly expires_at: number | null;
 }
 
-/** What the database knows of a chain, at one moment. */
-export interface Stored {
+/** The database's knowledge of a chain in one snapshot. */
+export interface StoredChain {
   readonly version: string | undefined;
   readonly height: number;
   readonly final: number | null;
   readonly addresses: ReadonlySet<string>;
   readonly deposits: readonly DepositRow[];
   readonly attempts: readonly AttemptRow[];
-  /** Transactions of our own among those above the cursor: they bring nothing from outside. */
+  /** Our own transactions above the cursor. They bring no coins from outside. */
   readonly ownTxids: ReadonlySet<string>;
-  /** Transfers to our addresses that the book leaves out for good, with amounts in the smallest unit. */
+  /**
+   * Transfers to our addresses that the ledger leaves out for good. Amounts are in the smallest
+   * unit.
+   */
   readonly leftOut: readonly { readonly address: string; readonly contract: string | null; readonly amount: string }[];
   balance(account: 'deposits' | 'hot', asset: ChainAsset): Big;
 }
 
-/** Reads it for what lies ahead of the scanner. Belongs in a snapshot. */
-export async function readStored(
+/**
+ * Reads the stored chain and the rows that concern the blocks ahead of the scanner. Call it in a
+ * snapshot.
+ */
+export async function readStoredChain(
   em: EntityManager,
   chain: string,
-  ahead: Ahead,
+  ahead: ScanAhead,
   assets: readonly ChainAsset[],
-): Promise<Stored> {
+): Promise<StoredChain> {
   const networks = allNetworks().filter((network) => network.chain === chain);
   const keychains = JSON.stringify([...new Set(networks.map(({ keychain }) => keychain))]);
   const state = await readScannerState(em, chain);
@@ -84,7 +90,7 @@ export async function readStored(
       order by p.id, a.attempt`,
     [chain],
   );
-  const held = await heldByBook(
+  const held = await ledgerHoldings(
     em,
     networks.map(({ id }) => id),
   );
@@ -121,8 +127,8 @@ interface HeldRow {
   readonly amount: string;
 }
 
-/** What the book says that is held on chains: on all networks, or on some. */
-export function heldByBook(em: EntityManager, networks?: readonly string[]): Promise<HeldRow[]> {
+/** Reads the ledger's balances on chains: on all networks, or on the given ones. */
+export function ledgerHoldings(em: EntityManager, networks?: readonly string[]): Promise<HeldRow[]> {
   return em.execute<HeldRow[]>(
     `select account, coin, network, sum(amount)::text as amount from ledger_line
       where account in ('deposits', 'hot') ${networks ? 'and network in (select jsonb_array_elements_text(?::jsonb))' : ''}

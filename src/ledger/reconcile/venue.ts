@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Tally } from './report.ts';
 import { countRows } from './snapshot.ts';
 
-/** An exchange as the venue itself tells of it. Amounts are decimal text. */
+/** A trade as the venue itself reports it. Amounts are decimal text. */
 export interface VenueFill {
   /** Id of the order. */
   readonly clientId: string;
@@ -13,9 +13,12 @@ export interface VenueFill {
 }
 
 /**
- * Trades at exchanges, from the journal of their orders. `exchange_moved`: what the account moved, of each coin. `exchange_said`:
- * what the order's own exchange makes of it. `exchange_cash`: what is left between the two once a trade is over, where
- * a coin that the order does not name stands on the venue.
+ * SQL: trades at exchanges, from the journal of their orders.
+ *
+ * - `exchange_moved`: what the account moved, by coin.
+ * - `exchange_said`: the trade's stated outcome.
+ * - `exchange_cash`: the remainder between the two once a trade is squared. A coin that the order
+ *   does not name stands on the venue's name.
  */
 export const exchangeTrades = `
   exchange_moved as materialized (
@@ -52,23 +55,44 @@ interface VenueRow {
   readonly in_flight: string;
 }
 
+/** SQL: the tables `venue` and those of `exchangeTrades`, and their bound values. */
+interface VenueTables {
+  readonly ctes: string;
+  readonly values: string[];
+}
+
 /**
- * Our balance with the venue, and each trade with its fill. A fill whose trade still waits for the answer is in flight:
- * the venue will give the same answer when it is asked again. At an exchange, so is all that the orders of a trade have
- * moved before it is decided, and what they moved beyond its fill, if it is filled, before it is squared.
+ * Compares our balance at the venue, and each trade with its fill. A fill whose trade still waits
+ * for the answer is in flight: the venue repeats the same answer to the next request. At an
+ * exchange two more amounts are in flight. One is what a trade's orders moved before the trade is
+ * decided. The other is what they moved beyond a fill that is not squared yet.
  */
 export async function checkVenue(
   em: EntityManager,
   venueFills: readonly VenueFill[] | undefined,
   tally: Tally,
 ): Promise<void> {
+  const tables = tablesOf(venueFills);
+  const coins = await balances(em, tables);
+  tally.count('venue', coins.length);
+  tally.count('trades', await countRows(em, `trade where state in ('filled', 'unwound')`));
+  tally.count('trades', await countRows(em, `venue_trade where squared_at is not null`));
+  const trades = await differingTrades(em, tables);
+  for (const [check, rows] of [['venue', coins] as const, ['trades', trades] as const]) {
+    for (const { subject, expected, actual, in_flight: inFlight } of rows) {
+      tally.amounts(check, subject, expected, actual, inFlight);
+    }
+  }
+}
+
+function tablesOf(venueFills: readonly VenueFill[] | undefined): VenueTables {
   const fills = venueFills
     ? `select "clientId" as client_id, "sellCoin" as sell_coin, "sellAmount" as sell_amount, "buyCoin" as buy_coin, bought
          from jsonb_to_recordset(?::jsonb)
               as f ("clientId" text, "sellCoin" text, "sellAmount" numeric, "buyCoin" text, bought numeric)`
     : 'select client_id, sell_coin, sell_amount, buy_coin, bought from sandbox_fill';
   const values = venueFills ? [JSON.stringify(venueFills)] : [];
-  const filled = `with ${exchangeTrades}, fill as (${fills}), fill_line as (
+  const ctes = `with ${exchangeTrades}, fill as (${fills}), fill_line as (
        select client_id, buy_coin as coin, bought as amount from fill
        union all
        select client_id, sell_coin, -sell_amount from fill
@@ -76,8 +100,13 @@ export async function checkVenue(
        select f.client_id, f.coin, f.amount, case when t.state = 'intended' then f.amount else 0 end as in_flight
          from fill_line f left join trade t on t.order_id::text = f.client_id
      )`;
-  const coins = await em.execute<VenueRow[]>(
-    `${filled}, change as (
+  return { ctes, values };
+}
+
+/** Reads our balance of each coin, by the venue and by the ledger. */
+function balances(em: EntityManager, { ctes, values }: VenueTables): Promise<VenueRow[]> {
+  return em.execute<VenueRow[]>(
+    `${ctes}, change as (
        select coin, amount as expected, 0::numeric as actual, in_flight from venue
        union all
        select m.coin, m.amount, 0,
@@ -100,12 +129,15 @@ export async function checkVenue(
        from change group by coin order by coin`,
     values,
   );
-  tally.count('venue', coins.length);
-  tally.count('trades', await countRows(em, `trade where state in ('filled', 'unwound')`));
-  tally.count('trades', await countRows(em, `venue_trade where squared_at is not null`));
-  // At an exchange, what was bought is what the orders before the sale brought: by them, not by what the trade says.
-  const trades = await em.execute<VenueRow[]>(
-    `${filled}, exchange_fill as (
+}
+
+/**
+ * Reads the trades whose venue movements differ from the ledger. At an exchange, the bought amount
+ * is computed from the orders before the sale, not from the trade's own figure.
+ */
+function differingTrades(em: EntityManager, { ctes, values }: VenueTables): Promise<VenueRow[]> {
+  return em.execute<VenueRow[]>(
+    `${ctes}, exchange_fill as (
        select client_id, sell_coin as coin, -sell_amount as amount from venue_trade where outcome = 'filled'
        union all
        select client_id, buy_coin, sell_amount from venue_trade where outcome = 'filled' and sell_coin = buy_coin
@@ -138,9 +170,4 @@ export async function checkVenue(
        from differing d left join exchange_order o on o.id::text = d.client_id order by subject`,
     values,
   );
-  for (const [check, rows] of [['venue', coins] as const, ['trades', trades] as const]) {
-    for (const { subject, expected, actual, in_flight: inFlight } of rows) {
-      tally.amounts(check, subject, expected, actual, inFlight);
-    }
-  }
 }

@@ -4,7 +4,7 @@ import { dollarCoins, type ExchangeName, type Ticker } from '../../exchanges/exc
 import type { ExchangeProcess } from '../../exchanges/exchange-process.ts';
 import { errorMembers, type Log } from '../../log.ts';
 import { Big, floorTo, formatDecimal, parseDecimal, storedDecimals } from '../../money.ts';
-import { type MedianRules, medianPrice, type PriceOpinion } from '../price-median.ts';
+import { type ExchangePrice, type MedianRules, medianPrice } from '../price-median.ts';
 import type { CoinDepth, PriceSource, SourcePrice } from '../price-source.ts';
 import type { VenueDepth } from './venue-depth.ts';
 
@@ -14,22 +14,22 @@ export interface ExchangePriceSourceOptions {
   readonly process: Pick<ExchangeProcess, 'ask'>;
   readonly exchanges: readonly ExchangeName[];
   readonly rules: MedianRules;
-  /** An older ticker has no say. */
+  /** Older tickers are ignored. */
   readonly staleSec: number;
-  /** How long a refresh waits for exchanges that are slow; they are heard at the next one. */
-  readonly patienceMs?: number;
-  /** Reads the order books of the venue; null where there is no such venue. */
+  /** How long a refresh waits for slow exchanges. A late answer counts at the next refresh. */
+  readonly roundTimeoutMs?: number;
+  /** Reads the venue's order books. Null without such a venue. */
   readonly venue?: { readonly depth: VenueDepth; readonly cash: string } | null;
 }
 
-/** The best bid and ask of a market, checked. */
+/** The best bid and ask of a market, validated. */
 interface Top {
   readonly bid: Big;
   readonly ask: Big;
   readonly at: Date;
 }
 
-/** A price of one exchange, with the time of the oldest ticker in it. */
+/** The price at one exchange, with the time of its oldest ticker. */
 interface DatedPrice {
   readonly price: Big;
   readonly at: Date;
@@ -37,25 +37,26 @@ interface DatedPrice {
 
 type Book = ReadonlyMap<string, Top>;
 
-/** A bid and an ask farther apart than this fraction of their middle make no price. */
+/** A bid and an ask farther apart than this fraction of their middle give no price. */
 const widestSpread = '0.05';
 
 /**
- * Prices out of the order books of exchanges: per exchange the middle of bid and ask, in dollars or in a coin that stands
- * for dollars at that coin's own price; of the exchanges, the median. What is missing, old or unsound has no say. Coins
- * whose exchanges contradict each other are `paused`.
+ * Computes prices from the order books of exchanges. An exchange's price is the middle of bid and
+ * ask, in dollars or in a stablecoin at that coin's own price. The result is the median over the
+ * exchanges. Missing, old and invalid tickers are ignored. Coins whose exchanges contradict each
+ * other are `paused`.
  */
 export class ExchangePriceSource implements PriceSource {
   readonly name: string;
   readonly #options: Required<ExchangePriceSourceOptions>;
-  /** The last good tickers of each exchange, which grow old. */
+  /** The last valid tickers of each exchange. They age until the next answer. */
   readonly #books = new Map<ExchangeName, Book>();
   readonly #asking = new Map<ExchangeName, Promise<void>>();
   #paused: ReadonlySet<string> = new Set();
   readonly #outliers = new Set<string>();
 
   constructor(options: ExchangePriceSourceOptions) {
-    this.#options = { patienceMs: 4_000, venue: null, ...options };
+    this.#options = { roundTimeoutMs: 4_000, venue: null, ...options };
     this.name = options.exchanges.join(',');
   }
 
@@ -68,23 +69,26 @@ export class ExchangePriceSource implements PriceSource {
   }
 
   async fetch(coins: readonly string[]): Promise<ReadonlyMap<string, SourcePrice>> {
-    const { exchanges, patienceMs, venue } = this.#options;
+    const { exchanges, roundTimeoutMs, venue } = this.#options;
     const wanted = [...new Set([...coins, ...dollarCoins])];
-    const patience = new AbortController();
-    const enough = sleep(patienceMs, undefined, { signal: patience.signal, ref: false }).catch(() => {});
+    const timeout = new AbortController();
+    const enough = sleep(roundTimeoutMs, undefined, { signal: timeout.signal, ref: false }).catch(() => {});
     await Promise.race([Promise.all(exchanges.map((name) => this.#hear(name, wanted))), enough]);
-    patience.abort();
+    timeout.abort();
     venue?.depth.follow(coins, () => this.#priceOf(venue.cash));
     return this.#prices(coins);
   }
 
-  /** What one coin costs now, in dollars. */
+  /** The current price of a coin in dollars. Null when unknown. */
   #priceOf(coin: string): Big | null {
     if (coin === 'USD') return new Big('1');
     return dollarPrices([...this.#freshBooks().values()], this.#options.rules).get(coin)?.price ?? null;
   }
 
-  /** One question at a time to each exchange, so that a slow one is not asked ever more. */
+  /**
+   * Sends one request at a time to each exchange, so that requests to a slow exchange do not pile
+   * up.
+   */
   #hear(name: ExchangeName, coins: readonly string[]): Promise<void> {
     const asked = this.#asking.get(name) ?? this.#ask(name, coins).finally(() => this.#asking.delete(name));
     this.#asking.set(name, asked);
@@ -95,14 +99,14 @@ export class ExchangePriceSource implements PriceSource {
     const { process, log } = this.#options;
     try {
       const answer = await process.ask(name, 'tickers', coins);
-      if (!Array.isArray(answer)) throw new TypeError('no list of tickers');
+      if (!Array.isArray(answer)) throw new TypeError('the answer is not a list of tickers');
       const sound = answer.flatMap((ticker): [string, Top][] => {
         const top = topOf(ticker);
         return top ? [[`${ticker.base}/${ticker.quote}`, top]] : [];
       });
       if (sound.length < answer.length) {
         const count = answer.length - sound.length;
-        log.warn({ event: 'tickers_refused', code: name, count }, 'tickers were not sound and were ignored');
+        log.warn({ event: 'tickers_refused', code: name, count }, 'invalid tickers were ignored');
       }
       this.#books.set(name, new Map(sound));
     } catch (error) {
@@ -114,12 +118,12 @@ export class ExchangePriceSource implements PriceSource {
     const { rules, log } = this.#options;
     const books = this.#freshBooks();
     const direct = dollarPrices([...books.values()], rules);
-    const opinionsOf = (coin: string, dollars: ReadonlyMap<string, DatedPrice>): (PriceOpinion & DatedPrice)[] =>
+    const opinionsOf = (coin: string, dollars: ReadonlyMap<string, DatedPrice>): (ExchangePrice & DatedPrice)[] =>
       [...books].flatMap(([source, book]) => {
         const price = priceAt(coin, book, dollars);
         return price ? [{ source, ...price }] : [];
       });
-    // One about which the exchanges contradict each other says nothing of what others cost.
+    // A stablecoin with contradicting prices is not used to price other coins.
     const dollars = new Map(
       [...direct].filter(([coin]) => {
         const { outcome } = medianPrice(opinionsOf(coin, direct), rules);
@@ -142,7 +146,7 @@ export class ExchangePriceSource implements PriceSource {
         if (price.gt('0')) prices.set(coin, { price: formatDecimal(price), at });
         if (this.#paused.has(coin)) log.info({ event: 'price_resumed', coin }, 'the exchanges agree again');
       } else if (this.#paused.has(coin)) {
-        // Nothing says that the contradiction is over.
+        // Too few prices do not show that the contradiction is over.
         paused.add(coin);
       }
     }
@@ -159,7 +163,7 @@ export class ExchangePriceSource implements PriceSource {
     return new Map(fresh);
   }
 
-  /** An outlier is told once, when it becomes one. */
+  /** Logs an outlier once, when it begins. */
   #noteOutliers(coin: string, dropped: readonly string[]): void {
     for (const source of this.#options.exchanges) {
       const key = `${coin} ${source}`;
@@ -172,7 +176,7 @@ export class ExchangePriceSource implements PriceSource {
   }
 }
 
-/** A ticker that can be true; null for any other. */
+/** Validates a ticker. Null when it cannot be true. */
 function topOf(ticker: Partial<Ticker> | null | undefined): Top | null {
   const { bid: bidText, ask: askText, atMs } = ticker ?? {};
   const bid = typeof bidText === 'string' ? parseDecimal(bidText) : null;
@@ -187,8 +191,8 @@ function middle({ bid, ask, at }: Top): DatedPrice {
 }
 
 /**
- * What the coins that stand for dollars cost in dollars, by the exchanges that trade them for dollars, be it only one; one
- * that has no such market anywhere, or about which they contradict each other, has no price.
+ * Dollar prices of the stablecoins, from the exchanges that trade them for dollars; one exchange is
+ * enough. A coin without such a market, or with contradicting prices, has no price.
  */
 function dollarPrices(books: readonly Book[], rules: MedianRules): ReadonlyMap<string, DatedPrice> {
   const prices = new Map<string, DatedPrice>();
@@ -204,7 +208,7 @@ function dollarPrices(books: readonly Book[], rules: MedianRules): ReadonlyMap<s
   return prices;
 }
 
-/** What a coin costs at one exchange, in dollars: directly, or by way of a coin that stands for them. */
+/** A coin's price at one exchange, in dollars: from its dollar market, or through a stablecoin. */
 function priceAt(coin: string, book: Book, dollars: ReadonlyMap<string, DatedPrice>): DatedPrice | null {
   const direct = book.get(`${coin}/USD`);
   if (direct) return middle(direct);
@@ -213,7 +217,7 @@ function priceAt(coin: string, book: Book, dollars: ReadonlyMap<string, DatedPri
     if (!rate || quote === coin) continue;
     const forward = book.get(`${coin}/${quote}`);
     if (forward) return times(middle(forward), rate);
-    // The one coin that stands for dollars, priced by the other.
+    // A stablecoin may be priced by the inverse of its market with the other stablecoin.
     const backward = dollarCoins.some((other) => other === coin) ? book.get(`${quote}/${coin}`) : undefined;
     if (backward) {
       const { price, at } = middle(backward);

@@ -1,7 +1,7 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { formatDecimal } from '../../money.ts';
 
-/** The prices that were set by command, by coin. */
+/** Reads the prices that were set by command, by coin. */
 export async function sandboxPriceOverrides(orm: MikroORM): Promise<ReadonlyMap<string, string>> {
   const rows = await orm.em
     .fork()

@@ -4,23 +4,23 @@ import { Big, formatDecimal, roundToSignificant } from '../../money.ts';
 import type { PriceSource, SourcePrice } from '../price-source.ts';
 import { sandboxPrices } from './sandbox-prices.ts';
 
-/** How long one sandbox price stands. */
+/** Seconds for which a sandbox price stays the same. */
 const tickSec = 5;
 /**
- * Prices move at most this far from the table, in hundredths of a percent. Two coins then never drift apart by
- * FIXED_MAX_DRIFT, so that fixed rates of the sandbox hold for their window.
+ * Prices move at most this far from the table, in hundredths of a percent. Two coins thus never
+ * drift apart by FIXED_MAX_DRIFT, and fixed rates of the sandbox hold for their window.
  */
 const amplitudeBasisPoints = 4;
 
-/** Prices that stand still where somebody put them, by coin. */
+/** Prices set by command, by coin. They do not move. */
 export type PriceOverrides = () => Promise<ReadonlyMap<string, string>>;
 
 const noOverrides: PriceOverrides = async () => new Map();
 
 /**
- * Plausible prices that move a little. The movement depends on the seed and the time alone, so that all processes
- * see the same price at the same moment and a test can foretell it. An overridden coin has exactly the price that was
- * set for it.
+ * Gives plausible prices that move a little. The movement depends on the seed and the time alone:
+ * all processes see the same price at the same moment, and a test can predict it. An overridden
+ * coin has exactly the price that was set.
  */
 export class SandboxPriceSource implements PriceSource {
   readonly name = 'sandbox';

@@ -1,6 +1,6 @@
 /**
- * What one unit of each coin costs in US dollars in the sandbox. Every price stays clear of the edges of its two
- * significant digits, so that the sandbox's small movement never changes them.
+ * Sandbox price of one unit of each coin, in US dollars. Every price stays clear of the edges of
+ * its two significant digits, so that the sandbox's small movement never changes them.
  */
 export const sandboxPrices: Readonly<Record<string, string>> = {
   AAVE: '121',

@@ -14,23 +14,27 @@ export interface VenueDepthOptions {
   readonly exchange: ExchangeName;
   /** The coin in which its order books are read. */
   readonly cash: string;
-  /** What a trade may lose, as a fraction of its worth. */
+  /** Largest loss of a trade, as a fraction of its value. */
   readonly maxSlippage: string;
-  /** A book that was read this long ago is read again. */
+  /** Minimum seconds between two reads of a book. */
   readonly refreshSec?: number;
 }
 
-/** Depth counts up to this part of the bound away from the middle of a book: both legs then use half of the bound. */
+/**
+ * Depth counts up to this fraction of the slippage bound from the middle of a book. Both legs
+ * together then use half of the bound.
+ */
 const countedPart = '0.25';
 
 /**
- * What the venue's order books hold near the price, coin by coin. Books are read one after the other in the background,
- * the oldest first, so that the requests for prices never wait for more than one of them.
+ * Reads the depth of the venue's order books near the price, coin by coin. It reads one book after
+ * the other in the background, the oldest first. Price requests thus never wait for more than one
+ * of them.
  */
 export class VenueDepth {
   readonly #options: Required<VenueDepthOptions>;
   readonly #depth = new Map<string, CoinDepth>();
-  /** When each coin's book was last asked for, with or without success. */
+  /** Time of the last request for each coin's book, successful or not. */
   readonly #askedMs = new Map<string, number>();
   #isReading = false;
   #stopped = false;
@@ -39,15 +43,16 @@ export class VenueDepth {
     this.#options = { refreshSec: 60, ...options };
   }
 
-  /** The newest depth of each coin, however old. */
+  /** The newest depth of each coin, of any age. */
   depth(): ReadonlyMap<string, CoinDepth> {
     return this.#depth;
   }
 
   /**
-   * Begins to read the books that are due, unless that goes on already.
+   * Begins to read the books that are due, unless a read is in progress.
    *
-   * @param cashPrice US dollars for one of the cash now; null while that is unknown, and then nothing is read.
+   * @param cashPrice US dollars for one unit of the cash coin; null while unknown, and then nothing
+   * is read.
    */
   follow(coins: readonly string[], cashPrice: () => Big | null): void {
     if (this.#isReading || this.#stopped) return;
@@ -72,7 +77,7 @@ export class VenueDepth {
     for (const coin of due) {
       const price = cashPrice();
       if (this.#stopped || !price) return;
-      // Dated before the question, so that it is never younger than the book.
+      // The time before the request, so that the depth is never dated later than the book.
       const at = clock.now();
       this.#askedMs.set(coin, at.getTime());
       try {
@@ -96,7 +101,10 @@ export class VenueDepth {
   }
 }
 
-/** What can be bought and sold within a fraction of the middle of a book, in cash. An empty side holds nothing. */
+/**
+ * Sums what can be bought and sold within a fraction of the middle of a book, in cash. An empty
+ * side sums to 0.
+ */
 function near({ bids, asks }: MarketNow, within: Big): { readonly buy: Big; readonly sell: Big } {
   const [bid, ask] = [bids[0]?.[0], asks[0]?.[0]];
   if (bid === undefined || ask === undefined) return { buy: new Big('0'), sell: new Big('0') };

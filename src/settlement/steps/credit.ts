@@ -1,9 +1,12 @@
 import { line, minus } from '../../ledger/ledger.ts';
-import type { Deposit } from '../deposit.entity.ts';
+import type { Deposit } from '../deposits/deposit.entity.ts';
 import type { ScannedTo, Settling } from '../settling.ts';
-import { mainDeposit } from './notice.ts';
+import { mainDeposit } from './match.ts';
 
-/** What a booking of a deposit is known by: one that is reorganised away and comes back is booked anew. */
+/**
+ * The journal reference of a deposit. A deposit that returns after a reorg gets a new one and is
+ * booked again.
+ */
 export function depositReference({ chain, key, credits }: Pick<Deposit, 'chain' | 'key' | 'credits'>): string {
   return `${chain}:${key}:${credits}`;
 }
@@ -15,20 +18,20 @@ export function markCredited(deposit: Deposit, now: Date): void {
 }
 
 /**
- * Whether a deposit in a block counts, as far as its chain was read: it has the confirmations that it needs, and its
- * block is final where the chain itself says what is.
+ * Whether a mined deposit counts: it has its confirmations, and its block is final where the chain
+ * has finality.
  */
-export function isRipe(deposit: Deposit, { height, final }: ScannedTo): boolean {
+export function isConfirmed(deposit: Deposit, { height, final }: ScannedTo): boolean {
   if (deposit.state !== 'mined' || deposit.height === null) return false;
   return height - deposit.height + 1 >= deposit.confirmationsRequired && deposit.height <= (final ?? height);
 }
 
-/** Credits each deposit that counts by now, and lets an order go on whose deposit came back. */
+/** Credits each confirmed deposit, and releases an order whose lost deposit has returned. */
 export function creditDeposits(settling: Settling): void {
   const { bookings, order, deposits, scanned, now } = settling;
   for (const deposit of deposits) {
     const to = scanned.get(deposit.chain);
-    if (!to || !isRipe(deposit, to)) continue;
+    if (!to || !isConfirmed(deposit, to)) continue;
     markCredited(deposit, now);
     bookings.push({
       kind: 'deposit',
@@ -45,5 +48,5 @@ export function creditDeposits(settling: Settling): void {
   }
 }
 
-/** Why an order is held whose deposit was credited, used, and then reorganised away. */
+/** Hold reason of an order whose deposit was credited, used, and then lost in a reorg. */
 export const depositGone = 'deposit_reorganised';

@@ -1,34 +1,38 @@
 import { book, type LedgerAsset, line, minus } from '../../ledger/ledger.ts';
 import { Big, floorTo, formatDecimal, minOf, storedDecimals } from '../../money.ts';
-import { availableToReturn, isInDebit, noteWritten, owedToClient } from '../client-account.ts';
-import type { VenueAnswer, VenueOrder } from '../liquidity-venue.ts';
-import { createPayment, keepUnclaimed, refundLeg } from '../payments.ts';
-import { move, rest, type Settling, type StepResult, secondsAfter } from '../settling.ts';
-import { exchangedAmount, exchangeTerms, leastBought } from '../terms.ts';
-import { Trade } from '../trade.entity.ts';
-import type { TradeBound } from '../trade-bound.ts';
-import { mainDeposit } from './notice.ts';
+import { addToClientAccount, availableToReturn, isInDebit, owedToClient } from '../deposits/client-account.ts';
+import { createPayment, keepUnclaimed, refundLeg } from '../payments/payments.ts';
+import { move, type Settling, type StepResult, secondsAfter, wait } from '../settling.ts';
+import { exchangedAmount, exchangeTerms, grossOf, leastBought } from '../terms.ts';
+import type { VenueAnswer, VenueOrder } from '../venues/liquidity-venue.ts';
+import { Trade } from '../venues/trade.entity.ts';
+import type { TradeBound } from '../venues/trade-bound.ts';
+import { mainDeposit } from './match.ts';
 
-/** Between two questions to a venue that rejects, and while a price is missing. */
+/** Seconds between two requests to a venue that rejects, and while a price is missing. */
 const retrySec = 5;
-/** A venue that was asked just before the deadline has answered for good by then. */
+/** A request sent just before the deadline has its final answer after this many seconds. */
 const graceSec = 30;
 
-/** exchanging: decide the terms once, then ask the venue until it fills them or the deadline passes. */
+/**
+ * Step of `exchanging`: decides the terms once, then asks the venue until it fills them or the
+ * deadline passes.
+ */
 export function exchange(settling: Settling): StepResult {
   const { em, trade, now, tools } = settling;
   if (trade && trade.venue !== tools.venue.name) {
-    // Only the venue that was asked knows what it did.
+    // Only the venue that was asked knows the outcome.
     trade.problem = 'other_venue';
-    return rest(secondsAfter(now, retrySec));
+    return wait(secondsAfter(now, retrySec));
   }
   if (trade) {
-    // The venue may have filled it before the account fell in debit, and is asked about that once trading is over.
+    // The venue may have filled the trade before the account went into debit. It is asked once
+    // trading is over.
     const mayWait = !isPastTrading(deadlineOf(settling), now);
-    if (mayWait && !isCoveredTrade(settling, trade)) return rest(secondsAfter(now, retrySec));
-    // A trade that was decided before trades had a bound gets its bound once, now.
+    if (mayWait && !isCoveredTrade(settling, trade)) return wait(secondsAfter(now, retrySec));
+    // A trade decided before the loss bound existed gets its bound once, now.
     if (isUnbounded(trade, settling)) Object.assign(trade, boundAt(settling, new Big(trade.amountFrom)));
-    if (isUnbounded(trade, settling) && now < deadlineOf(settling)) return rest(secondsAfter(now, retrySec));
+    if (isUnbounded(trade, settling) && now < deadlineOf(settling)) return wait(secondsAfter(now, retrySec));
     return { outcome: 'trade', trade };
   }
   const decided = decideTrade(settling);
@@ -37,18 +41,18 @@ export function exchange(settling: Settling): StepResult {
     settling.trade = decided;
     return { outcome: 'trade', trade: decided };
   }
-  return now >= deadlineOf(settling) ? move(settling, 'exchange_deadline') : rest(secondsAfter(now, retrySec));
+  return now >= deadlineOf(settling) ? move(settling, 'exchange_deadline') : wait(secondsAfter(now, retrySec));
 }
 
-/** Whether the order is owed what the trade takes, and is in debit in no asset. */
+/** Whether the order is owed what the trade sells, and is in debit in no asset. */
 function isCoveredTrade(settling: Settling, { coinFrom, networkFrom, amountFrom }: Trade): boolean {
   const owed = owedToClient(settling, { coin: coinFrom, network: networkFrom });
   return owed.gte(amountFrom) && !isInDebit(settling);
 }
 
 /**
- * The trade at the terms of this moment, of no more than the order is owed; null while a price is missing, the fees eat
- * it all, or the order's account is in debit.
+ * Decides a trade at current terms, of at most the amount that the order is owed. Null while a
+ * price is missing, the fees exceed the amount, or the account is in debit.
  */
 function decideTrade(settling: Settling): Trade | null {
   const { em, order, now, tools } = settling;
@@ -90,8 +94,9 @@ function decideTrade(settling: Settling): Trade | null {
 type Bound = Pick<Trade, 'marketFrom' | 'marketTo' | 'marketCash' | 'maxLoss'>;
 
 /**
- * What the legs of a trade may lose together: MAX_SLIPPAGE of what the amount is worth by live prices, which are a median
- * of several exchanges. All null at a venue without a coin between the legs. Null while a price is missing.
+ * The loss bound of a trade's legs together: MAX_SLIPPAGE of the amount's value at live prices,
+ * which are a median of several exchanges. All members are null at a venue without a cash coin.
+ * Returns null while a price is missing.
  */
 function boundAt({ order, tools }: Pick<Settling, 'order' | 'tools'>, amountFrom: Big): Bound | null {
   const { prices, rules, venue } = tools;
@@ -115,14 +120,14 @@ function deadlineOf({ order, now }: Settling): Date {
   return order.exchangeDeadline ?? now;
 }
 
-/** What the venue is asked. */
+/** The order that the venue receives. */
 export function venueOrder(trade: Trade, deadline: Date): VenueOrder {
   return {
     clientId: trade.orderId,
     sellCoin: trade.coinFrom,
     sellAmount: trade.amountFrom,
     buyCoin: trade.coinTo,
-    buyAmount: formatDecimal(new Big(trade.amountTo).plus(trade.serviceFee).plus(trade.networkFee)),
+    buyAmount: formatDecimal(grossOf(trade)),
     minBuyAmount: trade.minBought,
     bound: boundOf(trade),
     validUntil: deadline,
@@ -139,39 +144,39 @@ function boundOf({ marketFrom, marketTo, marketCash, maxLoss }: Trade): TradeBou
   return { priceSell, priceBuy, priceCash, maxLoss: formatDecimal(maxLoss) };
 }
 
-/** Whether the venue can no longer fill the trade, so that its `find` is the last word. */
+/** Whether the venue can no longer fill the trade, so that its `find` is final. */
 export function isPastTrading(deadline: Date, now: Date): boolean {
   return now > secondsAfter(deadline, graceSec);
 }
 
-/** Takes the venue's answer; `isFinal` when a trade that is not filled now never will be. */
+/** Records the venue's answer. `isFinal`: an unfilled trade will never be filled. */
 export function recordAnswer(settling: Settling, trade: Trade, answer: VenueAnswer, isFinal: boolean): StepResult {
   const { now } = settling;
   if (answer.outcome === 'filled') return recordFill(settling, trade, new Big(answer.bought));
   trade.tries += 1;
   trade.problem = answer.code;
-  if (!isFinal) return rest(secondsAfter(now, retrySec));
+  if (!isFinal) return wait(secondsAfter(now, retrySec));
   trade.state = 'abandoned';
   trade.settledAt = now;
   return move(settling, 'exchange_deadline', answer.code);
 }
 
-/** The two sides of an exchange, and what the user's payout and both fees are together. */
+/** The two sides of a trade, and its gross amount. */
 function agreement(trade: Trade): { from: LedgerAsset; to: LedgerAsset; agreed: Big } {
   return {
     from: { coin: trade.coinFrom, network: trade.networkFrom },
     to: { coin: trade.coinTo, network: trade.networkTo },
-    agreed: new Big(trade.amountTo).plus(trade.serviceFee).plus(trade.networkFee),
+    agreed: grossOf(trade),
   };
 }
 
 function recordFill(settling: Settling, trade: Trade, bought: Big): StepResult {
   const { bookings, order, now } = settling;
-  // Less than that is no deal, whatever the venue says of it. The order waits for staff, and is paid by no such fill.
+  // A fill below `minBought` is never paid out. It waits for staff.
   if (bought.lt(trade.minBought)) {
     trade.tries += 1;
     trade.problem = 'short_fill';
-    return rest(secondsAfter(now, retrySec));
+    return wait(secondsAfter(now, retrySec));
   }
   trade.state = 'filled';
   trade.bought = formatDecimal(bought);
@@ -195,15 +200,16 @@ function recordFill(settling: Settling, trade: Trade, bought: Big): StepResult {
   });
   order.amountFromActual = trade.amountFrom;
   order.amountToActual = trade.amountTo;
-  payBought(settling, trade);
+  decidePayout(settling, trade);
   return move(settling, 'liquidity_bought');
 }
 
 /**
- * Decides the payout of a filled trade, and the refund of what of the deposit was not exchanged. Decides nothing while
- * the order's account is in debit: the step of `sending` tries again.
+ * Decides the payout of a filled trade, and the refund of the deposit's part that was not
+ * exchanged. Decides nothing while the order's account is in debit: the step of `sending` tries
+ * again.
  */
-export function payBought(settling: Settling, trade: Trade): void {
+export function decidePayout(settling: Settling, trade: Trade): void {
   if (isInDebit(settling)) return;
   const { order, tools } = settling;
   const deposit = mainDeposit(settling);
@@ -226,8 +232,8 @@ export function payBought(settling: Settling, trade: Trade): void {
 }
 
 /**
- * Takes a filled exchange into our own book, at the terms of the user, who is owed the deposit again and no payout: for
- * a payout that can never be made. Both fees are given back.
+ * Unwinds a filled trade into our own position, for a payout that can never be made. The user is
+ * owed the deposit again, instead of the payout, and both fees are returned.
  */
 export async function unwindTrade(settling: Settling, trade: Trade): Promise<void> {
   const { em, order, now } = settling;
@@ -244,5 +250,5 @@ export async function unwindTrade(settling: Settling, trade: Trade): Promise<voi
     line('trading', to, minus(agreed)),
   ];
   await book(em, { kind: 'trade_unwound', reference: order.id, orderId: order.id, at: now, lines });
-  noteWritten(settling, lines);
+  addToClientAccount(settling, lines);
 }

@@ -1,38 +1,39 @@
 import { Big } from '../../money.ts';
-import type { Deposit } from '../deposit.entity.ts';
-import type { Payment } from '../payment.entity.ts';
-import { refundLeg } from '../payments.ts';
-import { move, rest, type Settling, type StepResult } from '../settling.ts';
-import { isOfOrder, isSmall, mainDeposit } from './notice.ts';
-import { newest, unknownUntil } from './pay.ts';
+import type { Deposit } from '../deposits/deposit.entity.ts';
+import type { Payment } from '../payments/payment.entity.ts';
+import { refundLeg } from '../payments/payments.ts';
+import { move, type Settling, type StepResult, wait } from '../settling.ts';
+import { isBelowMinimum, isOrderCurrency, mainDeposit } from './match.ts';
+import { currentPayment, unknownDeadline } from './pay.ts';
 
-/** refunding: send the whole deposit back, and follow that to its end. */
+/** Step of `refunding`: refunds the whole deposit, and follows the refund to its end. */
 export function refundDeposit(settling: Settling): StepResult {
   const { order, payments, now } = settling;
   const deposit = mainDeposit(settling);
   if (!deposit) throw new Error(`order ${order.id} is refunding and has no deposit`);
-  const refund = newest(
+  const refund = currentPayment(
     payments.filter(({ kind, depositId, leg }) => kind === 'refund' && depositId === deposit.id && leg === 'main'),
   );
   if (refund) {
     if (refund.state === 'confirmed') return move(settling, 'refund_confirmed');
     if (refund.state === 'dead') return move(settling, 'refund_failed', refund.problem);
-    const until = unknownUntil(settling, refund);
-    return until && now >= until ? move(settling, 'refund_failed', 'unknown') : rest(until);
+    const until = unknownDeadline(settling, refund);
+    return until && now >= until ? move(settling, 'refund_failed', 'unknown') : wait(until);
   }
   if (deposit.problem === 'netted') deposit.problem = null;
   const made = refundLeg(settling, deposit, 'main', new Big(deposit.amount));
   if (made === 'no_refund_address') return move(settling, 'no_refund_address');
   if (made === 'below_fee') return move(settling, 'refund_below_fee');
-  // The order waits for the deposits that the user's coins stand in for now.
+  // The order waits for the lost deposits that the user's coins cover now.
   if (made === 'netted') deposit.problem = made;
-  return rest();
+  return wait();
 }
 
 /**
- * Refunds every credited deposit that the order itself does not use (a second one, another coin) by itself, never
- * adding it in silence. It refunds as well what of a deposit stood in for another one that has returned. One transaction
- * can make any number of deposits, so only the first few are refunded without staff.
+ * Refunds credited deposits that the order does not use, such as a second one or another coin. It
+ * never adds them to the order silently. It also refunds the part of a deposit that covered a lost
+ * one, once that has returned. One transaction can make any number of deposits, so only the first
+ * few are refunded without staff.
  */
 export function refundExtras(settling: Settling): void {
   const { order, deposits, payments, tools } = settling;
@@ -40,13 +41,13 @@ export function refundExtras(settling: Settling): void {
     if (deposit.state !== 'credited' || isUndecided(settling, deposit)) continue;
     const isMain = deposit.id === order.depositId;
     const isNew = !isMain && deposit.problem === null && !payments.some(({ depositId }) => depositId === deposit.id);
-    // The main deposit is refunded by the order's own step, or by staff.
+    // The order's own step, or staff, refund the main deposit.
     const isDecided = isMain && (order.status === 'refunding' || order.status === 'failed');
     const isNetted = deposit.problem === 'netted' && !isDecided;
     if (!isNew && !isNetted) continue;
-    const { leg, amount } = unreturned(settling, deposit);
+    const { leg, amount } = unreturnedPart(settling, deposit);
     if (leg === null) continue;
-    if (!isMain && countExtraRefunds(settling) >= tools.rules.maxRefunds) {
+    if (!isMain && countExtraRefunds(settling, isSmall(settling, deposit)) >= tools.rules.maxRefunds) {
       deposit.problem = 'too_many_refunds';
       continue;
     }
@@ -56,16 +57,30 @@ export function refundExtras(settling: Settling): void {
   }
 }
 
-/** Refunds of deposits that the order itself does not use, whatever became of them. */
-function countExtraRefunds({ order, payments }: Settling): number {
-  return payments.filter(({ kind, depositId }) => kind === 'refund' && depositId !== order.depositId).length;
+/**
+ * Counts refunds of deposits that the order does not use, including ended ones. Small deposits and
+ * all others have separate counts. Otherwise a stranger's dust could use up the count before the
+ * user's own late deposit arrives.
+ */
+function countExtraRefunds(settling: Settling, ofSmall: boolean): number {
+  const { order, payments, deposits } = settling;
+  const counted = new Set(deposits.filter((deposit) => isSmall(settling, deposit) === ofSmall).map(({ id }) => id));
+  return payments.filter(
+    ({ kind, depositId }) =>
+      kind === 'refund' && depositId !== null && depositId !== order.depositId && counted.has(depositId),
+  ).length;
+}
+
+/** Whether a deposit is insufficient for the order: below its minimum, or in another currency. */
+function isSmall(settling: Settling, deposit: Deposit): boolean {
+  return !isOrderCurrency(settling, deposit) || isBelowMinimum(settling, deposit);
 }
 
 /**
- * What of a deposit was neither exchanged nor refunded, and the leg that a refund of it would be; null where both legs
- * are taken.
+ * The amount of a deposit that was neither exchanged nor refunded, and the leg of its refund. The
+ * leg is null where both legs are taken.
  */
-export function unreturned(
+export function unreturnedPart(
   { order, payments, trade }: Settling,
   deposit: Deposit,
 ): { readonly leg: Payment['leg'] | null; readonly amount: Big } {
@@ -74,7 +89,7 @@ export function unreturned(
     .filter(({ kind }) => kind === 'refund')
     .reduce((sum, { amount, feeCharged }) => sum.plus(amount).plus(feeCharged), new Big('0'));
   const isExchanged = deposit.id === order.depositId && (trade?.state === 'filled' || trade?.state === 'unwound');
-  // The main leg of what was exchanged is the payout, or the refund of what was taken back.
+  // The main leg of an exchanged deposit is the payout, or the refund after unwinding.
   const legs: readonly Payment['leg'][] = isExchanged ? ['excess'] : ['main', 'excess'];
   const used = isExchanged && trade?.state === 'filled' ? trade.amountFrom : '0';
   return {
@@ -83,9 +98,9 @@ export function unreturned(
   };
 }
 
-/** Whether a deposit may still become the one that the order returns at the end of its window. */
+/** Whether the order may still refund this deposit itself at the end of its window. */
 function isUndecided(settling: Settling, deposit: Deposit): boolean {
   const { status } = settling.order;
-  if (!isOfOrder(settling, deposit)) return false;
-  return status === 'waiting_deposit' || (status === 'confirming' && isSmall(settling, deposit));
+  if (!isOrderCurrency(settling, deposit)) return false;
+  return status === 'waiting_deposit' || (status === 'confirming' && isBelowMinimum(settling, deposit));
 }

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { deriveDepositAddress } from '../../../src/chains/deposit-address.ts';
+import { deriveDepositAddress } from '../../../src/chains/addresses/deposit-address.ts';
 
 export interface ReadyAddress {
   readonly index: number;
@@ -27,7 +27,7 @@ export class AddressQueue {
     this.#xpub = xpub;
   }
 
-  /** An address that nobody has. */
+  /** An unused address. */
   async take(): Promise<ReadyAddress> {
     let ready = this.#ready.shift();
     while (!ready) {

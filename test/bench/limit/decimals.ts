@@ -5,7 +5,9 @@ export const one = 10n ** BigInt(places);
 
 const numberText = /^(0|[1-9]\d{0,19})(?:\.(\d+))?(?:[eE]([+-]?\d{1,2}))?$/;
 
-/** Reads the text of a number that is not negative; null when it is none, or is finer than 10⁻¹⁸. */
+/**
+ * Reads the text of a number that is not negative; null when it is none, or is finer than 10⁻¹⁸.
+ */
 export function parse(text: string): bigint | null {
   if (text.length > 40) return null;
   const match = numberText.exec(text);

@@ -31,7 +31,10 @@ const million = 1_000_000n;
 /** More digits than any rounding looks at. */
 const guard = 10n ** 22n;
 
-/** rate = (gross − service fee − network fee) / amount with gross = amount × price(from) / price(to), in one division. */
+/**
+ * rate = (gross − service fee − network fee) / amount with gross = amount × price(from) /
+ * price(to), in one division.
+ */
 export function terms(amount: bigint, from: Coin, to: Coin, fee: bigint): Terms {
   const gross = amount * from.price;
   const divisor = to.price * million;
@@ -39,7 +42,10 @@ export function terms(amount: bigint, from: Coin, to: Coin, fee: bigint): Terms 
   return { rate, amountTo: floorTo((amount * rate) / one, to.decimals), serviceFee: (gross * fee) / divisor };
 }
 
-/** The amounts of coin_from for which both coins' limits hold, those carried over to six significant digits inwards. */
+/**
+ * The amounts of coin_from for which both coins' limits hold, those carried over to six significant
+ * digits inwards.
+ */
 export function limits(from: Coin, to: Coin, fee: bigint): Limits {
   const amountFor = (amountTo: bigint): bigint =>
     ((amountTo + to.networkFee) * to.reference * million * guard) / (from.reference * (million - fee));

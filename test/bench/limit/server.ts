@@ -1,23 +1,25 @@
-// What the machine allows: the benchmarked requests answered by hand for the same work as the gateway's, without a
-// framework. Keys are proven, requests counted, bodies checked, money exact, orders durable; what the benchmark does
-// not ask for is refused. It listens on 127.0.0.1, and serves a database that a gateway has made.
-import { isUtf8 } from 'node:buffer';
+// What the machine allows: the benchmarked requests answered by hand for the same work as the
+// gateway's, without a framework. Keys are proven, requests counted, bodies checked, money exact,
+// orders durable; what the benchmark does not ask for is refused. It listens on 127.0.0.1, and
+// serves a database that a gateway has made.
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { parse as parseQuery } from 'node:querystring';
 import { Pool } from 'pg';
-import { checkAddress } from '../../../src/chains/address.ts';
-import { networkById } from '../../../src/chains/networks.ts';
+import { networkById } from '../../../src/chains/networks/networks.ts';
+import { readSecretFile } from '../../../src/config/secret-file.ts';
 import { coinIconPath } from '../../../src/currencies/icons.ts';
 import { KeyHasher, parseKey } from '../../../src/partners/secret-key.ts';
-import { readSecretFile } from '../../../src/secret-file.ts';
 import { AddressQueue } from './addresses.ts';
 import { type Bucket, countInMemory, countInRedis, type Verdict } from './counters.ts';
+import { destination, readBody, unfit } from './create-body.ts';
 import * as decimals from './decimals.ts';
 import { shortId, uuidv7 } from './ids.ts';
+import { type OrderText, orderJson } from './order-json.ts';
 import { type Coin, type Limits, limits, terms } from './quote.ts';
+import { Refusal } from './refusal.ts';
 import { statements } from './statements.ts';
 
 const {
@@ -37,17 +39,6 @@ const bodyLimit = 16_384;
 const depositWindowMs = 1_800_000;
 const keyKnownForMs = 10_000;
 const noSuchOrder = 'there is no such order';
-
-class Refusal extends Error {
-  readonly status: number;
-  readonly code: string;
-
-  constructor(status: number, code: string, detail: string) {
-    super(detail);
-    this.status = status;
-    this.code = code;
-  }
-}
 
 const pool = new Pool({
   connectionString: DATABASE_URL,
@@ -242,48 +233,6 @@ function refuse(res: ServerResponse, error: unknown): void {
   res.writeHead(status, headers).end(body);
 }
 
-interface OrderText {
-  readonly id: string;
-  readonly shortId: string;
-  readonly status: string;
-  readonly createdAt: Date;
-  readonly expiresAt: Date;
-  readonly coinFrom: string;
-  readonly networkFrom: string;
-  readonly coinTo: string;
-  readonly networkTo: string;
-  readonly amountFrom: string;
-  readonly amountTo: string;
-  readonly rateType: string;
-  readonly rate: string;
-  readonly depositAddress: string;
-  readonly depositTag: string | null;
-  readonly recipient: string;
-  readonly depositTxid: string | null;
-  readonly confirmations: number | null;
-  readonly confirmationsRequired: number;
-  readonly payoutTxid: string | null;
-}
-
-const textOrNull = (text: string | null): string => (text === null ? 'null' : JSON.stringify(text));
-
-function orderJson(order: OrderText): string {
-  return (
-    `{"id":"${order.id}","short_id":"${order.shortId}","status":"${order.status}",` +
-    `"created_at":"${order.createdAt.toISOString()}","expires_at":"${order.expiresAt.toISOString()}",` +
-    `"coin_from":"${order.coinFrom}","network_from":"${order.networkFrom}",` +
-    `"coin_to":"${order.coinTo}","network_to":"${order.networkTo}",` +
-    `"amount_from_expected":${order.amountFrom},"amount_to_expected":${order.amountTo},` +
-    `"rate_type":"${order.rateType}","rate_quoted":${order.rate},` +
-    `"deposit_address":${JSON.stringify(order.depositAddress)},"deposit_address_tag":${textOrNull(order.depositTag)},` +
-    `"recipient_address":${JSON.stringify(order.recipient)},"deposit_txid":${textOrNull(order.depositTxid)},` +
-    `"deposit_confirmations":${order.confirmations},` +
-    `"deposit_confirmations_required":${order.confirmationsRequired},"payout_txid":${textOrNull(order.payoutTxid)}}`
-  );
-}
-
-// --- the four requests ---
-
 const anonymous = (req: IncomingMessage): readonly Bucket[] => [
   { name: 'anon', caller: req.socket.remoteAddress ?? '', limit: publicLimit },
 ];
@@ -376,73 +325,6 @@ async function getOrder(req: IncomingMessage, res: ServerResponse, id: string): 
     payoutTxid: row[19],
   });
   send(res, 200, verdict, body, 'no-store');
-}
-
-/** The members of a create, with their greatest length. */
-const members: Readonly<Record<string, number>> = {
-  coin_from: 12,
-  network_from: 16,
-  coin_to: 12,
-  network_to: 16,
-  rate_type: 5,
-  recipient_address: 256,
-  recipient_address_tag: 128,
-  refund_address: 256,
-  refund_address_tag: 128,
-};
-const required = [
-  'coin_from',
-  'network_from',
-  'coin_to',
-  'network_to',
-  'amount_from',
-  'rate_type',
-  'recipient_address',
-];
-
-interface CreateBody {
-  readonly texts: Readonly<Record<string, string>>;
-  readonly amount: bigint;
-}
-
-const wrongType = (field: string): Refusal => new Refusal(400, 'invalid_type', `${field} has the wrong type`);
-const unfit = (field: string): Refusal => new Refusal(422, 'invalid_value', `${field} is not acceptable`);
-
-function readBody(raw: Buffer): CreateBody {
-  if (!isUtf8(raw)) throw new Refusal(400, 'invalid_encoding', 'the body is not valid UTF-8');
-  let source = '';
-  let body: Record<string, unknown>;
-  try {
-    body = JSON.parse(raw.toString(), (key, value, context) => {
-      if (key === 'amount_from' && typeof value === 'number') source = context.source ?? '';
-      return value;
-    }) as Record<string, unknown>;
-  } catch {
-    throw new Refusal(400, 'invalid_json', 'the body is not JSON');
-  }
-  if (typeof body !== 'object' || body === null) throw wrongType('body');
-  for (const name of required) if (!(name in body)) throw new Refusal(400, 'missing_field', `${name} is missing`);
-  const texts: Record<string, string> = {};
-  for (const [name, value] of Object.entries(body)) {
-    if (name === 'amount_from') continue;
-    const longest = members[name];
-    if (longest === undefined) throw new Refusal(400, 'unknown_field', `${name} is not a member of this request`);
-    if (typeof value !== 'string') throw wrongType(name);
-    if (value === '' || value.length > longest) throw unfit(name);
-    texts[name] = value;
-  }
-  if (typeof body.amount_from !== 'number') throw wrongType('amount_from');
-  const amount = decimals.parse(source);
-  if (amount === null || amount === 0n) throw unfit('amount_from');
-  if (texts.rate_type !== 'float') throw unfit('rate_type');
-  return { texts, amount };
-}
-
-function destination({ network, contract }: Coin, address: string, tag: string | null) {
-  const check = checkAddress(network, address, tag);
-  if (!check.ok || check.address === contract)
-    throw new Refusal(422, 'invalid_address', 'the address is not acceptable');
-  return check;
 }
 
 function collect(req: IncomingMessage): Promise<Buffer> {

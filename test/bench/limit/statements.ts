@@ -1,4 +1,4 @@
-import { isOwnAddress } from '../../../src/chains/own-address.ts';
+import { isOwnAddress } from '../../../src/chains/addresses/own-address.ts';
 
 /** The order as it is answered, numbers as text without trailing zeros. */
 const orderColumns = `o.id, o.short_id, o.status, o.created_at, o.expires_at, o.coin_from, o.network_from, o.coin_to,
@@ -11,8 +11,8 @@ const findOrder = (column: string): string => `select ${orderColumns}
  where o.${column} = $1 and o.partner_id = $2`;
 
 /**
- * One statement, and so one round trip and one commit: key, partner and destinations are read again, then the address,
- * the order, its event and perhaps the stored answer are written.
+ * One statement, and so one round trip and one commit. It reads key, partner and destinations
+ * again. Then it writes the address, the order, its event and perhaps the stored answer.
  */
 const create = (stored: string): string => `with admitted as materialized (
   select k.revoked_at is null and (k.expires_at is null or k.expires_at > $5) as live, p.status = 'active' as active,

@@ -1,9 +1,13 @@
 import { Big, formatDecimal } from '../../../src/money.ts';
+import type { MadeOrder } from '../dealings.ts';
 import type { Strategy } from '../strategy.ts';
-import type { MadeOrder, World } from '../world.ts';
+import type { World } from '../world.ts';
 import { HonestUsers, honestPartners, honestPerDay } from './honest.ts';
 
-/** What a stranger sends to an order's address before its user pays: below the minimum, and worth more than its refund's fee. */
+/**
+ * What a stranger sends to an order's address before its user pays: below the minimum, and worth
+ * more than its refund's fee.
+ */
 async function sendDust(world: World, order: MadeOrder): Promise<void> {
   const { networkFee, minAmount } = world.currency(order.from);
   const [fee, least] = [new Big(networkFee), new Big(minAmount)];

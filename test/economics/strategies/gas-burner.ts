@@ -1,7 +1,8 @@
 import { Big, formatDecimal } from '../../../src/money.ts';
+import type { Account, MadeOrder } from '../dealings.ts';
 import type { Ethereum } from '../ethereum.ts';
 import { type Actor, Arrivals, type Strategy } from '../strategy.ts';
-import type { Account, MadeOrder, World } from '../world.ts';
+import type { World } from '../world.ts';
 import { unserved } from './dust-sender.ts';
 
 /** What its orders do. */
@@ -10,8 +11,8 @@ const kinds = { 'burnt payout': 3, 'burnt refunds': 3, 'reverted payout': 2, hon
 const smallDeposits = 5;
 
 /**
- * Gives contracts as addresses: some burn all the gas they get, some take nothing. Beside it honest users are paid in the same
- * coin, and must not wait behind it.
+ * Gives contracts as addresses: some burn all the gas they get, some take nothing. Beside it honest
+ * users are paid in the same coin, and must not wait behind it.
  */
 class GasBurner implements Actor {
   readonly honest: MadeOrder[] = [];

@@ -1,5 +1,6 @@
+import type { Account, MadeOrder } from '../dealings.ts';
 import { type Actor, Arrivals, anyPair, Diary, type Strategy, usualAmount } from '../strategy.ts';
-import type { Account, MadeOrder, World } from '../world.ts';
+import type { World } from '../world.ts';
 
 /** Users who want other coins. They pay what they said within minutes; a few think better of it. */
 export class HonestUsers implements Actor {

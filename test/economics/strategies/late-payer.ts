@@ -1,5 +1,7 @@
+import type { Coin } from '../chains.ts';
+import type { Account, MadeOrder } from '../dealings.ts';
 import { type Actor, Arrivals, anyPair, Diary, type Strategy } from '../strategy.ts';
-import type { Account, Coin, MadeOrder, World } from '../world.ts';
+import type { World } from '../world.ts';
 import type { UserCounts } from './honest.ts';
 import { partnersOf } from './option-taker.ts';
 
@@ -13,8 +15,9 @@ const orderUsd = 3_000;
 const perDay = 90;
 
 /**
- * Lets the window of fixed orders pass and then pays those whose rate has become worth it, best while the gateway cannot
- * read the chain. Some deposits go out just before the end, whatever the market.
+ * Lets the window of fixed orders pass and then pays those whose rate has become worth it, best
+ * while the gateway cannot read the chain. Some deposits go out just before the end, at any market
+ * price.
  */
 export class LatePayer implements Actor {
   readonly #world: World;

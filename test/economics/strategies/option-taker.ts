@@ -1,7 +1,9 @@
-import type { Config } from '../../../src/config.ts';
+import type { Config } from '../../../src/config/settings.ts';
+import { type Coin, coins } from '../chains.ts';
+import type { Account, MadeOrder, Sent } from '../dealings.ts';
 import { stepSec } from '../market.ts';
 import { type Actor, Arrivals, type Strategy } from '../strategy.ts';
-import { type Account, type Coin, coins, type MadeOrder, type Sent, type World } from '../world.ts';
+import type { World } from '../world.ts';
 
 /** A pair as its fixed rate stands to the market. */
 interface PairQuote {
@@ -17,8 +19,15 @@ interface PairQuote {
 /** A fixed rate that may be used or not. */
 interface Option {
   readonly order: MadeOrder;
-  /** What the gateway owes before its fees, in units of the coin it pays. */
+  /**
+   * Units of the coin that is sent, of the one that is paid out, and of the latter before the
+   * gateway's fees.
+   */
+  readonly sent: number;
+  readonly net: number;
   readonly gross: number;
+  /** What sending costs, in units of the coin that is sent. */
+  readonly sendingFee: number;
   /** Its deposit, while that waits in the mempool at a fee too low for miners. */
   held: Sent | null;
 }
@@ -43,10 +52,11 @@ const largestUsd = 150_000;
 const pauseMs = 900_000;
 
 /**
- * Takes fixed rates as free options, of all pairs and partners, as far as caps admit. It makes its orders when the rate of
- * the hold window is best beside the market, watches the market until the last moment and funds exactly what beats it by
- * more than fees and costs. After a jump it takes the rates that the jump left behind, with all partners at once. What is
- * nearly worth it goes into the mempool at a low fee, to be decided later.
+ * Takes fixed rates as free options, of all pairs and partners, as far as caps admit. It makes its
+ * orders when the rate of the hold window is best compared with the market. It watches the market
+ * until the last moment. It funds exactly the orders that beat the market by more than fees and
+ * costs. After a jump it takes the outdated rates, with all partners at once. For orders that are
+ * nearly worth it, it sends the deposit at a low fee and decides later.
  */
 export class OptionTaker implements Actor {
   readonly #world: World;
@@ -98,7 +108,10 @@ export class OptionTaker implements Actor {
     return coins.some((coin) => Math.abs(market.price(coin) / (before.get(coin) ?? Number.NaN) - 1) > leastJump);
   }
 
-  /** Whether some rate is worth using at once, or many orders wait, or the best rate is well beside the market. */
+  /**
+   * Whether some rate is worth using at once, or many orders wait, or the best rate is well beside
+   * the market.
+   */
   #isGoodMoment([best]: readonly PairQuote[]): boolean {
     if (!best) return false;
     if (best.edge > burstEdge) return true;
@@ -146,29 +159,31 @@ export class OptionTaker implements Actor {
       this.#pauses.set(account, nowMs + pauseMs);
       return null;
     }
-    const option: Option = { order, gross: Number(order.amountFrom) * ratio, held: null };
+    const sent = Number(order.amountFrom);
+    const sendingFee = Number(this.#world.currency(order.from).networkFee);
+    const option: Option = { order, sent, net: Number(order.amountTo), gross: sent * ratio, sendingFee, held: null };
     this.#options.push(option);
     return option;
   }
 
   /** What using an option brings its owner now, in US dollars. */
-  #value({ order }: Option): number {
+  #value({ order, sent, net, sendingFee }: Option): number {
     const { market } = this.#world;
-    const cost = Number(this.#world.currency(order.from).networkFee) * market.price(order.from);
-    const got = Number(order.amountTo) * market.price(order.to) * (1 - exitCost);
-    return got - Number(order.amountFrom) * market.price(order.from) - cost;
+    const got = net * market.price(order.to) * (1 - exitCost);
+    return got - (sent + sendingFee) * market.price(order.from);
   }
 
   /** How far the market has left the option's rate, as a fraction. */
-  #move({ order, gross }: Option): number {
+  #move({ order, sent, gross }: Option): number {
     const { market } = this.#world;
-    return (gross * market.price(order.to)) / (Number(order.amountFrom) * market.price(order.from)) - 1;
+    return (gross * market.price(order.to)) / (sent * market.price(order.from)) - 1;
   }
 
   async #exercise(): Promise<void> {
     const { nowMs, config } = this.#world;
     const kept: Option[] = [];
-    // The venue fills nothing that is farther from the market: nearer than that is the best to be had.
+    // The venue fills nothing that is farther from the market: nearer than that is the best to be
+    // had.
     const slippage = Number(config.MAX_SLIPPAGE);
     for (const option of this.#options) {
       const value = this.#value(option);
@@ -193,7 +208,9 @@ export class OptionTaker implements Actor {
     this.#options = kept;
   }
 
-  /** Lets a deposit be mined that has become worth it, or drops it in the end. Whether it waits on. */
+  /**
+   * Lets a deposit be mined that has become worth it, or drops it in the end. Whether it waits on.
+   */
   async #decideHeld(option: Option, value: number): Promise<boolean> {
     const { nowMs, config } = this.#world;
     if (!option.held) return false;
@@ -213,7 +230,10 @@ export class OptionTaker implements Actor {
   }
 }
 
-/** What a pure taker may cost, in US dollars a day and partner: 100 at 60 % yearly volatility, 1,000 at 100 %. */
+/**
+ * What a pure taker may cost, in US dollars a day and partner: 100 at 60 % yearly volatility, 1,000
+ * at 100 %.
+ */
 export function takersBound(volatility: number): number {
   const [low, high] = [0.6, 1];
   const slope = (1000 - 100) / (high - low);

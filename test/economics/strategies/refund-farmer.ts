@@ -1,6 +1,7 @@
 import { Big, floorTo, formatDecimal } from '../../../src/money.ts';
+import type { Account, MadeOrder } from '../dealings.ts';
 import { type Actor, Arrivals, anyPair, Diary, type Strategy, usualAmount } from '../strategy.ts';
-import type { Account, MadeOrder, World } from '../world.ts';
+import type { World } from '../world.ts';
 import type { UserCounts } from './honest.ts';
 
 /** What a farmer pays beside what was agreed, or in its place. */

@@ -1,6 +1,7 @@
+import type { Account, MadeOrder } from '../dealings.ts';
 import type { Actor, Strategy } from '../strategy.ts';
 import { usualAmount } from '../strategy.ts';
-import type { Account, MadeOrder, World } from '../world.ts';
+import type { World } from '../world.ts';
 
 /** Orders that one reorganisation takes the deposits of. */
 const batch = 40;
@@ -15,9 +16,10 @@ const shallowBlocks = 4;
 type Stage = 'to reorganise' | 'to pay again';
 
 /**
- * Pays many orders on one chain and takes its blocks away again: before the deposits count, or after the payouts are out.
- * Then it pays again, and wants that second payment back. It can rewrite a chain as deep as it likes, and does not keep
- * what it was paid for nothing: that is a loss that confirmations alone bound.
+ * Pays many orders on one chain and takes its blocks away again: before the deposits count, or
+ * after the payouts are out. Then it pays again, and wants that second payment back. It can rewrite
+ * a chain as deep as it likes, and does not keep what it was paid for nothing: that is a loss that
+ * confirmations alone bound.
  */
 class ReorgSpender implements Actor {
   readonly #world: World;
@@ -61,6 +63,9 @@ class ReorgSpender implements Actor {
 
   async #begin(): Promise<void> {
     const { nowMs, dice } = this.#world;
+    // The sandbox makes blocks only while something is due. A deep rewrite must reach this batch
+    // and no earlier one.
+    await this.#world.settlement.sandbox.mine(this.#world.chain('LTC'), deepBlocks);
     const count = Math.min(batch, this.#left);
     for (let index = 0; index < count; index++) {
       const order = await this.#world.create(this.#account, {
@@ -89,8 +94,6 @@ export const reorgSpender: Strategy = {
   bound: () => ({ usd: 0, settings: 'min_confirmations of the currencies' }),
   begin: async (world, orders) => {
     world.turnSec = 60;
-    // What the hot wallet began with stands below every reorganisation.
-    await world.settlement.sandbox.mine(world.chain('LTC'), deepBlocks);
     const account = await world.account('reorg spender');
     return { actors: [new ReorgSpender(world, account, orders)] };
   },

@@ -1,6 +1,7 @@
+import type { Account, MadeOrder } from '../dealings.ts';
 import type { Actor, Strategy } from '../strategy.ts';
 import { type ThinCoin, type ThinExchange, thinCoins } from '../thin-exchange.ts';
-import type { Account, MadeOrder, World } from '../world.ts';
+import type { World } from '../world.ts';
 
 /** When the bidder takes its bids back. */
 const ways = ['once something is bought', 'before any order', 'never'] as const;
@@ -9,8 +10,9 @@ const ways = ['once something is bought', 'before any order', 'never'] as const;
 const longestMs = 20_000;
 
 /**
- * Deepens the book of a coin, sells that coin through the gateway, and takes its bids back before the gateway sells. What
- * is dumped into the thin book is the bidder's gain. The next order comes once the one before is decided.
+ * Deepens the book of a coin, sells that coin through the gateway, and takes its bids back before
+ * the gateway sells. What is dumped into the thin book is the bidder's gain. The next order comes
+ * once the one before is decided.
  */
 class ThinBookBidder implements Actor {
   readonly #world: World;

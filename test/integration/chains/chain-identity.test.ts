@@ -1,9 +1,10 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { Client } from 'pg';
-import { claimIdentity, sandboxIdentity } from '../../../src/chains/chain-identity.ts';
-import { createOrm } from '../../../src/db/orm.ts';
+import { createOrm } from '../../../src/app/orm.ts';
+import { sandboxIdentity } from '../../../src/chains/networks/chain-identity.ts';
+import { claimIdentity } from '../../../src/chains/networks/identity-store.ts';
 import { ChainLeases } from '../../../src/settlement/chain-lease.ts';
-import { createDatabase, type TestDatabase } from '../../support/database.ts';
+import { createDatabase, type TestDatabase } from '../../support/database/database.ts';
 
 const chains = ['bitcoin', 'ethereum', 'litecoin', 'tron'];
 let database: TestDatabase;
@@ -19,7 +20,10 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** As a process does that starts, in whatever order its settings name the chains. */
+/**
+ * Claims the identities as a starting process does, in the order in which its settings name the
+ * chains.
+ */
 async function start(named: readonly string[] = chains): Promise<void> {
   await orm.em.fork().transactional(async (em) => {
     for (const chain of named) expect(await claimIdentity(em, chain, sandboxIdentity)).toBeNull();
@@ -27,7 +31,7 @@ async function start(named: readonly string[] = chains): Promise<void> {
 }
 
 describe('a process that starts', () => {
-  it('does not wait for those who work on the chains', async () => {
+  it('does not wait for the workers that hold the chains', async () => {
     const holder = new Client(database.url);
     await holder.connect();
     try {
@@ -40,7 +44,7 @@ describe('a process that starts', () => {
     }
   });
 
-  it('and one that renews its leases do not wait for each other in a circle', async () => {
+  it('and one that renews its leases do not deadlock', async () => {
     const leases = new ChainLeases(orm, '00000000-0000-4000-8000-000000000001', 60_000, chains);
     await leases.open();
     for (let round = 0; round < 50; round++) {
@@ -48,7 +52,7 @@ describe('a process that starts', () => {
     }
   });
 
-  it('refuses a chain that is another one in this database', async () => {
+  it('refuses a chain whose identity differs from the stored one', async () => {
     const fault = await claimIdentity(orm.em.fork(), 'bitcoin', 'utxo:00');
     expect(fault).toMatch(/^bitcoin is the sandbox in this database, and utxo:00 by the settings/);
   });

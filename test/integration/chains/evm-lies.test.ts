@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { ChainError, type Cursor, type ScanResult, type SignedTx } from '../../../src/chains/chain-adapter.ts';
 import { EvmAdapter } from '../../../src/chains/evm/evm-adapter.ts';
-import { type Anvil, call, describeWithAnvil, randomAddress, startAnvil } from '../../support/anvil.ts';
-import { type EvmHarness, ether, evmHarness, payFrom } from '../../support/evm-harness.ts';
-import { EvmLiar } from '../../support/evm-liar.ts';
+import { type Anvil, call, describeWithAnvil, randomAddress, startAnvil } from '../../support/chains/anvil.ts';
+import { type EvmHarness, ether, evmHarness, payFrom } from '../../support/chains/evm-harness.ts';
+import { EvmLiar } from '../../support/chains/evm-liar.ts';
 
 type Json = Record<string, unknown>;
 
@@ -43,7 +43,8 @@ describeWithAnvil('a node that lies', () => {
     await anvil.send(randomAddress(), 3n);
     await anvil.mine();
     truth = await chain.adapter.scan(cursor, 10);
-    // 5 to the payment's recipient, a gift, two transfers, the coins to the forwarder and from it, and another gift.
+    // 5 to the payment's recipient, a gift, two transfers, the coins to the forwarder and from it,
+    // and another gift.
     expect(truth.blocks.flatMap(({ transfers }) => transfers)).toHaveLength(7);
   });
   afterAll(async () => {

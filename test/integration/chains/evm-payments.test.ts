@@ -3,12 +3,13 @@ import { toChecksumAddress } from '../../../src/chains/addresses/evm.ts';
 import type { PaymentIntent, PreparedTx, SignedTx } from '../../../src/chains/chain-adapter.ts';
 import { EvmAdapter } from '../../../src/chains/evm/evm-adapter.ts';
 import { decodePayload } from '../../../src/chains/evm/evm-tx.ts';
-import { type Anvil, call, describeWithAnvil, startAnvil, type TokenName } from '../../support/anvil.ts';
-import { type EvmHarness, ether, evmHarness, payFrom } from '../../support/evm-harness.ts';
-import { EvmLiar } from '../../support/evm-liar.ts';
-import { Refusal } from '../../support/refusal.ts';
+import { type Anvil, call, describeWithAnvil, startAnvil, type TokenName } from '../../support/chains/anvil.ts';
+import { type EvmHarness, ether, evmHarness, payFrom } from '../../support/chains/evm-harness.ts';
+import { EvmLiar } from '../../support/chains/evm-liar.ts';
+import { Refusal } from '../../support/http/refusal.ts';
 
-// What recipients and tokens do against us: the tokens and recipients are contracts of test/support/contracts.
+// What recipients and tokens do against us: the tokens and recipients are contracts of
+// test/support/contracts.
 
 describeWithAnvil('payments of the EVM to contracts and in tokens of others', () => {
   let anvil: Anvil;
@@ -53,7 +54,10 @@ describeWithAnvil('payments of the EVM to contracts and in tokens of others', ()
     await anvil.send(contract, 0n, { data: call(order, ...args) });
     await anvil.mine();
   };
-  /** A payment of a token that changes its mood once the transaction is built; what its chain says of it. */
+  /**
+   * A payment of a token that changes its mood once the transaction is built; what its chain says
+   * of it.
+   */
   const paidIn = async (mood: bigint): Promise<{ tx: SignedTx; status: unknown; arrived: bigint }> => {
     const contract = await token('MoodyToken');
     // What it keeps goes to itself; the first time would take more gas than the transaction has.
@@ -68,7 +72,7 @@ describeWithAnvil('payments of the EVM to contracts and in tokens of others', ()
   };
 
   describe('a recipient that is a contract', () => {
-    it('gets its coins where it takes them like a wallet does', async () => {
+    it('receives coins when it accepts them as a wallet does', async () => {
       const to = await deploy('Burner');
       for (const appetite of [0n, 20_000n]) {
         await tell(to, 'setAppetite', appetite);
@@ -103,7 +107,7 @@ describeWithAnvil('payments of the EVM to contracts and in tokens of others', ()
       await expect(chain.sign(payment, prepared)).rejects.toThrow(/gas/);
     });
 
-    it('that takes nothing is told apart from a node that does not estimate', async () => {
+    it('that refuses coins is told apart from a node that cannot estimate', async () => {
       const to = await deploy('Refuser');
       await expect(prepare({ to })).rejects.toMatchObject({ code: 'would_fail', isOfChain: true });
       liar.lie = (method, result) => (method === 'eth_estimateGas' ? new Refusal(-32_601) : result);
@@ -171,7 +175,7 @@ describeWithAnvil('payments of the EVM to contracts and in tokens of others', ()
   });
 
   describe('a token transfer in a block', () => {
-    it('that returned false has moved nothing, whatever its status says', async () => {
+    it('that returned false counts as moving nothing, although its status is success', async () => {
       const { tx, status, arrived } = await paidIn(1n);
       expect(await anvil.rpc('eth_getTransactionReceipt', tx.txid)).toMatchObject({ status: '0x1' });
       expect(arrived).toBe(0n);
@@ -188,7 +192,7 @@ describeWithAnvil('payments of the EVM to contracts and in tokens of others', ()
       expect((status as { problem?: string }).problem).toBe(problem);
     });
 
-    it('that the chain undid is told as before', async () => {
+    it('that was reverted is reported as mined without success', async () => {
       const { status } = await paidIn(5n);
       expect(status).toMatchObject({ state: 'mined', success: false });
       expect(status).not.toHaveProperty('problem');

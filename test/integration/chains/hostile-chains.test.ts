@@ -1,14 +1,14 @@
 import type { ChainAdapter } from '../../../src/chains/chain-adapter.ts';
 import { EvmAdapter } from '../../../src/chains/evm/evm-adapter.ts';
-import type { EvmNetwork, UtxoNetwork } from '../../../src/chains/network-config.ts';
+import type { EvmNetwork, UtxoNetwork } from '../../../src/chains/networks/network-config.ts';
 import { UtxoAdapter } from '../../../src/chains/utxo/utxo-adapter.ts';
 import { utxoParams } from '../../../src/chains/utxo/utxo-params.ts';
 import { fromUnits } from '../../../src/money.ts';
-import { Dice } from '../../support/dice.ts';
-import { HostileEvm } from '../../support/hostile-evm.ts';
-import type { Credit, HostileNode } from '../../support/hostile-node.ts';
-import { HostileUtxo } from '../../support/hostile-utxo.ts';
-import { type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
+import { HostileEvm } from '../../support/chains/hostile-evm.ts';
+import type { Credit, HostileNode } from '../../support/chains/hostile-node.ts';
+import { HostileUtxo } from '../../support/chains/hostile-utxo.ts';
+import { Dice } from '../../support/gateway/dice.ts';
+import { type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 
 // The same chains each time; `npm run fuzz -- --chains` explores others.
 const runs = Number(process.env.CHAIN_FUZZ_RUNS ?? '1');
@@ -43,7 +43,7 @@ function utxoAdapter(node: HostileNode): ChainAdapter {
   const network: UtxoNetwork = {
     ...shared,
     ...{ kind: 'utxo', chain: 'litecoin', nodes: [node.config], net: 'main', finality: 3, mempool: true },
-    ...{ feeFloor: 1_000n, feeCeiling: 100_000n, feeTarget: 2, replaceable: true },
+    ...{ feeFloor: 1_000n, feeCeiling: 100_000n, feeTarget: 2, replaceable: true, tokens: new Map() },
   };
   const none = async (): Promise<[]> => [];
   const outputs = { hot: none, spendable: none, lost: none, find: none };
@@ -97,7 +97,7 @@ describe.each(kinds)('a chain with hostile blocks: $chain', ({ chain, orders, ad
               return typeof value === 'function' ? value.bind(one) : value;
             },
           });
-    gateway = await startSettledGateway({ surroundings: { chain: inPlace } });
+    gateway = await startSettledGateway({ outside: { chain: inPlace } });
   });
   afterEach(async () => {
     live = undefined;

@@ -1,8 +1,15 @@
 import { toChecksumAddress } from '../../../src/chains/addresses/evm.ts';
 import type { Cursor, Transfer } from '../../../src/chains/chain-adapter.ts';
 import { EvmAdapter } from '../../../src/chains/evm/evm-adapter.ts';
-import { type Anvil, call, describeWithAnvil, randomAddress, startAnvil, type TokenName } from '../../support/anvil.ts';
-import { type EvmHarness, evmHarness } from '../../support/evm-harness.ts';
+import {
+  type Anvil,
+  call,
+  describeWithAnvil,
+  randomAddress,
+  startAnvil,
+  type TokenName,
+} from '../../support/chains/anvil.ts';
+import { type EvmHarness, evmHarness } from '../../support/chains/evm-harness.ts';
 
 describeWithAnvil('a deposit of a token', () => {
   let anvil: Anvil;
@@ -73,7 +80,7 @@ describeWithAnvil('a deposit of a token', () => {
     expect(await held(one)).toBe(1_000n);
   });
 
-  it('that counts in shares is what its log says, and drifts from its balance', async () => {
+  it('that counts in shares is credited as its log says, and drifts from its balance', async () => {
     const one = await open('RebasingToken');
     await anvil.send(one.token, 0n, { data: call('rebase', 3n * 10n ** 18n) });
     await anvil.mine();

@@ -1,49 +1,18 @@
-import { randomUUID } from 'node:crypto';
 import type { PaymentIntent, PreparedTx, SignedTx } from '../../../src/chains/chain-adapter.ts';
-import { JsonRpcNode } from '../../../src/chains/json-rpc.ts';
-import { maxPayloadBytes } from '../../../src/chains/signer.ts';
+import { JsonRpcNode } from '../../../src/chains/nodes/json-rpc.ts';
 import { UtxoAdapter } from '../../../src/chains/utxo/utxo-adapter.ts';
 import { UtxoNode } from '../../../src/chains/utxo/utxo-node.ts';
-import { utxoParams } from '../../../src/chains/utxo/utxo-params.ts';
 import { WaitingTransfers } from '../../../src/chains/utxo/waiting-transfers.ts';
-import { describeChainAdapter } from '../../support/chain-conformance.ts';
-import { holding } from '../../support/holding.ts';
-import { findLitecoind, type Litecoind, startLitecoind } from '../../support/litecoind.ts';
-import { Refusal } from '../../support/refusal.ts';
-import { UtxoHarness } from '../../support/utxo-harness.ts';
-import { UtxoProxy } from '../../support/utxo-proxy.ts';
-
-const coin = 100_000_000n;
-const none = holding();
-let node: Litecoind;
-
-const intent = (to: string, amount: bigint, changes: Partial<PaymentIntent> = {}): PaymentIntent => ({
-  id: randomUUID(),
-  attempt: 1,
-  from: null,
-  contract: null,
-  to,
-  tag: null,
-  amount,
-  ...changes,
-});
-
-const keysOf = ({ reserves }: { reserves: readonly string[] }): string[] =>
-  reserves.map((one) => one.replace('outpoint:', ''));
-
-/** A block of which only the meaning of its transactions is told. */
-function withoutBytes(block: unknown): unknown {
-  const { tx, ...rest } = block as { tx: Record<string, unknown>[] };
-  return { ...rest, tx: tx.map(({ hex: _hex, ...members }) => members) };
-}
+import { describeChainAdapter } from '../../support/chains/chain-conformance.ts';
+import { findLitecoind, startLitecoind, withoutLitecoind } from '../../support/chains/litecoind.ts';
+import { UtxoHarness } from '../../support/chains/utxo-harness.ts';
+import { coin, intent, keysOf, node, none, withLitecoind } from '../../support/chains/utxo-setup.ts';
+import { holding } from '../../support/gateway/holding.ts';
 
 if (findLitecoind() === null) {
-  it.skip('litecoind is not installed: the adapter was not tried on a node (apt-get install litecoind)', () => {}); // CI requires the node
+  it.skip(`${withoutLitecoind}: the adapter was not tried on a node`, () => {}); // CI requires it
 } else {
-  beforeAll(async () => {
-    node = await startLitecoind();
-  });
-  afterAll(() => node?.stop());
+  withLitecoind();
 
   describeChainAdapter('Litecoin', async () => {
     const harness = new UtxoHarness(node);
@@ -64,7 +33,7 @@ if (findLitecoind() === null) {
       return tx;
     }
 
-    it('is told what a block spends, and by which transaction', async () => {
+    it('learns which outputs a block spends, and by which transaction', async () => {
       await wallet.fund([coin]);
       const cursor = await wallet.adapter.start(await node.height());
       const tx = await paid(intent(wallet.address(), 1_000_000n));
@@ -160,7 +129,7 @@ if (findLitecoind() === null) {
       await expect(wallet.adapter.prepare(sweep, none)).rejects.toMatchObject({ code: 'stale_outputs' });
     });
 
-    it('does not sweep what is worth less than the fee', async () => {
+    it('does not sweep outputs worth less than their fee', async () => {
       await wallet.fund([coin]);
       const txid = await node.pay(wallet.addressAt(1), 3_000n);
       await node.mine(1);
@@ -175,7 +144,7 @@ if (findLitecoind() === null) {
     });
 
     it('replaces a payment that waits by one with a higher fee, and by none without need', async () => {
-      // Above whatever the node estimates from what the tests have paid so far.
+      // Above the node's estimate, which follows the fees that earlier tests paid.
       wallet = new UtxoHarness(node, { feeFloor: 100_000n });
       await wallet.fund([coin]);
       const payment = intent(wallet.address(), 1_000_000n);
@@ -206,7 +175,7 @@ if (findLitecoind() === null) {
     });
 
     it('pays more for a replacement than for what it replaces by what nodes ask for, at the least', async () => {
-      // Above whatever the node estimates from what the tests have paid so far.
+      // Above the node's estimate, which follows the fees that earlier tests paid.
       wallet = new UtxoHarness(node, { feeFloor: 100_000n });
       await wallet.fund([coin]);
       const payment = intent(wallet.address(), 1_000_000n);
@@ -268,7 +237,7 @@ if (findLitecoind() === null) {
       await wallet.fund([coin, coin, coin]);
       const first = await paid(intent(wallet.address(), 50_000_000n));
       wallet.outputs.isStale = true;
-      // It waits for a block, and nobody has said that it is held.
+      // It is in the mempool, and its outputs are not marked as reserved.
       const second = await wallet.adapter.prepare(intent(wallet.address(), 50_000_000n), none);
       expect(second.reserves).not.toEqual(first.reserves);
       await node.mine(1);
@@ -336,7 +305,7 @@ if (findLitecoind() === null) {
       expect(left).toEqual(new Set());
     });
 
-    it('tells in parts what waits, and takes nothing for gone that it has not told yet', async () => {
+    it('reads the mempool in parts, and reports no unread transaction as gone', async () => {
       const txids: string[] = [];
       for (let i = 0; i < 3; i += 1) txids.push(await node.pay(wallet.address(), coin));
       const rpc = new JsonRpcNode(node.config, { numbersAsText: true });
@@ -372,162 +341,6 @@ if (findLitecoind() === null) {
       await expect(other.head()).rejects.toMatchObject({ code: 'unfit_node' });
       const stranger = wallet.adapterWith({ nodes: [{ ...node.config, password: 'wrong' }] });
       await expect(stranger.head()).rejects.toMatchObject({ code: 'unauthorised' });
-    });
-  });
-
-  describe('a node that lies', () => {
-    let proxy: UtxoProxy;
-    let wallet: UtxoHarness;
-
-    beforeEach(async () => {
-      proxy = new UtxoProxy(node.config);
-      wallet = new UtxoHarness(node, { nodes: [await proxy.start()] });
-      await wallet.fund([coin]);
-    });
-    afterEach(() => proxy.stop());
-
-    it('is not believed when it gives another block than was asked for', async () => {
-      const cursor = await wallet.adapter.start((await node.height()) - 3);
-      const other = await node.rpc('getblock', await node.rpc('getblockhash', 5), 2);
-      proxy.falsify = (method) => (method === 'getblock' ? other : undefined);
-      await expect(wallet.adapter.scan(cursor, 5)).rejects.toMatchObject({ code: 'unsound_answer' });
-    });
-
-    it('is not believed when its blocks do not join', async () => {
-      const cursor = await wallet.adapter.start((await node.height()) - 3);
-      proxy.falsify = (method, _params, block) =>
-        method === 'getblock' ? { ...(block as object), previousblockhash: 'ab'.repeat(32) } : undefined;
-      await expect(wallet.adapter.scan(cursor, 5)).rejects.toMatchObject({ code: expect.any(String) });
-    });
-
-    it('cannot make a payment spend what is worth another amount', async () => {
-      proxy.falsify = (method, _params, output) =>
-        method === 'gettxout' && output ? { ...(output as object), value: 0.5 } : undefined;
-      await expect(wallet.adapter.prepare(intent(wallet.address(), 1_000_000n), none)).rejects.toMatchObject({
-        code: 'hot_wallet_low',
-      });
-    });
-
-    it('cannot make a payment final by a fact that it denies itself', async () => {
-      const payment = intent(wallet.address(), 1_000_000n);
-      const tx = await wallet.sign(payment, await wallet.adapter.prepare(payment, none));
-      await wallet.conflict(tx);
-      await node.mine(3);
-      expect(await wallet.adapter.status(tx)).toEqual({ state: 'dead', why: 'conflict', final: true });
-      proxy.falsify = (method, _params, header) =>
-        method === 'getblockheader' ? { ...(header as object), confirmations: -1 } : undefined;
-      expect(await wallet.adapter.status(tx)).toEqual({ state: 'unknown' });
-    });
-
-    it.each([
-      ['is still catching up', { initialblockdownload: true }],
-      ['lacks blocks', { headers: 100_000 }],
-      ['has thrown away what is needed', { pruned: true, pruneheight: 100_000 }],
-    ])('is not asked while it %s', async (_name, changes) => {
-      proxy.falsify = (method, _params, info) =>
-        method === 'getblockchaininfo' ? { ...(info as object), ...changes } : undefined;
-      await expect(wallet.adapterWith({}).head()).rejects.toMatchObject({ code: 'unfit_node' });
-      const [report] = await wallet.adapterWith({}).check();
-      expect(report?.problems).toHaveLength(1);
-      expect(report?.head).toBe(await node.height());
-    });
-
-    it('is not scanned while its newest block is old', async () => {
-      const adapter = wallet.adapterWith({ stalledAfterSec: 3_600 });
-      const cursor = await adapter.start(await node.height());
-      expect(await adapter.scan(cursor, 1)).toMatchObject({ blocks: [] });
-      proxy.falsify = (method, _params, header) =>
-        method === 'getblockheader'
-          ? { ...(header as object), time: Math.floor(Date.now() / 1_000) - 3_601 }
-          : undefined;
-      await expect(adapter.scan(cursor, 1)).rejects.toMatchObject({ code: 'chain_stalled' });
-      expect((await adapter.check())[0]?.problems).toEqual([expect.stringContaining('newest block')]);
-      expect(await wallet.adapter.scan(cursor, 1)).toMatchObject({ blocks: [] });
-    });
-  });
-
-  // No Dogecoin node can be had here. Its scripts are those of Litecoin's old addresses, so that a Litecoin node tells
-  // whether its transactions are valid; the proxy refuses what Dogecoin Core 1.14 does not know.
-  describe('Dogecoin by a node that knows no more than its own', () => {
-    let proxy: UtxoProxy;
-    let wallet: UtxoHarness;
-
-    beforeEach(async () => {
-      proxy = new UtxoProxy(node.config);
-      proxy.falsify = async (method, params, result) => {
-        if (method === 'getblockhash' && params[0] === 0) return utxoParams('dogecoin', 'regtest').genesis;
-        if (method === 'scantxoutset') return new Refusal(-32601);
-        if (method === 'getrawtransaction' && params.length > 2) return new Refusal(-1);
-        if (method === 'estimatesmartfee') return { feerate: -1, blocks: 2 };
-        if (method === 'getblock') return withoutBytes(result);
-        // It finds transactions by their unspent outputs; what stands in for that here is the wallet that made them.
-        if (method === 'getrawtransaction' && params[1] === 0) {
-          return (await node.rpc<{ hex: string }>('gettransaction', params[0])).hex;
-        }
-        return undefined;
-      };
-      wallet = new UtxoHarness(node, { chain: 'dogecoin', nodes: [await proxy.start()], feeFloor: 1_000_000n });
-      await wallet.fund([50n * coin]);
-    });
-    afterEach(() => proxy.stop());
-
-    it('pays, sweeps and follows both to their end', async () => {
-      const payment = intent(wallet.address(), 3n * coin);
-      const prepared = await wallet.adapter.prepare(payment, none);
-      const tx = await wallet.sign(payment, prepared);
-      expect(await wallet.adapter.broadcast(tx)).toEqual({ outcome: 'accepted', code: null });
-      const txid = await node.pay(wallet.addressAt(2), 4n * coin);
-      await node.mine(1);
-      expect(await wallet.adapter.status(tx)).toMatchObject({ state: 'mined', fee: prepared.fee });
-
-      const from = (await wallet.outputs.find('dogecoin', [`${txid}:0`, `${txid}:1`])).map(({ key }) => key);
-      const sweep = intent(wallet.hotAddress, 4n * coin, { from });
-      const sweeping = await wallet.adapter.prepare(sweep, none);
-      const swept = await wallet.sign(sweep, sweeping);
-      expect(await wallet.adapter.broadcast(swept)).toEqual({ outcome: 'accepted', code: null });
-      await node.mine(3);
-      expect(await wallet.adapter.status(swept)).toMatchObject({ state: 'mined', final: true });
-      const [hot] = await wallet.adapter.balances([await wallet.adapter.hotWallet()], null);
-      expect(hot).toBe(51n * coin - prepared.fee - sweeping.fee);
-      expect(await node.balance(wallet.hotAddress)).toBe(hot);
-      await expect(wallet.adapter.balances([{ address: payment.to, tag: null }], null)).rejects.toMatchObject({
-        code: 'unsupported',
-      });
-    });
-
-    it('spends outputs of large transactions up to what a signer takes', async () => {
-      const heavy = async (): Promise<void> => {
-        const unspent = await node.rpc<{ txid: string; vout: string; amount: string }[]>('listunspent');
-        const [input] = unspent.filter(({ amount }) => Number(amount) > 11);
-        if (!input) throw new Error('the node has no coins');
-        const change = { [await node.newAddress()]: (Number(input.amount) - 11).toFixed(8) };
-        const inputs = [{ txid: input.txid, vout: Number(input.vout) }];
-        const outputs = [{ [wallet.hotAddress]: 10 }, change, { data: '00'.repeat(900_000) }];
-        const unsigned = await node.rpc('createrawtransaction', inputs, outputs);
-        await node.mineOnly((await node.rpc<{ hex: string }>('signrawtransactionwithwallet', unsigned)).hex);
-      };
-      for (let made = 0; made < 8; made += 1) await heavy();
-      for (const amount of [8n * coin, 8n * coin]) await node.pay(wallet.hotAddress, amount);
-      await node.mine(1);
-      const payment = intent(wallet.address(), 119n * coin);
-      const prepared = await wallet.adapter.prepare(payment, none);
-      expect(prepared.reserves).toHaveLength(9);
-      expect(prepared.payload.length).toBeLessThan(maxPayloadBytes);
-      const tx = await wallet.sign(payment, prepared);
-      expect(await node.rpc('sendrawtransaction', tx.raw)).toBe(tx.txid);
-    });
-
-    it('finds the rival of a payment in its block', async () => {
-      const payment = intent(wallet.address(), 3n * coin);
-      const tx = await wallet.sign(payment, await wallet.adapter.prepare(payment, none));
-      const rival = { ...payment, to: wallet.address() };
-      const other = await wallet.sign(rival, await wallet.adapter.prepare(rival, none));
-      expect(other.reserves).toEqual(tx.reserves);
-      await wallet.adapter.broadcast(other);
-      await node.mine(1);
-      expect(await wallet.adapter.status(tx)).toEqual({ state: 'dead', why: 'conflict', final: false });
-      await node.mine(2);
-      expect(await wallet.adapter.status(tx)).toEqual({ state: 'dead', why: 'conflict', final: true });
     });
   });
 

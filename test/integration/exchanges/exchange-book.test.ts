@@ -1,21 +1,24 @@
-import { addressExample } from '../../../src/chains/address.ts';
+import { addressExample } from '../../../src/chains/addresses/address.ts';
 import { SignerError } from '../../../src/chains/signer.ts';
 import { type ReconcileRow, reconcile } from '../../../src/ledger/reconcile.ts';
 import { Big } from '../../../src/money.ts';
 import type { PriceSource } from '../../../src/rates/price-source.ts';
-import type { BoundaryName } from '../../../src/settlement/boundary.ts';
-import type { ExchangeVenue } from '../../../src/settlement/exchange-venue.ts';
-import { Faults } from '../../support/faults.ts';
-import type { LoopbackBook, LoopbackLevel } from '../../support/loopback-exchange.ts';
-import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
-import { loopbackVenues, VenueHarness } from '../../support/venue-harness.ts';
+import type { CrashPoint } from '../../../src/settlement/crash-point.ts';
+import type { ExchangeVenue } from '../../../src/settlement/venues/exchange-venue.ts';
+import type { LoopbackBook, LoopbackLevel } from '../../support/exchanges/loopback-exchange.ts';
+import { loopbackVenues, VenueHarness } from '../../support/exchanges/venue-harness.ts';
+import { Faults } from '../../support/faults/faults.ts';
+import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 
 const dollars: Readonly<Record<string, string>> = { BTC: '64000', ETH: '3200', LTC: '80', USDT: '1' };
 const deadlineSec = 20;
 /** Past the deadline by so much, the venue has the last word. */
 const graceSec = 31;
 
-/** A whole gateway whose venue is an exchange: the book is compared with the account at every step of every trade. */
+/**
+ * A whole gateway whose venue is an exchange: the book is compared with the account at every step
+ * of every trade.
+ */
 describe.each(loopbackVenues)('the book of a gateway at $name', ({ name, cash, place }) => {
   const harness = new VenueHarness({ name, cash });
   const { exchange, clock } = harness;
@@ -38,7 +41,7 @@ describe.each(loopbackVenues)('the book of a gateway at $name', ({ name, cash, p
       clock,
       databaseUrl: harness.databaseUrl,
       settings: { EXCHANGE_DEADLINE_SEC: String(deadlineSec) },
-      surroundings: { ...faults.surroundings(), priceSource, venue: () => venue, onBoundary: atTrade },
+      outside: { ...faults.outside(), priceSource, venue: () => venue, onCrashPoint: atTrade },
     });
   });
   afterAll(async () => {
@@ -56,7 +59,7 @@ describe.each(loopbackVenues)('the book of a gateway at $name', ({ name, cash, p
     exchange.onRequest = (_number, path) => check(path);
   }
 
-  /** Compares the book with everything but the chains, in the middle of whatever is under way. */
+  /** Compares the ledger with everything except the chains, while work is in progress. */
   async function check(step: string): Promise<void> {
     checks += 1;
     const { rows } = await reconcile({ orm: gateway.app.orm, adapters: new Map() });
@@ -74,7 +77,7 @@ describe.each(loopbackVenues)('the book of a gateway at $name', ({ name, cash, p
     wrong.push(...rows.filter(({ difference }) => difference !== '0').map((row) => ({ step, ...row })));
   }
 
-  async function atTrade(step: BoundaryName): Promise<void> {
+  async function atTrade(step: CrashPoint): Promise<void> {
     if (step.startsWith('trade.')) await check(step);
   }
 
@@ -126,7 +129,10 @@ describe.each(loopbackVenues)('the book of a gateway at $name', ({ name, cash, p
     );
   }
 
-  /** What the book says of a trade that is over is what the account at the exchange has, coin by coin. */
+  /**
+   * What the book says of a trade that is over is what the account at the exchange has, coin by
+   * coin.
+   */
   async function expectBooked(order: MadeOrder): Promise<void> {
     await checkAll('the end');
     const booked = new Map<string, Big>();
@@ -154,7 +160,7 @@ describe.each(loopbackVenues)('the book of a gateway at $name', ({ name, cash, p
     await checkAll('paid');
   });
 
-  it('stands with the networks of the order, and with the venue for what the order does not name', async () => {
+  it('books the networks of the order, and the venue for coins that the order does not name', async () => {
     const order = await traded();
     const lines = await venueLines(order);
     const cashLines = lines.filter(({ kind }) => kind === 'venue_cash');
@@ -211,7 +217,7 @@ describe.each(loopbackVenues)('the book of a gateway at $name', ({ name, cash, p
     const order = await traded();
     expect(await tradeOf(order)).toEqual({ state: 'intended', outcome: null, cash: 'open' });
     await checkAll('answer lost');
-    // Filled and squared at the venue by somebody who ends before he says so.
+    // A process fills and squares the trade at the venue, and ends before it records the answer.
     await venue.find(order.id);
     await venue.settleCash();
     expect(await tradeOf(order)).toEqual({ state: 'intended', outcome: 'filled', cash: 'squared' });
@@ -268,7 +274,7 @@ describe.each(loopbackVenues)('the book of a gateway at $name', ({ name, cash, p
     ],
     [
       'what it left is booked elsewhere',
-      booked('nobody'),
+      booked('unknown'),
       booked('$order'),
       [`venue: ${cash}: left`, `trades: *, ${cash} on ${name}, left: left`],
     ],
@@ -287,8 +293,9 @@ describe.each(loopbackVenues)('the book of a gateway at $name', ({ name, cash, p
     await checkAll('mended');
   });
 
-  // The clock goes on by most of the minute that Kraken takes orders ahead for: what places more comes before these.
-  it('knows what it cost to give back what fell short', async () => {
+  // The clock goes on by most of the minute that Kraken takes orders ahead for: what places more
+  // comes before these.
+  it('books the cost of selling back a short fill', async () => {
     reset({ BTC: { depth: '0.006', shown } });
     const order = await traded();
     clock.advance((deadlineSec + 1) * 1_000);

@@ -1,8 +1,8 @@
 import { Big } from '../../../src/money.ts';
-import type { ExchangeVenue } from '../../../src/settlement/exchange-venue.ts';
-import { query } from '../../support/database.ts';
-import type { LoopbackBook, LoopbackLevel } from '../../support/loopback-exchange.ts';
-import { loopbackVenues, VenueHarness } from '../../support/venue-harness.ts';
+import type { ExchangeVenue } from '../../../src/settlement/venues/exchange-venue.ts';
+import { query } from '../../support/database/database.ts';
+import type { LoopbackBook, LoopbackLevel } from '../../support/exchanges/loopback-exchange.ts';
+import { loopbackVenues, VenueHarness } from '../../support/exchanges/venue-harness.ts';
 
 /** 1,000 LTC for 1.25 BTC: 80,000 dollars either way, of which 2 % may be lost. */
 const large = { sellCoin: 'LTC', sellAmount: '1000', buyCoin: 'BTC', buyAmount: '1.25', minBuyAmount: '1.225' };
@@ -155,7 +155,8 @@ describe.each(loopbackVenues)('what a trade at $name may lose', ({ name, cash, p
   it('loses at most the bound when both legs trade at their worst prices', async () => {
     const one = harness.order(large);
     atPurchase(async () => {
-      // The limits were stored before the order was sent. A stranger who knew them could do no worse than this.
+      // The limits were stored before the order was sent. A stranger who knew them could do no
+      // worse than this.
       const [limits] = await rows(
         'select trim_scale(main_limit)::text as main, trim_scale(sale_limit)::text as sale from venue_trade',
       );
@@ -171,7 +172,7 @@ describe.each(loopbackVenues)('what a trade at $name may lose', ({ name, cash, p
     }
   });
 
-  it('does not pay for dear asks with high bids that vanish', async () => {
+  it('does not pay for expensive asks with high bids that vanish', async () => {
     reset({ LTC: { bids: [['90', '5000']], ask: '90.1' }, BTC: { bid: '67000', ask: '68000' } });
     expect(await venue.trade(harness.order(large))).toEqual({ outcome: 'rejected', code: 'slippage' });
     expect(exchange.orders).toEqual([]);

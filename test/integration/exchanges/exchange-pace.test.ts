@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { binanceDialect } from '../../../src/exchanges/binance-dialect.ts';
 import { loadCcxt } from '../../../src/exchanges/ccxt-exchange.ts';
 import { krakenDialect } from '../../../src/exchanges/kraken-dialect.ts';
-import type { VenueOrder } from '../../../src/settlement/liquidity-venue.ts';
-import { query } from '../../support/database.ts';
-import { LoopbackBinance } from '../../support/loopback-binance.ts';
-import { LoopbackKraken } from '../../support/loopback-kraken.ts';
-import { VenueHarness } from '../../support/venue-harness.ts';
+import type { VenueOrder } from '../../../src/settlement/venues/liquidity-venue.ts';
+import { query } from '../../support/database/database.ts';
+import { LoopbackBinance } from '../../support/exchanges/loopback-binance.ts';
+import { LoopbackKraken } from '../../support/exchanges/loopback-kraken.ts';
+import { VenueHarness } from '../../support/exchanges/venue-harness.ts';
 
 describe.each([
   // Looking up: open, closed. Placing: AddOrder, QueryOrders.

@@ -1,12 +1,12 @@
-import { addressExample } from '../../../src/chains/address.ts';
+import { addressExample } from '../../../src/chains/addresses/address.ts';
 import { reconcile } from '../../../src/ledger/reconcile.ts';
 import type { PriceSource } from '../../../src/rates/price-source.ts';
 import { attention } from '../../../src/reports/attention.ts';
-import type { ExchangeVenue } from '../../../src/settlement/exchange-venue.ts';
-import type { LoopbackBook } from '../../support/loopback-exchange.ts';
-import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
-import { newMember } from '../../support/staff-client.ts';
-import { marketPrices, VenueHarness } from '../../support/venue-harness.ts';
+import type { ExchangeVenue } from '../../../src/settlement/venues/exchange-venue.ts';
+import type { LoopbackBook } from '../../support/exchanges/loopback-exchange.ts';
+import { marketPrices, VenueHarness } from '../../support/exchanges/venue-harness.ts';
+import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
+import { newMember } from '../../support/staff/staff-client.ts';
 
 type Member = Awaited<ReturnType<typeof newMember>>;
 
@@ -35,7 +35,7 @@ describe('a position at the venue', () => {
     gateway = await startSettledGateway({
       clock,
       databaseUrl: harness.databaseUrl,
-      surroundings: { priceSource, venue: () => venue },
+      outside: { priceSource, venue: () => venue },
     });
     operator = await newMember(gateway, 'operator');
     second = await newMember(gateway, 'operator');
@@ -59,7 +59,10 @@ describe('a position at the venue', () => {
     return book;
   }
 
-  /** An order whose trade was asked of the venue once, at which all bids fell to a price during the purchase. */
+  /**
+   * An order whose trade was asked of the venue once, at which all bids fell to a price during the
+   * purchase.
+   */
   async function unsold(bid: string): Promise<MadeOrder> {
     exchange.onRequest = () => {
       const asked = exchange.asked.at(-1) ?? '';
@@ -94,7 +97,7 @@ describe('a position at the venue', () => {
     );
   }
 
-  it('leaves the user paid, is told of after ten minutes, and is sold at the price of two members', async () => {
+  it('leaves the user paid, is reported after ten minutes, and is sold at the price of two members', async () => {
     const order = await unsold('70');
     const [trade] = await gateway.query(
       `select trim_scale(market_from)::text as "from", trim_scale(market_to)::text as "to", trim_scale(market_cash)::text as cash,

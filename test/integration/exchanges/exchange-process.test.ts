@@ -5,9 +5,9 @@ import { ExchangeProcess, type ExchangeProcessOptions } from '../../../src/excha
 import { createLog } from '../../../src/log.ts';
 import { Big } from '../../../src/money.ts';
 import { ExchangePriceSource } from '../../../src/rates/sources/exchange-price-source.ts';
-import { LogSink } from '../../support/log-sink.ts';
-import { LoopbackBinance } from '../../support/loopback-binance.ts';
-import { LoopbackKraken } from '../../support/loopback-kraken.ts';
+import { LoopbackBinance } from '../../support/exchanges/loopback-binance.ts';
+import { LoopbackKraken } from '../../support/exchanges/loopback-kraken.ts';
+import { LogSink } from '../../support/gateway/log-sink.ts';
 
 const kraken = new LoopbackKraken();
 const binance = new LoopbackBinance();
@@ -37,7 +37,7 @@ function sourceOf(exchanges: ExchangeProcess): ExchangePriceSource {
     exchanges: ['kraken', 'binance'],
     rules: { minSources: 2, outlier: '0.02', disagreement: '0.01' },
     staleSec: 20,
-    patienceMs: 10_000,
+    roundTimeoutMs: 10_000,
   });
 }
 
@@ -88,7 +88,7 @@ describe('prices of real protocols, through the process', () => {
     ['a refusal', { kind: 'answer' as const, body: '{"error":["EAPI:Rate limit exceeded"]}' }],
     ['nonsense', { kind: 'answer' as const, body: '{"result":{"XXBTZUSD":{"a":["x"],"b":[]}}}' }],
     ['JSON without prices', { kind: 'answer' as const, body: '[]' }],
-  ])('are none in spite of %s of one, and come back', async (_what, fault) => {
+  ])('are missing at %s of an exchange, and come back', async (_what, fault) => {
     await prices(sourceOf(process), 'BTC');
     const source = sourceOf(process);
     kraken.faults.push({ path: 'Ticker', ...fault });
@@ -220,7 +220,7 @@ describe('ExchangeProcess', () => {
     }
   });
 
-  it('does not take the fees of a part of the trades for those of all', async () => {
+  it('does not take the fees of some trades for the fees of all', async () => {
     const { key, secret, origin } = binance;
     const own = open({ exchanges: [{ name: 'binance', origin, key, secret }] });
     try {
@@ -238,7 +238,7 @@ describe('ExchangeProcess', () => {
     }
   });
 
-  it('tells a refusal from silence', async () => {
+  it('tells a refusal apart from no answer', async () => {
     const own = open({ exchanges: [{ name: 'kraken', origin: kraken.origin, key: 'wrong', secret: 'c2VjcmV0' }] });
     try {
       const order = { clientId: 'x', base: 'BTC', quote: 'USD' };

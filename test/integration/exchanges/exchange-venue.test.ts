@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Big } from '../../../src/money.ts';
-import type { ExchangeVenue } from '../../../src/settlement/exchange-venue.ts';
-import { exchangeOrderId, VenueJournal } from '../../../src/settlement/venue-journal.ts';
-import { query } from '../../support/database.ts';
-import type { LoopbackLevel } from '../../support/loopback-exchange.ts';
-import { loopbackVenues, VenueHarness } from '../../support/venue-harness.ts';
+import type { ExchangeVenue } from '../../../src/settlement/venues/exchange-venue.ts';
+import { exchangeOrderId, VenueJournal } from '../../../src/settlement/venues/venue-journal.ts';
+import { query } from '../../support/database/database.ts';
+import type { LoopbackLevel } from '../../support/exchanges/loopback-exchange.ts';
+import { loopbackVenues, VenueHarness } from '../../support/exchanges/venue-harness.ts';
 
 describe.each(loopbackVenues)('ExchangeVenue at $name', ({ name, cash, place }) => {
   const harness = new VenueHarness({ name, cash });
@@ -19,7 +19,7 @@ describe.each(loopbackVenues)('ExchangeVenue at $name', ({ name, cash, place }) 
     venue = harness.openVenue();
   });
 
-  it('buys what was agreed, sells what was given, and says so for ever', async () => {
+  it('buys the agreed amount, sells the received amount, and always returns the same answer', async () => {
     const one = harness.order();
     const answer = await venue.trade(one);
     expect(answer).toEqual({ outcome: 'filled', bought: harness.gained('BTC') });
@@ -90,12 +90,13 @@ describe.each(loopbackVenues)('ExchangeVenue at $name', ({ name, cash, place }) 
     expect(harness.buys().length).toBe(2);
   });
 
-  it('rejects what falls short at the end, and gives back what it bought', async () => {
+  it('rejects a trade that falls short, and sells back what it bought', async () => {
     harness.reset({ BTC: { depth: '0.06', shown } });
     const one = harness.order({ validUntil: new Date(Date.now() + 10_000) });
     await expect(venue.trade(one)).rejects.toThrow('partly filled');
     harness.clock.advance(10_000);
-    // No order buys at first. The order is rejected all the same, and its user gets the deposit back.
+    // No order buys at first. The order is rejected all the same, and its user gets the deposit
+    // back.
     expect(await harness.persist(one)).toEqual({ outcome: 'rejected', code: 'too_late' });
     expect(await harness.openVenue().find(one.clientId)).toBeNull();
     expect(new Big(harness.gained('BTC')).gt('0.05')).toBe(true);
@@ -103,15 +104,15 @@ describe.each(loopbackVenues)('ExchangeVenue at $name', ({ name, cash, place }) 
     if (book) book.depth = null;
     await harness.square(one.clientId);
     expect(await harness.persist(one)).toEqual({ outcome: 'rejected', code: 'too_late' });
-    // What is left is less than a lot.
+    // The remaining position is smaller than one lot.
     expect(new Big(harness.gained('BTC')).abs().lt('0.0001')).toBe(true);
     expect(harness.gained('ETH')).toBe('0');
   });
 
-  it('buys nothing any more once it was found to have nothing, however slow whoever asks before', async () => {
+  it('buys nothing after a lookup found no fill, even when an earlier request is slow', async () => {
     const one = harness.order();
-    // The venue is asked, and before it places an order somebody else takes what it has as the last word.
-    let found: unknown = 'nobody asked';
+    // Before the venue places the order, a second process reads 'no fill' as the final answer.
+    let found: unknown = 'not asked';
     exchange.onRequest = async () => {
       exchange.onRequest = null;
       found = await harness.openVenue().find(one.clientId);
@@ -143,7 +144,10 @@ describe.each(loopbackVenues)('ExchangeVenue at $name', ({ name, cash, place }) 
     expect(await harness.openVenue().trade(one)).toEqual(answer);
   });
 
-  /** Whether the request never gets there, so that nobody need wait for it in real time. */
+  /**
+   * Whether the request never reaches the exchange, so that the test need not wait for it in real
+   * time.
+   */
   const isLost = true;
   it.each([
     ['an answer that is lost', { kind: 'lose_answer' as const }, !isLost],
@@ -162,7 +166,7 @@ describe.each(loopbackVenues)('ExchangeVenue at $name', ({ name, cash, place }) 
     const one = harness.order();
     await venue.trade(one).catch(() => {});
     if (lost) {
-      await expect(harness.openVenue().trade(one)).rejects.toThrow('nobody knows');
+      await expect(harness.openVenue().trade(one)).rejects.toThrow('it is unknown whether');
       harness.outlast();
     }
     const answer = await harness.persist(one);
@@ -173,8 +177,8 @@ describe.each(loopbackVenues)('ExchangeVenue at $name', ({ name, cash, place }) 
   });
 
   it.each([
-    ['nobody waits', 700],
-    ['it is not valid any more', 1_600],
+    ['the caller has given up', 700],
+    ['its validity is over', 1_600],
   ])('buys once in spite of a request that arrives when %s', async (_what, delayMs) => {
     exchange.faults.push({ path: place, method: 'POST', kind: 'late', delayMs });
     const one = harness.order();
@@ -186,7 +190,7 @@ describe.each(loopbackVenues)('ExchangeVenue at $name', ({ name, cash, place }) 
     expect(harness.gained('ETH')).toBe('-2');
   });
 
-  it('does not take a question that is refused for an order that is', async () => {
+  it('does not take a refused lookup for a refused order', async () => {
     const path = name === 'kraken' ? 'QueryOrders' : 'myTrades';
     const body = '{"error":["EAPI:Rate limit exceeded"],"code":-1003,"msg":"Too many requests."}';
     const status = name === 'kraken' ? 200 : 429;
@@ -251,11 +255,11 @@ describe.each(loopbackVenues)('ExchangeVenue at $name', ({ name, cash, place }) 
     await query(harness.databaseUrl, 'delete from venue_trade where client_id = any($1)', [stuck]);
   });
 
-  it('sells nothing more once what the trade left is booked', async () => {
+  it('sells nothing more once the remainder of the trade is booked', async () => {
     const one = harness.order();
     await venue.trade(one);
     await harness.square(one.clientId);
-    // Somebody who looked before thinks that there is more to sell.
+    // A process that read the balance before still expects more to sell.
     const journal = new VenueJournal(harness.orm, name, cash);
     const sale = { base: 'ETH', quote: cash, side: 'sell' as const, amount: '0.1', limit: '3000' };
     const late = { ...sale, clientId: exchangeOrderId(one.clientId, 'sale', 2), notAfterMs: Date.now() + 5_000 };

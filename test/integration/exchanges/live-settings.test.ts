@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../../src/clock.ts';
-import { query } from '../../support/database.ts';
-import { LoopbackBinance } from '../../support/loopback-binance.ts';
-import { LoopbackKraken } from '../../support/loopback-kraken.ts';
-import { type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
+import { query } from '../../support/database/database.ts';
+import { LoopbackBinance } from '../../support/exchanges/loopback-binance.ts';
+import { LoopbackKraken } from '../../support/exchanges/loopback-kraken.ts';
+import { type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 
 /** A whole gateway with prices and liquidity of exchanges; its chains stay those of the sandbox. */
 describe('a gateway at exchanges', () => {
@@ -41,7 +41,7 @@ describe('a gateway at exchanges', () => {
     );
     gateway = await startSettledGateway({
       // The exchanges go by real time, and so does this gateway, by itself.
-      surroundings: { clock: systemClock, background: true },
+      outside: { clock: systemClock, background: true },
       settings: {
         PRICE_SOURCES: `kraken=${kraken.origin},binance=${binance.origin}`,
         VENUE: `kraken=${kraken.origin}`,
@@ -63,7 +63,8 @@ describe('a gateway at exchanges', () => {
       if ((await fetch(`${gateway.app.restUrl}/api/v1/partner/rates?${pair}`)).ok) break;
     }
     const quoted = await fetch(`${gateway.app.restUrl}/api/v1/partner/rates?${pair}`);
-    // 40 % of 7,999 and 1,594 dollars, at the slow price, which is at most a tenth away from 80 dollars.
+    // 40 % of 7,999 and 1,594 dollars, at the slow price, which is at most a tenth away from 80
+    // dollars.
     const { max_amount: most } = (await quoted.json()) as { max_amount: number };
     expect(most > 43 && most < 53.3).toBe(true);
     // Kraken has no order book of it here, though the exchanges tell its price.

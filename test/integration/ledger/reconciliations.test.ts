@@ -1,13 +1,13 @@
 import { systemStatus } from '../../../src/reports/system-status.ts';
-import { LogSink } from '../../support/log-sink.ts';
-import { type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
+import { LogSink } from '../../support/gateway/log-sink.ts';
+import { type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 
 const everySec = 3_600;
 const log = new LogSink();
 let gateway: SettledGateway;
 
 beforeAll(async () => {
-  gateway = await startSettledGateway({ surroundings: { logStream: log }, settings: { LOG_LEVEL: 'error' } });
+  gateway = await startSettledGateway({ outside: { logStream: log }, settings: { LOG_LEVEL: 'error' } });
 });
 afterAll(() => gateway?.stop());
 
@@ -33,7 +33,7 @@ describe('reconciling by the clock', () => {
     expect(await once()).toBe(1);
   });
 
-  it('tells of a difference in the log, the metrics and the staff API', async () => {
+  it('reports a difference in the log, the metrics and the staff API', async () => {
     expect(await differences()).toEqual([]);
     const order = await gateway.order();
     // As a mistake of ours or a stranger's hand would.
@@ -47,7 +47,7 @@ describe('reconciling by the clock', () => {
     expect(log.lines().join('')).toContain('"event":"ledger_differs","code":"histories","count":1');
   });
 
-  it('is made up for when a worker that had begun was lost', async () => {
+  it('is run again when the worker that began it was lost', async () => {
     gateway.clock.advance(everySec * 1000);
     const now = gateway.clock.now();
     const dueAt = new Date(now.getTime() - (now.getTime() % (everySec * 1000)));

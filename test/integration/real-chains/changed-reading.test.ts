@@ -1,9 +1,14 @@
+import { openNetworks } from '../../../src/app/open-networks.ts';
 import type { ChainAdapter } from '../../../src/chains/chain-adapter.ts';
 import { openLiveAdapter } from '../../../src/chains/live-adapters.ts';
-import { loadConfig } from '../../../src/config.ts';
-import { openNetworks } from '../../../src/networks-setup.ts';
-import { call } from '../../support/anvil.ts';
-import { type RealGateway, type RealOrder, startRealGateway, withRealChains } from '../../support/real-gateway.ts';
+import { loadConfig } from '../../../src/config/load-config.ts';
+import { call } from '../../support/chains/anvil.ts';
+import {
+  type RealGateway,
+  type RealOrder,
+  startRealGateway,
+  withRealChains,
+} from '../../support/gateway/real-gateway.ts';
 
 const ether = 10n ** 18n;
 type Way = 'balances' | 'trace';
@@ -27,7 +32,7 @@ withRealChains(() => {
     });
 
   beforeAll(async () => {
-    gateway = await startRealGateway({ surroundings: { chain: readBy } });
+    gateway = await startRealGateway({ outside: { chain: readBy } });
     const { live } = await openNetworks(loadConfig(gateway.chains.environment));
     const network = live.get('ethereum');
     if (network?.kind !== 'evm') throw new Error('ethereum is not live');

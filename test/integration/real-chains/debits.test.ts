@@ -1,5 +1,10 @@
 import { attention } from '../../../src/reports/attention.ts';
-import { type RealGateway, type RealOrder, startRealGateway, withRealChains } from '../../support/real-gateway.ts';
+import {
+  type RealGateway,
+  type RealOrder,
+  startRealGateway,
+  withRealChains,
+} from '../../support/gateway/real-gateway.ts';
 
 let gateway: RealGateway;
 

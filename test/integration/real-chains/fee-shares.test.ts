@@ -1,7 +1,13 @@
 import { Big } from '../../../src/money.ts';
-import { type RealGateway, type RealOrder, startRealGateway, withRealChains } from '../../support/real-gateway.ts';
+import {
+  type RealGateway,
+  type RealOrder,
+  startRealGateway,
+  withRealChains,
+} from '../../support/gateway/real-gateway.ts';
 
-// What a signer may spend on fees in a day is shared out: refunds get a part of it, and a partner another.
+// What a signer may spend on fees in a day is shared out: refunds get a part of it, and a partner
+// another.
 
 /** Each part of the fees of a day, in ether: enough for some transactions of the test. */
 const part = '0.0001';

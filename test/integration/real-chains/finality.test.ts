@@ -1,4 +1,4 @@
-import { type RealGateway, startRealGateway, withRealChains } from '../../support/real-gateway.ts';
+import { type RealGateway, startRealGateway, withRealChains } from '../../support/gateway/real-gateway.ts';
 
 withRealChains(() => {
   describe('where the chain itself says what is final', () => {
@@ -17,7 +17,7 @@ withRealChains(() => {
       return Number(block.number);
     };
 
-    it('a deposit counts once it is in such a block, whatever its confirmations', async () => {
+    it('a deposit counts once it is in such a block, with any number of confirmations', async () => {
       const order = await gateway.order('ETH', 'LTC', 0.2);
       await gateway.pay(order);
       await gateway.mine('ethereum');

@@ -1,4 +1,4 @@
-import { type RealGateway, startRealGateway, withRealChains } from '../../support/real-gateway.ts';
+import { type RealGateway, startRealGateway, withRealChains } from '../../support/gateway/real-gateway.ts';
 
 // The token that plays USDT behaves as it is told, by the first variable of its own.
 const mood = 1;

@@ -1,5 +1,10 @@
-import { call } from '../../support/anvil.ts';
-import { type RealGateway, type RealOrder, startRealGateway, withRealChains } from '../../support/real-gateway.ts';
+import { call } from '../../support/chains/anvil.ts';
+import {
+  type RealGateway,
+  type RealOrder,
+  startRealGateway,
+  withRealChains,
+} from '../../support/gateway/real-gateway.ts';
 
 const ether = 10n ** 18n;
 
@@ -31,7 +36,7 @@ withRealChains(() => {
       }
     }
 
-    /** What is found is the deposit once, whatever is looked at afterwards. */
+    /** The deposit is found exactly once, also when its blocks are read again. */
     async function isFoundOnce(order: RealOrder, amounts: readonly string[]): Promise<void> {
       for (let round = 0; round < 3; round += 1) {
         await gateway.mine('ethereum');
@@ -146,7 +151,7 @@ withRealChains(() => {
       }
     });
 
-    it('in dust keep nobody from sweeping the address', async () => {
+    it('of dust do not stop the sweep of the address', async () => {
       const order = await gateway.order('ETH', 'LTC', 0.5);
       await gateway.confirm(order);
       await age(order);

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { chainCommands } from '../../../src/cli/chain-commands.ts';
 import { attention } from '../../../src/reports/attention.ts';
-import { type RealGateway, startRealGateway, withRealChains } from '../../support/real-gateway.ts';
+import { type RealGateway, startRealGateway, withRealChains } from '../../support/gateway/real-gateway.ts';
 
 let gateway: RealGateway;
 

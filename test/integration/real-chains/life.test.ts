@@ -1,5 +1,10 @@
 import { Big } from '../../../src/money.ts';
-import { type RealCoin, type RealGateway, startRealGateway, withRealChains } from '../../support/real-gateway.ts';
+import {
+  type RealCoin,
+  type RealGateway,
+  startRealGateway,
+  withRealChains,
+} from '../../support/gateway/real-gateway.ts';
 
 let gateway: RealGateway;
 

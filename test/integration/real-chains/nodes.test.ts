@@ -1,15 +1,15 @@
 import { reconcile } from '../../../src/ledger/reconcile.ts';
 import { attention } from '../../../src/reports/attention.ts';
-import { type Anvil, startAnvil } from '../../support/anvil.ts';
-import { type Litecoind, startLitecoind } from '../../support/litecoind.ts';
-import { NodeGate } from '../../support/node-gate.ts';
+import { type Anvil, startAnvil } from '../../support/chains/anvil.ts';
+import { type Litecoind, startLitecoind } from '../../support/chains/litecoind.ts';
+import { NodeGate } from '../../support/chains/node-gate.ts';
 import {
   type RealChain,
   type RealCoin,
   type RealGateway,
   startRealGateway,
   withRealChains,
-} from '../../support/real-gateway.ts';
+} from '../../support/gateway/real-gateway.ts';
 
 let gateway: RealGateway;
 let other: Anvil;

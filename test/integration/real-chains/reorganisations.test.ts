@@ -1,5 +1,5 @@
 import { attention } from '../../../src/reports/attention.ts';
-import { type RealGateway, startRealGateway, withRealChains } from '../../support/real-gateway.ts';
+import { type RealGateway, startRealGateway, withRealChains } from '../../support/gateway/real-gateway.ts';
 
 let gateway: RealGateway;
 

@@ -1,12 +1,12 @@
-import { call } from '../../support/anvil.ts';
+import { call } from '../../support/chains/anvil.ts';
+import { UtxoProxy } from '../../support/chains/utxo-proxy.ts';
 import {
   type AttemptRow,
   type RealGateway,
   type RealOrder,
   startRealGateway,
   withRealChains,
-} from '../../support/real-gateway.ts';
-import { UtxoProxy } from '../../support/utxo-proxy.ts';
+} from '../../support/gateway/real-gateway.ts';
 
 const gwei = 10n ** 9n;
 let gateway: RealGateway;
@@ -43,7 +43,7 @@ withRealChains(() => {
       method === 'estimatesmartfee' && coinsPerKilobyte !== null ? { feerate: coinsPerKilobyte, blocks: 2 } : undefined;
   }
 
-  /** An empty block, since those that wait offer too little. */
+  /** Mines an empty block: the transactions in the mempool offer too low a fee. */
   async function mineDear(to: 'ETH' | 'LTC'): Promise<void> {
     const { anvil, litecoind } = gateway.chains;
     if (to === 'LTC') return litecoind.mineOnly();
@@ -79,7 +79,9 @@ withRealChains(() => {
     return row?.raw ?? '';
   }
 
-  /** A block that holds this transaction, whatever the node's own pool has; after taking `depth` blocks away. */
+  /**
+   * Removes `depth` blocks and mines one with this transaction alone, without the node's mempool.
+   */
   async function mineExactly(to: 'ETH' | 'LTC', attempt: AttemptRow, depth = 0): Promise<void> {
     const { anvil, litecoind } = gateway.chains;
     const raw = await rawOf(attempt);

@@ -1,7 +1,7 @@
 import { attention } from '../../../src/reports/attention.ts';
-import { quantity } from '../../support/anvil.ts';
-import { EvmLiar } from '../../support/evm-liar.ts';
-import { type RealGateway, startRealGateway, withRealChains } from '../../support/real-gateway.ts';
+import { quantity } from '../../support/chains/anvil.ts';
+import { EvmLiar } from '../../support/chains/evm-liar.ts';
+import { type RealGateway, startRealGateway, withRealChains } from '../../support/gateway/real-gateway.ts';
 
 withRealChains(() => {
   describe('a chain whose newest block gets old', () => {

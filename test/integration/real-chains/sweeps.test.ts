@@ -1,5 +1,5 @@
 import { Big } from '../../../src/money.ts';
-import { type RealGateway, startRealGateway, withRealChains } from '../../support/real-gateway.ts';
+import { type RealGateway, startRealGateway, withRealChains } from '../../support/gateway/real-gateway.ts';
 
 let gateway: RealGateway;
 

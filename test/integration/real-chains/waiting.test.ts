@@ -1,6 +1,6 @@
 import { attention } from '../../../src/reports/attention.ts';
-import { LogSink } from '../../support/log-sink.ts';
-import { type RealGateway, startRealGateway, withRealChains } from '../../support/real-gateway.ts';
+import { LogSink } from '../../support/gateway/log-sink.ts';
+import { type RealGateway, startRealGateway, withRealChains } from '../../support/gateway/real-gateway.ts';
 
 let gateway: RealGateway;
 const log = new LogSink();
@@ -11,8 +11,7 @@ withRealChains(() => {
   beforeAll(async () => {
     gateway = await startRealGateway({
       isFunded: false,
-      networks: () => ({ ethereum: { limits: narrow } }),
-      surroundings: { logStream: log },
+      outside: { logStream: log },
     });
   });
   afterAll(() => gateway?.stop());
@@ -109,6 +108,10 @@ withRealChains(() => {
   describe('a signer', () => {
     it('that refuses a payment lets the others through, and signs once its limit is raised', async () => {
       const { settlement, clock } = gateway;
+      // Only the signer has the narrow limits. A gateway that knows them waits by itself.
+      await gateway.signer.stop();
+      await gateway.chains.writeNetworks({ ethereum: { limits: narrow } });
+      await gateway.signer.start();
       const first = await gateway.order('LTC', 'ETH', 5);
       await gateway.confirm(first);
       await gateway.settle(first);

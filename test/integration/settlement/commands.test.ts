@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
-import { addressExample } from '../../../src/chains/address.ts';
-import { type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
+import { addressExample } from '../../../src/chains/addresses/address.ts';
+import { type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 
 let gateway: SettledGateway;
 beforeAll(async () => {
@@ -98,7 +98,7 @@ describe('the commands of the sandbox', () => {
     expect(rows).toEqual([{ price: '65000.5', amount: 0, address }]);
   });
 
-  it('say what to change', async () => {
+  it('explain how to correct a wrong argument', async () => {
     const wrong = await Promise.all([
       cli('sandbox', 'deposit', '--order', 'XP-000000'),
       cli('sandbox', 'deposit', '--order', (await gateway.order()).id, '--amount', '0.000000001'),

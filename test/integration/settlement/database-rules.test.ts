@@ -1,7 +1,7 @@
 import { orderMoves } from '../../../src/orders/order-status.ts';
-import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
+import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 
-/** What the database refuses, whoever writes to it. */
+/** Writes that the database refuses from every role. */
 describe('the database', () => {
   let gateway: SettledGateway;
   let settled: MadeOrder;
@@ -50,7 +50,7 @@ describe('the database', () => {
     await refused(`${event} values ($1, 2, now(), 'sending', 'completed', 'x', 'y')`, [waiting.id]);
   });
 
-  it('refuses to change or remove what is history', async () => {
+  it('refuses to change or delete history rows', async () => {
     for (const table of [
       'order_event',
       'ledger_line',
@@ -63,7 +63,7 @@ describe('the database', () => {
       await refused(`truncate ${table} cascade`);
     }
     await refused('update ledger_line set amount = amount * 2');
-    await refused(`update order_event set actor = 'somebody'`);
+    await refused(`update order_event set actor = 'changed'`);
   });
 
   it('refuses to send a payment elsewhere, to change its amount, or to wake it from its end', async () => {

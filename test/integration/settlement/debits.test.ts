@@ -1,8 +1,13 @@
-import { addressExample } from '../../../src/chains/address.ts';
+import { addressExample } from '../../../src/chains/addresses/address.ts';
 import { Big, formatDecimal } from '../../../src/money.ts';
 import { attention } from '../../../src/reports/attention.ts';
-import { Faults } from '../../support/faults.ts';
-import { endWindow, type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
+import { Faults } from '../../support/faults/faults.ts';
+import {
+  endWindow,
+  type MadeOrder,
+  type SettledGateway,
+  startSettledGateway,
+} from '../../support/gateway/settled-gateway.ts';
 
 const faults = new Faults();
 let gateway: SettledGateway;
@@ -10,7 +15,7 @@ let first: string;
 let second: string;
 
 beforeAll(async () => {
-  gateway = await startSettledGateway({ surroundings: faults.surroundings() });
+  gateway = await startSettledGateway({ outside: faults.outside() });
   first = (await gateway.staff.create('first@example.com', 'operator')).member.id;
   second = (await gateway.staff.create('second@example.com', 'operator')).member.id;
   await gateway.mine('BTC', 20);
@@ -133,7 +138,7 @@ describe('a deposit that is reorganised away after the payout', () => {
     expect(await gateway.differences()).toEqual([]);
   });
 
-  it('and is paid again with more has only what is beyond refunded', async () => {
+  it('and is paid again with more gets only the excess refunded', async () => {
     const { order } = await inDebit();
     await confirm(order, { amount: '0.015' });
     await settleMore(order);
@@ -162,7 +167,7 @@ describe('a deposit that is reorganised away after the payout', () => {
     expect(await gateway.differences()).toEqual([]);
   });
 
-  it('and returns after another was partly refunded has the rest of that one refunded', async () => {
+  it('and returns after another was partly refunded gets the rest of the other one refunded', async () => {
     const { order, gone } = await inDebit();
     await confirm(order, { amount: '0.015' });
     await settleMore(order);

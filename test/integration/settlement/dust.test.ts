@@ -1,6 +1,6 @@
 import { Big } from '../../../src/money.ts';
-import { Faults } from '../../support/faults.ts';
-import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
+import { Faults } from '../../support/faults/faults.ts';
+import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 
 // Deposits below the order's minimum, which any stranger can send to any deposit address.
 
@@ -14,7 +14,7 @@ const faults = new Faults();
 let gateway: SettledGateway;
 
 beforeAll(async () => {
-  gateway = await startSettledGateway({ surroundings: faults.surroundings() });
+  gateway = await startSettledGateway({ outside: faults.outside() });
 });
 afterAll(async () => {
   try {

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import fc from 'fast-check';
-import { createOrm } from '../../../src/db/orm.ts';
+import { createOrm } from '../../../src/app/orm.ts';
 import { Big } from '../../../src/money.ts';
 import type { PriceSource } from '../../../src/rates/price-source.ts';
 import { sandboxPriceOverrides } from '../../../src/rates/sources/sandbox-price-overrides.ts';
 import { SandboxPriceSource } from '../../../src/rates/sources/sandbox-price-source.ts';
 import { attention } from '../../../src/reports/attention.ts';
-import { InventoryVenue } from '../../../src/settlement/inventory-venue.ts';
-import type { VenueOrder } from '../../../src/settlement/liquidity-venue.ts';
-import { TestClock } from '../../support/clock.ts';
-import { createDatabase, query } from '../../support/database.ts';
-import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
+import { InventoryVenue } from '../../../src/settlement/venues/inventory-venue.ts';
+import type { VenueOrder } from '../../../src/settlement/venues/liquidity-venue.ts';
+import { createDatabase, query } from '../../support/database/database.ts';
+import { TestClock } from '../../support/gateway/clock.ts';
+import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 
 const clock = new TestClock();
 const prices: Record<string, string> = { BTC: '64000', USDT: '1', XRP: '0.3', ETH: '3000' };
@@ -64,7 +64,7 @@ describe('InventoryVenue', () => {
     expect(await venue.trade(odd)).toEqual({ outcome: 'filled', bought: '3.333333333333333333' });
   });
 
-  it('finds what was filled and nothing else', async () => {
+  it('finds filled trades only', async () => {
     const one = order();
     expect(await venue.find(one.clientId)).toBeNull();
     const fill = await venue.trade(one);
@@ -161,7 +161,7 @@ describe('a gateway that trades from its inventory', () => {
   let gateway: SettledGateway;
 
   beforeAll(async () => {
-    gateway = await startSettledGateway({ clock, surroundings: { priceSource } });
+    gateway = await startSettledGateway({ clock, outside: { priceSource } });
   });
   afterAll(() => gateway?.stop());
 

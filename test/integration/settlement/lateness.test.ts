@@ -2,8 +2,8 @@ import { ChainError } from '../../../src/chains/chain-adapter.ts';
 import { Big } from '../../../src/money.ts';
 import type { PriceSource } from '../../../src/rates/price-source.ts';
 import { sandboxPrices } from '../../../src/rates/sources/sandbox-prices.ts';
-import { Faults } from '../../support/faults.ts';
-import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
+import { Faults } from '../../support/faults/faults.ts';
+import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 
 // Whether a deposit is in time is a fact of its chain, and not of when the gateway noticed it.
 
@@ -34,7 +34,7 @@ async function moveMarket(to: string | null): Promise<void> {
 }
 
 beforeAll(async () => {
-  gateway = await startSettledGateway({ surroundings: { ...faults.surroundings(), priceSource } });
+  gateway = await startSettledGateway({ outside: { ...faults.outside(), priceSource } });
   await moveMarket('1');
 });
 afterAll(async () => {
@@ -143,8 +143,11 @@ describe('a transaction that waits long for its block', () => {
   });
 });
 
-describe('a deposit of which nobody knows whether it came in time', () => {
-  /** Mined three minutes after the window on a chain that was not read, whose blocks may be ten minutes wrong. */
+describe('a deposit whose arrival time is uncertain', () => {
+  /**
+   * Mined three minutes after the window on a chain that was not read, whose blocks may be ten
+   * minutes wrong.
+   */
   async function uncertain(rateType: string): Promise<MadeOrder> {
     faults.blockToleranceSec = 600;
     const order = await gateway.order({ rate_type: rateType });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../../src/clock.ts';
-import { Faults } from '../../support/faults.ts';
-import { type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
+import { Faults } from '../../support/faults/faults.ts';
+import { type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 
 describe('the life of an order', () => {
   let gateway: SettledGateway;
@@ -39,11 +39,11 @@ describe('the life of an order', () => {
   });
 });
 
-describe('a chain that takes long to be read', () => {
+describe('a chain whose scan takes long', () => {
   it('keeps no other chain waiting', async () => {
     const faults = new Faults();
-    const surroundings = { ...faults.surroundings(), clock: systemClock, background: true };
-    const gateway = await startSettledGateway({ surroundings });
+    const outside = { ...faults.outside(), clock: systemClock, background: true };
+    const gateway = await startSettledGateway({ outside });
     const release = Promise.withResolvers<void>();
     try {
       const reading = Promise.withResolvers<void>();

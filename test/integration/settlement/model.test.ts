@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type BoundaryName, boundaries } from '../../../src/settlement/boundary.ts';
+import { type CrashPoint, crashPoints } from '../../../src/settlement/crash-point.ts';
 import { staffActions } from '../../../src/settlement/staff-action.entity.ts';
 import {
   broadcastAnswers,
@@ -14,9 +14,10 @@ import {
   signerStates,
   venueAnswers,
   World,
-} from '../../support/settlement-model.ts';
+} from '../../support/gateway/settlement-model.ts';
 
-// The same courses each time, so that a change breaks what it breaks; MODEL_SEED and MODEL_RUNS explore others.
+// The same courses each time, so that a change breaks what it breaks; MODEL_SEED and MODEL_RUNS
+// explore others.
 const runs = Number(process.env.MODEL_RUNS ?? '6');
 const seed = Number(process.env.MODEL_SEED ?? '-1156852703');
 
@@ -26,7 +27,7 @@ const which = fc.nat({ max: 2 });
 /** The chain of an order's deposit, or of its payout. */
 const side = fc.constantFrom('from' as const, 'to' as const);
 const place = fc.tuple(which, side).map(([index, at]) => new Place(index, at));
-const boundary = fc.constantFrom(...(Object.keys(boundaries) as BoundaryName[]));
+const crashPoint = fc.constantFrom(...(Object.keys(crashPoints) as CrashPoint[]));
 
 const someDeposit = fc.constantFrom(
   'exact' as const,
@@ -78,7 +79,10 @@ const prices = fc
 const advance = fc
   .constantFrom(1, 6, 6, 20, 60)
   .map((seconds): Command => new Step('advance', [seconds], (world) => world.advance(seconds)));
-/** Past what a payment may stay unknown, the exchange's deadline, the deposit window, and the age of prices. */
+/**
+ * Past what a payment may stay unknown, the exchange's deadline, the deposit window, and the age of
+ * prices.
+ */
 const outwait = fc
   .constantFrom(660, 960, 1860, 3660)
   .map((seconds): Command => new Step('advance', [seconds], (world) => world.advance(seconds)));
@@ -116,7 +120,7 @@ const refuse = fc
       new Step(isRefusing ? 'refuse' : 'accept', [at], (world) => world.refuse(at, isRefusing)),
   );
 const crash = fc
-  .tuple(boundary, fc.integer({ min: 1, max: 2 }), which)
+  .tuple(crashPoint, fc.integer({ min: 1, max: 2 }), which)
   .map(
     ([name, nth, index]): Command =>
       new Step('crash', [name, nth, `#${index}`], (world) => world.crash(name, nth, index)),
@@ -127,7 +131,10 @@ const staff = fc
   .map(([action, index]): Command => new Step('staff', [action, `#${index}`], (world) => world.staff(action, index)));
 const book = fc.constant<Command>(new Step('reconcile', [], (world) => world.verifyBook()));
 
-/** What a run is mostly about, and everything at once. A run about all things gets far with none of them. */
+/**
+ * What a run is mostly about, and everything at once. A run about all things gets far with none of
+ * them.
+ */
 const course = [tick, work, work, work, work, advance];
 const ofDeposits = [deposit, deposit, mine, reorg, reorg, drop, unstick, unstick, outwait];
 const ofExchange = [price, prices, venue, venue, outwait, staff, restart];
@@ -145,7 +152,7 @@ const themes = [
 ];
 
 describe('settlement as a whole', () => {
-  it('keeps its promises whatever happens around it, and comes to rest once that ends', async () => {
+  it('keeps its invariants under faults, and comes to rest once the faults end', async () => {
     const openings = fc.array(create, { minLength: 1, maxLength: 3, size: 'max' });
     const sequence = fc.oneof(...themes.map((theme) => fc.commands(theme, { maxCommands: 40, size: 'max' })));
     const property = fc.asyncProperty(openings, sequence, async (opening, commands) => {

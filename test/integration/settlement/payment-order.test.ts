@@ -1,5 +1,5 @@
-import { Faults } from '../../support/faults.ts';
-import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
+import { Faults } from '../../support/faults/faults.ts';
+import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 
 // In which order payments that are due get their turn.
 
@@ -10,9 +10,9 @@ let building: () => void = () => {};
 
 beforeAll(async () => {
   gateway = await startSettledGateway({
-    surroundings: {
-      ...faults.surroundings(),
-      onBoundary: (name) => {
+    outside: {
+      ...faults.outside(),
+      onCrashPoint: (name) => {
         if (name === 'payment.built') building();
       },
     },
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway?.stop());
 
-it('what a round had no time for keeps its place', async () => {
+it('payments that a round had no time for keep their place', async () => {
   const orders: MadeOrder[] = [];
   for (let made = 0; made < 25; made += 1) {
     const order = await gateway.order();

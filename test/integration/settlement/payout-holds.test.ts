@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
-import { addressExample } from '../../../src/chains/address.ts';
+import { addressExample } from '../../../src/chains/addresses/address.ts';
 import { book, line, minus } from '../../../src/ledger/ledger.ts';
-import { Faults } from '../../support/faults.ts';
-import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
-import { kinds, type Member, newMember } from '../../support/staff-client.ts';
+import { Big, floorTo } from '../../../src/money.ts';
+import { Faults } from '../../support/faults/faults.ts';
+import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
+import { kinds, type Member, newMember } from '../../support/staff/staff-client.ts';
 
 const hourMs = 3_600_000;
 const faults = new Faults();
@@ -14,7 +15,7 @@ let second: Member;
 
 beforeAll(async () => {
   gateway = await startSettledGateway({
-    surroundings: faults.surroundings(),
+    outside: faults.outside(),
     settings: { VENUE_LOSS_LIMIT_USD: '100' },
   });
   viewer = await newMember(gateway, 'viewer');
@@ -341,5 +342,31 @@ describe('payouts of an asset are held', () => {
     gateway.clock.advance(25 * hourMs);
     await looked();
     expect(await holds()).toMatchObject([{ isStanding: false }]);
+  });
+
+  it('when a price that one admin set by hand lets our own inventory lose more than that', async () => {
+    gateway.clock.advance(25 * hourMs);
+    await looked();
+    for (const { id, isStanding } of await holds()) await resume(id, isStanding);
+    await gateway.app.prices.refresh(gateway.app.catalogue.coins());
+    const admin = await newMember(gateway, 'admin');
+    const quote =
+      '{ quote(input: { coinFrom: "BTC", networkFrom: "BTC", coinTo: "USDT", networkTo: "TRC20", amount: "1" }) { rate } }';
+    const market = new Big((await viewer.data(quote)).quote.rate);
+    await admin.data(
+      'mutation ($input: PriceOverrideInput!) { priceOverride(input: $input, reason: "for a friend") { price } }',
+      {
+        input: {
+          coinFrom: 'BTC',
+          coinTo: 'USDT',
+          price: floorTo(market.times('1.02'), 6).toFixed(),
+          endsAt: new Date(gateway.clock.now().getTime() + hourMs),
+        },
+      },
+    );
+    await gateway.app.prices.refresh(gateway.app.catalogue.coins());
+    await finish(await paidIn({ amount_from: 0.2 }));
+    await looked();
+    expect(await holds()).toMatchObject([{ cause: 'VENUE_LOSS', coin: 'USDT', network: 'TRC20' }]);
   });
 });

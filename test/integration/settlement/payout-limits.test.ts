@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { addressExample } from '../../../src/chains/address.ts';
+import { addressExample } from '../../../src/chains/addresses/address.ts';
 import { SignerError } from '../../../src/chains/signer.ts';
-import type { BoundaryName } from '../../../src/settlement/boundary.ts';
-import { TestClock } from '../../support/clock.ts';
-import { Faults } from '../../support/faults.ts';
-import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
-import { newMember } from '../../support/staff-client.ts';
+import type { CrashPoint } from '../../../src/settlement/crash-point.ts';
+import { Faults } from '../../support/faults/faults.ts';
+import { TestClock } from '../../support/gateway/clock.ts';
+import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
+import { newMember } from '../../support/staff/staff-client.ts';
 
-// Each order pays out about 640 US dollars. An asset has room for two in an hour, all assets together for three.
+// Each order pays out about 640 US dollars. An asset has room for two in an hour, all assets
+// together for three.
 const settings = {
   PAYOUT_LIMIT_USD_PER_HOUR: '2000',
   PAYOUT_LIMIT_USD_PER_DAY: '100000',
@@ -21,23 +22,23 @@ const hourMs = 3_600_000;
 
 const faults = new Faults();
 /** Ends the work there, as a process that dies would. */
-let dieAt: BoundaryName | null = null;
+let dieAt: CrashPoint | null = null;
 const clock = new TestClock();
 let gateway: SettledGateway;
 /** A second worker on the same database. */
 let other: SettledGateway;
 
 beforeAll(async () => {
-  const surroundings = { ...faults.surroundings(), onBoundary: die };
+  const outside = { ...faults.outside(), onCrashPoint: die };
   gateway = await startSettledGateway({
     clock,
     settings,
-    surroundings,
+    outside,
   });
   other = await startSettledGateway({
     clock,
     settings: { ...settings, ROLE: 'worker' },
-    surroundings,
+    outside,
     databaseUrl: gateway.databaseUrl,
     key: gateway.key,
   });
@@ -56,7 +57,7 @@ afterEach(() => {
   dieAt = null;
 });
 
-function die(name: BoundaryName): void {
+function die(name: CrashPoint): void {
   if (name === dieAt) throw new Error(`died at ${name}`);
 }
 
@@ -104,7 +105,10 @@ async function tick(): Promise<void> {
   await Promise.all([gateway.tick(), other.tick()]);
 }
 
-/** Lets deposits ripen, until each payment has begun or waits for something. Leases change hands by real time. */
+/**
+ * Lets deposits ripen, until each payment has begun or waits for something. Leases change hands by
+ * real time.
+ */
 async function go(orders: readonly MadeOrder[], rounds = 60): Promise<void> {
   for (let round = 0; round < rounds; round++) {
     for (const network of ['BTC', 'LTC']) await gateway.mine(network, 2);
@@ -229,12 +233,12 @@ describe('limits on automatic payouts', () => {
   it.each([
     ['payment.built'],
     ['payment.prepared'],
-  ] as const)('count a payment once when the process dies at %s', async (boundary) => {
+  ] as const)('count a payment once when the process dies at %s', async (crashPoint) => {
     const orders = await decided(toUsdt);
-    dieAt = boundary;
+    dieAt = crashPoint;
     await go(orders, 8);
     const { sums } = await counted('USDT');
-    expect(Number(sums) > 0).toBe(boundary === 'payment.prepared');
+    expect(Number(sums) > 0).toBe(crashPoint === 'payment.prepared');
     dieAt = null;
     await later(10_000);
     expect(await states(orders)).toEqual(['begun']);

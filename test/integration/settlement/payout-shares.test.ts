@@ -1,7 +1,11 @@
-import { addressExample } from '../../../src/chains/address.ts';
-import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
+import { addressExample } from '../../../src/chains/addresses/address.ts';
+import { Market } from '../../support/exchanges/market.ts';
+import { TestClock } from '../../support/gateway/clock.ts';
+import { orderBody } from '../../support/gateway/orders.ts';
+import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 
-// Payouts and refunds of bitcoin have room for 4,000 US dollars an hour: 2,000 of one partner, and 1,000 of refunds.
+// Payouts and refunds of bitcoin have room for 4,000 US dollars an hour: 2,000 of one partner,
+// 1,000 of refunds, and 500 of one partner's refunds.
 const settings = { PAYOUT_LIMIT_ASSET_USD_PER_HOUR: '1000000,BTC/BTC=4000' };
 const toBtc = {
   ...{ coin_from: 'LTC', network_from: 'LTC', amount_from: 7.6, refund_address: addressExample('LTC') },
@@ -53,7 +57,7 @@ describe('limits on automatic payouts', () => {
     const order = await gateway.order();
     gateway.clock.advance(31 * 60_000);
     await gateway.tick();
-    for (let deposit = 0; deposit < 4; deposit++) await gateway.deposit(order, { amount: '0.0156' });
+    for (let deposit = 0; deposit < 4; deposit++) await gateway.deposit(order, { amount: '0.0078' });
     await rounds();
     const { key } = await gateway.partner();
     const honest = await orderOf(key, toBtc);
@@ -61,6 +65,14 @@ describe('limits on automatic payouts', () => {
     await rounds();
     expect(await payments('payout')).toEqual(['begun']);
     expect((await payments('refund')).toSorted()).toEqual(['begun', 'payout_share', 'payout_share', 'payout_share']);
+    // A user of another partner is refunded meanwhile.
+    const other = await gateway.partner();
+    const overpaid = await orderOf(other.key, orderBody({ refund_address: addressExample('BTC') }));
+    gateway.clock.advance(31 * 60_000);
+    await gateway.tick();
+    await gateway.deposit(overpaid, { amount: '0.005' });
+    await rounds();
+    expect((await payments('refund')).at(-1)).toBe('begun');
     gateway.clock.advance(62 * 60_000);
     await rounds();
   });
@@ -86,4 +98,35 @@ describe('limits on automatic payouts', () => {
     );
     expect(done).toBe(6);
   });
+
+  it('let one payment of a coin without any price begin in an hour', async () => {
+    const clock = new TestClock(new Date('2026-01-05T10:00:10Z'));
+    const other = await startSettledGateway({ clock, outside: { priceSource: new MarketWithoutUsdc(clock) } });
+    try {
+      const eth = { coin_from: 'ETH', network_from: 'ETH', amount_from: 0.5 };
+      const order = await other.order({ ...eth, refund_address: addressExample('ETH') });
+      expect([other.app.prices.live('USDC'), other.app.prices.reference('USDC')]).toEqual([null, null]);
+      await other.deposit(order);
+      for (let deposit = 0; deposit < 2; deposit++) {
+        await other.deposit(order, { coin: 'USDC', network: 'ERC20', amount: '100' });
+      }
+      for (let round = 0; round < 3; round++) {
+        await other.mine('ETH', 40);
+        await other.tick();
+      }
+      const refunds = await other.query<{ problem: string | null }>(
+        `select problem from payment where kind = 'refund' order by number`,
+      );
+      expect(refunds).toEqual([{ problem: null }, { problem: 'payout_share' }]);
+    } finally {
+      await other.stop();
+    }
+  });
 });
+
+/** A market that tells no price of USDC. */
+class MarketWithoutUsdc extends Market {
+  override async fetch(coins: readonly string[]) {
+    return super.fetch(coins.filter((coin) => coin !== 'USDC'));
+  }
+}

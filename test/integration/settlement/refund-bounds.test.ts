@@ -1,6 +1,6 @@
 import { attention } from '../../../src/reports/attention.ts';
-import { Faults } from '../../support/faults.ts';
-import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
+import { Faults } from '../../support/faults/faults.ts';
+import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 
 // Users choose when, how often and how much they pay in excess; refunds of that have bounds.
 
@@ -8,7 +8,7 @@ const faults = new Faults();
 let gateway: SettledGateway;
 
 beforeAll(async () => {
-  gateway = await startSettledGateway({ surroundings: faults.surroundings() });
+  gateway = await startSettledGateway({ outside: faults.outside() });
 });
 afterAll(async () => {
   try {
@@ -46,6 +46,25 @@ it('ten extra deposits of one block make three refunds, and staff decide about t
   expect(waiting).toEqual(Array.from({ length: 7 }, () => ({ problem: 'too_many_refunds' })));
   const items = await attention(gateway.app.orm.em.fork(), 100, gateway.clock.now());
   expect(items.filter(({ detail }) => detail === 'too_many_refunds')).toHaveLength(7);
+});
+
+it("a stranger's dust does not use up the refunds that the user's own late deposit needs", async () => {
+  const order = await gateway.order();
+  gateway.clock.advance(31 * 60_000);
+  await gateway.tick();
+  for (let made = 0; made < 6; made += 1) await gateway.deposit(order, { amount: '0.0001' });
+  await gateway.mine('BTC', 2);
+  await gateway.tick();
+  await gateway.settle(order);
+  await gateway.deposit(order);
+  await gateway.mine('BTC', 2);
+  await gateway.tick();
+  await gateway.settle(order);
+  const amounts = await gateway.query<{ large: boolean }>(
+    `select amount > 0.005 as large from payment where order_id = $1 and kind = 'refund' and state = 'confirmed'`,
+    [order.id],
+  );
+  expect(amounts.filter(({ large }) => large)).toHaveLength(1);
 });
 
 it('a refund waits while its transaction could cost more than twice what its user is charged', async () => {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type ChainAdapter, ChainError } from '../../../src/chains/chain-adapter.ts';
-import { Sweeper } from '../../../src/settlement/sweeper.ts';
-import { type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
+import { Sweeper } from '../../../src/settlement/payments/sweeper.ts';
+import { type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 
 let gateway: SettledGateway;
 
@@ -11,7 +11,9 @@ beforeEach(async () => {
 
 afterEach(() => gateway.stop());
 
-/** Credited deposits on addresses of ours, each an output of its own, worth so many smallest units. */
+/**
+ * Credited deposits on addresses of ours, each an output of its own, worth so many smallest units.
+ */
 async function depositOutputs(count: number, units = 100_000_000): Promise<string[]> {
   const keys = Array.from({ length: count }, (_, index) => `${randomBytes(32).toString('hex')}:${index}`);
   await gateway.query(
@@ -49,7 +51,7 @@ async function turnsOf({ chain, coin, least, says }: Turns): Promise<() => Promi
     'select chain, fence::text as fence from chain_state where chain = $1',
     [chain],
   );
-  if (!lease) throw new Error(`nobody works on ${chain}`);
+  if (!lease) throw new Error(`no worker holds ${chain}`);
   const hot = await gateway.settlement.adapters.get(chain)?.hotWallet();
   const adapter = { chain, finalityDepth: 1, hotWallet: async () => hot, ...says } as ChainAdapter;
   const { orm, catalogue } = gateway.app;
@@ -80,7 +82,7 @@ async function endSweeps(problem: 'stale_outputs' | 'conflict'): Promise<void> {
 describe('sweeps of a chain of outputs', () => {
   const litecoin = { chain: 'litecoin', coin: 'LTC', least: '1' };
 
-  it('take all of many deposits, some at a time', async () => {
+  it('sweep many deposits completely, some at a time', async () => {
     await depositOutputs(150);
     const turn = await turnsOf({ ...litecoin, says: { model: 'outputs' } });
     for (let turns = 0; turns < 10; turns += 1) await turn();

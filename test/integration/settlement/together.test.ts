@@ -1,21 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { SignerError } from '../../../src/chains/signer.ts';
-import type { BoundaryName } from '../../../src/settlement/boundary.ts';
-import { Faults } from '../../support/faults.ts';
-import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
+import type { CrashPoint } from '../../../src/settlement/crash-point.ts';
+import { Faults } from '../../support/faults/faults.ts';
+import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 
 // Orders and payments that are due together share their transactions, and nothing else.
 
 const faults = new Faults();
-const passed = new Map<BoundaryName, number>();
+const passed = new Map<CrashPoint, number>();
 let gateway: SettledGateway;
 
 beforeAll(async () => {
   gateway = await startSettledGateway({
-    surroundings: {
-      ...faults.surroundings(),
-      onBoundary: (name) => {
+    outside: {
+      ...faults.outside(),
+      onCrashPoint: (name) => {
         passed.set(name, (passed.get(name) ?? 0) + 1);
       },
     },
@@ -76,7 +76,7 @@ async function finish(orders: readonly MadeOrder[]): Promise<void> {
   }
 }
 
-/** Runs a tick while somebody holds a lock, until `done` has come true beside it. */
+/** Runs a tick while another session holds a lock, until `done` has come true. */
 async function tickBeside(lock: string, id: string, done: () => Promise<boolean>): Promise<void> {
   const holder = new Client(gateway.databaseUrl);
   await holder.connect();
@@ -107,7 +107,7 @@ describe('orders that are due together', () => {
     await finish(orders);
   });
 
-  it('go on while somebody has locked one of them', async () => {
+  it('go on while another session has locked one of them', async () => {
     const orders = await paidOrders(4);
     const [locked, ...others] = orders as [MadeOrder, ...MadeOrder[]];
     // Decided and not exchanged, so that no scan has to lock them.
@@ -140,7 +140,7 @@ describe('orders that are due together', () => {
 });
 
 describe('payments that are due together', () => {
-  it('go on while somebody has locked one of them', async () => {
+  it('go on while another session has locked one of them', async () => {
     const orders = await paidOrders(4);
     faults.signerAway = true;
     await gateway.tick();
@@ -187,7 +187,8 @@ describe('a node that answers nothing', () => {
   afterAll(() => slow?.stop());
 
   it('keeps its chain from being read for a moment only, however many payments are due', async () => {
-    // How many transactions were shown to the node, one after another, before the chain was read again.
+    // How many transactions were shown to the node, one after another, before the chain was read
+    // again.
     const runs = [0];
     silent.scan = async (chain) => {
       if (chain === 'tron') runs.push(0);
@@ -197,7 +198,7 @@ describe('a node that answers nothing', () => {
       await sleep(500);
       throw new Error('the node is away');
     };
-    slow = await startSettledGateway({ surroundings: { ...silent.surroundings(), background: true } });
+    slow = await startSettledGateway({ outside: { ...silent.outside(), background: true } });
     const orders: MadeOrder[] = [];
     for (let made = 0; made < 8; made++) {
       const order = await slow.order();

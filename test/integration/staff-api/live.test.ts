@@ -1,10 +1,10 @@
 import { type Client, createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
-import { orderBody } from '../../support/orders.ts';
-import { type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
-import { StaffBrowser } from '../../support/staff-browser.ts';
-import { newMember } from '../../support/staff-client.ts';
-import { socketUrl, upgradeStatus } from '../../support/staff-socket.ts';
+import { orderBody } from '../../support/gateway/orders.ts';
+import { type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
+import { StaffBrowser } from '../../support/staff/staff-browser.ts';
+import { newMember } from '../../support/staff/staff-client.ts';
+import { socketUrl, upgradeStatus } from '../../support/staff/staff-socket.ts';
 
 let gateway: SettledGateway;
 let viewer: Awaited<ReturnType<typeof newMember>>;
@@ -37,8 +37,8 @@ const asViewer = () => connect({ Authorization: `Bearer ${viewer.token}` });
 const attempt = (headers: Record<string, string>, url = address()) => upgradeStatus(url, headers);
 
 /**
- * What a subscription tells of what is wanted, one by one. Nothing says when it has begun to listen, so something that
- * it must tell is made to happen until it does.
+ * What a subscription tells of what is wanted, one by one. Nothing says when it has begun to
+ * listen, so something that it must tell is made to happen until it does.
  */
 async function subscribe(
   client: Client,
@@ -74,7 +74,7 @@ const changes = `subscription ($orderId: ID, $partnerId: ID, $statuses: [OrderSt
     seq at fromStatus toStatus cause order { id status events { seq } } } }`;
 
 describe('changes of orders', () => {
-  it('are told as they happen, each once and in order, with the order as it is then', async () => {
+  it('are sent as they happen, each once and in sequence, with the order as it is then', async () => {
     let id = '';
     const feed = await subscribe(
       asViewer(),
@@ -100,7 +100,7 @@ describe('changes of orders', () => {
     await feed.end();
   });
 
-  it('are told by partner and status, whichever process made them', async () => {
+  it('are filtered by partner and status, and come from every process', async () => {
     const { id: partnerId, key } = await gateway.partner();
     const worker = await startSettledGateway({
       databaseUrl: gateway.databaseUrl,
@@ -143,7 +143,7 @@ describe('changes of orders', () => {
 });
 
 describe('what needs attention', () => {
-  it('is told when it comes up and when it is over', async () => {
+  it('is sent when it begins and when it ends', async () => {
     const support = await newMember(gateway, 'support');
     const [operator, second] = [await newMember(gateway, 'operator'), await newMember(gateway, 'operator')];
     const hold = async () => {

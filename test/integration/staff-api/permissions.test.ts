@@ -1,11 +1,11 @@
 import { buildSchema, isEnumType, isInputObjectType, isObjectType } from 'graphql';
-import { documentPermissions, permissionOf } from '../../../src/graphql/permit.ts';
-import { buildStaffSchema } from '../../../src/graphql/schema.ts';
+import { documentPermissions, permissionOf } from '../../../src/graphql/server/requires-permission.ts';
+import { buildStaffSchema } from '../../../src/graphql/server/schema.ts';
 import { isPermitted, permissions } from '../../../src/staff/permissions.ts';
 import { type StaffRole, staffRoles } from '../../../src/staff/staff-member.entity.ts';
-import { rootFields, selectionOf } from '../../support/schema-walk.ts';
-import { type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
-import { newMember, staffClient } from '../../support/staff-client.ts';
+import { type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
+import { rootFields, selectionOf } from '../../support/http/schema-walk.ts';
+import { newMember, staffClient } from '../../support/staff/staff-client.ts';
 
 const schema = await buildStaffSchema();
 const members = new Map<StaffRole, Awaited<ReturnType<typeof newMember>>>();
@@ -88,7 +88,7 @@ describe('each field of the roots', () => {
     expect(errors.filter(({ extensions }) => extensions.code === 'INTERNAL_SERVER_ERROR')).toEqual([]);
   });
 
-  it('is closed to whoever is not signed in', async () => {
+  it('refuses requests without a valid token', async () => {
     for (const token of [null, 'xs_nonsense', 'xs_AAAAAAAAAAAA.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA']) {
       const ask = staffClient(gateway.app.internalUrl, token);
       for (const { operation, field } of asked) {

@@ -1,8 +1,8 @@
 import { serverAudits } from 'graphql-http';
-import { LogSink } from '../../support/log-sink.ts';
-import { type SettledGateway, startSettledGateway } from '../../support/settled-gateway.ts';
-import { StaffBrowser } from '../../support/staff-browser.ts';
-import { newMember } from '../../support/staff-client.ts';
+import { LogSink } from '../../support/gateway/log-sink.ts';
+import { type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
+import { StaffBrowser } from '../../support/staff/staff-browser.ts';
+import { newMember } from '../../support/staff/staff-client.ts';
 
 type Member = Awaited<ReturnType<typeof newMember>>;
 const log = new LogSink();
@@ -11,7 +11,7 @@ let viewer: Member;
 let admin: Member;
 
 beforeAll(async () => {
-  gateway = await startSettledGateway({ settings: { LOG_LEVEL: 'debug' }, surroundings: { logStream: log } });
+  gateway = await startSettledGateway({ settings: { LOG_LEVEL: 'debug' }, outside: { logStream: log } });
   viewer = await newMember(gateway, 'viewer');
   admin = await newMember(gateway, 'admin');
 });
@@ -104,7 +104,7 @@ describe('what is refused before it runs', () => {
 });
 
 describe('what is answered', () => {
-  it('holds no words of ours that could tell of the inside', async () => {
+  it('holds no text that reveals internals', async () => {
     await gateway.query('alter table partner rename to partner_away');
     const reply = await viewer.ask('{ partners { id } }');
     await gateway.query('alter table partner_away rename to partner');
@@ -139,7 +139,7 @@ describe('what is answered', () => {
 });
 
 describe('limits', () => {
-  it('a member has so many operations a minute, whatever they ask', async () => {
+  it('a member has one limit of operations a minute for all operations together', async () => {
     const small = await startSettledGateway({ settings: { RATE_LIMIT_STAFF_PER_MIN: '5' } });
     try {
       const one = await newMember(small, 'viewer');
@@ -156,7 +156,7 @@ describe('limits', () => {
     }
   });
 
-  it('a question that takes too long is given up, and says so', async () => {
+  it('a query that takes too long is cancelled with an error that says so', async () => {
     const { Client } = await import('pg');
     const client = new Client({ connectionString: gateway.databaseUrl });
     await client.connect();

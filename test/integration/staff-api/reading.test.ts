@@ -1,16 +1,16 @@
 import { parse, validate } from 'graphql';
-import { buildStaffSchema } from '../../../src/graphql/schema.ts';
+import { buildStaffSchema } from '../../../src/graphql/server/schema.ts';
 import { exampleQueries } from '../../../src/internal/example-queries.ts';
 import { Big } from '../../../src/money.ts';
 import { OrderStats } from '../../../src/reports/order-stats.ts';
-import { feedCatchesUp } from '../../support/orders.ts';
+import { feedCatchesUp } from '../../support/gateway/orders.ts';
 import {
   failedOrder,
   type MadeOrder,
   type SettledGateway,
   startSettledGateway,
-} from '../../support/settled-gateway.ts';
-import { newMember } from '../../support/staff-client.ts';
+} from '../../support/gateway/settled-gateway.ts';
+import { newMember } from '../../support/staff/staff-client.ts';
 
 let gateway: SettledGateway;
 let viewer: Awaited<ReturnType<typeof newMember>>;
@@ -20,7 +20,7 @@ let waiting: MadeOrder;
 const statements: string[] = [];
 
 beforeAll(async () => {
-  gateway = await startSettledGateway({ surroundings: { onStatement: (sql) => statements.push(sql) } });
+  gateway = await startSettledGateway({ outside: { onStatement: (sql) => statements.push(sql) } });
   viewer = await newMember(gateway, 'viewer');
   support = await newMember(gateway, 'support');
   completed = await gateway.order({ amount_from: 0.01, rate_type: 'fixed' });
@@ -44,7 +44,7 @@ const everything = `
   notes { text author { email } }`;
 
 describe('an order', () => {
-  it('is told whole, with every digit', async () => {
+  it('is returned whole, with every digit', async () => {
     const { order } = await viewer.data(`query ($id: ID!) { order(id: $id) { ${everything} } }`, { id: completed.id });
     const rest = await gateway.show(completed);
     expect(order).toMatchObject({
@@ -88,7 +88,7 @@ describe('an order', () => {
     }
   });
 
-  it('shows its lines of the book, which sum to zero', async () => {
+  it('shows its ledger lines, which sum to zero', async () => {
     const { order } = await support.data(
       'query ($id: ID!) { order(id: $id) { ledgerLines { kind at account coin network amount } } }',
       { id: completed.id },
@@ -167,7 +167,7 @@ describe('the list of orders', () => {
     const counts: number[] = [];
     for (const first of [10, 100]) {
       const seen: number[] = [];
-      for (let round = 0; round < 3; round++) {
+      for (let round = 0; round < 8; round++) {
         statements.length = 0;
         const { orders } = await viewer.data(query, { first });
         expect(orders.edges).toHaveLength(first);
@@ -181,7 +181,7 @@ describe('the list of orders', () => {
   });
 });
 
-describe('the rest of what staff read', () => {
+describe('other queries of staff', () => {
   it('quotes as a partner would get it', async () => {
     const { id, key } = await gateway.partner();
     await gateway.partners.change(id, { feeRateFloat: '0.1' });
@@ -203,7 +203,7 @@ describe('the rest of what staff read', () => {
     expect(errors).toMatchObject([{ extensions: { kind: 'amount_below_min', min_amount: quote.minAmount } }]);
   });
 
-  it('tells statistics, and usage of a partner', async () => {
+  it('returns statistics, and usage of a partner', async () => {
     await feedCatchesUp(gateway.query);
     await new OrderStats(gateway.app.orm).rollUp();
     const now = gateway.clock.now().getTime();
@@ -238,7 +238,7 @@ describe('the rest of what staff read', () => {
     expect(orders.edges).toContainEqual({ node: { id: order.id } });
   });
 
-  it('shows the machinery', async () => {
+  it('shows the state of workers, chains and jobs', async () => {
     const { system } = await viewer.data(
       `{ system { chains { chain head height lag problem leaseOwner scannedAt } workers { id seenAt }
          queues { name waiting oldestSec } overdueOrders statistics { eventsBehind rolledAt } prices { coin ageSec } } }`,
@@ -263,7 +263,7 @@ describe('the rest of what staff read', () => {
     expect(errors).toMatchObject([{ extensions: { code: 'FORBIDDEN', kind: 'insufficient_role' } }]);
   });
 
-  it('knows who asks', async () => {
+  it('returns the member who asks', async () => {
     const { me } = await viewer.data('{ me { id email role permissions } }');
     expect(me).toMatchObject({ id: viewer.id, email: viewer.email, role: 'VIEWER' });
     expect(me.permissions).toContain('orders:read');

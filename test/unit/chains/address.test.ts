@@ -2,12 +2,12 @@ import { blake2b } from '@noble/hashes/blake2.js';
 import { sha256, sha512_256 } from '@noble/hashes/sha2.js';
 import { base58xrp, bech32, bech32m } from '@scure/base';
 import fc from 'fast-check';
-import { addressExample, checkAddress } from '../../../src/chains/address.ts';
+import { addressExample, checkAddress } from '../../../src/chains/addresses/address.ts';
 import { encodeCashaddr } from '../../../src/chains/addresses/bitcoin-cash.ts';
 import { encodeP2wpkh } from '../../../src/chains/addresses/bitcoin-like.ts';
 import * as hashes from '../../../src/chains/addresses/hashes.ts';
 import { encodeStrkey } from '../../../src/chains/addresses/stellar.ts';
-import { allNetworks } from '../../../src/chains/networks.ts';
+import { allNetworks } from '../../../src/chains/networks/networks.ts';
 
 const good: [network: string, address: string, canonical?: string, tag?: string][] = [
   // BIP173 and BIP350
@@ -57,7 +57,7 @@ describe('checkAddress accepts', () => {
   });
 });
 
-/** An X-address with a right checksum, whatever the content. */
+/** An X-address of any content with a right checksum. */
 function xAddress(payload: Uint8Array): string {
   return base58xrp.encode(Uint8Array.from([...payload, ...sha256(sha256(payload)).subarray(0, 4)]));
 }
@@ -112,10 +112,10 @@ const bad: [network: string, address: string, code: string][] = [
   ['ATOM', 'cosmosvaloper1clpqr4nrk4khgkxj78fcwwh6dl3uw4epsluffn', 'invalid_address'],
   ['ATOM', bech32.encodeFromBytes('cosmos', new Uint8Array(21).fill(9)), 'invalid_address'],
   ['ETH', 'stake1uyehkck0lajq8gr28t9uxnuvgcqrc6070x3k9r8048z8y5gh6ffgw', 'wrong_network_address'],
-  // BIP350: versions and lengths that nobody can spend from, or everybody
+  // BIP350: versions and lengths that no key can spend from, or that anyone can
   ['BTC', 'bc1pw508d6qejxtdg4y5r3zarvary0c5xw7kw508d6qejxtdg4y5r3zarvary0c5xw7kt5nd6y', 'invalid_address'],
   ['BTC', 'bc1zw508d6qejxtdg4y5r3zarvaryvaxxpcs', 'invalid_address'],
-  // Right checksums around nobody's keys: money sent there is lost
+  // Right checksums around keys without an owner: money sent there is lost
   [
     'BTC',
     bech32m.encode('bc', [1, ...bech32m.toWords(Uint8Array.from([...new Uint8Array(31), 5]))]),
@@ -304,7 +304,8 @@ describe('for every text', () => {
   });
 
   it('one mistyped character never becomes another address', () => {
-    // Solana's form has no checksum; those of EVM and Polkadot are so short that chance would find a collision.
+    // Solana's form has no checksum; those of EVM and Polkadot are so short that chance would find
+    // a collision.
     const checked = allNetworks()
       .filter(({ family }) => !['solana', 'evm', 'polkadot'].includes(family))
       .map(({ id }) => id);

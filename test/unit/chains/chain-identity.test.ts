@@ -1,5 +1,5 @@
-import { isIdentityOfValue } from '../../../src/chains/chain-identity.ts';
-import { chainIdsOf, evmChains } from '../../../src/chains/evm-chain-ids.ts';
+import { chainIdsOf, evmChains } from '../../../src/chains/evm/evm-chain-ids.ts';
+import { isIdentityOfValue } from '../../../src/chains/networks/chain-identity.ts';
 import { utxoChains, utxoParams } from '../../../src/chains/utxo/utxo-params.ts';
 
 const hash = `0x${'1'.repeat(64)}`;
@@ -17,7 +17,7 @@ describe('coins are money', () => {
     expect([isOn('main'), isOn('test'), isOn('regtest')]).toEqual([true, false, false]);
   });
 
-  it('on what nobody knows, and not on the sandbox', () => {
+  it('on unknown chains, and not on the sandbox', () => {
     expect(isIdentityOfValue(`evm:999999:${hash}`)).toBe(true);
     expect(isIdentityOfValue(`utxo:${'1'.repeat(64)}`)).toBe(true);
     expect(isIdentityOfValue('sandbox')).toBe(false);

@@ -8,16 +8,18 @@ import { HDKey } from '@scure/bip32';
 import { mnemonicToSeedSync } from '@scure/bip39';
 import fc from 'fast-check';
 import { getAddress } from 'viem';
-import { checkAddress } from '../../../src/chains/address.ts';
+import { checkAddress } from '../../../src/chains/addresses/address.ts';
 import { encodeCashaddr } from '../../../src/chains/addresses/bitcoin-cash.ts';
-import { depositTag, deriveDepositAddress } from '../../../src/chains/deposit-address.ts';
-import { type AddressFamily, allNetworks, networkById } from '../../../src/chains/networks.ts';
+import { deriveDepositAddress } from '../../../src/chains/addresses/deposit-address.ts';
+import { type AddressFamily, allNetworks, networkById } from '../../../src/chains/networks/networks.ts';
 
 const phrase = `${'abandon '.repeat(11)}about`;
 const root = HDKey.fromMasterSeed(mnemonicToSeedSync(phrase));
 const account = (networkId: string) => root.derive(networkById(networkId)?.accountPath ?? '');
 
-/** The address of a compressed public key, by each chain's own rules and the libraries of the field. */
+/**
+ * The address of a compressed public key, by each chain's own rules and the libraries of the field.
+ */
 function addressOf(networkId: string, key: Uint8Array): string {
   const keyHash = ripemd160(sha256(key));
   const point = secp256k1.Point.fromBytes(key).toBytes(false).subarray(1);
@@ -100,24 +102,6 @@ describe('deriveDepositAddress', () => {
     const { privateExtendedKey, publicExtendedKey } = account('BTC');
     await expect(deriveDepositAddress('BTC', privateExtendedKey, 0)).rejects.toThrow('must be a public key');
     await expect(deriveDepositAddress('XRP', publicExtendedKey, 0)).rejects.toThrow('not derived');
-  });
-});
-
-describe('depositTag', () => {
-  it('is a destination tag of its own for each index, far from its neighbour', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 1, max: 0xfffffffe }), fc.integer({ min: 1, max: 0xffffffff }), (index, other) => {
-        const tag = BigInt(depositTag('XRP', index));
-        expect(tag >= 1n && tag <= 0xffffffffn).toBe(true);
-        expect(depositTag('XRP', index) === depositTag('XRP', other)).toBe(index === other);
-        const gap = BigInt(depositTag('XRP', index + 1)) - tag;
-        expect(gap > 1_000_000n || gap < -1_000_000n).toBe(true);
-      }),
-    );
-  });
-
-  it('knows its range', () => {
-    for (const index of [0, -1, 1.5, 2 ** 32]) expect(() => depositTag('XRP', index)).toThrow();
   });
 });
 

@@ -41,7 +41,7 @@ describe('prices of gas', () => {
     });
   });
 
-  it('are, when raised, such as nodes take and the ceiling allows, whatever the market', () => {
+  it('are, when raised, accepted by nodes and within the ceiling at any market fee', () => {
     const wei = fc.bigInt({ min: 0n, max: 2_000n });
     fc.assert(
       fc.property(wei, wei, wei, wei, (max, tip, baseFee, marketTip) => {

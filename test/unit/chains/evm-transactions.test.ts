@@ -1,6 +1,6 @@
 import fc from 'fast-check';
+import { deriveDepositAddress } from '../../../src/chains/addresses/deposit-address.ts';
 import type { PaymentIntent, PreparedTx } from '../../../src/chains/chain-adapter.ts';
-import { deriveDepositAddress } from '../../../src/chains/deposit-address.ts';
 import { transferCall } from '../../../src/chains/evm/erc20.ts';
 import { EvmTransactions } from '../../../src/chains/evm/evm-transactions.ts';
 import { decodePayload, type EvmTx, encodePayload, openEvmTx } from '../../../src/chains/evm/evm-tx.ts';
@@ -136,7 +136,7 @@ describe('EvmTransactions', () => {
         'a tag': meant({ tag: '7' }),
         'another amount': meant({ amount: 5_000_001n }),
         'another recipient meant': meant({ to: thief }),
-        'no address meant': meant({ to: 'nobody' }),
+        'no address meant': meant({ to: 'no address' }),
         'another token meant': meant({ contract: thief }),
         'coins meant instead, or tokens': meant({ contract: sound.intent.contract === null ? token : null }),
         'another sender meant': meant({ from: [deposit === sound.intent.from?.[0] ? thief : deposit] }),
@@ -211,7 +211,7 @@ describe('EvmTransactions', () => {
   ])('refuses %s', (_what, payload) => {
     const open = () => signer.open('ethereum', intent, { ...ofHot, payload });
     expect(open).toThrow(SignerError);
-    expect(open).toThrow('the payload is no EVM transaction');
+    expect(open).toThrow('the payload is not an EVM transaction');
   });
 
   it('refuses signed bytes, contracts being made, and lists of accesses', () => {

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { ChainError } from '../../../src/chains/chain-adapter.ts';
-import { JsonRpcNode, type JsonRpcOptions, RpcError } from '../../../src/chains/json-rpc.ts';
-import type { NodeConfig } from '../../../src/chains/network-config.ts';
-import { close, listen } from '../../support/local-server.ts';
+import type { NodeConfig } from '../../../src/chains/networks/network-config.ts';
+import { JsonRpcNode, type JsonRpcOptions, RpcError } from '../../../src/chains/nodes/json-rpc.ts';
+import { close, listen } from '../../support/http/local-server.ts';
 
 interface Call {
   readonly id: number;
@@ -77,7 +77,7 @@ describe('JsonRpcNode', () => {
     expect(await node({ numbersAsText: true }).call('some')).toEqual({ amount, big: '9007199254740993' });
   });
 
-  it('tells a refusal by its code, whatever the HTTP status is', async () => {
+  it('recognises a refusal by its code, with any HTTP status', async () => {
     for (const status of [200, 400, 404, 500]) {
       answer = () => [status, JSON.stringify({ id: null, error: { code: -32601, message: 'no such method' } })];
       const failure = node().call('some');
@@ -120,7 +120,7 @@ describe('JsonRpcNode', () => {
     await expect(node().batch([{ method: 'a' }])).rejects.toMatchObject({ code: 'unsound_answer' });
   });
 
-  it('fails when there is nobody, and names no secret', async () => {
+  it('fails when no server listens, and names no secret', async () => {
     const away = node({}, { url: 'http://127.0.0.1:9/secret-key', user: 'u', password: 'hidden' });
     const failure: unknown = await away.call('some').catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: 'unreachable', message: 'the node at http://127.0.0.1:9 does not answer' });

@@ -3,14 +3,14 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { base58xmr, base58xrp, bech32, bech32m } from '@scure/base';
 import { HDKey } from '@scure/bip32';
 import { mnemonicToSeedSync } from '@scure/bip39';
-import { addressExample, checkAddress } from '../../../src/chains/address.ts';
+import { addressExample, checkAddress } from '../../../src/chains/addresses/address.ts';
 import { encodeBase58check } from '../../../src/chains/addresses/base58check.ts';
 import { encodeCashaddr } from '../../../src/chains/addresses/bitcoin-cash.ts';
 import { encodeP2wpkh } from '../../../src/chains/addresses/bitcoin-like.ts';
+import { deriveDepositKey } from '../../../src/chains/addresses/deposit-address.ts';
+import { keyForms, nestedForm, nestedFormOf } from '../../../src/chains/addresses/key-forms.ts';
 import { encodeMonero } from '../../../src/chains/addresses/monero.ts';
 import { encodeStrkey } from '../../../src/chains/addresses/stellar.ts';
-import { deriveDepositKey } from '../../../src/chains/deposit-address.ts';
-import { keyForms, nestedForm, nestedFormOf } from '../../../src/chains/key-forms.ts';
 
 const seed = mnemonicToSeedSync(`${'abandon '.repeat(11)}about`);
 const publicKey = (path: string): Uint8Array => {
@@ -108,7 +108,7 @@ describe('every form of one key', () => {
     expect(forms.some((each) => checkAddress('ADA', each, null).ok)).toBe(true);
   });
 
-  it('an address of Cardano is known by its payment key, whatever its stake part', () => {
+  it('an address of Cardano is recognised by its payment key, with any stake part', () => {
     const bytes = bech32.fromWords(bech32.decode(addressExample('ADA') as 'a1b', 1023).words);
     const payment = bytes.subarray(1, 29);
     const enterprise = shelley([0x61, ...payment]);

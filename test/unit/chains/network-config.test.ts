@@ -1,4 +1,4 @@
-import { levelOf } from '../../../src/chains/network-config.ts';
+import { levelOf } from '../../../src/chains/networks/network-config.ts';
 import { Big } from '../../../src/money.ts';
 
 describe('levelOf', () => {

@@ -2,12 +2,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
-import { evmChains } from '../../../src/chains/evm-chain-ids.ts';
-import { flag } from '../../../src/chains/file-section.ts';
-import { LiveNetworks } from '../../../src/chains/live-networks.ts';
-import type { EvmNetwork, UtxoNetwork } from '../../../src/chains/network-config.ts';
-import { loadNetworks, NetworkFileError, readNetworks } from '../../../src/chains/network-file.ts';
-import { allNetworks } from '../../../src/chains/networks.ts';
+import { evmChains } from '../../../src/chains/evm/evm-chain-ids.ts';
+import { flag } from '../../../src/chains/networks/file-section.ts';
+import { LiveNetworks } from '../../../src/chains/networks/live-networks.ts';
+import type { EvmNetwork, UtxoNetwork } from '../../../src/chains/networks/network-config.ts';
+import { loadNetworks, NetworkFileError, readNetworks } from '../../../src/chains/networks/network-file.ts';
+import { allNetworks } from '../../../src/chains/networks/networks.ts';
 import { chainCoins } from '../../../src/currencies/chain-coins.ts';
 import { liveLimits } from '../../../src/signer/live-limits.ts';
 
@@ -46,7 +46,10 @@ function least(): Record<string, unknown> {
   };
 }
 
-/** The least file with a member changed, or taken out where the value is undefined. Its place is 'a.b.0.c'. */
+/**
+ * The least file with a member changed, or taken out where the value is undefined. Its place is
+ * 'a.b.0.c'.
+ */
 function changed(place: string, value: unknown): string {
   const root = least();
   const names = place.split('.');
@@ -184,7 +187,7 @@ describe('a fault', () => {
     [
       'networks.ethereum.nodes.0.url',
       `http://x.example/${secret}`,
-      /must begin with https:\/\/ beyond your own machines/,
+      /must begin with https:\/\/ outside your own network/,
     ],
     ['networks.ethereum.nodes.0.url_file', '/nowhere', /url_file names a file that cannot be read/],
     ['networks.ethereum.nodes.0.api_key', secret, /nodes\[0\]\.api_key is unknown/],

@@ -1,4 +1,4 @@
-import { allNetworks, type Network, networkById } from '../../../src/chains/networks.ts';
+import { allNetworks, type Network, networkById } from '../../../src/chains/networks/networks.ts';
 
 const networks = allNetworks();
 const memoNetworks = networks.flatMap((network) => (network.memo ? [{ id: network.id, memo: network.memo }] : []));

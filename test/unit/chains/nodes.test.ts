@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { ChainError } from '../../../src/chains/chain-adapter.ts';
-import { JsonRpcNode, RpcError } from '../../../src/chains/json-rpc.ts';
-import { Nodes, type NodesOptions } from '../../../src/chains/nodes.ts';
+import { JsonRpcNode, RpcError } from '../../../src/chains/nodes/json-rpc.ts';
+import { Nodes, type NodesOptions } from '../../../src/chains/nodes/nodes.ts';
 
 const [a, b, c] = ['a', 'b', 'c'].map(
   (name) => new JsonRpcNode({ url: `http://${name}.test`, user: null, password: null, headers: {} }),
@@ -106,7 +106,7 @@ describe('Nodes', () => {
     }
   });
 
-  it('reports of each, also of those that do not answer', async () => {
+  it('reports on each node, also on a silent one', async () => {
     const good = { head: 7, lagSec: 1, isSyncing: false, problems: [] };
     const reports = await open().report(async (node) => (node === b ? away() : good));
     expect(reports).toEqual([
@@ -143,7 +143,7 @@ describe('Nodes', () => {
       expect([await look(nodes), await look(nodes)]).toEqual(['c', 'a']);
     });
 
-    it('is asked while nobody is far ahead, and where there is no other', async () => {
+    it('is asked while no other node is far ahead, and when it is the only one', async () => {
       const nodes = following();
       for (const next of [
         { a: 7, b: 8, c: 7 },

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { type BlockRef, ChainError, type Cursor, ReorgTooDeep } from '../../../src/chains/chain-adapter.ts';
-import { type BlockSource, type ScanLimits, scanBlocks, startCursor } from '../../../src/chains/scan-blocks.ts';
+import { type BlockSource, type ScanLimits, scanBlocks, startCursor } from '../../../src/chains/nodes/scan-blocks.ts';
 
 /** A chain in memory, which may change before any question that it is asked. */
 class MemoryChain implements BlockSource {
@@ -85,7 +85,8 @@ describe('scanBlocks', () => {
     const { cursor: before } = await scan(chain, cursor);
     chain.extend(4);
     const [first] = chain.refs.slice(3);
-    // The head, the top's hash and three new blocks are read; then those three and one old block are replaced.
+    // The head, the top's hash and three new blocks are read; then those three and one old block
+    // are replaced.
     after(6, chain, () => chain.reorg(5));
     const result = await scan(chain, before);
     expect(result.orphaned).toEqual(before.window.slice(-1));
@@ -113,12 +114,12 @@ describe('scanBlocks', () => {
     const result = await scan(chain, cursor);
     expect(result.orphaned).toEqual(cursor.window.slice(-2).reverse());
     expect(result.cursor.window).toEqual(chain.refs.slice(2));
-    // Below all that a cursor holds, nobody can tell.
+    // A reorg below the cursor's window cannot be told from a node that is behind.
     chain.reorg(4, 0);
     await expect(scan(chain, cursor)).rejects.toMatchObject({ code: 'node_behind' });
   });
 
-  it('always ends with a stretch of the chain, whatever happens between two questions', async () => {
+  it('always ends with a stretch of the chain, with any change between two requests', async () => {
     const change = fc.record({
       questions: fc.integer({ min: 1, max: 30 }),
       depth: fc.integer({ min: 1, max: 6 }),

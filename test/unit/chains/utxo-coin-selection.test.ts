@@ -73,7 +73,7 @@ describe('choosing coins', () => {
     expect(small?.change).toHaveLength(7);
   });
 
-  it('loses nothing, makes no dust and pays the rate, whatever there is', () => {
+  it('loses nothing, makes no dust and pays the rate, from any outputs', () => {
     fc.assert(
       fc.property(anyCoins, fc.bigInt(1n, 20_000_000n), anyRules, (all, amount, changes) => {
         const given = rules(changes);

@@ -1,8 +1,8 @@
 import { HDKey } from '@scure/bip32';
 import { mnemonicToSeedSync } from '@scure/bip39';
-import { addressExample, checkAddress } from '../../../src/chains/address.ts';
-import { deriveDepositAddress } from '../../../src/chains/deposit-address.ts';
-import { networkById } from '../../../src/chains/networks.ts';
+import { addressExample, checkAddress } from '../../../src/chains/addresses/address.ts';
+import { deriveDepositAddress } from '../../../src/chains/addresses/deposit-address.ts';
+import { networkById } from '../../../src/chains/networks/networks.ts';
 import { useUtxoNets, utxoNet } from '../../../src/chains/utxo/utxo-nets.ts';
 
 const root = HDKey.fromMasterSeed(mnemonicToSeedSync(`${'abandon '.repeat(11)}about`));
@@ -76,7 +76,7 @@ describe('a process that serves test networks', () => {
   it('never changes to another network, and may be told the same again', () => {
     expect(() => useUtxoNets(new Map([['bitcoin', 'test']]))).toThrow('bitcoin on regtest');
     expect(() => useUtxoNets(new Map())).toThrow('on regtest');
-    expect(() => useUtxoNets(new Map([['monero', 'test']]))).toThrow('monero is no Bitcoin-like chain');
+    expect(() => useUtxoNets(new Map([['monero', 'test']]))).toThrow('monero is not a Bitcoin-like chain');
     useUtxoNets(
       new Map([
         ['dogecoin', 'test'],

@@ -1,7 +1,7 @@
 import { base64, hex } from '@scure/base';
 import { OutScript, RawTx, SigHash, Transaction, WIF } from '@scure/btc-signer';
 import type { PaymentIntent, PreparedTx } from '../../../src/chains/chain-adapter.ts';
-import { depositPath, hotWalletPath, networkOfChain } from '../../../src/chains/networks.ts';
+import { depositPath, hotWalletPath, networkOfChain } from '../../../src/chains/networks/networks.ts';
 import { SignerError } from '../../../src/chains/signer.ts';
 import { utxoParams } from '../../../src/chains/utxo/utxo-params.ts';
 import {
@@ -69,7 +69,7 @@ const feeCeiling = 100_000_000n;
 const signerOf = (chain: string, ceiling = feeCeiling) =>
   new UtxoTransactions({ network: { chain, net: 'main', feeCeiling: ceiling }, keys });
 
-/** Pays 70,000,000 out of 100,000,000 to somebody. */
+/** Pays 70,000,000 out of 100,000,000 to a recipient. */
 function payment(chain: string): Case {
   const { hot } = pathsOf(chain);
   const recipient = addressAt(chain, hot, stranger);
@@ -153,7 +153,8 @@ describe.each(chains)('the signer of %s', (chain) => {
     expect(parsed.inputs.map(({ sequence }) => sequence)).toEqual(
       sound.tx.inputs.map(() => (sound.tx.isReplaceable ? 0xfffffffd : 0xffffffff)),
     );
-    // What was reckoned with is at most a few bytes above what it is: signatures may be a little shorter.
+    // What was reckoned with is at most a few bytes above what it is: signatures may be a little
+    // shorter.
     const reckoned = virtualSize(
       chain === 'dogecoin' ? 'p2pkh' : 'p2wpkh',
       sound.tx.inputs.length,
@@ -209,26 +210,26 @@ describe.each(chains)('the signer of %s', (chain) => {
       'reserves',
     ],
     'an end': [withTold(good, { expiresAt: 100 }), 'expires'],
-    'change to somebody else': [
+    'change to another address': [
       withTx(good, { outputs: [to, { ...change, script: elsewhere.script }] }),
-      'somebody else',
+      'an address other than',
     ],
     'change to a deposit address of ours': [
       withTx(good, { outputs: [to, { ...change, script: addressAt(chain, deposit(1)).script }] }),
-      'somebody else',
+      'an address other than',
     ],
-    'a third output to somebody else': [
+    'a third output to another address': [
       withTx(good, {
         outputs: [to, { ...change, amount: 28_000_000n }, { script: elsewhere.script, amount: 1_000_000n }],
       }),
-      'somebody else',
+      'an address other than',
     ],
     'the payment twice': [
       withTx(
         { ...good, intent: { ...good.intent, amount: 30_000_000n } },
         { outputs: [{ ...to, amount: 30_000_000n }, { ...to, amount: 30_000_000n }, change] },
       ),
-      'somebody else',
+      'an address other than',
     ],
     'an input of a deposit address in a payment': [
       withTx(good, { inputs: [first, inputAt(chain, deposit(1), 40_000_000n, 2)] }),
@@ -241,7 +242,7 @@ describe.each(chains)('the signer of %s', (chain) => {
     ],
     'no fee': [withTx(good, { outputs: [to, { ...change, amount: 30_000_000n }] }), 'fee'],
     'more than it spends': [withTx(good, { outputs: [to, { ...change, amount: 31_000_000n }] }), 'fee'],
-    'a sweep to somebody else': [
+    'a sweep to another address': [
       withTx(withIntent(goodSweep, { to: elsewhere.address }), {
         outputs: [{ script: elsewhere.script, amount: 100_500_000n }],
       }),
@@ -254,7 +255,7 @@ describe.each(chains)('the signer of %s', (chain) => {
           { script: elsewhere.script, amount: 500_000n },
         ],
       }),
-      'somebody else',
+      'an address other than',
     ],
     'a sweep of more than it names': [withIntent(goodSweep, { from: keysOf(goodSweep.tx).slice(1) }), 'names'],
     'a sweep of less than it names': [
@@ -306,7 +307,7 @@ describe.each(chains)('the signer of %s', (chain) => {
     expect(signer.hotWallet(chain)).toBe(addressAt(chain, hot).address);
   });
 
-  it('refuses whatever else a payload holds', () => {
+  it('refuses every other payload', () => {
     const payload = encodePsbt(good.tx);
     const reading = () => unsignedTransaction(payload);
     const write = (tx: Transaction): string => base64.encode(tx.toPSBT(0));
@@ -373,7 +374,7 @@ describe('Dogecoin', () => {
     ]) {
       expect(() => decodePsbt(encodePsbt({ ...good.tx, inputs: [lie] }))).toThrow('is another');
     }
-    // The same by hand, as somebody would write it who wants a fee of his own.
+    // The same by hand, as an attacker would write it to set the fee.
     const payload = base64.decode(encodePsbt(good.tx));
     const [mine, theirs] = [
       hex.encode(input?.previous ?? new Uint8Array()),

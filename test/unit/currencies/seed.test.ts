@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { base32, base58, createBase58check } from '@scure/base';
 import Big from 'big.js';
-import { networkById } from '../../../src/chains/networks.ts';
+import { networkById } from '../../../src/chains/networks/networks.ts';
 import { type CurrencySeed, currencySeed } from '../../../src/currencies/seed.ts';
 import { sandboxPrices } from '../../../src/rates/sources/sandbox-prices.ts';
 

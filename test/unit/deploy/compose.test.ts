@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { settings } from '../../../src/config.ts';
+import { settings } from '../../../src/config/settings.ts';
 
 interface Service {
   readonly image: string;

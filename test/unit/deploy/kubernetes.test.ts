@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
-import { settings } from '../../../src/config.ts';
+import { settings } from '../../../src/config/settings.ts';
 
 interface Probe {
   readonly httpGet?: { readonly path: string; readonly port: string | number };
@@ -127,7 +127,7 @@ describe('the manifests for Kubernetes', () => {
     expect(of('PersistentVolumeClaim')[0]?.spec.accessModes).toEqual(['ReadWriteOncePod']);
   });
 
-  it('run everything under the restricted standard, on a file system that nobody writes', () => {
+  it('run everything under the restricted standard, on a read-only file system', () => {
     expect(of('Namespace')[0]?.metadata.labels?.['pod-security.kubernetes.io/enforce']).toBe('restricted');
     const pods = workloads.map(({ name, pod }) => ({ name, ...pod }));
     expect(without(pods, ({ securityContext: context }) => context?.runAsNonRoot === true)).toEqual([]);
@@ -209,7 +209,7 @@ describe('the manifests for Kubernetes', () => {
     }
   });
 
-  it('let the ingress at the public port only, and nobody else at the internal one but staff and monitoring', () => {
+  it('let the ingress reach the public port only, and only staff and monitoring the internal one', () => {
     const api = of('NetworkPolicy').find(({ metadata }) => metadata.name === 'api');
     const rules = (api?.spec.ingress ?? []).map(({ from = [], ports = [] }) => [
       from.map(({ namespaceSelector }) => Object.keys(namespaceSelector?.matchLabels ?? {}).join()),

@@ -34,7 +34,7 @@ const market = {
 };
 
 describe('TradingAccount', () => {
-  it('takes an order book whose levels can be true, without those that hold nothing', async () => {
+  it('takes an order book whose levels are plausible, without its empty levels', async () => {
     const bids = [['100', '1'], ['99.9', '0'], ...market.bids.slice(1)];
     const found = await accountThatAnswers({ ...market, bids }).market('BTC', 'USD');
     expect(found).toEqual({ ...market, base: 'BTC', quote: 'USD' });

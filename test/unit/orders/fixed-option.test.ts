@@ -1,9 +1,10 @@
-import { loadConfig } from '../../../src/config.ts';
+import { loadConfig } from '../../../src/config/load-config.ts';
 
 /**
- * What fixed rates cost us by the defaults against a pure taker of options: it creates fixed orders up to its caps of
- * each day, always when the held price is as far from the market to its favour as the drift rule lets it be, and pays
- * only those that have gained more than the fee when their window ends.
+ * What fixed rates cost us with the default settings, against a pure taker of options. It creates
+ * fixed orders up to its caps of each day. It does so when the held price differs from the market
+ * in its favour by as much as the drift rule allows. It pays only orders that gained more than the
+ * fee when their window ends.
  */
 
 const {
@@ -26,7 +27,10 @@ interface Model {
   readonly isBestMoment: boolean;
 }
 
-/** What a dollar of options is worth when the market moves by a normal part of this spread beside a sure one. */
+/**
+ * What a dollar of options is worth when the market moves by a normal part of this spread beside a
+ * sure one.
+ */
 function optionValue(spread: number, sure: number, strike: number): number {
   const steps = 4_000;
   const reach = 8;

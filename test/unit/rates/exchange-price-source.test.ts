@@ -2,9 +2,9 @@ import type { ExchangeName, Ticker } from '../../../src/exchanges/exchange.ts';
 import { createLog } from '../../../src/log.ts';
 import { PriceBook } from '../../../src/rates/price-book.ts';
 import { ExchangePriceSource } from '../../../src/rates/sources/exchange-price-source.ts';
-import { TestClock } from '../../support/clock.ts';
-import { LogSink } from '../../support/log-sink.ts';
-import { PriceWindowsInMemory } from '../../support/price-windows.ts';
+import { TestClock } from '../../support/gateway/clock.ts';
+import { LogSink } from '../../support/gateway/log-sink.ts';
+import { PriceWindowsInMemory } from '../../support/gateway/price-windows.ts';
 
 /** What each exchange answers; a function may throw or never end. */
 type Answers = Partial<Record<ExchangeName, unknown>>;
@@ -31,7 +31,7 @@ describe('ExchangePriceSource', () => {
       exchanges: ['kraken', 'binance'],
       rules: { minSources: 2, outlier: '0.02', disagreement: '0.01' },
       staleSec: 20,
-      patienceMs: 50,
+      roundTimeoutMs: 50,
     });
   });
 
@@ -61,7 +61,7 @@ describe('ExchangePriceSource', () => {
     expect(await prices('BTC')).toEqual({ BTC: '98.049' });
   });
 
-  it('has no price by way of a stablecoin whose own price nobody tells', async () => {
+  it('has no price by way of a stablecoin without a price of its own', async () => {
     answers = { kraken: [ticker('BTC/USD', '100')], binance: [ticker('BTC/USDT', '100')] };
     expect(await prices('BTC')).toEqual({});
     expect(source.paused().size).toBe(0);
@@ -77,7 +77,8 @@ describe('ExchangePriceSource', () => {
   });
 
   it('has no price by way of a stablecoin about which the exchanges contradict each other, until they agree', async () => {
-    // USDT against dollars at one, against another such coin at the other; Bitcoin would come out a tenth too low.
+    // USDT against dollars at one, against another such coin at the other; Bitcoin would come out a
+    // tenth too low.
     answers = {
       kraken: [ticker('BTC/USD', '90'), ticker('USDT/USD', '0.9'), ticker('USDC/USD', '1')],
       binance: [ticker('BTC/USDT', '100'), ticker('USDC/USDT', '1')],
@@ -126,7 +127,7 @@ describe('ExchangePriceSource', () => {
     expect(logged()).toContain('exchange_silent');
   });
 
-  it('waits for nobody who is slow, and hears him later', async () => {
+  it('does not wait for a slow exchange, and takes its prices later', async () => {
     let say: (tickers: Ticker[]) => void = () => {};
     const slow = new Promise<Ticker[]>((resolve) => {
       say = resolve;

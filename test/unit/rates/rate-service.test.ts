@@ -5,8 +5,8 @@ import { Big, floorTo } from '../../../src/money.ts';
 import type { PriceOverride } from '../../../src/rates/price-override.entity.ts';
 import type { SourcePrice } from '../../../src/rates/price-source.ts';
 import { pairLimits, type RateType } from '../../../src/rates/quote.ts';
-import { TestClock } from '../../support/clock.ts';
-import { currencyRow, quotingRates } from '../../support/rates.ts';
+import { TestClock } from '../../support/gateway/clock.ts';
+import { currencyRow, quotingRates } from '../../support/gateway/rates.ts';
 
 const pair = { coinFrom: 'BTC', networkFrom: 'BTC', coinTo: 'USDT', networkTo: 'ERC20' };
 const pricing = { float: '0.005', fixed: '0.01' };

@@ -4,9 +4,9 @@ import { createLog } from '../../../src/log.ts';
 import { Big, formatDecimal } from '../../../src/money.ts';
 import type { CoinDepth, PriceSource } from '../../../src/rates/price-source.ts';
 import { VenueDepth } from '../../../src/rates/sources/venue-depth.ts';
-import { TestClock } from '../../support/clock.ts';
-import { LogSink } from '../../support/log-sink.ts';
-import { quotingRates } from '../../support/rates.ts';
+import { TestClock } from '../../support/gateway/clock.ts';
+import { LogSink } from '../../support/gateway/log-sink.ts';
+import { quotingRates } from '../../support/gateway/rates.ts';
 
 const rules = { lot: '0.00001', tick: '0.01', minAmount: '0', minCost: '0', takerFee: '0.001' };
 

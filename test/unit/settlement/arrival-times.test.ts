@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import type { BlockRef, ScanResult } from '../../../src/chains/chain-adapter.ts';
-import { allNetworks } from '../../../src/chains/networks.ts';
+import { allNetworks } from '../../../src/chains/networks/networks.ts';
 import {
-  boundsOf,
-  type ChainLook,
-  earlierOf,
+  earlierBounds,
+  type ScanTimes,
+  timeBounds,
   timelinessOf,
   withEffectiveTimes,
-} from '../../../src/settlement/arrival-times.ts';
-import type { Deposit } from '../../../src/settlement/deposit.entity.ts';
+} from '../../../src/settlement/deposits/arrival-times.ts';
+import type { Deposit } from '../../../src/settlement/deposits/deposit.entity.ts';
 
 const minute = 60_000;
 /** Minutes after the order was made; its window ends at 30, and its grace at 40. */
@@ -57,7 +57,7 @@ describe('the effective time of a block', () => {
   });
 });
 
-const look = (changes: Partial<ChainLook> = {}): ChainLook => ({
+const look = (changes: Partial<ScanTimes> = {}): ScanTimes => ({
   began: at(60),
   now: at(61),
   readAt: at(20),
@@ -65,7 +65,7 @@ const look = (changes: Partial<ChainLook> = {}): ChainLook => ({
   isBelated: false,
   ...changes,
 });
-const minutes = ({ after, by }: ReturnType<typeof boundsOf>): (number | null)[] => [
+const minutes = ({ after, by }: ReturnType<typeof timeBounds>): (number | null)[] => [
   after && after.getTime() / minute,
   by.getTime() / minute,
 ];
@@ -74,7 +74,7 @@ describe('when a deposit came', () => {
   it.each([
     ['by its block, give or take the tolerance', ref(1, 40), {}, [30, 50]],
     ['not before the chain was read without it', ref(1, 25), {}, [20, 35]],
-    ['not before the chain was read without it, whatever its block says', ref(1, 1), {}, [20, 20]],
+    ['not before the chain was read without it, even when its block says so', ref(1, 1), {}, [20, 20]],
     ['not after now', ref(1, 58), {}, [48, 61]],
     ['by its block alone on a chain that was never read', ref(1, 40), { readAt: null }, [30, 50]],
     ['exactly where blocks state exact times', ref(1, 40), { toleranceSec: 0 }, [40, 40]],
@@ -83,17 +83,17 @@ describe('when a deposit came', () => {
     ['when it was seen without a block', null, {}, [60, 61]],
     ['by its block where a balance shows it later', ref(1, 40), { isBelated: true }, [null, 50]],
   ])('is known %s', (_title, block, changes, bounds) => {
-    expect(minutes(boundsOf(block, look(changes)))).toEqual(bounds);
+    expect(minutes(timeBounds(block, look(changes)))).toEqual(bounds);
   });
 
   it('is what shows it earlier, of several sightings', () => {
     const seen = { after: at(28), by: at(29) };
     const mined = { after: at(25), by: at(45) };
-    expect(earlierOf(seen, mined)).toBe(seen);
-    expect(earlierOf(mined, seen)).toBe(seen);
+    expect(earlierBounds(seen, mined)).toBe(seen);
+    expect(earlierBounds(mined, seen)).toBe(seen);
   });
 
-  it('never lies outside the bounds, whatever a miner states within the tolerance', () => {
+  it('never lies outside the bounds, with any block time within the tolerance', () => {
     const time = fc.integer({ min: 0, max: 100_000 });
     fc.assert(
       fc.property(time, time, time, fc.integer({ min: -600, max: 600 }), (first, gap, delay, error) => {
@@ -101,7 +101,7 @@ describe('when a deposit came', () => {
         const made = first + gap;
         const found = made + delay;
         const stated = { height: 1, hash: '1', parent: '0', timeMs: Math.min(made + error, found) * 1_000 };
-        const { after, by } = boundsOf(
+        const { after, by } = timeBounds(
           stated,
           look({ readAt: new Date(first * 1_000), now: new Date(found * 1_000), toleranceSec: 600 }),
         );

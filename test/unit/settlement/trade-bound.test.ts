@@ -1,7 +1,7 @@
 import type { BookLevel, MarketNow } from '../../../src/exchanges/exchange.ts';
 import { Big, floorTo } from '../../../src/money.ts';
-import { type BoundedTrade, ceilToStep, limitsFor, returnLimit } from '../../../src/settlement/trade-bound.ts';
-import { Dice } from '../../support/dice.ts';
+import { type BoundedTrade, ceilToStep, returnLimit, tradeLimits } from '../../../src/settlement/venues/trade-bound.ts';
+import { Dice } from '../../support/gateway/dice.ts';
 
 const one = new Big('1');
 
@@ -26,15 +26,15 @@ function trade(changes: Partial<BoundedTrade> = {}): BoundedTrade {
 const asks = (...levels: BookLevel[]) => market('B', { bids: [['199', '1000']], asks: levels });
 const bids = (...levels: BookLevel[]) => market('A', { asks: [['110', '1000']], bids: levels });
 
-describe('limitsFor', () => {
+describe('tradeLimits', () => {
   it('shares evenly between the legs what the bound leaves after both fees', () => {
     const free = { takerFee: '0' };
-    const limits = limitsFor(trade(), { ...bids(['100', '1000']), ...free }, { ...asks(['200', '1000']), ...free });
+    const limits = tradeLimits(trade(), { ...bids(['100', '1000']), ...free }, { ...asks(['200', '1000']), ...free });
     expect(limits).toMatchObject({ main: new Big('202'), sale: new Big('99') });
   });
 
   it('gives a leg that needs depth what the other one does not need', () => {
-    const limits = limitsFor(trade(), bids(['98.9', '1000']), asks(['200', '1000']));
+    const limits = tradeLimits(trade(), bids(['98.9', '1000']), asks(['200', '1000']));
     // 200 dollars less 0.52 dollars of fees on each 100, and 110 for the bids.
     expect(limits).toMatchObject({ sale: expect.anything() });
     if ('code' in limits) throw new Error(limits.code);
@@ -51,13 +51,13 @@ describe('limitsFor', () => {
     ['thin_book', bids(), asks(['200', '1000'])],
     ['thin_book', bids(['100', '1000']), asks()],
   ])('refuses with %s', (code, sells, buys) => {
-    expect(limitsFor(trade(), sells, buys)).toEqual({ code });
+    expect(tradeLimits(trade(), sells, buys)).toEqual({ code });
   });
 
   it('does not spend a gain of the house', () => {
     // A fixed order: what is owed is worth 300 dollars less than what was paid.
-    const gained = limitsFor(trade({ buyAmount: new Big('48.5') }), bids(['100', '1000']), asks(['200', '1000']));
-    const even = limitsFor(trade(), bids(['100', '1000']), asks(['200', '1000']));
+    const gained = tradeLimits(trade({ buyAmount: new Big('48.5') }), bids(['100', '1000']), asks(['200', '1000']));
+    const even = tradeLimits(trade(), bids(['100', '1000']), asks(['200', '1000']));
     if ('code' in gained || 'code' in even) throw new Error('refused');
     expect(
       gained.sale
@@ -69,10 +69,10 @@ describe('limitsFor', () => {
 
   it('refuses a fixed order that the market has left by more than the bound', () => {
     const owed = trade({ buyAmount: new Big('51.1') });
-    expect(limitsFor(owed, bids(['100', '1000']), asks(['200', '1000']))).toEqual({ code: 'slippage' });
+    expect(tradeLimits(owed, bids(['100', '1000']), asks(['200', '1000']))).toEqual({ code: 'slippage' });
   });
 
-  it('never allows more than the bound, whatever the books, fees, steps and drift', () => {
+  it('never allows more than the bound, with any books, fees, steps and drift', () => {
     const dice = new Dice(44);
     const big = (low: number, high: number, places: number): Big => new Big(dice.between(low, high).toFixed(places));
     let allowed = 0;
@@ -107,7 +107,7 @@ describe('limitsFor', () => {
       const step = { lot: dice.pick(['1', '0.01', '0.00001']), tick: dice.pick(['0.01', '0.0001']) };
       const sells = cash === 'sold' ? null : market('A', { ...step, takerFee: fee(), bids: levels(priceSell, -1) });
       const buys = cash === 'bought' ? null : market('B', { ...step, takerFee: fee(), asks: levels(priceBuy, 1) });
-      const limits = limitsFor(asked, sells, buys);
+      const limits = tradeLimits(asked, sells, buys);
       if ('code' in limits) continue;
       allowed += 1;
       const lots = buys ? ceilToStep(agreed, step.lot) : agreed;

@@ -19,7 +19,7 @@ describe('the attempts of a payment', () => {
     ]);
   });
 
-  it('exclude nobody where nobody knows what they spend', () => {
+  it('exclude no other attempt when their inputs are unknown', () => {
     expect(numbers(exclusiveGroups([signed(1, null), signed(2, ['n:1']), signed(3, [])]))).toEqual([[1], [2], [3]]);
   });
 

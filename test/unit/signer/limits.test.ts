@@ -5,7 +5,7 @@ import type { PaymentIntent, PreparedTx } from '../../../src/chains/chain-adapte
 import type { TransactionSigner } from '../../../src/chains/transaction-signer.ts';
 import { type ChainLimits, limitsDigest, type SigningLimits } from '../../../src/signer/limits.ts';
 import { type LocalSigner, openLocalSigner } from '../../../src/signer/local-signer.ts';
-import { TestClock } from '../../support/clock.ts';
+import { TestClock } from '../../support/gateway/clock.ts';
 
 /** A kind of transactions that believes everything, so that only the limits say no. */
 const anything: TransactionSigner = {
@@ -74,7 +74,7 @@ async function sign(id: string, amount: bigint, changes: Changes = {}) {
   const tx: PreparedTx = { payload: `${id} ${intent.attempt} ${fee}`, reserves: [spends], fee, expiresAt: null };
   const signed = await signer.sign(
     chain,
-    { id, attempt: 1, from: null, contract: null, to: 'somebody', tag: null, amount, ...intent },
+    { id, attempt: 1, from: null, contract: null, to: 'stranger', tag: null, amount, ...intent },
     tx,
     known.get(id),
   );
@@ -141,7 +141,7 @@ describe('limits of a signer', () => {
     await expect(signing).rejects.not.toThrow(/\b(77|99|98|176|250)\b/);
   });
 
-  it('give the same bytes for what was signed, whatever the day has seen since', async () => {
+  it('give the same bytes for a signed payment, also after the limit of the day is used up', async () => {
     const first = await sign('a', 100n);
     await sign('b', 100n);
     await sign('c', 50n);
@@ -186,7 +186,7 @@ describe('limits of a signer', () => {
     await sign('b', 1_000_000n, { from: ['two'], to: 'home', contract: '0xunlisted' });
     await sign('c', 100n);
     await sign('d', 100n);
-    await expectRefused(sign('e', 1n, { from: ['three'], to: 'somebody' }), 'a sweep goes to the hot wallet only');
+    await expectRefused(sign('e', 1n, { from: ['three'], to: 'stranger' }), 'a sweep goes to the hot wallet only');
     await expectRefused(sign('f', 1n, { from: ['four'], to: 'Home', fee: 11n }), 'max_fee');
     // Said to be a sweep once, a payment stays one.
     await expectRefused(sign('c', 100n, { attempt: 2, from: [], to: 'Home' }), 'signed before as something else');
@@ -252,6 +252,6 @@ describe('limits of a signer', () => {
   });
 
   it('hold nothing on chains of the sandbox', async () => {
-    await expectRefused(sign('a', 1n, { chain: 'bitcoin' }), 'the payload is no sandbox transaction');
+    await expectRefused(sign('a', 1n, { chain: 'bitcoin' }), 'the payload is not a sandbox transaction');
   });
 });

@@ -160,13 +160,17 @@ describe('a local signer', () => {
     ['attempt 0', { intent: { attempt: 0 } }, /^the attempt/],
     ['half an attempt', { intent: { attempt: 1.5 } }, /^the attempt/],
     ['a payment without id', { intent: { id: '' } }, /^the payment has no id/],
-    ['a payload that is no JSON', { tx: { payload: 'pay' } }, /^the payload is no sandbox transaction/],
-    ['a payload of nothing', { tx: { payload: 'null' } }, /^the payload is no sandbox transaction/],
-    ['a payload in another form', { tx: { payload: ` ${txOf().payload}` } }, /^the payload is no sandbox transaction/],
+    ['a payload that is no JSON', { tx: { payload: 'pay' } }, /^the payload is not a sandbox transaction/],
+    ['a payload of nothing', { tx: { payload: 'null' } }, /^the payload is not a sandbox transaction/],
+    [
+      'a payload in another form',
+      { tx: { payload: ` ${txOf().payload}` } },
+      /^the payload is not a sandbox transaction/,
+    ],
     [
       'a payload with one more member',
       { tx: { payload: txOf().payload.replace('{', '{"to":"x",') } },
-      /^the payload is no sandbox transaction/,
+      /^the payload is not a sandbox transaction/,
     ],
     [
       'an amount that is a number',
@@ -202,7 +206,7 @@ describe('a local signer', () => {
     const forgotten = signer.sign('ethereum', second, txOf({ nonce: 4 }));
     await expect(forgotten).rejects.toMatchObject({ code: 'refused' });
     await expect(forgotten).rejects.toThrow(
-      'attempt 1 of payment 0199f7a2-0000-7000-8000-000000000001 was signed, and the gateway',
+      'attempt 1 of payment 0199f7a2-0000-7000-8000-000000000001 was signed and may have paid',
     );
     const next = await signer.sign('ethereum', second, txOf({ nonce: 4 }), [first.txid]);
     expect(next.txid).not.toBe(first.txid);

@@ -91,7 +91,7 @@ describe('the phrase of a seed', () => {
   it('says what is wrong with words, and repeats none', () => {
     const words = phraseOfSeed(entropy).split(' ');
     expect(() => seedOfPhrase(words.slice(1).join(' '))).toThrow('a phrase has 24 words, and this one has 23');
-    expect(() => seedOfPhrase(words.with(4, 'bitcoins').join(' '))).toThrow('word 5 of the phrase is none of');
+    expect(() => seedOfPhrase(words.with(4, 'bitcoins').join(' '))).toThrow('word 5 of the phrase is not in');
     expect(() =>
       seedOfPhrase(
         words

@@ -18,7 +18,7 @@ import { encodeSolana, solanaCodec } from '../../../src/chains/addresses/solana.
 import { stellarCodec } from '../../../src/chains/addresses/stellar.ts';
 import { tezosCodec } from '../../../src/chains/addresses/tezos.ts';
 import { tonCodec } from '../../../src/chains/addresses/ton.ts';
-import { allNetworks } from '../../../src/chains/networks.ts';
+import { allNetworks } from '../../../src/chains/networks/networks.ts';
 import { type MoneroKeys, moneroKeys, moneroKeysOfSpend, moneroSubaddress } from '../../../src/signer/monero-keys.ts';
 import { SignerKeys } from '../../../src/signer/signer-keys.ts';
 import { deriveSlip10, slip10PublicKey } from '../../../src/signer/slip10.ts';

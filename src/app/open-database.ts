@@ -1,0 +1,41 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
+import type { Config } from '../config/settings.ts';
+import type { Foundation } from './foundation.ts';
+import { createOrm, type OrmOptions } from './orm.ts';
+
+/** How long a request waits for a row that another holds: the same create sent twice at once. */
+const requestLockMs = 2_000;
+/**
+ * PostgreSQL ends a longer statement of a request, so that no answer keeps a partner waiting for 10
+ * seconds.
+ */
+const requestStatementMs = 5_000;
+/** PostgreSQL ends a longer statement of the staff API. */
+const staffStatementMs = 5_000;
+
+type Bounds = Pick<OrmOptions, 'poolSize' | 'lockTimeoutMs' | 'statementTimeoutMs'>;
+
+/** Each pool of connections by its use, so that no use waits for the connections of another. */
+const pools = {
+  requests: (config: Config): Bounds => ({
+    poolSize: config.DATABASE_POOL_SIZE,
+    lockTimeoutMs: requestLockMs,
+    statementTimeoutMs: requestStatementMs,
+  }),
+  settlement: (config: Config): Bounds => ({ poolSize: config.WORKER_POOL_SIZE }),
+  staff: (config: Config): Bounds => ({ poolSize: config.STAFF_POOL_SIZE, statementTimeoutMs: staffStatementMs }),
+};
+
+/** A mapper on connections of its own. The caller closes it. */
+export function openDatabase(
+  { config, databaseUrl, metrics, outside }: Foundation,
+  use: keyof typeof pools,
+): Promise<MikroORM> {
+  const { onStatement } = outside;
+  return createOrm({
+    url: databaseUrl,
+    onPool: (pool) => metrics.watchPool(use, pool),
+    ...pools[use](config),
+    ...(onStatement ? { onStatement } : {}),
+  });
+}

@@ -1,0 +1,40 @@
+import { type LimiterLock, takeLimiterLock } from '../db/limiter-lock.ts';
+import { Limiter } from '../limits/limiter.ts';
+import type { Foundation } from './foundation.ts';
+import { StartError } from './start-error.ts';
+
+/** How long the start waits for Redis. */
+const redisWaitMs = 1_000;
+
+/**
+ * Counts the requests of every surface, in Redis or, without REDIS_URL, in memory.
+ *
+ * @throws StartError when another process would count the same limits apart.
+ */
+export async function openLimits(foundation: Foundation): Promise<Limiter> {
+  const { config, servesPartners, outside, log, metrics, closing, onProgress } = foundation;
+  const limiter = new Limiter({
+    metrics,
+    redisUrl: config.REDIS_URL,
+    nodeCount: config.NODE_COUNT * config.API_PROCESSES,
+    log,
+    ...(outside.limiterPrefix === undefined ? {} : { keyPrefix: outside.limiterPrefix }),
+  });
+  closing.add(() => limiter.close());
+  if (servesPartners) {
+    const lock = await limiterLock(foundation);
+    closing.add(() => lock.release());
+  }
+  if (!(await limiter.ready(redisWaitMs))) onProgress('Redis does not answer; limits count in memory until it does');
+  return limiter;
+}
+
+async function limiterLock({ config, databaseUrl, log }: Foundation): Promise<LimiterLock> {
+  const lock = await takeLimiterLock(databaseUrl, config.REDIS_URL !== null, log);
+  if (lock) return lock;
+  throw new StartError(
+    config.REDIS_URL === null
+      ? 'another gateway process uses this database, and without REDIS_URL each would count its own limits; set REDIS_URL for both (for example redis://127.0.0.1:6379), or stop the other'
+      : 'a gateway process without REDIS_URL uses this database and counts limits by itself; set REDIS_URL for it as well, or stop it',
+  );
+}

@@ -1,0 +1,120 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { useAddressForms } from '../chains/families.ts';
+import { liveTransactions } from '../chains/live-transactions.ts';
+import { LiveNetworks } from '../chains/networks/live-networks.ts';
+import type { NetworkFile } from '../chains/networks/network-file.ts';
+import { ConfigError } from '../config/load-config.ts';
+import type { Config } from '../config/settings.ts';
+import { chainCoins } from '../currencies/chain-coins.ts';
+import type { SigningLimits } from '../signer/limits.ts';
+import { liveLimits } from '../signer/live-limits.ts';
+
+const usualFile = 'networks.yaml';
+
+/**
+ * The networks of the settings. Decides the form of addresses for the whole process.
+ *
+ * @throws ConfigError with every fault of the file.
+ */
+export async function openNetworks({ NETWORKS_FILE }: Pick<Config, 'NETWORKS_FILE'>): Promise<LiveNetworks> {
+  const path = NETWORKS_FILE ?? (existsSync(usualFile) ? resolve(usualFile) : null);
+  const networks = new LiveNetworks(path === null ? null : await load(path));
+  useAddressForms([...networks.live.values()]);
+  return networks;
+}
+
+async function load(path: string): Promise<NetworkFile> {
+  if (!existsSync(path)) {
+    throw new ConfigError([
+      `NETWORKS_FILE names ${path}, which is not there; a good value: networks.yaml (copy networks.example.yaml), or leave it out, and every chain is the sandbox`,
+    ]);
+  }
+  const { loadNetworks, NetworkFileError } = await import('../chains/networks/network-file.ts');
+  try {
+    return loadNetworks(path, chainCoins);
+  } catch (error) {
+    if (error instanceof NetworkFileError) throw new ConfigError(error.problems);
+    throw error;
+  }
+}
+
+/**
+ * What a signer needs of the live networks: how their transactions are signed, and what may leave
+ * them.
+ */
+export async function liveSigning({ live }: LiveNetworks): Promise<{
+  readonly live: Awaited<ReturnType<typeof liveTransactions>>;
+  readonly limits: SigningLimits;
+}> {
+  const networks = [...live.values()];
+  const limits = networks.map((network) => [network.chain, liveLimits(network, chainCoins(network.chain))] as const);
+  return { live: await liveTransactions(networks), limits: new Map(limits) };
+}
+
+/** Settings whose good values depend on the networks. */
+export type TiedSettings = Pick<
+  Config,
+  | 'ROLE'
+  | 'SIGNER_SOCKET'
+  | 'PRICE_SOURCES'
+  | 'PRICE_MIN_SOURCES'
+  | 'VENUE'
+  | 'REQUIRE_DURABLE_COMMITS'
+  | keyof typeof largestOfValue
+>;
+
+/**
+ * The largest values of settings that decide how long a user may watch the market before the
+ * gateway reprices. Above them, a user of a network of value chooses between an old price and the
+ * market at no cost.
+ */
+const largestOfValue = {
+  PRICE_MAX_AGE_SEC: 300,
+  PRICE_STALE_SEC: 300,
+  DEPOSIT_WINDOW_SEC: 7_200,
+  DEPOSIT_GRACE_SEC: 3_600,
+  FIXED_MAX_DRIFT: 0.02,
+} as const;
+
+/**
+ * The settings that do not fit these networks. Keys of real coins need a process of their own. Real
+ * coins need real prices, from more than one exchange. Empty when nothing is wrong.
+ */
+export function unsafeSettings(settings: TiedSettings, networks: LiveNetworks): string[] {
+  const faults: string[] = [];
+  const live = [...networks.live.keys()].join(', ');
+  if (live !== '' && settings.ROLE !== 'api' && settings.SIGNER_SOCKET === null) {
+    faults.push(
+      `SIGNER_SOCKET is not set, and live networks (${live}) need a signer process (npm run signer); a good value: /run/gateway/signer.sock`,
+    );
+  }
+  if (!networks.areOfValue) return faults;
+  const why = `and the networks are of value (${live})`;
+  if (settings.PRICE_SOURCES.length === 0) {
+    faults.push(`PRICE_SOURCES is not set, so that prices would be invented, ${why}; a good value: kraken,binance`);
+  }
+  if (settings.PRICE_MIN_SOURCES < 2) {
+    faults.push(
+      `PRICE_MIN_SOURCES=${settings.PRICE_MIN_SOURCES} takes the word of one exchange for the price, ${why}; a good value: 2`,
+    );
+  }
+  if (settings.VENUE === null) {
+    const what =
+      settings.ROLE === 'api'
+        ? 'pairs would have no limit by the depth of the venue'
+        : 'exchanges would be made with the sandbox';
+    faults.push(
+      `VENUE is not set, so that ${what}, ${why}; a good value: kraken, or inventory to exchange from your own wallets`,
+    );
+  }
+  if (!settings.REQUIRE_DURABLE_COMMITS) {
+    faults.push(`REQUIRE_DURABLE_COMMITS=false may lose orders, ${why}; a good value: true`);
+  }
+  for (const [name, largest] of Object.entries(largestOfValue)) {
+    const value = settings[name as keyof typeof largestOfValue];
+    if (Number(value) > largest)
+      faults.push(`${name}=${value} lets users choose between an old price and the market, ${why}; at most ${largest}`);
+  }
+  return faults;
+}

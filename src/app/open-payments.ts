@@ -1,0 +1,94 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
+import type { LiveNetworks } from '../chains/networks/live-networks.ts';
+import { networkById } from '../chains/networks/networks.ts';
+import type { Signer } from '../chains/signer.ts';
+import { payoutRules } from '../config/payout-rules.ts';
+import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
+import type { JobQueue } from '../jobs/job-queue.ts';
+import type { PriceBook } from '../rates/price-book.ts';
+import { FeeShares } from '../settlement/payments/fee-shares.ts';
+import { PaymentFollower } from '../settlement/payments/payment-follower.ts';
+import { PaymentTransactions } from '../settlement/payments/payment-transactions.ts';
+import { PaymentWorker } from '../settlement/payments/payment-worker.ts';
+import { PaymentWriter } from '../settlement/payments/payment-writer.ts';
+import { PayoutHolds } from '../settlement/payments/payout-holds.ts';
+import { PayoutLimits } from '../settlement/payments/payout-limits.ts';
+import type { Foundation } from './foundation.ts';
+import { StartError } from './start-error.ts';
+
+export interface PaymentParts {
+  readonly orm: MikroORM;
+  readonly catalogue: CurrencyCatalogue;
+  readonly prices: PriceBook;
+  readonly networks: LiveNetworks;
+  /** Null in a process without a signer. */
+  readonly signer: Signer | null;
+  readonly jobs: JobQueue;
+}
+
+/** The services that prepare, sign, send, follow and stop payments. */
+export interface Payments {
+  readonly payments: PaymentWorker;
+  readonly limits: PayoutLimits;
+  readonly holds: PayoutHolds;
+}
+
+/** A worker without keys has no chains, so this is never called. */
+const noSigner = (): Promise<never> => Promise.reject(new StartError('this process has no signer'));
+const unavailable: Signer = { sign: noSigner, revoke: noSigner, hotWallet: noSigner };
+
+export function openPayments(
+  { config, clock, log, outside }: Foundation,
+  { orm, catalogue, prices, networks, signer, jobs }: PaymentParts,
+): Payments {
+  const { onCrashPoint = () => {} } = outside;
+  const writer = new PaymentWriter(orm, clock);
+  const limits = new PayoutLimits({
+    orm,
+    clock,
+    prices,
+    rules: payoutRules(config),
+    signedPerDay: ({ coin, network }) => {
+      const live = networks.live.get(networkById(network)?.chain ?? '');
+      return live?.limits.get(coin)?.perDay ?? null;
+    },
+  });
+  const holds = new PayoutHolds(orm, clock, log);
+  const transactions = new PaymentTransactions({
+    orm,
+    clock,
+    log,
+    catalogue,
+    signer: signer ?? unavailable,
+    writer,
+    onCrashPoint,
+    limits,
+    maxFeeFactor: config.MAX_FEE_FACTOR,
+    refundFeeFactor: config.REFUND_FEE_FACTOR,
+    prices,
+  });
+  const feeShares = new FeeShares({
+    orm,
+    clock,
+    networks: networks.live,
+    parts: {
+      refunds: config.FEE_SHARE_REFUNDS,
+      sweeps: config.FEE_SHARE_SWEEPS,
+      partner: config.FEE_SHARE_PARTNER,
+    },
+  });
+  const follower = new PaymentFollower({ orm, clock, log, catalogue, jobs, onCrashPoint, transactions, writer });
+  const payments = new PaymentWorker({
+    orm,
+    clock,
+    log,
+    onCrashPoint,
+    transactions,
+    writer,
+    follower,
+    limits,
+    feeShares,
+    giveUpSec: config.PAYMENT_GIVE_UP_SEC,
+  });
+  return { payments, limits, holds };
+}

@@ -1,0 +1,93 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
+import type { Config } from '../config/settings.ts';
+import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
+import { ExchangeProcess } from '../exchanges/exchange-process.ts';
+import { PriceBook, type VenueRules } from '../rates/price-book.ts';
+import { PriceOverrideService } from '../rates/price-override-service.ts';
+import type { PriceSource } from '../rates/price-source.ts';
+import { SharedPriceWindows } from '../rates/price-windows.ts';
+import { ExchangePriceSource } from '../rates/sources/exchange-price-source.ts';
+import { sandboxPriceOverrides } from '../rates/sources/sandbox-price-overrides.ts';
+import { SandboxPriceSource } from '../rates/sources/sandbox-price-source.ts';
+import { VenueDepth } from '../rates/sources/venue-depth.ts';
+import type { Foundation } from './foundation.ts';
+
+/** Market prices for quotes, and the prices that staff set instead. */
+export interface Prices {
+  readonly prices: PriceBook;
+  readonly overrides: PriceOverrideService;
+}
+
+/** Loads the first prices and keeps them fresh. */
+export async function openPrices(
+  foundation: Foundation,
+  { orm, catalogue }: { readonly orm: MikroORM; readonly catalogue: CurrencyCatalogue },
+): Promise<Prices> {
+  const { config, clock, log, closing } = foundation;
+  const source = openPriceSource(foundation, orm);
+  const overrides = new PriceOverrideService(orm, clock);
+  const prices = new PriceBook({
+    clock,
+    log,
+    source,
+    overrides: () => overrides.live(),
+    windows: new SharedPriceWindows(orm),
+    refreshSec: config.PRICE_REFRESH_SEC,
+    maxAgeSec: config.PRICE_MAX_AGE_SEC,
+    fixedHoldSec: config.FIXED_RATE_HOLD_SEC,
+    fixedMaxDrift: config.FIXED_MAX_DRIFT,
+    ...venueRules(config),
+  });
+  await prices.start(() => catalogue.coins());
+  closing.add(() => prices.stop());
+  return { prices, overrides };
+}
+
+/** Opens the price source of the settings: real exchanges, or the sandbox. */
+function openPriceSource(foundation: Foundation, orm: MikroORM): PriceSource {
+  const { config, outside, clock } = foundation;
+  if (outside.priceSource) return outside.priceSource;
+  if (config.PRICE_SOURCES.length > 0) return openExchangePrices(foundation);
+  return new SandboxPriceSource(clock, config.SANDBOX_PRICE_SEED, () => sandboxPriceOverrides(orm));
+}
+
+/**
+ * Prices of PRICE_SOURCES. A venue that is an exchange is asked for the depth of its order books as
+ * well.
+ */
+function openExchangePrices({ config, clock, log, closing }: Foundation): PriceSource {
+  const { PRICE_SOURCES, VENUE, VENUE_CASH: cash } = config;
+  const isAsked = VENUE === null || VENUE === 'inventory' || PRICE_SOURCES.some(({ name }) => name === VENUE.name);
+  const process = new ExchangeProcess({ exchanges: isAsked ? PRICE_SOURCES : [...PRICE_SOURCES, VENUE], log });
+  const depth =
+    VENUE === null || VENUE === 'inventory'
+      ? null
+      : new VenueDepth({ clock, log, process, exchange: VENUE.name, cash, maxSlippage: config.MAX_SLIPPAGE });
+  closing.add(() => {
+    depth?.stop();
+    return process.close();
+  });
+  return new ExchangePriceSource({
+    clock,
+    log,
+    process,
+    exchanges: PRICE_SOURCES.map(({ name }) => name),
+    rules: {
+      minSources: config.PRICE_MIN_SOURCES,
+      outlier: config.PRICE_OUTLIER,
+      disagreement: config.PRICE_DISAGREEMENT,
+    },
+    staleSec: config.PRICE_STALE_SEC,
+    venue: depth && { depth, cash },
+  });
+}
+
+/**
+ * How limits follow the order books of the venue; nothing where trades are not made on order books.
+ */
+function venueRules(config: Pick<Config, 'VENUE' | 'VENUE_CASH' | 'VENUE_DEPTH_SHARE' | 'VENUE_DEPTH_MAX_AGE_SEC'>): {
+  readonly venue?: VenueRules;
+} {
+  const { VENUE, VENUE_CASH: cash, VENUE_DEPTH_SHARE: depthShare, VENUE_DEPTH_MAX_AGE_SEC: depthMaxAgeSec } = config;
+  return VENUE === null || VENUE === 'inventory' ? {} : { venue: { cash, depthShare, depthMaxAgeSec } };
+}

@@ -1,0 +1,212 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
+import type { ChainAdapter } from '../chains/chain-adapter.ts';
+import type { LiveNetworks } from '../chains/networks/live-networks.ts';
+import { SandboxChain } from '../chains/sandbox/sandbox-chain.ts';
+import type { Signer } from '../chains/signer.ts';
+import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
+import { JobQueue } from '../jobs/job-queue.ts';
+import { every, repeat, warning } from '../jobs/repeat.ts';
+import type { LedgerAsset } from '../ledger/ledger.ts';
+import { Reconciliations, type ReconciliationsOptions } from '../ledger/reconciliations.ts';
+import type { OpenOrders } from '../orders/open-orders.ts';
+import type { OrderService } from '../orders/order-service.ts';
+import type { PriceBook } from '../rates/price-book.ts';
+import type { ChainTask } from '../settlement/chain-task.ts';
+import { ChainScanner } from '../settlement/deposits/chain-scanner.ts';
+import { InternalTransfers } from '../settlement/deposits/internal-transfers.ts';
+import { OrderExpiry } from '../settlement/order-expiry.ts';
+import { OrderSettler } from '../settlement/order-settler.ts';
+import { type PayoutHolds, reconcileFindings } from '../settlement/payments/payout-holds.ts';
+import { PayoutWatch } from '../settlement/payments/payout-watch.ts';
+import { Sweeper } from '../settlement/payments/sweeper.ts';
+import { WalletWatch } from '../settlement/payments/wallet-watch.ts';
+import { SettlementWorker } from '../settlement/settlement-worker.ts';
+import { StaffActions } from '../settlement/staff-actions.ts';
+import { traced } from '../telemetry/tracing.ts';
+import type { Foundation } from './foundation.ts';
+import { openChains } from './open-chains.ts';
+import { openDatabase } from './open-database.ts';
+import { openPayments } from './open-payments.ts';
+import { openVenue, refuseOtherVenue } from './open-venue.ts';
+import { createOrm, patientStatementMs } from './orm.ts';
+import { settlementTools } from './settlement-tools.ts';
+import { startWorkerTasks } from './worker-tasks.ts';
+
+/** The running settlement: the part of the gateway that moves orders and money. */
+export interface Settlement {
+  readonly worker: SettlementWorker;
+  readonly settler: OrderSettler;
+  readonly staffActions: StaffActions;
+  readonly sandbox: SandboxChain;
+  /** Empty in a process without a signer, which leaves the chains to other processes. */
+  readonly adapters: ReadonlyMap<string, ChainAdapter>;
+  /** Null where it is switched off, or no chain is at hand to compare the book with. */
+  readonly reconciliations: Reconciliations | null;
+  readonly payoutWatch: PayoutWatch;
+}
+
+export interface SettlementParts {
+  readonly orders: OrderService;
+  readonly unpaid: OpenOrders;
+  readonly catalogue: CurrencyCatalogue;
+  readonly prices: PriceBook;
+  readonly networks: LiveNetworks;
+  /** Null in a process without a signer. */
+  readonly signer: Signer | null;
+}
+
+/** The parts, with what settlement opens for itself. */
+interface SettlementSetup extends SettlementParts {
+  /** Connections for settlement only. */
+  readonly orm: MikroORM;
+}
+
+/**
+ * For this many deposit windows after an order's creation, its address comes first in the search
+ * for coins that only a balance shows.
+ */
+const compareWindows = 48;
+/** How often the sandbox checks for a due block within each block interval. */
+const looksPerBlock = 4;
+
+/** Builds settlement from plain constructors, and starts it with a worker's background tasks. */
+export async function openSettlement(foundation: Foundation, parts: SettlementParts): Promise<Settlement> {
+  const { config, databaseUrl, clock, log, outside, closing } = foundation;
+  const { onCrashPoint = () => {}, background = true } = outside;
+  const orm = await openDatabase(foundation, 'settlement');
+  closing.add(() => orm.close(true));
+  const setup = { ...parts, orm };
+  const sandbox = new SandboxChain({ orm, clock });
+  const signer = parts.signer && traced(outside.signer?.(parts.signer) ?? parts.signer, 'signer');
+  const venue = await openOwnVenue(foundation, setup);
+  const tools = settlementTools({ ...setup, config }, venue);
+  const adapters = signer ? await openAdapters(foundation, setup, sandbox, signer) : new Map<string, ChainAdapter>();
+  const jobs = new JobQueue(databaseUrl, log);
+  await jobs.start();
+  closing.add(() => jobs.stop());
+  const settler = new OrderSettler({ orm, clock, log, tools, onCrashPoint });
+  const scanner = new ChainScanner({ orm, clock, log, tools, jobs, onCrashPoint });
+  const { payments, limits, holds } = openPayments(foundation, { ...setup, signer, jobs });
+  const worker = new SettlementWorker({
+    orm,
+    clock,
+    log,
+    adapters,
+    scanner,
+    payments,
+    settler,
+    tasks: chainTasks(foundation, setup, scanner),
+    venue,
+    expiry: new OrderExpiry(orm, clock),
+    jobs,
+    pollMs: config.CHAIN_POLL_MS,
+    leaseMs: config.CHAIN_LEASE_MS,
+  });
+  await worker.open();
+  closing.add(() => worker.stop());
+  if (background) await worker.start();
+  if (background && parts.networks.chains('sandbox').length > 0) mineByClock(foundation, sandbox);
+  const settlement: Settlement = {
+    worker,
+    settler,
+    staffActions: new StaffActions({ orm, clock, settler, jobs }),
+    sandbox,
+    adapters,
+    reconciliations: openReconciliations(foundation, orm, adapters, holds),
+    payoutWatch: new PayoutWatch({
+      orm,
+      clock,
+      prices: parts.prices,
+      holds,
+      limits,
+      venueLossLimitUsd: config.VENUE_LOSS_LIMIT_USD,
+    }),
+  };
+  startWorkerTasks(foundation, { ...setup, ...settlement });
+  return settlement;
+}
+
+/** Opens the venue. It closes after all parts that trade there. */
+async function openOwnVenue({ config, clock, log, outside, closing }: Foundation, { orm, prices }: SettlementSetup) {
+  const opened = openVenue({ config, clock, log, orm, prices });
+  const venue = traced(outside.venue?.(opened) ?? opened, 'venue');
+  await refuseOtherVenue(orm, venue);
+  closing.add(() => venue.close?.());
+  return venue;
+}
+
+/** Null where it is switched off, or no chain is at hand to compare the book with. */
+function openReconciliations(
+  { config, databaseUrl, clock, log }: Foundation,
+  orm: MikroORM,
+  adapters: ReadonlyMap<string, ChainAdapter>,
+  holds: PayoutHolds,
+): Reconciliations | null {
+  const everySec = config.RECONCILE_EVERY_SEC;
+  if (everySec === 0 || adapters.size === 0) return null;
+  const openReconcileOrm = (): Promise<MikroORM> =>
+    createOrm({ url: databaseUrl, poolSize: 2, statementTimeoutMs: patientStatementMs });
+  return new Reconciliations({
+    orm,
+    openReconcileOrm,
+    clock,
+    log,
+    adapters,
+    everySec,
+    onCompared: holdDifferences(holds),
+  });
+}
+
+/** Holds payouts of the assets in which the ledger differs. */
+function holdDifferences(holds: PayoutHolds): NonNullable<ReconciliationsOptions['onCompared']> {
+  return async (lasting, em) => {
+    const assets = await em.execute<LedgerAsset[]>('select coin, network from currency');
+    const { found, unseen } = reconcileFindings(lasting, assets);
+    await holds.looked('reconciliation', found, unseen, em);
+  };
+}
+
+/** What live chains need beside scanning and paying. The sandbox's coins stay where they are. */
+function chainTasks(
+  { config, clock, log }: Foundation,
+  { orm, catalogue, networks }: SettlementSetup,
+  scanner: ChainScanner,
+): ChainTask[] {
+  const live = [...networks.live];
+  if (live.length === 0) return [];
+  const sweepFrom = new Map(live.map(([chain, network]) => [chain, network.sweepFrom]));
+  const watchSec = compareWindows * config.DEPOSIT_WINDOW_SEC;
+  const transfers = new InternalTransfers({ orm, clock, log, catalogue, scanner, watchSec });
+  return [
+    transfers,
+    new Sweeper({ orm, clock, catalogue, transfers, sweepFrom }),
+    new WalletWatch({ orm, clock, log, catalogue, networks: networks.live }),
+  ];
+}
+
+async function openAdapters(
+  foundation: Foundation,
+  setup: SettlementSetup,
+  sandbox: SandboxChain,
+  signer: Signer,
+): Promise<Map<string, ChainAdapter>> {
+  const { outside } = foundation;
+  const adapters = await openChains({ ...foundation, ...setup, sandbox, signer });
+  return new Map(
+    [...adapters].map(([chain, adapter]) => {
+      return [chain, traced(outside.chain?.(adapter) ?? adapter, 'chain', { chain })];
+    }),
+  );
+}
+
+/** Makes blocks on the sandbox's chains by the clock, while they have pending work. */
+function mineByClock({ config, log, closing }: Foundation, sandbox: SandboxChain): void {
+  const blockMs = config.SANDBOX_BLOCK_MS;
+  if (blockMs === 0) return;
+  const mining = repeat({
+    task: () => sandbox.mineDue(blockMs),
+    rhythm: every(Math.min(250, Math.max(5, Math.floor(blockMs / looksPerBlock)))),
+    onFailure: warning(log, 'sandbox_failed', 'no sandbox block was made'),
+  });
+  closing.add(() => mining.stop());
+}

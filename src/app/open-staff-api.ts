@@ -1,0 +1,86 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
+import { payoutRules } from '../config/payout-rules.ts';
+import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
+import { CurrencyService, type PaymentLimits } from '../currencies/currency-service.ts';
+import { ActionResolver } from '../graphql/actions.ts';
+import { AttentionResolver } from '../graphql/attention.ts';
+import { CurrencyResolver } from '../graphql/currencies.ts';
+import { OrderResolver } from '../graphql/orders.ts';
+import { PartnerResolver } from '../graphql/partners.ts';
+import { PayoutResolver } from '../graphql/payouts.ts';
+import { RateResolver } from '../graphql/rates.ts';
+import { LiveFeed } from '../graphql/server/live-feed.ts';
+import { buildStaffSchema } from '../graphql/server/schema.ts';
+import { createStaffApi, type StaffApi } from '../graphql/server/staff-api.ts';
+import { StaffResolver } from '../graphql/staff.ts';
+import { StatsResolver } from '../graphql/stats.ts';
+import { SystemResolver } from '../graphql/system.ts';
+import { isSameOrigin, staffCaller } from '../internal/staff-caller.ts';
+import type { Limiter } from '../limits/limiter.ts';
+import { PartnerService } from '../partners/partner-service.ts';
+import type { KeyHasher } from '../partners/secret-key.ts';
+import type { PriceBook } from '../rates/price-book.ts';
+import type { PriceOverrideService } from '../rates/price-override-service.ts';
+import type { RateService } from '../rates/rate-service.ts';
+import { OrderStats } from '../reports/order-stats.ts';
+import { PayoutHolds } from '../settlement/payments/payout-holds.ts';
+import type { StaffActions } from '../settlement/staff-actions.ts';
+import { AuditLog } from '../staff/audit/audit-log.ts';
+import type { StaffAuthenticator } from '../staff/staff-authenticator.ts';
+import { StaffChanges } from '../staff/staff-changes.ts';
+import { StaffService } from '../staff/staff-service.ts';
+import type { Foundation } from './foundation.ts';
+import { staffActionsWithoutWorker } from './settlement-tools.ts';
+
+export interface StaffApiParts {
+  /** Connections for the staff API only. */
+  readonly orm: MikroORM;
+  readonly hasher: KeyHasher;
+  readonly limiter: Limiter;
+  readonly authenticator: StaffAuthenticator;
+  readonly catalogue: CurrencyCatalogue;
+  readonly networks: PaymentLimits & { readonly areOfValue: boolean };
+  readonly prices: PriceBook;
+  readonly overrides: PriceOverrideService;
+  readonly rates: RateService;
+  /** Null in a process without settlement. */
+  readonly actions: StaffActions | null;
+}
+
+/**
+ * Builds the staff API from plain constructors: the same services that partners and settlement use.
+ */
+export async function openStaffApi({ config, clock, log }: Foundation, parts: StaffApiParts): Promise<StaffApi> {
+  const { orm, hasher, limiter, authenticator, catalogue, networks, prices, overrides, rates } = parts;
+  const actions = parts.actions ?? staffActionsWithoutWorker({ config, orm, clock, log, catalogue, prices });
+  const audit = new AuditLog(orm, clock);
+  const members = new StaffService(orm, hasher, clock, config.OIDC_ISSUER !== null);
+  const stats = new OrderStats(orm);
+  const partners = new PartnerService(orm, hasher, clock, networks.areOfValue);
+  const schema = await buildStaffSchema([
+    new OrderResolver(clock, audit, actions),
+    new ActionResolver(audit, actions),
+    new PayoutResolver(clock, audit, new PayoutHolds(orm, clock, log), actions, payoutRules(config)),
+    new PartnerResolver(audit, partners, rates),
+    new CurrencyResolver(audit, new CurrencyService(orm, clock, networks), catalogue),
+    new RateResolver(audit, rates, partners, overrides, prices, () => prices.refresh(catalogue.coins())),
+    new StatsResolver(stats),
+    new AttentionResolver(clock),
+    new SystemResolver(prices, clock),
+    new StaffResolver(audit, members, new StaffChanges(members, clock)),
+  ]);
+  return createStaffApi(
+    {
+      schema,
+      sources: { orm, clock, live: new LiveFeed(orm, clock, log), stats },
+      limiter,
+      log,
+      operationsPerMin: config.RATE_LIMIT_STAFF_PER_MIN,
+    },
+    {
+      caller: (req, isActivity) => staffCaller(req, authenticator, isActivity),
+      isSameOrigin: (req) => isSameOrigin(req, config.INTERNAL_PUBLIC_URL),
+      failuresPerMin: config.RATE_LIMIT_SIGN_IN_PER_MIN,
+    },
+  );
+}

@@ -1,0 +1,46 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
+import type { StaffApi } from '../graphql/server/staff-api.ts';
+import { staffApiOnDemand } from '../graphql/server/staff-api-on-demand.ts';
+import type { KeyHasher } from '../partners/secret-key.ts';
+import { StaffAuthenticator } from '../staff/staff-authenticator.ts';
+import { StaffService } from '../staff/staff-service.ts';
+import { StaffSessions } from '../staff/staff-sessions.ts';
+import { type Foundation, inBackground } from './foundation.ts';
+import { openDatabase } from './open-database.ts';
+import type { StaffApiParts } from './open-staff-api.ts';
+
+const forgetSessionsMs = 600_000;
+
+/** The services that authenticate members of staff. */
+export interface Staff {
+  readonly authenticator: StaffAuthenticator;
+  readonly sessions: StaffSessions;
+  readonly members: StaffService;
+}
+
+export function openStaff(
+  foundation: Foundation,
+  { orm, hasher }: { readonly orm: MikroORM; readonly hasher: KeyHasher },
+): Staff {
+  const { config, clock } = foundation;
+  const authenticator = new StaffAuthenticator(orm, hasher, clock);
+  const sessions = new StaffSessions(orm, authenticator, clock);
+  const members = new StaffService(orm, hasher, clock, config.OIDC_ISSUER !== null);
+  inBackground(foundation, forgetSessionsMs, 'forget_sessions_failed', () => sessions.forgetOld());
+  return { authenticator, sessions, members };
+}
+
+/**
+ * The staff API. The first request for it loads its code and opens its connections to PostgreSQL.
+ * Null for a worker, which has nothing for staff.
+ */
+export function offerStaffApi(foundation: Foundation, parts: Omit<StaffApiParts, 'orm'>): StaffApi | null {
+  if (!foundation.servesPartners) return null;
+  let orm: MikroORM | undefined;
+  foundation.closing.add(() => orm?.close(true));
+  return staffApiOnDemand(async () => {
+    const { openStaffApi } = await import('./open-staff-api.ts');
+    orm ??= await openDatabase(foundation, 'staff');
+    return openStaffApi(foundation, { ...parts, orm });
+  }, foundation.log);
+}

@@ -1,0 +1,52 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config/settings.ts';
+import { ExchangeProcess } from '../exchanges/exchange-process.ts';
+import { TradingAccount } from '../exchanges/trading-account.ts';
+import type { Log } from '../log.ts';
+import type { PriceBook } from '../rates/price-book.ts';
+import { ExchangeVenue } from '../settlement/venues/exchange-venue.ts';
+import { InventoryVenue, inventoryName } from '../settlement/venues/inventory-venue.ts';
+import type { LiquidityVenue } from '../settlement/venues/liquidity-venue.ts';
+import { StartError } from './start-error.ts';
+
+export interface VenueSetup {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly orm: MikroORM;
+  readonly prices: PriceBook;
+}
+
+/** Opens the liquidity venue of the settings. Nothing starts before the first trade. */
+export function openVenue({ config, clock, log, orm, prices }: VenueSetup): LiquidityVenue {
+  const { VENUE: address, VENUE_KEY: key, VENUE_SECRET: secret, VENUE_CASH: cash } = config;
+  if (address === null || address === 'inventory' || key === null || secret === null)
+    return new InventoryVenue({ orm, clock, prices });
+  const process = new ExchangeProcess({ exchanges: [{ ...address, key, secret }], log });
+  return new ExchangeVenue({ orm, clock, log, account: new TradingAccount(address.name, process), process, cash });
+}
+
+/**
+ * Refuses a venue while trades are open elsewhere and none here: only the venue that was asked can
+ * end them.
+ *
+ * @throws StartError
+ */
+export async function refuseOtherVenue(orm: MikroORM, { name }: LiquidityVenue): Promise<void> {
+  const open = await orm.em.fork().execute<{ venue: string; trades: number }[]>(
+    `select venue, count(*)::int as trades
+       from (select t.order_id, t.venue
+               from exchange_order o join trade t on t.order_id = o.id and t.state = 'intended'
+              where o.status = 'exchanging'
+              union
+             select client_id, venue from venue_trade where outcome is not null and squared_at is null) as trade
+      group by venue order by venue`,
+  );
+  if (open.length === 0 || open.some(({ venue }) => venue === name)) return;
+  const faults = open.map(({ venue, trades }) => {
+    const setting = venue === inventoryName ? 'inventory' : venue;
+    return `${trades} ${trades === 1 ? 'trade is' : 'trades are'} open at ${venue}, and only that venue can end them; start with VENUE=${setting} until they are over`;
+  });
+  throw new StartError(faults.join('\n'));
+}

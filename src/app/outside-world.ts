@@ -1,0 +1,29 @@
+import type { DestinationStream } from 'pino';
+import type { ChainAdapter } from '../chains/chain-adapter.ts';
+import type { Signer } from '../chains/signer.ts';
+import type { Clock } from '../clock.ts';
+import type { PriceSource } from '../rates/price-source.ts';
+import type { OnCrashPoint } from '../settlement/crash-point.ts';
+import type { LiquidityVenue } from '../settlement/venues/liquidity-venue.ts';
+
+/** Parts of the outside world that tests may replace. Tests never replace our own classes. */
+export interface OutsideWorld {
+  readonly clock?: Clock;
+  readonly priceSource?: PriceSource;
+  readonly logStream?: DestinationStream;
+  /** Separates the counters of several gateways on one Redis. */
+  readonly limiterPrefix?: string;
+  readonly onProgress?: (line: string) => void;
+  /** Called with the text of each SQL statement. */
+  readonly onStatement?: (sql: string) => void;
+  /** `chain`, `venue` and `signer` each wrap a port of settlement. */
+  readonly chain?: (adapter: ChainAdapter) => ChainAdapter;
+  readonly venue?: (venue: LiquidityVenue) => LiquidityVenue;
+  readonly signer?: (signer: Signer) => Signer;
+  readonly onCrashPoint?: OnCrashPoint;
+  /**
+   * False starts no background work. Then the caller runs settlement (`settlement.worker.tick`),
+   * sandbox blocks (by command) and the sums of the statistics (`OrderStats.rollUp`).
+   */
+  readonly background?: boolean;
+}

@@ -1,0 +1,51 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
+import { fillMissingKeyForms } from '../chains/addresses/missing-key-forms.ts';
+import type { Reconciliations } from '../ledger/reconciliations.ts';
+import { FixedResults } from '../orders/fixed-results.ts';
+import type { OpenOrders } from '../orders/open-orders.ts';
+import type { OrderService } from '../orders/order-service.ts';
+import { OrderStats } from '../reports/order-stats.ts';
+import type { PayoutWatch } from '../settlement/payments/payout-watch.ts';
+import { type Foundation, inBackground } from './foundation.ts';
+
+export interface WorkerTaskParts {
+  readonly orm: MikroORM;
+  readonly orders: OrderService;
+  readonly unpaid: OpenOrders;
+  readonly payoutWatch: PayoutWatch;
+  /** Null in a process that does not reconcile. */
+  readonly reconciliations: Reconciliations | null;
+}
+
+const forgetOldMs = 600_000;
+const rollUpMs = 3_000;
+const fixedResultsMs = 60_000;
+/** How often a worker checks whether a reconciliation is due. */
+const reconcileLookMs = 30_000;
+/** How often a worker checks whether payouts must be held. */
+const payoutWatchMs = 10_000;
+
+/**
+ * What a worker does from time to time beside settling orders. A new background task is one `run`
+ * line here. Each task runs for the first time one interval after the start.
+ */
+export function startWorkerTasks(
+  foundation: Foundation,
+  { orm, orders, unpaid, payoutWatch, reconciliations }: WorkerTaskParts,
+): void {
+  const { config, clock, outside } = foundation;
+  const run = (everyMs: number, event: string, task: () => Promise<unknown>): void =>
+    inBackground(foundation, everyMs, event, task);
+  run(forgetOldMs, 'forget_answers_failed', () => orders.forgetOldAnswers());
+  run(forgetOldMs, 'forget_turnover_failed', () => unpaid.forgetOld());
+  run(forgetOldMs, 'key_forms_failed', () => fillMissingKeyForms(orm));
+  // Tests that drive the worker themselves call the tasks below directly.
+  if (outside.background === false) return;
+  const stats = new OrderStats(orm);
+  run(rollUpMs, 'roll_up_failed', () => stats.rollUp());
+  const results = new FixedResults(orm, clock);
+  run(fixedResultsMs, 'fixed_results_failed', () => results.rollUp());
+  run(payoutWatchMs, 'payout_watch_failed', () => payoutWatch.runIfDue());
+  const lookMs = Math.min(reconcileLookMs, config.RECONCILE_EVERY_SEC * 1000);
+  if (reconciliations) run(lookMs, 'reconcile_failed', () => reconciliations.runIfDue());
+}

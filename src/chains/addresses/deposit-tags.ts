@@ -1,0 +1,64 @@
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+import { networkById } from '../networks/networks.ts';
+
+/** Odd, so that multiplying by it modulo 2^32 maps no two numbers to one. Knuth's golden ratio. */
+const spread = 2_654_435_761n;
+const rounds = 8;
+const largestIndex = 0xffffffff;
+
+/**
+ * Destination tags of memo networks: a number from 1 to 4294967295, different for each index.
+ *
+ * A tag must not be predictable. An attacker who knows the tag of the next order can pay a small
+ * deposit to it before its user pays. The small deposit would become the order's main one. The
+ * index is therefore encrypted with a secret key of the database. The cipher is a Feistel network
+ * over 32 bits, of `rounds` rounds of HMAC-SHA256, which maps no two indexes to one tag.
+ */
+export class DepositTags {
+  readonly #key: KeyObject;
+  readonly #lastPlainIndex: number;
+
+  /**
+   * @param key Hexadecimal text of 64 digits.
+   * @param lastPlainIndex Indexes up to this one got their tags before tags were encrypted, and
+   *   keep them. No other index gets one of their tags. 0 without such indexes.
+   */
+  constructor(key: string, lastPlainIndex: number) {
+    if (!/^[0-9a-f]{64}$/.test(key)) throw new Error('the key of deposit tags is 64 hexadecimal digits');
+    this.#key = createSecretKey(Buffer.from(key, 'hex'));
+    this.#lastPlainIndex = lastPlainIndex;
+  }
+
+  /**
+   * The tag of the order at an index.
+   *
+   * @throws Error for a network without tags, and for an index that is not a whole number from 1 to
+   *   4294967295.
+   */
+  tag(networkId: string, index: number): string {
+    if (networkById(networkId)?.deposit !== 'shared') throw new Error(`${networkId} has no tags`);
+    if (!Number.isInteger(index) || index < 1 || index > largestIndex)
+      throw new Error(`${index} is out of range for a tag`);
+    let place = index;
+    if (index > this.#lastPlainIndex) {
+      // Walks the cycle until it leaves the taken indexes. The result is still a bijection of the
+      // others.
+      do place = this.#encrypt(place);
+      while (place <= this.#lastPlainIndex);
+    }
+    return ((BigInt(place) * spread) & 0xffffffffn).toString();
+  }
+
+  #encrypt(index: number): number {
+    let left = index >>> 16;
+    let right = index & 0xffff;
+    const block = Buffer.alloc(3);
+    for (let round = 0; round < rounds; round++) {
+      block.writeUInt8(round, 0);
+      block.writeUInt16BE(right, 1);
+      const mask = createHmac('sha256', this.#key).update(block).digest().readUInt16BE(0);
+      [left, right] = [right, left ^ mask];
+    }
+    return left * 0x10000 + right;
+  }
+}

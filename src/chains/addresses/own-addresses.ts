@@ -1,0 +1,25 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
+import { networkOfChain } from '../networks/networks.ts';
+
+/** Finds the derivation index of an address of ours. */
+export interface OwnAddresses {
+  /**
+   * Indexes below the account's external chain (0/index), for the addresses that were given to
+   * orders.
+   */
+  indexes(addresses: readonly string[]): Promise<ReadonlyMap<string, number>>;
+}
+
+/** The deposit addresses of a chain, from the database. */
+export function ownAddresses(orm: MikroORM, chain: string): OwnAddresses {
+  return {
+    indexes: async (addresses) => {
+      const rows = await orm.em.fork().execute<{ address: string; index: number }[]>(
+        `select address, index::int as index from deposit_address
+          where keychain = ? and leased_at is not null and address in (select jsonb_array_elements_text(?::jsonb))`,
+        [networkOfChain(chain)?.keychain ?? '', JSON.stringify(addresses)],
+      );
+      return new Map(rows.map(({ address, index }) => [address, index]));
+    },
+  };
+}

@@ -1,0 +1,57 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
+import type { ChainAdapter } from './chain-adapter.ts';
+import type { ChainCoin, NetworkConfig } from './networks/network-config.ts';
+import type { JsonRpcOptions } from './nodes/json-rpc.ts';
+import type { NodeFacts } from './nodes/node-facts.ts';
+import type { Secp256k1Keys, TransactionSigner } from './transaction-signer.ts';
+
+/** What an adapter is opened with. */
+export interface AdapterParts {
+  readonly orm: MikroORM;
+  readonly hotWallet: string;
+  /** Changes to the usual options of a node's RPC. */
+  readonly rpc: Pick<JsonRpcOptions, 'timeoutMs'>;
+  /** Identity of the chain on this database; null before its first start. */
+  readonly knownIdentity: () => Promise<string | null>;
+}
+
+/**
+ * Everything that depends on the kind of a live chain: one row of the table of families. The large
+ * modules, the adapter and the transactions, are loaded by the call that needs them.
+ */
+export interface ChainFamily<Network extends NetworkConfig = NetworkConfig> {
+  /** The chains of the table of networks that its adapter serves. */
+  readonly chains: readonly string[];
+  /** Name of the network among its chain's networks, for people. */
+  netName(network: Network): string;
+  /**
+   * Decides the form in which the process reads and writes addresses. Called once with all live
+   * networks of the family, even when there are none.
+   */
+  useAddressForms(networks: readonly Network[]): void;
+  /** Hash of block 0 if the settings tell it; null if a node must tell it. */
+  genesisOf(network: Network): string | null;
+  /**
+   * Identity of the chain whose block 0 has this hash. It begins with an identity of no genesis (''
+   * for the hash).
+   */
+  identityOf(network: Network, genesis: string): string;
+  /**
+   * Whether an identity, or the beginning of one, belongs to a chain of this family whose coins
+   * have no value.
+   */
+  isWorthless(identity: string): boolean;
+  /**
+   * A note for a person who waits for a check of the nodes, as the end of a sentence; null for
+   * none.
+   */
+  readonly checkNote: string | null;
+  openAdapter(network: Network, parts: AdapterParts): Promise<ChainAdapter>;
+  /** Loads the code that checks and signs the network's transactions, given the keys. */
+  loadTransactions(network: Network): Promise<(keys: Secp256k1Keys) => TransactionSigner>;
+  /**
+   * Asks every node for the facts that decide whether it is the right one. Never throws because of
+   * a node's answer.
+   */
+  askNodes(network: Network, coins: readonly ChainCoin[]): Promise<NodeFacts[]>;
+}

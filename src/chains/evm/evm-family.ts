@@ -1,0 +1,36 @@
+import { ownAddresses } from '../addresses/own-addresses.ts';
+import type { ChainFamily } from '../chain-family.ts';
+import type { EvmNetwork } from '../networks/network-config.ts';
+import { evmChains, isTestChainId } from './evm-chain-ids.ts';
+
+/** The family of Ethereum and the EVM chains. */
+export const evmFamily: ChainFamily<EvmNetwork> = {
+  chains: evmChains,
+  netName: ({ chainId }) => `chain id ${chainId}`,
+  // Addresses of all networks have one form.
+  useAddressForms: () => {},
+  genesisOf: () => null,
+  identityOf: ({ chainId }, genesis) => `evm:${chainId}:${genesis}`,
+  isWorthless: (identity) => {
+    const chainId = /^evm:(\d+):/.exec(identity)?.[1];
+    return chainId !== undefined && isTestChainId(Number.parseInt(chainId, 10));
+  },
+  checkNote: null,
+  openAdapter: async (network, { orm, hotWallet, rpc, knownIdentity }) => {
+    const { EvmAdapter } = await import('./evm-adapter.ts');
+    const genesis = /^evm:\d+:(.+)$/.exec((await knownIdentity()) ?? '')?.[1] ?? null;
+    return new EvmAdapter({ network, hotWallet, genesis, addresses: ownAddresses(orm, network.chain), rpc });
+  },
+  loadTransactions: async (network) => {
+    const { EvmTransactions } = await import('./evm-transactions.ts');
+    return (keys) => new EvmTransactions({ network, keys });
+  },
+  askNodes: async (network, coins) => {
+    const [{ askEachNode }, { EvmNode }, { evmFacts }] = await Promise.all([
+      import('../nodes/node-facts.ts'),
+      import('./evm-node.ts'),
+      import('./evm-facts.ts'),
+    ]);
+    return askEachNode(network.nodes, {}, (node, notes) => evmFacts(new EvmNode(node), network, coins, notes));
+  },
+};

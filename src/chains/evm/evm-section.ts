@@ -1,0 +1,115 @@
+import { toUnits } from '../../money.ts';
+import { checkAddress } from '../addresses/address.ts';
+import { confirmations, readCommon } from '../networks/common-section.ts';
+import {
+  BadValue,
+  decimalText,
+  didYouMean,
+  type FileSection,
+  oneOf,
+  type Reader,
+  wholeNumber,
+} from '../networks/file-section.ts';
+import type { ChainCoin, EvmNetwork } from '../networks/network-config.ts';
+import { networkOfChain } from '../networks/networks.ts';
+import { chainIdsOf, usualStallSec } from './evm-chain-ids.ts';
+import { maxGas, plainGas } from './evm-tx.ts';
+
+/** Reads the section of an EVM chain in the file of networks. */
+export function readEvmSection(section: FileSection, chain: string, coins: readonly ChainCoin[]): EvmNetwork {
+  const chainId = section.required('chain_id', chainIdReader(chain));
+  // Ethereum Classic has no final blocks, https://github.com/etclabscore/core-geth
+  const finality =
+    chain === 'ethereum-classic'
+      ? section.required('finality', evmFinality(5000))
+      : section.optional('finality', evmFinality('finalized'), 'finalized');
+  const tokens = readTokens(section, chain, coins);
+  const maxFeePerGas = toUnits(
+    section.required('max_fee_per_gas_gwei', decimalText(gweiDecimals, '200')),
+    gweiDecimals,
+  );
+  return {
+    kind: 'evm',
+    chainId,
+    ...readCommon(section, chain, finality, coins, tokens, {
+      pollMs: 3_000,
+      reorgWindow: 128,
+      stalledAfterSec: usualStallSec(chain, chainId),
+      replaceAfterSec: 180,
+      maxFee: maxFeePerGas * dearestGas,
+    }),
+    internalTransfers: section.optional('internal_transfers', oneOf('balances', 'trace', 'none'), 'balances'),
+    maxFeePerGas,
+    maxPaymentGas: readGas(section, 'max_payment_gas', chain === 'arbitrum' ? dearestGas : paymentGas),
+    maxTokenGas: readGas(section, 'max_token_gas', chain === 'arbitrum' ? dearestGas : tokenGas),
+  };
+}
+
+const gweiDecimals = 9;
+/** The most gas of any payment or sweep, even of a token with rules of its own. */
+const dearestGas = 1_000_000n;
+/**
+ * A plain account takes 21,000. Contract wallets take up to 30,000 more, since many senders give
+ * them no more than 2,300.
+ */
+const paymentGas = 60_000n;
+/** Usual tokens take 35,000 to 65,000; tokens with rules of their own take up to 300,000. */
+const tokenGas = 500_000n;
+
+/**
+ * Reads a limit of gas. Arbitrum counts the data on the first layer as gas,
+ * https://docs.arbitrum.io/how-arbitrum-works/gas-fees
+ */
+function readGas(section: FileSection, name: string, usual: bigint): bigint {
+  const good = Number(usual);
+  return BigInt(section.optional(name, wholeNumber(Number(plainGas), Number(maxGas), good), good));
+}
+function chainIdReader(chain: string): Reader<number> {
+  const known = chainIdsOf(chain);
+  return {
+    good: known[0] ?? 1,
+    read(value) {
+      if (typeof value !== 'number' || !known.includes(value)) {
+        throw new BadValue(`must be one that is known for ${chain}: ${known.join(', ')}`);
+      }
+      return value;
+    },
+  };
+}
+
+function evmFinality(good: 'finalized' | number): Reader<EvmNetwork['finality']> {
+  return {
+    good,
+    read(value) {
+      if (value === 'safe' || value === 'finalized') return value;
+      if (typeof value === 'string') throw new BadValue('must be finalized, safe, or a number of confirmations');
+      return confirmations(64).read(value);
+    },
+  };
+}
+
+function readTokens(section: FileSection, chain: string, coins: readonly ChainCoin[]): ReadonlyMap<string, string> {
+  const tokens = section.section('tokens');
+  const known = coins.filter(({ isToken }) => isToken).map(({ coin }) => coin);
+  const found = new Map<string, string>();
+  for (const coin of tokens.names()) {
+    const contract = tokens.required(coin, contractReader(chain));
+    if (!known.includes(coin)) tokens.fault(coin, `is no token of the catalogue on ${chain}${didYouMean(coin, known)}`);
+    else if ([...found.values()].includes(contract)) tokens.fault(coin, 'has the contract of another token');
+    else found.set(coin, contract);
+  }
+  return found;
+}
+
+/** Reads a contract address, in the form with its checksum, which the database keeps. */
+function contractReader(chain: string): Reader<string> {
+  return {
+    good: '0xdAC17F958D2ee523a2206206994597C13D831ec7',
+    read(value) {
+      if (typeof value === 'number') throw new BadValue('must be text: write it in quotes');
+      const check = checkAddress(networkOfChain(chain)?.id ?? '', String(value), null);
+      if (!check.ok) throw new BadValue(`is no contract: ${check.detail}`);
+      return check.address;
+    },
+  };
+}

@@ -1,0 +1,125 @@
+import type { Big } from '../../money.ts';
+import type { UtxoNet } from '../utxo/utxo-params.ts';
+
+/** A node, as the file of networks names it. */
+export interface NodeConfig {
+  readonly url: string;
+  /** For HTTP basic authentication. */
+  readonly user: string | null;
+  readonly password: string | null;
+  /** Further headers of each request, such as an API key. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Limits by coin, as decimal text in the coin's units. */
+export interface CoinLimits {
+  readonly perPayment: string;
+  /** Limit of a day in UTC. */
+  readonly perDay: string;
+}
+
+/** The levels of a hot wallet, by coin. */
+export interface WalletLevels {
+  /** Below this level staff are told to top the wallet up. */
+  readonly low: string;
+  /** Above this level staff are told to move coins to cold storage; null for never. */
+  readonly high: string | null;
+}
+
+export type WalletLevel = 'ok' | 'low' | 'high';
+
+/** The level of a balance, in the coin's units. A wallet without levels is always well filled. */
+export function levelOf(levels: WalletLevels | undefined, balance: Big): WalletLevel {
+  if (!levels) return 'ok';
+  if (balance.lt(levels.low)) return 'low';
+  return levels.high !== null && balance.gt(levels.high) ? 'high' : 'ok';
+}
+
+/** A coin of a chain, as the catalogue has it. */
+export interface ChainCoin {
+  readonly coin: string;
+  readonly decimals: number;
+  /** False for the chain's own coin, which pays its fees. */
+  readonly isToken: boolean;
+}
+
+/** Members of all live networks. Each is a chain of the table of networks. */
+export interface LiveNetwork {
+  readonly chain: string;
+  /** In order of preference; the next one is asked when one fails. */
+  readonly nodes: readonly NodeConfig[];
+  /** No deposit can be in this block or below. */
+  readonly startHeight: number;
+  /** Milliseconds between two polls of the node. */
+  readonly pollMs: number;
+  /**
+   * Number of blocks that a scan's cursor keeps: the deepest reorg that is followed without staff.
+   */
+  readonly reorgWindow: number;
+  /** Age of the newest block at which the node or the chain counts as stalled; 0 for never. */
+  readonly stalledAfterSec: number;
+  /** How long a payment waits for a block before it is replaced at a higher fee. */
+  readonly replaceAfterSec: number;
+  /** Contracts of the exchanged tokens, by coin; empty for a chain without tokens. */
+  readonly tokens: ReadonlyMap<string, string>;
+  /** Limits of the signer, by coin. Coins without limits are not signed for. */
+  readonly limits: ReadonlyMap<string, CoinLimits>;
+  /**
+   * Limits on the fees of one transaction and of a day in UTC, in units of the chain's own coin.
+   */
+  readonly feeLimits?: { readonly perTransaction: string; readonly perDay: string };
+  readonly levels: ReadonlyMap<string, WalletLevels>;
+  /**
+   * The smallest amount that is swept to the hot wallet, by coin. Coins without one are not swept.
+   */
+  readonly sweepFrom: ReadonlyMap<string, string>;
+}
+
+export interface EvmNetwork extends LiveNetwork {
+  readonly kind: 'evm';
+  readonly chainId: number;
+  /** A number of confirmations, or the name of the block that the chain itself calls final. */
+  readonly finality: number | 'safe' | 'finalized';
+  /**
+   * How internal transfers of contracts are found: by tracing each block, by comparing balances, or
+   * not at all.
+   */
+  readonly internalTransfers: 'trace' | 'balances' | 'none';
+  /** The highest price of a unit of gas, in wei. */
+  readonly maxFeePerGas: bigint;
+  /**
+   * The most gas of a transaction in the chain's own coin: a recipient that is a contract decides
+   * how much it uses.
+   */
+  readonly maxPaymentGas: bigint;
+  /**
+   * The most gas of a transaction in a token: its contract decides, and with some tokens the
+   * recipient too.
+   */
+  readonly maxTokenGas: bigint;
+}
+
+export interface UtxoNetwork extends LiveNetwork {
+  readonly kind: 'utxo';
+  /**
+   * Main, test or regtest network of the coin: decides the form of addresses and the genesis block.
+   */
+  readonly net: UtxoNet;
+  readonly finality: number;
+  /** Bounds of the fee rate, in the smallest unit for 1,000 virtual bytes. */
+  readonly feeFloor: bigint;
+  readonly feeCeiling: bigint;
+  /** Blocks within which a payment should confirm. */
+  readonly feeTarget: number;
+  /** Whether nodes and miners of the coin accept a replacement at a higher fee (BIP125). */
+  readonly replaceable: boolean;
+  /** Whether deposits are shown while they are in the mempool. */
+  readonly mempool: boolean;
+}
+
+export type NetworkConfig = EvmNetwork | UtxoNetwork;
+
+/** The kinds of live chains. Each has a row in `chains/families`. */
+export type ChainKind = NetworkConfig['kind'];
+
+export type NetworkOfKind<Kind extends ChainKind> = Extract<NetworkConfig, { kind: Kind }>;

@@ -1,0 +1,61 @@
+import { ChainError } from '../chain-adapter.ts';
+import type { NodeConfig } from '../networks/network-config.ts';
+import { JsonRpcNode, type JsonRpcOptions, RpcError } from './json-rpc.ts';
+import { naming } from './node-answer.ts';
+import type { NodeNotes } from './node-notes.ts';
+
+/** Facts of a node that do not change by themselves. */
+export interface NodeFacts {
+  /** Its address, without credentials. */
+  readonly node: string;
+  /** Hash of block 0; null when the node did not tell it. */
+  readonly genesis: string | null;
+  /**
+   * Permanent faults, as the ends of sentences about the node: the operator must change the
+   * settings.
+   */
+  readonly faults: readonly string[];
+  /** Passing troubles, as whole sentences: the node does not answer, or does not know yet. */
+  readonly troubles: readonly string[];
+}
+
+/** The longest time that a start waits for a node. */
+const timeoutMs = 5_000;
+
+/**
+ * Asks each node of a network and collects the answers. Never throws because of a node's answer.
+ *
+ * @param question Returns the hash of block 0.
+ */
+export function askEachNode(
+  nodes: readonly NodeConfig[],
+  options: JsonRpcOptions,
+  question: (node: JsonRpcNode, notes: NodeNotes) => Promise<string | null>,
+): Promise<NodeFacts[]> {
+  return Promise.all(
+    nodes.map(async (config) => {
+      const node = new JsonRpcNode(config, { timeoutMs, maxBytes: 1024 * 1024, ...options });
+      const [faults, troubles, failures]: [string[], string[], string[]] = [[], [], []];
+      const patiently = async (ask: () => Promise<unknown>): Promise<void> => {
+        try {
+          await ask();
+        } catch (cause) {
+          failures.push(failureOf(node, cause));
+        }
+      };
+      let genesis: string | null = null;
+      await patiently(async () => {
+        genesis = await question(node, { faults, troubles, patiently });
+      });
+      const told = troubles.map((trouble) => `the node at ${node.name} ${trouble}`);
+      return { node: node.name, genesis, faults, troubles: [...told, ...failures] };
+    }),
+  );
+}
+
+function failureOf(node: JsonRpcNode, cause: unknown): string {
+  const error = naming(node.name, cause);
+  if (error instanceof RpcError) return `the node at ${node.name} refuses a question: ${error.message}`;
+  if (error instanceof ChainError) return error.message;
+  throw error;
+}

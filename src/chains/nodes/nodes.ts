@@ -1,0 +1,141 @@
+import { ChainError, type NodeReport } from '../chain-adapter.ts';
+import { type JsonRpcNode, RpcError } from './json-rpc.ts';
+import { NodeFault, naming } from './node-answer.ts';
+
+export interface NodesOptions {
+  readonly chain: string;
+  /** In order of preference. */
+  readonly nodes: readonly JsonRpcNode[];
+  /**
+   * Throws the fault of a node: another chain, still syncing. Called before a switch to the node,
+   * after it failed, and from time to time.
+   */
+  readonly verify: (node: JsonRpcNode) => Promise<void>;
+  /** How long a verified node stays verified. */
+  readonly verifyEveryMs?: number;
+  /** How long a node that failed is skipped. */
+  readonly restMs?: number;
+  /**
+   * Height of a node's newest block. With it, nodes are compared: a node that stands still while
+   * others go on is skipped.
+   */
+  readonly height?: (node: JsonRpcNode) => Promise<number>;
+  readonly compareEveryMs?: number;
+}
+
+/** Blocks by which another node must be ahead. Healthy nodes differ by a block now and then. */
+const clearLead = 2;
+
+interface Seat {
+  readonly node: JsonRpcNode;
+  verifiedAt: number;
+  restsUntil: number;
+  /** At the last comparison; null before the first, and when the node did not tell it. */
+  height: number | null;
+  /** The last comparison found the same newest block as the one before, and another node ahead. */
+  isStill: boolean;
+}
+
+/**
+ * The nodes of one chain. One node answers a question from beginning to end, because two nodes need
+ * not agree on the newest blocks. When that node fails, the whole question goes to the next one.
+ */
+export class Nodes {
+  readonly #options: NodesOptions & Required<Pick<NodesOptions, 'verifyEveryMs' | 'restMs' | 'compareEveryMs'>>;
+  readonly #seats: Seat[];
+  /** The node that answered last. */
+  #last: Seat | undefined;
+  #comparedAt = performance.now();
+
+  constructor(options: NodesOptions) {
+    this.#options = { verifyEveryMs: 600_000, restMs: 10_000, compareEveryMs: 60_000, ...options };
+    this.#seats = options.nodes.map((node) => ({
+      node,
+      verifiedAt: Number.NEGATIVE_INFINITY,
+      restsUntil: Number.NEGATIVE_INFINITY,
+      height: null,
+      isStill: false,
+    }));
+  }
+
+  /**
+   * The answer of the first node that can give one. A refusal of the node (RpcError) and an error
+   * that is no fault of the node are thrown as they are.
+   *
+   * @throws ChainError the error of the last node, when none can answer.
+   */
+  async ask<T>(question: (node: JsonRpcNode) => Promise<T>): Promise<T> {
+    // Runs beside the question, which waits for no other node.
+    void this.#compare();
+    let failure: unknown;
+    for (const seat of this.#inOrder()) {
+      try {
+        // An address that was not used for a while may lead to another node by now.
+        if (seat !== this.#last) seat.verifiedAt = Number.NEGATIVE_INFINITY;
+        await this.#verify(seat);
+        const answer = await question(seat.node);
+        this.#last = seat;
+        return answer;
+      } catch (error) {
+        if (!(error instanceof ChainError) || error.isOfChain) throw error;
+        failure = naming(seat.node.name, error);
+        seat.verifiedAt = Number.NEGATIVE_INFINITY;
+        seat.restsUntil = performance.now() + this.#options.restMs;
+      }
+    }
+    throw failure ?? new ChainError('no_node', `${this.#options.chain} has no node`, { retryable: false });
+  }
+
+  /** A report of each node, by a question that may fail. */
+  async report(question: (node: JsonRpcNode) => Promise<Omit<NodeReport, 'node'>>): Promise<NodeReport[]> {
+    return Promise.all(
+      this.#seats.map(async ({ node }) => {
+        try {
+          return { node: node.name, ...(await question(node)) };
+        } catch (cause) {
+          const error = naming(node.name, cause);
+          if (!(error instanceof ChainError || error instanceof RpcError)) throw error;
+          return { node: node.name, head: null, lagSec: null, isSyncing: false, problems: [error.message] };
+        }
+      }),
+    );
+  }
+
+  /**
+   * From time to time, finds the nodes whose newest block stayed the same while another node went
+   * on.
+   */
+  async #compare(): Promise<void> {
+    const { height, compareEveryMs } = this.#options;
+    const now = performance.now();
+    if (!height || this.#seats.length < 2 || now - this.#comparedAt < compareEveryMs) return;
+    this.#comparedAt = now;
+    const heights = await Promise.all(this.#seats.map(({ node }) => height(node).catch(() => null)));
+    const highest = Math.max(...heights.map((each) => each ?? 0));
+    for (const [index, seat] of this.#seats.entries()) {
+      const found = heights[index] ?? null;
+      seat.isStill = found !== null && found === seat.height && highest >= found + clearLead;
+      seat.height = found;
+    }
+  }
+
+  /** The nodes in the order of use. Failed and stalled nodes come last, but are not left out. */
+  #inOrder(): Seat[] {
+    const now = performance.now();
+    const isLast = ({ restsUntil, isStill }: Seat): boolean => restsUntil > now || isStill;
+    return [...this.#seats.filter((seat) => !isLast(seat)), ...this.#seats.filter(isLast)];
+  }
+
+  async #verify(seat: Seat): Promise<void> {
+    const now = performance.now();
+    if (now - seat.verifiedAt < this.#options.verifyEveryMs) return;
+    try {
+      await this.#options.verify(seat.node);
+    } catch (error) {
+      if (error instanceof RpcError)
+        throw new NodeFault('unsound_answer', `refuses a question: ${error.message}`, { cause: error });
+      throw error;
+    }
+    seat.verifiedAt = now;
+  }
+}

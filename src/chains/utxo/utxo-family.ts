@@ -1,0 +1,45 @@
+import type { ChainFamily } from '../chain-family.ts';
+import type { UtxoNetwork } from '../networks/network-config.ts';
+import { ownOutputs } from '../own-outputs.ts';
+import { useUtxoNets } from './utxo-nets.ts';
+import { utxoChains, utxoParams } from './utxo-params.ts';
+
+const identityOf = (genesis: string): string => `utxo:${genesis}`;
+
+/** Test networks and private chains. */
+const worthless = new Set(
+  utxoChains.flatMap((chain) =>
+    (['test', 'regtest'] as const).map((net) => identityOf(utxoParams(chain, net).genesis)),
+  ),
+);
+
+/** Bitcoin and the chains of its kind. */
+export const utxoFamily: ChainFamily<UtxoNetwork> = {
+  chains: utxoChains,
+  netName: ({ net }) => net,
+  useAddressForms: (networks) => useUtxoNets(new Map(networks.map(({ chain, net }) => [chain, net]))),
+  genesisOf: ({ chain, net }) => utxoParams(chain, net).genesis,
+  identityOf: (_network, genesis) => identityOf(genesis),
+  isWorthless: (identity) => worthless.has(identity),
+  checkNote: 'Bitcoin-like nodes look through all unspent outputs, which can take minutes',
+  openAdapter: async (network, { orm, hotWallet, rpc }) => {
+    const { UtxoAdapter } = await import('./utxo-adapter.ts');
+    return new UtxoAdapter({ network, hotWallet, outputs: ownOutputs(orm), rpc });
+  },
+  loadTransactions: async (network) => {
+    const { UtxoTransactions } = await import('./utxo-transactions.ts');
+    return (keys) => new UtxoTransactions({ network, keys });
+  },
+  askNodes: async ({ chain, net, nodes }) => {
+    const [{ askEachNode }, { UtxoNode }] = await Promise.all([
+      import('../nodes/node-facts.ts'),
+      import('./utxo-node.ts'),
+    ]);
+    return askEachNode(nodes, { numbersAsText: true }, async (node, { faults }) => {
+      const { genesis } = utxoParams(chain, net);
+      if ((await new UtxoNode(node).hashAt(0)) === genesis) return genesis;
+      faults.push(`is a node of another chain than ${chain} ${net}`);
+      return null;
+    });
+  },
+};

@@ -1,0 +1,120 @@
+import { isLoopback } from './parsers.ts';
+import { type Config, type SettingName, settings } from './settings.ts';
+
+/**
+ * Combinations of settings that would be unsafe, each with what to change. Empty when there is
+ * none.
+ */
+export function unsafeCombinations(config: Config): string[] {
+  return [
+    ...tlsFaults(config),
+    ...publicListenerFaults(config),
+    ...processFaults(config),
+    ...signInFaults(config),
+    ...secretFileFaults(config),
+    ...priceSourceFaults(config),
+    ...venueFaults(config),
+    ...priceAgeFaults(config),
+  ];
+}
+
+/** The name of each setting that has no value, with an example. */
+function examplesOfMissing(values: Partial<Config>, introduction: string): string[] {
+  return (Object.entries(values) as [SettingName, unknown][])
+    .filter(([, value]) => value === null)
+    .map(([name]) => `${name} (${introduction} ${settings[name].good})`);
+}
+
+function tlsFaults({ TLS_CERT_FILE, TLS_KEY_FILE }: Config): string[] {
+  const isHalf = (TLS_CERT_FILE === null) !== (TLS_KEY_FILE === null);
+  return isHalf ? ['TLS_CERT_FILE and TLS_KEY_FILE belong together: set both or neither'] : [];
+}
+
+function publicListenerFaults(config: Config): string[] {
+  if (isLoopback(config.HOST) || config.ROLE === 'worker') return [];
+  const { DATABASE_URL, REDIS_URL, TLS_CERT_FILE, TLS_KEY_FILE, TRUSTED_PROXIES } = config;
+  const missing = examplesOfMissing({ DATABASE_URL, REDIS_URL }, 'for example');
+  if ((TLS_CERT_FILE === null || TLS_KEY_FILE === null) && TRUSTED_PROXIES.length === 0) {
+    missing.push(`TLS_CERT_FILE and TLS_KEY_FILE, or TRUSTED_PROXIES (for example ${settings.TRUSTED_PROXIES.good})`);
+  }
+  if (missing.length === 0) return [];
+  return [
+    `HOST=${config.HOST} listens beyond this machine, which also needs ${missing.join('; ')}; or set HOST=127.0.0.1`,
+  ];
+}
+
+function processFaults(config: Config): string[] {
+  const faults: string[] = [];
+  if (config.ROLE !== 'all' && config.DATABASE_URL === null) {
+    faults.push(
+      `ROLE=${config.ROLE} is one of several processes and needs a shared database: set DATABASE_URL (for example ${settings.DATABASE_URL.good}), or ROLE=all`,
+    );
+  }
+  // A worker is one process, also where it shares its settings with api processes.
+  if (config.API_PROCESSES === 1 || config.ROLE === 'worker') return faults;
+  const missing = [
+    config.ROLE !== 'api' && 'ROLE=api (and a ROLE=worker beside it)',
+    config.REDIS_URL === null && `REDIS_URL (for example ${settings.REDIS_URL.good}), where they count the same limits`,
+  ].filter((part) => part !== false);
+  if (missing.length > 0) {
+    faults.push(
+      `API_PROCESSES=${config.API_PROCESSES} starts several processes, which needs ${missing.join('; ')}; or set API_PROCESSES=1`,
+    );
+  }
+  return faults;
+}
+
+function signInFaults({ OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, INTERNAL_PUBLIC_URL }: Config): string[] {
+  if (OIDC_ISSUER === null && OIDC_CLIENT_ID === null && OIDC_CLIENT_SECRET === null) return [];
+  const missing = examplesOfMissing({ OIDC_ISSUER, OIDC_CLIENT_ID, INTERNAL_PUBLIC_URL }, 'for example');
+  if (missing.length === 0) return [];
+  return [`sign-in at an identity provider also needs ${missing.join('; ')}; or unset all that begin with OIDC_`];
+}
+
+function secretFileFaults(config: Config): string[] {
+  return (['SIGNER_SECRET', 'SIGNER_PASSPHRASE'] as const)
+    .filter((name) => config[name] !== null && config[`${name}_FILE`] !== null)
+    .map((name) => `${name} and ${name}_FILE are both set: unset one of them`);
+}
+
+function priceSourceFaults({ PRICE_SOURCES, PRICE_MIN_SOURCES, PRICE_STALE_SEC, PRICE_REFRESH_SEC }: Config): string[] {
+  if (PRICE_SOURCES.length === 0) return [];
+  const faults: string[] = [];
+  if (PRICE_SOURCES.length < PRICE_MIN_SOURCES) {
+    faults.push(
+      `PRICE_SOURCES names ${PRICE_SOURCES.length} of the ${PRICE_MIN_SOURCES} exchanges that PRICE_MIN_SOURCES asks for: name more (for example ${settings.PRICE_SOURCES.good}), or set PRICE_MIN_SOURCES=${PRICE_SOURCES.length}`,
+    );
+  }
+  if (PRICE_STALE_SEC < PRICE_REFRESH_SEC) {
+    faults.push('PRICE_STALE_SEC is below PRICE_REFRESH_SEC, so every ticker would be too old: set it to 20');
+  }
+  return faults;
+}
+
+function venueFaults({ ROLE, PRICE_SOURCES, VENUE, VENUE_KEY, VENUE_SECRET, VENUE_CASH }: Config): string[] {
+  if (VENUE === null || VENUE === 'inventory') {
+    return VENUE_KEY !== null || VENUE_SECRET !== null
+      ? [`VENUE_KEY and VENUE_SECRET need VENUE (for example ${settings.VENUE.good}); or unset both`]
+      : [];
+  }
+  const faults: string[] = [];
+  if (PRICE_SOURCES.length === 0) {
+    faults.push(
+      `VENUE=${VENUE.name} spends money at prices that the sandbox makes up: set PRICE_SOURCES (for example ${settings.PRICE_SOURCES.good}), or unset VENUE`,
+    );
+  }
+  // An api process does not trade.
+  if (ROLE === 'api') return faults;
+  const missing = examplesOfMissing({ VENUE_KEY, VENUE_SECRET }, 'a good value:');
+  if (missing.length > 0) faults.push(`VENUE=${VENUE.name} also needs ${missing.join('; ')}; or unset VENUE`);
+  if (VENUE.name === 'binance' && VENUE_CASH === 'USD') {
+    faults.push('VENUE_CASH=USD is no coin of binance: set VENUE_CASH=USDT');
+  }
+  return faults;
+}
+
+function priceAgeFaults({ PRICE_MAX_AGE_SEC, PRICE_REFRESH_SEC }: Config): string[] {
+  return PRICE_MAX_AGE_SEC < PRICE_REFRESH_SEC
+    ? ['PRICE_MAX_AGE_SEC is below PRICE_REFRESH_SEC, so every price would be too old: set it to 60']
+    : [];
+}

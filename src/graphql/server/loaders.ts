@@ -1,0 +1,94 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import DataLoader from 'dataloader';
+import { bookedLines } from '../../ledger/ledger.ts';
+import { fixedResults } from '../../orders/fixed-results.ts';
+import { Order } from '../../orders/order.entity.ts';
+import { OrderEvent } from '../../orders/order-event.entity.ts';
+import { OrderNote } from '../../orders/order-note.entity.ts';
+import { ApiKey } from '../../partners/api-key.entity.ts';
+import { Partner } from '../../partners/partner.entity.ts';
+import type { StatsRow } from '../../reports/order-stats.ts';
+import { Deposit } from '../../settlement/deposits/deposit.entity.ts';
+import { Payment } from '../../settlement/payments/payment.entity.ts';
+import { PaymentAttempt } from '../../settlement/payments/payment-attempt.entity.ts';
+import { StaffAction } from '../../settlement/staff-action.entity.ts';
+import { Trade } from '../../settlement/venues/trade.entity.ts';
+import { StaffMember } from '../../staff/staff-member.entity.ts';
+
+/**
+ * Loads the outcome of partners' orders by day, for at least these partners. The key of a row is
+ * the partner.
+ */
+export type LoadUsage = (partnerIds: readonly string[]) => Promise<StatsRow[]>;
+
+/** Days of history in the usage and results of partners. */
+export const usageDays = 30;
+
+export type Loaders = ReturnType<typeof createLoaders>;
+
+/** Loads all rows of each key, in the order of the statement. */
+function many<Row extends object>(load: (ids: string[]) => Promise<Row[]>, keyOf: (row: Row) => string | null) {
+  return new DataLoader<string, Row[]>(async (ids) => {
+    const rows = Map.groupBy(await load([...ids]), keyOf);
+    return ids.map((id) => rows.get(id) ?? []);
+  });
+}
+
+/** Loads the one row of each key, or null. */
+function one<Row extends object>(load: (ids: string[]) => Promise<Row[]>, keyOf: (row: Row) => string) {
+  return new DataLoader<string, Row | null>(async (ids) => {
+    const rows = new Map((await load([...ids])).map((row) => [keyOf(row), row]));
+    return ids.map((id) => rows.get(id) ?? null);
+  });
+}
+
+const byId = ({ id }: { readonly id: string }): string => id;
+const byOrder = <Id extends string | null>({ orderId }: { readonly orderId: Id }): Id => orderId;
+const byPartner = ({ partnerId }: { readonly partnerId: string }): string => partnerId;
+
+/**
+ * Makes the loaders of one operation. Each loads rows for all orders or partners of a page in one
+ * statement, and keeps them until the operation ends.
+ */
+export function createLoaders(em: EntityManager, usageOf: LoadUsage, now: () => Date) {
+  return {
+    order: one(
+      (ids) => em.find(Order, { id: { $in: ids } }, { populate: ['depositAddress'], strategy: 'joined' }),
+      byId,
+    ),
+    partner: one((ids) => em.find(Partner, { id: { $in: ids } }), byId),
+    staffMember: one((ids) => em.find(StaffMember, { id: { $in: ids } }), byId),
+    trade: one((ids) => em.find(Trade, { orderId: { $in: ids } }), byOrder),
+    deposit: one((ids) => em.find(Deposit, { id: { $in: ids } }), byId),
+    events: many(
+      (ids) => em.find(OrderEvent, { order: { $in: ids } }, { orderBy: { order: 'asc', seq: 'asc' } }),
+      ({ order }) => order.id,
+    ),
+    deposits: many(
+      (ids) => em.find(Deposit, { orderId: { $in: ids } }, { orderBy: { seenAt: 'asc', id: 'asc' } }),
+      byOrder,
+    ),
+    payments: many((ids) => em.find(Payment, { orderId: { $in: ids } }, { orderBy: { number: 'asc' } }), byOrder),
+    strangerPayments: many(
+      (ids) => em.find(Payment, { depositId: { $in: ids } }, { orderBy: { number: 'asc' } }),
+      ({ depositId }) => depositId,
+    ),
+    attempts: many(
+      (ids) => em.find(PaymentAttempt, { paymentId: { $in: ids } }, { orderBy: { paymentId: 'asc', attempt: 'asc' } }),
+      ({ paymentId }) => paymentId,
+    ),
+    notes: many((ids) => em.find(OrderNote, { orderId: { $in: ids } }, { orderBy: { id: 'asc' } }), byOrder),
+    actions: many((ids) => em.find(StaffAction, { orderId: { $in: ids } }, { orderBy: { id: 'asc' } }), byOrder),
+    keys: many(
+      (ids) => em.find(ApiKey, { partner: { $in: ids } }, { orderBy: { createdAt: 'asc' } }),
+      ({ partner }) => partner.id,
+    ),
+    usage: many(
+      (ids) => usageOf(ids),
+      ({ key }) => key,
+    ),
+    fixedDay: one((ids) => fixedResults(em, now(), 1, ids), byPartner),
+    fixedMonth: one((ids) => fixedResults(em, now(), usageDays, ids), byPartner),
+    ledgerLines: many((ids) => bookedLines(em, ids), byOrder),
+  };
+}

@@ -1,0 +1,130 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { BlockRef, ChainAdapter, Transfer } from '../../chains/chain-adapter.ts';
+import { networkById } from '../../chains/networks/networks.ts';
+import type { CurrencyCatalogue } from '../../currencies/currency-catalogue.ts';
+import type { DepositPurpose } from './deposit.entity.ts';
+
+/** A transfer and its block. The block is null while the transfer is in the mempool. */
+export interface SeenTransfer {
+  readonly transfer: Transfer;
+  readonly block: BlockRef | null;
+}
+
+/** The owner of an address of the gateway. */
+interface Target {
+  readonly purpose: DepositPurpose;
+  readonly orderId: string | null;
+  /** Index of a deposit address. Null for the hot wallet and for shared addresses. */
+  readonly index: number | null;
+  /** Confirmations that the order requires on its own chain. */
+  readonly required: number | null;
+  readonly orderNetwork: string | null;
+}
+
+/** A transfer to one of the gateway's addresses. */
+export interface OwnTransfer extends SeenTransfer {
+  readonly target: Target;
+}
+
+/** A transfer that brings coins from outside. */
+export interface Arrival extends OwnTransfer {
+  readonly asset: { readonly coin: string; readonly network: string; readonly decimals: number };
+  readonly confirmationsRequired: number;
+}
+
+/** Addresses that one query looks up. */
+const lookUpBatch = 10_000;
+
+/** Selects the transfers to the gateway's addresses, each with the order of its address. */
+export async function ownTransfers(
+  em: EntityManager,
+  adapter: ChainAdapter,
+  sightings: readonly SeenTransfer[],
+): Promise<OwnTransfer[]> {
+  const seen = sightings.filter(({ transfer }) => transfer.amount > 0n);
+  if (seen.length === 0) return [];
+  const targets = new Map<string, Target>();
+  for (let start = 0; start < seen.length; start += lookUpBatch) {
+    const batch = seen.slice(start, start + lookUpBatch).map(({ transfer }) => transfer);
+    for (const [name, target] of await lookUp(em, batch)) targets.set(name, target);
+  }
+  const hot = await adapter.hotWallet();
+  targets.set(`${hot.address} ${hot.tag ?? ''}`, {
+    purpose: 'funding',
+    orderId: null,
+    index: null,
+    required: null,
+    orderNetwork: null,
+  });
+  return seen.flatMap(({ transfer, block }) => {
+    const { address, tag } = transfer;
+    // An unshared address takes a transfer with any tag. A transfer to a shared address without a
+    // known tag belongs to no order.
+    const target = targets.get(`${address} ${tag ?? ''}`) ?? targets.get(`${address} `);
+    return target ? [{ transfer, block, target }] : [];
+  });
+}
+
+/**
+ * Selects the transfers of known assets that bring coins from outside. Transfers of our own
+ * payments (change, sweeps, gas) are omitted.
+ */
+export async function findArrivals(
+  em: EntityManager,
+  catalogue: CurrencyCatalogue,
+  chain: string,
+  own: readonly OwnTransfer[],
+): Promise<Arrival[]> {
+  if (own.length === 0) return [];
+  const rows = await em.execute<{ txid: string }[]>(
+    'select txid from payment_attempt where chain = ? and txid in (select jsonb_array_elements_text(?::jsonb))',
+    [chain, JSON.stringify([...new Set(own.map(({ transfer }) => transfer.txid))])],
+  );
+  const ours = new Set(rows.map(({ txid }) => txid));
+  return own.flatMap((sighting) => {
+    const { transfer, target } = sighting;
+    if (ours.has(transfer.txid)) return [];
+    const currency = catalogue.asset(chain, transfer.contract);
+    // Fee coins belong in the ledger even where the catalogue has no such currency.
+    const gas = target.purpose === 'funding' && transfer.contract === null ? catalogue.gasCoin(chain) : undefined;
+    const asset = currency ?? gas;
+    if (!asset) return [];
+    // The order's requirement is for its own chain; chains of one family share addresses.
+    const isOfChain = networkById(target.orderNetwork ?? '')?.chain === chain;
+    const confirmationsRequired = (isOfChain ? target.required : null) ?? currency?.minConfirmations ?? 1;
+    return [{ ...sighting, asset, confirmationsRequired }];
+  });
+}
+
+/** Finds the leased addresses among the transfers' targets, by address and tag. */
+async function lookUp(em: EntityManager, transfers: readonly Transfer[]): Promise<[string, Target][]> {
+  const rows = await em.execute<
+    {
+      address: string;
+      tag: string | null;
+      order_id: string | null;
+      index: number | null;
+      required: number | null;
+      network: string | null;
+    }[]
+  >(
+    `with seen as (select jsonb_array_elements_text(?::jsonb) as address)
+     select a.address, a.tag, o.id as order_id, a.index::int as index, o.deposit_confirmations_required as required,
+            o.network_from as network
+       from seen join deposit_address a on a.address = seen.address and a.leased_at is not null
+       left join exchange_order o on o.deposit_address_id = a.id
+      where a.tag is null
+         or a.tag in (select jsonb_array_elements_text(?::jsonb))
+     union all
+     select s.shared_address, null, null, null, null, null
+       from seen join deposit_account s on s.shared_address = seen.address`,
+    [
+      JSON.stringify([...new Set(transfers.map(({ address }) => address))]),
+      JSON.stringify([...new Set(transfers.map(({ tag }) => tag ?? ''))]),
+    ],
+  );
+  return rows.map(({ address, tag, order_id: orderId, index, required, network }) => [
+    `${address} ${tag ?? ''}`,
+    { purpose: 'order', orderId, index, required, orderNetwork: network },
+  ]);
+}

@@ -1,0 +1,141 @@
+import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+/**
+ * Node's own metrics of the process. They cannot be stopped, so that each process starts them only
+ * once.
+ */
+let runtime: Registry | undefined;
+
+function runtimeRegistry(): Registry {
+  if (!runtime) {
+    runtime = new Registry();
+    collectDefaultMetrics({ register: runtime });
+  }
+  return runtime;
+}
+
+/**
+ * The metrics of one process, in the form that `prom-client` makes and aggregates; they travel as
+ * JSON.
+ */
+export type Snapshot = readonly object[];
+
+/**
+ * Methods with a label of their own. All others that Node's parser accepts are `_OTHER`, as in
+ * OpenTelemetry's conventions.
+ */
+const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** In seconds: partners wait from milliseconds to the 15 seconds of a statement timeout. */
+const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** The labels of one request's metrics. No id of a partner, a key or an order is a label. */
+export interface MeasuredRequest {
+  readonly method: string;
+  /** A path template of the contract, or `unmatched`. */
+  readonly route: string;
+  readonly status: number;
+  readonly seconds: number;
+}
+
+/** A pool of connections to PostgreSQL; node-postgres' `Pool` is one. */
+export interface ConnectionPool {
+  readonly totalCount: number;
+  readonly idleCount: number;
+  /** Callers that wait for a connection. */
+  readonly waitingCount: number;
+}
+
+/** The metrics of one process: requests, limits, connections, and Node's own. */
+export class ProcessMetrics {
+  readonly #registry = new Registry();
+  readonly #requests = new Histogram({
+    name: 'http_server_request_duration_seconds',
+    help: 'Requests of partners, from the last byte of the head to the answer.',
+    labelNames: ['method', 'route', 'status'],
+    buckets,
+    registers: [this.#registry],
+  });
+  readonly #limited = new Counter({
+    name: 'gateway_rate_limit_requests_total',
+    help: 'Requests by the tightest bucket that they counted in, and whether it let them pass.',
+    labelNames: ['bucket', 'outcome'],
+    registers: [this.#registry],
+  });
+  readonly #uninsured = new Counter({
+    name: 'gateway_rate_limit_insurance_total',
+    help: 'Requests that were counted in memory because Redis could not count them.',
+    registers: [this.#registry],
+  });
+  readonly #cut = new Counter({
+    name: 'gateway_connections_cut_total',
+    help: 'Connections that were cut because their client left an answer untaken for 30 seconds.',
+    registers: [this.#registry],
+  });
+
+  readonly #pools = new Map<string, ConnectionPool>();
+
+  constructor() {
+    const pools = this.#pools;
+    new Gauge({
+      name: 'gateway_database_connections',
+      help: 'Connections to PostgreSQL, by what they are for and whether they are at work.',
+      labelNames: ['pool', 'state'],
+      registers: [this.#registry],
+      collect() {
+        for (const [pool, { totalCount, idleCount }] of pools) {
+          this.set({ pool, state: 'used' }, totalCount - idleCount);
+          this.set({ pool, state: 'idle' }, idleCount);
+        }
+      },
+    });
+    new Gauge({
+      name: 'gateway_database_waiting',
+      help: 'Callers that wait for a connection to PostgreSQL at this moment.',
+      labelNames: ['pool'],
+      registers: [this.#registry],
+      collect() {
+        for (const [pool, { waitingCount }] of pools) this.set({ pool }, waitingCount);
+      },
+    });
+  }
+
+  /** Reports the connections of a pool from now on. */
+  watchPool(name: 'requests' | 'settlement' | 'staff', pool: ConnectionPool): void {
+    this.#pools.set(name, pool);
+  }
+
+  observeRequest({ method, route, status, seconds }: MeasuredRequest): void {
+    this.#requests.observe({ method: methods.has(method) ? method : '_OTHER', route, status }, seconds);
+  }
+
+  countLimit({ bucket, allowed }: { readonly bucket: string; readonly allowed: boolean }): void {
+    this.#limited.inc({ bucket, outcome: allowed ? 'allowed' : 'refused' });
+  }
+
+  countInsurance(): void {
+    this.#uninsured.inc();
+  }
+
+  countCut(): void {
+    this.#cut.inc();
+  }
+
+  /** All metrics, in the form that travels between processes. */
+  async snapshot(): Promise<Snapshot> {
+    return [...(await this.#registry.getMetricsAsJSON()), ...(await runtimeRegistry().getMetricsAsJSON())];
+  }
+}
+
+/** The processes that share a port with this one, for the collection of metrics. */
+export interface MetricsGroup {
+  /** Registers the part of this process, which each gathering asks for. */
+  onGather(part: () => Promise<Snapshot>): void;
+  /** The parts of all processes that answer in time. */
+  gather(): Promise<readonly Snapshot[]>;
+}
+
+/** Adds up the snapshots of all processes of a gateway and returns them as one text. */
+export function expositionOf(snapshots: readonly Snapshot[]): Promise<string> {
+  return AggregatorRegistry.aggregate([...snapshots]).metrics();
+}

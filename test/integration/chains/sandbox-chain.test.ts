@@ -1,0 +1,272 @@
+import { createOrm } from '../../../src/app/orm.ts';
+import { ChainError } from '../../../src/chains/chain-adapter.ts';
+import { SandboxAdapter } from '../../../src/chains/sandbox/sandbox-adapter.ts';
+import { SandboxChain } from '../../../src/chains/sandbox/sandbox-chain.ts';
+import { type SandboxPayload, signSandboxTx } from '../../../src/chains/sandbox/sandbox-tx.ts';
+import {
+  clock,
+  coin,
+  countAgain,
+  expectSound,
+  makeAccount,
+  node,
+  openChain,
+  orm,
+  rowsOf,
+  signedBy,
+  statements,
+  token,
+  withSandboxNode,
+} from '../../support/chains/sandbox-node.ts';
+
+withSandboxNode();
+
+describe('SandboxChain', () => {
+  it('opens a chain once, however many processes start', async () => {
+    const names = ['open-b', 'open-a', 'open-c'];
+    await Promise.all([node.open(names), node.open([...names].reverse()), node.open(names)]);
+    const heads = await node.heads();
+    for (const name of names) {
+      expect(heads.get(name)).toEqual({
+        height: 0,
+        hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+        parent: '0'.repeat(64),
+        timeMs: clock.now().getTime(),
+      });
+    }
+    await node.open(names);
+    expect(await node.heads()).toEqual(heads);
+    expect(await node.head('open-a')).toEqual(heads.get('open-a'));
+  });
+
+  it('knows no chain that was not opened', async () => {
+    for (const question of [
+      () => node.head('nowhere'),
+      () => node.range('nowhere', 0, 1),
+      () => node.mine('nowhere'),
+      () => node.pay('nowhere', { to: 'stranger', tag: null, contract: null, amount: 1n, busyBlocks: 1 }),
+      () => node.facts('nowhere', 'a', 'b', 0),
+      () => node.submit(signedBy(makeAccount(), 'nowhere', { nonce: 0 }).raw, 1),
+    ]) {
+      await expect(question()).rejects.toThrow(new ChainError('x', 'there is no sandbox chain nowhere').message);
+    }
+  });
+
+  it('takes nothing that its sender did not sign', async () => {
+    const { chain, account } = await openChain();
+    const { raw } = signedBy(account, chain, { nonce: 0 });
+    const [payload = '', signature = ''] = raw.split('#');
+    const forgeries = [
+      'nonsense',
+      payload,
+      `${raw.slice(0, -1)}x`,
+      `${payload.replace('"amount":"5"', '"amount":"6"')}#${signature}`,
+      signSandboxTx(payload, makeAccount().key),
+    ];
+    for (const forged of forgeries) {
+      expect(await node.submit(forged, 3)).toEqual({ outcome: 'rejected', code: 'bad_signature' });
+    }
+    expect(await node.submit(raw, 3)).toEqual({ outcome: 'accepted', code: null });
+  });
+
+  it('says why it does not take a transaction', async () => {
+    const { chain, account } = await openChain();
+    const submit = async (nonce: number, changes: Partial<SandboxPayload> = {}) => {
+      return (await node.submit(signedBy(account, chain, { nonce, ...changes }).raw, 3)).code;
+    };
+    expect(await submit(0)).toBeNull();
+    expect(await submit(0, { to: 'another' })).toBe('underpriced');
+    await node.mine(chain);
+    expect(await submit(0, { to: 'another', fee: '9000' })).toBe('nonce_too_low');
+    expect(await submit(1, { amount: '0' })).toBe('malformed');
+    expect(await submit(1, { contract: '' })).toBe('malformed');
+    const left = 1_000n * coin - 1_005n;
+    expect(await submit(1, { amount: (left - 999n).toString() })).toBe('insufficient_funds');
+    expect(await submit(1, { contract: token, amount: (1_000n * coin + 1n).toString() })).toBe('insufficient_funds');
+    expect(await submit(1, { contract: 'unheard-of' })).toBe('insufficient_funds');
+    expect(await submit(1, { amount: (left - 1_000n).toString() })).toBeNull();
+    const stranger = signedBy(makeAccount(), chain, { nonce: 0 });
+    expect((await node.submit(stranger.raw, 3)).code).toBe('insufficient_funds');
+  });
+
+  it('lets a higher fee replace a pending transaction with the same nonce', async () => {
+    const { chain, account } = await openChain();
+    const low = signedBy(account, chain, { nonce: 0, to: 'low' });
+    const high = signedBy(account, chain, { nonce: 0, to: 'high', fee: '1001' });
+    await node.submit(low.raw, 3);
+    expect(await node.submit(high.raw, 3)).toEqual({ outcome: 'accepted', code: null });
+    expect((await node.mempool(chain)).map(({ txid }) => txid)).toEqual([high.txid]);
+    expect(await node.submit(low.raw, 3)).toEqual({ outcome: 'rejected', code: 'underpriced' });
+    await node.mine(chain);
+    expect(
+      await node.balances(
+        chain,
+        [
+          { address: 'low', tag: null },
+          { address: 'high', tag: null },
+        ],
+        null,
+      ),
+    ).toEqual([0n, 5n]);
+  });
+
+  it('mines an overspending transaction as failed, and leaves one that cannot pay its fee', async () => {
+    const { chain, account } = await openChain();
+    const most = (1_000n * coin - 1_500n).toString();
+    const [first, second, third] = [0, 1, 2].map((nonce) =>
+      signedBy(account, chain, { nonce, amount: most, fee: '500' }),
+    );
+    for (const tx of [first, second, third]) expect((await node.submit(tx?.raw ?? '', 3)).outcome).toBe('accepted');
+    const fourth = signedBy(account, chain, { nonce: 3 });
+    await node.submit(fourth.raw, 3);
+    await node.mine(chain, 2);
+    const facts = await Promise.all(
+      [first, second, third, fourth].map((tx, nonce) => node.facts(chain, tx?.txid ?? '', account.address, nonce)),
+    );
+    expect(facts.map(({ tx }) => [tx?.state, tx?.success])).toEqual([
+      ['mined', true],
+      ['mined', false],
+      ['mined', false],
+      ['mempool', null],
+    ]);
+    await node.pay(chain, { to: account.address, tag: null, contract: null, amount: 2_000n, busyBlocks: 1 });
+    await node.mine(chain, 2);
+    expect((await node.facts(chain, fourth.txid, account.address, 3)).tx).toMatchObject({
+      state: 'mined',
+      success: true,
+    });
+  });
+
+  it('gives an account what its address had received before', async () => {
+    const { chain } = await openChain();
+    const { address } = makeAccount();
+    await node.pay(chain, { to: address, tag: null, contract: null, amount: 7n, busyBlocks: 1 });
+    await node.pay(chain, { to: address, tag: 'x', contract: token, amount: 8n, busyBlocks: 1 });
+    await node.mine(chain);
+    await node.fund(chain, address, null, 100n);
+    const whole = [{ address, tag: null }];
+    expect([await node.balances(chain, whole, null), await node.balances(chain, whole, token)]).toEqual([[107n], [8n]]);
+    await expectSound(chain);
+  });
+
+  it('funds in a block of its own, in the transaction of the caller', async () => {
+    const { chain, account } = await openChain();
+    const { height } = await node.head(chain);
+    await node.pay(chain, { to: 'stranger', tag: null, contract: null, amount: 1n, busyBlocks: 1 });
+    const failing = orm.em.fork().transactional(async (em) => {
+      await node.fund(chain, account.address, null, 5n, em);
+      throw new Error('the caller changed its mind');
+    });
+    await expect(failing).rejects.toThrow('changed its mind');
+    expect((await node.head(chain)).height).toBe(height);
+    await orm.em.fork().transactional((em) => node.fund(chain, account.address, null, 5n, em));
+    expect((await node.head(chain)).height).toBe(height + 1);
+    expect(await node.mempool(chain)).toHaveLength(1);
+    await expectSound(chain);
+  });
+
+  it('takes payments again after a refusal has ended', async () => {
+    const { chain, account } = await openChain();
+    await node.refuse(chain, 'stranger');
+    await node.submit(signedBy(account, chain, { nonce: 0 }).raw, 1);
+    await node.mine(chain);
+    await node.accept(chain, 'stranger');
+    await node.submit(signedBy(account, chain, { nonce: 1 }).raw, 1);
+    await node.pay(chain, { to: 'stranger', tag: null, contract: null, amount: 1n, busyBlocks: 1 });
+    await node.mine(chain);
+    expect(await node.balances(chain, [{ address: 'stranger', tag: null }], null)).toEqual([6n]);
+  });
+
+  it('takes 2,000 transactions a block, the oldest first', async () => {
+    const { chain } = await openChain();
+    await rowsOf(
+      `insert into sandbox_tx (chain, txid, recipient, amount, fee, state, seen_at)
+       select $1, 'tx-' || i, 'recipient', 1, 0, 'mempool', now() from generate_series(1, 2001) i`,
+      [chain],
+    );
+    await node.mine(chain);
+    expect((await node.mempool(chain)).map(({ txid }) => txid)).toEqual(['tx-2001']);
+    await node.mine(chain);
+    expect(await node.balances(chain, [{ address: 'recipient', tag: null }], null)).toEqual([2001n]);
+  });
+
+  it('drops the transactions of a reorganisation when told to', async () => {
+    const { chain } = await openChain();
+    await node.pay(chain, { to: 'stranger', tag: null, contract: null, amount: 1n, busyBlocks: 1 });
+    await node.mine(chain);
+    await node.reorg(chain, 1, { keep: false });
+    await node.mine(chain, 2);
+    expect(await node.balances(chain, [{ address: 'stranger', tag: null }], null)).toEqual([0n]);
+  });
+
+  it('leaves the first block of a chain where it is', async () => {
+    const { chain } = await openChain();
+    const genesis = (await node.range(chain, 0, 0)).blocks.get(0);
+    await node.reorg(chain, 1_000, { blocks: 1 });
+    expect((await node.range(chain, 0, 0)).blocks.get(0)).toEqual(genesis);
+    expect((await node.head(chain)).height).toBe(1);
+    await node.mine(chain);
+    await expectSound(chain);
+  });
+
+  it('stays whole when everything happens at once', async () => {
+    const { chain, account } = await openChain();
+    const raws = Array.from({ length: 10 }, (_, nonce) => signedBy(account, chain, { nonce }).raw);
+    await Promise.all([
+      ...raws.map((raw) => node.submit(raw, 3)),
+      ...raws.map((raw) => node.submit(raw, 3)),
+      ...raws.map(() => node.mine(chain)),
+      ...raws.map((_, i) => node.reorg(chain, i % 3)),
+      ...raws.map(() => node.fund(chain, account.address, null, 1n)),
+      ...raws.map(() =>
+        node.pay(chain, { to: account.address, tag: null, contract: token, amount: 1n, busyBlocks: 1 }),
+      ),
+    ]);
+    await node.mine(chain);
+    await expectSound(chain);
+    expect(await node.mempool(chain)).toEqual([]);
+    expect(await node.nextNonce(chain, account.address)).toBe(10);
+    const whole = [{ address: account.address, tag: null }];
+    expect(await node.balances(chain, whole, null)).toEqual([1_000n * coin + 10n - 10n * 1_005n]);
+    expect(await node.balances(chain, whole, token)).toEqual([1_000n * coin + 10n]);
+  });
+
+  it('reads many blocks at once, and an idle chain not at all', async () => {
+    const { chain, account } = await openChain();
+    const adapter = new SandboxAdapter({ chain, node, hotAddress: account.address, busyBlocks: 1 });
+    const cursor = await adapter.start(0);
+    await node.mine(chain, 50);
+    // One more than the reads themselves: the question whether anything has happened, for all
+    // chains at once.
+    countAgain();
+    const { cursor: next } = await adapter.scan(cursor, 100);
+    expect(statements).toBeLessThanOrEqual(2);
+    countAgain();
+    expect((await adapter.scan(next, 100)).cursor).toEqual(next);
+    expect(statements).toBeLessThanOrEqual(1);
+    await node.reorg(chain, 20);
+    countAgain();
+    expect((await adapter.scan(next, 100)).orphaned).toHaveLength(20);
+    expect(statements).toBeLessThanOrEqual(3);
+  });
+
+  it('is reported as unavailable when the database is', async () => {
+    const away = await createOrm({ url: 'postgres://absent@127.0.0.1:1/nothing', poolSize: 1 });
+    try {
+      const adapter = new SandboxAdapter({
+        chain: 'bitcoin',
+        node: new SandboxChain({ orm: away, clock }),
+        hotAddress: 'hot',
+        busyBlocks: 1,
+      });
+      await expect(adapter.head()).rejects.toMatchObject({ name: 'ChainError', code: 'unreachable', retryable: true });
+      const tx = signedBy(makeAccount(), 'bitcoin', { nonce: 0 });
+      expect(await adapter.broadcast({ ...tx, reserves: [], expiresAt: null })).toEqual({
+        outcome: 'uncertain',
+        code: 'unreachable',
+      });
+    } finally {
+      await away.close();
+    }
+  });
+});

@@ -1,0 +1,159 @@
+import { addressExample } from '../../../src/chains/addresses/address.ts';
+import { buildStaffSchema } from '../../../src/graphql/server/schema.ts';
+import {
+  failedOrder,
+  type MadeOrder,
+  type SettledGateway,
+  startSettledGateway,
+} from '../../support/gateway/settled-gateway.ts';
+import { rootFields } from '../../support/http/schema-walk.ts';
+import { type Member, newMember, proposeChange } from '../../support/staff/staff-client.ts';
+
+let gateway: SettledGateway;
+let admin: Member;
+let other: Member;
+
+beforeAll(async () => {
+  gateway = await startSettledGateway();
+  admin = await newMember(gateway, 'admin');
+  other = await newMember(gateway, 'admin');
+});
+afterAll(() => gateway?.stop());
+
+const toLtc = { coin_to: 'LTC', network_to: 'LTC', recipient_address: addressExample('LTC') };
+
+/** The id that a mutation of the other admin answers with. */
+async function made(call: string): Promise<string> {
+  return (await other.data(`mutation { made: ${call} { id } }`)).made.id;
+}
+
+async function paidIn(changes: Record<string, unknown> = {}): Promise<MadeOrder> {
+  const order = await gateway.order(changes);
+  await gateway.deposit(order);
+  await gateway.tick();
+  await gateway.mine(order.networkFrom, 3);
+  await gateway.tick();
+  return order;
+}
+
+/** An order whose payout the chain executed in vain. */
+async function unpaidOrder(): Promise<MadeOrder> {
+  await gateway.settlement.sandbox.refuse('tron', addressExample('TRC20'));
+  const order = await paidIn();
+  await gateway.settle(order);
+  return order;
+}
+
+/** An order of which the venue has 8 LTC left to sell. */
+async function unsoldOrder(): Promise<MadeOrder> {
+  const order = await gateway.order();
+  await gateway.query(
+    `insert into venue_trade (client_id, venue, sell_coin, sell_amount, buy_coin, buy_amount, min_buy_amount, bought,
+                              outcome, cash, price_sell, price_buy, price_cash, valid_until, created_at, decided_at)
+     values ($1, 'test', 'LTC', 8, 'BTC', 0.01, 0.01, 0.01, 'filled', 'USDT', 80, 64000, 1, now(), now(), now())`,
+    [order.id],
+  );
+  return order;
+}
+
+const heldOrder = async (): Promise<MadeOrder> => {
+  const order = await gateway.order();
+  await made(`orderHold(orderId: "${order.id}", reason: "odd")`);
+  return order;
+};
+const proposedRelease = async (): Promise<string> =>
+  made(`orderRelease(orderId: "${(await heldOrder()).id}", reason: "all well")`);
+const proposedRole = async (): Promise<string> => {
+  const { id } = await newMember(gateway, 'viewer');
+  return (await proposeChange(other, `staffRole(id: "${id}", role: SUPPORT, reason: "moved")`)).data.outcome.change.id;
+};
+const memberId = async (): Promise<string> => (await newMember(gateway, 'viewer')).id;
+const partnerId = async (): Promise<string> => (await gateway.partner()).id;
+const keyId = async (): Promise<string> => (await gateway.partner()).keyId;
+/** Arguments that set a coin's price in bitcoin to the market's. */
+const override = async (coinFrom: string): Promise<string> => {
+  const { quote } = await admin.data(
+    `{ quote(input: { coinFrom: "${coinFrom}", networkFrom: "${coinFrom}", coinTo: "BTC" }) { rate } }`,
+  );
+  const endsAt = new Date(gateway.clock.now().getTime() + 600_000).toISOString();
+  const input = `{ coinFrom: "${coinFrom}", coinTo: "BTC", price: "${quote.rate}", endsAt: "${endsAt}" }`;
+  return `(input: ${input}, reason: "x")`;
+};
+
+/** A call of each mutation that succeeds. */
+const calls: Readonly<Record<string, () => Promise<string>>> = {
+  actionApprove: async () => `(id: "${await proposedRelease()}", reason: "x")`,
+  actionReject: async () => `(id: "${await proposedRelease()}", reason: "x")`,
+  currencySwitch: async () => '(coin: "XMR", network: "XMR", switches: { isDepositEnabled: false }, reason: "x")',
+  currencyTerms: async () => '(coin: "XMR", network: "XMR", terms: { minConfirmations: 9 }, reason: "x")',
+  keyChange: async () => `(keyId: "${await keyId()}", key: { label: "web" }, reason: "x")`,
+  keyIssue: async () => `(partnerId: "${await partnerId()}", reason: "x")`,
+  keyRevoke: async () => `(keyId: "${await keyId()}", reason: "x")`,
+  keyRoll: async () => `(keyId: "${await keyId()}", hours: 1, reason: "x")`,
+  orderHold: async () => `(orderId: "${(await gateway.order()).id}", reason: "x")`,
+  orderMarkFailed: async () => {
+    await made('payoutStop(coin: "LTC", network: "LTC", reason: "x")');
+    return `(orderId: "${(await paidIn(toLtc)).id}", reason: "x")`;
+  },
+  orderNote: async () => `(orderId: "${(await gateway.order()).id}", text: "called the partner")`,
+  orderRefund: async () => {
+    const { id } = await failedOrder(gateway);
+    return `(input: { orderId: "${id}", address: "${addressExample('BTC')}" }, reason: "x")`;
+  },
+  orderRelease: async () => `(orderId: "${(await heldOrder()).id}", reason: "x")`,
+  orderRetryPayout: async () => `(orderId: "${(await unpaidOrder()).id}", reason: "x")`,
+  orderVenuePrice: async () => `(orderId: "${(await unsoldOrder()).id}", price: "80", reason: "x")`,
+  partnerCreate: async () => '(name: "Shop", reason: "x")',
+  partnerLimits: async () => `(id: "${await partnerId()}", limits: { requests: 7 }, reason: "x")`,
+  partnerPricing: async () => `(id: "${await partnerId()}", pricing: { float: "0.2" }, reason: "x")`,
+  partnerRename: async () => `(id: "${await partnerId()}", name: "Big Shop", reason: "x")`,
+  partnerSignature: async () => `(id: "${await partnerId()}", required: true, reason: "x")`,
+  partnerStatus: async () => `(id: "${await partnerId()}", status: INACTIVE, reason: "x")`,
+  payoutResume: async () => {
+    const id = await made('payoutStop(coin: "DOGE", network: "DOGE", reason: "x")');
+    return `(holdId: "${id}", acknowledge: false, reason: "x")`;
+  },
+  payoutStop: async () => '(coin: "ZEC", network: "ZEC", reason: "x")',
+  priceOverride: () => override('LTC'),
+  priceOverrideEnd: async () => {
+    await other.data(`mutation { priceOverride${await override('DASH')} { price } }`);
+    return '(coinFrom: "DASH", coinTo: "BTC", reason: "x")';
+  },
+  staffChangeApprove: async () => `(id: "${await proposedRole()}", reason: "x")`,
+  staffChangeReject: async () => `(id: "${await proposedRole()}", reason: "x")`,
+  staffInvite: async () => '(email: "new@example.com", role: SUPPORT, reason: "x")',
+  staffRevoke: async () => `(id: "${await memberId()}", reason: "x")`,
+  staffRole: async () => `(id: "${await memberId()}", role: SUPPORT, reason: "x")`,
+  staffToken: async () => `(id: "${await memberId()}", reason: "x")`,
+};
+
+/** Mutations that write no row, each with its reason. */
+const unaudited: Readonly<Record<string, string>> = {};
+
+const mutations = rootFields(await buildStaffSchema())
+  .filter(({ operation }) => operation === 'mutation')
+  .map(({ field }) => field.name);
+
+describe('the audit log has a row of each mutation', () => {
+  it('and this test has a call of each', () => {
+    expect([...Object.keys(calls), ...Object.keys(unaudited)].sort()).toEqual([...mutations].sort());
+  });
+
+  it.each(mutations)('%s', async (mutation) => {
+    const call = await calls[mutation]?.();
+    const rows = () =>
+      gateway.query<{ id: string; target: string; reason: string }>(
+        'select id, target, reason from audit_log where operation = $1 and staff_id = $2 order by id',
+        [mutation, admin.id],
+      );
+    const earlier = await rows();
+    const reply = await admin.ask(`mutation { ${mutation}${call} { __typename } }`);
+    expect(reply.errors).toEqual([]);
+    const written = (await rows()).slice(earlier.length);
+    expect(written.length).toBe(mutation in unaudited ? 0 : 1);
+    for (const { target, reason } of written) {
+      expect(target).toMatch(/^\w+:./);
+      expect(reason).not.toBe('');
+    }
+  });
+});

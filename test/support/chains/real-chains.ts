@@ -1,0 +1,122 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { type Anvil, startAnvil, type TokenName } from './anvil.ts';
+import { type Litecoind, startLitecoind } from './litecoind.ts';
+
+/** What a test changes in the settings of a network, by their names in the file. */
+export type NetworkChanges = Readonly<Record<string, unknown>>;
+
+export interface RealChainsOptions {
+  readonly ethereum?: NetworkChanges;
+  readonly litecoin?: NetworkChanges;
+}
+
+/**
+ * An Ethereum and a Litecoin of one's own, on real nodes, and a folder with the file of networks
+ * that names them.
+ */
+export class RealChains {
+  readonly anvil: Anvil;
+  readonly litecoind: Litecoind;
+  /** Contract of the token that plays USDT, with 6 decimals. */
+  readonly token: string;
+  readonly folder: string;
+
+  private constructor(parts: Pick<RealChains, 'anvil' | 'litecoind' | 'token' | 'folder'>) {
+    this.anvil = parts.anvil;
+    this.litecoind = parts.litecoind;
+    this.token = parts.token;
+    this.folder = parts.folder;
+  }
+
+  static async start(options: RealChainsOptions = {}, tokenName: TokenName = 'Token'): Promise<RealChains> {
+    const folder = await mkdtemp(join(tmpdir(), 'real-chains-'));
+    const [anvil, litecoind] = await Promise.all([startAnvil(), startLitecoind()]);
+    const token = await anvil.deployToken(6, tokenName);
+    await anvil.mine(5);
+    const chains = new RealChains({ anvil, litecoind, token, folder });
+    await chains.writeNetworks(options);
+    return chains;
+  }
+
+  get networksFile(): string {
+    return join(this.folder, 'networks.yaml');
+  }
+
+  /** Settings of a gateway or a signer of these chains. */
+  get environment(): Readonly<Record<string, string>> {
+    return { NETWORKS_FILE: this.networksFile, SIGNER_SOCKET: join(this.folder, 'signer.sock') };
+  }
+
+  async writeNetworks({ ethereum = {}, litecoin = {} }: RealChainsOptions = {}): Promise<void> {
+    const networks = {
+      ethereum: {
+        kind: 'evm',
+        chain_id: this.anvil.chainId,
+        nodes: [{ url: this.anvil.url }],
+        start_height: await this.anvil.height(),
+        finality: 4,
+        reorg_window: 64,
+        poll_ms: 100,
+        internal_transfers: 'trace',
+        tokens: { USDT: this.token },
+        max_fee_per_gas_gwei: '100',
+        replace_after_sec: 30,
+        sweep_from: { ETH: '0.01', USDT: '10' },
+        wallet_levels: { ETH: { low: '1', high: '100000' }, USDT: { low: '100' } },
+        limits: {
+          ETH: { per_payment: '1000', per_day: '100000' },
+          USDT: { per_payment: '1000000', per_day: '100000000' },
+        },
+        ...ethereum,
+      },
+      litecoin: {
+        kind: 'utxo',
+        net: 'regtest',
+        nodes: [
+          {
+            url: this.litecoind.config.url,
+            user: this.litecoind.config.user,
+            password: this.litecoind.config.password,
+          },
+        ],
+        start_height: await this.litecoind.height(),
+        finality: 3,
+        reorg_window: 64,
+        poll_ms: 100,
+        fee_floor: '0.0001',
+        fee_ceiling: '0.01',
+        fee_target: 2,
+        replaceable: true,
+        replace_after_sec: 30,
+        mempool: true,
+        sweep_from: { LTC: '0.1' },
+        wallet_levels: { LTC: { low: '10' } },
+        limits: { LTC: { per_payment: '10000', per_day: '1000000' } },
+        ...litecoin,
+      },
+    };
+    await writeFile(this.networksFile, stringify({ networks }));
+  }
+
+  /** A block on each chain, or so many. */
+  async mine(blocks = 1): Promise<void> {
+    await Promise.all([this.anvil.mine(blocks), this.litecoind.mine(blocks)]);
+  }
+
+  /** Funds the hot wallets, in ordinary transactions. */
+  async fund(hot: { readonly ethereum: string; readonly litecoin: string }): Promise<void> {
+    await this.anvil.send(hot.ethereum, 1_000n * 10n ** 18n);
+    await this.anvil.sendToken(this.token, hot.ethereum, 1_000_000n * 10n ** 6n);
+    // Several outputs, so that payments need not wait for one another's change.
+    for (let output = 0; output < 5; output += 1) await this.litecoind.pay(hot.litecoin, 100n * 10n ** 8n);
+    await this.mine();
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.anvil.stop(), this.litecoind.stop()]);
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}

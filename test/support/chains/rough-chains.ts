@@ -1,0 +1,213 @@
+import { encodeP2wpkh } from '../../../src/chains/addresses/bitcoin-like.ts';
+import { toChecksumAddress } from '../../../src/chains/addresses/evm.ts';
+import { RpcError } from '../../../src/chains/nodes/json-rpc.ts';
+import { parseCoins } from '../../../src/chains/utxo/utxo-amount.ts';
+import type { Dice } from '../gateway/dice.ts';
+import type { Anvil } from './anvil.ts';
+import { type Litecoind, NoRival } from './litecoind.ts';
+
+/** How the newest blocks are replaced. */
+export interface Reorganisation {
+  /** Blocks. */
+  readonly depth: number;
+  /** A payment of `pay` that is never on the chain again, if it is not too deep. */
+  readonly doubleSpends?: string | null;
+  /**
+   * An address of which the node then knows no transaction of these blocks, where nodes can forget.
+   */
+  readonly forgets?: string | null;
+}
+
+/**
+ * A real node in rough hands, which do one thing to it at a time. What is asked of it is what the
+ * chain itself says.
+ */
+export interface RoughChain {
+  /** An address without a known key, in the form in which the gateway keeps it. */
+  newAddress(dice: Dice): string;
+  /** Pays from an ordinary account. Returns the txid. */
+  pay(to: string, amount: bigint, contract: string | null): Promise<string>;
+  mine(): Promise<void>;
+  /** @returns whether the double-spend was made. */
+  reorganise(how: Reorganisation): Promise<boolean>;
+  /** Whether a transaction is on the chain, and did what it should. */
+  isMined(txid: string): Promise<boolean>;
+  /** What addresses have in the newest block, in smallest units. */
+  balances(addresses: readonly string[], contract: string | null): Promise<ReadonlyMap<string, bigint>>;
+}
+
+/** Does one thing after the other. */
+class Turns {
+  #last: Promise<unknown> = Promise.resolve();
+
+  take<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#last.then(work);
+    this.#last = turn.catch(() => {});
+    return turn;
+  }
+}
+
+export class RoughEthereum implements RoughChain {
+  readonly #anvil: Anvil;
+  readonly #turns = new Turns();
+  #payments = 0;
+
+  private constructor(anvil: Anvil) {
+    this.#anvil = anvil;
+  }
+
+  /** @param token A contract that all payers get plenty of. */
+  static async open(anvil: Anvil, token: string): Promise<RoughEthereum> {
+    for (const account of anvil.accounts.slice(1)) await anvil.sendToken(token, account, 10n ** 20n);
+    await anvil.mine();
+    return new RoughEthereum(anvil);
+  }
+
+  newAddress(dice: Dice): string {
+    return toChecksumAddress(Buffer.from(dice.bytes(20)).toString('hex'));
+  }
+
+  pay(to: string, amount: bigint, contract: string | null): Promise<string> {
+    // From one account after the other: a dropped payment blocks no payment of another account.
+    this.#payments += 1;
+    const { accounts } = this.#anvil;
+    const from = accounts[this.#payments % accounts.length] ?? '';
+    return this.#turns.take(() =>
+      contract === null
+        ? this.#anvil.send(to, amount, { from })
+        : this.#anvil.sendToken(contract, to, amount, { from }),
+    );
+  }
+
+  mine(): Promise<void> {
+    return this.#turns.take(() => this.#anvil.mine());
+  }
+
+  reorganise({ depth, doubleSpends = null, forgets = null }: Reorganisation): Promise<boolean> {
+    return this.#turns.take(async () => {
+      const isWithin = doubleSpends !== null && (await this.#confirmations(doubleSpends)) <= depth;
+      if (isWithin) await this.#anvil.doubleSpend(doubleSpends, depth);
+      else if (forgets !== null) await this.#anvil.reorgWithout(forgets, depth);
+      else await this.#anvil.reorg(depth);
+      return isWithin;
+    });
+  }
+
+  async isMined(txid: string): Promise<boolean> {
+    const receipt = await this.#anvil.rpc<{ status: string } | null>('eth_getTransactionReceipt', txid);
+    return receipt?.status === '0x1';
+  }
+
+  async balances(addresses: readonly string[], contract: string | null): Promise<ReadonlyMap<string, bigint>> {
+    const balances = new Map<string, bigint>();
+    for (const address of addresses) balances.set(address, await this.#anvil.balance(address, contract));
+    return balances;
+  }
+
+  /** 0 for what waits; of what the node does not know, more than any depth. */
+  async #confirmations(txid: string): Promise<number> {
+    const tx = await this.#anvil.rpc<{ blockNumber: string | null } | null>('eth_getTransactionByHash', txid);
+    if (tx === null) return Number.POSITIVE_INFINITY;
+    return tx.blockNumber === null ? 0 : (await this.#anvil.height()) - Number(tx.blockNumber) + 1;
+  }
+}
+
+export class RoughLitecoin implements RoughChain {
+  readonly #litecoind: Litecoind;
+  readonly #turns = new Turns();
+  /** Payments of the wallet. */
+  readonly #paid: string[] = [];
+
+  private constructor(litecoind: Litecoind) {
+    this.#litecoind = litecoind;
+  }
+
+  static async open(litecoind: Litecoind): Promise<RoughLitecoin> {
+    // All funds of the wallet stay spendable after any reorg. There is no need to spend unconfirmed
+    // change, which is lost together with its transaction.
+    await litecoind.mineForNobody(100);
+    const pieces: [string, bigint][] = [];
+    while (pieces.length < 200) pieces.push([await litecoind.newAddress(), 4n * 10n ** 8n]);
+    await litecoind.payMany(pieces);
+    await litecoind.mineForNobody(1);
+    return new RoughLitecoin(litecoind);
+  }
+
+  newAddress(dice: Dice): string {
+    return encodeP2wpkh('rltc', dice.bytes(20));
+  }
+
+  pay(to: string, amount: bigint): Promise<string> {
+    return this.#turns.take(async () => {
+      const txid = await this.#litecoind.pay(to, amount);
+      this.#paid.push(txid);
+      return txid;
+    });
+  }
+
+  mine(): Promise<void> {
+    return this.#turns.take(() => this.#litecoind.mineForNobody(1));
+  }
+
+  reorganise({ depth, doubleSpends = null }: Reorganisation): Promise<boolean> {
+    return this.#turns.take(async () => {
+      const isWithin = doubleSpends !== null && (await this.#isReversible(doubleSpends, depth));
+      try {
+        if (isWithin) await this.#litecoind.doubleSpend(doubleSpends, depth);
+        else await this.#litecoind.reorg(depth);
+        return isWithin;
+      } catch (error) {
+        if (!(error instanceof RpcError || error instanceof NoRival)) throw error;
+        // A rival of what spends something that is gone itself can be in no block.
+        await this.#litecoind.mineForNobody(depth + 1);
+        return false;
+      } finally {
+        await this.#payAgain();
+      }
+    });
+  }
+
+  /**
+   * What the wallet paid waits for the height at which it was paid, and a node forgets what is too
+   * early.
+   */
+  async #payAgain(): Promise<void> {
+    const waiting = new Set(await this.#litecoind.rpc<string[]>('getrawmempool'));
+    for (const txid of this.#paid.slice(-50)) {
+      if (waiting.has(txid) || (await this.#confirmations(txid)) !== 0) continue;
+      const { hex } = await this.#litecoind.rpc<{ hex: string }>('gettransaction', txid);
+      await this.#litecoind.rpc('sendrawtransaction', hex).catch(() => {});
+    }
+  }
+
+  async isMined(txid: string): Promise<boolean> {
+    return (await this.#confirmations(txid)) > 0;
+  }
+
+  async balances(addresses: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
+    const balances = new Map(addresses.map((address) => [address, 0n]));
+    if (addresses.length === 0) return balances;
+    const descriptors = addresses.map((address) => `addr(${address})`);
+    const { unspents } = await this.#litecoind.rpc<{ unspents: { desc: string; amount: string }[] }>(
+      'scantxoutset',
+      'start',
+      descriptors,
+    );
+    for (const { desc, amount } of unspents) {
+      const address = /^addr\((\w+)\)/.exec(desc)?.[1] ?? '';
+      balances.set(address, (balances.get(address) ?? 0n) + (parseCoins(amount) ?? 0n));
+    }
+    return balances;
+  }
+
+  async #isReversible(txid: string, depth: number): Promise<boolean> {
+    const confirmations = await this.#confirmations(txid);
+    return confirmations >= 0 && confirmations <= depth;
+  }
+
+  /** Below 0 for what is in conflict with something on the chain. */
+  async #confirmations(txid: string): Promise<number> {
+    const { confirmations } = await this.#litecoind.rpc<{ confirmations: string }>('gettransaction', txid);
+    return Number.parseInt(confirmations, 10);
+  }
+}

@@ -1,0 +1,178 @@
+import { createHmac } from 'node:crypto';
+import {
+  type LoopbackAnswer,
+  LoopbackExchange,
+  type LoopbackOrder,
+  type LoopbackRequest,
+  shownOf,
+} from './loopback-exchange.ts';
+
+/** What Binance refuses with: status 400, a number and a text. */
+class Refusal extends Error {
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/**
+ * An exchange that speaks the protocol of Binance's spot market, with signatures that are really
+ * checked.
+ */
+export class LoopbackBinance extends LoopbackExchange {
+  readonly key = 'loopback-key';
+  readonly secret = 'a loopback secret of Binance';
+
+  protected feeCoin({ base, quote, side }: { base: string; quote: string; side: 'buy' | 'sell' }): string {
+    return side === 'buy' ? base : quote;
+  }
+
+  protected answer(request: LoopbackRequest): LoopbackAnswer {
+    try {
+      return { status: 200, body: this.#answer(request) };
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      return { status: 400, body: { code: error.code, msg: error.message } };
+    }
+  }
+
+  #answer(request: LoopbackRequest): unknown {
+    const { method, url } = request;
+    const route = `${method} ${url.pathname.replace('/api/v3/', '')}`;
+    switch (route) {
+      case 'GET time':
+        return { serverTime: Date.now() };
+      case 'GET exchangeInfo':
+        return { timezone: 'UTC', serverTime: Date.now(), rateLimits: [], symbols: [...this.books.keys()].map(market) };
+      case 'GET ticker/bookTicker': {
+        const wanted: string[] = JSON.parse(url.searchParams.get('symbols') ?? '[]');
+        return [...this.books]
+          .filter(([symbol]) => wanted.includes(idOf(symbol)))
+          .map(([symbol, book]) => {
+            const [[bidPrice = '0', bidQty = '0'] = []] = shownOf(book, 'bids');
+            const [[askPrice = '0', askQty = '0'] = []] = shownOf(book, 'asks');
+            return { symbol: idOf(symbol), bidPrice, bidQty, askPrice, askQty };
+          });
+      }
+      case 'GET depth': {
+        // https://developers.binance.com/docs/binance-spot-api-docs/rest-api/market-data-endpoints#order-book
+        const [, book] = [...this.books].find(([symbol]) => idOf(symbol) === url.searchParams.get('symbol')) ?? [];
+        if (!book) throw new Refusal(-1121, 'Invalid symbol.');
+        const limit = Number(url.searchParams.get('limit') ?? '100');
+        if (!(limit >= 1 && limit <= 5000)) throw new Refusal(-1130, "Data sent for parameter 'limit' is not valid.");
+        const side = (name: 'bids' | 'asks') => shownOf(book, name).slice(0, limit);
+        return { lastUpdateId: 1, bids: side('bids'), asks: side('asks') };
+      }
+      case 'POST order':
+        return this.#add(this.#signed(request, request.body));
+      case 'GET order': {
+        const params = this.#signed(request, url.search.slice(1));
+        const order = this.orders.findLast(
+          (one) => one.clientId === params.get('origClientOrderId') && idOf(one.symbol) === params.get('symbol'),
+        );
+        if (!order) throw new Refusal(-2013, 'Order does not exist.');
+        return info(order);
+      }
+      case 'GET myTrades': {
+        const params = this.#signed(request, url.search.slice(1));
+        return this.orders.filter((order) => numberOf(order) === params.get('orderId')).flatMap(trades);
+      }
+      default:
+        throw new Refusal(-1100, `no ${route}`);
+    }
+  }
+
+  /** https://developers.binance.com/docs/binance-spot-api-docs/rest-api/request-security */
+  #signed({ headers }: LoopbackRequest, query: string): URLSearchParams {
+    const [text = '', signature] = query.split('&signature=');
+    const params = new URLSearchParams(text);
+    if (headers['x-mbx-apikey'] !== this.key)
+      throw new Refusal(-2015, 'Invalid API-key, IP, or permissions for action.');
+    if (createHmac('sha256', this.secret).update(text).digest('hex') !== signature) {
+      throw new Refusal(-1022, 'Signature for this request is not valid.');
+    }
+    const timestamp = Number(params.get('timestamp'));
+    const window = Number(params.get('recvWindow') ?? '5000');
+    if (!(timestamp < Date.now() + 1000 && Date.now() - timestamp <= window)) {
+      throw new Refusal(-1021, 'Timestamp for this request is outside of the recvWindow.');
+    }
+    return params;
+  }
+
+  #add(params: URLSearchParams): unknown {
+    const given = Object.fromEntries(params);
+    const symbol = [...this.books.keys()].find((one) => idOf(one) === given.symbol);
+    if (!symbol) throw new Refusal(-1121, 'Invalid symbol.');
+    const { newClientOrderId: clientId = '', quantity: amount = '', price: limit = '' } = given;
+    if (!/^[.A-Z:/a-z0-9_-]{1,36}$/.test(clientId)) throw new Refusal(-1100, 'Illegal characters found in parameter.');
+    if (given.type !== 'LIMIT' || given.timeInForce !== 'IOC') throw new Refusal(-1116, 'Invalid orderType.');
+    if ((amount.split('.')[1] ?? '').length > 5) throw new Refusal(-1013, 'Filter failure: LOT_SIZE');
+    if ((limit.split('.')[1] ?? '').length > 2) throw new Refusal(-1013, 'Filter failure: PRICE_FILTER');
+    const order = this.match(symbol, { clientId, side: given.side === 'BUY' ? 'buy' : 'sell', amount, limit });
+    if (!order) throw new Refusal(-2010, 'Account has insufficient balance for requested action.');
+    return { ...info(order), transactTime: Date.now(), fills: trades(order) };
+  }
+}
+
+function idOf(symbol: string): string {
+  return symbol.replace('/', '');
+}
+
+function numberOf({ id }: LoopbackOrder): string {
+  return String(Number(id.slice(1, 6)));
+}
+
+function market(symbol: string): object {
+  const [base, quote] = symbol.split('/');
+  return {
+    symbol: idOf(symbol),
+    status: 'TRADING',
+    baseAsset: base,
+    baseAssetPrecision: 8,
+    quoteAsset: quote,
+    quotePrecision: 8,
+    quoteAssetPrecision: 8,
+    orderTypes: ['LIMIT', 'MARKET'],
+    isSpotTradingAllowed: true,
+    isMarginTradingAllowed: false,
+    permissions: ['SPOT'],
+    filters: [
+      { filterType: 'PRICE_FILTER', minPrice: '0.01000000', maxPrice: '1000000.00000000', tickSize: '0.01000000' },
+      { filterType: 'LOT_SIZE', minQty: '0.00001000', maxQty: '9000.00000000', stepSize: '0.00001000' },
+      { filterType: 'NOTIONAL', minNotional: '5.00000000', applyMinToMarket: true, maxNotional: '9000000.00000000' },
+    ],
+  };
+}
+
+function info(order: LoopbackOrder): object {
+  const { clientId, symbol, amount, filled, cost, side } = order;
+  return {
+    symbol: idOf(symbol),
+    orderId: Number(numberOf(order)),
+    orderListId: -1,
+    clientOrderId: clientId,
+    price: '0',
+    origQty: amount.toFixed(8),
+    executedQty: filled.toFixed(8),
+    cummulativeQuoteQty: cost.toFixed(8),
+    status: filled.eq(amount) ? 'FILLED' : 'EXPIRED',
+    timeInForce: 'IOC',
+    type: 'LIMIT',
+    side: side.toUpperCase(),
+  };
+}
+
+function trades({ filled, cost, fee, feeCoin }: LoopbackOrder): object[] {
+  if (filled.eq('0')) return [];
+  return [
+    {
+      price: cost.div(filled).toFixed(8),
+      qty: filled.toFixed(8),
+      commission: fee.toFixed(8),
+      commissionAsset: feeCoin,
+      tradeId: 1,
+    },
+  ];
+}

@@ -1,0 +1,213 @@
+import { createHash, createHmac } from 'node:crypto';
+import {
+  type LoopbackAnswer,
+  LoopbackExchange,
+  type LoopbackOrder,
+  type LoopbackRequest,
+  shownOf,
+} from './loopback-exchange.ts';
+
+/** Kraken's own names for a few coins. */
+const krakenNames: Readonly<Record<string, string>> = { BTC: 'XXBT', ETH: 'XETH', USD: 'ZUSD', DOGE: 'XXDG' };
+
+/**
+ * An exchange that speaks Kraken's protocol, with signatures and nonces that are really checked.
+ */
+export class LoopbackKraken extends LoopbackExchange {
+  readonly key = 'loopback-key';
+  readonly secret = Buffer.from('a loopback secret of Kraken').toString('base64');
+  #nonce = 0n;
+
+  protected feeCoin({ quote }: { quote: string }): string {
+    return quote;
+  }
+
+  protected answer(request: LoopbackRequest): LoopbackAnswer {
+    const name = request.url.pathname.split('/').at(-1) ?? '';
+    try {
+      const result = request.url.pathname.startsWith('/0/public/')
+        ? this.#public(name, request.url.searchParams)
+        : this.#private(name, request);
+      return { status: 200, body: { error: [], result } };
+    } catch (error) {
+      return { status: 200, body: { error: [error instanceof Error ? error.message : 'EGeneral:Internal error'] } };
+    }
+  }
+
+  #public(name: string, params: URLSearchParams): unknown {
+    switch (name) {
+      case 'Time':
+        return { unixtime: Math.floor(Date.now() / 1000), rfc1123: new Date().toUTCString() };
+      case 'Assets':
+        return Object.fromEntries(this.#coins().map((coin) => [nameOf(coin), asset(coin)]));
+      case 'AssetPairs':
+        return Object.fromEntries([...this.books.keys()].map((symbol) => [idOf(symbol), pair(symbol)]));
+      case 'Ticker':
+        return Object.fromEntries(
+          (params.get('pair') ?? '').split(',').map((id) => {
+            const symbol = [...this.books.keys()].find((one) => idOf(one) === id);
+            const book = symbol === undefined ? undefined : this.books.get(symbol);
+            if (!book) throw new Error('EQuery:Unknown asset pair');
+            const [[bid = '0'] = []] = shownOf(book, 'bids');
+            const [[ask = '0'] = []] = shownOf(book, 'asks');
+            const both = [bid, bid];
+            return [
+              id,
+              {
+                a: [ask, '1', '1.000'],
+                b: [bid, '1', '1.000'],
+                c: [bid, '0.1'],
+                v: both,
+                p: both,
+                t: [1, 1],
+                l: both,
+                h: both,
+                o: bid,
+              },
+            ];
+          }),
+        );
+      case 'Depth': {
+        // https://docs.kraken.com/api/docs/rest-api/get-order-book
+        const id = params.get('pair') ?? '';
+        const symbol = [...this.books.keys()].find((one) => idOf(one) === id);
+        const book = symbol === undefined ? undefined : this.books.get(symbol);
+        if (!book) throw new Error('EQuery:Unknown asset pair');
+        const count = Number(params.get('count') ?? '100');
+        if (!(count >= 1 && count <= 500)) throw new Error('EGeneral:Invalid arguments:count');
+        const now = Math.floor(Date.now() / 1000);
+        const side = (name: 'bids' | 'asks'): unknown[] =>
+          shownOf(book, name)
+            .slice(0, count)
+            .map(([price, amount]) => [price, amount, now]);
+        return { [id]: { asks: side('asks'), bids: side('bids') } };
+      }
+      default:
+        throw new Error('EGeneral:Unknown method');
+    }
+  }
+
+  #private(name: string, request: LoopbackRequest): unknown {
+    const params = new URLSearchParams(request.body);
+    this.#authenticate(request, params);
+    const id = params.get('cl_ord_id');
+    switch (name) {
+      case 'AddOrder':
+        return this.#add(params);
+      case 'QueryOrders':
+        return Object.fromEntries(
+          this.orders.filter((order) => order.id === params.get('txid')).map((order) => [order.id, info(order)]),
+        );
+      case 'OpenOrders':
+        return { open: {} };
+      case 'ClosedOrders': {
+        const found = this.orders.filter((order) => id === null || order.clientId === id);
+        return { closed: Object.fromEntries(found.map((order) => [order.id, info(order)])), count: found.length };
+      }
+      case 'Balance':
+        return Object.fromEntries([...this.balances].map(([coin, amount]) => [nameOf(coin), amount.toFixed()]));
+      default:
+        throw new Error('EGeneral:Unknown method');
+    }
+  }
+
+  /** https://docs.kraken.com/api/docs/guides/spot-rest-auth */
+  #authenticate({ url, headers, body }: LoopbackRequest, params: URLSearchParams): void {
+    const nonce = params.get('nonce') ?? '';
+    const digest = createHash('sha256')
+      .update(nonce + body)
+      .digest();
+    const sign = createHmac('sha512', Buffer.from(this.secret, 'base64'))
+      .update(url.pathname)
+      .update(digest)
+      .digest('base64');
+    if (headers['api-key'] !== this.key || headers['api-sign'] !== sign) throw new Error('EAPI:Invalid key');
+    if (!/^\d+$/.test(nonce) || BigInt(nonce) <= this.#nonce) throw new Error('EAPI:Invalid nonce');
+    this.#nonce = BigInt(nonce);
+  }
+
+  #add(params: URLSearchParams): unknown {
+    const given = Object.fromEntries(params);
+    const symbol = [...this.books.keys()].find((one) => idOf(one) === given.pair);
+    if (!symbol) throw new Error('EQuery:Unknown asset pair');
+    const { cl_ord_id: clientId = '', volume: amount = '', price: limit = '', deadline = '' } = given;
+    if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(clientId))
+      throw new Error('EGeneral:Invalid arguments:cl_ord_id');
+    if (given.ordertype !== 'limit' || given.timeinforce !== 'IOC' || given.oflags !== 'fciq') {
+      throw new Error('EGeneral:Invalid arguments');
+    }
+    const lateMs = Date.now() - new Date(deadline).getTime();
+    if (!(lateMs < 0)) throw new Error('EService:Deadline elapsed');
+    if (lateMs < -60_000) throw new Error('EGeneral:Invalid arguments:deadline');
+    if ((amount.split('.')[1] ?? '').length > 8 || (limit.split('.')[1] ?? '').length > 2) {
+      throw new Error('EOrder:Invalid price');
+    }
+    const side = given.type === 'buy' ? 'buy' : 'sell';
+    const order = this.match(symbol, { clientId, side, amount, limit });
+    if (!order) throw new Error('EOrder:Insufficient funds');
+    return { descr: { order: `${side} ${amount} ${given.pair} @ limit ${limit}` }, txid: [order.id] };
+  }
+
+  #coins(): string[] {
+    return [...new Set([...this.books.keys()].flatMap((symbol) => symbol.split('/')))];
+  }
+}
+
+function nameOf(coin: string): string {
+  return krakenNames[coin] ?? coin;
+}
+
+function idOf(symbol: string): string {
+  return symbol.split('/').map(nameOf).join('');
+}
+
+function asset(coin: string): object {
+  return { aclass: 'currency', altname: nameOf(coin).slice(-3), decimals: 10, display_decimals: 5, status: 'enabled' };
+}
+
+function pair(symbol: string): object {
+  const [base = '', quote = ''] = symbol.split('/');
+  return {
+    altname: idOf(symbol),
+    wsname: symbol,
+    aclass_base: 'currency',
+    base: nameOf(base),
+    aclass_quote: 'currency',
+    quote: nameOf(quote),
+    lot: 'unit',
+    cost_decimals: 5,
+    pair_decimals: 2,
+    lot_decimals: 8,
+    lot_multiplier: 1,
+    leverage_buy: [],
+    leverage_sell: [],
+    fees: [[0, 0.1]],
+    fees_maker: [[0, 0.1]],
+    fee_volume_currency: 'ZUSD',
+    margin_call: 80,
+    margin_stop: 40,
+    ordermin: '0.0001',
+    costmin: '0.5',
+    tick_size: '0.01',
+    status: 'online',
+  };
+}
+
+function info(order: LoopbackOrder): object {
+  const { clientId, amount, filled, cost, fee, side, symbol } = order;
+  return {
+    refid: null,
+    userref: 0,
+    cl_ord_id: clientId,
+    status: filled.eq(amount) ? 'closed' : 'canceled',
+    opentm: Date.now() / 1000,
+    closetm: Date.now() / 1000,
+    descr: { pair: idOf(symbol), type: side, ordertype: 'limit' },
+    vol: amount.toFixed(),
+    vol_exec: filled.toFixed(),
+    cost: cost.toFixed(),
+    fee: fee.toFixed(),
+    price: '0',
+    oflags: 'fciq',
+  };
+}

@@ -1,0 +1,104 @@
+import type { OutsideWorld } from '../../../src/app/outside-world.ts';
+import type {
+  ChainAdapter,
+  Pending,
+  PreparedTx,
+  SignedTx,
+  Transfer,
+  TxStatus,
+} from '../../../src/chains/chain-adapter.ts';
+import { SignerError } from '../../../src/chains/signer.ts';
+import type { VenueAnswer } from '../../../src/settlement/venues/liquidity-venue.ts';
+
+/** What waits for a block, and some transfers besides. */
+export function withWaiting({ transfers, left }: Pending, more: readonly Transfer[]): Pending {
+  const waiting = new Set(more.map(({ txid }) => txid));
+  return { transfers: [...transfers, ...more], left: new Set([...left].filter((txid) => !waiting.has(txid))) };
+}
+
+/** What the outside world does wrong at present; a test sets and clears it. */
+export class Faults {
+  /** Instead of handing a transaction to the node. */
+  broadcast: ((send: () => Promise<unknown>) => Promise<never> | Promise<void>) | null = null;
+  /** Instead of what the chain says. */
+  status: ((tx: SignedTx) => TxStatus) | null = null;
+  /** Waits in the mempool of a chain, and no block takes it. */
+  stuck: { readonly chain: string; readonly transfer: Transfer } | null = null;
+  /** Instead of what the node says of what waits for a block. */
+  pending: (() => Pending) | null = null;
+  /** Before a chain is read. */
+  scan: ((chain: string) => Promise<void>) | null = null;
+  /** Instead of how wrong the times of blocks may be. */
+  blockToleranceSec: number | null = null;
+  feeFactor = 1n;
+  signerAway = false;
+  /** Stands between the worker and the signer. */
+  signing: ((sign: () => Promise<SignedTx>) => Promise<SignedTx>) | null = null;
+  venue: ((trade: () => Promise<VenueAnswer>) => Promise<VenueAnswer>) | null = null;
+  /** Bytes that were handed to a node, by txid. */
+  readonly sent = new Map<string, Set<string>>();
+
+  /** Ports that go wrong as this says. */
+  outside(): OutsideWorld {
+    return {
+      signer: (signer) => ({
+        hotWallet: (chain) => signer.hotWallet(chain),
+        sign: async (...args) => {
+          if (this.signerAway) throw new SignerError('unavailable', 'the signer is away');
+          return this.signing ? this.signing(() => signer.sign(...args)) : signer.sign(...args);
+        },
+        revoke: async (...args) => {
+          if (this.signerAway) throw new SignerError('unavailable', 'the signer is away');
+          return signer.revoke(...args);
+        },
+      }),
+      venue: (venue) => ({
+        name: venue.name,
+        find: (clientId) => venue.find(clientId),
+        trade: (order) => (this.venue ? this.venue(() => venue.trade(order)) : venue.trade(order)),
+      }),
+      chain: (adapter) => this.#chain(adapter),
+    };
+  }
+
+  #chain(adapter: ChainAdapter): ChainAdapter {
+    const faults = this;
+    return new Proxy(adapter, {
+      get(target, name) {
+        if (name === 'broadcast') {
+          return async (tx: SignedTx) => {
+            faults.sent.set(tx.txid, (faults.sent.get(tx.txid) ?? new Set()).add(tx.raw));
+            if (!faults.broadcast) return target.broadcast(tx);
+            await faults.broadcast(() => target.broadcast(tx));
+            return { outcome: 'accepted', code: null };
+          };
+        }
+        if (name === 'status') {
+          return async (tx: SignedTx) => (faults.status ? faults.status(tx) : target.status(tx));
+        }
+        if (name === 'pending') {
+          return async (known: readonly string[]): Promise<Pending> => {
+            if (faults.pending) return faults.pending();
+            const own = faults.stuck?.chain === target.chain ? [faults.stuck.transfer] : [];
+            return withWaiting(await target.pending(known), own);
+          };
+        }
+        if (name === 'scan') {
+          return async (...args: Parameters<ChainAdapter['scan']>) => {
+            await faults.scan?.(target.chain);
+            return target.scan(...args);
+          };
+        }
+        if (name === 'prepare') {
+          return async (...args: Parameters<ChainAdapter['prepare']>): Promise<PreparedTx> => {
+            const tx = await target.prepare(...args);
+            return faults.feeFactor === 1n ? tx : { ...tx, fee: tx.fee * faults.feeFactor };
+          };
+        }
+        if (name === 'blockToleranceSec') return faults.blockToleranceSec ?? target.blockToleranceSec;
+        const value = Reflect.get(target, name, target);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+  }
+}

@@ -1,0 +1,327 @@
+import { randomBytes } from 'node:crypto';
+import { liveSigning, openNetworks } from '../../../src/app/open-networks.ts';
+import type { Settlement } from '../../../src/app/open-settlement.ts';
+import type { OutsideWorld } from '../../../src/app/outside-world.ts';
+import { loadConfig } from '../../../src/config/load-config.ts';
+import { type ReconcileRow, reconcile } from '../../../src/ledger/reconcile.ts';
+import { createLog } from '../../../src/log.ts';
+import { fromUnits, toUnits } from '../../../src/money.ts';
+import { type LocalSigner, openLocalSigner } from '../../../src/signer/local-signer.ts';
+import { signerSecret } from '../../../src/signer/secret.ts';
+import { type SignerServer, serveSigner } from '../../../src/signer/server.ts';
+import { findAnvil, randomAddress, type TokenName, withoutAnvil } from '../chains/anvil.ts';
+import { findLitecoind, withoutLitecoind } from '../chains/litecoind.ts';
+import { RealChains, type RealChainsOptions } from '../chains/real-chains.ts';
+import { createDatabase, query } from '../database/database.ts';
+import type { Reply } from '../http/contract-client.ts';
+import { TestClock } from './clock.ts';
+import { startGateway, type TestGateway } from './gateway.ts';
+import { causesOf, isAtRest, type Rows } from './orders.ts';
+
+/** The currencies of the chains of a test, as tests name them. */
+export type RealCoin = 'ETH' | 'USDT' | 'LTC';
+export type RealChain = 'ethereum' | 'litecoin';
+
+const coins = {
+  ETH: { network: 'ETH', chain: 'ethereum', decimals: 18 },
+  USDT: { network: 'ERC20', chain: 'ethereum', decimals: 6 },
+  LTC: { network: 'LTC', chain: 'litecoin', decimals: 8 },
+} as const satisfies Record<RealCoin, { network: string; chain: RealChain; decimals: number }>;
+
+/**
+ * Confirmations that a deposit needs; fewer than make it final, so that it can be reorganised after
+ * it counted.
+ */
+export const minConfirmations = 2;
+
+/**
+ * Declares tests that need nodes of both kinds; where one is absent, one test that says why they do
+ * not run.
+ */
+export function withRealChains(declare: () => void): void {
+  if (findAnvil() === null)
+    it.skip(`${withoutAnvil}: no order was made on real nodes`, () => {}); // CI requires it
+  else if (findLitecoind() !== null) declare();
+  else it.skip(`${withoutLitecoind}: no order was made on real nodes`, () => {}); // CI requires it
+}
+
+/** What a test knows of an order it made. */
+export interface RealOrder {
+  readonly id: string;
+  readonly from: RealCoin;
+  readonly to: RealCoin;
+  readonly depositAddress: string;
+  readonly recipient: string;
+  readonly refundTo: string;
+  /** Decimal text. */
+  readonly amountFrom: string;
+}
+
+export interface PaymentRow {
+  readonly id: string;
+  readonly kind: string;
+  readonly state: string;
+  readonly coin: string;
+  readonly amount: string;
+  readonly address: string;
+  readonly problem: string | null;
+}
+
+export interface AttemptRow {
+  readonly attempt: number;
+  readonly txid: string | null;
+  readonly fee: string;
+  readonly mined_height: number | null;
+  readonly dead_why: string | null;
+}
+
+export interface RealGatewayOptions {
+  /** Changes of the settings of the networks, once their nodes are there. */
+  readonly networks?: (chains: RealChains) => RealChainsOptions | Promise<RealChainsOptions>;
+  /** The contract that plays USDT; one with 6 decimals. */
+  readonly token?: TokenName;
+  /** Whether the hot wallets have coins; true unless given. */
+  readonly isFunded?: boolean;
+  readonly outside?: OutsideWorld;
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+/** The signer of a test: of this process, behind a socket as in life. */
+export class TestSigner {
+  readonly #environment: Readonly<Record<string, string>>;
+  readonly #entropy = randomBytes(32);
+  #parts: { readonly signer: LocalSigner; readonly server: SignerServer } | null = null;
+
+  constructor(environment: Readonly<Record<string, string>>) {
+    this.#environment = environment;
+  }
+
+  async start(): Promise<void> {
+    const config = loadConfig(this.#environment);
+    const live = await liveSigning(await openNetworks(config));
+    const signer = await openLocalSigner({ entropy: this.#entropy, dataDir: config.DATA_DIR, ...live });
+    const socketPath = config.SIGNER_SOCKET ?? '';
+    const server = await serveSigner({ signer, socketPath, secret: signerSecret(config), log: createLog('silent') });
+    this.#parts = { signer, server };
+  }
+
+  async stop(): Promise<void> {
+    const parts = this.#parts;
+    this.#parts = null;
+    await parts?.server.close();
+    await parts?.signer.close();
+  }
+}
+
+/** A gateway on real chains, which moves only when the test says so, on a clock of its own. */
+export interface RealGateway extends TestGateway {
+  readonly chains: RealChains;
+  readonly clock: TestClock;
+  readonly settlement: Settlement;
+  readonly signer: { start(): Promise<void>; stop(): Promise<void> };
+  /** The wallets that pay. */
+  readonly hot: Readonly<Record<RealChain, string>>;
+  order(from: RealCoin, to: RealCoin, amount: number, changes?: Record<string, unknown>): Promise<RealOrder>;
+  /** Sends coins to the order's deposit address, which no block holds yet; the txid. */
+  pay(order: RealOrder, changes?: { readonly amount?: string; readonly coin?: RealCoin }): Promise<string>;
+  /** Blocks on a chain. */
+  mine(chain: RealChain, blocks?: number): Promise<void>;
+  /** Pays, and gives the deposit its confirmations. */
+  confirm(order: RealOrder, changes?: { readonly amount?: string; readonly coin?: RealCoin }): Promise<string>;
+  /** Everything that is due. */
+  tick(): Promise<void>;
+  /** Lets time pass, and then everything that is due. */
+  wait(seconds: number): Promise<void>;
+  /** Ticks and makes blocks on both chains until the order rests. */
+  settle(order: RealOrder): Promise<void>;
+  /** Ticks and makes blocks until no payment is under way. */
+  settleAll(): Promise<void>;
+  show(order: RealOrder): Promise<Reply['json']>;
+  /** Causes of the order's moves, in order. */
+  history(order: RealOrder): Promise<string[]>;
+  payments(order: RealOrder | null): Promise<PaymentRow[]>;
+  attempts(paymentId: string): Promise<AttemptRow[]>;
+  /** What an address has by its chain, as decimal text. */
+  balance(coin: RealCoin, address: string): Promise<string>;
+  /** What an account of the book has, as decimal text. */
+  booked(account: string, coin: RealCoin): Promise<string>;
+  /** What of book and chains differs. */
+  differences(): Promise<readonly ReconcileRow[]>;
+  readonly query: Rows;
+}
+
+export async function startRealGateway(options: RealGatewayOptions = {}): Promise<RealGateway> {
+  const chains = await RealChains.start({}, options.token);
+  if (options.networks) await chains.writeNetworks(await options.networks(chains));
+  const settings = { ...chains.environment, DATA_DIR: chains.folder, KEY_PEPPER: 'p'.repeat(32) };
+  const signer = new TestSigner(settings);
+  const database = await createDatabase('empty');
+  const closing = [() => chains.stop(), () => database.drop(), () => signer.stop()];
+  const close = async (): Promise<void> => {
+    for (const each of closing.reverse()) await each();
+  };
+  try {
+    await signer.start();
+    const clock = new TestClock();
+    const gateway = await startGateway({
+      databaseUrl: database.url,
+      settings: {
+        ...settings,
+        PRICE_MAX_AGE_SEC: '86400',
+        ...options.settings,
+        ...(options.outside?.logStream ? { LOG_LEVEL: 'warn' } : {}),
+      },
+      outside: { ...options.outside, clock, background: false },
+    });
+    closing.push(() => gateway.stop());
+    const { settlement } = gateway.app;
+    if (!settlement) throw new Error('this gateway does not settle');
+    await query(database.url, 'update currency set min_confirmations = $1', [minConfirmations]);
+    await gateway.app.catalogue.refresh();
+    const hotOf = async (chain: RealChain): Promise<string> =>
+      (await settlement.adapters.get(chain)?.hotWallet())?.address ?? '';
+    const hot = { ethereum: await hotOf('ethereum'), litecoin: await hotOf('litecoin') };
+    const { key } = await gateway.partner();
+    const real = handle({ gateway, chains, clock, settlement, hot, key, databaseUrl: database.url });
+    // The scanner stands where its chain is before anything happens there.
+    await real.tick();
+    if (options.isFunded ?? true) {
+      await chains.fund(hot);
+      await real.mine('ethereum', minConfirmations);
+      await real.mine('litecoin', minConfirmations);
+      await real.tick();
+    }
+    return { ...real, signer, stop: close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+interface Parts {
+  readonly gateway: TestGateway;
+  readonly chains: RealChains;
+  readonly clock: TestClock;
+  readonly settlement: Settlement;
+  readonly hot: RealGateway['hot'];
+  readonly key: string;
+  readonly databaseUrl: string;
+}
+
+function handle(parts: Parts): Omit<RealGateway, 'signer'> {
+  const { gateway, chains, clock, settlement, key, databaseUrl } = parts;
+  const rows: Rows = (sql, values) => query(databaseUrl, sql, values);
+  const tick = (): Promise<void> => settlement.worker.tick();
+  const mine = async (chain: RealChain, blocks = 1): Promise<void> => {
+    if (chain === 'ethereum') await chains.anvil.mine(blocks);
+    else await chains.litecoind.mine(blocks);
+  };
+  const newAddress = (coin: RealCoin): Promise<string> | string =>
+    coin === 'LTC' ? chains.litecoind.newAddress() : randomAddress();
+
+  const pay: RealGateway['pay'] = (order, { amount = order.amountFrom, coin = order.from } = {}) => {
+    const units = toUnits(amount, coins[coin].decimals);
+    if (coin === 'LTC') return chains.litecoind.pay(order.depositAddress, units);
+    if (coin === 'ETH') return chains.anvil.send(order.depositAddress, units);
+    return chains.anvil.sendToken(chains.token, order.depositAddress, units);
+  };
+
+  const goOn = async (isOver: () => Promise<boolean>): Promise<void> => {
+    for (let round = 0; round < 60; round += 1) {
+      await tick();
+      if (await isOver()) return;
+      await chains.mine();
+      clock.advance(3_000);
+    }
+    throw new Error('it does not come to rest');
+  };
+
+  return {
+    ...gateway,
+    chains,
+    clock,
+    settlement,
+    hot: parts.hot,
+    query: rows,
+    tick,
+    mine,
+    pay,
+    order: async (from, to, amount, changes = {}) => {
+      const recipient = await newAddress(to);
+      const refundTo = await newAddress(from);
+      const body = {
+        coin_from: from,
+        network_from: coins[from].network,
+        coin_to: to,
+        network_to: coins[to].network,
+        amount_from: amount,
+        rate_type: 'float',
+        recipient_address: recipient,
+        refund_address: refundTo,
+        ...changes,
+      };
+      const { status, text, json } = await gateway.call('POST', '/partner/orders', { key, body });
+      if (status !== 201) throw new Error(text);
+      // Fewer than any gateway asks for: a deposit can count while its block can still be undone.
+      await rows('update exchange_order set deposit_confirmations_required = $2 where id = $1', [
+        json.id,
+        minConfirmations,
+      ]);
+      return {
+        id: json.id,
+        from,
+        to,
+        depositAddress: json.deposit_address,
+        recipient,
+        refundTo,
+        amountFrom: `${amount}`,
+      };
+    },
+    confirm: async (order, changes) => {
+      const txid = await pay(order, changes);
+      await mine(coins[order.from].chain, minConfirmations);
+      await tick();
+      return txid;
+    },
+    wait: async (seconds) => {
+      clock.advance(seconds * 1_000);
+      await tick();
+    },
+    settle: ({ id }) => goOn(() => isAtRest(rows, id)),
+    settleAll: () =>
+      goOn(async () => (await rows(`select 1 from payment where state not in ('confirmed', 'dead')`)).length === 0),
+    show: async ({ id }) => (await gateway.call('GET', `/partner/orders/${id}`, { key })).json,
+    history: ({ id }) => causesOf(rows, id),
+    payments: (order) =>
+      rows<PaymentRow>(
+        `select id, kind, state, coin, trim_scale(amount)::text as amount, address, problem
+           from payment where order_id is not distinct from $1 order by number`,
+        [order?.id ?? null],
+      ),
+    attempts: (paymentId) =>
+      rows<AttemptRow>(
+        `select attempt, txid, trim_scale(fee)::text as fee, mined_height::int as mined_height, dead_why
+           from payment_attempt where payment_id = $1 order by attempt`,
+        [paymentId],
+      ),
+    balance: async (coin, address) => {
+      const units =
+        coin === 'LTC'
+          ? await chains.litecoind.balance(address)
+          : await chains.anvil.balance(address, coin === 'ETH' ? null : chains.token);
+      return fromUnits(units, coins[coin].decimals);
+    },
+    booked: async (account, coin) => {
+      const [row] = await rows<{ amount: string }>(
+        `select trim_scale(coalesce(sum(amount), 0))::text as amount from ledger_line
+          where account = $1 and coin = $2 and network = $3`,
+        [account, coin, coins[coin].network],
+      );
+      return row?.amount ?? '';
+    },
+    differences: async () => {
+      const report = await reconcile({ orm: gateway.app.orm, adapters: settlement.adapters });
+      return report.rows.filter(({ difference }) => difference !== '0');
+    },
+  };
+}

@@ -1,0 +1,49 @@
+import fc from 'fast-check';
+import { DepositTags } from '../../../src/chains/addresses/deposit-tags.ts';
+
+const key = '0123456789abcdef'.repeat(4);
+const tags = new DepositTags(key, 0);
+const plain = (index: number): string => String((index * 2_654_435_761) % 2 ** 32);
+
+describe('destination tags', () => {
+  it('are numbers of 32 bits, one for each index', () => {
+    const index = fc.integer({ min: 1, max: 0xffffffff });
+    fc.assert(
+      fc.property(index, index, (one, other) => {
+        const tag = BigInt(tags.tag('XRP', one));
+        expect(tag >= 1n && tag <= 0xffffffffn).toBe(true);
+        expect(tags.tag('XRP', one) === tags.tag('XRP', other)).toBe(one === other);
+      }),
+    );
+    const first = Array.from({ length: 20_000 }, (_, at) => tags.tag('XRP', at + 1));
+    expect(new Set(first).size).toBe(20_000);
+  });
+
+  it('cannot be predicted from earlier ones without the key', () => {
+    const gaps = (each: DepositTags): Set<bigint> => {
+      const made = Array.from({ length: 1_000 }, (_, at) => BigInt(each.tag('XRP', at + 1)));
+      return new Set(made.slice(1).map((tag, at) => (tag - (made[at] ?? 0n) + 2n ** 32n) % 2n ** 32n));
+    };
+    // A plain multiple of the index has one gap only.
+    expect(gaps(tags).size).toBeGreaterThan(990);
+    const other = new DepositTags('f'.repeat(64), 0);
+    const same = Array.from({ length: 1_000 }, (_, at) => at + 1).filter(
+      (index) => tags.tag('XRP', index) === other.tag('XRP', index),
+    );
+    expect(same).toEqual([]);
+  });
+
+  it('of before the encryption stay as they are, and no later index gets one of them', () => {
+    const later = new DepositTags(key, 200);
+    const before = Array.from({ length: 200 }, (_, at) => later.tag('XRP', at + 1));
+    expect(before.slice(0, 3)).toEqual([1, 2, 3].map(plain));
+    const after = Array.from({ length: 20_000 }, (_, at) => later.tag('XRP', at + 201));
+    expect(new Set([...before, ...after]).size).toBe(20_200);
+  });
+
+  it('have a range, a network with tags, and a whole key', () => {
+    for (const index of [0, -1, 1.5, 2 ** 32]) expect(() => tags.tag('XRP', index)).toThrow('out of range');
+    expect(() => tags.tag('BTC', 1)).toThrow('has no tags');
+    expect(() => new DepositTags('', 0)).toThrow('64 hexadecimal digits');
+  });
+});

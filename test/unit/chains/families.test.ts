@@ -1,0 +1,32 @@
+import { chainKinds, families, familyOf } from '../../../src/chains/families.ts';
+import type { NetworkConfig } from '../../../src/chains/networks/network-config.ts';
+import { allNetworks } from '../../../src/chains/networks/networks.ts';
+
+const ethereum = { kind: 'evm', chain: 'ethereum', chainId: 1 } as unknown as NetworkConfig;
+const litecoin = { kind: 'utxo', chain: 'litecoin', net: 'regtest' } as unknown as NetworkConfig;
+
+describe('the table of families', () => {
+  it('serves chains of the table of networks, each by one family', () => {
+    const served = chainKinds.flatMap((kind) => families[kind].chains);
+    expect(new Set(served).size).toBe(served.length);
+    const known = new Set(allNetworks().map(({ chain }) => chain));
+    expect(served.filter((chain) => !known.has(chain))).toEqual([]);
+  });
+
+  it('leads from a network to its row', () => {
+    expect(familyOf(ethereum)).toBe(families.evm);
+    expect(familyOf(litecoin)).toBe(families.utxo);
+  });
+
+  it('names a network for people', () => {
+    expect(familyOf(ethereum).netName(ethereum)).toBe('chain id 1');
+    expect(familyOf(litecoin).netName(litecoin)).toBe('regtest');
+  });
+
+  it('knows the genesis of Bitcoin-like chains, and asks nodes of others', () => {
+    expect(familyOf(ethereum).genesisOf(ethereum)).toBeNull();
+    const genesis = familyOf(litecoin).genesisOf(litecoin) ?? '';
+    expect(familyOf(litecoin).identityOf(litecoin, genesis)).toBe(`utxo:${genesis}`);
+    expect(familyOf(ethereum).identityOf(ethereum, '0xabc')).toBe('evm:1:0xabc');
+  });
+});

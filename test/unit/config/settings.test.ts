@@ -1,0 +1,156 @@
+import { environmentExample } from '../../../src/config/environment-example.ts';
+import { loadConfig } from '../../../src/config/load-config.ts';
+import { settings } from '../../../src/config/settings.ts';
+import { problemsOf } from '../../support/gateway/settings.ts';
+
+describe('loadConfig', () => {
+  it('needs no setting', () => {
+    expect(loadConfig({})).toMatchObject({
+      PORT: 8080,
+      INTERNAL_PORT: 8081,
+      HOST: '127.0.0.1',
+      ROLE: 'all',
+      RATE_LIMIT_PUBLIC_PER_MIN: 60,
+    });
+  });
+
+  it('is frozen', () => {
+    expect(Object.isFrozen(loadConfig({}))).toBe(true);
+  });
+
+  it('names every wrong setting at once, each with a good value', () => {
+    const problems = problemsOf({
+      PORT: 'eighty',
+      ROLE: 'boss',
+      DATABASE_URL: 'mysql://x',
+      TRUSTED_PROXIES: 'true',
+      LOG_LEVEL: 'loud',
+    });
+    expect(problems).toHaveLength(5);
+    for (const problem of problems) expect(problem).toContain('a good value: ');
+  });
+
+  it('never echoes a secret', () => {
+    expect(problemsOf({ DATABASE_URL: 'hunter2', KEY_PEPPER: 'short-secret' }).join()).not.toMatch(
+      /hunter2|short-secret/,
+    );
+  });
+
+  it.each([
+    'true',
+    '1',
+    '2',
+    'loopback',
+    '10.0.0.0',
+    '10.0.0.0/33',
+    'fe80::/200',
+  ])('refuses %s as trusted proxies', (text) => {
+    expect(problemsOf({ TRUSTED_PROXIES: text })).toHaveLength(1);
+  });
+
+  it('refuses a public address without a shared database, Redis and TLS or a proxy, and says what to set', () => {
+    const [problem = ''] = problemsOf({ HOST: '0.0.0.0' });
+    expect(problem).toMatch(/DATABASE_URL.*REDIS_URL.*TLS_CERT_FILE.*TRUSTED_PROXIES/);
+    expect(
+      problemsOf({
+        HOST: '0.0.0.0',
+        DATABASE_URL: 'postgres://db/x',
+        REDIS_URL: 'redis://r',
+        TRUSTED_PROXIES: '10.0.0.0/8',
+      }),
+    ).toEqual([]);
+  });
+
+  it('refuses a split role on an embedded database', () => {
+    expect(problemsOf({ ROLE: 'worker' })[0]).toContain('DATABASE_URL');
+  });
+
+  it('reads versioned peppers, newest first', () => {
+    const config = loadConfig({ KEY_PEPPER: `2:${'a'.repeat(32)},1:${'b'.repeat(32)}` });
+    expect(config.KEY_PEPPER?.map((pepper) => pepper.version)).toEqual([2, 1]);
+    expect(problemsOf({ KEY_PEPPER: `1:${'a'.repeat(32)},1:${'b'.repeat(32)}` })).toHaveLength(1);
+  });
+
+  it('removes secrets from the environment of the process, and from no other', () => {
+    const secrets = {
+      SIGNER_SEED: 'ab'.repeat(32),
+      SIGNER_SECRET: 'cd'.repeat(32),
+      SIGNER_PASSPHRASE: 'correct horse battery',
+      PRICE_SOURCES: 'kraken,binance',
+      VENUE: 'kraken',
+      VENUE_KEY: 'key',
+      VENUE_SECRET: 'secret',
+      DATABASE_URL: 'postgres://db/x',
+      REDIS_URL: 'redis://r',
+    };
+    const before = { ...process.env };
+    try {
+      Object.assign(process.env, secrets, { KEY_PEPPER: `1:${'a'.repeat(32)}` });
+      const { VENUE: _, PRICE_SOURCES: __, ...texts } = secrets;
+      expect(loadConfig()).toMatchObject({ ...texts, KEY_PEPPER: [{ version: 1, secret: 'a'.repeat(32) }] });
+      for (const name of [...Object.keys(texts), 'KEY_PEPPER']) expect(process.env).not.toHaveProperty(name);
+    } finally {
+      for (const name of Object.keys(secrets)) delete process.env[name];
+      Object.assign(process.env, before);
+    }
+    loadConfig(secrets);
+    expect(secrets).toHaveProperty('SIGNER_SEED');
+  });
+
+  it('refuses a secret of the signer and a file of it at once, and shows neither', () => {
+    const [problem = ''] = problemsOf({ SIGNER_PASSPHRASE: 'hunter2', SIGNER_PASSPHRASE_FILE: 'package.json' });
+    expect(problem).toBe('SIGNER_PASSPHRASE and SIGNER_PASSPHRASE_FILE are both set: unset one of them');
+    expect(problemsOf({ SIGNER_SEED: 'hunter2', SIGNER_SECRET: 'HUNTER2' })).toHaveLength(2);
+    expect(problemsOf({ SIGNER_SEED: 'hunter2' }).join()).not.toContain('hunter2');
+  });
+
+  it('explains every setting in .env.example', () => {
+    for (const name of Object.keys(settings)) expect(environmentExample()).toContain(`\n${name}=`);
+  });
+
+  it('accepts the good value that it recommends, where it is literal', () => {
+    for (const [name, row] of Object.entries(settings)) {
+      if (row.good.startsWith('<') || name.endsWith('_FILE') || ['KEY_PEPPER', 'REDIS_URL'].includes(name)) continue;
+      expect(() => row.parse(row.good)).not.toThrow();
+    }
+  });
+});
+
+describe('settings of exchanges', () => {
+  const live = { PRICE_SOURCES: 'kraken,binance' };
+  const venue = { ...live, VENUE: 'kraken', VENUE_KEY: 'key', VENUE_SECRET: 'secret' };
+
+  it('take names, and other addresses of theirs', () => {
+    expect(loadConfig(live).PRICE_SOURCES).toEqual([
+      { name: 'kraken', origin: null },
+      { name: 'binance', origin: null },
+    ]);
+    const elsewhere = loadConfig({ ...venue, VENUE: 'kraken=http://127.0.0.1:1234' });
+    expect(elsewhere.VENUE).toEqual({ name: 'kraken', origin: 'http://127.0.0.1:1234' });
+  });
+
+  it('ask a process that trades nothing for no key', () => {
+    const api = { ROLE: 'api', DATABASE_URL: 'postgres://db/x', VENUE: 'kraken', PRICE_SOURCES: 'kraken,binance' };
+    expect(problemsOf(api)).toEqual([]);
+    expect(problemsOf({ ...live, ...api, ROLE: 'worker' })).toHaveLength(1);
+  });
+
+  it.each([
+    [{ PRICE_SOURCES: 'kraken,mtgox' }, /^PRICE_SOURCES=.*'mtgox'.*binance, kraken; a good value: kraken,binance$/],
+    [{ PRICE_SOURCES: 'kraken,kraken' }, /^PRICE_SOURCES=.*twice/],
+    [{ PRICE_SOURCES: 'kraken=http://example.com,binance' }, /^PRICE_SOURCES=.*https:/],
+    [{ PRICE_SOURCES: 'kraken=https://example.com/path,binance' }, /^PRICE_SOURCES=.*without a path/],
+    [{ PRICE_SOURCES: 'kraken' }, /^PRICE_SOURCES names 1 of the 2/],
+    [{ ...live, PRICE_OUTLIER: '0.7' }, /^PRICE_OUTLIER='0.7'.*a good value: 0.02$/],
+    [{ ...live, PRICE_STALE_SEC: '2' }, /^PRICE_STALE_SEC is below/],
+    [{ VENUE_KEY: 'key' }, /need VENUE/],
+    [{ ...live, VENUE: 'kraken', VENUE_KEY: 'key' }, /^VENUE=kraken also needs VENUE_SECRET/],
+    [{ ...venue, PRICE_SOURCES: '' }, /set PRICE_SOURCES/],
+    [{ ...venue, VENUE: 'binance' }, /VENUE_CASH=USDT/],
+    [{ ...venue, VENUE_CASH: 'dollars' }, /^VENUE_CASH='dollars'.*a good value: USD$/],
+  ])('refuse %j', (environment, problem) => {
+    const problems = problemsOf(environment);
+    expect(problems).toEqual([expect.stringMatching(problem)]);
+    expect(problems.join()).not.toMatch(/secret;|='secret'|='key'/);
+  });
+});

@@ -1,0 +1,69 @@
+import { keyScopes } from '../../../src/partners/key-scope.ts';
+import { apiRoot, readContract } from '../../../src/rest/contract.ts';
+import { type OperationRow, Operations, operationRows } from '../../../src/rest/operations.ts';
+
+interface Contracted {
+  readonly operationId: string;
+  readonly security: readonly Record<string, readonly string[]>[];
+  readonly requestBody?: unknown;
+}
+
+const contract = readContract();
+const contracted = Object.values(contract.paths ?? {}).flatMap((path) =>
+  Object.values(path as Record<string, Contracted>),
+);
+const rowOf = (id: string): OperationRow | undefined => (operationRows as Record<string, OperationRow>)[id];
+
+describe('the row of an operation', () => {
+  it('exists for each operation of the contract, and for nothing else', () => {
+    expect(Object.keys(operationRows).sort()).toEqual(contracted.map(({ operationId }) => operationId).sort());
+  });
+
+  it.each(
+    contracted.map((operation) => [operation.operationId, operation] as const),
+  )('of %s names the scope, the bucket and the body that the contract says', (id, { security, requestBody }) => {
+    const row = rowOf(id);
+    // An empty requirement means that a request without a key is allowed.
+    const needsKey = security.length > 0 && security.every((requirement) => Object.keys(requirement).length > 0);
+    expect(needsKey ? keyScopes : ['public']).toContain(row?.scope);
+    expect(needsKey ? ['partner', 'orders'] : ['anon', 'assets']).toContain(row?.bucket);
+    expect(row?.takesBody).toBe(requestBody !== undefined);
+    // One key, in either header, is all that the listener can check.
+    const schemes = security.flatMap((requirement) => Object.keys(requirement));
+    expect(['bearerKey', 'headerKey']).toEqual(expect.arrayContaining(schemes));
+  });
+});
+
+describe('the row of a request', () => {
+  let operations: Operations;
+  beforeAll(async () => {
+    operations = await Operations.compile(contract);
+  });
+  const counted = (method: string, path: string): string => {
+    const { scope, bucket } = operations.rowOf(operations.find(method, path), method, path);
+    return `${scope === 'public' ? 'public' : 'key'} ${bucket}`;
+  };
+
+  it.each([
+    ['GET', `${apiRoot}/currencies/`, 'public anon'],
+    ['GET', `${apiRoot}/partner/rates`, 'public anon'],
+    ['GET', `${apiRoot}/coin-icons/btc.svg`, 'public assets'],
+    ['POST', `${apiRoot}/partner/orders`, 'key orders'],
+    ['GET', `${apiRoot}/partner/orders/XP-7K2M9Q`, 'key partner'],
+  ])('that leads to an operation is its own: %s %s', (method, path, row) => {
+    expect(counted(method, path)).toBe(row);
+  });
+
+  it.each([
+    ['GET', `${apiRoot}/docs/swagger-ui.css`, 'public assets'],
+    ['GET', `${apiRoot}/Coin-Icons`, 'public assets'],
+    ['POST', `${apiRoot}/coin-icons/btc.svg`, 'public assets'],
+    ['POST', `${apiRoot}/partner/rates`, 'public anon'],
+    ['PUT', `${apiRoot}/partner/orders`, 'key partner'],
+    ['POST', `${apiRoot}/partner/orders/a/b`, 'key orders'],
+    ['GET', `${apiRoot}/PARTNER/orders/a/b`, 'key partner'],
+    ['GET', '/', 'public anon'],
+  ])('that leads to none is of its neighbours: %s %s', (method, path, row) => {
+    expect(counted(method, path)).toBe(row);
+  });
+});

@@ -1,0 +1,164 @@
+// Runs the benchmarks, tortures, demos and rehearsals: builds first, sets NODE_ENV, passes options
+// on.
+// Usage: npm run bench -- --help, and the same for each other group
+import { spawn } from 'node:child_process';
+import { realpathSync } from 'node:fs';
+import { constants } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { buildOrExit } from './build.js';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const jest = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', 'node_modules/jest/bin/jest.js'];
+const allFaultTests = ['--testPathIgnorePatterns', '/node_modules/', '--testTimeout', '300000', 'test/fault'];
+
+/**
+ * The programs of each group by name, each with one line for --help. A group is a script of
+ * package.json.
+ * `build` says that the program runs dist, `env` is what it gets as NODE_ENV unless that is
+ * 'production', and `args` stand before those of the caller. A group with one program of its own
+ * name takes no name.
+ */
+export const groups = {
+  bench: {
+    about: 'performance measurements; docs/performance.md explains the figures',
+    whenUnnamed: 'rest',
+    programs: {
+      rest: { file: 'test/bench/rest.ts', build: true, about: 'each REST endpoint, beside a server written by hand' },
+      arithmetic: { file: 'test/bench/arithmetic.ts', about: 'quotes, address checks, derivation, keys and ids' },
+      processes: { file: 'test/bench/processes.ts', build: true, about: 'one api process and two behind one port' },
+      growth: { file: 'test/bench/growth.ts', build: true, about: 'a database that grows to ten million orders' },
+      scan: { file: 'test/bench/scan.ts', about: 'reading blocks of real chains while many orders wait' },
+      hostile: { file: 'test/bench/hostile.ts', about: 'honest payouts beside recipients that refuse coins' },
+      settle: { file: 'test/bench/settle.ts', about: 'orders that one worker settles in a second' },
+      start: { file: 'test/bench/start.ts', build: true, about: 'time until ready, and memory, for each way to start' },
+      staff: { file: 'test/bench/staff.ts', about: "queries of the staff's dashboards at many orders" },
+      'seed-orders': { file: 'test/bench/seed-orders.ts', about: 'fills a database with orders to measure on' },
+    },
+  },
+  torture: {
+    about: 'provoked faults; docs/faults.md explains the tables',
+    whenUnnamed: 'orders',
+    programs: {
+      orders: {
+        file: 'test/fault/thousand-orders.ts',
+        build: true,
+        about: '1,000 orders while workers are killed and chains reorganise',
+      },
+      chains: { file: 'test/fault/real-chains.ts', build: true, about: '100 orders each way between real nodes' },
+      faults: { file: 'test/fault/faults.ts', build: true, about: 'dependencies are killed, hung, slowed and filled' },
+      crashes: {
+        node: jest,
+        args: allFaultTests,
+        env: null,
+        build: true,
+        about: 'tests: a kill at every crash point, lost leases, cut connections; takes options of Jest',
+      },
+    },
+  },
+  demo: {
+    about: 'one order from its creation to its payout',
+    whenUnnamed: 'sandbox',
+    programs: {
+      sandbox: { node: ['tools/demo.js'], env: null, build: true, about: 'BTC to USDT on the sandbox chains' },
+      evm: { file: 'test/demo/real-chains.ts', args: ['evm'], env: null, build: true, about: 'ETH to LTC, real nodes' },
+      utxo: {
+        file: 'test/demo/real-chains.ts',
+        args: ['utxo'],
+        env: null,
+        build: true,
+        about: 'LTC to USDT, real nodes',
+      },
+    },
+  },
+  rehearse: {
+    about: 'procedures of operators; docs/backup.md and docs/upgrades.md',
+    programs: {
+      restore: { file: 'test/deploy/restore.ts', build: true, about: 'the database is lost under load and restored' },
+      upgrade: {
+        file: 'test/deploy/upgrade.ts',
+        build: true,
+        about: 'the version before and this one on one database',
+      },
+    },
+  },
+  fuzz: { programs: { fuzz: { file: 'test/fuzz/main.ts', build: true } } },
+  soak: { programs: { soak: { file: 'test/fault/soak.ts', build: true } } },
+  economics: { programs: { economics: { file: 'test/economics/main.ts' } } },
+};
+
+/** The --help text of a group. */
+function helpOf(name, { about, whenUnnamed, programs }) {
+  const width = Math.max(...Object.keys(programs).map((program) => program.length));
+  const lines = Object.entries(programs).map(
+    ([program, { about }]) =>
+      `  ${program.padEnd(width)}  ${about}${program === whenUnnamed ? ' (when no name is given)' : ''}`,
+  );
+  const first = Object.keys(programs)[0];
+  return `Usage: npm run ${name} -- ${whenUnnamed ? '[<name>]' : '<name>'} [options]
+
+${about[0].toUpperCase()}${about.slice(1)}.
+
+${lines.join('\n')}
+
+Options of one of them: npm run ${name} -- ${whenUnnamed ?? first} --help
+`;
+}
+
+/**
+ * Chooses the program of a command line, with its arguments. Otherwise returns the text to print:
+ * help, or an error.
+ */
+export function choose(groupName, words) {
+  const group = groups[groupName];
+  if (!group)
+    return { error: `there is no group '${groupName ?? ''}'; known are: ${Object.keys(groups).join(', ')}\n` };
+  const names = Object.keys(group.programs);
+  if (names.length === 1) return { program: group.programs[names[0]], args: words };
+  const [word, ...others] = words;
+  if (word === '--help' || word === '-h') return { help: helpOf(groupName, group) };
+  if (word !== undefined && Object.hasOwn(group.programs, word)) return { program: group.programs[word], args: others };
+  const isUnnamed = word === undefined || word.startsWith('-');
+  if (isUnnamed && group.whenUnnamed) return { program: group.programs[group.whenUnnamed], args: words };
+  const fault = isUnnamed ? `${groupName} needs a name` : `${groupName} has no '${word}'`;
+  return { error: `${fault}\n\n${helpOf(groupName, group)}` };
+}
+
+/**
+ * Runs a program to its end, and ends with its exit code. Signals reach the program, which cleans
+ * up.
+ */
+function run(program, own) {
+  const { file, node = ['--import', 'tsx', file], args = [], env = 'production', build = false } = program;
+  if (build) buildOrExit();
+  const whole = ['--import', './tools/closed-output.js', ...node, ...args, ...own];
+  const environment = env === null ? process.env : { ...process.env, NODE_ENV: env };
+  const child = spawn(process.execPath, whole, { cwd: root, stdio: 'inherit', env: environment });
+  // A terminal sends SIGINT to the program itself.
+  process.on('SIGINT', () => {});
+  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  child.once('error', (error) => {
+    console.error(error.message);
+    process.exit(1);
+  });
+  child.once('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
+}
+
+function main() {
+  const [groupName, ...words] = process.argv.slice(2);
+  const { help, error, program, args } = choose(groupName, words);
+  if (help) process.stdout.write(help);
+  if (error) {
+    process.stderr.write(error);
+    process.exitCode = 2;
+  }
+  if (program) run(program, args);
+}
+
+if (realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  if (Number.parseInt(process.versions.node, 10) < 24) {
+    console.error(`Node 24 is needed, and this is ${process.version}; npm brings its own`);
+    process.exit(1);
+  }
+  await import('./closed-output.js');
+  main();
+}
