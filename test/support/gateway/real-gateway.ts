@@ -260,6 +260,8 @@ function handle(parts: Parts): Omit<RealGateway, 'signer'> {
         refund_address: refundTo,
         ...changes,
       };
+      // A test may have moved the clock by days since the last prices.
+      await gateway.app.prices.refresh(gateway.app.catalogue.coins());
       const { status, text, json } = await gateway.call('POST', '/partner/orders', { key, body });
       if (status !== 201) throw new Error(text);
       // Fewer than any gateway asks for: a deposit can count while its block can still be undone.
