@@ -210,7 +210,9 @@ export type components = {
             max_amount: number;
             /**
              * Format: int32
-             * @description Null for `float`. For `fixed`, whole seconds for which a new order gets this rate. When the market moves away from the rate, a new rate replaces it at once. 0 when the rate holds for this moment only.
+             * @description Null for `float`. For `fixed`, whole seconds for which a new order gets this rate. When
+             *     the market moves away from the rate, a new rate replaces it at once. 0 when the rate
+             *     holds for this moment only.
              */
             expires_in: number | null;
         };
@@ -537,14 +539,14 @@ export type components = {
         /** @description One or several `ETag`s of earlier answers. Longer headers are answered with 431. */
         IfNoneMatch: string;
         /**
-         * @description 1 to 255 visible ASCII characters of your choice, bare or in double quotes, for example a
-         *     UUID. The same key with the same body returns the same order.
+         * @description 1 to 255 visible ASCII characters of your choice, bare or in double quotes.
+         *     A UUID, for example. The same key with the same body returns the same order.
          */
         IdempotencyKey: string;
         /**
-         * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body (of the empty string, for a GET). Its
-         *     key is the secret: the part of the API key after the dot. Verified when present. A signature
-         *     that does not match is answered with 401.
+         * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
+         *     The key of the HMAC is the secret: the part of the API key after the dot.
+         *     Verified when present. A signature that does not match is answered with 401.
          */
         Signature: string;
     };
@@ -682,14 +684,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description 1 to 255 visible ASCII characters of your choice, bare or in double quotes, for example a
-                 *     UUID. The same key with the same body returns the same order.
+                 * @description 1 to 255 visible ASCII characters of your choice, bare or in double quotes.
+                 *     A UUID, for example. The same key with the same body returns the same order.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body (of the empty string, for a GET). Its
-                 *     key is the secret: the part of the API key after the dot. Verified when present. A signature
-                 *     that does not match is answered with 401.
+                 * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
+                 *     The key of the HMAC is the secret: the part of the API key after the dot.
+                 *     Verified when present. A signature that does not match is answered with 401.
                  */
                 "X-Signature"?: components["parameters"]["Signature"];
             };
@@ -744,9 +746,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body (of the empty string, for a GET). Its
-                 *     key is the secret: the part of the API key after the dot. Verified when present. A signature
-                 *     that does not match is answered with 401.
+                 * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
+                 *     The key of the HMAC is the secret: the part of the API key after the dot.
+                 *     Verified when present. A signature that does not match is answered with 401.
                  */
                 "X-Signature"?: components["parameters"]["Signature"];
             };

@@ -14,7 +14,7 @@ export interface CallOptions {
   readonly timeoutMs?: number;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a reply is read member by member in tests, after the contract has passed it
+// biome-ignore lint/suspicious/noExplicitAny: the contract has already checked the reply
 type Json = any;
 
 export interface Reply {
