@@ -9,6 +9,7 @@ import type { AuditLog } from '../staff/audit/audit-log.ts';
 import { OrderType } from './order-types.ts';
 import type { GraphqlContext } from './server/context.ts';
 import { StaffActionEnum, StaffActionStateEnum } from './server/enumerations.ts';
+import { ReasonArg } from './server/reason-arg.ts';
 import { RequiresPermission } from './server/requires-permission.ts';
 import { DateTime, Decimal } from './server/scalars.ts';
 import { DepositType } from './settlement.ts';
@@ -91,7 +92,7 @@ export class ActionResolver {
   @Mutation(() => ActionType, { description: 'Carries out a proposal of another member.' })
   actionApprove(
     @Arg('id', () => ID, { description: 'The proposal.' }) id: string,
-    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
+    @ReasonArg() reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<StaffAction> {
     return this.#decide(context, 'actionApprove', 'approve', id, reason);
@@ -101,7 +102,7 @@ export class ActionResolver {
   @Mutation(() => ActionType, { description: 'Rejects a proposal, or withdraws an own one.' })
   actionReject(
     @Arg('id', () => ID, { description: 'The proposal.' }) id: string,
-    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
+    @ReasonArg() reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<StaffAction> {
     return this.#decide(context, 'actionReject', 'reject', id, reason);

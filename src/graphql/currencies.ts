@@ -6,6 +6,7 @@ import { AppError } from '../errors.ts';
 import type { AuditLog } from '../staff/audit/audit-log.ts';
 import type { GraphqlContext } from './server/context.ts';
 import { omitNullish } from './server/omit-nullish.ts';
+import { ReasonArg } from './server/reason-arg.ts';
 import { RequiresPermission } from './server/requires-permission.ts';
 import { DateTime, Decimal } from './server/scalars.ts';
 
@@ -116,7 +117,7 @@ export class CurrencyResolver {
     @Arg('coin', () => String, { description: 'Ticker.' }) coin: string,
     @Arg('network', () => String, { description: 'Network.' }) network: string,
     @Arg('switches', () => CurrencySwitchesInput, { description: 'The switches.' }) switches: CurrencySwitchesInput,
-    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
+    @ReasonArg() reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<Currency> {
     return this.#change(context, 'currencySwitch', coin, network, switches, reason);
@@ -128,7 +129,7 @@ export class CurrencyResolver {
     @Arg('coin', () => String, { description: 'Ticker.' }) coin: string,
     @Arg('network', () => String, { description: 'Network.' }) network: string,
     @Arg('terms', () => CurrencyTermsInput, { description: 'The terms.' }) terms: CurrencyTermsInput,
-    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
+    @ReasonArg() reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<Currency> {
     return this.#change(context, 'currencyTerms', coin, network, terms, reason);

@@ -34,6 +34,7 @@ import { PartnerType } from './partner-types.ts';
 import { PageArgs, pageOf } from './server/connection.ts';
 import type { GraphqlContext } from './server/context.ts';
 import { omitNullish } from './server/omit-nullish.ts';
+import { ReasonArg } from './server/reason-arg.ts';
 import { RequiresPermission } from './server/requires-permission.ts';
 import { Decimal } from './server/scalars.ts';
 import { DepositType, LedgerLineType, PaymentType, TradeType } from './settlement.ts';
@@ -202,7 +203,7 @@ export class OrderResolver {
   })
   orderHold(
     @Arg('orderId', () => ID, { description: 'The order.' }) orderId: string,
-    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
+    @ReasonArg() reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<StaffAction> {
     return this.#propose(context, 'orderHold', 'hold', { orderId }, reason);
@@ -212,7 +213,7 @@ export class OrderResolver {
   @Mutation(() => ActionType, { description: 'Proposes to release a held order.' })
   orderRelease(
     @Arg('orderId', () => ID, { description: 'The order.' }) orderId: string,
-    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
+    @ReasonArg() reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<StaffAction> {
     return this.#propose(context, 'orderRelease', 'release', { orderId }, reason);
@@ -227,7 +228,7 @@ export class OrderResolver {
       address,
       tag,
     }: RefundInput,
-    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
+    @ReasonArg() reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<StaffAction> {
     if (!orderId && !depositId) throw new AppError('missing_field', 'give an orderId, or the depositId of a deposit');
@@ -239,7 +240,7 @@ export class OrderResolver {
   @Mutation(() => ActionType, { description: 'Proposes to continue the payout of a failed order.' })
   orderRetryPayout(
     @Arg('orderId', () => ID, { description: 'The order.' }) orderId: string,
-    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
+    @ReasonArg() reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<StaffAction> {
     return this.#propose(context, 'orderRetryPayout', 'retry_payout', { orderId }, reason);
@@ -249,7 +250,7 @@ export class OrderResolver {
   @Mutation(() => ActionType, { description: 'Ends a payout or refund that was never signed, and fails the order.' })
   orderMarkFailed(
     @Arg('orderId', () => ID, { description: 'The order.' }) orderId: string,
-    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
+    @ReasonArg() reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<StaffAction> {
     return this.#propose(context, 'orderMarkFailed', 'mark_failed', { orderId }, reason);
@@ -263,7 +264,7 @@ export class OrderResolver {
   orderVenuePrice(
     @Arg('orderId', () => ID, { description: 'The order.' }) orderId: string,
     @Arg('price', () => Decimal, { description: "The venue's cash for one coin." }) price: string,
-    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
+    @ReasonArg() reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<StaffAction> {
     return this.#propose(context, 'orderVenuePrice', 'venue_price', { orderId, price }, reason);

@@ -17,6 +17,7 @@ import {
 } from './partner-types.ts';
 import type { GraphqlContext } from './server/context.ts';
 import { KeyScopeEnum, PartnerStatusEnum, scopeName, scopeOf } from './server/enumerations.ts';
+import { ReasonArg } from './server/reason-arg.ts';
 import { RequiresPermission } from './server/requires-permission.ts';
 import { StatsBucketType } from './stats.ts';
 
@@ -83,7 +84,7 @@ export class PartnerResolver {
   @Mutation(() => PartnerType, { description: "Creates an active partner with the gateway's pricing and limits." })
   partnerCreate(
     @Arg('name', () => String, { description: 'Name, 1 to 200 characters.' }) name: string,
-    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
+    @ReasonArg() reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<Partner> {
     return this.#audit.act(context.actor, 'partnerCreate', reason, async (em) => {
@@ -97,7 +98,7 @@ export class PartnerResolver {
   partnerRename(
     @Arg('id', () => ID, { description: 'The partner.' }) id: string,
     @Arg('name', () => String, { description: 'Name, 1 to 200 characters.' }) name: string,
-    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
+    @ReasonArg() reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<Partner> {
     return this.#change(context, 'partnerRename', id, { name }, reason);
@@ -108,7 +109,7 @@ export class PartnerResolver {
   partnerStatus(
     @Arg('id', () => ID, { description: 'The partner.' }) id: string,
     @Arg('status', () => PartnerStatusEnum, { description: 'The new status.' }) status: PartnerStatus,
-    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
+    @ReasonArg() reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<Partner> {
     return this.#change(context, 'partnerStatus', id, { status }, reason);
@@ -121,7 +122,7 @@ export class PartnerResolver {
   partnerSignature(
     @Arg('id', () => ID, { description: 'The partner.' }) id: string,
     @Arg('required', () => Boolean, { description: 'Whether order requests must be signed.' }) required: boolean,
-    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
+    @ReasonArg() reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<Partner> {
     return this.#change(context, 'partnerSignature', id, { requireSignature: required }, reason);
@@ -132,7 +133,7 @@ export class PartnerResolver {
   partnerPricing(
     @Arg('id', () => ID, { description: 'The partner.' }) id: string,
     @Arg('pricing', () => PricingInput, { description: 'The fees.' }) { float, fixed }: PricingInput,
-    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
+    @ReasonArg() reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<Partner> {
     const changes = {
@@ -155,7 +156,7 @@ export class PartnerResolver {
       floatExposureUsd,
       keepsFixedCaps,
     }: LimitsInput,
-    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
+    @ReasonArg() reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<Partner> {
     const changes = {
@@ -175,7 +176,7 @@ export class PartnerResolver {
   keyIssue(
     @Arg('partnerId', () => ID, { description: 'The partner.' }) partnerId: string,
     @Arg('key', () => KeyInput, { nullable: true, description: 'Properties of the key.' }) key: KeyInput | null,
-    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
+    @ReasonArg() reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<IssuedKey> {
     return this.#audit.act(context.actor, 'keyIssue', reason, async (em) => {
@@ -191,7 +192,7 @@ export class PartnerResolver {
     @Arg('keyId', () => ID, { description: 'The old key.' }) keyId: string,
     @Arg('hours', () => Int, { defaultValue: 24, description: 'Hours until the old key expires, 0 to 168.' })
     hours: number,
-    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
+    @ReasonArg() reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<IssuedKey> {
     return this.#audit.act(context.actor, 'keyRoll', reason, async (em) => {
@@ -205,7 +206,7 @@ export class PartnerResolver {
   keyChange(
     @Arg('keyId', () => ID, { description: 'The key.' }) keyId: string,
     @Arg('key', () => KeyInput, { description: 'The new properties.' }) key: KeyInput,
-    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
+    @ReasonArg() reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<ApiKey> {
     return this.#audit.act(context.actor, 'keyChange', reason, async (em) => {
@@ -219,7 +220,7 @@ export class PartnerResolver {
   @Mutation(() => ApiKeyType, { description: 'Revokes a key at once.' })
   keyRevoke(
     @Arg('keyId', () => ID, { description: 'The key.' }) keyId: string,
-    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
+    @ReasonArg() reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<ApiKey> {
     return this.#audit.act(context.actor, 'keyRevoke', reason, async (em) => {

@@ -12,6 +12,7 @@ import type { AuditLog } from '../staff/audit/audit-log.ts';
 import { ActionType } from './actions.ts';
 import type { GraphqlContext } from './server/context.ts';
 import { enumOf } from './server/enums.ts';
+import { ReasonArg } from './server/reason-arg.ts';
 import { RequiresPermission } from './server/requires-permission.ts';
 import { DateTime, Decimal } from './server/scalars.ts';
 import { StaffNameType, staffName } from './staff-types.ts';
@@ -154,7 +155,7 @@ export class PayoutResolver {
     @Arg('coin', () => String, { nullable: true, description: 'Coin; omitted with network for all assets.' })
     coin: string | null,
     @Arg('network', () => String, { nullable: true, description: 'Network.' }) network: string | null,
-    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
+    @ReasonArg() reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<PayoutHold> {
     return this.#audit.act(context.actor, 'payoutStop', reason, async (em) => {
@@ -178,7 +179,7 @@ export class PayoutResolver {
       description: 'End it although its cause stands. The same finding then opens no other hold.',
     })
     acknowledges: boolean,
-    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
+    @ReasonArg() reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<StaffAction> {
     if (!isUuid(holdId)) throw new AppError('hold_not_found', 'there is no such hold of payouts');

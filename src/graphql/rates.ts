@@ -23,6 +23,7 @@ import type { RateService } from '../rates/rate-service.ts';
 import type { AuditLog } from '../staff/audit/audit-log.ts';
 import type { GraphqlContext } from './server/context.ts';
 import { RateTypeEnum } from './server/enumerations.ts';
+import { ReasonArg } from './server/reason-arg.ts';
 import { RequiresPermission } from './server/requires-permission.ts';
 import { DateTime, Decimal } from './server/scalars.ts';
 import { StaffNameType, staffName } from './staff-types.ts';
@@ -213,7 +214,7 @@ export class RateResolver {
   })
   async priceOverride(
     @Arg('input', () => PriceOverrideInput, { description: 'The price.' }) input: PriceOverrideInput,
-    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
+    @ReasonArg() reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<PriceOverride> {
     const override = await this.#audit.act(context.actor, 'priceOverride', reason, async (em) => {
@@ -234,7 +235,7 @@ export class RateResolver {
   async priceOverrideEnd(
     @Arg('coinFrom', () => String, { description: 'Source coin.' }) coinFrom: string,
     @Arg('coinTo', () => String, { description: 'Destination coin.' }) coinTo: string,
-    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
+    @ReasonArg() reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<PriceOverride> {
     const override = await this.#audit.act(context.actor, 'priceOverrideEnd', reason, async (em) => {

@@ -9,6 +9,7 @@ import type { StaffMember, StaffRole } from '../staff/staff-member.entity.ts';
 import type { StaffService } from '../staff/staff-service.ts';
 import type { GraphqlContext } from './server/context.ts';
 import { StaffRoleEnum } from './server/enumerations.ts';
+import { ReasonArg } from './server/reason-arg.ts';
 import { RequiresPermission } from './server/requires-permission.ts';
 import { StaffChangeOutcomeType, StaffChangeType } from './staff-changes.ts';
 import { StaffMemberType, ViewerType } from './staff-types.ts';
@@ -57,7 +58,7 @@ export class StaffResolver {
   staffInvite(
     @Arg('email', () => String, { description: 'E-mail address.' }) email: string,
     @Arg('role', () => StaffRoleEnum, { description: 'Role of the member.' }) role: StaffRole,
-    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
+    @ReasonArg() reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<StaffChangeOutcome> {
     return this.#propose(context, 'staffInvite', { change: 'invite', email, role, reason });
@@ -70,7 +71,7 @@ export class StaffResolver {
   staffRole(
     @Arg('id', () => ID, { description: 'The member.' }) id: string,
     @Arg('role', () => StaffRoleEnum, { description: 'The new role.' }) role: StaffRole,
-    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
+    @ReasonArg() reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<StaffChangeOutcome> {
     return this.#propose(context, 'staffRole', { change: 'role', memberId: id, role, reason });
@@ -82,7 +83,7 @@ export class StaffResolver {
   })
   staffToken(
     @Arg('id', () => ID, { description: 'The member.' }) id: string,
-    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
+    @ReasonArg() reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<StaffChangeOutcome> {
     return this.#propose(context, 'staffToken', { change: 'token', memberId: id, reason });
@@ -94,7 +95,7 @@ export class StaffResolver {
   })
   staffRevoke(
     @Arg('id', () => ID, { description: 'The member.' }) id: string,
-    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
+    @ReasonArg() reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<StaffChangeOutcome> {
     return this.#propose(context, 'staffRevoke', { change: 'revoke', memberId: id, reason });
@@ -104,7 +105,7 @@ export class StaffResolver {
   @Mutation(() => StaffChangeOutcomeType, { description: 'Carries out a change of staff that another admin proposed.' })
   staffChangeApprove(
     @Arg('id', () => ID, { description: 'The change.' }) id: string,
-    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
+    @ReasonArg() reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<StaffChangeOutcome> {
     return this.#decide(context, 'staffChangeApprove', 'approve', id, reason);
@@ -116,7 +117,7 @@ export class StaffResolver {
   })
   staffChangeReject(
     @Arg('id', () => ID, { description: 'The change.' }) id: string,
-    @Arg('reason', () => String, { description: 'Reason for the audit log.' }) reason: string,
+    @ReasonArg() reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<StaffChangeOutcome> {
     return this.#decide(context, 'staffChangeReject', 'reject', id, reason);

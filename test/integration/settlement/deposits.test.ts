@@ -10,7 +10,7 @@ import {
   second,
   status,
   withFaultyGateway,
-} from '../../support/gateway/exceptions.ts';
+} from '../../support/gateway/faulty-gateway.ts';
 
 withFaultyGateway();
 

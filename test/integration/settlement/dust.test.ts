@@ -1,6 +1,14 @@
 import { Big } from '../../../src/money.ts';
-import { Faults } from '../../support/faults/faults.ts';
-import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
+import {
+  faults,
+  gateway,
+  networkFee,
+  payments,
+  status,
+  waitInMempool,
+  withFaultyGateway,
+} from '../../support/gateway/faulty-gateway.ts';
+import type { MadeOrder } from '../../support/gateway/settled-gateway.ts';
 
 // Deposits below the order's minimum, which any stranger can send to any deposit address.
 
@@ -10,28 +18,9 @@ const small = '0.0001';
 /** Worth less than its refund's fee. */
 const dust = '0.00002';
 
-const faults = new Faults();
-let gateway: SettledGateway;
+withFaultyGateway();
 
-beforeAll(async () => {
-  gateway = await startSettledGateway({ outside: faults.outside() });
-});
-afterAll(async () => {
-  try {
-    expect(await gateway.differences()).toEqual([]);
-  } finally {
-    await gateway?.stop();
-  }
-});
-afterEach(() => {
-  faults.scan = null;
-  faults.stuck = null;
-});
-
-const show = async (order: MadeOrder) => gateway.show(order);
-const status = async (order: MadeOrder): Promise<string> => (await show(order)).status;
-
-/** Pays in a block of its own, and what follows at once. */
+/** Sends a deposit in a block of its own, and lets settlement run once. Returns the txid. */
 async function mined(order: MadeOrder, amount?: string): Promise<string> {
   const txid = await gateway.deposit(order, amount === undefined ? {} : { amount });
   await gateway.mine('BTC');
@@ -52,55 +41,54 @@ async function problems({ id }: MadeOrder): Promise<(string | null)[]> {
   return rows.map(({ problem }) => problem);
 }
 
-const payments = ({ id }: MadeOrder): Promise<{ kind: string; state: string; amount: string }[]> =>
-  gateway.query(
-    `select kind, state, trim_scale(amount)::text as amount from payment where order_id = $1 order by number`,
-    [id],
-  );
-
-const refundOf = (amount: string): string =>
-  new Big(amount).minus(gateway.app.catalogue.find('BTC', 'BTC')?.networkFee ?? '0').toFixed();
+const refundOf = async (amount: string): Promise<string> =>
+  new Big(amount).minus(await networkFee('BTC', 'BTC')).toFixed();
 
 describe('a deposit below the minimum', () => {
   it('in a block ahead of the real deposit does not fail the order', async () => {
     const order = await gateway.order();
     const real = await gateway.deposit(order);
     await gateway.tick();
-    expect(await show(order)).toMatchObject({ status: 'confirming', deposit_txid: real, deposit_confirmations: 0 });
+    expect(await gateway.show(order)).toMatchObject({
+      status: 'confirming',
+      deposit_txid: real,
+      deposit_confirmations: 0,
+    });
     await gateway.settlement.sandbox.drop('bitcoin', real);
     await mined(order, dust);
     await gateway.mine('BTC', 2);
     await gateway.tick();
     const again = await mined(order);
     await gateway.settle(order);
-    expect(await show(order)).toMatchObject({ status: 'completed', deposit_txid: again });
+    expect(await gateway.show(order)).toMatchObject({ status: 'completed', deposit_txid: again });
     expect(await gateway.history(order)).not.toContain('below_minimum');
   });
 
   it('mined while the real deposit waits in the mempool does not take its place', async () => {
     const order = await gateway.order();
-    const address = { address: order.depositAddress, tag: order.depositTag, contract: null, amount: 1_000_000n };
-    const txid = 'ab'.repeat(32);
-    faults.stuck = { chain: 'bitcoin', transfer: { key: `${txid}:0`, txid, ...address } };
-    await gateway.tick();
+    const txid = await waitInMempool(order);
     for (const amount of [dust, small]) await mined(order, amount);
     await gateway.mine('BTC', 2);
     await gateway.tick();
-    expect(await show(order)).toMatchObject({ status: 'confirming', deposit_txid: txid, deposit_confirmations: 0 });
+    expect(await gateway.show(order)).toMatchObject({
+      status: 'confirming',
+      deposit_txid: txid,
+      deposit_confirmations: 0,
+    });
     faults.stuck = null;
     const real = await mined(order);
     await gateway.settle(order);
-    expect(await show(order)).toMatchObject({ status: 'completed', deposit_txid: real });
+    expect(await gateway.show(order)).toMatchObject({ status: 'completed', deposit_txid: real });
   });
 
   it('does not end the waiting, sixty times over', async () => {
     const order = await gateway.order();
     for (let sent = 0; sent < 60; sent++) await gateway.deposit(order, { amount: dust });
     await gateway.tick();
-    expect(await show(order)).toMatchObject({ status: 'waiting_deposit', deposit_txid: null });
+    expect(await gateway.show(order)).toMatchObject({ status: 'waiting_deposit', deposit_txid: null });
     await gateway.mine('BTC', 3);
     await gateway.tick();
-    expect(await show(order)).toMatchObject({
+    expect(await gateway.show(order)).toMatchObject({
       status: 'waiting_deposit',
       deposit_txid: null,
       deposit_confirmations: null,
@@ -108,7 +96,7 @@ describe('a deposit below the minimum', () => {
     expect(await payments(order)).toEqual([]);
     const real = await mined(order);
     await gateway.settle(order);
-    expect(await show(order)).toMatchObject({ status: 'completed', deposit_txid: real });
+    expect(await gateway.show(order)).toMatchObject({ status: 'completed', deposit_txid: real });
     expect(new Set(await problems(order))).toEqual(new Set(['below_fee', null]));
     expect(await payments(order)).toMatchObject([{ kind: 'payout', state: 'confirmed' }]);
   });
@@ -122,7 +110,7 @@ describe('a deposit below the minimum', () => {
     expect(await status(order)).toBe('completed');
     expect((await payments(order)).toSorted((a, b) => a.kind.localeCompare(b.kind))).toMatchObject([
       { kind: 'payout', state: 'confirmed' },
-      { kind: 'refund', state: 'confirmed', amount: refundOf(small) },
+      { kind: 'refund', state: 'confirmed', amount: await refundOf(small) },
     ]);
   });
 });
@@ -140,7 +128,9 @@ describe('an order that got less than the minimum only', () => {
     await gateway.settle(order);
     expect(await gateway.history(order)).toEqual(['created', 'below_minimum', 'refund_confirmed']);
     const sent = (await payments(order)).map(({ kind, amount }) => `${kind} ${amount}`);
-    expect(sent.toSorted()).toEqual([`refund ${refundOf(small)}`, `refund ${refundOf('0.0002')}`].toSorted());
+    expect(sent.toSorted()).toEqual(
+      [`refund ${await refundOf(small)}`, `refund ${await refundOf('0.0002')}`].toSorted(),
+    );
     expect(await problems(order)).toEqual([null, null, 'below_fee']);
   });
 
@@ -164,9 +154,7 @@ describe('an order that got less than the minimum only', () => {
 
   it('waits for its confirmations after the window, but not for longer than the grace', async () => {
     const [soon, never] = [await gateway.order(), await gateway.order()];
-    const address = { address: never.depositAddress, tag: null, contract: null, amount: 10_000n };
-    const txid = 'cd'.repeat(32);
-    faults.stuck = { chain: 'bitcoin', transfer: { key: `${txid}:0`, txid, ...address } };
+    await waitInMempool(never, 10_000n);
     await pass(29);
     await mined(soon, small);
     await pass(2);
@@ -176,7 +164,7 @@ describe('an order that got less than the minimum only', () => {
     await gateway.tick();
     expect(await status(soon)).toBe('refunding');
     await pass(10);
-    expect(await show(never)).toMatchObject({ status: 'expired', deposit_txid: null });
+    expect(await gateway.show(never)).toMatchObject({ status: 'expired', deposit_txid: null });
     await gateway.settle(soon);
     expect(await status(soon)).toBe('refunded');
   });
@@ -202,7 +190,7 @@ describe('an order that got less than the minimum only', () => {
     expect(await status(order)).toBe('confirming');
     await gateway.reorg('BTC', 2, false);
     await gateway.tick();
-    expect(await show(order)).toMatchObject({ status: 'waiting_deposit', deposit_txid: null });
+    expect(await gateway.show(order)).toMatchObject({ status: 'waiting_deposit', deposit_txid: null });
     expect(await payments(order)).toEqual([]);
     await pass(31);
     await gateway.settle(order);

@@ -14,7 +14,7 @@ import {
   staffRefund,
   status,
   withFaultyGateway,
-} from '../../support/gateway/exceptions.ts';
+} from '../../support/gateway/faulty-gateway.ts';
 
 withFaultyGateway();
 

@@ -1,25 +1,10 @@
 import { attention } from '../../../src/reports/attention.ts';
-import { Faults } from '../../support/faults/faults.ts';
-import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
+import { faults, gateway, withFaultyGateway } from '../../support/gateway/faulty-gateway.ts';
+import type { MadeOrder } from '../../support/gateway/settled-gateway.ts';
 
 // Users choose when, how often and how much they pay in excess; refunds of that have bounds.
 
-const faults = new Faults();
-let gateway: SettledGateway;
-
-beforeAll(async () => {
-  gateway = await startSettledGateway({ outside: faults.outside() });
-});
-afterAll(async () => {
-  try {
-    expect(await gateway.differences()).toEqual([]);
-  } finally {
-    await gateway?.stop();
-  }
-});
-afterEach(() => {
-  faults.feeFactor = 1n;
-});
+withFaultyGateway();
 
 const refunds = ({ id }: MadeOrder): Promise<{ state: string; problem: string | null }[]> =>
   gateway.query(`select state, problem from payment where order_id = $1 and kind = 'refund' order by number`, [id]);

@@ -12,9 +12,9 @@ import {
   status,
   waitInMempool,
   withFaultyGateway,
-} from '../../support/gateway/exceptions.ts';
+} from '../../support/gateway/faulty-gateway.ts';
 
-withFaultyGateway();
+withFaultyGateway({ losesDeposits: true });
 
 describe('a chain with a reorg', () => {
   it('lets an order wait again, and takes the deposit when it comes back', async () => {
