@@ -89,7 +89,7 @@ const read = (path: string, key: string, headers: Record<string, string> = {}) =
   gateway.call('GET', `/partner/orders/${path}`, { key, headers });
 
 describe("another partner's order", () => {
-  it.each(Object.entries(spellings))('%s is told from an unknown one by nothing', async (spelling, spell) => {
+  it.each(Object.entries(spellings))('%s gets the same answer as an unknown order', async (spelling, spell) => {
     await changingNothing(gateway, async () => {
       for (const [claim, { query = '', headers }] of Object.entries(claims())) {
         for (const [own, unknown] of [
@@ -105,11 +105,11 @@ describe("another partner's order", () => {
     });
   });
 
-  it('stays readable by its owner meanwhile', async () => {
+  it('stays readable by its own partner during the attack', async () => {
     expect((await read(order.id, owner.key)).json).toMatchObject({ id: order.id, short_id: order.short_id });
   });
 
-  it('is looked up with the SQL statement and plan of an unknown one', async () => {
+  it('is looked up with the same SQL statement and plan as an unknown order', async () => {
     const runs = async (id: string) => {
       statements.length = 0;
       await read(id, thief.key);
@@ -137,7 +137,7 @@ describe("another partner's order", () => {
     }
   });
 
-  it('is not returned by the stored idempotent answer of its owner', async () => {
+  it('is not returned by the idempotency key of its own partner', async () => {
     const repeat = { headers: { 'Idempotency-Key': 'the-same-for-both' }, body: orderBody() };
     const first = await gateway.call('POST', '/partner/orders', { key: owner.key, ...repeat });
     const second = await gateway.call('POST', '/partner/orders', { key: thief.key, ...repeat });
@@ -148,8 +148,8 @@ describe("another partner's order", () => {
   });
 });
 
-describe('an id', () => {
-  it('cannot be found by counting from an own id', async () => {
+describe('an order id', () => {
+  it('cannot be found by counting on from the id of an own order', async () => {
     const { json } = await gateway.call('POST', '/partner/orders', { key: thief.key, body: orderBody() });
     const number = BigInt(`0x${json.id.replaceAll('-', '')}`);
     for (let step = -8n; step <= 8n; step++) {

@@ -23,7 +23,7 @@ import { attempt } from '../support/jest/attempts.ts';
  * - test/integration/staff/oidc.test.ts: an identity provider.
  */
 
-describe('a price source that lies', () => {
+describe('a price source with false prices', () => {
   const priced = (text: string) => (price: SourcePrice) => ({ ...price, price: text });
   const times = (factor: number) => (price: SourcePrice) => ({ ...price, price: String(Number(price.price) * factor) });
   /** What becomes of a true price; each is told of a coin of its own. */
@@ -98,7 +98,7 @@ describe('a price source that lies', () => {
     }
   });
 
-  it('sells nothing once the last true price is old', async () => {
+  it('stops all quotes and orders once the last true price is too old', async () => {
     for (const { coin } of currencies) liars.set(coin, priced('-1'));
     await refreshed();
     clock.advance(61_000);
@@ -117,7 +117,7 @@ describe('a price source that lies', () => {
   });
 });
 
-describe('exchanges that answer with anything', () => {
+describe('exchanges with malformed or false tickers', () => {
   const kraken = new LoopbackKraken();
   const binance = new LoopbackBinance();
   let gateway: TestGateway;
@@ -160,7 +160,7 @@ describe('exchanges that answer with anything', () => {
     }),
   });
 
-  it('move no quote beyond what the other one says', async () => {
+  it('cannot move a quote past the price of the other exchange', async () => {
     const told = async () => {
       const { status, json } = await gateway.call('GET', '/partner/rates?coin_from=BTC&coin_to=ETH&amount=1');
       return status === 200 ? Math.round(json.rate) : status;
@@ -205,7 +205,7 @@ describe('exchanges that answer with anything', () => {
   });
 });
 
-describe('behind an order', () => {
+describe('a malformed answer of a venue or a node', () => {
   const faults = new Faults();
   /** Changes what a node tells of the chain, between the node and the gateway. */
   let lie: ((found: ScanResult, chain: string) => ScanResult) | null = null;
@@ -253,7 +253,7 @@ describe('behind an order', () => {
     ['a web page', '<html>'],
     ['no amount', undefined],
     ['an object', {}],
-  ])('a venue that says it bought %s causes no payout, and the true fill is paid once', async (what, bought) => {
+  ])('a venue that claims to have bought %s causes no payout, and the true fill is paid once', async (what, bought) => {
     const order = await gateway.order();
     await gateway.deposit(order);
     faults.venue = async (trade) => {
@@ -274,7 +274,7 @@ describe('behind an order', () => {
     attempt(`payouts after a fill of ${what}`, (await payouts(order)).length, 1);
   });
 
-  it('a venue that answers with anything else causes no payout', async () => {
+  it('a malformed answer of the venue causes no payout', async () => {
     for (const answer of [
       null,
       undefined,
@@ -296,7 +296,7 @@ describe('behind an order', () => {
     }
   });
 
-  it('a node that tells of one transfer twice gets it credited once', async () => {
+  it('a transfer that a node reports twice is credited once', async () => {
     const order = await gateway.order();
     const other = await gateway.order();
     await gateway.deposit(order);

@@ -89,7 +89,7 @@ function forgeries(own: string, other: string, staffToken: string): Record<strin
   };
 }
 
-describeWithRedis('keys at every node', () => {
+describeWithRedis('keys at each of two gateway nodes', () => {
   const clock = new TestClock();
   let redis: TestRedis;
   let nodes: [TestGateway, TestGateway];
@@ -110,7 +110,7 @@ describeWithRedis('keys at every node', () => {
     await redis?.stop();
   });
 
-  it('are refused with the same answer for every fault, and nothing changes', async () => {
+  it('with any fault are refused with one same answer, and nothing changes', async () => {
     const own = await nodes[0].partner();
     const other = await nodes[0].partner();
     const { token } = await newMember(nodes[0], 'admin');
@@ -135,7 +135,7 @@ describeWithRedis('keys at every node', () => {
     });
   });
 
-  it('that are forged get public prices and limits, not those of the partner they name', async () => {
+  it('that are forged get public prices and limits, not the prices and limits of the partner', async () => {
     const { id, keyId } = await nodes[0].partner();
     await nodes[0].partners.change(id, { feeRateFloat: '0', rateLimitPerMin: 7 });
     const rate = '/partner/rates?coin_from=BTC&coin_to=ETH&amount=1';
@@ -169,7 +169,7 @@ describeWithRedis('keys at every node', () => {
     attempt('a key past its successor', await statuses(rolled.key), [401, 401, 401, 401]);
   });
 
-  it('that are revoked create nothing at once, and soon read nothing', async () => {
+  it('that are revoked create no order from then on, and soon read nothing', async () => {
     const { id, keyId, key } = await nodes[0].partner();
     const idle = await nodes[0].partner();
     for (const node of nodes) {
@@ -195,7 +195,7 @@ describeWithRedis('keys at every node', () => {
   });
 });
 
-describe('at one node', () => {
+describe('keys and signatures at one gateway node', () => {
   let gateway: SettledGateway;
   let partner: { id: string; keyId: string; key: string };
   let other: { id: string; key: string };
@@ -229,7 +229,7 @@ describe('at one node', () => {
       ['in the body', (key) => ({ raw: JSON.stringify(orderBody({ api_key: key })) })],
     ];
 
-    it.each(places)('%s is no key', async (place, place_) => {
+    it.each(places)('%s is not accepted as a key', async (place, place_) => {
       const { headers = {}, path = '/partner/orders', raw } = place_(partner.key);
       await changingNothing(gateway, async () => {
         const body = raw === undefined ? { body: orderBody() } : { raw };
@@ -334,7 +334,7 @@ describe('at one node', () => {
       });
     });
 
-    it('that is required cannot be avoided by other spellings of the request', async () => {
+    it('that is required cannot be avoided by another spelling of the request', async () => {
       const { id, key } = await gateway.partner();
       await gateway.partners.change(id, { requireSignature: true });
       const good = hmac(partsOf(key).secret).digest('hex');

@@ -10,7 +10,7 @@ import { openSocket, refusedOn, socketUrl, upgradeStatus } from '../support/staf
  * signatures of partners are in api2-authentication.test.ts.
  */
 
-describe('at one node', () => {
+describe('staff sessions at one gateway node', () => {
   let gateway: SettledGateway;
   let partner: { id: string; keyId: string; key: string };
 
@@ -34,7 +34,7 @@ describe('at one node', () => {
       return { browser, member, Origin: gateway.app.internalUrl };
     };
 
-    it('is never an id that an attacker chose before (session fixation)', async () => {
+    it('never uses an id that an attacker chose before (session fixation)', async () => {
       const chosen = 'A'.repeat(43);
       const member = await newMember(gateway, 'admin');
       const browser = new StaffBrowser(gateway.app.internalUrl);
@@ -48,7 +48,7 @@ describe('at one node', () => {
       expect(browser.cookie).not.toBe(before);
     });
 
-    it('is not opened by a token as cookie, a cookie as token, two cookies, both at once, or a key of a partner', async () => {
+    it('is not opened by a token in the cookie, a cookie as token, two cookies, cookie and token together, or a partner key', async () => {
       const { browser, Origin } = await signedIn('viewer');
       const admin = await newMember(gateway, 'admin');
       const secret = browser.cookies.get('__Host-staff') ?? '';
@@ -108,7 +108,7 @@ describe('at one node', () => {
       }
     });
 
-    it('is not started by messages on an open WebSocket', async () => {
+    it('is not opened by messages on an open WebSocket', async () => {
       const url = socketUrl(gateway.app.internalUrl);
       const { token } = await newMember(gateway, 'admin');
       attempt('no token', await upgradeStatus(url, {}), 401);
@@ -117,7 +117,7 @@ describe('at one node', () => {
       attempt('a key of a partner', await upgradeStatus(url, { Authorization: `Bearer ${partner.key}` }), 401);
     });
 
-    it('ends with the role, the token and the member', async () => {
+    it('ends when the role, the token or the member changes', async () => {
       const admin = await newMember(gateway, 'admin');
       const other = await newMember(gateway, 'admin');
       const { browser, member, Origin } = await signedIn('admin');
@@ -141,7 +141,7 @@ describe('at one node', () => {
       attempt('signing in anew', (await browser.post('/sign-in', { token })).status, 401);
     });
 
-    it('is proven again by each subscription of an open WebSocket', async () => {
+    it('is checked again at each subscription of an open WebSocket', async () => {
       const admin = await newMember(gateway, 'admin');
       const member: Member = await newMember(gateway, 'viewer');
       const socket = await openSocket(gateway.app.internalUrl, member.token);
@@ -154,7 +154,7 @@ describe('at one node', () => {
 });
 
 describe('a client that guesses tokens', () => {
-  it('is soon refused a WebSocket before its token is read', async () => {
+  it('is soon refused every WebSocket, before the gateway reads its token', async () => {
     const small = await startSettledGateway({ settings: { RATE_LIMIT_SIGN_IN_PER_MIN: '3' } });
     try {
       const statuses: number[] = [];

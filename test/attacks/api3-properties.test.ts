@@ -38,8 +38,8 @@ const good = JSON.stringify(orderBody());
 /** The body with more text at its start. */
 const withText = (text: string) => `{${text},${good.slice(1)}`;
 
-describe('a property that no request may set', () => {
-  it('of the table, of the answer or of a prototype is refused, wherever it stands', async () => {
+describe('a property that a request must not set', () => {
+  it('of the table, of the answer or of a prototype is refused at every place of the body', async () => {
     const columns = await query<{ column_name: string }>(
       gateway.databaseUrl,
       `select column_name from information_schema.columns where table_schema = 'public'
@@ -88,7 +88,7 @@ describe('a property that no request may set', () => {
     });
   });
 
-  it('is not set by a body within the body', async () => {
+  it('is not set by a body nested in the body', async () => {
     await changingNothing(gateway, async () => {
       for (const raw of [
         `[${good}]`,
@@ -117,7 +117,7 @@ describe('a property that no request may set', () => {
     );
   });
 
-  it('of a query is not read from lists, objects and prototypes', async () => {
+  it('of a query is not read from a list, an object or a prototype', async () => {
     const rates = '/partner/rates?coin_from=BTC&coin_to=ETH&amount=1';
     const { text } = await gateway.call('GET', rates);
     for (const more of [
@@ -160,7 +160,7 @@ describe('an order as a partner sees it', () => {
     }
   });
 
-  it('is not revealed by an error message', async () => {
+  it('is not revealed by error messages', async () => {
     const secret = 'a-text-that-must-not-come-back';
     for (const raw of [
       withText(`"status":"${secret}"`),
@@ -176,7 +176,7 @@ describe('an order as a partner sees it', () => {
 const schema = await buildStaffSchema();
 
 describe('the staff API', () => {
-  it('takes no argument, no member and no field that its schema does not have', async () => {
+  it('refuses arguments, members and fields outside its schema', async () => {
     const mutations = rootFields(schema).filter(({ operation }) => operation === 'mutation');
     await changingNothing(gateway, async () => {
       for (const { field } of mutations) {
@@ -195,7 +195,7 @@ describe('the staff API', () => {
     });
   });
 
-  it('takes no member in a variable that its input does not have', async () => {
+  it('refuses a variable with a member outside its input type', async () => {
     const { id } = await gateway.partners.create('Variables');
     const issue = 'mutation ($id: ID!, $key: KeyInput!) { keyIssue(partnerId: $id, key: $key, reason: "x") { keyId } }';
     await changingNothing(gateway, async () => {
@@ -216,7 +216,7 @@ describe('the staff API', () => {
     });
   });
 
-  it('shows a role nothing more below other objects, in fragments, by aliases or in variables', async () => {
+  it('hides fields above a role also in nested objects, fragments, aliases and variables', async () => {
     const { id } = await gateway.order();
     const partner = await gateway.partner();
     await operator.data('mutation ($id: ID!) { orderHold(orderId: $id, reason: "x") { id } }', { id });

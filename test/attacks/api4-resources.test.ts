@@ -73,7 +73,7 @@ describe('a request that never ends', () => {
       }),
   };
 
-  it('is cut off, creates nothing, and delays no other client', async () => {
+  it('is cut off, creates no order, and delays no other client', async () => {
     const answers = await (async () => {
       let found: [string, RawAnswer][] = [];
       await changingNothing(gateway, async () => {
@@ -121,7 +121,7 @@ describe('a body', () => {
     });
   });
 
-  it('that is compressed is not unpacked', async () => {
+  it('with compression is refused and not decompressed', async () => {
     const bomb = gzipSync(Buffer.alloc(10 * 1024 * 1024));
     expect(bomb.length).toBeLessThan(16 * 1024);
     await changingNothing(gateway, async () => {
@@ -182,7 +182,7 @@ describe('headers and targets', () => {
   });
 });
 
-describe('a limit', () => {
+describe('a rate limit', () => {
   const limit = 5;
   let tight: TestGateway;
   beforeAll(async () => {
@@ -197,7 +197,7 @@ describe('a limit', () => {
   });
   afterAll(() => tight?.stop());
 
-  it('is not evaded by what a request says of its sender', async () => {
+  it('is not evaded by forged sender headers', async () => {
     const names = [
       'X-Forwarded-For',
       'X-Forwarded',
@@ -273,7 +273,7 @@ describe('a limit', () => {
     }
   });
 
-  it('is not evaded by hopping within an IPv6 network, or by other spellings of an address', async () => {
+  it('is not evaded by other addresses of one IPv6 network, or by another spelling of an address', async () => {
     const behind = await startGateway({ settings: { RATE_LIMIT_PUBLIC_PER_MIN: '2', TRUSTED_PROXIES: '127.0.0.0/8' } });
     try {
       const from = async (address: string) =>
@@ -310,7 +310,7 @@ describe('a limit', () => {
     }
   });
 
-  it('is not evaded by new keys', async () => {
+  it('is not evaded by a new key of the same partner', async () => {
     const { id } = await tight.partners.create('Churns keys');
     await tight.partners.change(id, { rateLimitPerMin: 6 });
     const statuses: number[] = [];
@@ -337,7 +337,7 @@ describeWithRedis('a window', () => {
     await redis?.stop();
   });
 
-  it('always ends, is not extended by further requests, and its successor allows no more than the limit', async () => {
+  it('ends on time despite further requests, and the next window allows no more than the limit', async () => {
     const client = new Redis(redis.url);
     try {
       const ask = async (address: string) =>

@@ -85,7 +85,7 @@ describe('an operation of staff', () => {
     }
   });
 
-  it('that sums up too much is refused', async () => {
+  it('with too many sums and statistics is refused', async () => {
     await gateway.query(
       `insert into order_stat (grain, dimension, key, at, from_status, to_status, cause, moves, seconds, volume_usd, revenue_usd)
        select 'day', 'partner', partner::text, timestamptz '2025-01-01 00:00Z' + day * interval '1 day', '',
@@ -102,7 +102,7 @@ describe('an operation of staff', () => {
     expect((await stats('2025-02-01T00:00:00Z', 7)).data.stats.series).toHaveLength(7 * 31);
   });
 
-  it('is refused in a batch', async () => {
+  it('is refused as part of a batch', async () => {
     for (const batch of [
       [{ query: '{ me { id } }' }],
       Array(100).fill({ query: '{ me { id } }' }),
@@ -122,7 +122,7 @@ describe('a WebSocket', () => {
   const closed = (socket: WebSocket) => new Promise((resolve) => socket.once('close', resolve));
   const open = ({ token }: Member) => openSocket(gateway.app.internalUrl, token);
 
-  it('ends when it says too much, nonsense, or begins twice', async () => {
+  it('is closed after too many messages, a malformed message or a second handshake', async () => {
     const viewer = await newMember(gateway, 'viewer');
     for (const [what, message, code] of [
       ['a message of 70,000 bytes', `{"type":"ping","payload":{"x":"${'x'.repeat(70_000)}"}}`, 1009],
@@ -146,7 +146,7 @@ describe('a WebSocket', () => {
     attempt('one id twice', await closed(twice), 4409);
   });
 
-  it('has at most twenty subscriptions, and a member ten connections', async () => {
+  it('has at most twenty subscriptions, and each member has at most ten WebSockets', async () => {
     const member = await newMember(gateway, 'viewer');
     const socket = await open(member);
     const told = nextMessage(socket);

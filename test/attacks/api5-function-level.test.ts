@@ -57,7 +57,7 @@ function send(url: string, method: string, path: string, headers: Record<string,
  */
 const methods = METHODS.filter((method) => method !== 'CONNECT');
 
-it('the look at the database, which the tests here rely on, sees what a request changes', async () => {
+it('the helper changingNothing fails when a request changes the database', async () => {
   const creating = changingNothing(gateway, async () => {
     await gateway.call('POST', '/partner/orders', { key: partner.key, body: orderBody() });
   });
@@ -152,7 +152,7 @@ describe('each method at each path of the internal listener, with a key of a par
 });
 
 describe('credentials of the staff', () => {
-  it('open nothing to partners', async () => {
+  it('are refused by the partner API', async () => {
     await changingNothing(gateway, async () => {
       for (const headers of [
         { Authorization: `Bearer ${staffToken}` },
@@ -180,7 +180,7 @@ describe('a key', () => {
     { scope: 'rates:read', made: 403, read: 403 },
   ];
 
-  it('does what its scopes are for, and nothing else', async () => {
+  it('allows the operations of its scopes, and no others', async () => {
     expect(can.map(({ scope }) => scope)).toEqual(keyScopes);
     for (const { scope, made, read } of can) {
       const { id } = await gateway.partners.create(scope);
@@ -197,7 +197,7 @@ describe('a key', () => {
     }
   });
 
-  it('of an inactive partner may do only what is public', async () => {
+  it('of an inactive partner allows public operations only', async () => {
     const { id, key } = await gateway.partner();
     await gateway.partners.change(id, { status: 'inactive', feeRateFloat: '0' });
     await changingNothing(gateway, async () => {

@@ -64,7 +64,7 @@ const payments = (order: MadeOrder, kind: string) =>
     kind,
   ]);
 
-describe('an address of ours', () => {
+describe('a payout or refund to an own deposit address', () => {
   /** An address, spelled so that a check could take it for another one. */
   const spellings: ((address: string) => string)[] = [
     (address) => address,
@@ -86,7 +86,7 @@ describe('an address of ours', () => {
     (address) => `\u200b${address}`,
   ];
 
-  it('is paid nothing, on every network and in every spelling', async () => {
+  it('is refused on every network and in every spelling of the address', async () => {
     for (const { coin, network, min_amount } of currencies) {
       const other = coin === 'BTC' ? { coin_from: 'ETH', network_from: 'ETH', amount_from: 1 } : { amount_from: 0.02 };
       const quote = await gateway.call(
@@ -129,8 +129,8 @@ describe('an address of ours', () => {
   });
 });
 
-describe('going there and back', () => {
-  it('leaves no user with more than before, by any rate and any pair', async () => {
+describe('an exchange there and back', () => {
+  it('never returns more than the first amount, at any rate type and any pair', async () => {
     const some = currencies.filter(({ network }) =>
       ['BTC', 'ETH', 'LTC', 'XRP', 'SOL', 'TRC20', 'XMR', 'DOGE'].includes(network),
     );
@@ -170,7 +170,7 @@ describe('going there and back', () => {
 });
 
 describe('dust', () => {
-  it('creates no order, and buys nothing when it is sent to one', async () => {
+  it('creates no order, and buys nothing when it arrives at an order', async () => {
     await changingNothing(gateway, async () => {
       for (const amount of ['0.00000001', '0.00000546', '0.0001', '1e-8']) {
         for (const rate_type of ['float', 'fixed']) {
@@ -188,8 +188,8 @@ describe('dust', () => {
   });
 });
 
-describe('one transaction', () => {
-  it('to an address that orders share pays the one of its tag', async () => {
+describe('one deposit transaction', () => {
+  it('to an address that several orders share pays the order with its tag', async () => {
     const shared = { coin_from: 'XRP', network_from: 'XRP', amount_from: 100, refund_address: addressExample('XRP') };
     const orders: MadeOrder[] = [];
     for (let i = 0; i < 4; i++) orders.push(await gateway.order(shared));
@@ -207,7 +207,7 @@ describe('one transaction', () => {
     attempt('payouts of the one transaction', (await payments(paid, 'payout')).length, 1);
   });
 
-  it('is paid for once, however often its chain is reorganised', async () => {
+  it('is paid out once although its chain is reorganised again and again', async () => {
     const order = await gateway.order();
     const txid = await gateway.deposit(order);
     for (let i = 0; i < 4; i++) {
@@ -223,7 +223,7 @@ describe('one transaction', () => {
     expect((await gateway.show(order)).status).toBe('completed');
   });
 
-  it('is not split into more than it was', async () => {
+  it('of ten times the expected amount gets no more than the fixed payout, once', async () => {
     const order = await gateway.order({ rate_type: 'fixed' });
     const { amountTo } = order;
     await gateway.deposit(order, { amount: new Big(order.amountFrom).times('10').toFixed() });
@@ -242,7 +242,7 @@ describe('a fixed rate', () => {
   const fixed = async () =>
     (await gateway.call('GET', '/partner/rates?coin_from=BTC&coin_to=ETH&rate_type=fixed', { key })).json;
 
-  it('is not granted after its window to a user who read it in time', async () => {
+  it('is not granted after its window, although the user read it in time', async () => {
     const before = await fixed();
     expect(before.expires_in).toBeGreaterThan(0);
     // The market falls, and an order at the price before it would be a gift.
@@ -277,7 +277,7 @@ describe('a fixed rate', () => {
     await refreshed();
   });
 
-  it('is not had by paying late', async () => {
+  it('is not granted to a deposit after the window of its order', async () => {
     const order = await gateway.order({ rate_type: 'fixed' });
     factor = 0.8;
     clock.advance(31 * 60_000);

@@ -91,7 +91,7 @@ async function pay(gateway: SettledGateway, order: MadeOrder): Promise<void> {
 }
 
 describe('fixed orders of one partner', () => {
-  it('free no room by their deposits: a jump within a window costs at most the cap', async () => {
+  it('stay in the cap after their deposits: a price jump within a window costs at most the cap', async () => {
     const clock = new TestClock(new Date('2026-01-05T10:00:10Z'));
     const market = new Market(clock, { BTC: '64000' });
     const gateway = await start({
@@ -128,7 +128,7 @@ describe('fixed orders of one partner', () => {
     expect(refused).toBe(17);
   });
 
-  it('count for an hour and a day, whether they were paid or expired', async () => {
+  it('count for an hour and for a day, also after they were paid or expired', async () => {
     const clock = new TestClock(new Date('2026-01-05T10:00:10Z'));
     const settings = { MAX_FIXED_EXPOSURE_USD: '2000', MAX_FIXED_DAY_USD: '4000' };
     const gateway = await start({ clock, settings });
@@ -153,7 +153,7 @@ describe('fixed orders of one partner', () => {
     for (let i = 0; i < 3; i++) expect(await create()).toEqual(made);
   });
 
-  it('are capped exactly by two processes at once', async () => {
+  it('are capped exactly when two processes create at once', async () => {
     const clock = new TestClock(new Date('2026-01-05T10:01:00Z'));
     const both = await startBeside(2, clock, { MAX_FIXED_EXPOSURE_USD: '5000' });
     const { key } = both[0] as SettledGateway;
@@ -166,7 +166,7 @@ describe('fixed orders of one partner', () => {
     }
   });
 
-  it('take the last room once when one create is sent to two processes', async () => {
+  it('with one idempotency key sent to two processes use the last room once', async () => {
     const clock = new TestClock(new Date('2026-01-05T10:01:00Z'));
     const both = await startBeside(2, clock, { MAX_FIXED_EXPOSURE_USD: '1000' });
     const { key } = both[0] as SettledGateway;
@@ -178,7 +178,7 @@ describe('fixed orders of one partner', () => {
 });
 
 describe('fixed orders of all partners together', () => {
-  it('are capped over two processes, exceeded by at most one order of the other process', async () => {
+  it('are capped over two processes, and exceed the cap by at most one order of the other process', async () => {
     const clock = new TestClock(new Date('2026-01-05T10:01:00Z'));
     const both = await startBeside(2, clock, { MAX_FIXED_ALL_USD: '6400' });
     const partners = await Promise.all(Array.from({ length: 4 }, () => (both[0] as SettledGateway).partner()));
@@ -198,7 +198,7 @@ describe('fixed orders of all partners together', () => {
 });
 
 describe('float orders', () => {
-  it('are capped for a partner by what waits and what is under way, and free room when they end', async () => {
+  it('of a partner are capped while they wait or are under way, and leave the cap when they end', async () => {
     const clock = new TestClock(new Date('2026-01-05T10:00:10Z'));
     const gateway = await start({ clock, settings: { MAX_FLOAT_EXPOSURE_USD: '2000' } });
     const create = () => outcome(gateway, gateway.key, {});
@@ -221,7 +221,7 @@ describe('float orders', () => {
     attempt('a float order beyond a cap that staff gave', await outcome(gateway, key, {}), tooMuchFloat);
   });
 
-  it('count what arrived where that is more than was announced', async () => {
+  it('count with the deposited amount when it is above the announced amount', async () => {
     const clock = new TestClock(new Date('2026-01-05T10:00:10Z'));
     const gateway = await start({ clock, settings: { MAX_FLOAT_EXPOSURE_USD: '10000' } });
     const order = await gateway.order({ amount_from: 0.001 });
@@ -237,7 +237,7 @@ describe('float orders', () => {
     );
   });
 
-  it('stop the creates of all partners only where their deposits are in blocks, in each process', async () => {
+  it('block new orders of all partners only once their deposits are in blocks, in each process', async () => {
     const clock = new TestClock(new Date('2026-01-05T10:01:00Z'));
     const both = await startBeside(2, clock, { MAX_FLOAT_ALL_USD: '6400' });
     const [first] = both as [SettledGateway, SettledGateway];
@@ -254,8 +254,8 @@ describe('float orders', () => {
   });
 });
 
-describe('a partner whose users pay only the orders that the market favoured', () => {
-  it('shows in its figures and in what needs attention, and keeps a tenth of its caps until it recovers', async () => {
+describe('a partner whose users pay only orders with a gain from the market', () => {
+  it('appears in its figures and in the attention list, and keeps a tenth of its caps until it recovers', async () => {
     const clock = new TestClock(new Date('2026-01-05T10:00:10Z'));
     const market = new Market(clock, { BTC: '64000' });
     const gateway = await start({
@@ -314,7 +314,7 @@ describe('a partner whose users pay only the orders that the market favoured', (
     expect(await outcome(gateway, gateway.key, { ...fixed, amount_from: 1 })).toEqual(made);
   });
 
-  it('takes the rates that one jump left behind with few large orders once in 30 days, and not every day', async () => {
+  it('can take stale rates after a price jump with few large orders once in 30 days, and not every day', async () => {
     const clock = new TestClock(new Date('2026-01-05T10:00:10Z'));
     const market = new Market(clock, { BTC: '64000' });
     const gateway = await start({ clock, settings: { PRICE_REFRESH_SEC: '1' }, outside: { priceSource: market } });

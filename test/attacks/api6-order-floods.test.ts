@@ -74,7 +74,7 @@ const tooMuch = { status: 422, code: 'fixed_exposure_limit' };
 const made = { status: 201 };
 
 describe('orders that wait for their deposit', () => {
-  it('are capped for each partner, and what is refused makes nothing', async () => {
+  it('are capped for each partner, and a refused create stores no order', async () => {
     const flooder = await newPartner();
     for (let i = 0; i < 5; i++) expect(await flooder.outcome()).toEqual(made);
     const { status, json } = await flooder.create();
@@ -85,7 +85,7 @@ describe('orders that wait for their deposit', () => {
     expect(await other.outcome()).toEqual(made);
   });
 
-  it('are capped exactly though all come at once', async () => {
+  it('are capped exactly when all creates arrive at once', async () => {
     const flooder = await newPartner();
     const outcomes = await Promise.all(Array.from({ length: 40 }, () => flooder.outcome()));
     const refused = outcomes.filter(({ status }) => status !== 201);
@@ -94,7 +94,7 @@ describe('orders that wait for their deposit', () => {
     expect(await flooder.waiting()).toBe(5);
   });
 
-  it('make room when they are paid or their window passes, and not for dust', async () => {
+  it('leave the cap when they are paid or their window passes, and not when dust arrives', async () => {
     const partner = await newPartner();
     const orders = await Promise.all(Array.from({ length: 5 }, async () => madeOrder((await partner.create()).json)));
     attempt('one order too many', await partner.outcome(), tooMany);
@@ -120,7 +120,7 @@ describe('orders that wait for their deposit', () => {
     attempt('one order too many', await partner.outcome(), tooMany);
   });
 
-  it('are counted again after the clock was set back', async () => {
+  it('are counted anew after the clock was set back', async () => {
     const partner = await newPartner();
     for (let i = 0; i < 5; i++) await partner.outcome();
     attempt('one order too many', await partner.outcome(), tooMany);
@@ -131,7 +131,7 @@ describe('orders that wait for their deposit', () => {
     clock.advance(2_000);
   });
 
-  it('take no room when the create fails, or repeats an earlier one', async () => {
+  it('do not count when the create fails or repeats an earlier one', async () => {
     const partner = await newPartner();
     const [first] = await Promise.all([partner.create({}, { 'Idempotency-Key': 'one' }), partner.create()]);
     const ownAddress = first.json.deposit_address;
@@ -155,7 +155,7 @@ describe('orders that wait for their deposit', () => {
     expect(replay.headers.get('idempotent-replayed')).toBe('true');
   });
 
-  it('are counted whichever process made them', async () => {
+  it('are counted over all processes', async () => {
     const partner = await newPartner();
     expect(await partner.outcome()).toEqual(made);
     await query(
@@ -168,7 +168,7 @@ describe('orders that wait for their deposit', () => {
     attempt('one order too many', await partner.outcome(), tooMany);
   });
 
-  it('have the cap that staff gave the partner', async () => {
+  it('have the cap that staff set for the partner', async () => {
     const partner = await newPartner();
     await gateway.partners.change(partner.id, { maxOpenOrders: 2 });
     expect(await partner.outcome()).toEqual(made);
@@ -184,7 +184,7 @@ describe('fixed orders that wait for their deposit', () => {
   /** 0.01 BTC are about 641 US dollars in the sandbox. */
   const fixed = { rate_type: 'fixed' };
 
-  it('are capped by what they are worth together; float ones are not', async () => {
+  it('are capped by their total value, and float orders are not', async () => {
     const sniper = await newPartner();
     for (let i = 0; i < 3; i++) expect(await sniper.outcome(fixed)).toEqual(made);
     attempt('a fixed order too much', await sniper.outcome(fixed), tooMuch);
@@ -192,7 +192,7 @@ describe('fixed orders that wait for their deposit', () => {
     expect(await sniper.outcome()).toEqual(made);
   });
 
-  it('are capped though all come at once, and after a new reading', async () => {
+  it('are capped when all creates arrive at once, and after the counts are read again', async () => {
     const sniper = await newPartner();
     const outcomes = await Promise.all(Array.from({ length: 20 }, () => sniper.outcome(fixed)));
     const refused = outcomes.filter(({ status }) => status !== 201);

@@ -55,7 +55,7 @@ function refunds(order: MadeOrder): Promise<unknown[]> {
 }
 
 describe('a proposal', () => {
-  it('is not approved by its maker, in any session and by any spelling of its id', async () => {
+  it('is not approved by its own proposer, in any session and by any spelling of its id', async () => {
     const order = await failedOrder(gateway);
     const id = await proposeRefund(operator, order);
     const browser = new StaffBrowser(gateway.app.internalUrl);
@@ -82,7 +82,7 @@ describe('a proposal', () => {
     attempt('refunds of what one member wants', await refunds(order), []);
   });
 
-  it('is carried out once, however many approve it at once', async () => {
+  it('is carried out once when five members approve it at once', async () => {
     const order = await failedOrder(gateway);
     const id = await proposeRefund(operator, order);
     const third = await newMember(gateway, 'admin');
@@ -98,7 +98,7 @@ describe('a proposal', () => {
     expect(audited).toHaveLength(1);
   });
 
-  it('is there once, however many propose at once, and pays once, however many approve', async () => {
+  it('is stored once when four are sent at once, and pays once when three members approve it', async () => {
     const order = await failedOrder(gateway);
     const input = { orderId: order.id, address: addressExample('BTC') };
     const propose = 'mutation ($input: RefundInput!) { orderRefund(input: $input, reason: "x") { id } }';
@@ -114,7 +114,7 @@ describe('a proposal', () => {
     attempt('refunds after all', (await refunds(order)).length, 1);
   });
 
-  it('is either approved or rejected, and stays so', async () => {
+  it('that is approved and rejected at once has one final state', async () => {
     const order = await failedOrder(gateway);
     const id = await proposeRefund(operator, order);
     const reject = 'mutation ($id: ID!) { actionReject(id: $id, reason: "x") { state } }';
@@ -124,7 +124,7 @@ describe('a proposal', () => {
     attempt('approving again', kinds(await second.ask(approve, { id })), ['action_not_possible']);
   });
 
-  it('needs one connection of the pool, so that many at once do not wait for each other', async () => {
+  it('needs one connection of the pool, so that several at once do not block each other', async () => {
     const small = await startSettledGateway({ settings: { STAFF_POOL_SIZE: '2' } });
     try {
       const { ask } = await newMember(small, 'operator');
@@ -141,8 +141,8 @@ describe('a proposal', () => {
   });
 });
 
-describe('at once', () => {
-  it('a price is set by hand many times, and one of them counts', async () => {
+describe('changes at once', () => {
+  it('leave one price override when a price is set by hand many times', async () => {
     const { quote } = await viewer.data(
       '{ quote(input: { coinFrom: "ETH", networkFrom: "ETH", coinTo: "BTC", amount: "1" }) { amountTo } }',
     );
@@ -162,14 +162,14 @@ describe('at once', () => {
     }
   });
 
-  it('a partner gets five keys, not six', async () => {
+  it('give a partner five keys, not six', async () => {
     const partner = await gateway.partners.create('Keys');
     const issue = 'mutation ($id: ID!) { keyIssue(partnerId: $id, reason: "x") { keyId } }';
     const replies = await Promise.all(Array.from({ length: 8 }, () => operator.ask(issue, { id: partner.id })));
     attempt('eight keys at once', replies.flatMap(kinds), Array(3).fill('too_many_keys'));
   });
 
-  it('a key has networks and scopes that can be checked at each request', async () => {
+  it('refuse malformed or too many networks of a key, and store each scope of a key once', async () => {
     const { id } = await gateway.partners.create('Networks');
     const issue = 'mutation ($id: ID!, $key: KeyInput!) { keyIssue(partnerId: $id, key: $key, reason: "x") { keyId } }';
     for (const allowedCidrs of [['1/8'], ['0x7f000001/8'], Array(101).fill('192.0.2.0/24')]) {
@@ -184,7 +184,7 @@ describe('at once', () => {
     expect(partner.keys).toEqual([{ scopes: ['ORDERS_READ'] }]);
   });
 
-  it('two admins cannot shut out each other', async () => {
+  it('let only one of two admins revoke the other', async () => {
     const small = await startSettledGateway();
     try {
       // The admin of the first start would be left in any case.
@@ -204,8 +204,8 @@ describe('at once', () => {
   });
 });
 
-describe('what is written down', () => {
-  it('is found by the id of what was changed, however that was spelt', async () => {
+describe('the audit log', () => {
+  it('names the changed row by its stored id, in any spelling of the request', async () => {
     const { id } = await gateway.partner();
     const member = await newMember(gateway, 'viewer');
     await operator.data('mutation ($id: ID!) { partnerRename(id: $id, name: "Big", reason: "x") { id } }', {
@@ -219,7 +219,7 @@ describe('what is written down', () => {
     ]);
   });
 
-  it('is one row for each change of a document, and none for the one that fails', async () => {
+  it('has one row for each change of a document, and none for a failed change', async () => {
     const counts = async () => {
       const [row] = await gateway.query<{ audit: number; partners: number }>(
         'select (select count(*)::int from audit_log) as audit, (select count(*)::int from partner) as partners',
@@ -234,7 +234,7 @@ describe('what is written down', () => {
     expect(await counts()).toEqual({ audit: before.audit + 1, partners: before.partners + 1 });
   });
 
-  it('is undone with the change, and the change with it', async () => {
+  it('and the change are rolled back together', async () => {
     const { id } = await gateway.order();
     await gateway.query('alter table audit_log add constraint never check (false) not valid');
     try {
@@ -255,7 +255,7 @@ describe('what is written down', () => {
     }
   });
 
-  it('tells each change as it followed the one before, when they come at once', async () => {
+  it('chains the values before and after when changes arrive at once', async () => {
     const { id } = await gateway.partner();
     const names = ['A', 'B', 'C', 'D'];
     await Promise.all(
@@ -282,7 +282,7 @@ describe('what is written down', () => {
   });
 });
 
-describe('one admin who would be two', () => {
+describe('one admin who tries to act as two members', () => {
   const day = 24 * 3_600_000;
   let small: SettledGateway;
   let rogue: Member;
@@ -304,7 +304,7 @@ describe('one admin who would be two', () => {
     member ? kinds(await member.ask(approve, { id })) : 'no member';
   const outcomeOf = ({ data }: StaffReply) => data?.outcome;
 
-  it('invites a puppet in vain, and two puppets as well', async () => {
+  it('cannot enrol a puppet account alone, nor a second one', async () => {
     const id = nextRefund();
     for (const email of ['puppet@example.com', 'puppet2@example.com']) {
       const invited = outcomeOf(await proposeChange(rogue, `staffInvite(email: "${email}", role: ADMIN, reason: "x")`));
@@ -321,7 +321,7 @@ describe('one admin who would be two', () => {
     attempt('the refund', await approval(rogue, id), ['second_member_needed']);
   });
 
-  it('finds that who is invited approves nothing for a day, counted from the enrolment, and then may', async () => {
+  it('gets no approval from a newly enrolled member for a day after the enrolment', async () => {
     const { enrolmentCode } = await changeStaff(
       rogue,
       honest,
@@ -359,7 +359,7 @@ describe('one admin who would be two', () => {
     attempt('approving with a new token', await approval(again, id), ['approval_too_early']);
   });
 
-  it('is not alone by shutting out the other admin, and is overruled by a third', async () => {
+  it('does not become the only admin by suspending the other one, and is overruled by a third', async () => {
     const third = await newMember(small, 'admin');
     const revoked = outcomeOf(await proposeChange(rogue, `staffRevoke(id: "${honest.id}", reason: "x")`));
     expect([revoked.change.state, (await honest.ask('{ me { id } }')).status]).toEqual(['PROPOSED', 401]);
@@ -376,7 +376,7 @@ describe('one admin who would be two', () => {
     await small.query('update staff_member set revoked_at = now() where id = $1', [third.id]);
   });
 
-  it('is one person under every spelling of an address, and under one account of the identity provider', async () => {
+  it('counts as one person under every spelling of an email address and under one account of the identity provider', async () => {
     for (const email of ['ROGUE+2@Example.com', ' rogue+x@example.com']) {
       await small.query("update staff_member set email = 'rogue@example.com' where id = $1", [rogue.id]);
       const invited = await proposeChange(honest, `staffInvite(email: "${email}", role: OPERATOR, reason: "x")`);
@@ -417,7 +417,7 @@ describe('one admin who would be two', () => {
     }
   });
 
-  it('uses no code twice, late, or of another kind, and no code approves by itself', async () => {
+  it('cannot use an enrolment code twice, late or as a token, and no code approves a change', async () => {
     const invite = (email: string) =>
       changeStaff(rogue, honest, `staffInvite(email: "${email}", role: VIEWER, reason: "x")`);
     const once = await invite('once@example.com');
@@ -433,7 +433,7 @@ describe('one admin who would be two', () => {
     attempt('a code of a suspended member', await enrol(small, gone.enrolmentCode), null);
   });
 
-  it('is really alone on a fresh installation: changes hold at once, and are told so', async () => {
+  it('on a fresh installation changes staff at once, and the reply marks the change as made alone', async () => {
     const fresh = await startSettledGateway();
     try {
       await fresh.query('update staff_member set revoked_at = now()');

@@ -86,14 +86,14 @@ const addresses = (): string[] => [
   'file:///etc/passwd',
 ];
 
-it('the server inside counts connections', async () => {
+it('the loopback server of these tests counts its connections', async () => {
   await (await fetch(`http://127.0.0.1:${insidePort}/`)).text();
   expect(connections).toBe(1);
   connections = 0;
 });
 
-describe('an address in a request', () => {
-  it('of a partner is never called', async () => {
+describe('a URL in a request', () => {
+  it('of a partner is never fetched', async () => {
     await changingNothing(gateway, async () => {
       for (const address of addresses()) {
         for (const member of Object.keys(orderBody({ refund_address: '', recipient_address_tag: '' }))) {
@@ -127,7 +127,7 @@ describe('an address in a request', () => {
     attempt('connections to the server inside', connections, 0);
   });
 
-  it('that is the target, the host or the name of a proxy is never called', async () => {
+  it('in the request target, the Host header or a proxy header is never fetched', async () => {
     for (const url of [gateway.app.restUrl ?? '', gateway.app.internalUrl]) {
       for (const address of addresses()) {
         const target = address.replaceAll('\\', '/');
@@ -146,7 +146,7 @@ describe('an address in a request', () => {
     attempt('connections to the server inside', connections, 0);
   });
 
-  it('of staff is never called', async () => {
+  it('of staff is never fetched', async () => {
     const { id } = await gateway.partners.create('Addresses');
     for (const address of addresses()) {
       for (const operation of [
@@ -176,7 +176,7 @@ describe('an address in a request', () => {
 });
 
 describe('an upstream that redirects', () => {
-  it('of prices, of an exchange, of a chain or of identities is not followed', async () => {
+  it('of prices, an exchange, a chain or the identity provider is not followed', async () => {
     const before = redirected;
     const led = await startGateway({
       outside: { background: false },
@@ -212,7 +212,7 @@ describe('an upstream that redirects', () => {
   });
 });
 
-describe('an address in a setting', () => {
+describe('a URL in a setting', () => {
   it.each([
     'http://169.254.169.254',
     'http://10.0.0.1',
@@ -231,7 +231,7 @@ describe('an address in a setting', () => {
     'https://example.com?x=1',
     'https://example.com/#x',
     '',
-  ])('%s is no upstream', (address) => {
+  ])('%s is refused as an upstream', (address) => {
     attempt(`PRICE_SOURCES at ${address}`, problemsOf({ PRICE_SOURCES: `kraken=${address},binance` }).length, 1);
     const venue = { PRICE_SOURCES: 'kraken,binance', VENUE: `kraken=${address}`, VENUE_KEY: 'k', VENUE_SECRET: 's' };
     attempt(`VENUE at ${address}`, problemsOf(venue).length, 1);

@@ -213,7 +213,7 @@ describe('the body of a request that is refused', () => {
     }
   });
 
-  it('that was announced and is cut off creates nothing', async () => {
+  it('that is cut off before its announced length creates no order', async () => {
     await changingNothing(gateway, async () => {
       const text = create(`${withKey()}Connection: close\r\nContent-Length: ${body.length}\r\n`, body);
       for (const keep of [1, body.length >> 1, body.length - 1]) {
@@ -229,7 +229,7 @@ describe('the body of a request that is refused', () => {
     });
   });
 
-  it('comes only after the gateway said that it may', async () => {
+  it('that waits for 100 Continue is not executed', async () => {
     await changingNothing(gateway, async () => {
       const expecting = (headers: string) =>
         create(`${headers}Expect: 100-continue\r\nContent-Length: ${inside().length}\r\n`, inside());
@@ -275,8 +275,8 @@ describe('an upgrade', () => {
   });
 });
 
-describe('what follows a request that can be read in two ways', () => {
-  it('is not carried out, though it came with it and is well formed', async () => {
+describe('a request after another one with ambiguous framing', () => {
+  it('is not executed, although it is well formed', async () => {
     const body = JSON.stringify(orderBody());
     const create = `POST /api/v1/partner/orders HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
     const before = await orders();

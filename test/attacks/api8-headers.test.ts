@@ -65,7 +65,7 @@ const asked: [string, () => string, RequestInit][] = [
 describe('an answer', () => {
   it.each(
     asked,
-  )('%s lets no page of another site read it, and does not say what serves it', async (what, url, init) => {
+  )('%s cannot be read by pages of another site, and does not name the server software', async (what, url, init) => {
     for (const Origin of origins) {
       const reply = await fetch(url(), { redirect: 'manual', ...init, headers: { ...init.headers, Origin } });
       const told = [...reply.headers.keys()].filter((name) =>
@@ -77,7 +77,7 @@ describe('an answer', () => {
     }
   });
 
-  it('of one client is cached for no other', async () => {
+  it('of one client is not cached for another', async () => {
     const { json: order } = await gateway.call('POST', '/partner/orders', { key, body: orderBody() });
     for (const [what, method, path, options] of [
       ['an order', 'GET', `/partner/orders/${order.id}`, { key }],
@@ -95,7 +95,7 @@ describe('an answer', () => {
     }
   });
 
-  it('over HTTPS asks for HTTPS from then on', async () => {
+  it('over HTTPS has Strict-Transport-Security', async () => {
     for (const path of [`${rest}/currencies`, `${rest}/nothing-here`, `${internal}/sign-in`, `${internal}/graphql`]) {
       const reply = await fetch(path, { headers: { 'X-Forwarded-Proto': 'https' } });
       attempt(path, /max-age=\d{8}/.test(reply.headers.get('strict-transport-security') ?? ''), true);
@@ -103,11 +103,11 @@ describe('an answer', () => {
   });
 });
 
-describe('a failure of ours', () => {
+describe('an internal error', () => {
   const inside =
     /relation|mislaid|select |insert |pg_|node_modules|stack|\.ts|at \w+ \(|ECONN|constraint|api_key|exchange_order/;
 
-  it('reveals no internals', async () => {
+  it('reveals no internal detail', async () => {
     const viewer = await newMember(gateway, 'viewer');
     for (const [table, path] of [
       ['exchange_order', '/partner/orders/XP-AAAAAA'],
@@ -133,8 +133,8 @@ describe('a failure of ours', () => {
   });
 });
 
-describe('credentials that everybody knows', () => {
-  it('open nothing', async () => {
+describe('well-known default credentials', () => {
+  it('are refused', async () => {
     for (const token of [
       'admin',
       'password',

@@ -97,7 +97,7 @@ describe('a text of a partner', () => {
     'refund_address_tag',
   ];
 
-  it.each(texts)('as %s means nothing', async (member) => {
+  it.each(texts)('as %s is refused and never interpreted', async (member) => {
     await changingNothing(gateway, async () => {
       for (const payload of payloads) {
         const body = orderBody({ refund_address: addressExample('BTC'), [member]: payload });
@@ -140,7 +140,7 @@ describe('a text of a partner', () => {
     });
   });
 
-  it('as an idempotency key is stored as it is, or not at all', async () => {
+  it('as an idempotency key is stored unchanged, or refused', async () => {
     for (const payload of payloads) {
       const header = payload.replace(/[^\x21-\x7e]/g, '').slice(0, 255);
       const reply = await gateway.call('POST', '/partner/orders', {
@@ -159,7 +159,7 @@ describe('a text of a partner', () => {
     expect(await isUntouched()).toBe(true);
   });
 
-  it('as a memo is paid with as it is, or not at all', async () => {
+  it('as a memo is paid unchanged, or refused', async () => {
     for (const network of ['XLM', 'XRP', 'TON', 'ATOM']) {
       for (const payload of payloads) {
         const body = orderBody({
@@ -273,7 +273,7 @@ describe('a text of staff', () => {
     expect(await isUntouched()).toBe(true);
   });
 
-  it('finds nothing in filters, searches and cursors', async () => {
+  it('matches nothing in filters, searches and cursors', async () => {
     const { id } = await gateway.order();
     const { viewer, operator } = members;
     for (const text of [
@@ -372,7 +372,7 @@ describe('a text of staff', () => {
     });
   });
 
-  it('is no odd body, operation name or encoding', async () => {
+  it('in an odd body, operation name or encoding is refused', async () => {
     const send = (body: string, headers: Record<string, string> = {}) =>
       fetch(`${gateway.app.internalUrl}/graphql`, {
         method: 'POST',
@@ -401,7 +401,7 @@ describe('a text of staff', () => {
 });
 
 describe('a request id', () => {
-  it('is taken from a proxy that is trusted, and only in its form', async () => {
+  it('is taken from a trusted proxy only, and only in the documented form', async () => {
     const behind = await startGateway({ settings: { TRUSTED_PROXIES: '127.0.0.0/8' } });
     try {
       const echoed = async (id: string) =>
@@ -427,7 +427,7 @@ describe('a request id', () => {
 });
 
 describe('the log', () => {
-  it('has one JSON object a line, and nothing that a stranger said above', () => {
+  it('has one JSON object a line, and none of the injected text of these tests', () => {
     const lines = log.lines();
     expect(lines.length).toBeGreaterThan(1_000);
     for (const line of lines) {

@@ -99,7 +99,7 @@ afterAll(async () => {
   if (folder) await rm(folder, { recursive: true, force: true });
 });
 
-it('listens at its two ports on this machine, and at no other', async () => {
+it('the gateway listens at its two loopback ports and at no other', async () => {
   const addresses = [...(/^ready rest=(\S+) internal=(\S+)$/m.exec(await printed()) ?? [])].slice(1);
   const expected = addresses.map((url) => `127.0.0.1:${new URL(url).port}`);
   attempt('other ports', await listenersOf(gateway.pid), expected.sort());

@@ -16,7 +16,7 @@ afterAll(() => gateway?.stop());
 const post = (options: { body?: unknown; raw?: string | Uint8Array; headers?: Record<string, string> }) =>
   gateway.call('POST', '/partner/orders', { key, ...options });
 
-describe('a body that is not the contract’s', () => {
+describe('a body that breaks the contract', () => {
   const required = [
     'coin_from',
     'network_from',
@@ -194,7 +194,7 @@ describe('a body that is not the contract’s', () => {
   });
 });
 
-describe('a query that is not the contract’s', () => {
+describe('a query that breaks the contract', () => {
   const rates = (query: string) => gateway.call('GET', `/partner/rates?${query}`);
 
   it.each([
@@ -224,19 +224,19 @@ describe('a query that is not the contract’s', () => {
     expect((await rates('coin_from=BTC&coin_to=ETH&rate_type=best')).status).toBe(400);
   });
 
-  it('asks for the network of a coin on several, and ignores members that it does not know', async () => {
+  it('needs the network of a coin on several networks, and may have unknown members', async () => {
     expect((await rates('coin_from=BTC&coin_to=USDT')).json.code).toBe('network_required');
     expect((await rates('coin_from=BTC&coin_to=ETH&_=123&api_key=x')).status).toBe(200);
   });
 
-  it('tells both limits with an amount outside them', async () => {
+  it('with an amount outside the limits gets an answer with both limits', async () => {
     const { status, json } = await rates('coin_from=BTC&coin_to=ETH&amount=0.00001');
     expect(status).toBe(422);
     expect(json.max_amount).toBeGreaterThan(json.min_amount);
   });
 });
 
-describe('a key that does not count', () => {
+describe('a key that is not accepted', () => {
   const other = generateKey('xp_test_').whole;
   it.each([
     ['dotless', { Authorization: 'Bearer plainoldkey' }],
@@ -255,7 +255,7 @@ describe('a key that does not count', () => {
     expect(reply.headers.get('www-authenticate')).toBe('Bearer');
   });
 
-  it('in two headers that differ gets 401, the same key in both is fine, and so is any case of Bearer', async () => {
+  it('in two headers with different values gets 401, and the same value twice or Bearer in any case is accepted', async () => {
     const send = (headers: Record<string, string>) =>
       gateway.call('POST', '/partner/orders', { body: orderBody(), headers });
     expect((await send({ Authorization: `Bearer ${key}`, 'X-API-Key': other })).json.code).toBe(
@@ -276,13 +276,13 @@ describe('a key that does not count', () => {
     );
   });
 
-  it('is checked before the body is looked at', async () => {
+  it('is checked before the body', async () => {
     expect((await gateway.call('POST', '/partner/orders', { raw: '{', headers: {} })).status).toBe(401);
   });
 });
 
 describe('paths and methods', () => {
-  it('are judged before the body is', async () => {
+  it('are checked before the body', async () => {
     expect((await gateway.call('POST', '/currencies', { key, raw: '{' })).status).toBe(405);
     expect((await gateway.call('POST', '/nope', { key, raw: '{' })).status).toBe(404);
   });
@@ -293,7 +293,7 @@ describe('paths and methods', () => {
     expect((await gateway.call(method, '/partner/orders/XP-AAAAAA')).headers.get('allow')).toBe('GET');
   });
 
-  it('HEAD is answered 405 as well, and a method override is ignored', async () => {
+  it('answer HEAD with 405, and ignore a method override', async () => {
     const response = await fetch(`${gateway.app.restUrl}/api/v1/currencies`, { method: 'HEAD' });
     expect(response.status).toBe(405);
     expect((await gateway.call('GET', '/currencies', { headers: { 'X-HTTP-Method-Override': 'DELETE' } })).status).toBe(
@@ -330,7 +330,7 @@ describe('paths and methods', () => {
   });
 });
 
-describe('bytes that are no HTTP request', () => {
+describe('bytes that are not an HTTP request', () => {
   const port = () => Number.parseInt(new URL(gateway.app.restUrl ?? '').port, 10);
 
   it('get a JSON answer and a closed connection', async () => {
@@ -364,7 +364,7 @@ describe('bytes that are no HTTP request', () => {
 });
 
 describe('every answer', () => {
-  it('carries a request id, and nothing that names the software', async () => {
+  it('has a request id, and no header that names the software', async () => {
     const reply = await gateway.call('GET', '/currencies', { headers: { 'X-Request-Id': 'mine-123456' } });
     expect(reply.headers.get('x-request-id')).not.toBe('mine-123456');
     expect(reply.headers.get('x-powered-by')).toBeNull();

@@ -29,7 +29,7 @@ const inside = new Set([
 ]);
 
 describe('the document', () => {
-  it('names every error code that a partner can get, and no code that does not exist', () => {
+  it('names every error code of the gateway that a partner can get, and no other code', () => {
     const text = readFileSync('openapi.yaml', 'utf8');
     const table = text.slice(text.indexOf('| Codes | Status |'), text.indexOf('## Rate limits'));
     const named = [...table.matchAll(/`([a-z_]+)`/g)].map((match) => match[1]).sort();
@@ -40,7 +40,7 @@ describe('the document', () => {
     );
   });
 
-  it('gives each code the status that the code has', () => {
+  it('gives each error code its HTTP status', () => {
     const text = readFileSync('openapi.yaml', 'utf8');
     for (const [kind, { status }] of Object.entries(errorTable)) {
       const row = text.split('\n').find((line) => line.includes(`\`${kind}\``) && /\| \d{3} \|$/.test(line));
@@ -57,7 +57,7 @@ describe('the document', () => {
     expect([again.status, again.text]).toEqual([304, '']);
   });
 
-  it('is rendered from the package alone: the page names no other host, and may load from none', async () => {
+  it('is rendered from packaged files: the page names no other host, and may load from none', async () => {
     const response = await fetch(`${gateway.app.restUrl}/api/v1/docs`);
     const page = await response.text();
     expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
@@ -71,7 +71,7 @@ describe('the document', () => {
     }
   });
 
-  it('tells of every route: each path of the listener is an operation of the contract or the documentation', async () => {
+  it('has every route: each path of the listener is an operation of the contract or the documentation', async () => {
     for (const path of ['/health', '/orders', '/partner', '/partner/orders/a/b', '/currencies/BTC', '/docs/x']) {
       expect((await gateway.call('GET', path)).status).toBe(404);
     }
@@ -79,7 +79,7 @@ describe('the document', () => {
 });
 
 describe('icons', () => {
-  it('are cached for good under their version, for a while without, and carry a sandbox', async () => {
+  it('are cached for ever with a version, for a while without one, and have a sandbox policy', async () => {
     const rows = (await gateway.call('GET', '/currencies')).json as { icon_url: string }[];
     for (const { icon_url } of rows) {
       const reply = await gateway.call('GET', icon_url.replace('/api/v1', ''));

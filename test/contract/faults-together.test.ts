@@ -132,29 +132,29 @@ async function untold(
   return missed;
 }
 
-describe('two members that are wrong at once are told at once', () => {
+describe('two wrong members are reported in one answer', () => {
   const post = (raw: string, headers = {}) => gateway.call('POST', '/partner/orders', { key, raw, headers });
 
-  it('of a create whose values are refused', async () => {
+  it('in a create with refused values', async () => {
     const cases = pairs(wrongValues);
     expect(cases.length).toBeGreaterThan(150);
     expect(await untold(cases, 422, 'validation_failed', (pair) => post(bodyWith(...pair)))).toEqual([]);
   });
 
-  it('of a create that has not the shape of the contract', async () => {
+  it('in a create outside the schema of the contract', async () => {
     const cases = pairs(wrongShapes);
     expect(cases.length).toBeGreaterThan(150);
     expect(await untold(cases, 400, 'invalid_request', (pair) => post(bodyWith(...pair)))).toEqual([]);
   });
 
-  it('of a create with an Idempotency-Key of no form', async () => {
+  it('in a create with a malformed Idempotency-Key', async () => {
     for (const wrong of wrongShapes) {
       const { status, json } = await post(bodyWith(wrong), { 'Idempotency-Key': 'a b' });
       expect([wrong.title, status, told(json)]).toEqual([wrong.title, 400, ['Idempotency-Key', wrong.field].sort()]);
     }
   });
 
-  it('of a quote whose values are refused', async () => {
+  it('in a quote with refused values', async () => {
     const names = new Set(['coin_from', 'network_from', 'coin_to', 'network_to', 'amount_from']);
     const cases = pairs(wrongValues.filter(({ field }) => names.has(field)));
     const values = ({ field, json }: Wrong): [string, string] => [
@@ -175,7 +175,7 @@ describe('two members that are wrong at once are told at once', () => {
     expect(missed).toEqual([]);
   });
 
-  it('tells the limits of the pair as well, when the amount is outside them and something else is wrong', async () => {
+  it('with an amount outside the limits, the answer has the limits of the pair as well', async () => {
     const wrong = wrongValues.filter(({ title }) => /below the minimum|recipient of no form/.test(title));
     const { json } = await post(bodyWith(...wrong));
     expect(json).toMatchObject({ code: 'validation_failed', min_amount: expect.any(Number) });

@@ -74,7 +74,7 @@ describe.each(operations)('$id', ({ id, method, path, statuses }) => {
     expect(statuses).toContain('403');
   });
 
-  it('documents what is answered to a request that is too slow', () => {
+  it('a slow request gets a documented answer', () => {
     expect(statuses).toContain('408');
   });
 });
@@ -108,7 +108,7 @@ describe('the version of an icon', () => {
 });
 
 describe('a client that never reads its answers', () => {
-  it('is cut off, and counted', async () => {
+  it('is cut off, and appears in the metrics', async () => {
     const { port, hostname } = new URL(gateway.app.restUrl ?? '');
     const socket = connect(Number(port), hostname);
     socket.pause();

@@ -84,7 +84,7 @@ describe('exactness', () => {
     expect(() => new Big(0.1 as unknown as string)).toThrow();
   });
 
-  it('knows what numeric(38,18) holds', () => {
+  it('knows the range of numeric(38,18)', () => {
     expect(isStorable(new Big('99999999999999999999.999999999999999999'))).toBe(true);
     expect(isStorable(new Big('100000000000000000000'))).toBe(false);
     expect(isStorable(new Big('0.0000000000000000001'))).toBe(false);
@@ -114,7 +114,7 @@ describe('rescale', () => {
     [-1999n, 3, 0, -1n],
     [5n, 0, 3, 5000n],
     [5n, -2, 0, 500n],
-  ])('takes %s from %d places to %d', (units, from, to, expected) => {
+  ])('rescales %s from %d places to %d', (units, from, to, expected) => {
     expect(rescale(units, from, to)).toBe(expected);
   });
 });

@@ -114,7 +114,7 @@ withRealChains(() => {
       expect(await gateway.balance('ETH', order.refundTo)).toBe('0.0995');
     });
 
-    it('several at once, are credited once from any height, beside an ordinary payment and a sweep', async () => {
+    it('in several transfers are credited once from any height, beside an ordinary payment and a sweep', async () => {
       const order = await gateway.order('ETH', 'LTC', 0.5);
       await gateway.pay(order, { amount: '0.5' });
       await forward(order, ether / 10n);

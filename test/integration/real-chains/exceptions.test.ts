@@ -21,8 +21,8 @@ withRealChains(() => {
   const refunded = (order: RealOrder, coin = order.from): Promise<string> => gateway.balance(coin, order.refundTo);
   const status = async (order: RealOrder): Promise<string> => (await gateway.show(order)).status;
 
-  describe('what arrives on a real chain', () => {
-    it('less than expected is exchanged for less', async () => {
+  describe('an unusual deposit on a real chain', () => {
+    it('below the expected amount is exchanged for less', async () => {
       const order = await gateway.order('ETH', 'USDT', 0.5);
       const { amount_to_expected: expected } = await gateway.show(order);
       await gateway.confirm(order, { amount: '0.2' });
@@ -32,7 +32,7 @@ withRealChains(() => {
       expect(paid.gt('0') && paid.lt(new Big(String(expected)).div('2'))).toBe(true);
     });
 
-    it('more than a fixed order expects is exchanged up to that, and the rest goes back', async () => {
+    it('above the amount of a fixed order is exchanged up to that amount, and the rest is refunded', async () => {
       const order = await gateway.order('ETH', 'LTC', 0.5, { rate_type: 'fixed' });
       const { amount_to_expected: expected } = await gateway.show(order);
       await gateway.confirm(order, { amount: '0.7000000000000001' });
@@ -46,7 +46,7 @@ withRealChains(() => {
       ['LTC', '0.1', '0.099'],
       ['ETH', '0.003', '0.0025'],
       ['USDT', '10.5', '8.5'],
-    ] as const)('less %s than the minimum goes back after the window, less the fee of its network', async (from, amount, back) => {
+    ] as const)('of %s below the minimum is refunded after the window, less the fee of its network', async (from, amount, back) => {
       const order = await gateway.order(from, from === 'LTC' ? 'ETH' : 'LTC', from === 'USDT' ? 100 : 1);
       await gateway.confirm(order, { amount });
       expect(await status(order)).toBe('waiting_deposit');
@@ -60,7 +60,7 @@ withRealChains(() => {
     it.each([
       ['LTC', 'USDT', '1.5', '1.499'],
       ['ETH', 'LTC', '0.25', '0.2495'],
-    ] as const)('a second deposit of %s is refunded by itself', async (from, to, amount, back) => {
+    ] as const)('in %s to an order with another deposit is refunded separately', async (from, to, amount, back) => {
       const order = await gateway.order(from, to, 2);
       await gateway.confirm(order);
       await gateway.settle(order);
@@ -71,7 +71,7 @@ withRealChains(() => {
       expect(await refunded(order)).toBe(back);
     });
 
-    it('a token on the address of an order in the own coin is refunded as that token', async () => {
+    it('of a token at the address of an ETH order is refunded as that token', async () => {
       const order = await gateway.order('ETH', 'LTC', 0.4);
       await gateway.confirm(order, { coin: 'USDT', amount: '50' });
       expect(await status(order)).toBe('waiting_deposit');
@@ -86,7 +86,7 @@ withRealChains(() => {
       ['LTC', 'ETH', 2, '1.999'],
       ['ETH', 'LTC', 0.3, '0.2995'],
       ['USDT', 'LTC', 80, '78'],
-    ] as const)('too late in %s is refunded', async (from, to, amount, back) => {
+    ] as const)('in %s after the window is refunded', async (from, to, amount, back) => {
       const order = await gateway.order(from, to, amount);
       await gateway.wait(1_801);
       expect(await status(order)).toBe('expired');

@@ -53,7 +53,7 @@ withRealChains(() => {
     return orders;
   };
 
-  it('refunds use up their part and no more, payouts go on, and the rest is refunded the next day', async () => {
+  it('refunds use no more than their share of the daily fees, payouts go on, and the other refunds follow the next day', async () => {
     const order = await gateway.order('ETH', 'LTC', 0.4);
     await gateway.confirm(order);
     await gateway.settle(order);
@@ -79,7 +79,7 @@ withRealChains(() => {
     expect((await gateway.payments(order)).every(({ state }) => state === 'confirmed')).toBe(true);
   });
 
-  it('the payouts of one partner use up no more than its part', async () => {
+  it('the payouts of one partner use no more than its share of the daily fees', async () => {
     await gateway.wait(86_400);
     await gateway.app.prices.refresh(gateway.app.catalogue.coins());
     await priceGas();

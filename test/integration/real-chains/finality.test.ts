@@ -1,7 +1,7 @@
 import { type RealGateway, startRealGateway, withRealChains } from '../../support/gateway/real-gateway.ts';
 
 withRealChains(() => {
-  describe('where the chain itself says what is final', () => {
+  describe('on a chain whose nodes state the finalized block', () => {
     const finality = 'finalized';
     let gateway: RealGateway;
     beforeAll(async () => {
@@ -17,7 +17,7 @@ withRealChains(() => {
       return Number(block.number);
     };
 
-    it('a deposit counts once it is in such a block, with any number of confirmations', async () => {
+    it('a deposit counts once its block is finalized, with any number of confirmations', async () => {
       const order = await gateway.order('ETH', 'LTC', 0.2);
       await gateway.pay(order);
       await gateway.mine('ethereum');

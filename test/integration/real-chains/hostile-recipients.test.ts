@@ -53,13 +53,13 @@ withRealChains(() => {
     return rows.map((row) => row.tries);
   };
 
-  describe('beside many recipients that take nothing', () => {
+  describe('with 60 payouts to a contract that refuses coins', () => {
     beforeAll(async () => {
       await paidOrders(attackers, refuser);
       await gateway.tick();
     });
 
-    it('an honest payout is sent before any of them is tried again', async () => {
+    it('an honest payout is sent before any refused payout is tried again', async () => {
       const [honest] = await paidOrders(1, null);
       if (!honest) throw new Error('no order was made');
       await gateway.query('update exchange_order set held_at = now(), hold_reason = $2 where id = $1', [
@@ -80,7 +80,7 @@ withRealChains(() => {
       expect(await gateway.show(honest)).toMatchObject({ status: 'completed' });
     });
 
-    it('each is tried less and less often', async () => {
+    it('refused payouts are retried at growing intervals', async () => {
       await gateway.query(`update payment set tries = 1 where problem = 'would_fail'`);
       liar.calls.length = 0;
       const rounds = 40;
@@ -92,13 +92,13 @@ withRealChains(() => {
       expect(Math.min(...(await tries()))).toBeGreaterThan(5);
     });
 
-    it('each is reported to staff at once', async () => {
+    it('every refused payout is in the attention list at once', async () => {
       const items = await attention(gateway.app.orm.em.fork(), 1_000, gateway.clock.now());
       const told = items.filter(({ kind, detail }) => kind === 'payment_problem' && detail === 'would_fail');
       expect(told).toHaveLength(attackers);
     });
 
-    it('and after a day each is given up unsigned, and its order fails for staff', async () => {
+    it('after a day refused payouts are abandoned without a signature, and their orders fail', async () => {
       const states = (): Promise<object[]> =>
         gateway.query(
           `select distinct o.status, p.state, p.problem, p.attempt from payment p
@@ -111,7 +111,7 @@ withRealChains(() => {
     });
   });
 
-  it('a payout whose recipient takes it again goes on as if nothing had been', async () => {
+  it('a refused payout is sent once its recipient accepts coins again', async () => {
     const { anvil } = gateway.chains;
     const to = toChecksumAddress((await anvil.deploy('Burner')).slice(2));
     await anvil.send(to, 0n, { data: call('setAppetite', 500_000n) });

@@ -18,7 +18,7 @@ withRealChains(() => {
     return anvil.setStored(token, mood, value);
   };
 
-  it('a payout that its token says no to before it is sent waits, and is told to staff', async () => {
+  it('a payout that its token refuses before the broadcast waits, and is in the attention list', async () => {
     const order = await gateway.order('LTC', 'USDT', 1);
     await setMood(1n);
     await gateway.confirm(order);
@@ -48,7 +48,7 @@ withRealChains(() => {
     expect(await gateway.differences()).toEqual([]);
   });
 
-  it('a payout of which a part arrived is not booked as paid, and the book shows what is gone', async () => {
+  it('a payout that arrived in part is not booked as paid, and reconciliation shows the loss', async () => {
     const order = await gateway.order('LTC', 'USDT', 1);
     await gateway.confirm(order);
     await setMood(2n);

@@ -50,7 +50,7 @@ withRealChains(() => {
       expect(await gateway.differences()).toEqual([]);
     }
 
-    it('are exchanged, once', async () => {
+    it('are exchanged once', async () => {
       const order = await gateway.order('ETH', 'LTC', 0.5);
       const txid = await forward(order, ether / 2n);
       await gateway.mine('ethereum');
@@ -69,7 +69,7 @@ withRealChains(() => {
       await isFoundOnce(order, ['0.5']);
     });
 
-    it('beside an ordinary payment are a second deposit, which is refunded', async () => {
+    it('beside an ordinary payment count as a second deposit and are refunded', async () => {
       const order = await gateway.order('ETH', 'LTC', 0.5);
       await gateway.pay(order, { amount: '0.25' });
       await forward(order, ether / 4n + 1n);
@@ -98,7 +98,7 @@ withRealChains(() => {
       expect(await gateway.balance('ETH', order.refundTo)).toBe('0.0995');
     });
 
-    it('too late are refunded', async () => {
+    it('after the window are refunded', async () => {
       const order = await gateway.order('ETH', 'LTC', 0.5);
       await gateway.wait(1_801);
       expect(await gateway.show(order)).toMatchObject({ status: 'expired' });
@@ -124,7 +124,7 @@ withRealChains(() => {
       await isFoundOnce(order, ['0.1']);
     });
 
-    it('to an address that was swept are found, and only they', async () => {
+    it('to an address that was swept are found, without the swept coins', async () => {
       const orders = [await gateway.order('ETH', 'LTC', 0.5), await gateway.order('USDT', 'LTC', 100)];
       for (const order of orders) await gateway.confirm(order);
       for (const order of orders) await gateway.settle(order);
@@ -162,7 +162,7 @@ withRealChains(() => {
       await isFoundOnce(order, ['0.5', '0.000000000000000001']);
     });
 
-    it('are not found anew when the chain is read again after they were swept', async () => {
+    it('are not credited again when the chain is read again after the sweep', async () => {
       const order = await gateway.order('ETH', 'LTC', 0.5);
       await forward(order, ether / 2n);
       await gateway.mine('ethereum', 4);
@@ -191,7 +191,7 @@ withRealChains(() => {
     });
 
     if (way === 'trace') {
-      it('are gone when their block is', async () => {
+      it('are taken back when their block is reorganised away', async () => {
         const order = await gateway.order('ETH', 'LTC', 0.5);
         await forward(order, ether / 2n);
         await gateway.mine('ethereum');

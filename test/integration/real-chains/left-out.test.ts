@@ -17,7 +17,7 @@ withRealChains(() => {
   };
 
   describe('a token transfer that the database cannot hold', () => {
-    it('is left out with an alert, and a deposit of its block is exchanged', async () => {
+    it('is skipped with an alert, and a deposit of the same block is exchanged', async () => {
       const { anvil, token } = gateway.chains;
       const flooded = await gateway.order('USDT', 'LTC', 100);
       const honest = await gateway.order('USDT', 'LTC', 100);
@@ -49,7 +49,7 @@ withRealChains(() => {
       expect(await gateway.differences()).toEqual([]);
     });
 
-    it('is acknowledged by a command, and stays in its table when the chain is read again', async () => {
+    it('is acknowledged by a command, and stays listed when the chain is read again', async () => {
       const rows = await gateway.query<{ id: string; amount: string }>('select id, amount from left_out_transfer');
       expect(rows.map(({ amount }) => amount)).toEqual([`1${'0'.repeat(27)}`, `1${'0'.repeat(27)}`]);
       const program = new Command();

@@ -24,7 +24,7 @@ withRealChains(() => {
       ['USDT', 'LTC', 150.25],
       ['ETH', 'USDT', 0.123456789],
     ];
-    it.each(pairs)('goes from %s to %s', async (from, to, amount) => {
+    it.each(pairs)('exchanges %s for %s', async (from, to, amount) => {
       const order = await gateway.order(from, to, amount);
       await gateway.tick();
       expect(await gateway.show(order)).toMatchObject({ status: 'waiting_deposit', deposit_txid: null });
@@ -83,7 +83,7 @@ withRealChains(() => {
     });
   });
 
-  describe('coins that come to a hot wallet from outside', () => {
+  describe('coins that arrive at a hot wallet from outside', () => {
     it.each([
       ['ETH', 'ethereum'],
       ['LTC', 'litecoin'],

@@ -82,7 +82,7 @@ withRealChains(() => {
     ['ethereum', 'ETH', 'LTC', 0.2],
     ['litecoin', 'LTC', 'ETH', 2],
   ] as const)('while no node of %s answers', (chain, from, to, amount) => {
-    it('no order expires, staff are told, and everything goes on by itself', async () => {
+    it('no order expires, the chain is in the attention list, and settlement resumes by itself', async () => {
       const order = await gateway.order(from, to, amount);
       const unpaid = await gateway.order(from, to, amount);
       const sending = await gateway.order(to, from, amount === 2 ? 0.2 : 2);
@@ -115,7 +115,7 @@ withRealChains(() => {
     });
   });
 
-  it.each([0, 1] as const)('one node of each chain is enough: without number %i', async (away) => {
+  it.each([0, 1] as const)('settlement works with one node of each chain, without node %i', async (away) => {
     // Number 1 of Litecoin has no blocks that it is not handed, so both gates lead to one node.
     gates.litecoin[1].open(gateway.chains.litecoind.config);
     gates.ethereum[away].shut();
@@ -127,7 +127,7 @@ withRealChains(() => {
   it.each([
     ['of another number', () => other],
     ['of the same number and another first block', () => twin],
-  ] as const)('a node that comes back as one of another chain %s is passed over', async (_name, node) => {
+  ] as const)('a node that returns with another chain %s is skipped', async (_name, node) => {
     gates.ethereum[0].shut();
     await gateway.mine('ethereum');
     await gateway.tick();
@@ -143,7 +143,7 @@ withRealChains(() => {
     expect(await gateway.show(order)).toMatchObject({ status: 'waiting_deposit' });
   });
 
-  it('a node that is behind is passed over, and what it lacks is not taken for gone', async () => {
+  it('a node that is behind is skipped, and deposits that it lacks are not taken for lost', async () => {
     const { litecoind } = gateway.chains;
     await follow(litecoind);
     const order = await gateway.order('LTC', 'ETH', 2);

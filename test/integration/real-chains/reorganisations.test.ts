@@ -46,7 +46,7 @@ withRealChains(() => {
       await paidOnce(order);
     });
 
-    it('of a token waits again, since no node tells of it meanwhile', async () => {
+    it('of a token lets its order wait again, because nodes show no token transfer in the mempool', async () => {
       const order = await gateway.order('USDT', 'LTC', 100);
       await gateway.pay(order);
       await gateway.mine('ethereum');
@@ -72,7 +72,7 @@ withRealChains(() => {
       ]);
     });
 
-    it('after it counted holds a payout that is not signed yet, until it is back', async () => {
+    it('after it counted holds an unsigned payout until the deposit is mined again', async () => {
       await gateway.signer.stop();
       const order = await gateway.order('LTC', 'USDT', 4);
       await gateway.confirm(order);
@@ -94,7 +94,7 @@ withRealChains(() => {
       await paidOnce(order);
     });
 
-    it('after its payout went out holds the order, and lets it go on once it is back', async () => {
+    it('after its payout was sent holds the order until the deposit is mined again', async () => {
       const order = await gateway.order('ETH', 'LTC', 0.3);
       await gateway.confirm(order);
       expect(await gateway.payments(order)).toMatchObject([{ state: 'sent' }]);
@@ -110,8 +110,8 @@ withRealChains(() => {
     });
   });
 
-  describe('a deposit that is spent otherwise', () => {
-    it('lets its order wait again, for another one', async () => {
+  describe('a deposit whose coins are double-spent', () => {
+    it('lets its order wait for another deposit', async () => {
       const order = await gateway.order('LTC', 'ETH', 3);
       const txid = await gateway.pay(order);
       await gateway.mine('litecoin');
@@ -139,7 +139,7 @@ withRealChains(() => {
       expect(await gateway.history(order)).toEqual(['created', 'deposit_seen', 'deposit_lost_late']);
     });
 
-    it('after it was paid out for is told to staff, and the book shows the loss', async () => {
+    it('after its payout is in the attention list, and reconciliation shows the loss', async () => {
       const order = await gateway.order('LTC', 'ETH', 5);
       const txid = await gateway.confirm(order);
       await gateway.chains.litecoind.doubleSpend(txid, 2);
@@ -180,7 +180,7 @@ withRealChains(() => {
     it.each([
       ['ETH', 'LTC', 'litecoin', 0.25],
       ['LTC', 'USDT', 'ethereum', 4],
-    ] as const)('and that its node forgets is sent again: %s to %s', async (from, to, chain, amount) => {
+    ] as const)('and dropped from the mempool is broadcast again: %s to %s', async (from, to, chain, amount) => {
       const { anvil, litecoind } = gateway.chains;
       const order = await gateway.order(from, to, amount);
       await gateway.confirm(order);

@@ -118,7 +118,7 @@ withRealChains(() => {
     expect(held).toEqual([]);
   }
 
-  describe.each(['ETH', 'LTC'] as const)('a payout in %s that waits too long', (to) => {
+  describe.each(['ETH', 'LTC'] as const)('a payout in %s that stays too long in the mempool', (to) => {
     it('is paid by a transaction with a higher fee, once', async () => {
       const payout = await doubled(to);
       await mineExactly(to, payout.newer);
@@ -127,7 +127,7 @@ withRealChains(() => {
       await endsWith(payout, payout.newer);
     });
 
-    it('may be paid by the first transaction after all', async () => {
+    it('may still be paid by its first transaction', async () => {
       const payout = await doubled(to);
       await mineExactly(to, payout.older);
       await gateway.tick();
@@ -151,7 +151,7 @@ withRealChains(() => {
       await endsWith(payout, payout[second]);
     });
 
-    it('gets a third transaction when the second one waits too long as well', async () => {
+    it('gets a third transaction when the second one also stays too long in the mempool', async () => {
       const payout = await doubled(to);
       const { anvil } = gateway.chains;
       if (to === 'ETH') {
@@ -168,7 +168,7 @@ withRealChains(() => {
     });
   });
 
-  it('a payment that spends the change of a transaction which was replaced after all is paid, once', async () => {
+  it('a payment that spends the change of a replaced transaction is paid once', async () => {
     const { litecoind } = gateway.chains;
     const payout = await doubled('LTC');
     await mineExactly('LTC', payout.older);
@@ -207,7 +207,7 @@ withRealChains(() => {
     expect(await gateway.balance('LTC', next.recipient)).toBe(before?.amount);
   });
 
-  it('a payment that was paid at a higher fee lets the next ones through', async () => {
+  it('a payment with a raised fee unblocks the payments with later nonces', async () => {
     const { anvil, token } = gateway.chains;
     const waiting = await doubled('ETH');
     const other = await gateway.order('LTC', 'USDT', 3);

@@ -13,7 +13,7 @@ withRealChains(() => {
   });
   afterAll(() => gateway?.stop());
 
-  it('refunds of large excesses do not use up what the signer signs in a day: payouts go on', async () => {
+  it('refunds of large excess deposits do not use up the daily limit of the signer: payouts go on', async () => {
     const order = await gateway.order('ETH', 'LTC', 0.05);
     await gateway.confirm(order);
     await gateway.settle(order);

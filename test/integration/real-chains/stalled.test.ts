@@ -4,7 +4,7 @@ import { EvmLiar } from '../../support/chains/evm-liar.ts';
 import { type RealGateway, startRealGateway, withRealChains } from '../../support/gateway/real-gateway.ts';
 
 withRealChains(() => {
-  describe('a chain whose newest block gets old', () => {
+  describe('a chain without new blocks', () => {
     let gateway: RealGateway;
     let liar: EvmLiar;
     beforeAll(async () => {
@@ -20,7 +20,7 @@ withRealChains(() => {
       await liar?.stop();
     });
 
-    it('is one that fails: staff are told, and no order expires until it goes on', async () => {
+    it('counts as failing: it is in the attention list, and no order expires until it goes on', async () => {
       const order = await gateway.order('ETH', 'LTC', 0.2);
       liar.lie = (method, result, params) =>
         method === 'eth_getBlockByNumber' && params[0] === 'latest'

@@ -50,8 +50,8 @@ withRealChains(() => {
     await gateway.wait(31);
   }
 
-  describe('what orders leave on deposit addresses', () => {
-    it('in the own coin of an EVM chain is brought to the hot wallet, and nothing is left behind', async () => {
+  describe('the sweep of deposit addresses', () => {
+    it('of ETH moves the whole balance to the hot wallet', async () => {
       const order = await gateway.order('ETH', 'LTC', 0.5);
       await gateway.confirm(order);
       await gateway.settle(order);
@@ -66,7 +66,7 @@ withRealChains(() => {
       expect(await gateway.booked('hot', 'ETH')).toBe(before.plus(brought).toFixed());
     });
 
-    it('in a token is brought after coins for its fee', async () => {
+    it('of a token follows a transfer of coins for its fee', async () => {
       const order = await gateway.order('USDT', 'LTC', 100);
       await gateway.confirm(order);
       await gateway.settle(order);
@@ -87,7 +87,7 @@ withRealChains(() => {
       expect(await movements()).toEqual([]);
     });
 
-    it('in outputs is brought by one transaction, and pays the next orders', async () => {
+    it('of UTXO outputs is one transaction, whose output pays the next orders', async () => {
       const orders = [
         await gateway.order('LTC', 'ETH', 200),
         await gateway.order('LTC', 'ETH', 150.5),
@@ -118,7 +118,7 @@ withRealChains(() => {
       await movements();
     });
 
-    it('and is not worth its fee stays', async () => {
+    it('leaves a balance that is not worth its fee', async () => {
       const order = await gateway.order('ETH', 'LTC', 0.0099);
       await gateway.confirm(order);
       await gateway.settle(order);
@@ -127,7 +127,7 @@ withRealChains(() => {
       expect(await gateway.balance('ETH', order.depositAddress)).toBe('0.0099');
     });
 
-    it('waits while gas is dearer than the settings allow', async () => {
+    it('waits while the gas price is above the setting', async () => {
       const order = await gateway.order('ETH', 'LTC', 0.2);
       await gateway.confirm(order);
       await gateway.settle(order);
@@ -142,7 +142,7 @@ withRealChains(() => {
       expect(await movements()).toMatchObject([{ kind: 'sweep', coin: 'ETH', state: 'confirmed', amount: '0.2' }]);
     });
 
-    it('waits until it is final', async () => {
+    it('waits until the deposit is final', async () => {
       const order = await gateway.order('LTC', 'ETH', 2);
       await gateway.confirm(order);
       await gateway.wait(31);
@@ -156,7 +156,7 @@ withRealChains(() => {
       expect(await movements()).toMatchObject([{ state: 'confirmed' }]);
     });
 
-    it('is brought without a deposit that was spent otherwise after it counted', async () => {
+    it('leaves out a deposit that was double-spent after it counted', async () => {
       const lost = await gateway.order('LTC', 'ETH', 2);
       const kept = await gateway.order('LTC', 'ETH', 3);
       const txid = await gateway.pay(lost);
@@ -176,7 +176,7 @@ withRealChains(() => {
     it.each([
       ['ETH', 'LTC', 'ethereum', 0.3],
       ['LTC', 'ETH', 'litecoin', 3],
-    ] as const)('is brought once when a sweep in %s is reorganised', async (from, to, chain, amount) => {
+    ] as const)('of %s moves the coins once when its transaction is reorganised away', async (from, to, chain, amount) => {
       const order = await gateway.order(from, to, amount);
       await gateway.confirm(order);
       await gateway.settle(order);

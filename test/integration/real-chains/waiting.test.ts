@@ -24,8 +24,8 @@ withRealChains(() => {
     return items.map(({ kind, detail }) => `${kind}: ${detail}`);
   }
 
-  describe('a hot wallet that holds too little', () => {
-    it('is told to staff, and lets payments wait until it is funded', async () => {
+  describe('a hot wallet with too small a balance', () => {
+    it('is in the attention list, and its payments wait until it is funded', async () => {
       await gateway.query(
         `insert into wallet_level (chain, coin, network, balance, low, level, outside_since, seen_at)
          values ('ethereum', 'USDC', 'ERC20', 0, 1, 'low', '2020-01-01', '2020-01-01')`,
@@ -78,8 +78,8 @@ withRealChains(() => {
     });
   });
 
-  describe('payments that together take more than the hot wallet has', () => {
-    it('are made as far as it goes, and the rest once it is funded', async () => {
+  describe('payments above the balance of the hot wallet', () => {
+    it('are sent up to the balance, and the others once the wallet is funded', async () => {
       const { anvil, token: contract } = gateway.chains;
       const orders = [await gateway.order('LTC', 'USDT', 6), await gateway.order('LTC', 'USDT', 6)];
       for (const order of orders) await gateway.pay(order);
@@ -151,7 +151,7 @@ withRealChains(() => {
       expect(await gateway.balance('ETH', second.recipient)).toBe((await gateway.payments(second))[0]?.amount);
     });
 
-    it('that is away lets payments wait', async () => {
+    it('that cannot be reached delays payments', async () => {
       await gateway.signer.stop();
       const order = await gateway.order('ETH', 'USDT', 0.1);
       await gateway.confirm(order);

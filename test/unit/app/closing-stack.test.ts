@@ -4,7 +4,7 @@ import type { Log } from '../../../src/log.ts';
 const errors: Record<string, unknown>[] = [];
 const log = { error: (members: Record<string, unknown>) => errors.push(members) } as unknown as Log;
 
-it('closes in reverse order, one after the other, and once', async () => {
+it('the closing stack closes its parts once, in reverse order, one after the other', async () => {
   const closed: string[] = [];
   const stack = new ClosingStack(log);
   stack.add(() => closed.push('first'));
@@ -17,7 +17,7 @@ it('closes in reverse order, one after the other, and once', async () => {
   expect(closed).toEqual(['second', 'first']);
 });
 
-it('logs each failure and closes the rest', async () => {
+it('the closing stack logs each failure and closes the other parts', async () => {
   const closed: string[] = [];
   const stack = new ClosingStack(log);
   stack.add(() => closed.push('first'));

@@ -29,7 +29,7 @@ const none = { ...loadConfig({}) };
 const safe = { ...loadConfig({ SIGNER_SOCKET: '/s', PRICE_SOURCES: 'kraken,binance', VENUE: 'inventory' }) };
 
 describe('unsafeSettings', () => {
-  it('asks for nothing on the sandbox', () => {
+  it('requires no setting on the sandbox', () => {
     expect(unsafeSettings(none, new LiveNetworks(null))).toEqual([]);
   });
 
@@ -41,14 +41,14 @@ describe('unsafeSettings', () => {
     expect(unsafeSettings({ ...none, SIGNER_SOCKET: '/s' }, networksOf(31337))).toEqual([]);
   });
 
-  it('asks for real prices, a venue and commits that last where coins are money', () => {
+  it('requires real prices, a venue and durable commits on a network of value', () => {
     expect(unsafeSettings(safe, networksOf(1))).toEqual([]);
     const faults = unsafeSettings({ ...none, SIGNER_SOCKET: '/s', REQUIRE_DURABLE_COMMITS: false }, networksOf(1));
     expect(names(faults)).toEqual(['PRICE_SOURCES', 'VENUE', 'REQUIRE_DURABLE_COMMITS']);
     for (const fault of faults) expect(fault).toContain('a good value: ');
   });
 
-  it('bounds how long an old price may be used where coins are money', () => {
+  it('bounds the age of a price on a network of value', () => {
     const slow = loadConfig({
       ...{ SIGNER_SOCKET: '/s', PRICE_SOURCES: 'kraken,binance', VENUE: 'inventory' },
       ...{ PRICE_MAX_AGE_SEC: '86400', PRICE_STALE_SEC: '3600', DEPOSIT_WINDOW_SEC: '604800' },
@@ -66,7 +66,7 @@ describe('unsafeSettings', () => {
     expect(unsafeSettings(slow, networksOf(31337))).toEqual([]);
   });
 
-  it('takes no price on the word of one exchange where coins are money', () => {
+  it('refuses prices of a single exchange on a network of value', () => {
     const faults = unsafeSettings({ ...safe, PRICE_MIN_SOURCES: 1 }, networksOf(1));
     expect(names(faults)).toEqual(['PRICE_MIN_SOURCES']);
     expect(faults[0]).toContain('a good value: 2');
@@ -75,7 +75,7 @@ describe('unsafeSettings', () => {
 });
 
 describe('unsafeSettings of an api process', () => {
-  it('ask for prices, and for the venue whose depth limits its pairs', () => {
+  it('requires prices, and the venue whose depth limits the pairs', () => {
     const api = { ...safe, ROLE: 'api' as const, VENUE: null, PRICE_SOURCES: [], SIGNER_SOCKET: null };
     expect(names(unsafeSettings(api, networksOf(1)))).toEqual(['PRICE_SOURCES', 'VENUE']);
   });
@@ -92,7 +92,7 @@ describe('openNetworks', () => {
     await expect(openNetworks({ NETWORKS_FILE: join(folder, 'nowhere') })).rejects.toThrow(ConfigError);
   });
 
-  it('ends the start of a gateway and of a signer with what is wrong', async () => {
+  it('stops the start of a gateway and of a signer with a list of faults', async () => {
     const path = join(folder, 'main.yaml');
     writeFileSync(path, text(1));
     const environment = { NETWORKS_FILE: path, DATA_DIR: folder, DATABASE_URL: 'postgres://127.0.0.1:1/x' };

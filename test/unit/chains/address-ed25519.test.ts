@@ -242,7 +242,7 @@ describe.each(families)('addresses on $name', ({ codec, good: goodRows, bad, che
     expect(codec.decode(text)).toEqual({ ok: true, address, tag: null, kind });
   });
 
-  it.each(good)('stores %s in a form that is read as itself', (text, _kind, address) => {
+  it.each(good)('stores %s in a form that parses to itself', (text, _kind, address) => {
     expect(codec.decode(text)).toMatchObject({ address });
     expect(codec.decode(address)).toMatchObject({ ok: true, address });
   });
@@ -292,23 +292,23 @@ function mutations(text: string): string[] {
 }
 
 describe('addresses of public keys', () => {
-  it('are on Cardano as the example of CIP-19', () => {
+  it('match the example of CIP-19 on Cardano', () => {
     const key = bech32.decodeToBytes('addr_vk1w0l2sr2zgfm26ztc6nl9xy8ghsk5sh6ldwemlpmp9xylzy4dtf7st80zhd').bytes;
     expect(encodeCardanoEnterprise(key)).toBe('addr1vx2fxv2umyhttkxyxp8x0dlpdt3k6cwng5pxj3jhsydzers66hrl8');
   });
 
-  it('are on Polkadot as that of the well-known development account', () => {
+  it('match the well-known development account on Polkadot', () => {
     const key = hexToBytes('d43593c715fdd31c61141abd04a99fd6822c8558854ccde39a5684e7a56da27d');
     expect(encodePolkadot(key)).toBe('15oF4uVJwmo4TdGW7VfQxNLavjCXviqxT9S1MgbjMNHr6Sp5');
   });
 
-  it('are on Tezos as that of the well-known development account', () => {
+  it('match the well-known development account on Tezos', () => {
     // Four bytes of prefix and four of checksum around the key.
     const key = base58.decode('edpkvGfYw3LyB1UcCahKQk4rF2tvbMUk8GFiTuMjL75uGXrpvKXhjn').subarray(4, 36);
     expect(encodeTezos(key)).toBe('tz1VSUr8wwNhLAzempoch5d6hLRiTh8Cjcjb');
   });
 
-  it('are on Monero as that of a published wallet', () => {
+  it('match a published wallet on Monero', () => {
     const spend = hexToBytes('f7ee64693c501c0f6112f5ab4d33b405c35f66efb2c704ffbd2f7dc63408235e');
     const view = hexToBytes('7f9e54e6dc3fbbd4b7a3b4412c22f4e2d78ee91ddfeaa30a9181e4b374ac3613');
     expect(encodeMonero(18, spend, view)).toBe(
@@ -316,7 +316,7 @@ describe('addresses of public keys', () => {
     );
   });
 
-  it('are on Solana and Algorand the key itself, which reading gives back', () => {
+  it('encode the key itself on Solana and Algorand', () => {
     const key = base58.decode('HAgk14JpMQLgt6rVgv7cBQFJWFto5Dqxi472uT3DKpqk');
     expect(encodeSolana(key)).toBe('HAgk14JpMQLgt6rVgv7cBQFJWFto5Dqxi472uT3DKpqk');
     expect(algorandCodec.decode(encodeAlgorand(key))).toMatchObject({ ok: true });
@@ -324,7 +324,7 @@ describe('addresses of public keys', () => {
 });
 
 describe('private keys', () => {
-  it('are named as such when a Solana wallet exported them', () => {
+  it('exported by a Solana wallet are recognised and refused as private keys', () => {
     // RFC 8032, test 1: secret and public key.
     const pair = hexToBytes(
       '9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a',

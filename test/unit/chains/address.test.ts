@@ -163,14 +163,14 @@ describe('checkAddress refuses', () => {
     ['BTC', xprv],
     ['ERC20', xprv],
     ['ADA', 'abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about'],
-  ])('a secret key on %s, loudly', (network, secret) => {
+  ])('a secret key on %s, with a warning that names it a secret', (network, secret) => {
     const check = checkAddress(network, secret, null);
     expect(check).toMatchObject({ ok: false, code: 'invalid_address' });
     expect(check.ok ? '' : check.detail).toContain('SECRET KEY, a private key; never share it');
     expect(check.ok ? '' : check.detail).not.toContain(secret);
   });
 
-  it('names the network that an address belongs to, and how this one’s addresses look', () => {
+  it('names the network of an address, and the form of the expected one', () => {
     const check = checkAddress('ERC20', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t', null);
     expect(check.ok ? '' : check.detail).toBe(
       'this looks like an address on TRON; an address on ERC20 starts with 0x and has 42 characters',
@@ -234,7 +234,7 @@ describe('tags', () => {
     expect(checkAddress('XRP', xrp, tag)).toMatchObject({ ok: false, field: 'tag', code: 'invalid_tag' });
   });
 
-  it('takes the tag out of an X-address, and refuses another beside it', () => {
+  it('takes the tag out of an X-address, and refuses another tag beside it', () => {
     expect(checkAddress('XRP', xAddress, null)).toMatchObject({
       ok: true,
       address: 'r9cZA1mLK5R5Am25ArfXFmqgNwjZgnfk59',
@@ -252,7 +252,7 @@ describe('tags', () => {
     }
   });
 
-  it('refuses one where the network has none', () => {
+  it('refuses a tag on a network without tags', () => {
     expect(checkAddress('TRC20', addressExample('TRC20'), '1')).toMatchObject({
       ok: false,
       field: 'tag',
@@ -286,7 +286,7 @@ describe('tags', () => {
   });
 });
 
-describe('for every text', () => {
+describe('checkAddress with random text', () => {
   const ids = allNetworks().map(({ id }) => id);
 
   it('answers and never throws', () => {
@@ -333,7 +333,7 @@ describe('for every text', () => {
     );
   });
 
-  it('one mistyped digit never passes the checksum of an EVM address in mixed case', () => {
+  it('a mixed-case EVM address with one mistyped digit fails its checksum', () => {
     const example = addressExample('ETH');
     const mutations = [...example].flatMap((digit, at) =>
       [...'0123456789abcdefABCDEF']
@@ -343,7 +343,7 @@ describe('for every text', () => {
     expect(mutations.filter((mutated) => checkAddress('ETH', mutated, null).ok)).toEqual([]);
   });
 
-  it('of 100,000 characters the answer comes at once', () => {
+  it('answers for 100,000 characters at once', () => {
     const started = performance.now();
     for (const id of ids) {
       for (const unit of ['1', 'a', '0', ' a', '\u0000']) {
@@ -386,7 +386,7 @@ describe('encodeCashaddr', () => {
 });
 
 describe('the hashes of OpenSSL', () => {
-  it('are those of the libraries of the field', () => {
+  it('are equal to the hashes of established libraries', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (data) => {
         expect(Uint8Array.from(hashes.sha256(data))).toEqual(sha256(data));

@@ -5,7 +5,7 @@ import { utxoChains, utxoParams } from '../../../src/chains/utxo/utxo-params.ts'
 const hash = `0x${'1'.repeat(64)}`;
 
 describe('coins are money', () => {
-  it.each(evmChains)('on the first network of %s, and on no other that it may be', (chain) => {
+  it.each(evmChains)('on the first network of %s, and not on its test networks', (chain) => {
     const [main, ...others] = chainIdsOf(chain);
     expect(isIdentityOfValue(`evm:${main}:${hash}`)).toBe(true);
     expect(isIdentityOfValue(`evm:${main}:`)).toBe(true);

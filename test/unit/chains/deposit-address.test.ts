@@ -81,7 +81,7 @@ describe('deriveDepositAddress', () => {
     );
   });
 
-  it.each([-1, 1.5, 2 ** 31, 2 ** 32, Number.NaN])('knows no child at %d', async (index) => {
+  it.each([-1, 1.5, 2 ** 31, 2 ** 32, Number.NaN])('refuses the index %d', async (index) => {
     const { publicExtendedKey } = account('BTC');
     await expect(deriveDepositAddress('BTC', publicExtendedKey, index)).rejects.toThrow('no public key at');
   });

@@ -33,7 +33,7 @@ describe('destination tags', () => {
     expect(same).toEqual([]);
   });
 
-  it('of before the encryption stay as they are, and no later index gets one of them', () => {
+  it('of indexes before the encryption stay unchanged, and no later index gets one of these tags', () => {
     const later = new DepositTags(key, 200);
     const before = Array.from({ length: 200 }, (_, at) => later.tag('XRP', at + 1));
     expect(before.slice(0, 3)).toEqual([1, 2, 3].map(plain));
@@ -41,7 +41,7 @@ describe('destination tags', () => {
     expect(new Set([...before, ...after]).size).toBe(20_200);
   });
 
-  it('have a range, a network with tags, and a whole key', () => {
+  it('are refused for an index out of range, a network without tags and an incomplete key', () => {
     for (const index of [0, -1, 1.5, 2 ** 32]) expect(() => tags.tag('XRP', index)).toThrow('out of range');
     expect(() => tags.tag('BTC', 1)).toThrow('has no tags');
     expect(() => new DepositTags('', 0)).toThrow('64 hexadecimal digits');

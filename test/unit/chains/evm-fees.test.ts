@@ -4,7 +4,7 @@ import { exactPrices, paymentPrices, raisedPrices, usualTip } from '../../../src
 const ceiling = 1_000n;
 
 describe('prices of gas', () => {
-  it('take the tip that is usual, and what the node asks for at least', () => {
+  it('use the median tip, and at least the tip of the node', () => {
     expect(usualTip([], null)).toBe(0n);
     expect(usualTip([0n, 0n, 9n], 5n)).toBe(9n);
     expect(usualTip([1n, 9n, 2n], null)).toBe(2n);
@@ -20,7 +20,7 @@ describe('prices of gas', () => {
     expect(() => paymentPrices({ baseFee: 991n, tip: 10n }, ceiling)).toThrow(/1001/);
   });
 
-  it('are exact where nothing may be left: all of the price may be the tip', () => {
+  it('of a sweep are exact: the whole price may go to the tip', () => {
     expect(exactPrices({ baseFee: 100n, tip: 7n }, ceiling)).toEqual({
       maxFeePerGas: 132n,
       maxPriorityFeePerGas: 132n,
@@ -28,7 +28,7 @@ describe('prices of gas', () => {
     expect(() => exactPrices({ baseFee: 991n, tip: 10n }, ceiling)).toThrow(/1001/);
   });
 
-  it('are raised from nothing too, and by an eighth and to the market otherwise', () => {
+  it('of a replacement rise by an eighth and at least to the market, also from zero', () => {
     const market = { baseFee: 100n, tip: 1n };
     expect(raisedPrices({ maxFeePerGas: 1n, maxPriorityFeePerGas: 0n }, market, ceiling)).toEqual({
       maxFeePerGas: 201n,
@@ -41,7 +41,7 @@ describe('prices of gas', () => {
     });
   });
 
-  it('are, when raised, accepted by nodes and within the ceiling at any market fee', () => {
+  it('of a replacement are accepted by nodes and within the ceiling at any market fee', () => {
     const wei = fc.bigInt({ min: 0n, max: 2_000n });
     fc.assert(
       fc.property(wei, wei, wei, wei, (max, tip, baseFee, marketTip) => {

@@ -6,7 +6,7 @@ const movesOf = (calls: readonly unknown[], changes: Record<string, unknown> = {
   readCallTrace(frame({ calls, ...changes })).moves;
 
 describe('a trace of calls', () => {
-  it('shows what inner calls move, in their order, and not what the transaction itself does', () => {
+  it('has the transfers of inner calls in their order, and not the transfer of the transaction itself', () => {
     expect(movesOf([])).toEqual([]);
     const inner = frame({ from: b, to: c, value: '0x1', calls: [frame({ from: c, to: a, value: '0x2' })] });
     expect(movesOf([inner, frame({ from: b, to: c, value: '0x3' })])).toEqual([
@@ -20,19 +20,19 @@ describe('a trace of calls', () => {
     expect(movesOf([frame({ type, from: b, to: c })])).toEqual([{ to: c, value: 5n }]);
   });
 
-  it.each(['DELEGATECALL', 'CALLCODE', 'STATICCALL'])('moves none by %s, but by the calls in it', (type) => {
+  it.each(['DELEGATECALL', 'CALLCODE', 'STATICCALL'])('moves no coins by %s itself, but by its inner calls', (type) => {
     expect(movesOf([frame({ type, calls: [frame({ from: b, to: c, value: '0x1' })] })])).toEqual([
       { to: c, value: 1n },
     ]);
   });
 
-  it('undoes what is inside a call that failed, and all of a transaction that failed', () => {
+  it('leaves out the transfers of a failed call, and all of a failed transaction', () => {
     const inner = frame({ from: b, to: c, value: '0x1' });
     expect(movesOf([frame({ error: 'execution reverted', calls: [inner] }), inner])).toEqual([{ to: c, value: 1n }]);
     expect(movesOf([inner], { error: 'out of gas' })).toEqual([]);
   });
 
-  it('moves nothing of nothing, and nothing to oneself', () => {
+  it('has no transfer of zero, and none to its own sender', () => {
     expect(movesOf([frame({ value: '0x0' }), frame({ value: undefined }), frame({ from: b, to: b })])).toEqual([]);
   });
 
@@ -44,11 +44,11 @@ describe('a trace of calls', () => {
     ['no recipient', frame({ to: undefined })],
     ['no list of calls', frame({ calls: {} })],
     ['an error that is none', frame({ error: null })],
-  ])('is not believed with a call of %s', (_what, call) => {
+  ])('is refused with a call of %s', (_what, call) => {
     expect(() => movesOf([call])).toThrow(expect.objectContaining({ name: 'ChainError', code: 'unsound_answer' }));
   });
 
-  it('with a call of an unknown kind stops nothing, and says so of its coins', () => {
+  it('with an unknown kind of call is read on, and its coins are reported', () => {
     const inner = frame({ from: b, to: c, value: '0x1' });
     expect(movesOf([frame({ type: 'GIFT' }), inner])).toEqual([
       { to: b, value: 5n, isUnknown: true },
@@ -56,7 +56,7 @@ describe('a trace of calls', () => {
     ]);
   });
 
-  it('is not followed deeper than a chain can go', () => {
+  it('is refused when its calls are nested deeper than a chain allows', () => {
     let deep: Record<string, unknown> = frame();
     for (let depth = 0; depth < 20_000; depth += 1) deep = frame({ calls: [deep] });
     expect(() => readCallTrace(deep)).toThrow(expect.objectContaining({ code: 'unsound_answer' }));

@@ -81,18 +81,18 @@ function faultsOf(one: Case): readonly string[] {
 }
 
 describe('EvmTransactions', () => {
-  it('pays from an address apart from the deposits', () => {
+  it('pays from an address that is no deposit address', () => {
     expect(hot).toMatch(/^0x[0-9a-fA-F]{40}$/);
     expect(hot).not.toBe(deposit);
   });
 
-  it('is for chains of the Ethereum kind only', () => {
+  it('refuses chains that are not EVM chains', () => {
     expect(() => new EvmTransactions({ network: { ...network, chain: 'bitcoin' }, keys })).toThrow(/bitcoin/);
     expect(() => new EvmTransactions({ network: { ...network, chain: 'nowhere' }, keys })).toThrow(/nowhere/);
   });
 
   describe.each(Object.entries(cases))('%s', (_name, sound) => {
-    it('is signed, with the same bytes for ever, by the address that it is from', () => {
+    it('is signed by its sender, always to the same bytes', () => {
       const tx = prepared(sound);
       const { faults, sign } = signer.open('ethereum', sound.intent, tx);
       expect(faults).toEqual([]);
@@ -101,7 +101,7 @@ describe('EvmTransactions', () => {
       expect(openEvmTx(raw)).toEqual({ txid, sender: sound.intent.from?.[0] ?? hot, tx: sound.tx });
     });
 
-    it('is refused when anything in it is not as decided', () => {
+    it('is refused when any member differs from the decided payment', () => {
       const changed = (changes: Partial<EvmTx>): Case => ({ ...sound, tx: { ...sound.tx, ...changes } });
       const meant = (changes: Partial<PaymentIntent>): Case => ({ ...sound, intent: { ...sound.intent, ...changes } });
       const isSweep = sound.intent.from !== null;
@@ -148,7 +148,7 @@ describe('EvmTransactions', () => {
       expect(accepted.map(([name]) => name)).toEqual([]);
     });
 
-    it('is refused when any byte of it is another, or signs the very same', () => {
+    it('with any changed byte is refused, or signs to the same bytes', () => {
       const { payload } = prepared(sound);
       const { path, tx } = JSON.parse(payload) as { path: string; tx: string };
       const bytes = (tx.length - 2) / 2;
@@ -184,7 +184,7 @@ describe('EvmTransactions', () => {
     expect(faultsOf(small)).toEqual(['the amount of the sweep does not cover its fee']);
   });
 
-  it('takes a fee for the first layer into account on rollups, where no bytes tell it', () => {
+  it('includes the layer 1 fee on rollups', () => {
     const rollup = new EvmTransactions({ network: { ...network, chain: 'optimism', chainId: 10 }, keys });
     const tx = { ...plain, chainId: 10 };
     const faults = (fee: bigint) =>

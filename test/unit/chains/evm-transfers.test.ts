@@ -19,7 +19,7 @@ function sentOn(amount: bigint, recipient = to) {
 }
 
 describe('the transfers of a block', () => {
-  it('have keys that a reorganisation keeps while the same moves', () => {
+  it('keep their keys over a reorganisation with the same transfers', () => {
     expect(sentOn(5n).map(({ key }) => key)).toEqual(sentOn(5n).map(({ key }) => key));
     expect(sentOn(5n).map(({ key }) => key)).toEqual([
       `${txid}:0`,
@@ -27,7 +27,7 @@ describe('the transfers of a block', () => {
     ]);
   });
 
-  it('have other keys when the same transaction moves something else in another block', () => {
+  it('get other keys when the transaction has other transfers in another block', () => {
     const keys = [sentOn(5n), sentOn(6n), sentOn(5n, from)].map(([, inner]) => inner?.key);
     expect(new Set(keys).size).toBe(3);
   });

@@ -6,24 +6,24 @@ const ethereum = { kind: 'evm', chain: 'ethereum', chainId: 1 } as unknown as Ne
 const litecoin = { kind: 'utxo', chain: 'litecoin', net: 'regtest' } as unknown as NetworkConfig;
 
 describe('the table of families', () => {
-  it('serves chains of the table of networks, each by one family', () => {
+  it('gives each chain of the table of networks one family', () => {
     const served = chainKinds.flatMap((kind) => families[kind].chains);
     expect(new Set(served).size).toBe(served.length);
     const known = new Set(allNetworks().map(({ chain }) => chain));
     expect(served.filter((chain) => !known.has(chain))).toEqual([]);
   });
 
-  it('leads from a network to its row', () => {
+  it('gives the row of a network', () => {
     expect(familyOf(ethereum)).toBe(families.evm);
     expect(familyOf(litecoin)).toBe(families.utxo);
   });
 
-  it('names a network for people', () => {
+  it('gives a readable name of a network', () => {
     expect(familyOf(ethereum).netName(ethereum)).toBe('chain id 1');
     expect(familyOf(litecoin).netName(litecoin)).toBe('regtest');
   });
 
-  it('knows the genesis of Bitcoin-like chains, and asks nodes of others', () => {
+  it('has the genesis hash of Bitcoin-like chains, and asks nodes of other chains', () => {
     expect(familyOf(ethereum).genesisOf(ethereum)).toBeNull();
     const genesis = familyOf(litecoin).genesisOf(litecoin) ?? '';
     expect(familyOf(litecoin).identityOf(litecoin, genesis)).toBe(`utxo:${genesis}`);

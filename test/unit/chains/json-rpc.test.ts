@@ -42,14 +42,14 @@ const results = (result: (call: Call) => unknown) => (body: Call | Call[]) => {
 };
 
 describe('JsonRpcNode', () => {
-  it('asks and returns what the node says, null too', async () => {
+  it('returns the result of the node, also null', async () => {
     answer = results(({ method, params }) => (method === 'nothing' ? null : { method, params }));
     expect(await node().call('some', [1, 'a'])).toEqual({ method: 'some', params: [1, 'a'] });
     expect(await node().call('nothing')).toBeNull();
     expect(request.headers.authorization).toBeUndefined();
   });
 
-  it('shows who it is by a password or by headers, and its name shows neither', async () => {
+  it('authenticates by password or headers, and its printed name shows neither', async () => {
     answer = results(() => 1);
     const secret = node({}, { url: `${url}/key-in-path?key=abc`, user: 'u', password: 'p', headers: { 'X-Key': 'k' } });
     await secret.call('some');
@@ -58,7 +58,7 @@ describe('JsonRpcNode', () => {
     expect(secret.name).toBe(url);
   });
 
-  it('puts the answers to several calls in the order asked', async () => {
+  it('returns the answers of a batch in the order of the calls', async () => {
     answer = (body) => {
       const [status, text] = results(({ params }) => params[0])(body);
       return [status, JSON.stringify((JSON.parse(text) as unknown[]).reverse())];
@@ -71,13 +71,13 @@ describe('JsonRpcNode', () => {
     expect(await node().batch([])).toEqual([]);
   });
 
-  it('keeps numbers as the text that stands in the answer when told to', async () => {
+  it('keeps numbers as text when told to', async () => {
     const amount = '0.123456789012345678901234567890';
     answer = (body) => [200, `{"id":${(body as Call).id},"result":{"amount":${amount},"big":9007199254740993}}`];
     expect(await node({ numbersAsText: true }).call('some')).toEqual({ amount, big: '9007199254740993' });
   });
 
-  it('recognises a refusal by its code, with any HTTP status', async () => {
+  it('recognises a refusal by its error code, with any HTTP status', async () => {
     for (const status of [200, 400, 404, 500]) {
       answer = () => [status, JSON.stringify({ id: null, error: { code: -32601, message: 'no such method' } })];
       const failure = node().call('some');
@@ -120,7 +120,7 @@ describe('JsonRpcNode', () => {
     await expect(node().batch([{ method: 'a' }])).rejects.toMatchObject({ code: 'unsound_answer' });
   });
 
-  it('fails when no server listens, and names no secret', async () => {
+  it('fails when no server listens, and shows no secret', async () => {
     const away = node({}, { url: 'http://127.0.0.1:9/secret-key', user: 'u', password: 'hidden' });
     const failure: unknown = await away.call('some').catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: 'unreachable', message: 'the node at http://127.0.0.1:9 does not answer' });

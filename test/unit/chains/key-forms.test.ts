@@ -72,7 +72,7 @@ describe('every form of one key', () => {
     expect(hiddenForms?.nested).toBe(nestedForm(hash160(publicKey("m/86'/0'/0'/0/0"))));
   });
 
-  it('an account of an EVM network and of TRON are one, in any capitals', () => {
+  it('accounts of EVM networks and of TRON with one key are equal, in any case', () => {
     const evm = addressExample('ETH');
     const tron = encodeBase58check([0x41], Buffer.from(evm.slice(2), 'hex'));
     for (const network of ['ETH', 'BEP20', 'BASE']) {
@@ -81,7 +81,7 @@ describe('every form of one key', () => {
     expect(formsOf('TRC20', tron)).toEqual(expect.arrayContaining([evm, tron]));
   });
 
-  it('an X-address and a classic one are one, and so are muxed and plain accounts of Stellar', () => {
+  it('an X-address equals its classic address, and a muxed account of Stellar its plain one', () => {
     const classic = addressExample('XRP');
     const payload = base58xrp.decode(classic).subarray(1, 21);
     const tagged = Uint8Array.from([0x05, 0x44, ...payload, 1, 7, 0, 0, 0, 0, 0, 0, 0]);
@@ -94,7 +94,7 @@ describe('every form of one key', () => {
     expect(formsOf('XLM', muxed)).toContain(plain);
   });
 
-  it('Ed25519 keys of Solana, Stellar, Algorand and Polkadot are one', () => {
+  it('accounts of Solana, Stellar, Algorand and Polkadot with one Ed25519 key are equal', () => {
     const solana = addressExample('SOL');
     const forms = formsOf('SOL', solana);
     for (const [network, form] of [
@@ -121,13 +121,13 @@ describe('every form of one key', () => {
     expect(formsOf('ADA', script)).not.toContain(enterprise);
   });
 
-  it('an integrated address of Monero is known by the keys in it', () => {
+  it('an integrated address of Monero is recognised by its keys', () => {
     const bytes = base58xmr.decode(addressExample('XMR'));
     const [spend, view] = [bytes.subarray(1, 33), bytes.subarray(33, 65)];
     expect(keyForms('XMR', encodeMonero(42, spend, view)).split(' ')).toContain(addressExample('XMR'));
   });
 
-  it('of another key are none of them', () => {
+  it('forms of another key are not recognised', () => {
     const other = encodeBase58check([0x00], hash160(keyHash));
     expect(formsOf('BTC', other)).not.toContain(ours);
   });

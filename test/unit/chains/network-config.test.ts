@@ -11,7 +11,7 @@ describe('levelOf', () => {
     expect(levelOf({ low: '1', high: '2' }, new Big(balance))).toBe(level);
   });
 
-  it('knows no too much without a highest level, and nothing at all without levels', () => {
+  it('has no upper level without a maximum, and no level at all without levels', () => {
     expect(levelOf({ low: '1', high: null }, new Big('1000000'))).toBe('ok');
     expect(levelOf(undefined, new Big('0'))).toBe('ok');
   });

@@ -80,7 +80,7 @@ describe('networks.example.yaml', () => {
   const ethereum = byChain.get('ethereum') as EvmNetwork;
   const litecoin = byChain.get('litecoin') as UtxoNetwork;
 
-  it('is a file that can be used, and each of its members is one that is known', () => {
+  it('can be loaded, and has known members only', () => {
     expect([...byChain.keys()]).toEqual(['ethereum', 'litecoin']);
     expect(networks.others).toBe('off');
     expect(ethereum).toMatchObject({
@@ -101,14 +101,14 @@ describe('networks.example.yaml', () => {
     expect(litecoin).toMatchObject({ net: 'main', feeFloor: 1000n, feeCeiling: 200_000n, replaceable: false });
   });
 
-  it('shows a test network that can be used', () => {
+  it('has a test network that can be loaded', () => {
     const text = readFileSync('networks.example.yaml', 'utf8');
     const commented = text.slice(text.indexOf('# networks:')).replaceAll(/^# ?/gm, '');
     const { networks: found, others } = readNetworks(commented, 'x', chainCoins);
     expect([found[0]?.chain, others]).toEqual(['ethereum', 'sandbox']);
   });
 
-  it('gives the signer its limits in smallest units, tokens by their contracts', () => {
+  it('gives the signer its limits in smallest units, and tokens by their contracts', () => {
     const limits = liveLimits(ethereum, chainCoins('ethereum'));
     expect(limits).toMatchObject({ maxFee: 50_000_000_000_000_000n, feesPerDay: 2_000_000_000_000_000_000n });
     expect([...limits.assets]).toEqual([
@@ -120,8 +120,8 @@ describe('networks.example.yaml', () => {
   });
 });
 
-describe('a file that says only what it must', () => {
-  it('gets figures that are safe', () => {
+describe('a file with the required members only', () => {
+  it('gets safe defaults', () => {
     const { networks, others } = readNetworks(stringify(least()), 'x', chainCoins);
     expect(others).toBe('off');
     expect(networks[0]).toMatchObject({
@@ -144,7 +144,7 @@ describe('a file that says only what it must', () => {
     });
   });
 
-  it('expects blocks of networks that others use, and none of a chain of one’s own', () => {
+  it('expects steady blocks of public networks, and none of a private chain', () => {
     const stalledAfterSec = (place: string, value: unknown, chain: string): number | undefined =>
       readNetworks(changed(place, value), 'x', chainCoins).networks.find((each) => each.chain === chain)
         ?.stalledAfterSec;
@@ -171,7 +171,7 @@ describe('a file that says only what it must', () => {
   });
 });
 
-describe('a fault', () => {
+describe('a fault of the file', () => {
   const cases: [place: string, value: unknown, told: RegExp][] = [
     ['networks.ethereum.kind', undefined, /^networks\.yaml: networks\.ethereum\.kind is missing; a good value: evm$/],
     ['networks.ethereum.kind', 'utxo', /networks\.ethereum\.kind does not fit ethereum; a good value: evm/],
@@ -252,13 +252,13 @@ describe('a fault', () => {
     ['other', 'off', /other is unknown; did you mean others\?/],
   ];
 
-  it.each(cases)('at %s (%j) is told with its place, and no secret', (place, value, told) => {
+  it.each(cases)('at %s (%j) is reported with its place, and without secrets', (place, value, told) => {
     const faults = faultsOf(changed(place, value));
     expect(faults.filter((fault) => told.test(fault))).toHaveLength(1);
     expect(faults.join('\n')).not.toContain(secret);
   });
 
-  it('does not hide another: all are told at once', () => {
+  it('does not hide another: all are reported at once', () => {
     const root = least() as { networks: { ethereum: Record<string, unknown>; litecoin: Record<string, unknown> } };
     root.networks.ethereum.chain_id = 'one';
     root.networks.ethereum.limits = undefined;
@@ -274,7 +274,7 @@ describe('a fault', () => {
     ]);
   });
 
-  it('of the text itself is told by its position, and what stands there is not', () => {
+  it('of the YAML syntax is reported by its position, without the text there', () => {
     for (const text of [
       `networks:\n\t${secret}`,
       `a: *${secret}`,
@@ -291,7 +291,7 @@ describe('a fault', () => {
     expect(() => loadNetworks(join(folder, 'nowhere'), chainCoins)).toThrow(NetworkFileError);
   });
 
-  it('is a token address that YAML reads as a number', () => {
+  it('includes a token address that YAML reads as a number', () => {
     const text = changed('networks.ethereum.tokens', { USDT: 1 }).replace(
       'USDT: 1',
       'USDT: 0xdAC17F958D2ee523a2206206994597C13D831ec7',
@@ -299,7 +299,7 @@ describe('a fault', () => {
     expect(faultsOf(text)).toContainEqual(expect.stringMatching(/tokens\.USDT must be text: write it in quotes/));
   });
 
-  it('is a network of value beside one of none, or beside the sandbox', () => {
+  it('includes a network of value beside a test network or the sandbox', () => {
     expect(faultsOf(changed('networks.litecoin.net', 'main'))).toEqual([
       expect.stringMatching(/main networks \(litecoin\) beside test networks \(ethereum\)/),
     ]);
@@ -313,7 +313,7 @@ describe('a fault', () => {
   });
 });
 
-describe('a reader', () => {
+describe('the parser of the file', () => {
   it('knows every EVM chain of the table of networks', () => {
     const chains = new Set(
       allNetworks()
@@ -326,13 +326,13 @@ describe('a reader', () => {
     }
   });
 
-  it('takes no text for a truth', () => {
+  it('refuses text in place of a boolean', () => {
     expect(() => flag.read('true')).toThrow('without quotes');
   });
 });
 
 describe('the networks of a process', () => {
-  it('are all the sandbox without a file', () => {
+  it('are all on the sandbox without a file', () => {
     const networks = new LiveNetworks(null);
     expect(networks.chains('sandbox')).toHaveLength(new Set(allNetworks().map(({ chain }) => chain)).size);
     expect(networks.areOfValue).toBe(false);

@@ -8,7 +8,7 @@ function shared(pick: (network: Network) => string): Map<string, string> {
 }
 
 describe('the networks', () => {
-  it('have ids of their own, by which they are found', () => {
+  it('have unique ids, by which they are found', () => {
     expect(new Set(networks.map(({ id }) => id)).size).toBe(networks.length);
     for (const network of networks) expect(networkById(network.id)).toBe(network);
   });
@@ -17,7 +17,7 @@ describe('the networks', () => {
     expect(networkById(id)).toBeUndefined();
   });
 
-  it('that share a keychain share the account path, the family and where deposit addresses come from', () => {
+  it('that share a keychain share the account path, the family and the source of deposit addresses', () => {
     const rule = ({ accountPath, family, deposit }: Network): string => `${accountPath} ${family} ${deposit}`;
     const rules = shared(rule);
     for (const network of networks)
@@ -29,7 +29,7 @@ describe('the networks', () => {
     expect(new Set(paths).size).toBe(paths.length);
   });
 
-  it('that give each order a tag have a memo that takes it, from the first number to the last', () => {
+  it('with a tag for each order accept every tag as a memo, from the first to the last', () => {
     for (const { id, memo } of networks.filter(({ deposit }) => deposit === 'shared')) {
       expect([id, memo?.accepts('1'), memo?.accepts('4294967295')]).toEqual([id, true, true]);
     }

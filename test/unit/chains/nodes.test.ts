@@ -11,7 +11,7 @@ const away = (): never => {
   throw new ChainError('unreachable', 'away');
 };
 
-describe('Nodes', () => {
+describe('the nodes of a chain', () => {
   let asked: string[];
   let verified: string[];
   let bad: Set<string>;
@@ -37,20 +37,20 @@ describe('Nodes', () => {
     bad = new Set();
   });
 
-  it('puts a question to the first, and verifies it once', async () => {
+  it('are asked in order, and the first one is verified once', async () => {
     const nodes = open();
     expect([await ask(nodes), await ask(nodes)]).toEqual(['a', 'a']);
     expect([asked, verified]).toEqual([['a', 'a'], ['a']]);
   });
 
-  it('verifies again when some time has passed', async () => {
+  it('are verified again after some time', async () => {
     const nodes = open({ verifyEveryMs: 0 });
     await ask(nodes);
     await ask(nodes);
     expect(verified).toEqual(['a', 'a']);
   });
 
-  it('puts the whole question to the next when one fails, and lets that one rest', async () => {
+  it('pass a failed question to the next node, and the failed node rests', async () => {
     const nodes = open();
     expect(await ask(nodes, 'ab')).toBe('c');
     expect(asked).toEqual(['a', 'b', 'c']);
@@ -58,20 +58,20 @@ describe('Nodes', () => {
     expect(asked).toEqual(['a', 'b', 'c', 'c']);
   });
 
-  it('comes back to the first when it has rested, and verifies it again', async () => {
+  it('include the first node again after its rest, and verify it again', async () => {
     const nodes = open({ restMs: 0 });
     expect(await ask(nodes, 'a')).toBe('b');
     expect(await ask(nodes)).toBe('a');
     expect(verified).toEqual(['a', 'b', 'a']);
   });
 
-  it('asks no node that is not what it should be', async () => {
+  it('exclude a node of another chain', async () => {
     bad = new Set(['a', 'b']);
     expect(await ask(open())).toBe('c');
     expect([asked, verified]).toEqual([['c'], ['a', 'b', 'c']]);
   });
 
-  it('takes a node that refuses to say what it is for one that fails', async () => {
+  it('exclude a node that refuses to state its chain', async () => {
     const nodes = new Nodes({
       chain: 'test',
       nodes: [a],
@@ -82,13 +82,13 @@ describe('Nodes', () => {
     await expect(ask(nodes)).rejects.toMatchObject({ name: 'ChainError', code: 'unsound_answer' });
   });
 
-  it('tells what the last failed with when none can answer, and asks them all again the next time', async () => {
+  it('report the last failure when no node answers, and are all asked again the next time', async () => {
     const nodes = open();
     await expect(ask(nodes, 'abc')).rejects.toMatchObject({ code: 'unreachable' });
     expect(await ask(nodes, 'ac')).toBe('b');
   });
 
-  it('asks no other about a fact of the chain, a refusal, or a fault of the question', async () => {
+  it('are not asked in turn about a fact of the chain, a refusal, or an invalid question', async () => {
     for (const error of [
       new ChainError('no_gas', 'none', { isOfChain: true }),
       new RpcError(3, 'reverted'),
@@ -106,7 +106,7 @@ describe('Nodes', () => {
     }
   });
 
-  it('reports on each node, also on a silent one', async () => {
+  it('each have a report, also a silent node', async () => {
     const good = { head: 7, lagSec: 1, isSyncing: false, problems: [] };
     const reports = await open().report(async (node) => (node === b ? away() : good));
     expect(reports).toEqual([
@@ -134,7 +134,7 @@ describe('Nodes', () => {
       heights = { a: 7, b: 7, c: 7 };
     });
 
-    it('is passed over while another goes on, and asked again once it does too', async () => {
+    it('is skipped while another node has new blocks, and asked again once it has new blocks too', async () => {
       const nodes = following();
       await look(nodes);
       heights = { a: 7, b: 7, c: 9 };
@@ -143,7 +143,7 @@ describe('Nodes', () => {
       expect([await look(nodes), await look(nodes)]).toEqual(['c', 'a']);
     });
 
-    it('is asked while no other node is far ahead, and when it is the only one', async () => {
+    it('is asked while no other node is far ahead, and when it is the only node', async () => {
       const nodes = following();
       for (const next of [
         { a: 7, b: 8, c: 7 },
@@ -156,7 +156,7 @@ describe('Nodes', () => {
       }
     });
 
-    it('is asked when the ones ahead fail', async () => {
+    it('is asked when the nodes ahead fail', async () => {
       const nodes = following();
       await look(nodes);
       heights = { a: 7, b: 12, c: 12 };
@@ -166,7 +166,7 @@ describe('Nodes', () => {
     });
   });
 
-  it('says so when a chain has no node', async () => {
+  it('a chain without a node fails with a message that says so', async () => {
     const nodes = new Nodes({ chain: 'test', nodes: [], verify: async () => {} });
     await expect(ask(nodes)).rejects.toMatchObject({ code: 'no_node', retryable: false });
   });

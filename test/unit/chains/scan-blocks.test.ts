@@ -57,7 +57,7 @@ function whenBehind(error: unknown): null {
 }
 
 describe('scanBlocks', () => {
-  it('ends with what it has when its time is over', async () => {
+  it('returns the blocks read so far when its time is over', async () => {
     const chain = new MemoryChain();
     const start = await startCursor(chain, 0);
     chain.extend(3);
@@ -67,7 +67,7 @@ describe('scanBlocks', () => {
     expect((await scan(chain, cursor, { budgetMs: 0 })).blocks[0]?.ref.height).toBe(2);
   });
 
-  it('starts at a block that is there', async () => {
+  it('starts at an existing block', async () => {
     const chain = new MemoryChain();
     chain.extend(3);
     expect(await startCursor(chain, 2)).toEqual({ window: [chain.refs[2]] });
@@ -78,7 +78,7 @@ describe('scanBlocks', () => {
     await expect(scan(new MemoryChain(), { window: [] })).rejects.toThrow(ReorgTooDeep);
   });
 
-  it('forgets blocks of its own that vanish while it reads', async () => {
+  it('drops blocks that vanish during the scan', async () => {
     const chain = new MemoryChain();
     chain.extend(2);
     const cursor = await startCursor(chain, 0);
@@ -95,7 +95,7 @@ describe('scanBlocks', () => {
     expect(result.cursor.window).toEqual(chain.refs.slice(0));
   });
 
-  it('gives up on a node whose blocks do not join', async () => {
+  it('fails on a node whose blocks do not connect', async () => {
     const chain = new MemoryChain();
     chain.extend(3);
     const cursor = await startCursor(chain, 0);
@@ -103,7 +103,7 @@ describe('scanBlocks', () => {
     await expect(scan(chain, cursor)).rejects.toMatchObject({ code: 'inconsistent_chain', retryable: true });
   });
 
-  it('takes a chain that ends below what was seen of it, and agrees so far, for a node that is behind', async () => {
+  it('treats a chain that ends below the cursor, and agrees so far, as a node that is behind', async () => {
     const chain = new MemoryChain();
     chain.extend(6);
     const { cursor } = await scan(chain, await startCursor(chain, 2));
@@ -119,7 +119,7 @@ describe('scanBlocks', () => {
     await expect(scan(chain, cursor)).rejects.toMatchObject({ code: 'node_behind' });
   });
 
-  it('always ends with a stretch of the chain, with any change between two requests', async () => {
+  it('always returns connected blocks, with any change between two requests', async () => {
     const change = fc.record({
       questions: fc.integer({ min: 1, max: 30 }),
       depth: fc.integer({ min: 1, max: 6 }),

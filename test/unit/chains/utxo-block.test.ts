@@ -21,7 +21,7 @@ const readTx = (tx: object) =>
   read(block([coinbase, { txid: hash('1'), vin: [input(hash('0'), 3)], vout: [], ...tx }]));
 
 describe('reading a block', () => {
-  it('finds transfers and what was spent, and leaves new coins out', () => {
+  it('finds transfers and spent outputs, and leaves out coinbase outputs', () => {
     const vout = [output(0, '0.00000001', keyHash('a')), output(1, '21000000.00000000', keyHash('b'))];
     expect(readTx({ vout })).toEqual({
       ref: { height: 7, hash: hash('b'), parent: hash('a'), timeMs: 1_700_000_000_000 },
@@ -40,7 +40,7 @@ describe('reading a block', () => {
     });
   });
 
-  it('reads addresses as old and new versions write them, of every form that names an owner', () => {
+  it('reads addresses of old and new node versions, in every form with one owner', () => {
     const forms = ['pubkeyhash', 'scripthash', 'witness_v0_keyhash', 'witness_v0_scripthash', 'witness_v1_taproot'];
     const scripts = forms.flatMap((type) => [
       { type, address: `new ${type}` },
@@ -50,7 +50,7 @@ describe('reading a block', () => {
     expect(transfers.map(({ address }) => address)).toEqual(forms.flatMap((type) => [`new ${type}`, `old ${type}`]));
   });
 
-  it('makes no transfer of what names no single owner', () => {
+  it('makes no transfer of an output without a single owner', () => {
     const vout = [
       output(0, '1', { type: 'nulldata', hex: '6a' }),
       output(1, '1', { type: 'multisig', addresses: ['a', 'b'], reqSigs: '1' }),

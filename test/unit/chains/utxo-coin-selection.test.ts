@@ -40,12 +40,12 @@ describe('choosing coins', () => {
     expect(selection?.inputs.map(({ amount }) => amount)).toEqual([60_000n]);
   });
 
-  it('takes few coins when none suffices alone, the last one as small as it may be', () => {
+  it('takes few coins when no coin suffices alone, with the smallest possible last coin', () => {
     const selection = selectCoins(coins(10_000n, 40_000n, 30_000n, 20_000n), 55_000n, recipient, rules());
     expect(selection?.inputs.map(({ amount }) => amount)).toEqual([40_000n, 20_000n]);
   });
 
-  it('gives what would be dust to the fee', () => {
+  it('adds change below the dust limit to the fee', () => {
     const size = virtualSize('p2wpkh', 1, [recipient]);
     const exact = 50_000n + feeOf(1_000n, size);
     for (const over of [0n, 1n, 293n]) {
@@ -73,7 +73,7 @@ describe('choosing coins', () => {
     expect(small?.change).toHaveLength(7);
   });
 
-  it('loses nothing, makes no dust and pays the rate, from any outputs', () => {
+  it('keeps the sum, makes no dust and pays the fee rate, from any outputs', () => {
     fc.assert(
       fc.property(anyCoins, fc.bigInt(1n, 20_000_000n), anyRules, (all, amount, changes) => {
         const given = rules(changes);

@@ -31,7 +31,7 @@ describe('a process that serves test networks', () => {
     ['BTC', 'bcrt1qcr8te4kr609gcawutmrza0j4xv80jy8zeqchgx'],
     ['LTC', 'rltc1qjmxnz78nmc8nq77wuxh25n2es7rzm5c23g5xdr'],
     ['DOGE', 'naxvmcKgLi92MJkVvNBGVPooeJKY4wHDxY'],
-  ])('derives, shows and takes addresses of its own form on %s', async (id, address) => {
+  ])('derives, prints and accepts addresses of its own form on %s', async (id, address) => {
     expect(await deriveDepositAddress(id, xpub(id), 0)).toBe(address);
     expect(addressExample(id)).toBe(address);
     expect(checkAddress(id, address, null)).toMatchObject({ ok: true, address });
@@ -42,7 +42,7 @@ describe('a process that serves test networks', () => {
     ['BTC', '2MzQwSSnBHWHqSAqtTVQ6v47XtaisrJa1Vc', 'p2sh'],
     ['BTC', 'BCRT1QCR8TE4KR609GCAWUTMRZA0J4XV80JY8ZEQCHGX', 'p2wpkh'],
     ['LTC', 'mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn', 'p2pkh'],
-  ])('takes the other forms of its network: %s %s', (id, address, kind) => {
+  ])('accepts the other forms of its network: %s %s', (id, address, kind) => {
     expect(checkAddress(id, address, null)).toMatchObject({ ok: true, kind });
   });
 
@@ -57,23 +57,23 @@ describe('a process that serves test networks', () => {
     ['LTC', '2MzQwSSnBHWHqSAqtTVQ6v47XtaisrJa1Vc'],
     ['DOGE', main.DOGE],
     ['ERC20', 'bcrt1qcr8te4kr609gcawutmrza0j4xv80jy8zeqchgx'],
-  ])('refuses what is paid on other networks: %s %s', (id, address) => {
+  ])('refuses addresses of other networks: %s %s', (id, address) => {
     expect(checkAddress(id, address, null)).toMatchObject({ ok: false, code: 'wrong_network_address' });
   });
 
-  it('says how its addresses look', () => {
+  it('describes the form of its addresses', () => {
     const check = checkAddress('LTC', main.LTC, null);
     expect(check.ok ? '' : check.detail).toContain('another network than the test network that is served here');
     const foreign = checkAddress('LTC', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t', null);
     expect(foreign.ok ? '' : foreign.detail).toContain('an address on LTC starts with rltc1, m, n or Q');
   });
 
-  it('tells a private key of its network as one', () => {
+  it('recognises a private key of its network', () => {
     const check = checkAddress('BTC', 'cTpB4YiyKiBcPxnefsDpbnDxFDffjqJob8wGCEDXxgQ7zQoMXJdH', null);
     expect(check.ok ? '' : check.detail).toContain('SECRET KEY');
   });
 
-  it('never changes to another network, and may be told the same again', () => {
+  it('never changes to another network, and accepts the same setting again', () => {
     expect(() => useUtxoNets(new Map([['bitcoin', 'test']]))).toThrow('bitcoin on regtest');
     expect(() => useUtxoNets(new Map())).toThrow('on regtest');
     expect(() => useUtxoNets(new Map([['monero', 'test']]))).toThrow('monero is not a Bitcoin-like chain');

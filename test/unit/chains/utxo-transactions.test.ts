@@ -164,7 +164,7 @@ describe.each(chains)('the signer of %s', (chain) => {
     expect(signed.vsize).toBeGreaterThan(reckoned - 3 * sound.tx.inputs.length - 1);
   });
 
-  it('keeps all that its payload says', () => {
+  it('keeps every member of its payload', () => {
     for (const { tx } of [payment(chain), sweep(chain)]) {
       const decoded = decodePsbt(encodePsbt(tx));
       expect(decoded.isReplaceable).toBe(tx.isReplaceable);
@@ -359,12 +359,12 @@ describe('Dogecoin', () => {
   const chain = 'dogecoin';
   const good = payment(chain);
 
-  it('signs for no amount that only the payload tells', () => {
+  it('needs the earlier transaction for an amount, and not the payload alone', () => {
     const bare = good.tx.inputs.map((input) => ({ ...input, previous: null }));
     expect(faultsOf({ ...good, tx: { ...good.tx, inputs: bare } }).join()).toContain('path');
   });
 
-  it('signs for no amount that the earlier transaction does not have', () => {
+  it('refuses an amount that differs from the earlier transaction', () => {
     const [input] = good.tx.inputs;
     const other = inputAt(chain, pathsOf(chain).hot, 60_000_001n, 9);
     for (const lie of [
@@ -425,7 +425,7 @@ describe('addresses of test networks', () => {
     expect(scriptOfAddress(params, address)).toEqual(own.script);
   });
 
-  it('are none of another network', () => {
+  it('are refused on another network', () => {
     const bitcoin = utxoParams('bitcoin', 'main');
     for (const address of [
       'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080',
@@ -439,7 +439,7 @@ describe('addresses of test networks', () => {
     expect(scriptOfAddress(utxoParams('dogecoin', 'main'), 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4')).toBeNull();
   });
 
-  it('lock outputs of every kind that can be paid to', () => {
+  it('lock outputs of every supported kind', () => {
     const bitcoin = utxoParams('bitcoin', 'main');
     const kinds = Object.fromEntries(
       [

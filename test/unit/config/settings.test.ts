@@ -30,7 +30,7 @@ describe('loadConfig', () => {
     for (const problem of problems) expect(problem).toContain('a good value: ');
   });
 
-  it('never echoes a secret', () => {
+  it('never shows a secret', () => {
     expect(problemsOf({ DATABASE_URL: 'hunter2', KEY_PEPPER: 'short-secret' }).join()).not.toMatch(
       /hunter2|short-secret/,
     );
@@ -104,11 +104,11 @@ describe('loadConfig', () => {
     expect(problemsOf({ SIGNER_SEED: 'hunter2' }).join()).not.toContain('hunter2');
   });
 
-  it('explains every setting in .env.example', () => {
+  it('describes every setting in .env.example', () => {
     for (const name of Object.keys(settings)) expect(environmentExample()).toContain(`\n${name}=`);
   });
 
-  it('accepts the good value that it recommends, where it is literal', () => {
+  it('accepts each literal value that it recommends', () => {
     for (const [name, row] of Object.entries(settings)) {
       if (row.good.startsWith('<') || name.endsWith('_FILE') || ['KEY_PEPPER', 'REDIS_URL'].includes(name)) continue;
       expect(() => row.parse(row.good)).not.toThrow();
@@ -120,7 +120,7 @@ describe('settings of exchanges', () => {
   const live = { PRICE_SOURCES: 'kraken,binance' };
   const venue = { ...live, VENUE: 'kraken', VENUE_KEY: 'key', VENUE_SECRET: 'secret' };
 
-  it('take names, and other addresses of theirs', () => {
+  it('accept names, each with an optional other address', () => {
     expect(loadConfig(live).PRICE_SOURCES).toEqual([
       { name: 'kraken', origin: null },
       { name: 'binance', origin: null },
@@ -129,7 +129,7 @@ describe('settings of exchanges', () => {
     expect(elsewhere.VENUE).toEqual({ name: 'kraken', origin: 'http://127.0.0.1:1234' });
   });
 
-  it('ask a process that trades nothing for no key', () => {
+  it('require no key of a process that does not trade', () => {
     const api = { ROLE: 'api', DATABASE_URL: 'postgres://db/x', VENUE: 'kraken', PRICE_SOURCES: 'kraken,binance' };
     expect(problemsOf(api)).toEqual([]);
     expect(problemsOf({ ...live, ...api, ROLE: 'worker' })).toHaveLength(1);

@@ -40,7 +40,7 @@ describe('coinIcon', () => {
     }
   });
 
-  it('gives the same object when asked again', () => {
+  it('returns the same object for a second call', () => {
     expect(coinIcon('ETH')).toBe(coinIcon('ETH'));
     expect(coinIcon('NEW')).toBe(coinIcon('NEW'));
   });
@@ -58,7 +58,7 @@ describe('coinIcon', () => {
     expect(coinIcon('<&"').svg).toContain('>&#60;&#38;&#34;</text>');
   });
 
-  it('draws an icon for names that every object has', () => {
+  it('draws an icon for names of object prototypes', () => {
     expect(coinIcon('constructor').svg).toContain('>con</text>');
     expect(coinIcon('__proto__').svg).toContain('>__p</text>');
   });

@@ -70,7 +70,7 @@ describe('the seed as a whole', () => {
     );
   });
 
-  it('counts with the decimals of the contract, which for stablecoins differ by network', () => {
+  it('has the decimals of each contract, which for stablecoins differ by network', () => {
     expect(decimalsOf('USDT', 'ERC20')).toBe(6);
     expect(decimalsOf('USDT', 'BEP20')).toBe(18);
     expect(decimalsOf('USDC', 'BEP20')).toBe(18);

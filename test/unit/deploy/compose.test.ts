@@ -50,12 +50,12 @@ describe('docker-compose.yml', () => {
     expect(text).not.toContain('docker.sock');
   });
 
-  it('opens one port to the world, the proxy, and the rest to this machine', () => {
+  it('publishes one port, the port of the proxy, and all others on loopback only', () => {
     const open = all.flatMap(([name, { ports = [] }]) => ports.map((port) => `${name} ${port}`));
     expect(open.filter((port) => !/ 127\.0\.0\.1:\d+:\d+$/.test(port))).toEqual(['proxy 443:8443']);
   });
 
-  it('keeps the signer from every network, and the database from what need not reach it', () => {
+  it('gives the signer no network, and the database to its clients only', () => {
     expect(services.signer?.network_mode).toBe('none');
     const onData = all.filter(([, service]) => networksOf(service).includes('data')).map(([name]) => name);
     expect(onData.sort()).toEqual(['api-1', 'api-2', 'migrate', 'postgres', 'redis', 'worker-1', 'worker-2']);
@@ -63,7 +63,7 @@ describe('docker-compose.yml', () => {
     for (const name of ['postgres', 'redis']) expect(networksOf(services[name] as Service)).toEqual(['data']);
   });
 
-  it('gives the signer a user of its own in the group of its gateways, who only use its socket', () => {
+  it('gives the signer its own user, whose group lets gateways use the socket only', () => {
     const users = Object.fromEntries(ours.map(([name, { user }]) => [name, user?.split(':')]));
     const [signer, group] = users.signer ?? [];
     for (const [name, [user, of] = []] of Object.entries(users)) {
@@ -78,7 +78,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it("believes the proxy's own address about clients, which no other container can get", () => {
+  it('trusts the fixed address of the proxy, which no other container can get', () => {
     const { networks: on } = services.proxy as Service;
     const address = Array.isArray(on)
       ? undefined
@@ -88,7 +88,7 @@ describe('docker-compose.yml', () => {
     expect(address).toBe('172.31.240.2');
   });
 
-  it('looks after the health of what runs, and lets it end in order', () => {
+  it('has a health check and time to stop for each service', () => {
     const withoutOwn = without(({ healthcheck }) => healthcheck !== undefined && !healthcheck.disable);
     // The gateway's image brings one; a migration ends by itself.
     expect(dockerfile).toMatch(/^HEALTHCHECK /m);
@@ -124,7 +124,7 @@ describe('docker-compose.yml', () => {
     );
   });
 
-  it('sends nothing of the folder to the builder but what is built', () => {
+  it('sends only built files to the builder', () => {
     expect(readFileSync('.dockerignore', 'utf8').trim().split('\n')).toEqual([
       '*',
       '!package.json',
@@ -135,7 +135,7 @@ describe('docker-compose.yml', () => {
     ]);
   });
 
-  it('has Prometheus ask every process of ours', () => {
+  it('lets Prometheus scrape every gateway process', () => {
     const { scrape_configs: jobs } = parse(readFileSync('deploy/prometheus/compose.yml', 'utf8')) as {
       scrape_configs: { static_configs: { targets: string[] }[] }[];
     };

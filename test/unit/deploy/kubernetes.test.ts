@@ -151,7 +151,7 @@ describe('the manifests for Kubernetes', () => {
     ]);
   });
 
-  it('look after what runs, and bound what it takes', () => {
+  it('have probes and resource limits for each container', () => {
     const lasting = containers.filter(({ kind }) => kind !== 'Job');
     expect(
       without(lasting, ({ startupProbe, readinessProbe, livenessProbe }) =>
@@ -181,7 +181,7 @@ describe('the manifests for Kubernetes', () => {
     ).toEqual([]);
   });
 
-  it('have a disruption budget for what runs, and a policy of its own for every pod', () => {
+  it('have a disruption budget for each workload, and a network policy for every pod', () => {
     const budgets = of('PodDisruptionBudget');
     expect(
       without(running, ({ labels }) => budgets.some(({ spec }) => selects(spec.selector?.matchLabels, labels))),
@@ -245,7 +245,7 @@ describe('the manifests for Kubernetes', () => {
     expect(of('Secret')).toEqual([]);
   });
 
-  it('show the passphrase to the signer alone, and its socket to workers for use', () => {
+  it('mount the passphrase in the signer only, and its socket in workers for use', () => {
     for (const { name, pod, volumeMounts = [] } of containers) {
       const mounted = (pod.volumes ?? []).filter((volume) => volumeMounts.some((mount) => mount.name === volume.name));
       const sees = mounted.some(({ secret }) => secret?.items.some(({ key }) => key === 'passphrase'));

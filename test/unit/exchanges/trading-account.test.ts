@@ -34,7 +34,7 @@ const market = {
 };
 
 describe('TradingAccount', () => {
-  it('takes an order book whose levels are plausible, without its empty levels', async () => {
+  it('accepts an order book with plausible levels, and leaves out empty levels', async () => {
     const bids = [['100', '1'], ['99.9', '0'], ...market.bids.slice(1)];
     const found = await accountThatAnswers({ ...market, bids }).market('BTC', 'USD');
     expect(found).toEqual({ ...market, base: 'BTC', quote: 'USD' });
@@ -91,7 +91,7 @@ describe('TradingAccount', () => {
     await expect(accountThatAnswers({ ...market, ...changes }).market('BTC', 'USD')).rejects.toThrow();
   });
 
-  it('takes a record whose figures can be true', async () => {
+  it('accepts a record with plausible figures', async () => {
     expect(await accountThatAnswers(record).place(order)).toEqual(record);
   });
 

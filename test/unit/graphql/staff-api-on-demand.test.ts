@@ -73,7 +73,7 @@ describe('the staff API on demand', () => {
     expect(builds).toBe(1);
   });
 
-  it('answers 503 where it cannot be built, tells the log, and is tried again', async () => {
+  it('answers 503 when the build fails, logs it, and tries again', async () => {
     fails = true;
     const refused = await ask();
     expect(refused.status).toBe(503);
@@ -88,7 +88,7 @@ describe('the staff API on demand', () => {
     expect(builds).toBe(3);
   });
 
-  it('outlives a connection that is cut while it is built', async () => {
+  it('survives a connection that is cut during the build', async () => {
     const socket = connect(Number(new URL(listener.url).port), '127.0.0.1', () => {
       socket.write('GET /graphql HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
       setTimeout(() => socket.resetAndDestroy(), 5);
@@ -97,7 +97,7 @@ describe('the staff API on demand', () => {
     expect((await ask()).status).toBe(200);
   });
 
-  it('ends what was built, also what was being built, and builds nothing after that', async () => {
+  it('closes a finished or unfinished build, and builds nothing afterwards', async () => {
     const asked = ask();
     while (builds === 0) await new Promise(setImmediate);
     await api.stop();
@@ -107,7 +107,7 @@ describe('the staff API on demand', () => {
     expect(builds).toBe(1);
   });
 
-  it('builds nothing in order to end it', async () => {
+  it('is closed without a build when no request came', async () => {
     await api.stop();
     expect(builds).toBe(0);
   });

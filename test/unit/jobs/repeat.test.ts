@@ -25,7 +25,7 @@ describe('a repeated task', () => {
     expect(most).toBe(1);
   });
 
-  it('tells each failure once and goes on', async () => {
+  it('logs each failure once and goes on', async () => {
     const failures: unknown[] = [];
     let runs = 0;
     const task = async (): Promise<void> => {
@@ -77,7 +77,7 @@ describe('the rhythm of a repeated task', () => {
     expect([next(null), next(0), next(400), next(1_300)]).toEqual([1_000, 1_000, 600, 700]);
   });
 
-  it('begins at once with a pause, and pauses as long after each run', () => {
+  it('in pause mode begins at once, and pauses as long after each run', () => {
     const next = withPause(250);
     expect([next(null), next(0), next(5_000)]).toEqual([0, 250, 250]);
   });

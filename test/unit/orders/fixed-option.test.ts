@@ -66,7 +66,7 @@ describe('the default caps of fixed orders', () => {
     expect(best).toBeLessThan(boundUsd);
   });
 
-  it('bound the loss by one jump of 2 % to what one hour may hold', () => {
+  it('bound the loss by one price jump of 2 % to the cap of one hour', () => {
     expect(hourUsd * (jump - Number(fee) + Number(drift))).toBeLessThanOrEqual(3_000);
   });
 });

@@ -12,12 +12,12 @@ describe('the states of an order', () => {
     expect([...reached].sort()).toEqual([...orderStatuses].sort());
   });
 
-  it('end where nothing leads on: completed and refunded', () => {
+  it('have two final states: completed and refunded', () => {
     const ends = orderStatuses.filter((status) => !edges.some(({ from }) => from === status));
     expect(ends).toEqual(['completed', 'refunded']);
   });
 
-  it('lead out of failed by staff alone', () => {
+  it('leave failed by an action of staff only', () => {
     const causes = Object.entries(orderMoves)
       .filter(([, { from }]) => from === 'failed')
       .map(([cause]) => cause);

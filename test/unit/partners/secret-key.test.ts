@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { generateKey, KeyHasher, parseKey } from '../../../src/partners/secret-key.ts';
 
 describe('a key', () => {
-  it('has the published form and is read back', () => {
+  it('has the documented form and can be parsed', () => {
     const key = generateKey('xp_test_');
     expect(key.whole).toMatch(/^xp_test_[0-9A-Za-z]{12}\.[0-9A-Za-z]{49}$/);
     expect(parseKey(key.whole)).toEqual(key);
@@ -40,20 +40,20 @@ describe('KeyHasher', () => {
   ]);
   const old = new KeyHasher([{ version: 1, secret: 'o'.repeat(32) }]);
 
-  it('proves the key that it hashed and no other', () => {
+  it('verifies the key that it hashed and no other', () => {
     const key = generateKey('xp_test_');
     expect(hasher.matches(key, hasher.hash(key))).toBe(true);
     expect(hasher.matches(generateKey('xp_test_'), hasher.hash(key))).toBe(false);
     expect(hasher.matches(key, null)).toBe(false);
   });
 
-  it('still proves keys of an older pepper, and none of a pepper that it does not have', () => {
+  it('verifies keys of an older pepper, and none of an unknown pepper', () => {
     const key = generateKey('xp_test_');
     expect(hasher.matches(key, old.hash(key))).toBe(true);
     expect(old.matches(key, hasher.hash(key))).toBe(false);
   });
 
-  it('keeps nothing from which the secret could be read', () => {
+  it('stores nothing that reveals the secret', () => {
     const key = generateKey('xp_test_');
     const { mac } = hasher.hash(key);
     expect(mac.toString('latin1')).not.toContain(key.secret);

@@ -76,7 +76,7 @@ describe('ExchangePriceSource', () => {
     expect(USDT?.slice(0, 8)).toBe('0.998001');
   });
 
-  it('has no price by way of a stablecoin about which the exchanges contradict each other, until they agree', async () => {
+  it('has no price by way of a stablecoin while the exchanges contradict each other about it', async () => {
     // USDT against dollars at one, against another such coin at the other; Bitcoin would come out a
     // tenth too low.
     answers = {
@@ -104,17 +104,17 @@ describe('ExchangePriceSource', () => {
     expect(source.paused().size).toBe(0);
   });
 
-  it('is as old as the oldest ticker that it is made of', async () => {
+  it('gives a price the time of its oldest ticker', async () => {
     answers = { kraken: [ticker('BTC/USD', '100', '100', 7_000)], binance: [ticker('BTC/USD', '100', '100', 3_000)] };
     expect((await source.fetch(['BTC'])).get('BTC')?.at).toEqual(new Date(clock.now().getTime() - 7_000));
   });
 
-  it('forgets what was said too long ago', async () => {
+  it('drops tickers that are too old', async () => {
     answers = { kraken: [ticker('BTC/USD', '100', '100', 20_001)], binance: [ticker('BTC/USD', '100')] };
     expect(await prices('BTC')).toEqual({});
   });
 
-  it('keeps what a silent exchange said last, until it is old', async () => {
+  it('keeps the last ticker of a silent exchange until it is too old', async () => {
     answers = { kraken: [ticker('BTC/USD', '100')], binance: [ticker('BTC/USD', '100')] };
     await prices('BTC');
     delete answers.kraken;

@@ -37,7 +37,7 @@ function book(clock: TestClock, prices: Record<string, string>, windows = new Pr
 }
 
 describe('PriceBook', () => {
-  it('refuses a price that has grown too old, and takes the next one', async () => {
+  it('refuses a price that is too old, and takes the next one', async () => {
     const clock = new TestClock();
     const { book: prices, source } = book(clock, { BTC: '64000' });
     await prices.refresh(['BTC']);
@@ -57,7 +57,7 @@ describe('PriceBook', () => {
     expect(prices.live('BTC')).toBeNull();
   });
 
-  it('does not believe a tenfold jump, but a price that stands after the old one has grown stale', async () => {
+  it('refuses a tenfold jump until the price before it is stale', async () => {
     const clock = new TestClock();
     const table: Record<string, string> = { BTC: '64000' };
     const { book: prices } = book(clock, table);
@@ -70,7 +70,7 @@ describe('PriceBook', () => {
     expect(prices.live('BTC')?.toFixed()).toBe('640000');
   });
 
-  it('takes the prices of a clock that was set back', async () => {
+  it('accepts prices after the clock was set back', async () => {
     const clock = new TestClock();
     const table: Record<string, string> = { BTC: '64000' };
     const { book: prices } = book(clock, table);
@@ -97,7 +97,7 @@ describe('PriceBook', () => {
     expect(prices.fixed('BTC')?.toFixed()).toBe('64100');
   });
 
-  it('sells no fixed rate on a price that has grown too old', async () => {
+  it('offers no fixed rate on a price that is too old', async () => {
     const clock = new TestClock();
     const { book: prices, source } = book(clock, { BTC: '64000' });
     await prices.refresh(['BTC']);
@@ -116,7 +116,7 @@ describe('PriceBook', () => {
     expect(prices.fixed('ETH')?.toFixed()).toBe('3200');
   });
 
-  it('knows the prices of a window from its first moment on', async () => {
+  it('has the prices of a window from its first moment', async () => {
     const clock = new TestClock(new Date('2026-01-01T00:00:10Z'));
     const table: Record<string, string> = { BTC: '64000' };
     const { book: prices } = book(clock, table);
@@ -129,7 +129,7 @@ describe('PriceBook', () => {
     expect([prices.fixed('BTC')?.toFixed(), prices.fixedForSec('BTC', 'USDT')]).toEqual(['64100', 60]);
   });
 
-  it('keeps a window that it cannot follow by another, promises nothing, and sells nothing by it when it is old', async () => {
+  it('keeps a window while no new one can be shared, promises no time, and offers no fixed rate once it is too old', async () => {
     const clock = new TestClock();
     const { book: prices, windows } = book(clock, { BTC: '64000' });
     await prices.refresh(['BTC']);
@@ -145,7 +145,7 @@ describe('PriceBook', () => {
     expect([prices.fixed('BTC')?.toFixed(), prices.fixedForSec('BTC', 'USDT')]).toEqual(['64000', 59]);
   });
 
-  it('has the same fixed and reference prices in each process, whichever knew a coin first', async () => {
+  it('has the same fixed and reference prices in each process', async () => {
     const clock = new TestClock();
     const { book: one, windows } = book(clock, { BTC: '64000' });
     const { book: two } = book(clock, { BTC: '65600', ETH: '3200' }, windows);
@@ -194,7 +194,7 @@ describe('a held price that the market leaves', () => {
     return { clock, markets, one: first.book, two: second.book, windows: first.windows };
   };
 
-  it('is not quoted any more: a new window begins, and each process quotes by it from its next refresh on', async () => {
+  it('ends the window: each process quotes the new one from its next refresh on', async () => {
     const { clock, markets, one, two } = twoBooks();
     await one.refresh([]);
     await two.refresh([]);
@@ -208,7 +208,7 @@ describe('a held price that the market leaves', () => {
     }
   });
 
-  it('is decided once though two processes see the market a little apart', async () => {
+  it('starts one new window although two processes see slightly different markets', async () => {
     const { clock, markets, one, two, windows } = twoBooks();
     await one.refresh([]);
     await two.refresh([]);
@@ -222,7 +222,7 @@ describe('a held price that the market leaves', () => {
     expect(['63400', '63360']).toContain(rateOf(one));
   });
 
-  it('keeps its coins that have not moved, and any drift below the bound', async () => {
+  it('stays for coins that have not moved, and for a drift below the bound', async () => {
     const { clock, markets, one } = twoBooks();
     await one.refresh([]);
     clock.advance(5_000);
@@ -256,7 +256,7 @@ describe('a held price that the market leaves', () => {
     );
   });
 
-  it('begins at most one window in each refresh interval, however the processes disagree', async () => {
+  it('starts at most one window in each refresh interval, although processes disagree', async () => {
     const { clock, markets, one, two, windows } = twoBooks();
     await one.refresh([]);
     Object.assign(markets[1] ?? {}, { BTC: '63000' });
@@ -269,7 +269,7 @@ describe('a held price that the market leaves', () => {
     expect(windows.decided.size).toBeLessThanOrEqual(1 + 4);
   });
 
-  it('is left by a price that staff set by hand, at the next refresh', async () => {
+  it('is replaced by a price that staff set by hand at the next refresh', async () => {
     const clock = new TestClock(start);
     const overrides: PriceOverride[] = [];
     const prices = new PriceBook({

@@ -9,7 +9,7 @@ function opinions(...prices: string[]) {
 }
 
 describe('medianPrice', () => {
-  it('takes the one in the middle, or halfway between the two', () => {
+  it('takes the middle price, or the mean of the middle two', () => {
     expect(medianPrice(opinions('100.4', '100', '100.1'), rules)).toMatchObject({ price: new Big('100.1') });
     expect(medianPrice(opinions('100.4', '100'), rules)).toMatchObject({ price: new Big('100.2') });
     expect(medianPrice(opinions('100.4', '100', '100.2', '100.1'), rules)).toMatchObject({ price: new Big('100.15') });
@@ -31,7 +31,7 @@ describe('medianPrice', () => {
     expect(medianPrice(opinions('100', '100.2', '10000'), rules)).toMatchObject({ dropped: ['c'] });
   });
 
-  it('knows no price while the exchanges contradict each other', () => {
+  it('has no price while the exchanges contradict each other', () => {
     expect(medianPrice(opinions('100', '101.1'), rules)).toEqual({ outcome: 'disagreement', dropped: [] });
     expect(medianPrice(opinions('100', '110'), rules)).toEqual({ outcome: 'disagreement', dropped: ['a', 'b'] });
     expect(medianPrice(opinions('100', '110', '120'), rules)).toMatchObject({ outcome: 'disagreement' });
@@ -39,13 +39,13 @@ describe('medianPrice', () => {
     expect(medianPrice(opinions('100', '100', '110', '110'), rules)).toMatchObject({ outcome: 'disagreement' });
   });
 
-  it('says nothing when too few have a say', () => {
+  it('has no price from too few exchanges', () => {
     expect(medianPrice(opinions('100'), rules)).toEqual({ outcome: 'too_few' });
     expect(medianPrice([], { ...rules, minSources: 1 })).toEqual({ outcome: 'too_few' });
     expect(medianPrice(opinions('100'), { ...rules, minSources: 1 })).toMatchObject({ price: new Big('100') });
   });
 
-  it('stays between the lowest and the highest that count, and no single one moves it away from the others', () => {
+  it('stays between the lowest and the highest counted price, and no single exchange moves it away from the others', () => {
     const cents = (min: number, max: number) =>
       fc.integer({ min, max }).map((price) => new Big(String(price)).div('100'));
     const seen = new Set<string>();

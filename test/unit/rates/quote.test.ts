@@ -32,7 +32,7 @@ describe('quoteTerms', () => {
     expect(formatDecimal(terms.amountTo)).toBe('6366.5');
   });
 
-  it('is right to the last digit, for any numbers', () => {
+  it('is exact to the last digit, for any numbers', () => {
     // From far below the smallest unit to far above every limit, with few digits and with many.
     const decimal = (low: number, high: number) =>
       fc
@@ -99,17 +99,17 @@ describe('quoteTerms', () => {
 });
 
 describe('pairLimits', () => {
-  it('carries the limits of both currencies, the stricter of each', () => {
+  it('takes the stricter limits of both currencies', () => {
     const limits = pairLimits(btc, usdt, prices, new Big('0.005'));
     expect(limits && formatDecimal(limits.minAmount)).toBe('0.00033763');
     expect(limits && formatDecimal(limits.maxAmount)).toBe('3');
   });
 
-  it('is null when nothing fits between them', () => {
+  it('is null when the minimum is above the maximum', () => {
     expect(pairLimits({ ...btc, maxAmount: '0.0001' }, usdt, prices, new Big('0'))).toBeNull();
   });
 
-  it('gives a minimum that is worth the minimum of the destination, and a maximum within its maximum', () => {
+  it('gives a minimum worth the minimum of the destination, and a maximum within its maximum', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 10_000_000 }), fc.integer({ min: 0, max: 18 }), (cents, decimals) => {
         const pair = { from: new Big(String(cents)).div('100'), to: new Big('1') };

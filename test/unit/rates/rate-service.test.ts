@@ -90,14 +90,14 @@ describe('a quote', () => {
     );
   });
 
-  it('is of the minimum when no amount is given', async () => {
+  it('has the minimum amount when no amount is given', async () => {
     const gateway = await quoting();
     const { amountFrom, minAmount } = gateway.quote('float', null);
     expect(amountFrom.eq(minAmount)).toBe(true);
     expect(texts(gateway.quote('float', null))).toEqual(expected(gateway, 'float', minAmount.toFixed(), '0.005'));
   });
 
-  it('is refused as soon as the prices have grown old, the coin is paused or the currency is off', async () => {
+  it('is refused once prices are too old, the coin is paused or the currency is off', async () => {
     const gateway = await quoting();
     const unavailable = expect.objectContaining({ kind: 'pair_unavailable' });
     gateway.quote('float', '0.1');
@@ -114,7 +114,7 @@ describe('a quote', () => {
     expect(() => gateway.quote('float', '0.1')).toThrow(expect.objectContaining({ kind: 'currency_inactive' }));
   });
 
-  it('is refused for what is no amount, outside the limits or finer than the coin', async () => {
+  it('is refused for an invalid amount, an amount outside the limits or too many decimals', async () => {
     const { quote } = await quoting();
     const kindOf = (amount: string) => {
       try {

@@ -67,7 +67,7 @@ describe('VenueDepth', () => {
     expect(asked).toEqual(['BTC']);
   });
 
-  it('is nothing for a coin without a market, and where a side is empty', async () => {
+  it('is zero for a coin without a market, and for a book with an empty side', async () => {
     books = { BTC: null, LTC: { ...rules, asks: [['80', '1']], bids: [] } };
     expect(await read('BTC', 'LTC')).toEqual({ BTC: { buy: '0', sell: '0' }, LTC: { buy: '0', sell: '0' } });
   });
@@ -87,13 +87,13 @@ describe('VenueDepth', () => {
     ],
     ['a negative amount', { ...rules, asks: [['100', '-1']], bids: [] }],
     ['no book', { ...rules }],
-  ])('is unknown with %s, and is told of', async (_what, book) => {
+  ])('is unknown with %s, and is logged', async (_what, book) => {
     books = { BTC: book };
     expect(await read('BTC')).toEqual({});
     expect(sink.lines().map((line) => JSON.parse(line).event)).toEqual(['depth_failed']);
   });
 
-  it('reads a book again once it is due, and one that failed in the same turn', async () => {
+  it('reads a book again once it is due, and a failed one in the same turn', async () => {
     books = { BTC: null };
     await read('BTC', 'LTC');
     await read('BTC', 'LTC');
@@ -103,7 +103,7 @@ describe('VenueDepth', () => {
     expect(asked).toEqual(['BTC', 'LTC', 'BTC', 'LTC']);
   });
 
-  it('reads nothing while the price of the cash is unknown', async () => {
+  it('reads no book while the price of the cash coin is unknown', async () => {
     cashPrice = null;
     books = { BTC: null };
     expect(await read('BTC')).toEqual({});
@@ -175,7 +175,7 @@ describe('the limits of pairs', () => {
     expect(quote()).toBe('10');
   });
 
-  it('are none while depth is missing, and come with it', async () => {
+  it('are absent until the depth is known', async () => {
     deep('LTC', '1', '16000');
     const { opened, quote } = await limits('LTC', 'BTC');
     expect(quote()).toBe('pair_unavailable');
@@ -184,7 +184,7 @@ describe('the limits of pairs', () => {
     expect(quote()).toBe('100');
   });
 
-  it('are none once depth is too old', async () => {
+  it('are absent once the depth is too old', async () => {
     deep('LTC', '1', '16000');
     deep('BTC', '16000', '1');
     const { opened, quote } = await limits('LTC', 'BTC');
@@ -198,13 +198,13 @@ describe('the limits of pairs', () => {
     expect(quote()).toBe('pair_unavailable');
   });
 
-  it('are none when the order books hold less than the minimum', async () => {
+  it('are absent when the order books hold less than the minimum', async () => {
     deep('LTC', '1', '16000');
     deep('BTC', '1', '16000');
     expect((await limits('LTC', 'BTC')).quote()).toBe('pair_unavailable');
   });
 
-  it('need no depth of the cash, nor of a coin against itself', async () => {
+  it('need no depth of the cash coin, nor of a coin against itself', async () => {
     deep('BTC', '16000', '16000');
     expect((await limits('USDT', 'BTC')).quote()).toBe('8000');
     expect((await limits('BTC', 'USDT')).quote()).toBe('0.125');
@@ -212,7 +212,7 @@ describe('the limits of pairs', () => {
     expect(Number((await limits('USDT', 'USDT')).quote())).toBeGreaterThan(8000);
   });
 
-  it('know no depth where trades are not made on order books', async () => {
+  it('are not bounded by depth at a venue without order books', async () => {
     expect(Number((await limits('LTC', 'BTC', null)).quote())).toBeGreaterThan(100);
   });
 });

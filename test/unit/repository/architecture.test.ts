@@ -214,7 +214,7 @@ describe('the structure of src', () => {
     expect(reading).toEqual(['clock.ts']);
   });
 
-  it('asks for the kind of a chain in its table of families only', () => {
+  it('branches on the kind of a chain in the table of families only', () => {
     const branches = /kind\)? ?[!=]==? ?'(?:evm|utxo)'|case '(?:evm|utxo)':/;
     expect(code.filter((file) => branches.test(file.text)).map(({ path }) => path)).toEqual([]);
     const rows = code.filter((file) => /\/(?:evm|utxo)-family\.ts'/.test(file.text)).map(({ path }) => path);
@@ -238,13 +238,13 @@ describe('the structure of src', () => {
     expect([...new Set(serving)].sort()).toEqual(['graphql', 'internal']);
   });
 
-  it('imports what most processes never need only where it is needed', () => {
+  it('loads parts that few processes need on demand only', () => {
     const late =
       /^import (?!type )[^;]*'(?:[./\w-]*\/(?:open-staff-api|staff-app|open-signing|open-settlement|migrator)\.ts|openid-client)';/m;
     expect(code.filter((file) => late.test(file.text)).map(({ path }) => path)).toEqual([]);
   });
 
-  it('sees the generated contract in rest only', () => {
+  it('imports the generated contract in rest only', () => {
     const seeing = code
       .filter((file) => /generated\/(?:openapi|contract)\.ts/.test(file.text))
       .map((file) => file.layer);
@@ -268,7 +268,7 @@ describe('the structure of src', () => {
     expect(floats).toEqual([]);
   });
 
-  it('has no default export, barrel or bag', () => {
+  it('has no default export, barrel file or utility file', () => {
     expect(code.filter((file) => /^export default/m.test(file.text)).map((file) => file.path)).toEqual([]);
     const bags = /(^|\/)(index|utils?|helpers?|common|types|manager)\.ts$/;
     expect(code.filter((file) => bags.test(file.path)).map((file) => file.path)).toEqual([]);

@@ -50,7 +50,7 @@ describe('the scripts of package.json', () => {
     expect(Object.keys(scripts).length).toBeLessThanOrEqual(20);
   });
 
-  it('are there where a file names one, with the name of a program', () => {
+  it('exist where a document names one, with the name of a program', () => {
     expect(commands.length).toBeGreaterThan(100);
     const isThere = ({ script, word }: (typeof commands)[number]): boolean => {
       const programs = Object.keys(groups[script]?.programs ?? {});
@@ -59,7 +59,7 @@ describe('the scripts of package.json', () => {
     expect(commands.filter((command) => !isThere(command)).map(({ where }) => where)).toEqual([]);
   });
 
-  it('have a line for each group of tools/run.js, whose programs are there', () => {
+  it('have a line for each group of tools/run.js, whose programs exist', () => {
     for (const [name, { programs }] of Object.entries(groups)) {
       expect(scripts[name]).toBe(`node tools/run.js ${name}`);
       const missing = Object.values(programs).filter(({ file, node = [] }) => !existsSync(file ?? node.at(-1) ?? ''));
@@ -71,7 +71,7 @@ describe('the scripts of package.json', () => {
 describe('tools/run.js', () => {
   const several = Object.entries(groups).filter(([, { programs }]) => Object.keys(programs).length > 1);
 
-  it.each(several)('lists the programs of %s, also for a name that is not there', (group, { programs }) => {
+  it.each(several)('lists the programs of %s, also for an unknown name', (group, { programs }) => {
     const { help } = choose(group, ['--help']);
     for (const name of Object.keys(programs)) expect(help).toMatch(new RegExp(`^  ${name} +\\S`, 'm'));
     expect(choose(group, ['nothing'])).toEqual({ error: `${group} has no 'nothing'\n\n${help}` });
@@ -82,13 +82,13 @@ describe('tools/run.js', () => {
     expect(await run('bench', 'nothing')).toEqual({ code: 2, output: '', errors });
   });
 
-  it('runs the REST benchmark where none is named', () => {
+  it('runs the REST benchmark by default', () => {
     const rest = groups.bench?.programs.rest;
     expect(choose('bench', [])).toEqual({ program: rest, args: [] });
     expect(choose('bench', ['--seconds', '1'])).toEqual({ program: rest, args: ['--seconds', '1'] });
   });
 
-  it('passes options on, to a program that has a name and to one that needs none', async () => {
+  it('passes options on, to a named program and to the default one', async () => {
     const errors = expect.stringContaining('--turns x');
     expect(await run('bench', 'arithmetic', '--turns', 'x')).toMatchObject({ code: 1, errors });
     const { economics } = groups.economics?.programs ?? {};

@@ -4,7 +4,7 @@ const text = readFileSync('SECURITY.md', 'utf8');
 const boundaries = [...text.matchAll(/^### (.+)$/gm)].map(([, name]) => name);
 
 describe('SECURITY.md', () => {
-  it('names test files that are there', () => {
+  it('names existing test files', () => {
     const named = [...text.matchAll(/`(test\/[^`]+)`/g)].map(([, path = '']) => path);
     expect(named.length).toBeGreaterThan(boundaries.length);
     expect([...new Set(named)].filter((path) => !existsSync(path))).toEqual([]);
@@ -15,7 +15,7 @@ describe('SECURITY.md', () => {
     expect(rows.filter((row) => !/\| `test\/[^|]+` \|$/.test(row))).toEqual([]);
   });
 
-  it('has every boundary', () => {
+  it('has every trust boundary', () => {
     expect(boundaries).toEqual([
       'Internet → public listener',
       'Partner → order',

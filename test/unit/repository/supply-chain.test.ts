@@ -23,7 +23,7 @@ const packages = Object.entries(lock.packages)
 const reviewed = [...readFileSync('docs/supply-chain.md', 'utf8').matchAll(/^\| (\S+)@(\S+) \| (yes|no) \| \S/gm)];
 
 describe('packages', () => {
-  it('have been looked at where they run a script when they are installed', () => {
+  it('with an install script are all on the list of reviewed ones', () => {
     const scripts = packages.filter(({ hasInstallScript }) => hasInstallScript);
     expect(scripts.length).toBeGreaterThan(0);
     expect(reviewed.map(([, name, version]) => `${name}@${version}`)).toEqual(
@@ -31,7 +31,7 @@ describe('packages', () => {
     );
   });
 
-  it('run such a script only where the list says so', () => {
+  it('run an install script only when the list allows it', () => {
     const listed = reviewed.map(([, name, , runs]) => [name, runs === 'yes']);
     expect(Object.fromEntries(listed)).toEqual(own.allowScripts);
     expect(readFileSync('.npmrc', 'utf8').split('\n')).toContain('strict-allow-scripts=true');
@@ -43,7 +43,7 @@ describe('packages', () => {
     expect(packages.filter(({ integrity }) => !integrity?.startsWith('sha512-')).map(({ name }) => name)).toEqual([]);
   });
 
-  it('have licences of the list where a deployed gateway runs them', () => {
+  it('of a deployed gateway have an allowed licence', () => {
     expect(execFileSync(process.execPath, ['tools/licences.js'], { encoding: 'utf8' })).toMatch(/ MIT$/m);
   });
 });

@@ -4,7 +4,7 @@ import { readBody } from '../../../src/rest/body.ts';
 import { Call } from '../../../src/rest/call.ts';
 
 describe('readBody', () => {
-  it('refuses the body of a client that went away before it was read, which is no failure of ours', async () => {
+  it('refuses the body of a client that disconnected as an invalid request', async () => {
     const req = new IncomingMessage(new Socket());
     req.headers = { 'content-type': 'application/json', 'content-length': '100' };
     const call = new Call(req, new ServerResponse(req), 'id', { address: '', isSecure: false, isBehindProxy: false });

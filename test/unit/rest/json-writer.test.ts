@@ -14,7 +14,7 @@ const quote = {
   expires_in: null,
 } as const;
 
-describe('writing a shape of the contract', () => {
+describe('writing an object of the contract', () => {
   it('keeps every digit of an amount and the order of the contract', () => {
     const backwards = Object.fromEntries(Object.entries(quote).reverse()) as typeof quote;
     expect(write(backwards)).toBe(
@@ -30,11 +30,11 @@ describe('writing a shape of the contract', () => {
     );
   });
 
-  it('leaves out what the contract does not know', () => {
+  it('leaves out members outside the contract', () => {
     expect(write({ ...quote, secret: 'x' } as never)).not.toContain('secret');
   });
 
-  it('refuses an object with others inside at the start', () => {
+  it('refuses a schema with nested objects at the start', () => {
     expect(() => jsonWriter(document, 'Error')).toThrow('Error.errors of the contract is no plain value');
   });
 });

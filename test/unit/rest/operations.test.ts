@@ -50,7 +50,7 @@ describe('the row of a request', () => {
     ['GET', `${apiRoot}/coin-icons/btc.svg`, 'public assets'],
     ['POST', `${apiRoot}/partner/orders`, 'key orders'],
     ['GET', `${apiRoot}/partner/orders/XP-7K2M9Q`, 'key partner'],
-  ])('that leads to an operation is its own: %s %s', (method, path, row) => {
+  ])('for a documented operation is the row of the operation: %s %s', (method, path, row) => {
     expect(counted(method, path)).toBe(row);
   });
 
@@ -63,7 +63,7 @@ describe('the row of a request', () => {
     ['POST', `${apiRoot}/partner/orders/a/b`, 'key orders'],
     ['GET', `${apiRoot}/PARTNER/orders/a/b`, 'key partner'],
     ['GET', '/', 'public anon'],
-  ])('that leads to none is of its neighbours: %s %s', (method, path, row) => {
+  ])('for an unknown path or method is the row of its neighbours: %s %s', (method, path, row) => {
     expect(counted(method, path)).toBe(row);
   });
 });

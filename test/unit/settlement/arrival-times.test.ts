@@ -70,7 +70,7 @@ const minutes = ({ after, by }: ReturnType<typeof timeBounds>): (number | null)[
   by.getTime() / minute,
 ];
 
-describe('when a deposit came', () => {
+describe('the time bounds of a deposit', () => {
   it.each([
     ['by its block, give or take the tolerance', ref(1, 40), {}, [30, 50]],
     ['not before the chain was read without it', ref(1, 25), {}, [20, 35]],
@@ -82,18 +82,18 @@ describe('when a deposit came', () => {
     ['some time where nothing is known', ref(1), { readAt: null }, [null, 61]],
     ['when it was seen without a block', null, {}, [60, 61]],
     ['by its block where a balance shows it later', ref(1, 40), { isBelated: true }, [null, 50]],
-  ])('is known %s', (_title, block, changes, bounds) => {
+  ])('are set %s', (_title, block, changes, bounds) => {
     expect(minutes(timeBounds(block, look(changes)))).toEqual(bounds);
   });
 
-  it('is what shows it earlier, of several sightings', () => {
+  it('are the earlier ones of several sightings', () => {
     const seen = { after: at(28), by: at(29) };
     const mined = { after: at(25), by: at(45) };
     expect(earlierBounds(seen, mined)).toBe(seen);
     expect(earlierBounds(mined, seen)).toBe(seen);
   });
 
-  it('never lies outside the bounds, with any block time within the tolerance', () => {
+  it('contain the true time, with any block time within the tolerance', () => {
     const time = fc.integer({ min: 0, max: 100_000 });
     fc.assert(
       fc.property(time, time, time, fc.integer({ min: -600, max: 600 }), (first, gap, delay, error) => {
@@ -112,7 +112,7 @@ describe('when a deposit came', () => {
   });
 });
 
-describe('a deposit', () => {
+describe('the timeliness of a deposit', () => {
   type Times = Pick<Deposit, 'state' | 'arrivedAfter' | 'arrivedBy' | 'minedAfter'>;
   const mined = (after: number | null, by: number, minedAfter: number | null = after): Times => ({
     state: 'mined',
@@ -147,7 +147,7 @@ describe('a deposit', () => {
 });
 
 describe('the table of networks', () => {
-  it('holds blocks of miners to ten minutes, and all others to seconds', () => {
+  it('has a block time tolerance of ten minutes for mined chains, and of seconds for all others', () => {
     const tolerances = Object.groupBy(allNetworks(), ({ blockToleranceSec }) => blockToleranceSec);
     expect(Object.keys(tolerances)).toEqual(['15', '600']);
     expect(tolerances[600]?.map(({ id }) => id)).toEqual(['BTC', 'LTC', 'DOGE', 'BCH', 'DASH', 'ZEC', 'XMR']);

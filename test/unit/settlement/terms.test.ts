@@ -37,7 +37,7 @@ const quoted = fc
   .filter(({ amountTo }) => amountTo.gt('0'));
 
 describe('the terms of an exchange', () => {
-  it('are those of the quote for the expected amount at the quoted prices', () => {
+  it('are the terms of the quote for the expected amount at the quoted prices', () => {
     fc.assert(
       fc.property(quoted, ({ order, currency, prices, expected, amountTo }) => {
         const terms = exchangeTerms(order, expected, currency, prices);
@@ -46,7 +46,7 @@ describe('the terms of an exchange', () => {
     );
   });
 
-  it('never give a fixed order more than its share of what was quoted, and no digit finer than the coin has', () => {
+  it('never give a fixed order more than its share of the quoted amount, nor more decimals than the coin has', () => {
     fc.assert(
       fc.property(
         quoted,
@@ -67,7 +67,7 @@ describe('the terms of an exchange', () => {
     );
   });
 
-  it('exchange what arrived up to a bound: the expected amount when fixed, the maximum when floating', () => {
+  it('exchange the deposit up to a bound: the expected amount when fixed, the maximum when floating', () => {
     fc.assert(
       fc.property(quoted, amount(8, 10n ** 12n), amount(8, 10n ** 5n), ({ order }, arrived, fee) => {
         const exchanged = exchangedAmount(order, arrived, fee);
@@ -79,7 +79,7 @@ describe('the terms of an exchange', () => {
     );
   });
 
-  it('let the venue give less than agreed by the slippage, and no less', () => {
+  it('let the venue give less than agreed by at most the slippage', () => {
     const terms = {
       amountFrom: new Big('1'),
       amountTo: new Big('95'),

@@ -27,13 +27,13 @@ const asks = (...levels: BookLevel[]) => market('B', { bids: [['199', '1000']], 
 const bids = (...levels: BookLevel[]) => market('A', { asks: [['110', '1000']], bids: levels });
 
 describe('tradeLimits', () => {
-  it('shares evenly between the legs what the bound leaves after both fees', () => {
+  it('shares the bound after both fees evenly between the legs', () => {
     const free = { takerFee: '0' };
     const limits = tradeLimits(trade(), { ...bids(['100', '1000']), ...free }, { ...asks(['200', '1000']), ...free });
     expect(limits).toMatchObject({ main: new Big('202'), sale: new Big('99') });
   });
 
-  it('gives a leg that needs depth what the other one does not need', () => {
+  it('gives a leg that needs depth the unused part of the other leg', () => {
     const limits = tradeLimits(trade(), bids(['98.9', '1000']), asks(['200', '1000']));
     // 200 dollars less 0.52 dollars of fees on each 100, and 110 for the bids.
     expect(limits).toMatchObject({ sale: expect.anything() });
@@ -67,7 +67,7 @@ describe('tradeLimits', () => {
     ).toBe(true);
   });
 
-  it('refuses a fixed order that the market has left by more than the bound', () => {
+  it('refuses a fixed order when the market has moved by more than the bound', () => {
     const owed = trade({ buyAmount: new Big('51.1') });
     expect(tradeLimits(owed, bids(['100', '1000']), asks(['200', '1000']))).toEqual({ code: 'slippage' });
   });
@@ -121,7 +121,7 @@ describe('tradeLimits', () => {
 });
 
 describe('returnLimit', () => {
-  it('allows the part of the bound that the part of the trade is', () => {
+  it('allows a part of the bound in proportion to the part of the trade', () => {
     // 10 of 50 B were bought for 2,000 and a fee of 0.26 %: 40 of the 200 dollars may be lost.
     const cash = new Big('-2005.2');
     const limit = returnLimit(trade(), false, new Big('0.0026'), new Big('10'), cash);
@@ -140,7 +140,7 @@ describe('returnLimit', () => {
     ).toBe('-20');
   });
 
-  it('is none without a bound', () => {
+  it('is absent without a bound', () => {
     expect(returnLimit(trade({ bound: null }), false, new Big('0'), new Big('1'), new Big('-1'))).toBeNull();
   });
 });

@@ -4,12 +4,12 @@ const signed = (attempt: number, reserves: string[] | null, fee = 10n): SignedAt
 const numbers = (groups: SignedAttempt[][]) => groups.map((group) => group.map(({ attempt }) => attempt));
 
 describe('the attempts of a payment', () => {
-  it('are one group while each spends what the others spend', () => {
+  it('are one group while all spend a common input', () => {
     expect(numbers(exclusiveGroups([signed(2, ['nonce:a:1']), signed(1, ['nonce:a:1'])]))).toEqual([[1, 2]]);
     expect(numbers(exclusiveGroups([]))).toEqual([]);
   });
 
-  it('are several where some spend nothing in common', () => {
+  it('are several groups when some have no common input', () => {
     const attempts = [signed(1, ['a', 'b']), signed(2, ['b', 'c']), signed(3, ['c', 'd'])];
     // The third excludes the second and not the first: the first and the third could both confirm.
     expect(numbers(exclusiveGroups(attempts))).toEqual([[1, 2], [3]]);
@@ -23,7 +23,7 @@ describe('the attempts of a payment', () => {
     expect(numbers(exclusiveGroups([signed(1, null), signed(2, ['n:1']), signed(3, [])]))).toEqual([[1], [2], [3]]);
   });
 
-  it('add their amount again only where they can confirm beside the others, and the rest of a higher fee', () => {
+  it('add their amount again only when they can confirm beside the others, and the excess of a higher fee', () => {
     const groups = exclusiveGroups([signed(1, ['n:1'], 10n), signed(2, ['n:1'], 14n)]);
     expect(addedSpending(groups, signed(3, ['n:1'], 20n))).toEqual({ isFurther: false, fee: 6n });
     expect(addedSpending(groups, signed(3, ['n:1'], 12n))).toEqual({ isFurther: false, fee: 0n });

@@ -91,7 +91,7 @@ async function expectRefused(signing: Promise<unknown>, reason: string): Promise
 }
 
 describe('the digest of limits', () => {
-  it('is told for chains that are signed for, equal for equal limits and another for others', async () => {
+  it('exists for each signed chain, and differs exactly when the limits differ', async () => {
     const ethereum = limits.get('ethereum') as ChainLimits;
     const told = await signer.limitsDigest('ethereum');
     expect(told).toMatch(/^[0-9a-f]{16}$/);
@@ -109,14 +109,14 @@ describe('the digest of limits', () => {
 });
 
 describe('limits of a signer', () => {
-  it('let a payment through that is exactly as large as one may be, and none above', async () => {
+  it('allow a payment of exactly the maximum, and none above it', async () => {
     await sign('a', 100n);
     await expectRefused(sign('b', 101n), 'limit of one payment (per_payment) of the own coin of ethereum');
     await sign('c', 5n, { contract: '0xtoken' });
     await expectRefused(sign('d', 6n, { contract: '0xtoken' }), '(per_payment) of token 0xtoken of ethereum');
   });
 
-  it('let as much through as a day allows, also over a restart, and again on the next day of UTC', async () => {
+  it('allow the daily sum once, also over a restart, and again on the next UTC day', async () => {
     await sign('a', 100n);
     await sign('b', 100n);
     await expectRefused(sign('c', 51n), 'limit of the day (per_day) of the own coin of ethereum');
@@ -133,7 +133,7 @@ describe('limits of a signer', () => {
     expect(await readFile(dayFile('2026-02-01'), 'utf8')).toContain('"amount":"51"');
   });
 
-  it('tell no amounts', async () => {
+  it('show no amounts in their refusals', async () => {
     await sign('a', 77n);
     await sign('b', 99n);
     const signing = sign('c', 98n);
@@ -141,7 +141,7 @@ describe('limits of a signer', () => {
     await expect(signing).rejects.not.toThrow(/\b(77|99|98|176|250)\b/);
   });
 
-  it('give the same bytes for a signed payment, also after the limit of the day is used up', async () => {
+  it('return the bytes of a signed payment also after the daily limit is used up', async () => {
     const first = await sign('a', 100n);
     await sign('b', 100n);
     await sign('c', 50n);
@@ -163,7 +163,7 @@ describe('limits of a signer', () => {
     await expectRefused(sign('c', 50n, { attempt: 3, spends: 'nonce:4' }), 'per_day');
   });
 
-  it('take the rest of a replacement of the day before for no new payment', async () => {
+  it('count only the added fee when a payment of the day before is replaced', async () => {
     await sign('a', 100n, { spends: 'nonce:1', fee: 4n });
     clock.advance(86_400_000);
     await restart();
@@ -171,7 +171,7 @@ describe('limits of a signer', () => {
     expect(JSON.parse(await readFile(dayFile('2026-02-01'), 'utf8'))).toMatchObject({ amount: '0', fee: '5' });
   });
 
-  it('bound the fee of each transaction, and those of a day', async () => {
+  it('bound the fee of each transaction, and the fees of a day', async () => {
     await sign('a', 1n, { chain: 'litecoin', fee: 10n });
     await expectRefused(sign('b', 1n, { chain: 'litecoin', fee: 11n }), 'limit of one fee (max_fee) of litecoin');
     await sign('c', 1n, { chain: 'litecoin', fee: 10n });
@@ -202,7 +202,7 @@ describe('limits of a signer', () => {
     expect(await readdir(join(dir, 'signer-spending'))).toEqual(['lock']);
   });
 
-  it('let those through together that fit together', async () => {
+  it('allow concurrent payments that fit together', async () => {
     const results = await Promise.allSettled(Array.from({ length: 20 }, (_, index) => sign(`p${index}`, 30n)));
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(8);
     expect((await readFile(dayFile(), 'utf8')).trim().split('\n')).toHaveLength(8);
@@ -213,7 +213,7 @@ describe('limits of a signer', () => {
     await restart();
   });
 
-  it('count nothing twice that was counted and not signed before a crash', async () => {
+  it('count a payment once that was counted and not signed before a crash', async () => {
     await sign('a', 100n);
     await rm(join(dir, 'signer-journal'), { recursive: true });
     await restart();
@@ -223,7 +223,7 @@ describe('limits of a signer', () => {
     await expectRefused(sign('d', 1n), 'per_day');
   });
 
-  it('take a line that a crash cut for a payment as large as may be, of every asset', async () => {
+  it('count a line that a crash cut as a maximum payment of every asset', async () => {
     await sign('a', 50n);
     await appendFile(dayFile(), '{"key":"b","chain":"ethe');
     await restart();
@@ -238,20 +238,20 @@ describe('limits of a signer', () => {
     await sign('e', 100n);
   });
 
-  it('give no bytes where the spending cannot be written', async () => {
+  it('return no bytes when the spending cannot be stored', async () => {
     await mkdir(dayFile());
     const signing = sign('a', 1n);
     await expect(signing).rejects.toMatchObject({ name: 'SignerError', code: 'unavailable' });
     expect(await readdir(join(dir, 'signer-journal'))).toEqual([]);
   });
 
-  it('are kept for their owner alone', async () => {
+  it('are stored in files that only their owner can read', async () => {
     await sign('a', 1n);
     const modes = [dayFile(), join(dir, 'signer-spending')].map(async (path) => (await stat(path)).mode & 0o777);
     expect(await Promise.all(modes)).toEqual([0o600, 0o700]);
   });
 
-  it('hold nothing on chains of the sandbox', async () => {
+  it('do not apply on sandbox chains', async () => {
     await expectRefused(sign('a', 1n, { chain: 'bitcoin' }), 'the payload is not a sandbox transaction');
   });
 });

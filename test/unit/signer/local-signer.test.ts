@@ -76,7 +76,7 @@ async function filesOf(folder: string): Promise<string[]> {
 }
 
 describe('a local signer', () => {
-  it('signs what the payment says, with bytes that the sandbox takes', async () => {
+  it('signs the decided payment, with bytes that the sandbox accepts', async () => {
     const tx = txOf();
     const signed = await signer.sign('ethereum', intent, tx);
 
@@ -89,7 +89,7 @@ describe('a local signer', () => {
     });
   });
 
-  it('pays from the same account on every chain, the one that its seed gives', async () => {
+  it('pays from the one account of its seed on every chain', async () => {
     expect(await signer.hotWallet('ethereum')).toBe(own);
     expect(await signer.hotWallet('bitcoin')).toBe(own);
     const seed = mnemonicToSeedSync(entropyToMnemonic(new Uint8Array(32).fill(7), wordlist));
@@ -97,7 +97,7 @@ describe('a local signer', () => {
     expect(stranger).not.toBe(own);
   });
 
-  it('gives the same bytes for the same request, also after a restart', async () => {
+  it('returns the same bytes for the same request, also after a restart', async () => {
     const first = await signer.sign('ethereum', intent, txOf());
     const again = await signer.sign('ethereum', intent, txOf());
     const restarted = new LocalSigner({ keys, journal: new SignerJournal(dir) });
@@ -107,7 +107,7 @@ describe('a local signer', () => {
     expect(await filesOf(dir)).toHaveLength(1);
   });
 
-  it('never signs an attempt that was revoked, and gives the bytes of one that was signed', async () => {
+  it('never signs a revoked attempt, and returns the bytes of a signed one', async () => {
     expect(await signer.revoke('ethereum', intent, txOf())).toBeNull();
     expect(await signer.revoke('ethereum', intent, txOf())).toBeNull();
     const restarted = new LocalSigner({ keys, journal: new SignerJournal(dir) });
@@ -120,7 +120,7 @@ describe('a local signer', () => {
     await expect(third).rejects.toMatchObject({ code: 'refused' });
   });
 
-  it('signs or revokes an attempt that both are asked of at once, and never both', async () => {
+  it('either signs or revokes an attempt when both are requested at once', async () => {
     for (let attempt = 1; attempt <= 20; attempt++) {
       const asked = { ...intent, id: `raced-${attempt}` };
       const others = new LocalSigner({ keys, journal: new SignerJournal(dir) });
@@ -179,7 +179,7 @@ describe('a local signer', () => {
     ],
   ];
 
-  it.each(refusals)('refuses %s, says which, and remembers nothing', async (_what, change, detail) => {
+  it.each(refusals)('refuses %s, names the member, and stores nothing', async (_what, change, detail) => {
     const { chain = 'ethereum' } = change;
     const refused = signer.sign(chain, { ...intent, ...change.intent }, { ...txOf(), ...change.tx });
     await expect(refused).rejects.toMatchObject({ name: 'SignerError', code: 'refused' });
@@ -240,7 +240,7 @@ describe('a local signer', () => {
     expect(await sign(1, 3)).toEqual(first);
   });
 
-  it('signs one of two at once that would pay a payment in different ways', async () => {
+  it('signs one of two concurrent different transactions of a payment', async () => {
     const results = await Promise.allSettled([
       signer.sign('ethereum', intent, txOf()),
       signer.sign('ethereum', { ...intent, attempt: 2, amount: 5n }, txOf({ nonce: 4, amount: '5' })),
@@ -248,7 +248,7 @@ describe('a local signer', () => {
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
   });
 
-  it('is unavailable, and gives no bytes, where the journal cannot be written', async () => {
+  it('is unavailable, and returns no bytes, when the journal cannot be written', async () => {
     await rm(dir, { recursive: true });
     await writeFile(dir, 'no directory');
     await expect(signer.sign('ethereum', intent, txOf())).rejects.toMatchObject({ code: 'unavailable' });
@@ -277,7 +277,7 @@ describe('the journal of a signer', () => {
     fee: 5n,
   };
 
-  it('records once, then knows it again, in another instance too', async () => {
+  it('stores an attempt once, and another instance finds it', async () => {
     expect(await journal.record('payment', 1, contents)).toBe('recorded');
     expect(await journal.record('payment', 1, { ...contents })).toBe('same');
     expect(await new SignerJournal(dir).record('payment', 1, contents)).toBe('same');
@@ -291,7 +291,7 @@ describe('the journal of a signer', () => {
     await expect(other).rejects.toMatchObject({ name: 'SignerError', code: 'refused' });
   });
 
-  it('lets 20 who record the same attempt at once agree', async () => {
+  it('stores one entry for 20 concurrent writers of the same attempt', async () => {
     const journals = [journal, new SignerJournal(dir)];
     const record = (txid: string) => (_: unknown, index: number) =>
       journals[index % 2]?.record('payment', 1, { ...contents, txid });
@@ -302,7 +302,7 @@ describe('the journal of a signer', () => {
     expect(await filesOf(dir)).toHaveLength(1);
   });
 
-  it('lets one of 20 different ones win, and refuses the others', async () => {
+  it('stores one of 20 concurrent different entries, and refuses the others', async () => {
     const outcomes = await Promise.allSettled(
       Array.from({ length: 20 }, (_, index) => journal.record('payment', 1, { ...contents, txid: `t${index}` })),
     );
@@ -320,14 +320,14 @@ describe('the journal of a signer', () => {
     });
   });
 
-  it('is for its owner alone', async () => {
+  it('is stored in files that only their owner can read', async () => {
     await journal.record('payment', 1, contents);
     const [file = ''] = await filesOf(dir);
     const modes = await Promise.all([dir, join(file, '..'), file].map(async (path) => (await stat(path)).mode & 0o777));
     expect(modes).toEqual([0o700, 0o700, 0o600]);
   });
 
-  it('is not disturbed by a torn file that a crash left', async () => {
+  it('ignores a torn file that a crash left', async () => {
     await journal.record('payment', 1, contents);
     const [file = ''] = await filesOf(dir);
     await rm(file);
@@ -337,7 +337,7 @@ describe('the journal of a signer', () => {
     expect(await new SignerJournal(dir).record('payment', 1, contents)).toBe('same');
   });
 
-  it('knows the entries of its first format, and adds none beside them', async () => {
+  it('reads entries of its first format, and adds no second entry', async () => {
     const { chain, intentDigest, payloadDigest, txid } = contents;
     const name = bytesToHex(sha256(utf8ToBytes('payment')));
     await mkdir(join(dir, name.slice(0, 2)));
@@ -356,7 +356,7 @@ describe('the journal of a signer', () => {
     expect(await journal.entries('other payment')).toEqual([]);
   });
 
-  it('gives a transaction to one payload only, whichever payment asks', async () => {
+  it('accepts a transaction for one payload only, also from another payment', async () => {
     await journal.claim('litecoin', 'txid', 'payload');
     await journal.claim('litecoin', 'txid', 'payload');
     await journal.claim('bitcoin', 'txid', 'another payload');
@@ -365,7 +365,7 @@ describe('the journal of a signer', () => {
     await expect(lying).rejects.toThrow('signed before from another payload');
   });
 
-  it('tells no entries of a payment when one of them is damaged', async () => {
+  it('returns no entries of a payment when one of them is damaged', async () => {
     await journal.record('payment', 1, contents);
     const [file = ''] = await filesOf(dir);
     await truncate(file, 10);

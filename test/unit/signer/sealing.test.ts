@@ -13,7 +13,7 @@ describe('a sealed seed', () => {
     text = await sealSeed(entropy, passphrase);
   });
 
-  it('opens with its passphrase, and shows nothing of itself', async () => {
+  it('opens with its passphrase, and its text reveals nothing of the seed', async () => {
     expect(isSealed(text)).toBe(true);
     expect(isSealed(`${Buffer.from(entropy).toString('hex')}\n`)).toBe(false);
     expect(text).not.toContain(Buffer.from(entropy).toString('hex'));
@@ -21,7 +21,7 @@ describe('a sealed seed', () => {
     expect(new Uint8Array(await openSealedSeed(text, passphrase))).toEqual(entropy);
   });
 
-  it('is another text each time', async () => {
+  it('has a different text each time', async () => {
     const again = await sealSeed(entropy, passphrase);
     const [one, other] = [JSON.parse(text), JSON.parse(again)];
     for (const part of [
@@ -33,13 +33,13 @@ describe('a sealed seed', () => {
     }
   });
 
-  it('says that a passphrase is wrong', async () => {
+  it('reports a wrong passphrase', async () => {
     const refused = openSealedSeed(text, Buffer.from('six random words are a good 1'));
     await expect(refused).rejects.toBeInstanceOf(WrongPassphrase);
     await expect(refused).rejects.toThrow('the passphrase is wrong');
   });
 
-  it('refuses to seal with a passphrase that is short', async () => {
+  it('cannot be made with a short passphrase', async () => {
     await expect(sealSeed(entropy, Buffer.from('short'))).rejects.toThrow('at least 12 bytes');
   });
 
@@ -63,11 +63,11 @@ describe('a sealed seed', () => {
     ['other format', (file) => ({ ...file, format: 'other' })],
   ];
 
-  it.each(changed)('says that it is damaged, with a changed %s', async (_what, change) => {
+  it.each(changed)('is reported as damaged with a changed %s', async (_what, change) => {
     await expect(openSealedSeed(JSON.stringify(change(JSON.parse(text))), passphrase)).rejects.toThrow('is damaged');
   });
 
-  it('says that it is damaged when it is cut, and that it is of a later version', async () => {
+  it('is reported as damaged when it is cut, and as a later version when it is one', async () => {
     await expect(openSealedSeed(text.slice(0, 200), passphrase)).rejects.toThrow('is damaged');
     const later = JSON.stringify({ ...JSON.parse(text), version: 2 });
     await expect(openSealedSeed(later, passphrase)).rejects.toThrow('is of version 2');
@@ -81,14 +81,14 @@ function flipped(hex: string): string {
 describe('the phrase of a seed', () => {
   const seeds = [new Uint8Array(32), new Uint8Array(32).fill(255), entropy];
 
-  it.each(seeds.map((seed) => [seed]))('is that of BIP39, both ways, and gives its keys', (seed) => {
+  it.each(seeds.map((seed) => [seed]))('follows BIP39 in both directions, and gives its keys', (seed) => {
     const phrase = entropyToMnemonic(seed, wordlist);
     expect(phraseOfSeed(seed)).toBe(phrase);
     expect(new Uint8Array(seedOfPhrase(`  ${phrase.toUpperCase().replaceAll(' ', '\n ')}\n`))).toEqual(seed);
     expect(bip39Seed(seed)).toEqual(new Uint8Array(mnemonicToSeedSync(phrase)));
   });
 
-  it('says what is wrong with words, and repeats none', () => {
+  it('reports invalid words without repeating them', () => {
     const words = phraseOfSeed(entropy).split(' ');
     expect(() => seedOfPhrase(words.slice(1).join(' '))).toThrow('a phrase has 24 words, and this one has 23');
     expect(() => seedOfPhrase(words.with(4, 'bitcoins').join(' '))).toThrow('word 5 of the phrase is not in');

@@ -141,7 +141,7 @@ describe('a Monero wallet', () => {
     ]).toEqual(addresses);
   });
 
-  it('takes the hash of its secret for the spend key, as wallets with a short seed do', () => {
+  it('uses the hash of its secret as the spend key, as wallets with a short seed do', () => {
     // From the same source: the seed 373d5f961ec5e26982bd08d7b9d19633 and its keys.
     const keys: MoneroKeys = moneroKeys(hexToBytes('373d5f961ec5e26982bd08d7b9d19633'));
     expect(keys.spend).toBe(littleEndian('1e0ecb4b35a5485194beb301df4bea5ad0cb411c9d3adca9338b4286d6ecc903'));
@@ -200,7 +200,7 @@ describe('the signer', () => {
     expect(otherKeys.sharedAddress(network)).not.toBe(address);
   });
 
-  it('makes the public side of every network, and only the one that its deposits need', () => {
+  it('makes the public keys of every network, and only the ones that its deposits need', () => {
     for (const { id, deposit } of allNetworks()) {
       const made = [
         attemptOf(() => zeroKeys.accountXpub(id)),
@@ -231,7 +231,7 @@ describe('the signer', () => {
     expect(zeroKeys.fingerprint()).not.toBe(otherKeys.fingerprint());
   });
 
-  it('shows nothing of its keys when it is printed or put into JSON', () => {
+  it('hides its keys when it is printed or serialised', () => {
     expect(JSON.stringify(zeroKeys)).toBe('{}');
     expect(inspect(zeroKeys, { depth: 9, showHidden: true })).toMatch(/^SignerKeys \{\}$/);
   });
