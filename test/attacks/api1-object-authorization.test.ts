@@ -137,7 +137,7 @@ describe("another partner's order", () => {
     }
   });
 
-  it('is not returned by the idempotency key of its own partner', async () => {
+  it('is not returned to another partner that sends the same idempotency key', async () => {
     const repeat = { headers: { 'Idempotency-Key': 'the-same-for-both' }, body: orderBody() };
     const first = await gateway.call('POST', '/partner/orders', { key: owner.key, ...repeat });
     const second = await gateway.call('POST', '/partner/orders', { key: thief.key, ...repeat });

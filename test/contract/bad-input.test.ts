@@ -109,7 +109,7 @@ describe('a body that breaks the contract', () => {
     '1E-2',
     '0.01',
     '1.0e-2',
-  ])('takes the amount %s, and its refusals say what is taken', async (amount) => {
+  ])('with the amount %s is accepted, and a refusal of a longer one describes the accepted form', async (amount) => {
     const raw = JSON.stringify(orderBody()).replace('"amount_from":0.01', `"amount_from":${amount}`);
     expect((await post({ raw })).json.amount_from_expected).toBe(0.01);
     expect((await gateway.call('GET', `/partner/rates?coin_from=BTC&coin_to=ETH&amount=${amount}`)).status).toBe(200);

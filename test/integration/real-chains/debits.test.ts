@@ -32,7 +32,7 @@ withRealChains(() => {
   }
 
   describe('a deposit that is reorganised away after its order was paid out', () => {
-    it('and is paid again by another transaction is not refunded, and only what is beyond it is', async () => {
+    it('leaves a debit that a larger second deposit settles, and only the excess is refunded', async () => {
       const order = await gateway.order('ETH', 'LTC', 0.5);
       const gone = await gateway.confirm(order);
       await gateway.settle(order);

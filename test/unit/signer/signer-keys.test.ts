@@ -181,7 +181,7 @@ describe('the signer', () => {
     ['DOT', polkadotCodec],
     ['ALGO', algorandCodec],
     ['XTZ', tezosCodec],
-  ])('makes pool addresses on %s that are all different and are read as what they are', (network, codec) => {
+  ])('makes pool addresses on %s that are all different and parse to their own kind', (network, codec) => {
     const addresses = [zeroKeys, otherKeys].flatMap((keys) =>
       Array.from({ length: 20 }, (_, at) => keys.poolAddress(network, at + 1)),
     );
@@ -194,7 +194,7 @@ describe('the signer', () => {
     ['XLM', stellarCodec, 'account'],
     ['TON', tonCodec, 'non-bounceable'],
     ['ATOM', cosmosCodec, 'account'],
-  ])('makes a shared address on %s that is read as what it is', (network, codec, kind) => {
+  ])('makes a shared address on %s that parses to its own kind', (network, codec, kind) => {
     const address = zeroKeys.sharedAddress(network);
     expect(codec.decode(address)).toEqual({ ok: true, address, tag: null, kind });
     expect(otherKeys.sharedAddress(network)).not.toBe(address);
