@@ -26,6 +26,30 @@ export function prepared(name: string, text: string): Prepared {
   return { name, text: numbered, parameters };
 }
 
+/** A value of a prepared statement, or one column of its rows. */
+type Value = string | number | Buffer | null;
+
+/**
+ * A table of given rows for a prepared statement: a named array for each column. The column `n`
+ * counts the rows from 1.
+ *
+ * The arrays are fenced off by a materialized subquery. Otherwise the planner would take the first
+ * few batches for the typical size, and plan each batch anew.
+ *
+ * @param types of the columns by their names, which are also the names of the parameters.
+ */
+export function givenRows(types: Readonly<Record<string, string>>): string {
+  const columns = Object.entries(types).map(([name, type]) => ({ name, column: snakeCase(name), type }));
+  return `given as materialized (
+  select ${columns.map(({ name, column, type }) => `:${name}::${type}[] as ${column}`).join(', ')}
+), asked as materialized (
+  select r.* from given, unnest(${columns.map(({ column }) => `given.${column}`).join(', ')})
+    with ordinality as r (${columns.map(({ column }) => column).join(', ')}, n)
+)`;
+}
+
+const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
 /**
  * Runs prepared statements on the connections of the mapper, each in one round trip as a
  * transaction of its own. For queries on the path of a partner's request: building the same SQL
@@ -44,16 +68,39 @@ export class PreparedStatements {
    *
    * @throws the driver's error, with `code` and `constraint` as PostgreSQL gave them.
    */
-  async run<Row extends object>(
-    { name, text, parameters }: Prepared,
-    values: Readonly<Record<string, string | number | Buffer | null>>,
+  async run<Row extends object>(statement: Prepared, values: Readonly<Record<string, Value>>): Promise<Row[]> {
+    return span(`postgresql ${statement.name}`, sqlSpan, () =>
+      this.#query<Row>(
+        statement,
+        statement.parameters.map((each) => values[each] as Value),
+      ),
+    );
+  }
+
+  /**
+   * Runs one statement over given rows, which it reads by `givenRows`. The span of each request is
+   * the caller's, because a batch belongs to many.
+   *
+   * @throws the driver's error, as `run` does.
+   */
+  async runRows<Row extends object>(
+    statement: Prepared,
+    rows: readonly Readonly<Record<string, Value>>[],
+  ): Promise<Row[]> {
+    return this.#query<Row>(
+      statement,
+      statement.parameters.map((each) => rows.map((row) => row[each] as Value)),
+    );
+  }
+
+  async #query<Row extends object>(
+    { name, text }: Prepared,
+    values: readonly (Value | readonly Value[])[],
   ): Promise<Row[]> {
     this.#pool ??= await this.#orm.em.getConnection().getNativeClient();
     const pool = this.#pool;
     this.#orm.config.getLogger().logQuery({ query: text });
-    const { rows } = await span(`postgresql ${name}`, sqlSpan, () =>
-      pool.query<Row>({ name, text, values: parameters.map((each) => values[each]) }),
-    );
+    const { rows } = await pool.query<Row>({ name, text, values: [...values] });
     return rows;
   }
 }

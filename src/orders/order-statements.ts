@@ -1,5 +1,5 @@
 import { isOwnAddress } from '../chains/addresses/own-address.ts';
-import { type Prepared, prepared } from '../db/prepared.ts';
+import { givenRows, type Prepared, prepared } from '../db/prepared.ts';
 import type { RateType } from '../rates/quote.ts';
 import type { OrderStatus } from './order-status.ts';
 
@@ -29,8 +29,18 @@ export interface OrderView {
 
 const isoTime = (column: string): string => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-const orderView = `
-select o.id, o.short_id as "shortId", o.status, ${isoTime('o.created_at')} as "createdAt",
+/** An order that is looked up, by one of its names. */
+export type OrderLookup = {
+  readonly partner: string;
+  readonly id: string | null;
+  readonly shortId: string | null;
+};
+
+/** Finds many orders: each by its partner and one of its names. An unknown order has no row. */
+export const orderLookup = prepared(
+  'order_lookup',
+  `with ${givenRows({ partner: 'uuid', id: 'uuid', shortId: 'text' })}
+select asked.n::int, o.id, o.short_id as "shortId", o.status, ${isoTime('o.created_at')} as "createdAt",
        ${isoTime('o.expires_at')} as "expiresAt", o.coin_from as "coinFrom", o.network_from as "networkFrom",
        o.coin_to as "coinTo", o.network_to as "networkTo",
        trim_scale(o.amount_from_expected)::text as "amountFromExpected",
@@ -39,11 +49,12 @@ select o.id, o.short_id as "shortId", o.status, ${isoTime('o.created_at')} as "c
        o.recipient_address as "recipientAddress", o.deposit_txid as "depositTxid",
        o.deposit_confirmations as "depositConfirmations",
        o.deposit_confirmations_required as "depositConfirmationsRequired", o.payout_txid as "payoutTxid"
-  from exchange_order o join deposit_address d on d.id = o.deposit_address_id
- where o.partner_id = :partner`;
-
-export const orderById = prepared('order_by_id', `${orderView} and o.id = :id`);
-export const orderByShortId = prepared('order_by_short_id', `${orderView} and o.short_id = :id`);
+  from asked
+  join lateral (select * from exchange_order e where e.id = asked.id
+                union all select * from exchange_order e where e.short_id = asked.short_id) o
+    on o.partner_id = asked.partner
+  join deposit_address d on d.id = o.deposit_address_id`,
+);
 
 /** Checks whether the destinations of an already refused create belong to the gateway. */
 export const ownDestinations = prepared(
@@ -56,6 +67,8 @@ export const addressPlaceholder = '<deposit address>';
 
 /** What a create found and made. Nothing is made when a check refuses. */
 export interface CreateOutcome {
+  /** The number of the create in its batch, from 1. */
+  readonly n: number;
   readonly live: boolean;
   readonly active: boolean;
   readonly ownRecipient: boolean;
@@ -70,115 +83,212 @@ export interface CreateOutcome {
   readonly address: string | null;
 }
 
+/** The columns of a create, with their types. */
+const createColumns = {
+  keyId: 'text',
+  partner: 'uuid',
+  now: 'timestamptz',
+  expiresAt: 'timestamptz',
+  id: 'uuid',
+  shortId: 'text',
+  coinFrom: 'text',
+  networkFrom: 'text',
+  coinTo: 'text',
+  networkTo: 'text',
+  amountFrom: 'numeric',
+  amountTo: 'numeric',
+  rate: 'numeric',
+  feeRate: 'numeric',
+  serviceFee: 'numeric',
+  networkFee: 'numeric',
+  minAmount: 'numeric',
+  maxAmount: 'numeric',
+  confirmations: 'integer',
+  keychain: 'text',
+  recipientForms: 'text',
+  refundForms: 'text',
+  recipient: 'text',
+  recipientTag: 'text',
+  refund: 'text',
+  refundTag: 'text',
+} as const;
+
+/** A variant of a part of the create: further columns, and the SQL that reads them. */
+interface Repetition {
+  readonly given: Readonly<Record<string, string>>;
+  readonly columns: string;
+  /** The names of `columns`. */
+  readonly names: string;
+  readonly join: string;
+  readonly isFirst: string;
+  readonly answer: string;
+}
+
 /**
  * The parts of a create with an idempotency key: it looks for an earlier answer, and stores its
- * own.
+ * own. Keys are stored in one order, so that two batches that share keys never wait for each other.
  */
-const repeatable = {
+const repeatable: Repetition = {
+  given: { repeatKey: 'text', fingerprint: 'bytea', body: 'text' },
   columns: `, i.order_id as "earlierOrder", i.fingerprint as "earlierFingerprint", i.body as "earlierBody"`,
-  join: 'left join idempotency_key i on i.partner_id = p.id and i.key = :repeatKey',
+  names: ', j."earlierOrder", j."earlierFingerprint", j."earlierBody"',
+  join: 'left join idempotency_key i on i.partner_id = p.id and i.key = asked.repeat_key',
   isFirst: 'and "earlierOrder" is null',
   answer: `, answer as (
   insert into idempotency_key (partner_id, key, fingerprint, order_id, status, body, created_at)
-  select :partner::uuid, :repeatKey, :fingerprint::bytea, made.id, 201,
-         replace(:body, '${addressPlaceholder}', address.address), :now::timestamptz
-    from made, address
+  select a.partner, a.repeat_key, a.fingerprint, a.id, 201,
+         replace(a.body, '${addressPlaceholder}', taken.address), a.now
+    from admitted a join taken using (n)
+   order by a.partner, a.repeat_key
 )`,
 };
 
-const plain: typeof repeatable = { columns: '', join: '', isFirst: '', answer: '' };
+const plain: Repetition = { given: {}, columns: '', names: '', join: '', isFirst: '', answer: '' };
 
 /** The admission check of a rate type, which runs once the request is accepted. */
 interface Admission {
+  readonly given: Readonly<Record<string, string>>;
   readonly hasRoom: string;
   readonly ctes: string;
 }
 
-const floatAdmission: Admission = { hasRoom: 'true', ctes: ', admitted as (select from accepted)' };
-
-/**
- * Counts a fixed-rate order against its partner's hourly and daily caps, or admits nothing. A
- * create waits here for a concurrent one of the same partner and then sees its count. Thus any
- * number of processes keep the caps together. Only at the turn of a slot may a create miss an
- * uncommitted one.
- */
-const fixedAdmission: Admission = {
-  hasRoom: 'exists (select from counted)',
-  ctes: `, spent as (
-  select least(:hourUsd::numeric - coalesce(sum(usd) filter (where slot > :hourAgo::timestamptz), 0),
-               :dayUsd::numeric - coalesce(sum(usd), 0)) as room
-    from fixed_turnover
-   where partner_id = :partner::uuid and slot > :dayAgo::timestamptz and slot <> :slot::timestamptz
-), counted as (
-  insert into fixed_turnover as t (partner_id, slot, usd)
-  select :partner::uuid, :slot::timestamptz, :usd::numeric from accepted, spent where :usd::numeric <= spent.room
-  on conflict (partner_id, slot) do update set usd = t.usd + excluded.usd
-   where t.usd + excluded.usd <= (select room from spent)
-  returning partner_id
-), admitted as (select from counted)`,
+const floatAdmission: Admission = {
+  given: {},
+  hasRoom: 'true',
+  ctes: ', admitted as materialized (select * from accepted)',
 };
 
-/** Takes an address that was derived for this order. */
-const newAddress = `
+/**
+ * Counts fixed-rate orders against their partner's hourly and daily caps. The orders of one partner
+ * in one batch are admitted together or not at all; refused ones are then tried alone. A create
+ * waits here for a concurrent one of the same partner and then sees its count. Thus any number of
+ * processes keep the caps together. Only at the turn of a slot may a create miss an uncommitted one.
+ */
+const fixedAdmission: Admission = {
+  given: {
+    usd: 'numeric',
+    slot: 'timestamptz',
+    hourUsd: 'numeric',
+    dayUsd: 'numeric',
+    hourAgo: 'timestamptz',
+    dayAgo: 'timestamptz',
+  },
+  hasRoom: 'exists (select from counted c where c.partner_id = asked.partner and c.slot = asked.slot)',
+  ctes: `, wanted as materialized (
+  select partner, slot, sum(usd) as usd, min(hour_usd) as hour_usd, min(day_usd) as day_usd,
+         min(hour_ago) as hour_ago, min(day_ago) as day_ago
+    from accepted group by partner, slot
+), spent as materialized (
+  select w.partner, w.slot, w.usd,
+         least(w.hour_usd - coalesce(sum(t.usd) filter (where t.slot > w.hour_ago), 0),
+               w.day_usd - coalesce(sum(t.usd), 0)) as room
+    from wanted w
+    left join fixed_turnover t on t.partner_id = w.partner and t.slot > w.day_ago and t.slot <> w.slot
+   group by w.partner, w.slot, w.usd, w.hour_usd, w.day_usd
+), counted as (
+  insert into fixed_turnover as t (partner_id, slot, usd)
+  select partner, slot, usd from spent where usd <= room order by partner, slot
+  on conflict (partner_id, slot) do update set usd = t.usd + excluded.usd
+   where t.usd + excluded.usd <= (select room from spent s where s.partner = t.partner_id and s.slot = t.slot)
+  returning partner_id, slot
+), admitted as materialized (
+  select a.* from accepted a join counted c on c.partner_id = a.partner and c.slot = a.slot
+)`,
+};
+
+/** How an order gets its deposit address: further columns, and the addresses taken, by row. */
+interface Taking {
+  readonly given: Readonly<Record<string, string>>;
+  readonly ctes: string;
+}
+
+/** Takes addresses that were derived for these orders. */
+const newAddress: Taking = {
+  given: {
+    addressId: 'uuid',
+    index: 'bigint',
+    address: 'text',
+    tag: 'text',
+    nestedForm: 'text',
+    taprootForm: 'text',
+  },
+  ctes: `, inserted as (
   insert into deposit_address (id, keychain, index, address, tag, nested_form, taproot_form, created_at, leased_at)
-  select :addressId::uuid, :keychain, :index::bigint, :address, :tag, :nestedForm, :taprootForm, :now::timestamptz,
-         :now::timestamptz
-    from admitted`;
+  select address_id, keychain, index, address, tag, nested_form, taproot_form, now, now from admitted
+  returning id, address
+), taken as materialized (
+  select a.n, i.id, i.address from inserted i join admitted a on a.address_id = i.id
+)`,
+};
 
 /**
- * Takes the next address of the pool that the signer fills. Makes nothing when the pool is empty.
+ * Takes the next addresses of the pool that the signer fills. A create for which none is left makes
+ * nothing.
  */
-const pooledAddress = `
-  update deposit_address set leased_at = :now::timestamptz
-   where id = (select id from deposit_address
-                where keychain = :keychain and leased_at is null and exists (select from admitted)
-                order by index limit 1 for update skip locked)`;
+const pooledAddress: Taking = {
+  given: {},
+  ctes: `, ranked as materialized (
+  select n, keychain, now, row_number() over (partition by keychain order by n) as rank from admitted
+), free as materialized (
+  select k.keychain, f.id, f.rank
+    from (select keychain, count(*) as wanted from ranked group by keychain order by keychain) k
+   cross join lateral (
+     select locked.id, row_number() over () as rank
+       from (select id from deposit_address d where d.keychain = k.keychain and d.leased_at is null
+              order by d.index limit k.wanted for update skip locked) locked) f
+), taken as (
+  update deposit_address d set leased_at = r.now
+    from ranked r join free f on f.keychain = r.keychain and f.rank = r.rank
+   where d.id = f.id
+  returning r.n, d.id, d.address
+)`,
+};
 
 /**
- * Builds the statement that creates an order, its first event, its deposit address and the stored
- * answer. The statement is its own transaction. It also reads the key, the partner and the
- * destinations; when one of them refuses, nothing is made. Thus a revocation holds from its commit
- * on, and no payout goes to an address of the gateway.
+ * Builds the statement that creates orders, their first events, their deposit addresses and the
+ * stored answers. The statement is its own transaction. It also reads each key, partner and
+ * destination; where one of them refuses, nothing is made for that row. Thus a revocation holds from
+ * its commit on, and no payout goes to an address of the gateway.
  */
-function createOrder(
+function createOrders(
   name: string,
-  address: string,
-  { columns, join, isFirst, answer }: typeof repeatable,
-  { hasRoom, ctes }: Admission,
+  rateType: RateType,
+  taking: Taking,
+  { given, columns, names, join, isFirst, answer }: Repetition,
+  admission: Admission,
 ) {
   return prepared(
     name,
     `
-with asked as (
-  select k.revoked_at is null and (k.expires_at is null or k.expires_at > :now::timestamptz) as live,
-         p.status = 'active' as active, ${isOwnAddress(':recipientForms')} as "ownRecipient",
-         ${isOwnAddress(':refundForms')} as "ownRefund"${columns}
-    from api_key k join partner p on p.id = k.partner_id ${join}
-   where k.key_id = :keyId
-), accepted as (
-  select from asked where live and active and not "ownRecipient" and not "ownRefund" ${isFirst}
-)${ctes}, address as (${address}
-  returning id, address
-), made as (
+with ${givenRows({ ...createColumns, ...taking.given, ...given, ...admission.given })}, judged as materialized (
+  select asked.n,
+         k.revoked_at is null and (k.expires_at is null or k.expires_at > asked.now) as live,
+         p.status = 'active' as active, ${isOwnAddress('asked.recipient_forms')} as "ownRecipient",
+         ${isOwnAddress('asked.refund_forms')} as "ownRefund"${columns}
+    from asked join api_key k on k.key_id = asked.key_id join partner p on p.id = k.partner_id ${join}
+), accepted as materialized (
+  select asked.* from asked join judged j using (n)
+   where j.live and j.active and not j."ownRecipient" and not j."ownRefund" ${isFirst}
+)${admission.ctes}${taking.ctes}, made as (
   insert into exchange_order (
     id, short_id, partner_id, status, created_at, expires_at, updated_at, next_action_at,
     coin_from, network_from, coin_to, network_to, amount_from_expected, amount_to_expected,
     rate_type, rate_quoted, fee_rate, service_fee_quoted, network_fee_quoted, min_amount, max_amount,
     deposit_address_id, recipient_address, recipient_address_tag, refund_address, refund_address_tag,
     deposit_confirmations_required, event_seq)
-  select :id::uuid, :shortId, :partner::uuid, 'waiting_deposit', :now::timestamptz, :expiresAt::timestamptz,
-         :now::timestamptz, :expiresAt::timestamptz,
-         :coinFrom, :networkFrom, :coinTo, :networkTo, :amountFrom::numeric, :amountTo::numeric,
-         :rateType, :rate::numeric, :feeRate::numeric, :serviceFee::numeric, :networkFee::numeric,
-         :minAmount::numeric, :maxAmount::numeric,
-         address.id, :recipient, :recipientTag, :refund, :refundTag, :confirmations::integer, 1
-    from address
-  returning id
+  select a.id, a.short_id, a.partner, 'waiting_deposit', a.now, a.expires_at, a.now, a.expires_at,
+         a.coin_from, a.network_from, a.coin_to, a.network_to, a.amount_from, a.amount_to,
+         '${rateType}', a.rate, a.fee_rate, a.service_fee, a.network_fee, a.min_amount, a.max_amount,
+         taken.id, a.recipient, a.recipient_tag, a.refund, a.refund_tag, a.confirmations, 1
+    from admitted a join taken using (n)
 ), event as (
   insert into order_event (order_id, seq, at, to_status, cause, actor)
-  select id, 1, :now::timestamptz, 'waiting_deposit', 'created', :actor from made
+  select a.id, 1, a.now, 'waiting_deposit', 'created', 'partner:' || a.partner
+    from admitted a join taken using (n)
 )${answer}
-select asked.*, ${hasRoom} as "hasRoom", address.address from asked left join address on true`,
+select j.n::int, j.live, j.active, j."ownRecipient", j."ownRefund"${names}, ${admission.hasRoom} as "hasRoom",
+       taken.address
+  from judged j join asked using (n) left join taken using (n)`,
   );
 }
 
@@ -197,9 +307,9 @@ export function createStatement(isPooled: boolean, isRepeatable: boolean, rateTy
   return rateType === 'fixed' ? fixed : float;
 }
 
-const ofBothTypes = (name: string, address: string, repetition: typeof repeatable): readonly [Prepared, Prepared] => [
-  createOrder(name, address, repetition, floatAdmission),
-  createOrder(`${name}_fixed`, address, repetition, fixedAdmission),
+const ofBothTypes = (name: string, taking: Taking, repetition: Repetition): readonly [Prepared, Prepared] => [
+  createOrders(name, 'float', taking, repetition, floatAdmission),
+  createOrders(`${name}_fixed`, 'fixed', taking, repetition, fixedAdmission),
 ];
 
 const plainNew = ofBothTypes('order_create', newAddress, plain);
