@@ -22,7 +22,7 @@ export interface Orders {
 
 /** Opens the services for partners: rates, limits of unpaid orders, orders. */
 export async function openOrders(
-  { config, clock }: Foundation,
+  { config, clock, metrics }: Foundation,
   { orm, catalogue, prices }: OrderParts,
 ): Promise<Orders> {
   const rates = new RateService(catalogue, prices, { float: config.FEE_RATE_FLOAT, fixed: config.FEE_RATE_FIXED });
@@ -51,6 +51,7 @@ export async function openOrders(
     openOrders: unpaid,
     depositWindowSec: config.DEPOSIT_WINDOW_SEC,
     shortIdPrefix: config.SHORT_ID_PREFIX,
+    onBatch: (statement, items, waitedMs) => metrics.observeBatch(statement, items, waitedMs),
   });
   return { rates, orders, unpaid };
 }

@@ -65,6 +65,8 @@ export interface OrderServiceOptions {
   readonly openOrders: OpenOrders;
   readonly depositWindowSec: number;
   readonly shortIdPrefix: string;
+  /** Told of each batch: its statement, its requests, and how long the first one waited. */
+  readonly onBatch?: (statement: string, items: number, waitedMs: number) => void;
 }
 
 const maxDraws = 5;
@@ -105,6 +107,9 @@ interface Admitted extends Plan {
 /** The values of one create for its statement. */
 type CreateRow = Readonly<Record<string, string | number | Buffer | null>>;
 
+/** A float order counts against no fixed cap. */
+const noFixedRoom = { usd: null, slot: null, hourUsd: null, dayUsd: null, hourAgo: null, dayAgo: null };
+
 /** The bounds of a batch of creates. A create takes about two kilobytes. */
 const createBounds: BatchBounds = { items: 32, bytes: 262_144, flights: 2, waiting: 1_024, waitMs: 5_000 };
 const lookupBounds: BatchBounds = {
@@ -128,6 +133,7 @@ export class OrderService {
     this.#statements = new PreparedStatements(options.orm);
     this.#lookups = new Batcher({
       bounds: lookupBounds,
+      onBatch: (items, waitedMs) => options.onBatch?.(orderLookup.name, items, waitedMs),
       run: async (lookups) =>
         inOrder(lookups, await this.#statements.runRows<Numbered<OrderView>>(orderLookup, lookups)),
     });
@@ -286,12 +292,13 @@ export class OrderService {
     write: (order: OrderView) => string,
   ): Promise<CreatedOrder> {
     const place = await this.#options.addresses.next(plan.quote.from.network);
-    for (let draw = 1; ; draw++) {
+    for (let draw = 1; draw <= maxDraws; draw++) {
       try {
-        return await this.#insert(plan, place, caller, repeatable, write);
+        const created = await this.#insert(plan, place, caller, repeatable, write);
+        if (created) return created;
       } catch (error) {
         const constraint = brokenConstraint(error);
-        if (constraint === 'exchange_order_short_id_key' && draw < maxDraws) continue;
+        if (constraint === 'exchange_order_short_id_key') continue;
         // The first of two equal creates may have taken the last room. The second then returns its
         // answer.
         const mayRepeat = error instanceof AppError && error.kind === 'fixed_exposure_limit';
@@ -303,6 +310,7 @@ export class OrderService {
         throw error;
       }
     }
+    throw new Error(`${maxDraws} short ids in a row were taken`);
   }
 
   /**
@@ -336,17 +344,18 @@ export class OrderService {
     };
   }
 
+  /** Writes the order. Null when its short id is taken. */
   async #insert(
     admitted: Admitted,
     place: DepositPlace,
     caller: Caller,
     repeatable: IdempotentCreate | null,
     write: (order: OrderView) => string,
-  ): Promise<CreatedOrder> {
+  ): Promise<CreatedOrder | null> {
     const { quote, recipient, refund, fixedRoom } = admitted;
     const order = this.#view(admitted, place);
     const body = write(order);
-    const statement = createStatement(place.address === null, repeatable !== null, quote.rateType);
+    const statement = createStatement(place.address === null, repeatable !== null);
     const row = {
       keyId: caller.keyId,
       partner: caller.partner.id,
@@ -360,6 +369,7 @@ export class OrderService {
       networkTo: order.networkTo,
       amountFrom: order.amountFromExpected,
       amountTo: order.amountToExpected,
+      rateType: order.rateType,
       rate: order.rateQuoted,
       feeRate: quote.feeRate,
       serviceFee: formatDecimal(quote.serviceFee),
@@ -383,7 +393,7 @@ export class OrderService {
       repeatKey: repeatable?.key ?? null,
       fingerprint: repeatable?.fingerprint ?? null,
       body,
-      ...fixedRoom,
+      ...(fixedRoom ?? noFixedRoom),
     };
     const outcome = await span(`postgresql ${statement.name}`, sqlSpan, () => this.#batcherOf(statement).add(row));
     if (!outcome?.live) throw new AppError('unauthorized', 'this API key has been revoked or has expired');
@@ -394,6 +404,7 @@ export class OrderService {
     }
     const faults = ownAddressFaults({ ownRecipient, ownRefund });
     if (faults.length > 0) throw errorFromFaults(faults);
+    if (outcome.isNameTaken) return null;
     if (!outcome.hasRoom && fixedRoom) throw fixedExposure(fixedRoom);
     if (address === null) throw noAddress(quote.from.network);
     annotate({ 'order.id': order.id });
@@ -406,6 +417,7 @@ export class OrderService {
     if (!batcher) {
       batcher = new Batcher({
         bounds: createBounds,
+        onBatch: (items, waitedMs) => this.#options.onBatch?.(statement.name, items, waitedMs),
         sizeOf: ({ body }) => String(body).length,
         keyOf: ({ partner, repeatKey }) => (repeatKey === null ? null : `${partner} ${repeatKey}`),
         run: async (rows) => {
@@ -440,8 +452,9 @@ function inOrder<Row extends { readonly n: number }>(items: readonly unknown[], 
 }
 
 /** Whether nothing but the caps stood against a create. */
-function isAccepted({ live, active, ownRecipient, ownRefund, earlierOrder }: CreateOutcome): boolean {
-  return live && active && !ownRecipient && !ownRefund && !earlierOrder;
+function isAccepted(outcome: CreateOutcome): boolean {
+  const { live, active, ownRecipient, ownRefund, isNameTaken, earlierOrder } = outcome;
+  return live && active && !ownRecipient && !ownRefund && !isNameTaken && !earlierOrder;
 }
 
 /**

@@ -73,11 +73,13 @@ export interface CreateOutcome {
   readonly active: boolean;
   readonly ownRecipient: boolean;
   readonly ownRefund: boolean;
+  /** Another order has the short id. Nothing was made then. */
+  readonly isNameTaken: boolean;
   /** An earlier create with the same idempotency key. Nothing was made then. */
   readonly earlierOrder?: string | null;
   readonly earlierFingerprint?: Buffer | null;
   readonly earlierBody?: string | null;
-  /** Whether the order fits the partner's fixed caps. True for float orders. */
+  /** Whether the order fits the partner's fixed caps. False also where something else refused it. */
   readonly hasRoom: boolean;
   /** The order's deposit address. Null when nothing was made. */
   readonly address: string | null;
@@ -111,6 +113,13 @@ const createColumns = {
   recipientTag: 'text',
   refund: 'text',
   refundTag: 'text',
+  rateType: 'text',
+  usd: 'numeric',
+  slot: 'timestamptz',
+  hourUsd: 'numeric',
+  dayUsd: 'numeric',
+  hourAgo: 'timestamptz',
+  dayAgo: 'timestamptz',
 } as const;
 
 /** A variant of a part of the create: further columns, and the SQL that reads them. */
@@ -145,39 +154,17 @@ const repeatable: Repetition = {
 
 const plain: Repetition = { given: {}, columns: '', names: '', join: '', isFirst: '', answer: '' };
 
-/** The admission check of a rate type, which runs once the request is accepted. */
-interface Admission {
-  readonly given: Readonly<Record<string, string>>;
-  readonly hasRoom: string;
-  readonly ctes: string;
-}
-
-const floatAdmission: Admission = {
-  given: {},
-  hasRoom: 'true',
-  ctes: ', admitted as materialized (select * from accepted)',
-};
-
 /**
- * Counts fixed-rate orders against their partner's hourly and daily caps. The orders of one partner
- * in one batch are admitted together or not at all; refused ones are then tried alone. A create
- * waits here for a concurrent one of the same partner and then sees its count. Thus any number of
- * processes keep the caps together. Only at the turn of a slot may a create miss an uncommitted one.
+ * Counts fixed-rate orders against their partner's hourly and daily caps. Float orders have no slot
+ * and are admitted. The fixed-rate orders of one partner in one batch are admitted together or not
+ * at all; refused ones are then tried alone. A create waits here for a concurrent one of the same
+ * partner and then sees its count. Thus any number of processes keep the caps together. Only at the
+ * turn of a slot may a create miss an uncommitted one.
  */
-const fixedAdmission: Admission = {
-  given: {
-    usd: 'numeric',
-    slot: 'timestamptz',
-    hourUsd: 'numeric',
-    dayUsd: 'numeric',
-    hourAgo: 'timestamptz',
-    dayAgo: 'timestamptz',
-  },
-  hasRoom: 'exists (select from counted c where c.partner_id = asked.partner and c.slot = asked.slot)',
-  ctes: `, wanted as materialized (
+const admission = `wanted as materialized (
   select partner, slot, sum(usd) as usd, min(hour_usd) as hour_usd, min(day_usd) as day_usd,
          min(hour_ago) as hour_ago, min(day_ago) as day_ago
-    from accepted group by partner, slot
+    from accepted where slot is not null group by partner, slot
 ), spent as materialized (
   select w.partner, w.slot, w.usd,
          least(w.hour_usd - coalesce(sum(t.usd) filter (where t.slot > w.hour_ago), 0),
@@ -192,9 +179,9 @@ const fixedAdmission: Admission = {
    where t.usd + excluded.usd <= (select room from spent s where s.partner = t.partner_id and s.slot = t.slot)
   returning partner_id, slot
 ), admitted as materialized (
-  select a.* from accepted a join counted c on c.partner_id = a.partner and c.slot = a.slot
-)`,
-};
+  select a.* from accepted a left join counted c on c.partner_id = a.partner and c.slot = a.slot
+   where a.slot is null or c.slot is not null
+)`;
 
 /** How an order gets its deposit address: further columns, and the addresses taken, by row. */
 interface Taking {
@@ -250,26 +237,21 @@ const pooledAddress: Taking = {
  * destination; where one of them refuses, nothing is made for that row. Thus a revocation holds from
  * its commit on, and no payout goes to an address of the gateway.
  */
-function createOrders(
-  name: string,
-  rateType: RateType,
-  taking: Taking,
-  { given, columns, names, join, isFirst, answer }: Repetition,
-  admission: Admission,
-) {
+function createOrders(name: string, taking: Taking, { given, columns, names, join, isFirst, answer }: Repetition) {
   return prepared(
     name,
     `
-with ${givenRows({ ...createColumns, ...taking.given, ...given, ...admission.given })}, judged as materialized (
+with ${givenRows({ ...createColumns, ...taking.given, ...given })}, judged as materialized (
   select asked.n,
          k.revoked_at is null and (k.expires_at is null or k.expires_at > asked.now) as live,
          p.status = 'active' as active, ${isOwnAddress('asked.recipient_forms')} as "ownRecipient",
-         ${isOwnAddress('asked.refund_forms')} as "ownRefund"${columns}
+         ${isOwnAddress('asked.refund_forms')} as "ownRefund",
+         exists (select from exchange_order o where o.short_id = asked.short_id) as "isNameTaken"${columns}
     from asked join api_key k on k.key_id = asked.key_id join partner p on p.id = k.partner_id ${join}
 ), accepted as materialized (
   select asked.* from asked join judged j using (n)
-   where j.live and j.active and not j."ownRecipient" and not j."ownRefund" ${isFirst}
-)${admission.ctes}${taking.ctes}, made as (
+   where j.live and j.active and not j."ownRecipient" and not j."ownRefund" and not j."isNameTaken" ${isFirst}
+), ${admission}${taking.ctes}, made as (
   insert into exchange_order (
     id, short_id, partner_id, status, created_at, expires_at, updated_at, next_action_at,
     coin_from, network_from, coin_to, network_to, amount_from_expected, amount_to_expected,
@@ -278,7 +260,7 @@ with ${givenRows({ ...createColumns, ...taking.given, ...given, ...admission.giv
     deposit_confirmations_required, event_seq)
   select a.id, a.short_id, a.partner, 'waiting_deposit', a.now, a.expires_at, a.now, a.expires_at,
          a.coin_from, a.network_from, a.coin_to, a.network_to, a.amount_from, a.amount_to,
-         '${rateType}', a.rate, a.fee_rate, a.service_fee, a.network_fee, a.min_amount, a.max_amount,
+         a.rate_type, a.rate, a.fee_rate, a.service_fee, a.network_fee, a.min_amount, a.max_amount,
          taken.id, a.recipient, a.recipient_tag, a.refund, a.refund_tag, a.confirmations, 1
     from admitted a join taken using (n)
 ), event as (
@@ -286,33 +268,19 @@ with ${givenRows({ ...createColumns, ...taking.given, ...given, ...admission.giv
   select a.id, 1, a.now, 'waiting_deposit', 'created', 'partner:' || a.partner
     from admitted a join taken using (n)
 )${answer}
-select j.n::int, j.live, j.active, j."ownRecipient", j."ownRefund"${names}, ${admission.hasRoom} as "hasRoom",
-       taken.address
-  from judged j join asked using (n) left join taken using (n)`,
+select j.n::int, j.live, j.active, j."ownRecipient", j."ownRefund", j."isNameTaken"${names},
+       exists (select from admitted a where a.n = j.n) as "hasRoom", taken.address
+  from judged j left join taken using (n)`,
   );
 }
 
-/**
- * Picks the statement: pooled or derived address, with or without idempotency key, and the rate
- * type.
- */
-export function createStatement(isPooled: boolean, isRepeatable: boolean, rateType: RateType): Prepared {
-  const [float, fixed] = isPooled
-    ? isRepeatable
-      ? repeatablePooled
-      : plainPooled
-    : isRepeatable
-      ? repeatableNew
-      : plainNew;
-  return rateType === 'fixed' ? fixed : float;
+/** Picks the statement: pooled or derived address, with or without idempotency key. */
+export function createStatement(isPooled: boolean, isRepeatable: boolean): Prepared {
+  if (isPooled) return isRepeatable ? repeatablePooled : plainPooled;
+  return isRepeatable ? repeatableNew : plainNew;
 }
 
-const ofBothTypes = (name: string, taking: Taking, repetition: Repetition): readonly [Prepared, Prepared] => [
-  createOrders(name, 'float', taking, repetition, floatAdmission),
-  createOrders(`${name}_fixed`, 'fixed', taking, repetition, fixedAdmission),
-];
-
-const plainNew = ofBothTypes('order_create', newAddress, plain);
-const plainPooled = ofBothTypes('order_create_pooled', pooledAddress, plain);
-const repeatableNew = ofBothTypes('order_create_repeatable', newAddress, repeatable);
-const repeatablePooled = ofBothTypes('order_create_pooled_repeatable', pooledAddress, repeatable);
+const plainNew = createOrders('order_create', newAddress, plain);
+const plainPooled = createOrders('order_create_pooled', pooledAddress, plain);
+const repeatableNew = createOrders('order_create_repeatable', newAddress, repeatable);
+const repeatablePooled = createOrders('order_create_pooled_repeatable', pooledAddress, repeatable);

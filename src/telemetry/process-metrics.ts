@@ -72,6 +72,20 @@ export class ProcessMetrics {
     help: 'Connections that were cut because their client left an answer untaken for 30 seconds.',
     registers: [this.#registry],
   });
+  readonly #batches = new Histogram({
+    name: 'gateway_batch_items',
+    help: 'Requests whose work went to PostgreSQL as one statement.',
+    labelNames: ['statement'],
+    buckets: [1, 2, 4, 8, 16, 32, 64],
+    registers: [this.#registry],
+  });
+  readonly #batchWaits = new Histogram({
+    name: 'gateway_batch_wait_seconds',
+    help: 'How long the first request of a batch waited until the statement was sent.',
+    labelNames: ['statement'],
+    buckets,
+    registers: [this.#registry],
+  });
 
   readonly #pools = new Map<string, ConnectionPool>();
 
@@ -111,6 +125,11 @@ export class ProcessMetrics {
 
   countLimit({ bucket, allowed }: { readonly bucket: string; readonly allowed: boolean }): void {
     this.#limited.inc({ bucket, outcome: allowed ? 'allowed' : 'refused' });
+  }
+
+  observeBatch(statement: string, items: number, waitedMs: number): void {
+    this.#batches.observe({ statement }, items);
+    this.#batchWaits.observe({ statement }, waitedMs / 1000);
   }
 
   countInsurance(): void {

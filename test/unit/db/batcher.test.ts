@@ -130,7 +130,7 @@ describe('an error', () => {
     '08006',
     'ECONNRESET',
     '53300',
-  ])('%s leaves open what was committed: all items get it, and none is run again', async (code) => {
+  ])('%s reaches all items of the batch, and none is run again', async (code) => {
     let runs = 0;
     const batcher = new Batcher<number, number>({
       bounds,

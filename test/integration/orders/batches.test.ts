@@ -1,0 +1,252 @@
+import { Client } from 'pg';
+import { addressExample } from '../../../src/chains/addresses/address.ts';
+import type { AppError } from '../../../src/errors.ts';
+import { Big } from '../../../src/money.ts';
+import type { CreatedOrder, CreateOrder, IdempotentCreate } from '../../../src/orders/order-service.ts';
+import type { OrderView } from '../../../src/orders/order-statements.ts';
+import type { Caller } from '../../../src/partners/authenticator.ts';
+import { query } from '../../support/database/database.ts';
+import { startGateway, type TestGateway } from '../../support/gateway/gateway.ts';
+
+/** Creates of one turn of the event loop go to the database as one statement. */
+
+let gateway: TestGateway;
+let caller: Caller;
+const statements: string[] = [];
+
+beforeAll(async () => {
+  gateway = await startGateway({ outside: { background: false, onStatement: (sql) => statements.push(sql) } });
+  caller = await newCaller();
+  // A create with this amount breaks a constraint.
+  await rows(`
+    create function break_constraint() returns trigger language plpgsql as $$ begin
+      raise exception 'broken' using errcode = '23514', constraint = 'amount_of_the_test';
+    end $$`);
+  await rows(`create trigger break_constraint before insert on exchange_order for each row
+    when (new.amount_from_expected = 0.0666) execute function break_constraint()`);
+});
+afterAll(() => gateway?.stop());
+
+const rows = <Row extends object>(sql: string, values: unknown[] = []): Promise<Row[]> =>
+  query<Row>(gateway.databaseUrl, sql, values);
+
+/** A new partner whose open orders this process has counted, so that creates wait for no reading. */
+async function newCaller(): Promise<Caller> {
+  const partner = await gateway.partners.create('Batches');
+  const { keyId } = await gateway.partners.issueKey(partner.id);
+  const made: Caller = { keyId, scopes: ['orders:create'], partner, addressAllowed: true };
+  await create({}, made);
+  return made;
+}
+
+function create(
+  changes: Partial<CreateOrder> = {},
+  by: Caller = caller,
+  repeatable: IdempotentCreate | null = null,
+): Promise<CreatedOrder> {
+  const input: CreateOrder = {
+    coinFrom: 'BTC',
+    networkFrom: 'BTC',
+    coinTo: 'USDT',
+    networkTo: 'TRC20',
+    amountFrom: new Big('0.01'),
+    rateType: 'float',
+    recipientAddress: addressExample('TRC20'),
+    recipientAddressTag: null,
+    refundAddress: null,
+    refundAddressTag: null,
+    ...changes,
+  };
+  return gateway.app.orders.create(input, by, repeatable, (order) => JSON.stringify(order));
+}
+
+/** The creates as they ended: an order, or the code of an error. */
+async function outcomes(creates: readonly Promise<CreatedOrder>[]): Promise<string[]> {
+  const settled = await Promise.allSettled(creates);
+  return settled.map((one) =>
+    one.status === 'rejected'
+      ? ((one.reason as AppError).kind ?? (one.reason as { constraint: string }).constraint)
+      : one.value.replayed
+        ? 'replayed'
+        : 'made',
+  );
+}
+
+/** The creating statements that were sent while some work ran. */
+async function sentDuring(work: () => Promise<unknown>): Promise<number> {
+  statements.length = 0;
+  await work();
+  return statements.filter((sql) => sql.includes('insert into exchange_order')).length;
+}
+
+const storedOf = async (creates: readonly Promise<CreatedOrder>[]): Promise<number> => {
+  const made = (await Promise.allSettled(creates)).flatMap((one) =>
+    one.status === 'fulfilled' ? [one.value.orderId] : [],
+  );
+  const [row] = await rows<{ count: number }>(
+    `select count(*)::int as count from exchange_order o
+       join order_event e on e.order_id = o.id and e.seq = 1 and e.to_status = 'waiting_deposit'
+       join deposit_address d on d.id = o.deposit_address_id and d.leased_at is not null
+      where o.id = any ($1)`,
+    [made],
+  );
+  expect(row?.count).toBe(new Set(made).size);
+  return made.length;
+};
+
+it('32 creates at once are one statement, and each has an address and an event of its own', async () => {
+  let creates: Promise<CreatedOrder>[] = [];
+  const sent = await sentDuring(async () => {
+    creates = Array.from({ length: 32 }, (_, index) => create({ amountFrom: new Big(`0.01${index + 10}`) }));
+    await Promise.all(creates);
+  });
+  expect(sent).toBe(1);
+  expect(await storedOf(creates)).toBe(32);
+  const orders = (await Promise.all(creates)).map(({ body }) => JSON.parse(body) as OrderView);
+  expect(orders.map(({ amountFromExpected }) => amountFromExpected)).toEqual(
+    orders.map((_, index) => `0.01${index + 10}`.replace(/0+$/, '')),
+  );
+  expect(new Set(orders.map(({ depositAddress }) => depositAddress)).size).toBe(32);
+  for (const order of orders) expect(await gateway.app.orders.find(order.id, caller.partner.id)).toMatchObject(order);
+});
+
+it('a create that is refused, or breaks a constraint, fails alone', async () => {
+  const own = JSON.parse((await create()).body) as OrderView;
+  const [revoked, inactive] = [await newCaller(), await newCaller()];
+  await rows('update api_key set revoked_at = now() where key_id = $1', [revoked.keyId]);
+  await rows(`update partner set status = 'inactive' where id = $1`, [inactive.partner.id]);
+  const toBtc = { coinFrom: 'LTC', networkFrom: 'LTC', coinTo: 'BTC', networkTo: 'BTC', amountFrom: new Big('5') };
+  const creates = [
+    create(),
+    create({}, revoked),
+    create(),
+    create({}, inactive),
+    create({ ...toBtc, recipientAddress: own.depositAddress }),
+    create({ amountFrom: new Big('0.0666') }),
+    create({ refundAddress: own.depositAddress }),
+    create({}, { ...caller, keyId: 'unknown' }),
+    create(),
+  ];
+  expect(await outcomes(creates)).toEqual([
+    'made',
+    'unauthorized',
+    'made',
+    'partner_inactive',
+    'own_address',
+    'amount_of_the_test',
+    'own_address',
+    'unauthorized',
+    'made',
+  ]);
+  expect(await storedOf(creates)).toBe(3);
+});
+
+it('the last addresses of a pool go to as many creates; the others are told to wait', async () => {
+  const toBtc = {
+    coinFrom: 'SOL',
+    networkFrom: 'SOL',
+    coinTo: 'BTC',
+    networkTo: 'BTC',
+    amountFrom: new Big('1'),
+    recipientAddress: 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq',
+  };
+  await create(toBtc);
+  await rows(`update deposit_address set leased_at = now()
+    where leased_at is null and id not in (select id from deposit_address
+      where leased_at is null and keychain = 'solana' order by index limit 2)`);
+  const creates = Array.from({ length: 5 }, () => create(toBtc));
+  const ended = await outcomes(creates);
+  expect(ended.filter((one) => one === 'made')).toHaveLength(2);
+  expect(ended.filter((one) => one === 'unavailable')).toHaveLength(3);
+  expect(await storedOf(creates)).toBe(2);
+});
+
+it('fixed orders of one batch fill a cap and do not exceed it', async () => {
+  const limited = await newCaller();
+  // A hundredth of a bitcoin is worth 675 dollars in the sandbox.
+  limited.partner.maxFixedExposureUsd = 1_600;
+  limited.partner.maxFixedDayUsd = 1_600;
+  const other = await newCaller();
+  const creates = [limited, other, limited, limited, other, limited].map((by) => create({ rateType: 'fixed' }, by));
+  const ended = await outcomes(creates);
+  expect(ended[1]).toBe('made');
+  expect(ended[4]).toBe('made');
+  expect(ended.filter((one) => one === 'made')).toHaveLength(4);
+  expect(ended.filter((one) => one === 'fixed_exposure_limit')).toHaveLength(2);
+  expect(await storedOf(creates)).toBe(4);
+  const counted = await rows<{ usd: string; count: number }>(
+    `select trim_scale(sum(usd))::text as usd from fixed_turnover where partner_id = any ($1) group by partner_id`,
+    [[limited.partner.id, other.partner.id]],
+  );
+  expect(new Set(counted.map(({ usd }) => usd)).size).toBe(1);
+});
+
+it('creates with one idempotency key make one order; others with keys are not delayed by it', async () => {
+  const keyed = (key: string, byte = 1): IdempotentCreate => ({ key, fingerprint: Buffer.alloc(32, byte) });
+  const creates = [
+    create({}, caller, keyed('one')),
+    create({}, caller, keyed('one')),
+    create({}, caller, keyed('one', 2)),
+    create({}, caller, keyed('two')),
+    create({ amountFrom: new Big('0.0666') }, caller, keyed('three')),
+    create({}, caller, keyed('four')),
+  ];
+  expect(await outcomes(creates)).toEqual([
+    'made',
+    'replayed',
+    'idempotency_key_reused',
+    'made',
+    'amount_of_the_test',
+    'made',
+  ]);
+  const [first, second] = await Promise.all(creates.slice(0, 2));
+  expect(second).toEqual({ ...first, replayed: true });
+  expect(await storedOf(creates)).toBe(4);
+});
+
+it('when its connection ends in the middle, a batch stores nothing, and the next create works', async () => {
+  const partner = caller.partner.id;
+  const before = await rows('select count(*) from exchange_order where partner_id = $1', [partner]);
+  const blocker = new Client({ connectionString: gateway.databaseUrl });
+  await blocker.connect();
+  await blocker.query('begin; lock table order_event in access exclusive mode');
+  const creates = [create(), create(), create()];
+  for (let ended = 0; ended === 0; ) {
+    const { rowCount } = await blocker.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    ended = rowCount ?? 0;
+  }
+  const settled = await Promise.allSettled(creates);
+  expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+  await blocker.query('rollback');
+  await blocker.end();
+  expect(await rows('select count(*) from exchange_order where partner_id = $1', [partner])).toEqual(before);
+  expect(await outcomes([create()])).toEqual(['made']);
+});
+
+describe('look-ups', () => {
+  it('of one turn are one statement, by UUID and short id, and only of the own partner', async () => {
+    const other = await newCaller();
+    const [mine, theirs] = [await create(), await create({}, other)].map(({ body }) => JSON.parse(body) as OrderView);
+    if (!mine || !theirs) throw new Error('no orders');
+    await gateway.app.orders.find(mine.id, caller.partner.id);
+    statements.length = 0;
+    const find = (name: string) =>
+      gateway.app.orders.find(name, caller.partner.id).then(
+        ({ id }) => id,
+        (error: AppError) => error.kind,
+      );
+    const names = [mine.id, mine.shortId, theirs.id, theirs.shortId, mine.shortId.toLowerCase(), mine.id.toUpperCase()];
+    expect(await Promise.all(names.map(find))).toEqual([
+      mine.id,
+      mine.id,
+      'order_not_found',
+      'order_not_found',
+      mine.id,
+      mine.id,
+    ]);
+    expect(statements).toHaveLength(1);
+  });
+});
