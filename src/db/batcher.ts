@@ -8,7 +8,7 @@ export const runAlone: unique symbol = Symbol('runAlone');
 export interface BatchBounds {
   /** Items of one batch. */
   readonly items: number;
-  /** Bytes of one batch, as `sizeOf` counts them. A larger item is a batch of its own. */
+  /** Bytes of one batch by `sizeOf`, 0 for each item unless given. A larger item goes alone. */
   readonly bytes: number;
   /** Batches that run at the same time. */
   readonly flights: number;

@@ -6,25 +6,22 @@ import { keyForms } from '../chains/addresses/key-forms.ts';
 import { networkById } from '../chains/networks/networks.ts';
 import type { Clock } from '../clock.ts';
 import type { Currency } from '../currencies/currency.entity.ts';
-import { type BatchBounds, Batcher, runAlone } from '../db/batcher.ts';
 import { brokenConstraint, sqlState } from '../db/database.ts';
-import { type Prepared, PreparedStatements } from '../db/prepared.ts';
-import { sqlSpan } from '../db/traced-queries.ts';
+import { PreparedStatements } from '../db/prepared.ts';
 import { AppError, errorFromFaults, type FieldFault } from '../errors.ts';
 import { type Big, formatDecimal } from '../money.ts';
 import type { Caller } from '../partners/authenticator.ts';
 import type { RateType } from '../rates/quote.ts';
 import { amountFault, type Quote, type RateService } from '../rates/rate-service.ts';
-import { annotate, span } from '../telemetry/tracing.ts';
+import { annotate } from '../telemetry/tracing.ts';
 import { IdempotencyKey } from './idempotency-key.entity.ts';
 import type { FixedHeadroom, OpenOrders, OrderHeadroom } from './open-orders.ts';
+import { type OnBatch, OrderBatches } from './order-batches.ts';
 import {
   addressPlaceholder,
   type CreateOutcome,
   createStatement,
-  type OrderLookup,
   type OrderView,
-  orderLookup,
   ownDestinations,
 } from './order-statements.ts';
 import { orderNamed, randomShortId } from './short-id.ts';
@@ -65,8 +62,7 @@ export interface OrderServiceOptions {
   readonly openOrders: OpenOrders;
   readonly depositWindowSec: number;
   readonly shortIdPrefix: string;
-  /** Told of each batch: its statement, its requests, and how long the first one waited. */
-  readonly onBatch?: (statement: string, items: number, waitedMs: number) => void;
+  readonly onBatch?: OnBatch;
 }
 
 const maxDraws = 5;
@@ -104,39 +100,19 @@ interface Admitted extends Plan {
   readonly fixedRoom: FixedHeadroom | null;
 }
 
-/** The values of one create for its statement. */
-type CreateRow = Readonly<Record<string, string | number | Buffer | null>>;
-
 /** A float order counts against no fixed cap. */
 const noFixedRoom = { usd: null, slot: null, hourUsd: null, dayUsd: null, hourAgo: null, dayAgo: null };
-
-/** The bounds of a batch of creates. A create takes about two kilobytes. */
-const createBounds: BatchBounds = { items: 32, bytes: 262_144, flights: 2, waiting: 1_024, waitMs: 5_000 };
-const lookupBounds: BatchBounds = {
-  items: 64,
-  bytes: Number.POSITIVE_INFINITY,
-  flights: 2,
-  waiting: 4_096,
-  waitMs: 5_000,
-};
 
 /** Creates and reads exchange orders. */
 export class OrderService {
   readonly #options: OrderServiceOptions;
   readonly #statements: PreparedStatements;
-  readonly #lookups: Batcher<OrderLookup, OrderView | null>;
-  /** Creates of one statement go together. Those that may wait for a lock delay no others. */
-  readonly #creates = new Map<Prepared, Batcher<CreateRow, CreateOutcome | null>>();
+  readonly #batches: OrderBatches;
 
   constructor(options: OrderServiceOptions) {
     this.#options = options;
     this.#statements = new PreparedStatements(options.orm);
-    this.#lookups = new Batcher({
-      bounds: lookupBounds,
-      onBatch: (items, waitedMs) => options.onBatch?.(orderLookup.name, items, waitedMs),
-      run: async (lookups) =>
-        inOrder(lookups, await this.#statements.runRows<Numbered<OrderView>>(orderLookup, lookups)),
-    });
+    this.#batches = new OrderBatches(this.#statements, options.onBatch);
   }
 
   /**
@@ -197,8 +173,7 @@ export class OrderService {
   async find(text: string, partnerId: string): Promise<OrderView> {
     const named = orderNamed(text);
     if (!named) throw orderNotFound();
-    const lookup = { partner: partnerId, id: null, shortId: null, ...named };
-    const order = await span(`postgresql ${orderLookup.name}`, sqlSpan, () => this.#lookups.add(lookup));
+    const order = await this.#batches.find({ partner: partnerId, id: null, shortId: null, ...named });
     if (!order) throw orderNotFound();
     annotate({ 'order.id': order.id });
     return order;
@@ -356,7 +331,7 @@ export class OrderService {
     const order = this.#view(admitted, place);
     const body = write(order);
     const statement = createStatement(place.address === null, repeatable !== null);
-    const row = {
+    const outcome = await this.#batches.create(statement, {
       keyId: caller.keyId,
       partner: caller.partner.id,
       now: order.createdAt,
@@ -394,8 +369,7 @@ export class OrderService {
       fingerprint: repeatable?.fingerprint ?? null,
       body,
       ...(fixedRoom ?? noFixedRoom),
-    };
-    const outcome = await span(`postgresql ${statement.name}`, sqlSpan, () => this.#batcherOf(statement).add(row));
+    });
     if (!outcome?.live) throw new AppError('unauthorized', 'this API key has been revoked or has expired');
     if (!outcome.active) throw partnerInactive();
     const { earlierOrder, earlierFingerprint, earlierBody, ownRecipient, ownRefund, address } = outcome;
@@ -411,27 +385,6 @@ export class OrderService {
     return { orderId: order.id, body: body.replace(addressPlaceholder, address), replayed: false };
   }
 
-  /** The batches of a statement that creates orders. */
-  #batcherOf(statement: Prepared): Batcher<CreateRow, CreateOutcome | null> {
-    let batcher = this.#creates.get(statement);
-    if (!batcher) {
-      batcher = new Batcher({
-        bounds: createBounds,
-        onBatch: (items, waitedMs) => this.#options.onBatch?.(statement.name, items, waitedMs),
-        sizeOf: ({ body }) => String(body).length,
-        keyOf: ({ partner, repeatKey }) => (repeatKey === null ? null : `${partner} ${repeatKey}`),
-        run: async (rows) => {
-          const outcomes = inOrder(rows, await this.#statements.runRows<CreateOutcome>(statement, rows));
-          return outcomes.map((outcome) =>
-            rows.length > 1 && outcome && !outcome.hasRoom && isAccepted(outcome) ? runAlone : outcome,
-          );
-        },
-      });
-      this.#creates.set(statement, batcher);
-    }
-    return batcher;
-  }
-
   /**
    * Reads the stored answer to an earlier create with the same idempotency key. Null without one.
    */
@@ -440,21 +393,6 @@ export class OrderService {
     const stored = await this.#options.orm.em.fork().findOne(IdempotencyKey, { partnerId, key: repeatable.key });
     return stored ? replay(repeatable, stored) : null;
   }
-}
-
-type Numbered<Row> = Row & { readonly n: number };
-
-/** Puts the rows of a batch in the order of its items. Null for an item without a row. */
-function inOrder<Row extends { readonly n: number }>(items: readonly unknown[], rows: readonly Row[]): (Row | null)[] {
-  const ordered: (Row | null)[] = items.map(() => null);
-  for (const row of rows) ordered[row.n - 1] = row;
-  return ordered;
-}
-
-/** Whether nothing but the caps stood against a create. */
-function isAccepted(outcome: CreateOutcome): boolean {
-  const { live, active, ownRecipient, ownRefund, isNameTaken, earlierOrder } = outcome;
-  return live && active && !ownRecipient && !ownRefund && !isNameTaken && !earlierOrder;
 }
 
 /**

@@ -1,0 +1,99 @@
+import { type BatchBounds, Batcher, runAlone } from '../db/batcher.ts';
+import type { Prepared, PreparedStatements } from '../db/prepared.ts';
+import { sqlSpan } from '../db/traced-queries.ts';
+import { span } from '../telemetry/tracing.ts';
+import { type CreateOutcome, type OrderLookup, type OrderView, orderLookup } from './order-statements.ts';
+
+/** Told of each batch: its statement, its requests, and how long the first one has waited. */
+export type OnBatch = (statement: string, requests: number, waitedMs: number) => void;
+
+/** The values of one create for its statement. */
+export type CreateRow = Readonly<Record<string, string | number | Buffer | null>>;
+
+/**
+ * PostgreSQL's work for an order is cheapest from about 16 rows a statement. Two statements at a
+ * time keep it at work while the next ones are filled; more would only make each smaller.
+ */
+const createBounds: BatchBounds = { items: 32, bytes: 262_144, flights: 2, waiting: 1_024, waitMs: 5_000 };
+/** A look-up is an order's two names. Its bytes need no bound. */
+const lookupBounds: BatchBounds = { ...createBounds, items: 64, bytes: 0, waiting: 4_096 };
+
+/**
+ * The creates and look-ups of requests that wait at the same moment, as one statement of each kind.
+ *
+ * A statement that creates orders runs only with others of its own kind. A create with an
+ * idempotency key may wait for another process, and one from a pool for its addresses. Neither
+ * delays the others.
+ */
+export class OrderBatches {
+  readonly #statements: PreparedStatements;
+  readonly #onBatch: OnBatch;
+  readonly #creates = new Map<Prepared, Batcher<CreateRow, CreateOutcome | null>>();
+  readonly #lookups: Batcher<OrderLookup, OrderView | null>;
+
+  constructor(statements: PreparedStatements, onBatch: OnBatch = () => {}) {
+    this.#statements = statements;
+    this.#onBatch = onBatch;
+    this.#lookups = new Batcher({
+      bounds: lookupBounds,
+      run: async (lookups) => inOrder(lookups, await statements.runRows<Numbered<OrderView>>(orderLookup, lookups)),
+      onBatch: (items, waitedMs) => onBatch(orderLookup.name, items, waitedMs),
+    });
+  }
+
+  /**
+   * Creates an order by one row of a statement. Null when its key does not exist.
+   *
+   * @throws the driver's error for this row, or AppError 503 when too many creates wait.
+   */
+  create(statement: Prepared, row: CreateRow): Promise<CreateOutcome | null> {
+    let batcher = this.#creates.get(statement);
+    if (!batcher) {
+      batcher = this.#batcherOf(statement);
+      this.#creates.set(statement, batcher);
+    }
+    return traced(statement, batcher.add(row));
+  }
+
+  /** Finds an order. Null when the partner has none of that name. Throws as `create` does. */
+  find(lookup: OrderLookup): Promise<OrderView | null> {
+    return traced(orderLookup, this.#lookups.add(lookup));
+  }
+
+  #batcherOf(statement: Prepared): Batcher<CreateRow, CreateOutcome | null> {
+    return new Batcher({
+      bounds: createBounds,
+      sizeOf: ({ body }) => String(body).length,
+      keyOf: ({ partner, repeatKey }) => (repeatKey === null ? null : `${partner} ${repeatKey}`),
+      run: async (rows) => {
+        const outcomes = inOrder(rows, await this.#statements.runRows<CreateOutcome>(statement, rows));
+        if (rows.length === 1) return outcomes;
+        return outcomes.map((outcome) => (outcome && lacksOnlyRoom(outcome) ? runAlone : outcome));
+      },
+      onBatch: (items, waitedMs) => this.#onBatch(statement.name, items, waitedMs),
+    });
+  }
+}
+
+/** The span of one request's share in a batch. */
+function traced<T>({ name }: Prepared, work: Promise<T>): Promise<T> {
+  return span(`postgresql ${name}`, sqlSpan, () => work);
+}
+
+type Numbered<Row> = Row & { readonly n: number };
+
+/** Puts the rows of a batch in the order of its items. Null for an item without a row. */
+function inOrder<Row>(items: readonly unknown[], rows: readonly Numbered<Row>[]): (Row | null)[] {
+  const ordered: (Row | null)[] = items.map(() => null);
+  for (const row of rows) ordered[row.n - 1] = row;
+  return ordered;
+}
+
+/**
+ * Whether a create met nothing but the fixed caps. Alone it may fit, as the orders of one partner in
+ * one batch are admitted together or not at all.
+ */
+function lacksOnlyRoom(outcome: CreateOutcome): boolean {
+  const { live, active, ownRecipient, ownRefund, isNameTaken, earlierOrder, hasRoom } = outcome;
+  return live && active && !ownRecipient && !ownRefund && !isNameTaken && !earlierOrder && !hasRoom;
+}
