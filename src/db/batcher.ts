@@ -53,7 +53,7 @@ const lockNotAvailable = '55P03';
  * - Each item gets its own result or its own error.
  * - An error that PostgreSQL reported undid the whole batch. Its items are then run again, each
  *   alone, and only the guilty one gets the error.
- * - After a lost connection or a timeout nobody knows whether the batch was committed. It is not
+ * - After a lost connection or a timeout it is unknown whether the batch was committed. It is not
  *   run again, and every item gets the error.
  * - An item that finds the queue full, or waits too long, is refused before it is run.
  */

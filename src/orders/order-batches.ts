@@ -90,8 +90,8 @@ function inOrder<Row>(items: readonly unknown[], rows: readonly Numbered<Row>[])
 }
 
 /**
- * Whether a create met nothing but the fixed caps. Alone it may fit, as the orders of one partner in
- * one batch are admitted together or not at all.
+ * Whether a create met nothing but the fixed caps. Alone it may fit, as the orders of one partner
+ * in one batch are admitted together or not at all.
  */
 function lacksOnlyRoom(outcome: CreateOutcome): boolean {
   const { live, active, ownRecipient, ownRefund, isNameTaken, earlierOrder, hasRoom } = outcome;

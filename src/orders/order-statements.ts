@@ -79,7 +79,7 @@ export interface CreateOutcome {
   readonly earlierOrder?: string | null;
   readonly earlierFingerprint?: Buffer | null;
   readonly earlierBody?: string | null;
-  /** Whether the order fits the partner's fixed caps. False also where something else refused it. */
+  /** Whether the order fits the partner's fixed caps. Also false after another refusal. */
   readonly hasRoom: boolean;
   /** The order's deposit address. Null when nothing was made. */
   readonly address: string | null;
@@ -234,8 +234,8 @@ const pooledAddress: Taking = {
 /**
  * Builds the statement that creates orders, their first events, their deposit addresses and the
  * stored answers. The statement is its own transaction. It also reads each key, partner and
- * destination; where one of them refuses, nothing is made for that row. Thus a revocation holds from
- * its commit on, and no payout goes to an address of the gateway.
+ * destination; where one of them refuses, nothing is made for that row. Thus a revocation holds
+ * from its commit on, and no payout goes to an address of the gateway.
  */
 function createOrders(name: string, taking: Taking, { given, columns, names, join, isFirst, answer }: Repetition) {
   return prepared(

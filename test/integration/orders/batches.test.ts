@@ -30,7 +30,7 @@ afterAll(() => gateway?.stop());
 const rows = <Row extends object>(sql: string, values: unknown[] = []): Promise<Row[]> =>
   query<Row>(gateway.databaseUrl, sql, values);
 
-/** A new partner whose open orders this process has counted, so that creates wait for no reading. */
+/** A new partner. Its open orders are counted already, so that its creates wait for no reading. */
 async function newCaller(): Promise<Caller> {
   const partner = await gateway.partners.create('Batches');
   const { keyId } = await gateway.partners.issueKey(partner.id);

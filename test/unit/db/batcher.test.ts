@@ -156,7 +156,7 @@ describe('an error', () => {
   });
 });
 
-it('an item that the batch left out is run alone, before those that came later', async () => {
+it('an item that the batch left out is run alone, before later items', async () => {
   const runs: number[][] = [];
   const batcher = new Batcher<number, number>({
     bounds: { ...bounds, flights: 1 },
@@ -203,9 +203,9 @@ describe('an item is refused with 503 before it is run', () => {
   });
 });
 
-it('each item gets its own answer once, in whatever order batches end or fail', async () => {
+it('each item gets its own answer once, in any order in which batches end or fail', async () => {
   const item = fc.record({
-    // A guilty item breaks every batch that holds it; a lonely one is left out of batches of several.
+    // A guilty item breaks each batch that holds it. A batch of several leaves a lonely item out.
     kind: fc.constantFrom('good', 'guilty', 'lonely'),
     key: fc.option(fc.constantFrom('a', 'b')),
     turnBefore: fc.boolean(),

@@ -17,7 +17,7 @@ const layers: Record<string, readonly string[]> = {
   telemetry: [],
   exchanges: ['log.ts', 'money.ts', 'clock.ts'],
   config: ['exchanges', 'money.ts'],
-  db: ['clock.ts', 'log.ts', 'telemetry'],
+  db: ['clock.ts', 'errors.ts', 'log.ts', 'telemetry'],
   jobs: ['log.ts', 'telemetry'],
   limits: ['clock.ts', 'log.ts', 'telemetry'],
   partners: ['clock.ts', 'config', 'errors.ts', 'money.ts'],
