@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto';
 import { coinIcons } from '../generated/coin-icons.ts';
 
-/** An icon, with the facts that HTTP caches need. */
+/** An icon, with the version that stands in its path. */
 export interface CoinIcon {
   readonly svg: string;
-  /** A strong entity tag, quotes included. */
-  readonly etag: string;
   readonly version: string;
 }
 
@@ -18,8 +16,7 @@ export function coinIcon(coin: string): CoinIcon {
   if (known) return known;
   const packaged = Object.hasOwn(coinIcons, coin) ? coinIcons[coin] : undefined;
   const svg = packaged ?? drawnIcon(coin);
-  const digest = sha256(svg).toString('hex');
-  const icon = { svg, etag: `"${digest.slice(0, 32)}"`, version: digest.slice(0, 8) };
+  const icon = { svg, version: sha256(svg).toString('hex').slice(0, 8) };
   cache.set(coin, icon);
   return icon;
 }

@@ -10,7 +10,8 @@ export type paths = {
         /**
          * List all active currencies
          * @description One row per coin and network, ordered by coin, then network. Answers 304 to a matching
-         *     `If-None-Match`.
+         *     `If-None-Match`. Compressed with Brotli or gzip for clients whose `Accept-Encoding` allows
+         *     it.
          */
         get: operations["listCurrencies"];
         put?: never;

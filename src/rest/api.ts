@@ -115,7 +115,7 @@ function notFound(): AppError {
 }
 
 /** The common shape of all replies. The compiler has checked each reply by its own type. */
-type AnyReply = { status: number; headers?: Record<string, string> } & ({ body?: string | Buffer } | { image: string });
+type AnyReply = { status: number; headers?: Record<string, string> } & ({ body?: string | Buffer } | { image: Buffer });
 
 function toAnswer(reply: AnyReply): Answer {
   const { status, headers = {} } = reply;

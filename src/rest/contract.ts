@@ -22,7 +22,7 @@ export type JsonBytes<Shape> = Buffer & { readonly [shape]?: Shape };
 type Answer<Status, Response> = Response extends { content: { 'application/json': infer Body } }
   ? { status: Status; body: Json<Body> | JsonBytes<Body>; headers?: Record<string, string> }
   : Response extends { content: { 'image/svg+xml': infer _Image } }
-    ? { status: Status; image: string; headers?: Record<string, string> }
+    ? { status: Status; image: Buffer; headers?: Record<string, string> }
     : { status: Status; headers?: Record<string, string> };
 
 type Responses<Id extends OperationId> = operations[Id]['responses'];

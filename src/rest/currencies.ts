@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Document } from 'openapi-backend';
 import type { Currency } from '../currencies/currency.entity.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
@@ -7,8 +6,7 @@ import { AppError } from '../errors.ts';
 import type { components } from '../generated/openapi.ts';
 import { formatDecimal } from '../money.ts';
 import type { Handler } from './api.ts';
-import type { JsonBytes } from './contract.ts';
-import { matchesEtag } from './etag.ts';
+import { CachedBytes } from './cached-bytes.ts';
 import { type Exact, jsonWriter } from './json-writer.ts';
 
 type CurrencyBody = components['schemas']['Currency'];
@@ -18,35 +16,33 @@ const yearSec = 31_536_000;
 /** GET /currencies. Its bytes are written once for each change of the catalogue. */
 export function listCurrenciesHandler(document: Document, catalogue: CurrencyCatalogue): Handler<'listCurrencies'> {
   const write = jsonWriter(document, 'Currency');
-  let written: { rows: readonly Currency[]; body: JsonBytes<CurrencyBody[]>; etag: string } | undefined;
+  let written: { rows: readonly Currency[]; bytes: CachedBytes } | undefined;
   return ({ call }) => {
     if (written?.rows !== catalogue.rows) {
       const { rows } = catalogue;
-      const body = Buffer.from(`[${rows.filter((row) => row.isActive).map((row) => write(currencyBody(row)))}]`);
-      written = { rows, body, etag: `"${createHash('sha256').update(body).digest('hex').slice(0, 32)}"` };
+      const active = rows.filter((row) => row.isActive).map((row) => write(currencyBody(row)));
+      written = { rows, bytes: new CachedBytes(`[${active}]`) };
     }
-    const { body, etag } = written;
-    const cache = { ETag: etag, 'Cache-Control': 'public, max-age=5' };
-    if (matchesEtag(call.header('if-none-match'), etag)) return { status: 304, headers: cache };
-    return { status: 200, body, headers: cache };
+    return written.bytes.answer(call, { 'Cache-Control': 'public, max-age=5' });
   };
 }
 
 /** GET /coin-icons/{file} */
 export function getCoinIconHandler(catalogue: CurrencyCatalogue): Handler<'getCoinIcon'> {
+  const icons = new Map<string, CachedBytes>();
   return ({ path, query, call }) => {
     const coin = /^([a-z0-9]{1,12})\.svg$/.exec(path.file)?.[1];
     if (coin === undefined || !catalogue.coins().includes(coin.toUpperCase())) {
       throw new AppError('not_found', 'there is no such icon; GET /currencies names each coin’s icon_url');
     }
-    const { svg, etag, version } = coinIcon(coin.toUpperCase());
-    const cache = {
-      ETag: etag,
+    const { svg, version } = coinIcon(coin.toUpperCase());
+    const bytes = icons.get(coin) ?? new CachedBytes(svg);
+    icons.set(coin, bytes);
+    const answer = bytes.answer(call, {
       'Cache-Control': query.v === version ? `public, max-age=${yearSec}, immutable` : 'public, max-age=300',
       'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
-    };
-    if (matchesEtag(call.header('if-none-match'), etag)) return { status: 304, headers: cache };
-    return { status: 200, image: svg, headers: cache };
+    });
+    return answer.status === 304 ? answer : { status: 200, image: answer.body, headers: answer.headers };
   };
 }
 

@@ -1,23 +1,17 @@
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { Document } from 'openapi-backend';
 import { AppError } from '../errors.ts';
 import type { Answer } from './answer.ts';
 import type { Handler } from './api.ts';
+import { CachedBytes } from './cached-bytes.ts';
 import type { Call } from './call.ts';
 import { apiRoot } from './contract.ts';
-import { matchesEtag } from './etag.ts';
 
 /** GET /openapi.json: the contract of the package. */
 export function getDocumentHandler(document: Document): Handler<'getDocument'> {
-  const body = JSON.stringify(document);
-  const etag = etagOf(body);
-  return ({ call }) => {
-    const cache = { ETag: etag, 'Cache-Control': 'public, max-age=300' };
-    if (matchesEtag(call.header('if-none-match'), etag)) return { status: 304, headers: cache };
-    return { status: 200, body, headers: cache };
-  };
+  const bytes = new CachedBytes(JSON.stringify(document));
+  return ({ call }) => bytes.answer(call, { 'Cache-Control': 'public, max-age=300' });
 }
 
 const page = `<!doctype html>
@@ -59,8 +53,8 @@ function vendored(name: string): () => Promise<Buffer> {
   return () => readFile(path);
 }
 
-/** Entity tags of the files that were requested. They change only with the package. */
-const etags = new Map<string, string>();
+/** The files that were requested. They change only with the package. */
+const requested = new Map<string, CachedBytes>();
 
 const files: Record<string, { type: string; content: () => string | Promise<Buffer> }> = {
   '': { type: 'text/html; charset=utf-8', content: () => page },
@@ -85,14 +79,8 @@ export async function docsAnswer(call: Call): Promise<Answer | null> {
     const allow = ['GET', 'HEAD'];
     throw new AppError('method_not_allowed', `${call.method} is not supported here; use GET`, { allow });
   }
-  const body = await file.content();
-  const etag = etags.get(name) ?? etagOf(body);
-  etags.set(name, etag);
-  const cached = { ...headers, ETag: etag };
-  if (matchesEtag(call.header('if-none-match'), etag)) return { status: 304, headers: cached };
-  return { status: 200, type: file.type, body, headers: cached };
-}
-
-function etagOf(body: string | Buffer): string {
-  return `"${createHash('sha256').update(body).digest('hex').slice(0, 32)}"`;
+  const bytes = requested.get(name) ?? new CachedBytes(await file.content());
+  requested.set(name, bytes);
+  const answer = bytes.answer(call, headers);
+  return answer.status === 304 ? answer : { ...answer, type: file.type };
 }

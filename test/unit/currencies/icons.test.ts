@@ -31,12 +31,10 @@ describe('coinIcon', () => {
     expect(coinIcon('BTC').svg).toBe(coinIcons.BTC);
   });
 
-  it('has a strong entity tag and a version that follow from the svg', () => {
+  it('has a version that follows from the svg', () => {
     for (const coin of [...coins, 'NEW']) {
-      const { svg, etag, version } = coinIcon(coin);
-      const digest = createHash('sha256').update(svg).digest('hex');
-      expect(etag).toBe(`"${digest.slice(0, 32)}"`);
-      expect(version).toBe(digest.slice(0, 8));
+      const { svg, version } = coinIcon(coin);
+      expect(version).toBe(createHash('sha256').update(svg).digest('hex').slice(0, 8));
     }
   });
 

@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import { LRUCache } from 'lru-cache';
+import Negotiator from 'negotiator';
+import type { Call } from './call.ts';
+import { matchesEtag } from './etag.ts';
+
+/** Brotli's best quality takes seconds for a large file, and saves a few percent. */
+const brotliQuality = { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } };
+
+/** The codings that bytes are kept in, the smallest first. */
+const codings = ['br', 'gzip'] as const;
+type Coding = (typeof codings)[number];
+
+const compressors: Readonly<Record<Coding, (bytes: Buffer) => Promise<Buffer>>> = {
+  br: (bytes) => promisify(brotliCompress)(bytes, brotliQuality),
+  gzip: promisify<Buffer, Buffer>(gzip),
+};
+
+/** Bytes below this size fit one packet anyway. */
+const leastBytes = 1_024;
+
+interface Variant {
+  readonly body: Buffer;
+  /** Strong, so that each coding has its own. */
+  readonly etag: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The coding for each `Accept-Encoding` that clients have sent. There are few. */
+const chosen = new LRUCache<string, Coding | 'identity'>({ max: 1_000 });
+
+/** The smallest coding that a client accepts. RFC 9110, section 12.5.3 */
+function codingFor(accepted: string | undefined): Coding | 'identity' {
+  if (accepted === undefined) return 'identity';
+  const known = chosen.get(accepted);
+  if (known !== undefined) return known;
+  const accepts = new Negotiator({ headers: { 'accept-encoding': accepted } }).encodings([...codings]);
+  const coding = codings.find((each) => accepts.includes(each)) ?? 'identity';
+  // A client that makes up headers must not fill the memory.
+  if (accepted.length <= 100) chosen.set(accepted, coding);
+  return coding;
+}
+
+/**
+ * Bytes that are answered many times: with an entity tag, and compressed for clients that accept
+ * it. They are compressed once, beside requests; until that is done, clients get them plain.
+ */
+export class CachedBytes {
+  readonly #plain: Variant;
+  readonly #digest: string;
+  readonly #compressed = new Map<Coding, Variant | null>();
+
+  constructor(body: string | Buffer) {
+    const bytes = Buffer.from(body);
+    this.#digest = createHash('sha256').update(bytes).digest('hex').slice(0, 32);
+    this.#plain = { body: bytes, etag: `"${this.#digest}"`, headers: {} };
+  }
+
+  /**
+   * The answer to a request for the bytes: 304 without a body when the client has them already.
+   *
+   * @param headers of the answer, besides `ETag`, `Vary` and `Content-Encoding`.
+   */
+  answer(
+    call: Call,
+    headers: Readonly<Record<string, string>>,
+  ):
+    | { readonly status: 200; readonly body: Buffer; readonly headers: Record<string, string> }
+    | { readonly status: 304; readonly headers: Record<string, string> } {
+    const variant = this.#variant(codingFor(call.header('accept-encoding')));
+    const known = call.header('if-none-match');
+    // The bytes that a client has stay right, in any coding.
+    const kept = known === undefined ? undefined : this.#variants.find(({ etag }) => matchesEtag(known, etag));
+    const all = { ...headers, ETag: (kept ?? variant).etag, Vary: 'Accept-Encoding' };
+    if (kept) return { status: 304, headers: all };
+    return { status: 200, body: variant.body, headers: { ...all, ...variant.headers } };
+  }
+
+  get #variants(): Variant[] {
+    return [...this.#compressed.values(), this.#plain].filter((variant) => variant !== null);
+  }
+
+  #variant(coding: Coding | 'identity'): Variant {
+    if (coding === 'identity' || this.#plain.body.length < leastBytes) return this.#plain;
+    const variant = this.#compressed.get(coding);
+    if (variant === undefined) this.#compress(coding).catch(() => this.#compressed.delete(coding));
+    return variant ?? this.#plain;
+  }
+
+  async #compress(coding: Coding): Promise<void> {
+    this.#compressed.set(coding, null);
+    const body = await compressors[coding](this.#plain.body);
+    const etag = `"${this.#digest}-${coding}"`;
+    this.#compressed.set(coding, { body, etag, headers: { 'Content-Encoding': coding } });
+  }
+}
