@@ -44,6 +44,11 @@ export const groups = {
         build: true,
         about: '1,000 orders while workers are killed and chains reorganise',
       },
+      creates: {
+        file: 'test/fault/creates.ts',
+        build: true,
+        about: '100,000 creates while api processes and sessions of PostgreSQL are killed',
+      },
       chains: { file: 'test/fault/real-chains.ts', build: true, about: '100 orders each way between real nodes' },
       faults: { file: 'test/fault/faults.ts', build: true, about: 'dependencies are killed, hung, slowed and filled' },
       crashes: {
