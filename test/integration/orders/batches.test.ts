@@ -7,6 +7,7 @@ import type { OrderView } from '../../../src/orders/order-statements.ts';
 import type { Caller } from '../../../src/partners/authenticator.ts';
 import { query } from '../../support/database/database.ts';
 import { startGateway, type TestGateway } from '../../support/gateway/gateway.ts';
+import { orderBody } from '../../support/gateway/orders.ts';
 
 /** Creates of one turn of the event loop go to the database as one statement. */
 
@@ -224,6 +225,35 @@ it('when its connection ends in the middle, a batch stores nothing, and the next
   await blocker.end();
   expect(await rows('select count(*) from exchange_order where partner_id = $1', [partner])).toEqual(before);
   expect(await outcomes([create()])).toEqual(['made']);
+});
+
+it('a client that is gone before its answer changes nothing for the others of its batch', async () => {
+  const { key } = await gateway.partner();
+  const send = (signal?: AbortSignal) =>
+    fetch(`${gateway.app.restUrl}/api/v1/partner/orders`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify(orderBody()),
+      ...(signal ? { signal } : {}),
+    }).then(
+      ({ status }) => status,
+      (error: Error) => error.name,
+    );
+  const blocker = new Client({ connectionString: gateway.databaseUrl });
+  await blocker.connect();
+  await blocker.query('begin; lock table order_event in access exclusive mode');
+  const gone = new AbortController();
+  const replies = [send(), send(gone.signal), send()];
+  for (let waiting = 0; waiting === 0; ) {
+    const { rowCount } = await blocker.query(
+      `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    waiting = rowCount ?? 0;
+  }
+  gone.abort();
+  await blocker.query('rollback');
+  await blocker.end();
+  expect(await Promise.all(replies)).toEqual([201, 'AbortError', 201]);
 });
 
 describe('look-ups', () => {
