@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
 import { type Repeated, repeat, warning } from '../jobs/repeat.ts';
 import { errorMembers, type Log } from '../log.ts';
@@ -39,6 +40,15 @@ export type PriceView = 'live' | 'fixed' | 'reference';
 const referenceBand = new Big('0.1');
 /** A price that jumps by more than this factor within its allowed age is refused. */
 const largestJump = new Big('3');
+/** Pairs whose stand to the market is remembered. */
+const rememberedPairs = 10_000;
+
+interface MarketStand {
+  readonly held: PricePair;
+  readonly live: PricePair;
+  readonly market: 'near' | 'below' | 'above';
+}
+
 /**
  * An early window renews the coins that have moved by more than this fraction of the allowed drift.
  */
@@ -91,6 +101,7 @@ export class PriceBook {
   readonly #options: PriceBookOptions;
   readonly #maxDrift: Big;
   readonly #live = new Map<string, BookedPrice>();
+  readonly #stands = new LRUCache<string, MarketStand>({ max: rememberedPairs });
   #paused: ReadonlySet<string> = new Set();
   #overrides = new Map<string, PriceOverride>();
   /** The present window and, shortly before it begins, the next. */
@@ -169,7 +180,7 @@ export class PriceBook {
     const prices = this.#viewed(coinFrom, coinTo, view);
     if (view !== 'fixed' || !prices) return prices;
     const live = this.#viewed(coinFrom, coinTo, 'live');
-    return live && this.#hasLeft(prices, live) && givesLess(live, prices) ? live : live && prices;
+    return live && this.#standing(coinFrom, coinTo, prices, live) === 'below' ? live : live && prices;
   }
 
   #viewed(coinFrom: string, coinTo: string, view: PriceView): PricePair | null {
@@ -232,14 +243,24 @@ export class PriceBook {
     if (!held) return 0;
     const prices = this.#viewed(coinFrom, coinTo, 'fixed');
     const live = this.#viewed(coinFrom, coinTo, 'live');
-    if (!prices || !live || this.#hasLeft(prices, live)) return 0;
+    if (!prices || !live || this.#standing(coinFrom, coinTo, prices, live) !== 'near') return 0;
     return Math.max(0, Math.floor((held.endsAtMs - this.#options.clock.now().getTime()) / 1000));
   }
 
-  /** Whether the live ratio of a pair is farther from the held ratio than the allowed drift. */
-  #hasLeft(held: PricePair, live: PricePair): boolean {
+  /**
+   * Where the live price of a pair stands to the held one: near it, or farther than the allowed
+   * drift and giving the user less (`below`) or more (`above`). Computed once for the same prices.
+   */
+  #standing(coinFrom: string, coinTo: string, held: PricePair, live: PricePair): MarketStand['market'] {
+    const key = pairKey(coinFrom, coinTo);
+    const known = this.#stands.get(key);
+    if (known && isSamePair(known.held, held) && isSamePair(known.live, live)) return known.market;
     const atHeld = held.from.times(live.to);
-    return live.from.times(held.to).minus(atHeld).abs().gt(atHeld.times(this.#maxDrift));
+    const rise = live.from.times(held.to).minus(atHeld);
+    const hasLeft = rise.abs().gt(atHeld.times(this.#maxDrift));
+    const market = hasLeft ? (rise.lt('0') ? 'below' : 'above') : 'near';
+    this.#stands.set(key, { held, live, market });
+    return market;
   }
 
   #book(coin: string, text: string, at: Date): void {
@@ -401,9 +422,8 @@ function toHoldWindow(
   };
 }
 
-/** Whether a user who sends coin_from gets less at the first prices than at the second. */
-function givesLess(one: PricePair, other: PricePair): boolean {
-  return one.from.times(other.to).lt(other.from.times(one.to));
+function isSamePair(one: PricePair, other: PricePair): boolean {
+  return one.from === other.from && one.to === other.to;
 }
 
 function isWithin(ratio: Big, factor: Big): boolean {
