@@ -116,17 +116,16 @@ describe("another partner's order", () => {
       return [...statements];
     };
     await read(order.id, thief.key);
-    for (const [own, unknown] of [
-      [order.id, unknownId],
-      [order.short_id, unknownShortId],
+    for (const [own, unknown, values] of [
+      [order.id, unknownId, (id: string) => [thief.id, id, null]],
+      [order.short_id, unknownShortId, (shortId: string) => [thief.id, null, shortId]],
     ] as const) {
       const ran = await runs(own);
       attempt(`the statements of ${own}`, ran, await runs(unknown));
       expect(ran).toHaveLength(1);
       const plan = async (id: string) => {
         const [statement = ''] = ran;
-        const values = [thief.id, id].map((value) => `'${value}'`);
-        const filled = statement.replace(/\$(\d)/g, (_, place) => values[Number(place) - 1] ?? '');
+        const filled = statement.replace(/\$(\d)/g, (_, place) => `'{${values(id)[Number(place) - 1]}}'`);
         const [row] = await query<{ 'QUERY PLAN': [{ Plan: object }] }>(
           gateway.databaseUrl,
           `explain (format json, costs off) ${filled}`,

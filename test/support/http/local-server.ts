@@ -1,10 +1,17 @@
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import type { Server as HttpServer } from 'node:http';
+import { Server as HttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server } from 'node:net';
+
+/**
+ * Longer than any pause of a test. A server that ends an idle connection just when a client sends
+ * on it resets the request.
+ */
+const keepAliveMs = 600_000;
 
 /** Has a server listen on a free port of this machine, and of no network. Returns the port. */
 export async function listen(server: Server): Promise<number> {
+  if (server instanceof HttpServer) server.keepAliveTimeout = keepAliveMs;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return (server.address() as AddressInfo).port;
