@@ -240,8 +240,9 @@ const anonymous = (req: IncomingMessage): readonly Bucket[] => [
 async function listCurrencies(req: IncomingMessage, res: ServerResponse): Promise<void> {
   const verdict = await admit(anonymous(req));
   const { body, etag } = currencies;
-  if (req.headers['if-none-match'] === etag) send(res, 304, verdict, null, 'public, max-age=5', 'ETag', etag);
-  else send(res, 200, verdict, body, 'public, max-age=5', 'ETag', etag);
+  if (req.headers['if-none-match'] === etag)
+    send(res, 304, verdict, null, 'public, max-age=5', 'ETag', etag, 'Vary', 'Accept-Encoding');
+  else send(res, 200, verdict, body, 'public, max-age=5', 'ETag', etag, 'Vary', 'Accept-Encoding');
 }
 
 const pairLimits = new Map<string, Limits>();
