@@ -13,6 +13,7 @@ import { readSecretFile } from '../../../src/config/secret-file.ts';
 import { coinIconPath } from '../../../src/currencies/icons.ts';
 import { KeyHasher, parseKey } from '../../../src/partners/secret-key.ts';
 import { AddressQueue } from './addresses.ts';
+import { batched } from './batches.ts';
 import { type Bucket, countInMemory, countInRedis, type Verdict } from './counters.ts';
 import { destination, readBody, unfit } from './create-body.ts';
 import * as decimals from './decimals.ts';
@@ -295,35 +296,29 @@ async function getOrder(req: IncomingMessage, res: ServerResponse, id: string): 
   const verdict = await admit([caller.partner]);
   const isUuid = uuidForm.test(id);
   if (!isUuid && !shortIdForm.test(id)) throw new Refusal(404, 'order_not_found', noSuchOrder);
-  const { rows } = await pool.query({
-    ...(isUuid
-      ? { name: 'order', text: statements.orderById, values: [id, caller.partnerId] }
-      : { name: 'short', text: statements.orderByShortId, values: [id.toUpperCase(), caller.partnerId] }),
-    rowMode: 'array',
-  });
-  const [row] = rows;
+  const row = await (isUuid ? findById([id, caller.partnerId]) : findByShortId([id.toUpperCase(), caller.partnerId]));
   if (!row) throw new Refusal(404, 'order_not_found', noSuchOrder);
   const body = orderJson({
-    id: row[0],
-    shortId: row[1],
-    status: row[2],
-    createdAt: row[3],
-    expiresAt: row[4],
-    coinFrom: row[5],
-    networkFrom: row[6],
-    coinTo: row[7],
-    networkTo: row[8],
-    amountFrom: row[9],
-    amountTo: row[10],
-    rateType: row[11],
-    rate: row[12],
-    depositAddress: row[13],
-    depositTag: row[14],
-    recipient: row[15],
-    depositTxid: row[16],
-    confirmations: row[17],
-    confirmationsRequired: row[18],
-    payoutTxid: row[19],
+    id: row[1],
+    shortId: row[2],
+    status: row[3],
+    createdAt: row[4],
+    expiresAt: row[5],
+    coinFrom: row[6],
+    networkFrom: row[7],
+    coinTo: row[8],
+    networkTo: row[9],
+    amountFrom: row[10],
+    amountTo: row[11],
+    rateType: row[12],
+    rate: row[13],
+    depositAddress: row[14],
+    depositTag: row[15],
+    recipient: row[16],
+    depositTxid: row[17],
+    confirmations: row[18],
+    confirmationsRequired: row[19],
+    payoutTxid: row[20],
   });
   send(res, 200, verdict, body, 'no-store');
 }
@@ -417,7 +412,7 @@ async function createOrder(req: IncomingMessage, res: ServerResponse): Promise<v
     ];
     const once = req.headers['idempotency-key'];
     if (once === undefined) {
-      await insert('create', statements.create, values);
+      judge(await create(values));
       send(res, 201, verdict, body, 'no-store', 'Location', `${ordersPath}/${order.id}`);
       return;
     }
@@ -425,7 +420,7 @@ async function createOrder(req: IncomingMessage, res: ServerResponse): Promise<v
       throw new Refusal(400, 'invalid_idempotency_key', 'Idempotency-Key is not acceptable');
     const fingerprint = createHash('sha256').update(`POST ${ordersPath}\n`).update(raw).digest();
     try {
-      await insert('once', statements.createOnce, [...values, once, fingerprint, body]);
+      judge(await createOnce([...values, once, fingerprint, body]));
       send(res, 201, verdict, body, 'no-store', 'Location', `${ordersPath}/${order.id}`);
     } catch (error) {
       if (brokenConstraint(error) !== 'idempotency_key_pkey') throw error;
@@ -446,11 +441,36 @@ async function createOrder(req: IncomingMessage, res: ServerResponse): Promise<v
   }
 }
 
+/** Runs a statement over the rows of a batch. The answers have their row's number first. */
+function overRows<Answer>(name: string, text: string, numberOf: (answer: Answer) => number, rowMode?: 'array') {
+  return batched<readonly unknown[], Answer | undefined>(async (items) => {
+    const columns = (items[0] ?? []).map((_, column) => items.map((item) => item[column]));
+    const { rows } = await pool.query({ name, text, values: columns, ...(rowMode ? { rowMode } : {}) });
+    const answers: (Answer | undefined)[] = items.map(() => undefined);
+    for (const row of rows as Answer[]) answers[numberOf(row) - 1] = row;
+    return answers;
+  });
+}
+
+interface JudgedCreate {
+  readonly n: number;
+  readonly live: boolean;
+  readonly active: boolean;
+  readonly own_recipient: boolean;
+  readonly own_refund: boolean;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a row is read by the place of its columns
+type FoundOrder = any[];
+
+const findById = overRows<FoundOrder>('order', statements.orderById, ([n]) => n, 'array');
+const findByShortId = overRows<FoundOrder>('short', statements.orderByShortId, ([n]) => n, 'array');
+const create = overRows<JudgedCreate>('create', statements.create, ({ n }) => n);
+const createOnce = overRows<JudgedCreate>('once', statements.createOnce, ({ n }) => n);
+
 const brokenConstraint = (error: unknown): unknown => (error as { constraint?: string }).constraint;
 
-async function insert(name: string, text: string, values: readonly unknown[]): Promise<void> {
-  const { rows } = await pool.query({ name, text, values: [...values] });
-  const [row] = rows;
+function judge(row: JudgedCreate | undefined): void {
   if (!row?.live) throw new Refusal(401, 'unauthorized', 'this API key has been revoked or has expired');
   if (!row.active) throw new Refusal(403, 'partner_inactive', 'this partner account is not active');
   if (row.own_recipient || row.own_refund) throw new Refusal(422, 'own_address', 'the address is one of this service');

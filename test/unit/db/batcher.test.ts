@@ -30,6 +30,11 @@ function gated(changes: Partial<BatchBounds> = {}, keyOf?: (item: number) => str
   return { batcher, gates, batches: () => gates.map(({ items }) => items) };
 }
 
+/** Lets an ended batch answer, and the next ones be sent. */
+async function turns(): Promise<void> {
+  for (let passed = 0; passed < 3; passed++) await turn();
+}
+
 const codeOf = (promise: Promise<unknown>): Promise<unknown> =>
   promise.then(
     (value) => value,
@@ -64,7 +69,7 @@ describe('a batch', () => {
       [4, 5, 6, 7],
     ]);
     gates[0]?.open();
-    await sleep(1);
+    await turns();
     expect(batches()[2]).toEqual([8, 9]);
     gates[1]?.open();
     gates[2]?.open();
@@ -91,7 +96,7 @@ describe('a batch', () => {
     await turn();
     expect(batches()).toEqual([[1, 11, 12]]);
     gates[0]?.open();
-    await sleep(1);
+    await turns();
     expect(batches()[1]).toEqual([2]);
     gates[1]?.open();
     expect(await Promise.all(all)).toEqual([2, 22, 4, 24]);
@@ -182,7 +187,7 @@ describe('an item is refused with 503 before it is run', () => {
     expect(await all[2]).toBe('unavailable');
     for (const gate of [0, 1, 2]) {
       gates[gate]?.open();
-      await sleep(1);
+      await turns();
     }
     expect(await running).toBe(2);
     expect(await Promise.all(all)).toEqual([4, 6, 'unavailable']);
