@@ -1,4 +1,4 @@
-import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { type BatchBounds, Batcher, runAlone } from '../../../src/db/batcher.ts';
 import { AppError } from '../../../src/errors.ts';
