@@ -60,7 +60,8 @@ const onceColumns = [
 
 /**
  * One statement for many creates, and so one round trip and one commit. It reads keys, partners and
- * destinations again. Then it writes addresses, orders, their events and perhaps the stored answers.
+ * destinations again. Then it writes addresses, orders, their events and perhaps the stored
+ * answers.
  */
 const create = (more: readonly (readonly [string, string])[], stored: string): string => `with ${given([
   ...createColumns,
