@@ -79,6 +79,8 @@ const nobodysMac = Buffer.alloc(32);
 export class KeyHasher {
   readonly #current: PepperKey;
   readonly #byVersion: ReadonlyMap<number, PepperKey>;
+  /** The hash that a key matched, as long as its caller keeps the key. */
+  readonly #matched = new WeakMap<ParsedKey, Buffer>();
 
   /** @param peppers newest first; new hashes use the first. */
   constructor(peppers: readonly Pepper[]) {
@@ -98,12 +100,18 @@ export class KeyHasher {
     return pepperVersion < this.#current.version;
   }
 
-  /** Compares in constant time. Without a row it does the same work and returns false. */
+  /**
+   * Compares in constant time. Without a row it does the same work and returns false. A key that
+   * matched is not hashed again for the same hash.
+   */
   matches(key: ParsedKey, stored: KeyMac | null): boolean {
+    if (stored && this.#matched.get(key)?.equals(stored.mac)) return true;
     const pepper = this.#byVersion.get(stored?.pepperVersion ?? this.#current.version);
     const computed = this.#mac(pepper ?? this.#current, key);
     const equal = timingSafeEqual(computed, stored?.mac.length === computed.length ? stored.mac : nobodysMac);
-    return equal && stored !== null && pepper !== undefined;
+    if (!equal || stored === null || pepper === undefined) return false;
+    this.#matched.set(key, stored.mac);
+    return true;
   }
 
   /**

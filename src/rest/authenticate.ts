@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Socket } from 'node:net';
 import { AppError } from '../errors.ts';
 import { type ParsedKey, parseKey } from '../partners/secret-key.ts';
 import type { Call } from './call.ts';
@@ -11,13 +12,26 @@ export type PresentedKey =
 
 const howTo = 'send the header Authorization: Bearer <KEY_ID>.<SECRET>';
 
+/** The last key of each connection. Most clients send the same one with each of their requests. */
+const lastKeys = new WeakMap<Socket, { readonly authorization: string; readonly presented: PresentedKey }>();
+
 /**
  * Reads the key from `Authorization: Bearer` or `X-API-Key`. A request may send both when they
  * carry the same key.
  */
 export function presentedKey(call: Call): PresentedKey {
-  const bearer = bearerToken(call.header('authorization'));
+  const { authorization } = call.req.headers;
   const header = call.header('x-api-key');
+  if (authorization === undefined || header !== undefined) return readKey(authorization, header);
+  const last = lastKeys.get(call.req.socket);
+  if (last?.authorization === authorization) return last.presented;
+  const presented = readKey(authorization, header);
+  if (presented.kind === 'key') lastKeys.set(call.req.socket, { authorization, presented });
+  return presented;
+}
+
+function readKey(authorization: string | undefined, header: string | undefined): PresentedKey {
+  const bearer = bearerToken(authorization);
   const first = bearer ?? header;
   if (first === undefined) return { kind: 'none' };
   if (bearer !== undefined && header !== undefined && header !== bearer) {

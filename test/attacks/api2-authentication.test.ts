@@ -271,6 +271,26 @@ describe('keys and signatures at one gateway node', () => {
     });
   });
 
+  it('a connection that proved a key lets no other key pass', async () => {
+    const forged = withChecksum(partsOf(partner.key).id, 'a'.repeat(43));
+    const path = '/api/v1/partner/orders/XP-222222';
+    const send = (...lines: string[]) => `${[`GET ${path} HTTP/1.1`, 'Host: x', ...lines].join('\r\n')}\r\n\r\n`;
+    const genuine = `Authorization: Bearer ${partner.key}`;
+    const { statuses } = await rawExchange(
+      gateway.app.restUrl ?? '',
+      [
+        send(genuine),
+        send(`Authorization: Bearer ${forged}`),
+        send(genuine),
+        send(),
+        send(genuine, `X-API-Key: ${forged}`),
+        send(`X-API-Key: ${forged}`),
+        send(genuine, 'Connection: close'),
+      ].join(''),
+    );
+    attempt('another key on a connection that proved one', statuses, [404, 401, 404, 401, 401, 401, 404]);
+  });
+
   describe('a key of a network', () => {
     it('is refused from other networks, with any forwarding headers', async () => {
       const { key } = await gateway.partners.issueKey(partner.id, {

@@ -45,6 +45,10 @@ describe('KeyHasher', () => {
     expect(hasher.matches(key, hasher.hash(key))).toBe(true);
     expect(hasher.matches(generateKey('xp_test_'), hasher.hash(key))).toBe(false);
     expect(hasher.matches(key, null)).toBe(false);
+    // A key that matched before matches its own hash only.
+    expect(hasher.matches(key, hasher.hash(key))).toBe(true);
+    expect(hasher.matches(key, hasher.hash(generateKey('xp_test_')))).toBe(false);
+    expect(hasher.matches(key, null)).toBe(false);
   });
 
   it('verifies keys of an older pepper, and none of an unknown pepper', () => {
