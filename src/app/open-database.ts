@@ -13,7 +13,7 @@ const requestStatementMs = 5_000;
 /** PostgreSQL ends a longer statement of the staff API. */
 const staffStatementMs = 5_000;
 
-type Bounds = Pick<OrmOptions, 'poolSize' | 'lockTimeoutMs' | 'statementTimeoutMs'>;
+type Bounds = Pick<OrmOptions, 'poolSize' | 'lockTimeoutMs' | 'statementTimeoutMs' | 'prefersIndexes'>;
 
 /** Each pool of connections by its use, so that no use waits for the connections of another. */
 const pools = {
@@ -21,6 +21,7 @@ const pools = {
     poolSize: config.DATABASE_POOL_SIZE,
     lockTimeoutMs: requestLockMs,
     statementTimeoutMs: requestStatementMs,
+    prefersIndexes: true,
   }),
   settlement: (config: Config): Bounds => ({ poolSize: config.WORKER_POOL_SIZE }),
   staff: (config: Config): Bounds => ({ poolSize: config.STAFF_POOL_SIZE, statementTimeoutMs: staffStatementMs }),

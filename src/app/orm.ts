@@ -116,6 +116,11 @@ export interface OrmOptions {
   readonly statementTimeoutMs?: number;
   /** When PostgreSQL gives up waiting for a lock; never unless told. */
   readonly lockTimeoutMs?: number;
+  /**
+   * Whether statements avoid reading whole tables. Their plans are kept, and some are made while
+   * tables are nearly empty.
+   */
+  readonly prefersIndexes?: boolean;
   /** Told of the connections once there are any; for metrics. */
   readonly onPool?: (pool: Pool) => void;
   /** Told of each SQL statement that is sent; for counting them in tests and benchmarks. */
@@ -146,7 +151,7 @@ export async function createOrm(options: OrmOptions): Promise<MikroORM> {
       // Our statements are short and read by index. On SSDs a random page costs hardly more than
       // the next one. Compiling a plan, or starting workers for it, costs more than it saves and
       // takes cores from others. The longest statements, statistics, sort in memory.
-      options: '-c random_page_cost=1.1 -c jit=off -c max_parallel_workers_per_gather=0 -c work_mem=16MB',
+      options: `-c random_page_cost=1.1 -c jit=off -c max_parallel_workers_per_gather=0 -c work_mem=16MB${options.prefersIndexes ? ' -c enable_seqscan=off' : ''}`,
       onPoolCreated: (pool: Pool) => {
         returnDeadConnections(pool, statementTimeoutMs === 0 ? 0 : statementTimeoutMs + silenceMs);
         traceQueries(pool);

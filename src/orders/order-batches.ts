@@ -94,6 +94,6 @@ function inOrder<Row>(items: readonly unknown[], rows: readonly Numbered<Row>[])
  * in one batch are admitted together or not at all.
  */
 function lacksOnlyRoom(outcome: CreateOutcome): boolean {
-  const { live, active, ownRecipient, ownRefund, isNameTaken, earlierOrder, hasRoom } = outcome;
-  return live && active && !ownRecipient && !ownRefund && !isNameTaken && !earlierOrder && !hasRoom;
+  const { live, active, ownRecipient, ownRefund, earlierOrder, hasRoom } = outcome;
+  return live && active && !ownRecipient && !ownRefund && !earlierOrder && !hasRoom;
 }

@@ -269,8 +269,7 @@ export class OrderService {
     const place = await this.#options.addresses.next(plan.quote.from.network);
     for (let draw = 1; draw <= maxDraws; draw++) {
       try {
-        const created = await this.#insert(plan, place, caller, repeatable, write);
-        if (created) return created;
+        return await this.#insert(plan, place, caller, repeatable, write);
       } catch (error) {
         const constraint = brokenConstraint(error);
         if (constraint === 'exchange_order_short_id_key') continue;
@@ -319,14 +318,13 @@ export class OrderService {
     };
   }
 
-  /** Writes the order. Null when its short id is taken. */
   async #insert(
     admitted: Admitted,
     place: DepositPlace,
     caller: Caller,
     repeatable: IdempotentCreate | null,
     write: (order: OrderView) => string,
-  ): Promise<CreatedOrder | null> {
+  ): Promise<CreatedOrder> {
     const { quote, recipient, refund, fixedRoom } = admitted;
     const order = this.#view(admitted, place);
     const body = write(order);
@@ -378,7 +376,6 @@ export class OrderService {
     }
     const faults = ownAddressFaults({ ownRecipient, ownRefund });
     if (faults.length > 0) throw errorFromFaults(faults);
-    if (outcome.isNameTaken) return null;
     if (!outcome.hasRoom && fixedRoom) throw fixedExposure(fixedRoom);
     if (address === null) throw noAddress(quote.from.network);
     annotate({ 'order.id': order.id });

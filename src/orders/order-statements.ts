@@ -73,8 +73,6 @@ export interface CreateOutcome {
   readonly active: boolean;
   readonly ownRecipient: boolean;
   readonly ownRefund: boolean;
-  /** Another order has the short id. Nothing was made then. */
-  readonly isNameTaken: boolean;
   /** An earlier create with the same idempotency key. Nothing was made then. */
   readonly earlierOrder?: string | null;
   readonly earlierFingerprint?: Buffer | null;
@@ -245,12 +243,11 @@ with ${givenRows({ ...createColumns, ...taking.given, ...given })}, judged as ma
   select asked.n,
          k.revoked_at is null and (k.expires_at is null or k.expires_at > asked.now) as live,
          p.status = 'active' as active, ${isOwnAddress('asked.recipient_forms')} as "ownRecipient",
-         ${isOwnAddress('asked.refund_forms')} as "ownRefund",
-         exists (select from exchange_order o where o.short_id = asked.short_id) as "isNameTaken"${columns}
+         ${isOwnAddress('asked.refund_forms')} as "ownRefund"${columns}
     from asked join api_key k on k.key_id = asked.key_id join partner p on p.id = k.partner_id ${join}
 ), accepted as materialized (
   select asked.* from asked join judged j using (n)
-   where j.live and j.active and not j."ownRecipient" and not j."ownRefund" and not j."isNameTaken" ${isFirst}
+   where j.live and j.active and not j."ownRecipient" and not j."ownRefund" ${isFirst}
 ), ${admission}${taking.ctes}, made as (
   insert into exchange_order (
     id, short_id, partner_id, status, created_at, expires_at, updated_at, next_action_at,
@@ -268,7 +265,7 @@ with ${givenRows({ ...createColumns, ...taking.given, ...given })}, judged as ma
   select a.id, 1, a.now, 'waiting_deposit', 'created', 'partner:' || a.partner
     from admitted a join taken using (n)
 )${answer}
-select j.n::int, j.live, j.active, j."ownRecipient", j."ownRefund", j."isNameTaken"${names},
+select j.n::int, j.live, j.active, j."ownRecipient", j."ownRefund"${names},
        exists (select from admitted a where a.n = j.n) as "hasRoom", taken.address
   from judged j left join taken using (n)`,
   );
