@@ -27,9 +27,10 @@ const containerRoot =
 const withCapabilities = (set: string) => ['setpriv', `--bounding-set=-all,${set}`, '--inh-caps=-all'];
 
 /** `it` where the machine can run it; elsewhere the title says why not. */
-const itIf = (possible: boolean, reason: string) => (title: string, run: () => Promise<void>) =>
-  // The title of a skipped test says why.
-  possible ? it(title, run) : it.skip(`${title} (skipped: ${reason})`, run);
+const itIf = (possible: boolean, reason: string) => (title: string, run: () => Promise<void>) => {
+  if (possible) it(title, run);
+  else it.skip(`${title} (skipped: ${reason})`, run); // the machine lacks what the title names
+};
 const itAsRoot = itIf(isRoot && isLinux, 'needs root on Linux');
 const itOnLinux = itIf(isLinux, 'needs Linux');
 const itWithNamespaces = itIf(
