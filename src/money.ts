@@ -30,11 +30,14 @@ export const numberRule = 'a JSON number of at most 40 characters, with an expon
  * memory).
  */
 export function parseDecimal(text: string): Big | null {
-  if (text.length > maxTextLength) return null;
+  return isDecimal(text) ? new Big(text) : null;
+}
+
+/** Whether `parseDecimal` reads the text. */
+export function isDecimal(text: string): boolean {
+  if (text.length > maxTextLength) return false;
   const match = numberText.exec(text);
-  if (!match) return null;
-  if (match[1] !== undefined && Math.abs(Number.parseInt(match[1], 10)) > maxExponent) return null;
-  return new Big(text);
+  return match !== null && (match[1] === undefined || Math.abs(Number.parseInt(match[1], 10)) <= maxExponent);
 }
 
 /** Plain decimal notation without exponent or trailing zeros: '0.0000001', '1500'. */

@@ -14,7 +14,7 @@ import type { Duplex } from 'node:stream';
 import { type ErrorKind, errorTable } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { ProcessMetrics } from '../telemetry/process-metrics.ts';
-import { UnreadAnswers } from './unread-answers.ts';
+import { Connections } from './connections.ts';
 
 export interface ListenerOptions {
   readonly host: string;
@@ -125,16 +125,8 @@ const serverOptions = {
 class DrainableListener implements Listener {
   readonly #handler: RequestListener;
   readonly #options: ListenerOptions;
-  readonly #unread: UnreadAnswers;
+  readonly #connections: Connections;
   readonly #server: Server;
-  /**
-   * Connections without a request. The server's own closing passes over connections that never sent
-   * one.
-   */
-  readonly #idle = new Set<Socket>();
-  /** Connections of an ambiguous request: what follows on them may be a part of it. */
-  readonly #refused = new WeakSet<Socket>();
-  readonly #becomeIdle: (this: ServerResponse) => void;
   #isDraining = false;
   /** Empty until the listener is open. */
   url = '';
@@ -142,12 +134,7 @@ class DrainableListener implements Listener {
   constructor(handler: RequestListener, options: ListenerOptions) {
     this.#handler = handler;
     this.#options = options;
-    this.#unread = new UnreadAnswers(options.unreadMs ?? defaultUnreadMs, options.onUnread);
-    const idle = this.#idle;
-    this.#becomeIdle = function () {
-      const { socket } = this.req;
-      if (!socket.destroyed) idle.add(socket);
-    };
+    this.#connections = new Connections(options.unreadMs ?? defaultUnreadMs, options.onUnread);
     this.#server = this.#createServer();
   }
 
@@ -173,17 +160,15 @@ class DrainableListener implements Listener {
   close(timeoutMs: number): Promise<void> {
     return new Promise((resolve) => {
       // A new connection may not have sent its request yet, so idle connections are given a moment.
-      const closeIdle = (): void => {
-        for (const socket of this.#idle) socket.destroy();
-      };
-      const settle = setTimeout(closeIdle, Math.min(settleMs, timeoutMs));
+      // The server's own closing passes over connections that never sent one.
+      const settle = setTimeout(() => this.#connections.closeIdle(), Math.min(settleMs, timeoutMs));
       const cut = setTimeout(() => this.#server.closeAllConnections(), timeoutMs);
       // The method of the plain server stops listening only. That of the HTTP server would cut idle
       // connections.
       NetServer.prototype.close.call(this.#server, () => {
         clearTimeout(settle);
         clearTimeout(cut);
-        this.#unread.stop();
+        this.#connections.stop();
         resolve();
       });
     });
@@ -205,30 +190,22 @@ class DrainableListener implements Listener {
     server.on('clientError', (error: { code?: string }, socket: Duplex) => this.#refuseMalformed(error, socket));
     if (upgrade) {
       server.on('upgrade', (req: IncomingMessage, socket: Duplex, head: Buffer) => {
-        this.#idle.delete(req.socket);
-        if (isAmbiguous(req) || this.#refused.has(req.socket)) this.#refuseMalformed({}, req.socket);
+        const isRefused = isAmbiguous(req) || this.#connections.isRefused(req.socket);
+        this.#connections.release(req.socket);
+        if (isRefused) this.#refuseMalformed({}, req.socket);
         else upgrade(req, socket, head);
       });
     }
-    server.on(tls ? 'secureConnection' : 'connection', (socket: Socket) => {
-      this.#idle.add(socket);
-      socket.once('close', () => {
-        this.#idle.delete(socket);
-        this.#unread.forget(socket);
-      });
-    });
+    server.on(tls ? 'secureConnection' : 'connection', (socket: Socket) => this.#connections.open(socket));
     return server;
   }
 
   /** Hands a request to the handler, or answers it with its fault. */
   #take(req: IncomingMessage, res: ServerResponse, fault: Fault | null): void {
-    this.#idle.delete(req.socket);
-    if (this.#refused.has(req.socket)) return;
-    res.on('close', this.#becomeIdle);
-    this.#unread.watch(req.socket, res);
+    if (!this.#connections.owe(res)) return;
     if (this.#isDraining) res.setHeader('Connection', 'close');
     if (fault) {
-      this.#refused.add(req.socket);
+      this.#connections.refuse(req.socket);
       // Written after the answers to earlier requests of the connection.
       const { status, headers, body } = this.#refuse(fault);
       res.writeHead(status, headers).end(body);

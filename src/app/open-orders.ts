@@ -1,10 +1,13 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { DepositAddresses } from '../chains/addresses/deposit-addresses.ts';
+import { pointAddition } from '../chains/addresses/point-addition.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
+import type { Log } from '../log.ts';
 import { OpenOrders } from '../orders/open-orders.ts';
 import { OrderService } from '../orders/order-service.ts';
 import type { PriceBook } from '../rates/price-book.ts';
 import { RateService } from '../rates/rate-service.ts';
+import type { ProcessMetrics } from '../telemetry/process-metrics.ts';
 import type { Foundation } from './foundation.ts';
 
 export interface OrderParts {
@@ -22,12 +25,13 @@ export interface Orders {
 
 /** Opens the services for partners: rates, limits of unpaid orders, orders. */
 export async function openOrders(
-  { config, clock, metrics }: Foundation,
+  { config, clock, log, metrics }: Foundation,
   { orm, catalogue, prices }: OrderParts,
 ): Promise<Orders> {
   const rates = new RateService(catalogue, prices, { float: config.FEE_RATE_FLOAT, fixed: config.FEE_RATE_FIXED });
   const addresses = new DepositAddresses(orm);
   await addresses.load();
+  await tellOfDerivation(log, metrics);
   const unpaid = new OpenOrders({
     orm,
     clock,
@@ -54,4 +58,13 @@ export async function openOrders(
     onBatch: (statement, items, waitedMs) => metrics.observeBatch(statement, items, waitedMs),
   });
   return { rates, orders, unpaid };
+}
+
+/** Orders cost more than twice the CPU time on a platform without machine code for secp256k1. */
+async function tellOfDerivation(log: Log, metrics: ProcessMetrics): Promise<void> {
+  const { engine } = await pointAddition;
+  metrics.observeDerivation(engine !== 'native');
+  if (engine === 'native') return;
+  const advice = 'deposit addresses are derived in WebAssembly, at twice the time: secp256k1 has no machine code here';
+  log.warn({ event: 'slow_derivation', code: `${process.platform} ${process.arch}` }, advice);
 }

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { systemMs } from '../clock.ts';
 import { errorMembers, type Log } from '../log.ts';
-import { span } from '../telemetry/tracing.ts';
+import { isTracing, span } from '../telemetry/tracing.ts';
 import { Timeouts } from './timeouts.ts';
 
 /** Every limit counts in windows of a minute, which begin at the first request. */
@@ -21,6 +21,9 @@ export interface Bucket {
   /** Requests in a window. */
   readonly limit: number;
 }
+
+/** The buckets of a request. The second counts only what the first admits. */
+export type Buckets = readonly [Bucket, Bucket?];
 
 /** The state of one bucket after a request was counted in it. */
 export interface Verdict {
@@ -105,31 +108,38 @@ export class Limiter {
    * Counts one request in each bucket until one refuses, and returns the bucket that is closest to
    * its limit. Never rejects: if both limiters fail, the request passes and the log says so.
    */
-  async consume(...buckets: readonly [Bucket, ...Bucket[]]): Promise<Verdict> {
-    const verdict = await this.#count(buckets);
-    this.#options.metrics?.countLimit(verdict);
-    return verdict;
+  consume(...buckets: Buckets): Promise<Verdict> {
+    const refusal = this.#refused.size > 0 ? this.#refusal(buckets) : null;
+    if (refusal) return Promise.resolve(this.#told(refusal));
+    const redis = this.#redis;
+    if (!redis) return this.#insured(buckets);
+    if (!isTracing()) return this.#counted(redis, buckets);
+    return span('redis count', { kind: 'client' }, () => this.#counted(redis, buckets));
   }
 
-  async #count(buckets: readonly [Bucket, ...Bucket[]]): Promise<Verdict> {
-    const refusal = this.#refused.size > 0 ? this.#refusal(buckets) : null;
-    if (refusal) return refusal;
-    if (this.#redis) {
-      try {
-        const redis = this.#redis;
-        return await span('redis count', { kind: 'client' }, () => this.#countInRedis(redis, buckets));
-      } catch (error) {
-        this.#options.metrics?.countInsurance();
-        this.#warn(error);
-      }
-    }
+  async #counted(redis: CountingRedis, buckets: Buckets): Promise<Verdict> {
     try {
-      return await this.#countInMemory(buckets);
+      return this.#told(this.#verdict(buckets, await this.#timeouts.within(this.#ask(redis, buckets))));
+    } catch (error) {
+      this.#options.metrics?.countInsurance();
+      this.#warn(error);
+      return this.#insured(buckets);
+    }
+  }
+
+  async #insured(buckets: Buckets): Promise<Verdict> {
+    try {
+      return this.#told(await this.#countInMemory(buckets));
     } catch (error) {
       const [{ bucket, limit }] = buckets;
       this.#options.log.error({ event: 'limiter_failed', bucket, ...errorMembers(error) }, 'the rate limiter failed');
-      return { bucket, allowed: true, limit, remaining: limit, resetMs: windowMs };
+      return this.#told({ bucket, allowed: true, limit, remaining: limit, resetMs: windowMs });
     }
+  }
+
+  #told(verdict: Verdict): Verdict {
+    this.#options.metrics?.countLimit(verdict);
+    return verdict;
   }
 
   /**
@@ -180,8 +190,10 @@ export class Limiter {
   }
 
   /** The first bucket that is known to be over its limit until its window ends. */
-  #refusal(buckets: readonly Bucket[]): Verdict | null {
-    for (const { bucket, key, limit } of buckets) {
+  #refusal(buckets: Buckets): Verdict | null {
+    for (const one of buckets) {
+      if (!one) break;
+      const { bucket, key, limit } = one;
       const known = this.#refused.get(`${bucket}:${key}`);
       // The limit was raised meanwhile, so that the request is counted again.
       if (!known || known.limit < limit) continue;
@@ -191,35 +203,41 @@ export class Limiter {
     return null;
   }
 
-  async #countInRedis(redis: CountingRedis, buckets: readonly [Bucket, ...Bucket[]]): Promise<Verdict> {
-    const keys = buckets.map(({ bucket, key }) => `${this.#prefix}:${bucket}:${key}`);
-    const limits = buckets.map(({ limit }) => limit);
-    const counted = await this.#timeouts.within(redis.countRequest(keys.length, ...keys, windowMs, ...limits));
-    let tightest: Verdict | undefined;
-    for (const [i, { bucket, key, limit }] of buckets.entries()) {
-      const count = counted[2 * i];
-      if (count === undefined) break;
-      const resetMs = counted[2 * i + 1] ?? windowMs;
-      const allowed = count <= limit;
-      if (!allowed) this.#refused.set(`${bucket}:${key}`, { limit, untilMs: performance.now() + resetMs });
-      tightest = tighter(tightest, { bucket, allowed, limit, remaining: Math.max(0, limit - count), resetMs });
-    }
-    if (!tightest) throw new Error('Redis counted nothing');
-    return tightest;
+  #ask(redis: CountingRedis, buckets: Buckets): Promise<number[]> {
+    const [first, second] = buckets;
+    const key = this.#keyOf(first);
+    if (!second) return redis.countRequest(1, key, windowMs, first.limit);
+    return redis.countRequest(2, key, this.#keyOf(second), windowMs, first.limit, second.limit);
+  }
+
+  #keyOf({ bucket, key }: Bucket): string {
+    return `${this.#prefix}:${bucket}:${key}`;
+  }
+
+  /** @param counted by Redis: a count and the milliseconds left, for each counted bucket. */
+  #verdict([first, second]: Buckets, counted: readonly number[]): Verdict {
+    const [count, leftMs, secondCount, secondLeftMs] = counted;
+    if (count === undefined) throw new Error('Redis counted nothing');
+    const verdict = this.#verdictOf(first, count, leftMs);
+    // Redis counts in the second bucket only what the first has admitted.
+    if (!second || secondCount === undefined) return verdict;
+    return tighter(verdict, this.#verdictOf(second, secondCount, secondLeftMs));
+  }
+
+  #verdictOf({ bucket, key, limit }: Bucket, count: number, resetMs = windowMs): Verdict {
+    const allowed = count <= limit;
+    if (!allowed) this.#refused.set(`${bucket}:${key}`, { limit, untilMs: performance.now() + resetMs });
+    return { bucket, allowed, limit, remaining: Math.max(0, limit - count), resetMs };
   }
 
   /**
    * Counts in memory: the whole limit when this process counts alone, its share while Redis is
    * away.
    */
-  async #countInMemory(buckets: readonly [Bucket, ...Bucket[]]): Promise<Verdict> {
-    const [first, ...others] = buckets;
-    let tightest = await this.#countOneInMemory(first);
-    for (const bucket of others) {
-      if (!tightest.allowed) break;
-      tightest = tighter(tightest, await this.#countOneInMemory(bucket));
-    }
-    return tightest;
+  async #countInMemory([first, second]: Buckets): Promise<Verdict> {
+    const verdict = await this.#countOneInMemory(first);
+    if (!second || !verdict.allowed) return verdict;
+    return tighter(verdict, await this.#countOneInMemory(second));
   }
 
   async #countOneInMemory({ bucket, key, limit }: Bucket): Promise<Verdict> {
@@ -242,6 +260,6 @@ export class Limiter {
 }
 
 /** Returns the refusal, or else the verdict with the fewest requests left. */
-function tighter(a: Verdict | undefined, b: Verdict): Verdict {
-  return a && (!a.allowed || (b.allowed && a.remaining <= b.remaining)) ? a : b;
+function tighter(a: Verdict, b: Verdict): Verdict {
+  return !a.allowed || (b.allowed && a.remaining <= b.remaining) ? a : b;
 }

@@ -1,6 +1,6 @@
 import { parse as parseQuery } from 'node:querystring';
 import { AppError, errorFromFaults, type FieldFault, isShapeFault } from '../errors.ts';
-import { parseDecimal } from '../money.ts';
+import { isDecimal } from '../money.ts';
 import { orderNotFound, partnerInactive } from '../orders/order-service.ts';
 import { type Answer, jsonType } from './answer.ts';
 import { missingKey, verifySignature } from './authenticate.ts';
@@ -94,7 +94,7 @@ function checked(
       const value = sent[name];
       if (value === undefined) continue;
       texts[name] = value;
-      query[name] = isNumber && typeof value === 'string' && parseDecimal(value) ? JSON.parse(value) : value;
+      query[name] = isNumber && typeof value === 'string' && isDecimal(value) ? JSON.parse(value) : value;
     }
   }
   const body = operation.takesBody ? parseBody(call.rawBody) : undefined;

@@ -65,12 +65,16 @@ const files: Record<string, { type: string; content: () => string | Promise<Buff
 
 const docsRoot = `${apiRoot}/docs`;
 
+/** Whether a path belongs to the rendered contract. */
+export function isDocs({ path }: Call): boolean {
+  return path.startsWith(docsRoot);
+}
+
 /**
- * Answers /api/v1/docs, the rendered contract; null for any other path. Every byte comes from this
- * package, and the page may load nothing else.
+ * Answers /api/v1/docs, the rendered contract; null where there is none of its files. Every byte
+ * comes from this package, and the page may load nothing else.
  */
 export async function docsAnswer(call: Call): Promise<Answer | null> {
-  if (!call.path.startsWith(docsRoot)) return null;
   const name = call.path.slice(docsRoot.length).replace(/\/$/, '');
   const file = Object.hasOwn(files, name) ? files[name] : undefined;
   if (!file) return null;

@@ -3,6 +3,7 @@ import { AppError } from '../errors.ts';
 import { addressKeys } from '../limits/client-address.ts';
 import type { Bucket, BucketName, Limiter, Verdict } from '../limits/limiter.ts';
 import type { Authenticator, Caller } from '../partners/authenticator.ts';
+import type { ParsedKey } from '../partners/secret-key.ts';
 import { invalidKey, presentedKey } from './authenticate.ts';
 import type { Call } from './call.ts';
 import type { OperationRow } from './operations.ts';
@@ -36,36 +37,46 @@ export class RateLimit {
     throw new AppError('rate_limited', detail, { retryAfterSec: seconds });
   }
 
-  async #count(call: Call, { scope, bucket }: OperationRow): Promise<Verdict> {
-    if (bucket === 'assets') return this.#byAddress(call, 'assets', this.#config.RATE_LIMIT_ICONS_PER_MIN);
-    const needsKey = scope !== 'public';
+  /** Counts without a promise of its own where nothing waits but the limiter. */
+  #count(call: Call, row: OperationRow): Promise<Verdict> {
+    if (row.bucket === 'assets') return this.#byAddress(call, 'assets', this.#config.RATE_LIMIT_ICONS_PER_MIN);
     const presented = presentedKey(call);
     if (presented.kind === 'none') return this.#anonymous(call);
+    if (presented.kind === 'refused') return this.#failed(call, row, presented.error);
+    const { key } = presented;
+    if (!this.#authenticator.isKnown(key.keyId)) return this.#countUnknown(call, row, key);
+    return this.#countKey(call, row, key);
+  }
 
-    if (presented.kind === 'key') {
-      const { key } = presented;
-      // The lookup of an unknown key id costs a statement, so such requests are counted too. A
-      // client that invents key ids cannot keep the database busy. A partner behind the same
-      // address is not locked out, because known key ids are not counted here.
-      if (!this.#authenticator.isKnown(key.keyId)) {
-        const lookups = await this.#byAddress(call, 'lookup', this.#config.RATE_LIMIT_PARTNER_PER_MIN);
-        if (!lookups.allowed) return lookups;
-      }
-      const proof = this.#authenticator.authenticate(key, call.client.address);
-      const caller = proof instanceof Promise ? await proof : proof;
-      if (caller) {
-        const usable = caller.partner.status === 'active' && caller.addressAllowed;
-        if (!needsKey && !usable) return this.#anonymous(call);
-        call.caller = caller;
-        call.secret = key.secret;
-        return this.#byPartner(caller, bucket === 'orders');
-      }
-      call.authFailure = invalidKey();
-    } else {
-      call.authFailure = presented.error;
-    }
+  /**
+   * Counts a request whose key id costs a statement to look up. A client that invents key ids
+   * cannot keep the database busy. A partner behind the same address is not locked out, because
+   * known key ids are not counted here.
+   */
+  async #countUnknown(call: Call, row: OperationRow, key: ParsedKey): Promise<Verdict> {
+    const lookups = await this.#byAddress(call, 'lookup', this.#config.RATE_LIMIT_PARTNER_PER_MIN);
+    return lookups.allowed ? this.#countKey(call, row, key) : lookups;
+  }
+
+  #countKey(call: Call, row: OperationRow, key: ParsedKey): Promise<Verdict> {
+    const proof = this.#authenticator.authenticate(key, call.client.address);
+    if (proof instanceof Promise) return proof.then((caller) => this.#countProven(call, row, key, caller));
+    return this.#countProven(call, row, key, proof);
+  }
+
+  #countProven(call: Call, row: OperationRow, key: ParsedKey, caller: Caller | null): Promise<Verdict> {
+    if (!caller) return this.#failed(call, row, invalidKey());
+    const usable = caller.partner.status === 'active' && caller.addressAllowed;
+    if (row.scope === 'public' && !usable) return this.#anonymous(call);
+    call.caller = caller;
+    call.secret = key.secret;
+    return this.#byPartner(caller, row.bucket === 'orders');
+  }
+
+  async #failed(call: Call, { scope }: OperationRow, error: AppError): Promise<Verdict> {
+    call.authFailure = error;
     const failures = await this.#byAddress(call, 'authfail', this.#config.RATE_LIMIT_AUTH_FAILURES_PER_MIN);
-    return needsKey || !failures.allowed ? failures : this.#anonymous(call);
+    return scope !== 'public' || !failures.allowed ? failures : this.#anonymous(call);
   }
 
   #anonymous(call: Call): Promise<Verdict> {

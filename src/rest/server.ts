@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http';
 import type { Config } from '../config/settings.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
 import { AppError } from '../errors.ts';
-import { addressPrefix, isLoopback } from '../limits/client-address.ts';
+import { addressPrefix } from '../limits/client-address.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { Log } from '../log.ts';
 import type { OrderService } from '../orders/order-service.ts';
@@ -17,7 +17,7 @@ import { Call } from './call.ts';
 import { type Client, clientReader } from './client.ts';
 import { readContract } from './contract.ts';
 import { getCoinIconHandler, listCurrenciesHandler } from './currencies.ts';
-import { docsAnswer, getDocumentHandler } from './docs.ts';
+import { docsAnswer, getDocumentHandler, isDocs } from './docs.ts';
 import { Operations } from './operations.ts';
 import { createOrderHandler, createOrderRefusal, getOrderHandler } from './orders.ts';
 import { RateLimit } from './rate-limit.ts';
@@ -61,7 +61,8 @@ export async function createRestListener(dependencies: RestDependencies): Promis
       requireHttps(call.client);
       const target = operations.find(call.method, call.path);
       await rateLimit.admit(call, operations.rowOf(target, call.method, call.path));
-      sendAnswer(call, (await docsAnswer(call)) ?? (await api(call, target)));
+      const docs = isDocs(call) ? await docsAnswer(call) : null;
+      sendAnswer(call, docs ?? (await api(call, target)));
     } catch (error) {
       sendError(call, error, log);
     }
@@ -104,8 +105,8 @@ function requestId(inbound: string | string[] | undefined, { isBehindProxy }: Cl
  * Refuses plain HTTP except from this machine. A redirect would teach clients to send keys in clear
  * text.
  */
-function requireHttps({ isSecure, address }: Client): void {
-  if (isSecure || isLoopback(address)) return;
+function requireHttps({ isSecure, isLocal }: Client): void {
+  if (isSecure || isLocal) return;
   const detail = 'this API is served over HTTPS only; use https:// and replace the key that you sent';
   throw new AppError('https_required', detail);
 }
@@ -133,8 +134,8 @@ function logCall(log: Log, { res, req, id, route, startedAt, client, caller, err
  */
 function proxyWarning(log: Log): (client: Client) => void {
   let warned = false;
-  return ({ isBehindProxy, address }) => {
-    if (warned || isBehindProxy || !isLoopback(address)) return;
+  return ({ isBehindProxy, isLocal }) => {
+    if (warned || isBehindProxy || !isLocal) return;
     warned = true;
     const advice = 'X-Forwarded-For came from this machine and was ignored; a proxy here belongs in TRUSTED_PROXIES';
     log.warn({ event: 'untrusted_proxy', setting: 'TRUSTED_PROXIES' }, advice);

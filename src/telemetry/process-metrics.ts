@@ -87,6 +87,13 @@ export class ProcessMetrics {
     registers: [this.#registry],
   });
 
+  readonly #slowDerivation = new Gauge({
+    name: 'gateway_slow_derivation',
+    help: '1 while this process derives deposit addresses in WebAssembly, as its platform has no machine code.',
+    aggregator: 'max',
+    registers: [this.#registry],
+  });
+
   readonly #pools = new Map<string, ConnectionPool>();
 
   constructor() {
@@ -130,6 +137,10 @@ export class ProcessMetrics {
   observeBatch(statement: string, items: number, waitedMs: number): void {
     this.#batches.observe({ statement }, items);
     this.#batchWaits.observe({ statement }, waitedMs / 1000);
+  }
+
+  observeDerivation(isSlow: boolean): void {
+    this.#slowDerivation.set(isSlow ? 1 : 0);
   }
 
   countInsurance(): void {

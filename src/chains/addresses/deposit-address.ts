@@ -1,5 +1,4 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
-import { instantiateSecp256k1 } from '@bitauth/libauth/build/lib/crypto/secp256k1.js';
 import { ripemd160 } from '@noble/hashes/legacy.js';
 import { HDKey } from '@scure/bip32';
 import { type AddressFamily, networkById } from '../networks/networks.ts';
@@ -9,10 +8,8 @@ import { encodeKeyHash } from './bitcoin-like.ts';
 import { encodeEvm } from './evm.ts';
 import { sha256 } from './hashes.ts';
 import { nestedForm, taprootForm } from './key-forms.ts';
+import { pointAddition } from './point-addition.ts';
 import { encodeTron } from './tron.ts';
-
-/** libsecp256k1 in WebAssembly. Only public keys pass through it. */
-const loading = instantiateSecp256k1();
 
 /** Writes a public key as an address of a family, from one form of the key. */
 interface Encoder {
@@ -115,11 +112,11 @@ const tapTweak = sha256(Buffer.from('TapTweak'));
 
 /** The output key of a compressed key without scripts: BIP341 and BIP86. */
 async function taprootOutput(publicKey: Uint8Array): Promise<Uint8Array> {
-  const secp256k1 = await loading;
+  const points = await pointAddition;
   const even = Uint8Array.from([2, ...publicKey.subarray(1)]);
   const tweak = sha256(Buffer.concat([tapTweak, tapTweak, even.subarray(1)]));
-  const output = secp256k1.addTweakPublicKeyCompressed(even, tweak);
-  if (typeof output === 'string') throw new Error('this key has no taproot form');
+  const output = points.add(even, tweak, true);
+  if (!output) throw new Error('this key has no taproot form');
   return output.subarray(1);
 }
 
@@ -134,12 +131,7 @@ async function childKey(
   data.set(publicKey);
   data.writeUInt32BE(index, 33);
   const tweak = createHmac('sha512', chainCode).update(data).digest().subarray(0, 32);
-  const secp256k1 = await loading;
-  // A text in place of a key says that the tweak is not below the order of the curve, or that the
-  // sum is infinity.
-  const child = isCompressed
-    ? secp256k1.addTweakPublicKeyCompressed(publicKey, tweak)
-    : secp256k1.addTweakPublicKeyUncompressed(publicKey, tweak);
-  if (typeof child === 'string') throw new Error(`no public key at ${index}`);
+  const child = (await pointAddition).add(publicKey, tweak, isCompressed);
+  if (!child) throw new Error(`no public key at ${index}`);
   return child;
 }
