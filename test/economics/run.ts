@@ -48,7 +48,7 @@ export async function runStrategy(strategy: Strategy, options: RunOptions): Prom
   const world = await World.open({
     seed,
     market,
-    settings,
+    settings: { ...strategy.settings, ...settings },
     ...(databaseUrl === undefined ? {} : { databaseUrl }),
     ...(strategy.needs === undefined ? {} : { needs: strategy.needs }),
   });

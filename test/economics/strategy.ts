@@ -35,6 +35,8 @@ export interface Strategy {
   /** Where it has real nodes, which decide what its world looks like. */
   readonly needs?: 'anvil' | 'exchange';
   bound(config: Config, market: MarketModel): Bound;
+  /** Settings of its gateway that differ from the defaults. `--set` overrides them. */
+  readonly settings?: Readonly<Record<string, string>>;
   /**
    * How many partners make so many orders; the house's result is divided by them. One unless given.
    */

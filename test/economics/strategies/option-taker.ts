@@ -1,4 +1,5 @@
 import type { Config } from '../../../src/config/settings.ts';
+import { widePayouts } from '../../support/gateway/settings.ts';
 import { type Coin, coins } from '../chains.ts';
 import type { Account, MadeOrder, Sent } from '../dealings.ts';
 import { stepSec } from '../market.ts';
@@ -245,6 +246,11 @@ function dailyUsd(config: Config): number {
   return Math.min(config.MAX_FIXED_DAY_USD, 24 * config.MAX_FIXED_EXPOSURE_USD);
 }
 
+/**
+ * Limits of the whole house, beyond the reach of any number of partners. The limits of a partner
+ * bound the loss alone then. Brakes would hold payouts until staff end them, and there are no staff.
+ */
+const manyPartners = { ...widePayouts, VENUE_LOSS_LIMIT_USD: '1000000000', MAX_FIXED_ALL_USD: '9000000000' };
 /** Orders of a partner in a day: fewer are larger, and cost the same. */
 const perDay = 40;
 /** Partners of so many orders: more of them make a run shorter, and each has caps of its own. */
@@ -255,12 +261,13 @@ export const optionTaker: Strategy = {
   wants: 'to use a fixed rate only where the market has left it',
   share: 1,
   partners: partnersOf,
+  settings: manyPartners,
   bound: (_config, { volatility }) => ({
     usd: -takersBound(volatility),
     settings: 'MAX_FIXED_DAY_USD, MAX_FIXED_EXPOSURE_USD',
   }),
   begin: async (world, orders) => {
-    world.turnSec = 30;
+    world.turnSec = 120;
     const accounts = await world.accountsOf('taker', partnersOf(orders));
     return { actors: [new OptionTaker(world, { orders, perDay: perDay * accounts.length, accounts })] };
   },
