@@ -247,8 +247,8 @@ function dailyUsd(config: Config): number {
 }
 
 /**
- * Limits of the whole house, beyond the reach of any number of partners. The limits of a partner
- * bound the loss alone then. Brakes would hold payouts until staff end them, and there are no staff.
+ * Limits of the whole house, beyond the reach of any number of partners, so that the limits of a
+ * partner alone bound the loss. Brakes would hold payouts until staff end them: there are no staff.
  */
 const manyPartners = { ...widePayouts, VENUE_LOSS_LIMIT_USD: '1000000000', MAX_FIXED_ALL_USD: '9000000000' };
 /** Orders of a partner in a day: fewer are larger, and cost the same. */
