@@ -430,6 +430,28 @@ create table order_status_edge (
   constraint order_status_edge_pkey PRIMARY KEY (from_status, to_status)
 );
 
+create table order_terms (
+  order_id uuid not null,
+  partner_id uuid not null,
+  external_id text,
+  quote_nonce bytea,
+  markup_bps integer,
+  min_amount_to numeric(38,18),
+  policy jsonb,
+  metadata jsonb,
+  constraint order_terms_pkey PRIMARY KEY (order_id),
+  constraint order_terms_external_id_check CHECK (((length(external_id) >= 1) AND (length(external_id) <= 128))),
+  constraint order_terms_markup_bps_check CHECK ((markup_bps >= 0)),
+  constraint order_terms_metadata_check CHECK ((jsonb_typeof(metadata) = 'object'::text)),
+  constraint order_terms_min_amount_to_check CHECK ((min_amount_to > (0)::numeric)),
+  constraint order_terms_order_id_fkey FOREIGN KEY (order_id) REFERENCES exchange_order(id),
+  constraint order_terms_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partner(id),
+  constraint order_terms_policy_check CHECK ((jsonb_typeof(policy) = 'object'::text)),
+  constraint order_terms_quote_nonce_check CHECK ((length(quote_nonce) = 8))
+);
+CREATE UNIQUE INDEX order_terms_external_id ON public.order_terms USING btree (partner_id, external_id) WHERE (external_id IS NOT NULL);
+CREATE UNIQUE INDEX order_terms_quote ON public.order_terms USING btree (partner_id, quote_nonce) WHERE (quote_nonce IS NOT NULL);
+
 create table own_output (
   chain text not null,
   key text not null,

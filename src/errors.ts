@@ -43,6 +43,8 @@ export const errorTable = {
   already_exists: { status: 409, graphql: 'CONFLICT' },
   action_not_possible: { status: 409, graphql: 'CONFLICT' },
   too_many_keys: { status: 409, graphql: 'CONFLICT' },
+  quote_used: { status: 409, graphql: 'CONFLICT' },
+  external_id_taken: { status: 409, graphql: 'CONFLICT' },
   body_too_large: { status: 413, graphql: 'BAD_USER_INPUT' },
   unsupported_media_type: { status: 415, graphql: 'BAD_USER_INPUT' },
   expectation_failed: { status: 417, graphql: 'BAD_USER_INPUT' },
@@ -71,6 +73,14 @@ export const errorTable = {
   open_orders_limit: { status: 422, graphql: 'BAD_USER_INPUT' },
   fixed_exposure_limit: { status: 422, graphql: 'BAD_USER_INPUT' },
   float_exposure_limit: { status: 422, graphql: 'BAD_USER_INPUT' },
+  quote_expired: { status: 422, graphql: 'BAD_USER_INPUT' },
+  quote_invalid: { status: 422, graphql: 'BAD_USER_INPUT' },
+  quote_mismatch: { status: 422, graphql: 'BAD_USER_INPUT' },
+  amount_to_below_min: { status: 422, graphql: 'BAD_USER_INPUT' },
+  amount_to_above_max: { status: 422, graphql: 'BAD_USER_INPUT' },
+  markup_too_high: { status: 422, graphql: 'BAD_USER_INPUT' },
+  region_restricted: { status: 422, graphql: 'BAD_USER_INPUT' },
+  metadata_too_large: { status: 422, graphql: 'BAD_USER_INPUT' },
   idempotency_key_reused: { status: 422, graphql: 'BAD_USER_INPUT' },
 
   query_too_complex: { status: 422, graphql: 'BAD_USER_INPUT' },
@@ -91,11 +101,21 @@ export interface FieldFault {
   readonly detail: string;
 }
 
+/** Smallest and largest amounts of both coins of a pair, as decimal strings. */
+export interface TwoSidedLimits {
+  readonly from: { readonly min: string; readonly max: string };
+  readonly to: { readonly min: string; readonly max: string };
+}
+
 export interface AppErrorExtras {
   /** All faults, when there is more than one. */
   readonly faults?: readonly FieldFault[];
   /** The limits of the pair, as decimal strings, when an amount lies outside them. */
   readonly limits?: { readonly minAmount: string; readonly maxAmount: string };
+  /** The limits of both sides, when an amount of a binding quote lies outside them. */
+  readonly pairLimits?: TwoSidedLimits;
+  /** The order that has what the request asked for. */
+  readonly orderId?: string;
   /** Whole seconds after which a retry makes sense. */
   readonly retryAfterSec?: number;
   /** The methods that the path accepts, for status 405. */

@@ -32,6 +32,7 @@ const allowedNames = [
   'port',
   'bucket',
   'version',
+  'adverse_bps',
 ] as const;
 
 const allowedMembers: ReadonlySet<string> = new Set(allowedNames);

@@ -1,11 +1,16 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { DepositAddresses } from '../chains/addresses/deposit-addresses.ts';
 import { pointAddition } from '../chains/addresses/point-addition.ts';
+import type { LiveNetworks } from '../chains/networks/live-networks.ts';
+import { fixedRateTimes } from '../config/fixed-rates.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
 import type { Log } from '../log.ts';
 import { OpenOrders } from '../orders/open-orders.ts';
 import { OrderService } from '../orders/order-service.ts';
+import type { KeyHasher } from '../partners/secret-key.ts';
+import { BindingQuotes } from '../rates/binding-quotes.ts';
 import type { PriceBook } from '../rates/price-book.ts';
+import { QuoteTokens } from '../rates/quote-token.ts';
 import { RateService } from '../rates/rate-service.ts';
 import type { ProcessMetrics } from '../telemetry/process-metrics.ts';
 import type { Foundation } from './foundation.ts';
@@ -14,21 +19,24 @@ export interface OrderParts {
   readonly orm: MikroORM;
   readonly catalogue: CurrencyCatalogue;
   readonly prices: PriceBook;
+  readonly networks: LiveNetworks;
+  readonly hasher: KeyHasher;
 }
 
 /** The services that quote rates and create orders. */
 export interface Orders {
   readonly rates: RateService;
+  readonly quotes: BindingQuotes;
   readonly orders: OrderService;
   readonly unpaid: OpenOrders;
 }
 
 /** Opens the services for partners: rates, limits of unpaid orders, orders. */
-export async function openOrders(
-  { config, clock, log, metrics }: Foundation,
-  { orm, catalogue, prices }: OrderParts,
-): Promise<Orders> {
+export async function openOrders(foundation: Foundation, parts: OrderParts): Promise<Orders> {
+  const { config, clock, log, metrics } = foundation;
+  const { orm, catalogue, prices } = parts;
   const rates = new RateService(catalogue, prices, { float: config.FEE_RATE_FLOAT, fixed: config.FEE_RATE_FIXED });
+  const quotes = openQuotes(foundation, parts, rates);
   const addresses = new DepositAddresses(orm);
   await addresses.load();
   await tellOfDerivation(log, metrics);
@@ -53,11 +61,40 @@ export async function openOrders(
     rates,
     addresses,
     openOrders: unpaid,
+    quotes,
     depositWindowSec: config.DEPOSIT_WINDOW_SEC,
     shortIdPrefix: config.SHORT_ID_PREFIX,
+    onQuoteUsed: (partnerId, adverseBps) => {
+      metrics.observeQuote(adverseBps);
+      log.info({ event: 'quote_used', partner_id: partnerId, adverse_bps: adverseBps }, 'a quote became an order');
+    },
     onBatch: (statement, items, waitedMs) => metrics.observeBatch(statement, items, waitedMs),
   });
-  return { rates, orders, unpaid };
+  return { rates, quotes, orders, unpaid };
+}
+
+/** Opens the binding quotes. Their keys come from the peppers, so that all processes share them. */
+function openQuotes(
+  { config, clock, log, metrics }: Foundation,
+  { catalogue, prices, networks, hasher }: OrderParts,
+  rates: RateService,
+): BindingQuotes {
+  return new BindingQuotes({
+    clock,
+    catalogue,
+    prices,
+    rates,
+    tokens: new QuoteTokens(hasher.derivedKeys('binding quotes')),
+    environment: networks.areOfValue ? 'live' : 'test',
+    ...fixedRateTimes(config),
+    maxMarkupBps: config.MAX_MARKUP_BPS,
+    restricted: config.RESTRICTED_COUNTRIES,
+    onBreaker: ({ from, to }) => {
+      metrics.countQuoteBreaker();
+      const detail = `${from.coin}-${to.coin}`;
+      log.warn({ event: 'quote_breaker', detail }, 'a held price is far from the market and was refused');
+    },
+  });
 }
 
 /** Orders cost more than twice the CPU time on a platform without machine code for secp256k1. */

@@ -1,4 +1,5 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
+import { fixedRateTimes } from '../config/fixed-rates.ts';
 import type { Config } from '../config/settings.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
 import { ExchangeProcess } from '../exchanges/exchange-process.ts';
@@ -34,7 +35,7 @@ export async function openPrices(
     windows: new SharedPriceWindows(orm),
     refreshSec: config.PRICE_REFRESH_SEC,
     maxAgeSec: config.PRICE_MAX_AGE_SEC,
-    fixedHoldSec: config.FIXED_RATE_HOLD_SEC,
+    fixedWindowSec: fixedRateTimes(config).windowSec,
     fixedMaxDrift: config.FIXED_MAX_DRIFT,
     ...venueRules(config),
   });

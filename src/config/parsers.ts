@@ -136,6 +136,14 @@ export const cidrList = (text: string): readonly string[] =>
     return cidr;
   });
 
+/** Countries by their ISO 3166-1 codes of two letters. */
+export const countryList = (text: string): readonly string[] =>
+  text.split(',').map((part) => {
+    const country = part.trim();
+    if (!/^[A-Z]{2}$/.test(country)) throw new BadSetting(`holds '${country.slice(0, 20)}', which is not two capitals`);
+    return country;
+  });
+
 /** `version:secret`, newest first, separated by commas. The first may omit its version. */
 export const peppers = (text: string): readonly Pepper[] => {
   const list = text.split(',').map((part, index): Pepper => {

@@ -45,6 +45,49 @@ export type paths = {
         patch?: never;
         trace?: never;
     };
+    "/partner/quotes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Quote a pair bindingly
+         * @description Quotes exactly one of `amount_from` and `amount_to`. For `amount_to` it finds the amount to
+         *     send, so that the user gets at least what was asked. The key needs the scope `rates:read` or
+         *     `orders:create`. Nothing is stored and nothing is reserved.
+         */
+        post: operations["createQuote"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/partner/quotes/{quote_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a binding quote
+         * @description The quote as it was given, with its present state. Any text that is no quote of the calling
+         *     partner account gets the same 404. The key needs the scope `rates:read` or `orders:create`.
+         */
+        get: operations["getQuote"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/partner/orders": {
         parameters: {
             query?: never;
@@ -59,6 +102,10 @@ export type paths = {
          * @description Answers with the address to which the user sends the coins. The order expires when no
          *     deposit arrives before `expires_at`, 30 minutes after creation. Send an `Idempotency-Key`,
          *     so that the request can be repeated when its answer is lost.
+         *
+         *     With a `quote_id` the order gets the terms of that quote. The pair, the amount, the type of
+         *     rate and the markup may then be left out. Without one, the pair, `amount_from` and
+         *     `rate_type` are required.
          */
         post: operations["createOrder"];
         delete?: never;
@@ -217,18 +264,155 @@ export type components = {
              */
             expires_in: number | null;
         };
-        /** @description The pair, the amount and the addresses of a new order. */
-        CreateOrder: {
+        /** @description The smallest and the largest amount of a coin. */
+        AmountLimits: {
+            /** @description Smallest amount. */
+            min: number;
+            /** @description Largest amount. */
+            max: number;
+        };
+        /** @description The limits of a pair on both sides. `to` follows from `from` at the quoted terms. */
+        PairLimits: {
+            from: components["schemas"]["AmountLimits"];
+            to: components["schemas"]["AmountLimits"];
+        };
+        /** @description The user's country, as its ISO 3166-1 code of two capitals. */
+        Country: string;
+        /**
+         * Format: int32
+         * @description Your share of the fee in basis points, hundredths of a percent. It is part of the rate. At
+         *     most 500.
+         */
+        MarkupBps: number;
+        /** @description The pair, and exactly one of `amount_from` and `amount_to`. */
+        CreateQuote: {
             coin_from: components["schemas"]["Coin"];
-            network_from: components["schemas"]["Network"];
+            network_from?: components["schemas"]["Network"];
             coin_to: components["schemas"]["Coin"];
-            network_to: components["schemas"]["Network"];
+            network_to?: components["schemas"]["Network"];
+            rate_type: components["schemas"]["RateType"];
             /**
              * @description Amount of `coin_from` that the user will send: a number of at most 40 characters. An
              *     exponent must lie between -30 and 30.
              */
-            amount_from: number;
+            amount_from?: number;
+            /**
+             * @description Amount of `coin_to` that the user is to receive at least: a number of at most 40
+             *     characters. An exponent must lie between -30 and 30.
+             */
+            amount_to?: number;
+            /**
+             * @description `true` quotes the nearest limit for an amount outside the limits. Send a balance as
+             *     `amount_from` to quote the most that it can exchange.
+             */
+            clamp?: boolean;
+            markup_bps?: components["schemas"]["MarkupBps"];
+            country?: components["schemas"]["Country"];
+        } & (unknown | unknown);
+        /**
+         * @description How the amounts come about, in units of `coin_to` with at most 18 decimals. `gross` −
+         *     `service_fee` − `partner_markup` − `network_fee` − `rounding` = `amount_to`, exactly.
+         */
+        QuoteParts: {
+            /** @description Price before fees for each unit of `coin_from`. */
+            mid: number;
+            /** @description `amount_from` at the price before fees. */
+            gross: number;
+            /** @description Our fee. */
+            service_fee: number;
+            /** @description Your share. */
+            partner_markup: number;
+            /** @description Fee of the payout's network. */
+            network_fee: number;
+            /** @description What rounding down to the decimals of `coin_to` takes. */
+            rounding: number;
+        };
+        /** @description A quote that binds until `expires_at`. */
+        BindingQuote: {
+            /** @description Names the quote in `POST /partner/orders`. Treat it as opaque text. */
+            quote_id: string;
+            /**
+             * @description `open` can be used for an order. The time of `expired` is over. `used` has an order.
+             * @enum {string}
+             */
+            state: "open" | "expired" | "used";
+            /**
+             * Format: uuid
+             * @description The order that used the quote; null while there is none.
+             */
+            order_id: string | null;
+            coin_from: components["schemas"]["Coin"];
+            network_from: components["schemas"]["Network"];
+            coin_to: components["schemas"]["Coin"];
+            network_to: components["schemas"]["Network"];
             rate_type: components["schemas"]["RateType"];
+            /**
+             * @description Whose amount was asked for.
+             * @enum {string}
+             */
+            side: "from" | "to";
+            /** @description A limit took the place of the amount that was sent. */
+            clamped: boolean;
+            /** @description Amount to be deposited. */
+            amount_from: number;
+            /** @description Amount to be paid out. */
+            amount_to: number;
+            /**
+             * @description Units of `coin_to` paid out for each unit of `coin_from`. `amount_to` is `amount_from ×
+             *     rate`, rounded down to the decimals of `coin_to`.
+             */
+            rate: number;
+            parts: components["schemas"]["QuoteParts"];
+            limits: components["schemas"]["PairLimits"];
+            /**
+             * Format: date-time
+             * @description When the quote was made.
+             */
+            issued_at: string;
+            /**
+             * Format: date-time
+             * @description Until when it binds.
+             */
+            expires_at: string;
+        };
+        /**
+         * @description Your choices for the cases that have more than one good answer. They are kept with the
+         *     order. The first value of each is the default.
+         */
+        OrderPolicy: {
+            /**
+             * @description For a deposit after the order expired.
+             * @enum {string}
+             */
+            on_late?: "refund" | "market" | "ask";
+            /**
+             * @description For a smaller deposit that is at or above the minimum.
+             * @enum {string}
+             */
+            on_underpaid?: "exchange" | "refund" | "ask";
+            /**
+             * @description For a larger deposit.
+             * @enum {string}
+             */
+            on_overpaid?: "refund_excess" | "refund_all" | "ask";
+            /**
+             * @description When the payout would fall below `min_amount_to`.
+             * @enum {string}
+             */
+            on_price_moved?: "refund" | "ask";
+        };
+        /** @description The pair, the amount and the addresses of a new order. */
+        CreateOrder: {
+            coin_from?: components["schemas"]["Coin"];
+            network_from?: components["schemas"]["Network"];
+            coin_to?: components["schemas"]["Coin"];
+            network_to?: components["schemas"]["Network"];
+            /**
+             * @description Amount of `coin_from` that the user will send: a number of at most 40 characters. An
+             *     exponent must lie between -30 and 30.
+             */
+            amount_from?: number;
+            rate_type?: components["schemas"]["RateType"];
             /** @description Address on `network_to` that receives the payout. */
             recipient_address: string;
             /** @description Memo or tag of the recipient, for networks that have one. */
@@ -237,6 +421,25 @@ export type components = {
             refund_address?: string;
             /** @description Memo or tag of the refund address, for networks that have one. */
             refund_address_tag?: string;
+            /** @description A quote of `POST /partner/quotes`. Members that repeat the quote must agree with it. */
+            quote_id?: string;
+            /** @description Your own name of the order: visible ASCII, unique among your orders for ever. */
+            external_id?: string;
+            /**
+             * @description Notes of your own, kept with the order: at most 20 keys of 40 characters with values of
+             *     500, and 4 KiB together.
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            markup_bps?: components["schemas"]["MarkupBps"];
+            /**
+             * @description The smallest payout that the user accepts, in `coin_to`. The order is refused when it
+             *     would pay out less.
+             */
+            min_amount_to?: number;
+            policy?: components["schemas"]["OrderPolicy"];
+            country?: components["schemas"]["Country"];
         };
         /** @description An exchange order. */
         Order: {
@@ -311,6 +514,12 @@ export type components = {
             min_amount?: number;
             /** @description The pair's maximum, when an amount is outside the limits. */
             max_amount?: number;
+            limits?: components["schemas"]["PairLimits"];
+            /**
+             * Format: uuid
+             * @description The order that already has the quote or the external id.
+             */
+            order_id?: string;
             /** @description Every fault, when more than one thing is wrong. */
             errors?: components["schemas"]["Fault"][];
         };
@@ -402,7 +611,10 @@ export type components = {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description A request with the same idempotency key is still under way. */
+        /**
+         * @description A request with the same idempotency key is still under way, or an order already has the
+         *     quote or the external id.
+         */
         Conflict: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -674,6 +886,106 @@ export interface operations {
             408: components["responses"]["RequestTimeout"];
             417: components["responses"]["ExpectationFailed"];
             422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createQuote: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
+                 *     The key of the HMAC is the secret: the part of the API key after the dot.
+                 *     Verified when present. A signature that does not match is answered with 401.
+                 */
+                "X-Signature"?: components["parameters"]["Signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 16 KiB of JSON in UTF-8, not compressed. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateQuote"];
+            };
+        };
+        responses: {
+            /** @description The quote. */
+            201: {
+                headers: {
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BindingQuote"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getQuote: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
+                 *     The key of the HMAC is the secret: the part of the API key after the dot.
+                 *     Verified when present. A signature that does not match is answered with 401.
+                 */
+                "X-Signature"?: components["parameters"]["Signature"];
+            };
+            path: {
+                /** @description The `quote_id` of an earlier answer. */
+                quote_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The quote with its present state. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BindingQuote"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalServerError"];

@@ -63,8 +63,8 @@ export class OrderBatches {
   #batcherOf(statement: Prepared): Batcher<CreateRow, CreateOutcome | null> {
     return new Batcher({
       bounds: createBounds,
-      sizeOf: ({ body }) => String(body).length,
-      keyOf: ({ partner, repeatKey }) => (repeatKey === null ? null : `${partner} ${repeatKey}`),
+      sizeOf: ({ body, metadata }) => String(body).length + String(metadata ?? '').length,
+      keyOf: ownKey,
       run: async (rows) => {
         const outcomes = inOrder(rows, await this.#statements.runRows<CreateOutcome>(statement, rows));
         if (rows.length === 1) return outcomes;
@@ -90,10 +90,20 @@ function inOrder<Row>(items: readonly unknown[], rows: readonly Numbered<Row>[])
 }
 
 /**
+ * What a create shares with no other. Of two such creates in one batch the second would undo the
+ * first.
+ */
+function ownKey({ partner, repeatKey, quoteNonce, externalId }: CreateRow): string | null {
+  const own = repeatKey ?? (quoteNonce instanceof Buffer ? quoteNonce.toString('hex') : externalId);
+  return own === null || own === undefined ? null : `${partner} ${own}`;
+}
+
+/**
  * Whether a create met nothing but the fixed caps. Alone it may fit, as the orders of one partner
  * in one batch are admitted together or not at all.
  */
 function lacksOnlyRoom(outcome: CreateOutcome): boolean {
-  const { live, active, ownRecipient, ownRefund, earlierOrder, hasRoom } = outcome;
-  return live && active && !ownRecipient && !ownRefund && !earlierOrder && !hasRoom;
+  const { live, active, ownRecipient, ownRefund, earlierOrder, quoteOrder, externalOrder, hasRoom } = outcome;
+  const isRefused = ownRecipient || ownRefund || earlierOrder || quoteOrder || externalOrder;
+  return live && active && !isRefused && !hasRoom;
 }

@@ -9,10 +9,13 @@ import type { Currency } from '../currencies/currency.entity.ts';
 import { brokenConstraint, sqlState } from '../db/database.ts';
 import { PreparedStatements } from '../db/prepared.ts';
 import { AppError, errorFromFaults, type FieldFault } from '../errors.ts';
-import { type Big, formatDecimal } from '../money.ts';
+import { Big, formatDecimal } from '../money.ts';
 import type { Caller } from '../partners/authenticator.ts';
+import { type BindingQuotes, invalidQuote, type OpenedQuote } from '../rates/binding-quotes.ts';
+import { feeWithMarkup } from '../rates/binding-terms.ts';
 import type { RateType } from '../rates/quote.ts';
-import { amountFault, type Quote, type RateService } from '../rates/rate-service.ts';
+import type { QuoteToken } from '../rates/quote-token.ts';
+import { amountFault, type Pair, type Quote, type RateService } from '../rates/rate-service.ts';
 import { annotate } from '../telemetry/tracing.ts';
 import { IdempotencyKey } from './idempotency-key.entity.ts';
 import type { FixedHeadroom, OpenOrders, OrderHeadroom } from './open-orders.ts';
@@ -23,22 +26,44 @@ import {
   createStatement,
   type OrderView,
   ownDestinations,
+  termsOrders,
 } from './order-statements.ts';
+import {
+  minAmountToFault,
+  mismatches,
+  optionFaults,
+  type QuotedMembers,
+  type TakenBy,
+  type TermsRow,
+  takenError,
+  termsRow,
+} from './order-terms.ts';
 import { orderNamed, randomShortId } from './short-id.ts';
 
+/** The destinations of an order. */
+interface Destinations {
+  readonly recipientAddress: string;
+  readonly recipientAddressTag: string | null;
+  readonly refundAddress: string | null;
+  readonly refundAddressTag: string | null;
+}
+
 /** A partner's request for an order. */
-export interface CreateOrder {
+export interface PlainOrder extends Destinations {
   readonly coinFrom: string;
   readonly networkFrom: string;
   readonly coinTo: string;
   readonly networkTo: string;
   readonly amountFrom: Big;
   readonly rateType: RateType;
-  readonly recipientAddress: string;
-  readonly recipientAddressTag: string | null;
-  readonly refundAddress: string | null;
-  readonly refundAddressTag: string | null;
 }
+
+/** A request with optional members. Where it names a quote, the quote says what is undefined. */
+export interface OrderWithOptions extends Destinations, QuotedMembers {
+  readonly rateType: RateType | undefined;
+}
+
+export type CreateOrder = (PlainOrder & { readonly options?: null }) | OrderWithOptions;
 
 /** Makes a create repeatable: the partner's idempotency key, and a hash of the whole request. */
 export interface IdempotentCreate {
@@ -60,8 +85,11 @@ export interface OrderServiceOptions {
   readonly rates: RateService;
   readonly addresses: DepositAddresses;
   readonly openOrders: OpenOrders;
+  readonly quotes: BindingQuotes;
   readonly depositWindowSec: number;
   readonly shortIdPrefix: string;
+  /** Told of each fixed quote that became an order, and how much it gives more than the market. */
+  readonly onQuoteUsed?: (partnerId: string, adverseBps: number) => void;
   readonly onBatch?: OnBatch;
 }
 
@@ -84,6 +112,14 @@ interface Plan {
   readonly quote: Quote;
   readonly recipient: Destination;
   readonly refund: Destination | null;
+  readonly terms: TermsRow | null;
+  readonly adverseBps: number | null;
+}
+
+/** What the optional members of a create add to its draft. */
+interface Extension {
+  readonly terms: TermsRow;
+  readonly adverseBps: number | null;
 }
 
 /** A plan that may be incomplete. The create is refused when there are faults. */
@@ -94,7 +130,12 @@ interface Draft {
   readonly faults: readonly FieldFault[];
   /** The error of the quote, when there is no quote. */
   readonly quoteError: AppError | null;
+  /** Null for a create without optional members. */
+  readonly extension: Extension | null;
 }
+
+/** The quote of a create, or why there is none. */
+type Pricing = { readonly quote: Quote } | { readonly error: AppError };
 
 interface Admitted extends Plan {
   readonly fixedRoom: FixedHeadroom | null;
@@ -123,6 +164,7 @@ export class OrderService {
    * @throws AppError 422 naming every fault, or that the partner's caps are reached.
    * @throws AppError 401 or 403 when the key or the partner was ended meanwhile.
    * @throws AppError 409 while another create with the same idempotency key is in progress.
+   * @throws AppError 409 when another order has the same quote or external id.
    * @throws AppError 503 when no deposit address is ready.
    */
   async create(
@@ -135,22 +177,24 @@ export class OrderService {
     let plan: Plan;
     let room: OrderHeadroom;
     try {
-      const draft = this.#draft(input, caller);
-      const { quote, recipient, refund, faults } = draft;
+      const draft = input.options ? await this.#extendedDraft(input, caller) : this.#draft(input, caller);
+      const { quote, recipient, refund, faults, extension } = draft;
       if (faults.length > 0 || !quote || !recipient) throw await this.#refusalOf(draft);
-      plan = { quote, recipient, refund };
+      plan = { quote, recipient, refund, terms: extension?.terms ?? null, adverseBps: extension?.adverseBps ?? null };
       room = await openOrders.room(caller.partner, plan.quote, repeatable?.key ?? null);
     } catch (error) {
       // A stored answer is repeated even if the request would now be refused.
       const earlier = repeatable && (await this.#earlier(caller, repeatable));
       if (earlier) return earlier;
       if (repeatable && openOrders.isPending(caller.partner, repeatable.key)) throw inFlight(error);
-      throw error;
+      // A second use names the first order even if the request would now be refused.
+      throw (await this.#takenBy(input, caller)) ?? error;
     }
     let isTaken = false;
     try {
       const created = await this.#draw({ ...plan, fixedRoom: room.fixed }, caller, repeatable, write);
       isTaken = !created.replayed;
+      if (isTaken && plan.adverseBps !== null) this.#options.onQuoteUsed?.(caller.partner.id, plan.adverseBps);
       return created;
     } finally {
       room.close(isTaken);
@@ -159,7 +203,7 @@ export class OrderService {
 
   /** Lists every fault that `create` would refuse in the members of a request. Null without one. */
   async refusal(input: CreateOrder, caller: Caller): Promise<AppError | null> {
-    const draft = this.#draft(input, caller);
+    const draft = input.options ? await this.#extendedDraft(input, caller) : this.#draft(input, caller);
     const own = await this.#ownAddressFaults(draft);
     return draft.faults.length + own.length > 0 ? refusalOf(draft, own) : null;
   }
@@ -202,11 +246,66 @@ export class OrderService {
     }
   }
 
+  /** Finds the order that used a quote of the partner. Null for an open quote. */
+  async orderOfQuote({ partnerId, nonce }: QuoteToken): Promise<string | null> {
+    const { quoteOrder = null } = await this.#taken(partnerId, Buffer.from(nonce, 'hex'), null);
+    return quoteOrder;
+  }
+
+  /**
+   * Decides a create with optional members. A quote fills in what the request leaves out, and
+   * replaces the market's terms.
+   */
+  async #extendedDraft(input: OrderWithOptions, caller: Caller): Promise<Draft> {
+    const { quotes } = this.#options;
+    const { options } = input;
+    const { quoteId } = options;
+    const markupBps = options.markupBps ?? 0;
+    const faults = [...quotes.optionFaults({ markupBps, country: options.country }), ...optionFaults(options)];
+    const quoted = quoteId === null ? null : quotes.open(quoteId, caller.partner.id);
+    const unreadable = quoteId !== null && !quoted ? invalidQuote() : null;
+    if (quoted) faults.push(...mismatches(input, quoted));
+    const whole = completed(input, quoted);
+    if (!whole) {
+      return { ...nothing, faults: [...faults, ...(unreadable?.extras.faults ?? [])], quoteError: unreadable };
+    }
+    let pricing: Pricing | null = unreadable && { error: unreadable };
+    let adverseBps: number | null = null;
+    if (quoted) {
+      try {
+        const honoured = await quotes.honour(quoted);
+        adverseBps = honoured.adverseBps;
+        pricing = { quote: honoured.quote };
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error;
+        pricing = { error };
+      }
+    }
+    const draft = this.#draft(whole, caller, markupBps, pricing);
+    const tooSmall = draft.quote && minAmountToFault(options, draft.quote);
+    const terms = termsRow(options, quoted);
+    const all = [...faults, ...draft.faults, ...(tooSmall ? [tooSmall] : [])];
+    return { ...draft, faults: all, extension: { terms, adverseBps } };
+  }
+
+  /** The refusal of a create whose quote or external id an order already has. Null without one. */
+  async #takenBy({ options }: CreateOrder, { partner }: Caller): Promise<AppError | null> {
+    const quoted = options?.quoteId ? this.#options.quotes.open(options.quoteId, partner.id) : null;
+    const externalId = options?.externalId ?? null;
+    if (!quoted && externalId === null) return null;
+    return takenError(await this.#taken(partner.id, quoted && Buffer.from(quoted.token.nonce, 'hex'), externalId));
+  }
+
+  async #taken(partner: string, quoteNonce: Buffer | null, externalId: string | null): Promise<TakenBy> {
+    const [taken] = await this.#statements.run<TakenBy>(termsOrders, { partner, quoteNonce, externalId });
+    return taken ?? {};
+  }
+
   /**
    * Decides everything that needs no database: the quote and both addresses. Collects all faults. A
    * check that an earlier fault makes impossible is skipped; all others run.
    */
-  #draft(input: CreateOrder, caller: Caller): Draft {
+  #draft(input: PlainOrder, caller: Caller, markupBps = 0, pricing: Pricing | null = null): Draft {
     const { rates } = this.#options;
     const faults: FieldFault[] = [];
     const { pair, from, to } = rates.sides(input, faults);
@@ -214,8 +313,7 @@ export class OrderService {
     let quoteError: AppError | null = null;
     if (pair) {
       try {
-        const pricing = rates.pricing(caller.partner);
-        quote = rates.quotePair(pair, input.rateType, input.amountFrom, pricing, 'amount_from');
+        quote = pricing ? pricedBy(pricing) : this.#marketQuote(pair, input, caller, markupBps);
       } catch (error) {
         if (!(error instanceof AppError)) throw error;
         quoteError = error;
@@ -239,7 +337,15 @@ export class OrderService {
       const detail = 'refund_address_tag needs a refund_address';
       faults.push({ field: 'refund_address_tag', kind: 'invalid_tag', detail });
     }
-    return { quote, recipient, refund, faults, quoteError };
+    return { quote, recipient, refund, faults, quoteError, extension: null };
+  }
+
+  /** The quote of a create without a binding quote, with the partner's markup in the fee. */
+  #marketQuote(pair: Pair, { rateType, amountFrom }: PlainOrder, { partner }: Caller, markupBps: number): Quote {
+    const { rates } = this.#options;
+    const { float, fixed } = rates.pricing(partner);
+    const pricing = { float: feeWithMarkup(float, markupBps), fixed: feeWithMarkup(fixed, markupBps) };
+    return rates.quotePair(pair, rateType, amountFrom, pricing, 'amount_from');
   }
 
   async #refusalOf(draft: Draft): Promise<AppError> {
@@ -280,7 +386,13 @@ export class OrderService {
           const winner = await this.#earlier(caller, repeatable);
           if (winner) return winner;
         }
-        if (repeatable && sqlState(error) === lockNotAvailable) throw inFlight(error);
+        if (plan.terms && constraint?.startsWith('order_terms_')) {
+          const { quoteNonce, externalId } = plan.terms;
+          const earlier = repeatable && (await this.#earlier(caller, repeatable));
+          if (earlier) return earlier;
+          throw takenError(await this.#taken(caller.partner.id, quoteNonce, externalId)) ?? error;
+        }
+        if ((repeatable || plan.terms) && sqlState(error) === lockNotAvailable) throw inFlight(error);
         throw error;
       }
     }
@@ -325,10 +437,10 @@ export class OrderService {
     repeatable: IdempotentCreate | null,
     write: (order: OrderView) => string,
   ): Promise<CreatedOrder> {
-    const { quote, recipient, refund, fixedRoom } = admitted;
+    const { quote, recipient, refund, terms, fixedRoom } = admitted;
     const order = this.#view(admitted, place);
     const body = write(order);
-    const statement = createStatement(place.address === null, repeatable !== null);
+    const statement = createStatement(place.address === null, repeatable !== null, terms !== null);
     const outcome = await this.#batches.create(statement, {
       keyId: caller.keyId,
       partner: caller.partner.id,
@@ -367,6 +479,7 @@ export class OrderService {
       fingerprint: repeatable?.fingerprint ?? null,
       body,
       ...(fixedRoom ?? noFixedRoom),
+      ...terms,
     });
     if (!outcome?.live) throw new AppError('unauthorized', 'this API key has been revoked or has expired');
     if (!outcome.active) throw partnerInactive();
@@ -374,6 +487,8 @@ export class OrderService {
     if (repeatable && earlierOrder && earlierFingerprint && earlierBody) {
       return replay(repeatable, { orderId: earlierOrder, fingerprint: earlierFingerprint, body: earlierBody });
     }
+    const taken = takenError(outcome);
+    if (taken) throw taken;
     const faults = ownAddressFaults({ ownRecipient, ownRefund });
     if (faults.length > 0) throw errorFromFaults(faults);
     if (!outcome.hasRoom && fixedRoom) throw fixedExposure(fixedRoom);
@@ -440,6 +555,33 @@ function ownAddress(field: string): FieldFault {
 function refusalOf({ faults, quoteError }: Draft, more: readonly FieldFault[]): AppError {
   if (quoteError && faults.length + more.length === 1) return quoteError;
   return errorFromFaults([...faults, ...more], quoteError?.extras);
+}
+
+/** A draft of which nothing is known but its faults. */
+const nothing: Draft = {
+  quote: null,
+  recipient: null,
+  refund: null,
+  faults: [],
+  quoteError: null,
+  extension: null,
+};
+
+function pricedBy(pricing: Pricing): Quote {
+  if ('error' in pricing) throw pricing.error;
+  return pricing.quote;
+}
+
+/** The request with what its quote says. Null when it names no pair, which only a quote may do. */
+function completed(input: OrderWithOptions, quoted: OpenedQuote | null): PlainOrder | null {
+  const coinFrom = input.coinFrom ?? quoted?.from.coin;
+  const networkFrom = input.networkFrom ?? quoted?.from.network;
+  const coinTo = input.coinTo ?? quoted?.to.coin;
+  const networkTo = input.networkTo ?? quoted?.to.network;
+  const amountFrom = input.amountFrom ?? (quoted && new Big(quoted.token.amountFrom));
+  const rateType = input.rateType ?? quoted?.token.rateType;
+  const isWhole = coinFrom && networkFrom && coinTo && networkTo && amountFrom && rateType;
+  return isWhole ? { ...input, coinFrom, networkFrom, coinTo, networkTo, amountFrom, rateType } : null;
 }
 
 /** The known part of a destination's place. The currency is null where only the coin is unknown. */

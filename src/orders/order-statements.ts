@@ -77,6 +77,9 @@ export interface CreateOutcome {
   readonly earlierOrder?: string | null;
   readonly earlierFingerprint?: Buffer | null;
   readonly earlierBody?: string | null;
+  /** Orders that have the quote or the external id of this create. Nothing was made then. */
+  readonly quoteOrder?: string | null;
+  readonly externalOrder?: string | null;
   /** Whether the order fits the partner's fixed caps. Also false after another refusal. */
   readonly hasRoom: boolean;
   /** The order's deposit address. Null when nothing was made. */
@@ -151,6 +154,52 @@ const repeatable: Repetition = {
 };
 
 const plain: Repetition = { given: {}, columns: '', names: '', join: '', isFirst: '', answer: '' };
+
+/**
+ * The parts of a create with terms of its own: it looks for the order that has the same quote or
+ * external id, and stores its terms. The terms are stored in one order, as two batches may share a
+ * quote.
+ */
+const withTerms: Repetition = {
+  given: {
+    externalId: 'text',
+    quoteNonce: 'bytea',
+    markupBps: 'integer',
+    minAmountTo: 'numeric',
+    policy: 'jsonb',
+    metadata: 'jsonb',
+  },
+  columns: ', q.order_id as "quoteOrder", x.order_id as "externalOrder"',
+  names: ', j."quoteOrder", j."externalOrder"',
+  join: `left join order_terms q on q.partner_id = p.id and q.quote_nonce = asked.quote_nonce
+    left join order_terms x on x.partner_id = p.id and x.external_id = asked.external_id`,
+  isFirst: 'and "quoteOrder" is null and "externalOrder" is null',
+  answer: `, terms as (
+  insert into order_terms (order_id, partner_id, external_id, quote_nonce, markup_bps, min_amount_to, policy, metadata)
+  select a.id, a.partner, a.external_id, a.quote_nonce, a.markup_bps, a.min_amount_to, a.policy, a.metadata
+    from admitted a join taken using (n)
+   order by a.partner, a.quote_nonce, a.external_id
+)`,
+};
+
+/** A create that is repeatable and has terms of its own. */
+const repeatableWithTerms: Repetition = {
+  given: { ...repeatable.given, ...withTerms.given },
+  columns: repeatable.columns + withTerms.columns,
+  names: repeatable.names + withTerms.names,
+  join: `${repeatable.join} ${withTerms.join}`,
+  isFirst: `${repeatable.isFirst} ${withTerms.isFirst}`,
+  answer: repeatable.answer + withTerms.answer,
+};
+
+/** Finds the orders that have a quote or an external id of a partner. */
+export const termsOrders = prepared(
+  'order_terms_orders',
+  `select (select order_id from order_terms where partner_id = :partner::uuid and quote_nonce = :quoteNonce::bytea)
+            as "quoteOrder",
+          (select order_id from order_terms where partner_id = :partner::uuid and external_id = :externalId::text)
+            as "externalOrder"`,
+);
 
 /**
  * Counts fixed-rate orders against their partner's hourly and daily caps. Float orders have no slot
@@ -271,13 +320,27 @@ select j.n::int, j.live, j.active, j."ownRecipient", j."ownRefund"${names},
   );
 }
 
-/** Picks the statement: pooled or derived address, with or without idempotency key. */
-export function createStatement(isPooled: boolean, isRepeatable: boolean): Prepared {
-  if (isPooled) return isRepeatable ? repeatablePooled : plainPooled;
-  return isRepeatable ? repeatableNew : plainNew;
+/** Picks the statement: pooled or derived address, with or without idempotency key and terms. */
+export function createStatement(isPooled: boolean, isRepeatable: boolean, hasTerms = false): Prepared {
+  const { plain, terms } = isPooled ? statements.pooled : statements.derived;
+  const { once, repeated } = hasTerms ? terms : plain;
+  return isRepeatable ? repeated : once;
 }
 
-const plainNew = createOrders('order_create', newAddress, plain);
-const plainPooled = createOrders('order_create_pooled', pooledAddress, plain);
-const repeatableNew = createOrders('order_create_repeatable', newAddress, repeatable);
-const repeatablePooled = createOrders('order_create_pooled_repeatable', pooledAddress, repeatable);
+const statements = {
+  derived: statementsOf('order_create', newAddress),
+  pooled: statementsOf('order_create_pooled', pooledAddress),
+};
+
+function statementsOf(name: string, taking: Taking) {
+  return {
+    plain: {
+      once: createOrders(name, taking, plain),
+      repeated: createOrders(`${name}_repeatable`, taking, repeatable),
+    },
+    terms: {
+      once: createOrders(`${name}_terms`, taking, withTerms),
+      repeated: createOrders(`${name}_terms_repeatable`, taking, repeatableWithTerms),
+    },
+  };
+}

@@ -69,6 +69,9 @@ interface PepperKey {
   readonly key: KeyObject;
 }
 
+/** A key that was derived from the pepper of this version. */
+export type DerivedKey = PepperKey;
+
 /** Compared with the key of an unknown id, so that it costs the same time. */
 const nobodysMac = Buffer.alloc(32);
 
@@ -125,6 +128,17 @@ export class KeyHasher {
         createHmac('sha256', pepper.key).update('pepper fingerprint').digest('hex').slice(0, 32),
       ]),
     );
+  }
+
+  /**
+   * A key for another purpose from each pepper, newest first. A derived key reveals nothing about
+   * its pepper, and changes with it.
+   */
+  derivedKeys(purpose: string): readonly DerivedKey[] {
+    return [...this.#byVersion.values()].map(({ version, key }) => ({
+      version,
+      key: createSecretKey(createHmac('sha256', key).update(`derived key: ${purpose}`).digest()),
+    }));
   }
 
   #mac(pepper: PepperKey, key: ParsedKey): Buffer {

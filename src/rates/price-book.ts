@@ -16,7 +16,7 @@ interface BookedPrice {
 /** The prices of a hold window, the same in all processes. */
 interface HoldWindow {
   readonly startsAtMs: number;
-  /** The regular end, a multiple of the hold. An early next window ends this one sooner. */
+  /** The regular end, a multiple of the window. An early next window ends this one sooner. */
   readonly endsAtMs: number;
   readonly fixed: ReadonlyMap<string, Big>;
   readonly reference: ReadonlyMap<string, Big>;
@@ -31,6 +31,16 @@ interface HeldDepth {
   readonly atMs: number;
 }
 
+/** The prices of a window for one pair, to which a quote is bound. */
+export interface BoundPrices {
+  /** The start of the window, in milliseconds since 1970. It names the window in the database. */
+  readonly windowMs: number;
+  readonly prices: PricePair;
+  /** For limits. */
+  readonly reference: PricePair;
+  readonly mostUsd: Big | 'unlimited';
+}
+
 /** `live` for float quotes, `fixed` for fixed quotes, `reference` for limits. */
 export type PriceView = 'live' | 'fixed' | 'reference';
 
@@ -40,6 +50,8 @@ export type PriceView = 'live' | 'fixed' | 'reference';
 const referenceBand = new Big('0.1');
 /** A price that jumps by more than this factor within its allowed age is refused. */
 const largestJump = new Big('3');
+/** Earlier windows that are remembered for the quotes bound to them. */
+const rememberedWindows = 100;
 /** Pairs whose stand to the market is remembered. */
 const rememberedPairs = 10_000;
 
@@ -63,7 +75,7 @@ export interface PriceBookOptions {
   readonly windows: PriceWindows;
   readonly refreshSec: number;
   readonly maxAgeSec: number;
-  readonly fixedHoldSec: number;
+  readonly fixedWindowSec: number;
   /** A fraction. A held price is not quoted once the live price of the pair is farther away. */
   readonly fixedMaxDrift: string;
   /** Set when trades run on order books. When absent, depth limits nothing. */
@@ -106,6 +118,7 @@ export class PriceBook {
   #overrides = new Map<string, PriceOverride>();
   /** The present window and, shortly before it begins, the next. */
   #windows: readonly HoldWindow[] = [];
+  readonly #earlier = new LRUCache<number, HoldWindow>({ max: rememberedWindows });
   #refreshing: Repeated | undefined;
 
   constructor(options: PriceBookOptions) {
@@ -202,21 +215,66 @@ export class PriceBook {
    * where no order book is needed. Null while the depth of a coin is unknown or too old.
    */
   mostUsd(coinFrom: string, coinTo: string): Big | 'unlimited' | null {
+    return this.#mostUsdIn(this.#held(), coinFrom, coinTo, this.#options.clock.now().getTime());
+  }
+
+  #mostUsdIn(window: HoldWindow | null, coinFrom: string, coinTo: string, atMs: number): Big | 'unlimited' | null {
     const { venue } = this.#options;
     if (!venue || coinFrom === coinTo) return 'unlimited';
-    const sell = coinFrom === venue.cash ? 'unlimited' : this.#depthOf(coinFrom, 'sell', venue);
-    const buy = coinTo === venue.cash ? 'unlimited' : this.#depthOf(coinTo, 'buy', venue);
+    const depthOf = (coin: string, side: 'buy' | 'sell'): Big | 'unlimited' | null =>
+      coin === venue.cash ? 'unlimited' : this.#depthOf(window?.depth.get(coin), side, venue, atMs);
+    const sell = depthOf(coinFrom, 'sell');
+    const buy = depthOf(coinTo, 'buy');
     if (sell === 'unlimited' || buy === null) return buy;
     if (buy === 'unlimited' || sell === null) return sell;
     return sell.lt(buy) ? sell : buy;
   }
 
-  #depthOf(coin: string, side: 'buy' | 'sell', { depthMaxAgeSec }: VenueRules): Big | null {
-    const { clock, fixedHoldSec } = this.#options;
-    const depth = this.#held()?.depth.get(coin);
+  #depthOf(
+    depth: HeldDepth | undefined,
+    side: 'buy' | 'sell',
+    { depthMaxAgeSec }: VenueRules,
+    atMs: number,
+  ): Big | null {
     // A window keeps for its whole length a depth that was young enough when it was decided.
-    const oldestMs = clock.now().getTime() - (depthMaxAgeSec + fixedHoldSec) * 1000;
+    const oldestMs = atMs - (depthMaxAgeSec + this.#options.fixedWindowSec) * 1000;
     return depth && depth.atMs >= oldestMs ? depth[side] : null;
+  }
+
+  /**
+   * The prices of the present window, to which a fixed quote can be bound. Null when a price is
+   * missing or too old. Null as well when the market has left the window and gives the user less,
+   * and while this process does not know the window of this moment.
+   */
+  binding(coinFrom: string, coinTo: string): BoundPrices | null {
+    const nowMs = this.#options.clock.now().getTime();
+    const held = this.#held();
+    const live = this.#viewed(coinFrom, coinTo, 'live');
+    if (!held || !live || nowMs >= held.endsAtMs) return null;
+    const bound = this.#boundIn(held, coinFrom, coinTo, nowMs);
+    return bound && this.#standing(coinFrom, coinTo, bound.prices, live) !== 'below' ? bound : null;
+  }
+
+  /**
+   * The prices of an earlier window for a pair, from memory or from the database. Null when there
+   * is no such window, or it lacks a coin.
+   */
+  async bindingOf(windowMs: number, coinFrom: string, coinTo: string): Promise<BoundPrices | null> {
+    const known = this.#windows.find(({ startsAtMs }) => startsAtMs === windowMs) ?? this.#earlier.get(windowMs);
+    const found = known && this.#boundIn(known, coinFrom, coinTo, windowMs);
+    if (found) return found;
+    const prices = await this.#options.windows.at(new Date(windowMs));
+    if (!prices) return null;
+    const window = this.#toWindow(windowMs, prices);
+    this.#earlier.set(windowMs, window);
+    return this.#boundIn(window, coinFrom, coinTo, windowMs);
+  }
+
+  #boundIn(window: HoldWindow, coinFrom: string, coinTo: string, atMs: number): BoundPrices | null {
+    const prices = pairIn(window, 'fixed', coinFrom, coinTo);
+    const reference = pairIn(window, 'reference', coinFrom, coinTo);
+    const mostUsd = this.#mostUsdIn(window, coinFrom, coinTo, atMs);
+    return prices && reference && mostUsd !== null ? { windowMs: window.startsAtMs, prices, reference, mostUsd } : null;
   }
 
   /** The market price of a pair, without prices set by hand. Null when a price is too old. */
@@ -295,12 +353,12 @@ export class PriceBook {
    * its prices.
    */
   async #decideWindows(): Promise<void> {
-    const { clock, fixedHoldSec, refreshSec, windows } = this.#options;
+    const { clock, fixedWindowSec, refreshSec, windows } = this.#options;
     const prices = this.#quotable();
     if (prices.size === 0) return;
     const now = clock.now();
     const nowMs = now.getTime();
-    const presentMs = nowMs - (nowMs % (fixedHoldSec * 1000));
+    const presentMs = nowMs - (nowMs % (fixedWindowSec * 1000));
     const newest = await windows.newest(now);
     if (newest && newest.startsAt.getTime() >= presentMs)
       this.#keep(newest.startsAt.getTime(), newest.prices, presentMs);
@@ -321,7 +379,7 @@ export class PriceBook {
       });
       this.#keep(earlyMs, decided, presentMs);
     }
-    const nextMs = presentMs + fixedHoldSec * 1000;
+    const nextMs = presentMs + fixedWindowSec * 1000;
     if (nextMs - nowMs <= refreshSec * 1000) await this.#decideWindow(nextMs, prices, presentMs);
   }
 
@@ -336,9 +394,12 @@ export class PriceBook {
 
   #keep(startsAtMs: number, prices: WindowPrices, presentMs: number): void {
     const others = this.#windows.filter((one) => one.startsAtMs >= presentMs && one.startsAtMs !== startsAtMs);
-    const { fixedHoldSec, venue } = this.#options;
-    const window = toHoldWindow(startsAtMs, fixedHoldSec * 1000, prices, venue?.depthShare ?? '0');
-    this.#windows = [...others, window].sort((a, b) => a.startsAtMs - b.startsAtMs);
+    this.#windows = [...others, this.#toWindow(startsAtMs, prices)].sort((a, b) => a.startsAtMs - b.startsAtMs);
+  }
+
+  #toWindow(startsAtMs: number, prices: WindowPrices): HoldWindow {
+    const { fixedWindowSec, venue } = this.#options;
+    return toHoldWindow(startsAtMs, fixedWindowSec * 1000, prices, venue?.depthShare ?? '0');
   }
 
   /**
@@ -420,6 +481,14 @@ function toHoldWindow(
       Object.entries(depth).map(([coin, { buy, sell, atMs }]) => [coin, { buy: share(buy), sell: share(sell), atMs }]),
     ),
   };
+}
+
+/** Both prices of a pair in a window, with a price set by hand. Null when one is missing. */
+function pairIn(window: HoldWindow, view: 'fixed' | 'reference', coinFrom: string, coinTo: string): PricePair | null {
+  const to = window[view].get(coinTo);
+  const byHand = window.overrides.get(pairKey(coinFrom, coinTo));
+  const from = byHand === undefined ? window[view].get(coinFrom) : to?.times(byHand);
+  return from && to ? { from, to } : null;
 }
 
 function isSamePair(one: PricePair, other: PricePair): boolean {

@@ -34,6 +34,9 @@ export interface PriceWindows {
    */
   newest(until: Date): Promise<SharedWindow | null>;
 
+  /** Reads the window that began at `startsAt`. Null without one. Decided prices never change. */
+  at(startsAt: Date): Promise<WindowPrices | null>;
+
   /**
    * Decides the prices of the window that starts at `startsAt`. The first caller decides; later
    * callers add coins that have no price yet. A window ends the one before it, so that a window may
@@ -45,8 +48,8 @@ export interface PriceWindows {
 }
 
 const columns = 'fixed, reference, overrides, depth';
-/** As long as the longest window. No quote uses an older one. */
-const kept = '1 hour';
+/** Longer than the longest window and the longest hold of a binding quote together. */
+const kept = '2 hours';
 
 /** Shares windows through the database. */
 export class SharedPriceWindows implements PriceWindows {
@@ -65,6 +68,13 @@ export class SharedPriceWindows implements PriceWindows {
     if (!row) return null;
     const { ms, ...prices } = row;
     return { startsAt: new Date(Number.parseInt(String(ms), 10)), prices };
+  }
+
+  async at(startsAt: Date): Promise<WindowPrices | null> {
+    const [row] = await this.#orm.em
+      .fork()
+      .execute<WindowPrices[]>(`select ${columns} from price_window where starts_at = ?`, [startsAt]);
+    return row ?? null;
   }
 
   async decide(startsAt: Date, propose: (last: WindowPrices | null) => WindowPrices): Promise<WindowPrices> {

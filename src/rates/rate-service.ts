@@ -40,14 +40,23 @@ export interface Pair {
   readonly to: Currency;
 }
 
-/** The part of a quote that does not depend on the amount, and its inputs. */
-interface PairQuote {
-  readonly pair: Pair;
+/** The prices from which a pair is quoted. */
+export interface PairPrices {
   readonly prices: PricePair;
+  /** For limits. */
   readonly reference: PricePair;
   readonly mostUsd: Big | 'unlimited';
+}
+
+/** The part of a quote that does not depend on the amount. */
+export interface PairTerms {
+  /** Null when no amount fits. */
   readonly limits: PairLimits | null;
   readonly terms: (amount: Big) => QuoteTerms;
+}
+
+interface PairQuote extends PairTerms, PairPrices {
+  readonly pair: Pair;
 }
 
 /** Cache size. A pair takes one entry for each fee. */
@@ -127,14 +136,14 @@ export class RateService {
     const prices = this.#prices.pair(from.coin, to.coin, rateType === 'fixed' ? 'fixed' : 'live');
     const reference = this.#prices.pair(from.coin, to.coin, 'reference');
     const mostUsd = this.#prices.mostUsd(from.coin, to.coin);
-    if (!prices || !reference || mostUsd === null) throw unavailable(from, to);
-    const { limits, terms } = this.#pairQuote(pair, rateType, feeRate, prices, reference, mostUsd);
-    if (!limits) throw unavailable(from, to);
+    if (!prices || !reference || mostUsd === null) throw unavailable(pair);
+    const { limits, terms } = this.pairTerms(pair, rateType, feeRate, { prices, reference, mostUsd });
+    if (!limits) throw unavailable(pair);
     const { minAmount, maxAmount } = limits;
     const amountFrom = amount ?? minAmount;
     refuseUnfitAmount(amountFrom, from, limits, amountField);
     const { rate, amountTo, serviceFee, networkFee } = terms(amountFrom);
-    if (amountTo.lte(zero) || !isStorable(rate) || !isStorable(amountTo)) throw unavailable(from, to);
+    if (amountTo.lte(zero) || !isStorable(rate) || !isStorable(amountTo)) throw unavailable(pair);
     return {
       from,
       to,
@@ -154,14 +163,7 @@ export class RateService {
   /**
    * Returns the cached part of a quote. Recomputes what depends on a changed catalogue or price.
    */
-  #pairQuote(
-    pair: Pair,
-    rateType: RateType,
-    feeRate: string,
-    prices: PricePair,
-    reference: PricePair,
-    mostUsd: Big | 'unlimited',
-  ): PairQuote {
+  pairTerms(pair: Pair, rateType: RateType, feeRate: string, { prices, reference, mostUsd }: PairPrices): PairTerms {
     const { from, to } = pair;
     const key = `${rateType} ${feeRate} ${from.id} ${to.id}`;
     const known = this.#pairQuotes.get(key);
@@ -212,7 +214,8 @@ export class RateService {
   }
 }
 
-function unavailable(from: Currency, to: Currency): AppError {
+/** The refusal of a pair that cannot be exchanged at present. */
+export function unavailable({ from, to }: Pair): AppError {
   const pair = `${from.coin} on ${from.network} to ${to.coin} on ${to.network}`;
   return new AppError('pair_unavailable', `${pair} is unavailable at present; try again later or choose another pair`);
 }

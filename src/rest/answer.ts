@@ -1,6 +1,6 @@
 import { systemMs } from '../clock.ts';
 import { isDatabaseAway } from '../db/database.ts';
-import { AppError } from '../errors.ts';
+import { AppError, type TwoSidedLimits } from '../errors.ts';
 import { windowSec } from '../limits/limiter.ts';
 import { errorMembers, type Log } from '../log.ts';
 import { jsonNumber } from '../money.ts';
@@ -79,14 +79,23 @@ function toAppError(thrown: unknown): AppError {
 
 /** The error body of the contract, as JSON text. */
 function errorBody(error: AppError, requestId: string): string {
-  const { faults, limits } = error.extras;
+  const { faults, limits, pairLimits, orderId } = error.extras;
   return JSON.stringify({
     detail: error.detail,
     code: error.kind,
     request_id: requestId,
     ...(limits ? { min_amount: jsonNumber(limits.minAmount), max_amount: jsonNumber(limits.maxAmount) } : {}),
+    ...(pairLimits ? { limits: jsonLimits(pairLimits) } : {}),
+    ...(orderId === undefined ? {} : { order_id: orderId }),
     ...(faults && faults.length > 0
       ? { errors: faults.map(({ field, kind, detail }) => ({ field, code: kind, detail })) }
       : {}),
   });
+}
+
+function jsonLimits({ from, to }: TwoSidedLimits): object {
+  return {
+    from: { min: jsonNumber(from.min), max: jsonNumber(from.max) },
+    to: { min: jsonNumber(to.min), max: jsonNumber(to.max) },
+  };
 }

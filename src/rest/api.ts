@@ -71,8 +71,9 @@ function authorize({ scope }: Operation, { caller, authFailure }: Call): void {
   if (!caller.addressAllowed) {
     throw new AppError('address_not_allowed', 'this API key may not be used from your address');
   }
-  if (!caller.scopes.includes(scope)) {
-    throw new AppError('insufficient_scope', `this API key lacks the scope ${scope}`);
+  const accepted = [scope].flat();
+  if (!accepted.some((one) => caller.scopes.includes(one))) {
+    throw new AppError('insufficient_scope', `this API key lacks the scope ${accepted.join(' or ')}`);
   }
 }
 

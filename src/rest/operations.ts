@@ -6,16 +6,17 @@ import { apiRoot, type Body, type OperationId } from './contract.ts';
 
 /** Properties of an operation that are needed before its request is read. */
 export interface OperationRow {
-  /** The scope that a key must have, or `public` when the operation needs no key. */
-  readonly scope: KeyScope | 'public';
+  /** The scopes of which a key must have one, or `public` when the operation needs no key. */
+  readonly scope: KeyScope | readonly KeyScope[] | 'public';
   /**
    * The rate limit that counts its requests.
    * - `assets`: the client's address, separate from its other requests.
    * - `anon`: the partner account when the key is genuine, the client's address otherwise.
    * - `partner`: the partner account.
    * - `orders`: the partner account, and also its limit of new orders.
+   * - `quotes`: the partner account, separate from its other requests.
    */
-  readonly bucket: 'assets' | 'anon' | 'partner' | 'orders';
+  readonly bucket: 'assets' | 'anon' | 'partner' | 'orders' | 'quotes';
   readonly takesBody: boolean;
 }
 
@@ -27,6 +28,8 @@ export const operationRows: {
   getCoinIcon: { scope: 'public', bucket: 'assets', takesBody: false },
   // A key with the scope rates:read gets its partner's quote.
   getRate: { scope: 'public', bucket: 'anon', takesBody: false },
+  createQuote: { scope: ['rates:read', 'orders:create'], bucket: 'quotes', takesBody: true },
+  getQuote: { scope: ['rates:read', 'orders:create'], bucket: 'partner', takesBody: false },
   createOrder: { scope: 'orders:create', bucket: 'orders', takesBody: true },
   getOrder: { scope: 'orders:read', bucket: 'partner', takesBody: false },
   getDocument: { scope: 'public', bucket: 'anon', takesBody: false },

@@ -2,14 +2,13 @@ import { createHash } from 'node:crypto';
 import type { Document } from 'openapi-backend';
 import { AppError } from '../errors.ts';
 import type { components } from '../generated/openapi.ts';
-import { parseDecimal } from '../money.ts';
+import { type Big, parseDecimal } from '../money.ts';
 import type { CreateOrder, IdempotentCreate, OrderService } from '../orders/order-service.ts';
 import type { OrderView } from '../orders/order-statements.ts';
-import type { Caller } from '../partners/authenticator.ts';
+import type { OrderOptions } from '../orders/order-terms.ts';
 import type { ApiRequest, Handler, Refusal } from './api.ts';
-import { missingKey } from './authenticate.ts';
+import { callerOf } from './authenticate.ts';
 import { numberSource } from './body.ts';
-import type { Call } from './call.ts';
 import { apiRoot, type Body, type Json } from './contract.ts';
 import { jsonWriter } from './json-writer.ts';
 
@@ -76,20 +75,56 @@ function orderWriter(document: Document): (order: OrderView) => Json<OrderBody> 
 }
 
 function orderRequest(body: Body<'createOrder'>): CreateOrder {
-  const amountFrom = parseDecimal(numberSource(body, 'amount_from'));
-  if (!amountFrom) throw new Error('parseBody let through a number that is not exact');
-  return {
+  const members = {
     coinFrom: body.coin_from,
     networkFrom: body.network_from,
     coinTo: body.coin_to,
     networkTo: body.network_to,
-    amountFrom,
+    amountFrom: exactly(body, 'amount_from'),
     rateType: body.rate_type,
     recipientAddress: body.recipient_address,
     recipientAddressTag: body.recipient_address_tag ?? null,
     refundAddress: body.refund_address ?? null,
     refundAddressTag: body.refund_address_tag ?? null,
   };
+  const options = orderOptions(body);
+  if (options) return { ...members, options };
+  const { coinFrom, networkFrom, coinTo, networkTo, amountFrom, rateType } = members;
+  const isWhole = coinFrom && networkFrom && coinTo && networkTo && amountFrom && rateType;
+  if (!isWhole) throw new Error('the contract let through an order without a pair');
+  return { ...members, coinFrom, networkFrom, coinTo, networkTo, amountFrom, rateType, options: null };
+}
+
+/** The optional members of a create. Null when it has none of them. */
+function orderOptions(body: Body<'createOrder'>): OrderOptions | null {
+  if (!optionNames.some((name) => body[name] !== undefined)) return null;
+  return {
+    quoteId: body.quote_id ?? null,
+    externalId: body.external_id ?? null,
+    metadata: body.metadata ?? null,
+    markupBps: body.markup_bps ?? null,
+    minAmountTo: exactly(body, 'min_amount_to') ?? null,
+    policy: body.policy ?? null,
+    country: body.country ?? null,
+  };
+}
+
+const optionNames = [
+  'quote_id',
+  'external_id',
+  'metadata',
+  'markup_bps',
+  'min_amount_to',
+  'policy',
+  'country',
+] as const satisfies (keyof Body<'createOrder'>)[];
+
+/** A number of the body with all its digits. Undefined when it is absent. */
+function exactly(body: Body<'createOrder'>, member: 'amount_from' | 'min_amount_to'): Big | undefined {
+  if (body[member] === undefined) return undefined;
+  const amount = parseDecimal(numberSource(body, member));
+  if (!amount) throw new Error('parseBody let through a number that is not exact');
+  return amount;
 }
 
 /**
@@ -105,9 +140,4 @@ function repeatable({ call }: ApiRequest<'createOrder'>): IdempotentCreate | nul
   }
   const fingerprint = createHash('sha256').update(`POST ${apiRoot}/partner/orders\n`).update(call.rawBody).digest();
   return { key, fingerprint };
-}
-
-function callerOf({ caller }: Call): Caller {
-  if (!caller) throw missingKey();
-  return caller;
 }

@@ -8,6 +8,7 @@ import type { Limiter } from '../limits/limiter.ts';
 import type { Log } from '../log.ts';
 import type { OrderService } from '../orders/order-service.ts';
 import type { Authenticator } from '../partners/authenticator.ts';
+import type { BindingQuotes } from '../rates/binding-quotes.ts';
 import type { RateService } from '../rates/rate-service.ts';
 import type { ProcessMetrics } from '../telemetry/process-metrics.ts';
 import { isTracing, span } from '../telemetry/tracing.ts';
@@ -20,6 +21,7 @@ import { getCoinIconHandler, listCurrenciesHandler } from './currencies.ts';
 import { docsAnswer, getDocumentHandler, isDocs } from './docs.ts';
 import { Operations } from './operations.ts';
 import { createOrderHandler, createOrderRefusal, getOrderHandler } from './orders.ts';
+import { createQuoteHandler, createQuoteRefusal, getQuoteHandler } from './quotes.ts';
 import { RateLimit } from './rate-limit.ts';
 import { getRateHandler, getRateRefusal } from './rates.ts';
 
@@ -30,6 +32,7 @@ export interface RestDependencies {
   readonly authenticator: Authenticator;
   readonly catalogue: CurrencyCatalogue;
   readonly rates: RateService;
+  readonly quotes: BindingQuotes;
   readonly orders: OrderService;
   readonly metrics: ProcessMetrics;
 }
@@ -39,17 +42,23 @@ export interface RestDependencies {
  * id, HTTPS, key and limits, contract, handler. Any failure ends in the one error answer.
  */
 export async function createRestListener(dependencies: RestDependencies): Promise<RequestListener> {
-  const { config, log, limiter, authenticator, catalogue, rates, orders, metrics } = dependencies;
+  const { config, log, limiter, authenticator, catalogue, rates, quotes, orders, metrics } = dependencies;
   const document = readContract();
   const handlers = {
     listCurrencies: listCurrenciesHandler(document, catalogue),
     getCoinIcon: getCoinIconHandler(catalogue),
     getRate: getRateHandler(document, rates),
+    createQuote: createQuoteHandler(document, quotes),
+    getQuote: getQuoteHandler(document, quotes, orders),
     createOrder: createOrderHandler(document, orders),
     getOrder: getOrderHandler(document, orders),
     getDocument: getDocumentHandler(document),
   };
-  const refusals = { createOrder: createOrderRefusal(orders), getRate: getRateRefusal(rates) };
+  const refusals = {
+    createOrder: createOrderRefusal(orders),
+    createQuote: createQuoteRefusal(quotes),
+    getRate: getRateRefusal(rates),
+  };
   const operations = await Operations.compile(document);
   const api = createApi(handlers, refusals);
   const rateLimit = new RateLimit(config, limiter, authenticator);

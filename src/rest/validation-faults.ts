@@ -15,6 +15,9 @@ const shapeKeywords: Record<string, ErrorKind> = {
   const: 'unknown_value',
 };
 
+/** Schema keywords about the size of metadata. */
+const metadataSizes = ['maxProperties', 'propertyNames', 'maxLength', 'minLength'];
+
 const typeNames: Record<string, string> = {
   string: 'a string',
   number: 'a number',
@@ -29,7 +32,9 @@ export function faultsOf(errors: readonly ErrorObject[], members: readonly strin
   if (errors.length === 0) return none;
   const faults = new Map<string, FieldFault>();
   for (const error of errors) {
-    const fault = faultOf(error, members);
+    // The errors of a condition and of its alternatives only repeat what the others say.
+    if (error.keyword === 'if' || error.schemaPath.includes('/oneOf/')) continue;
+    const fault = error.keyword === 'oneOf' ? alternativeFault(error) : faultOf(error, members);
     // Only the first fault of a member is kept. The others would repeat it.
     if (!faults.has(fault.field)) faults.set(fault.field, fault);
   }
@@ -37,6 +42,16 @@ export function faultsOf(errors: readonly ErrorObject[], members: readonly strin
 }
 
 const none: readonly FieldFault[] = [];
+
+/** The fault of a body that has none, or several, of the members of which it must have one. */
+function alternativeFault({ schema, params }: ErrorObject): FieldFault {
+  const names = (schema as { required: string[] }[]).flatMap(({ required }) => required);
+  const [first = ''] = names;
+  if (params.passingSchemas === null) {
+    return { field: first, kind: 'missing_field', detail: `${names.join(' or ')} is missing` };
+  }
+  return { field: first, kind: 'invalid_request', detail: `only one of ${names.join(' and ')} can be sent` };
+}
 
 function faultOf(error: ErrorObject, members: readonly string[]): FieldFault {
   const [, place = '', ...rest] = error.instancePath.split('/');
@@ -62,6 +77,11 @@ function faultOf(error: ErrorObject, members: readonly string[]): FieldFault {
   // The body parser makes NaN of a number that it cannot keep exactly.
   if (keyword === 'type' && params.type === 'number' && Number.isNaN(error.data)) {
     return { field, kind: 'invalid_number', detail: `${field} must be ${numberRule}` };
+  }
+  const isMetadata = /^metadata\b/.test(field) && metadataSizes.includes(keyword);
+  if (isMetadata) {
+    const detail = 'metadata must have at most 20 keys of 1 to 40 characters, with values of at most 500';
+    return { field: 'metadata', kind: 'metadata_too_large', detail };
   }
   const kind = shapeKeywords[keyword] ?? (/^amount/.test(field) ? 'invalid_amount' : 'invalid_value');
   return { field, kind, detail: detailOf(error, field, members) };

@@ -86,6 +86,17 @@ export class ProcessMetrics {
     buckets,
     registers: [this.#registry],
   });
+  readonly #quotes = new Histogram({
+    name: 'gateway_quote_adverse_bps',
+    help: 'How much more than the market the fixed quotes gave that became orders, in basis points before fees.',
+    buckets: [-200, -100, -50, -20, -10, -5, 0, 5, 10, 20, 50, 100, 200],
+    registers: [this.#registry],
+  });
+  readonly #brokenQuotes = new Counter({
+    name: 'gateway_quote_breaker_total',
+    help: 'Binding quotes that were refused because their price was five percent from the market.',
+    registers: [this.#registry],
+  });
 
   readonly #slowDerivation = new Gauge({
     name: 'gateway_slow_derivation',
@@ -141,6 +152,15 @@ export class ProcessMetrics {
 
   observeDerivation(isSlow: boolean): void {
     this.#slowDerivation.set(isSlow ? 1 : 0);
+  }
+
+  /** Observes a fixed quote that became an order. */
+  observeQuote(adverseBps: number): void {
+    this.#quotes.observe(adverseBps);
+  }
+
+  countQuoteBreaker(): void {
+    this.#brokenQuotes.inc();
   }
 
   countInsurance(): void {

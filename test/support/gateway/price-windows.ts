@@ -12,6 +12,11 @@ export class PriceWindowsInMemory implements PriceWindows {
     return prices ? { startsAt: new Date(Math.max(...begun)), prices } : null;
   }
 
+  async at(startsAt: Date): Promise<WindowPrices | null> {
+    if (this.isAway) throw new Error('the database is away');
+    return this.decided.get(startsAt.getTime()) ?? null;
+  }
+
   async decide(startsAt: Date, propose: (last: WindowPrices | null) => WindowPrices): Promise<WindowPrices> {
     if (this.isAway) throw new Error('the database is away');
     const known = [...this.decided.keys()].filter((ms) => ms <= startsAt.getTime());

@@ -60,7 +60,7 @@ export async function quotingRates({ clock, source, rows, overrides, venue }: Qu
     windows: new PriceWindowsInMemory(),
     refreshSec: 5,
     maxAgeSec: 60,
-    fixedHoldSec: 60,
+    fixedWindowSec: 60,
     fixedMaxDrift: '0.002',
     ...(overrides ? { overrides } : {}),
     ...(venue ? { venue } : {}),

@@ -185,7 +185,7 @@ describe('ExchangePriceSource', () => {
       windows: new PriceWindowsInMemory(),
       refreshSec: 5,
       maxAgeSec: 60,
-      fixedHoldSec: 60,
+      fixedWindowSec: 60,
       fixedMaxDrift: '0.002',
     });
     answers = { kraken: [ticker('BTC/USD', '100')], binance: [ticker('BTC/USD', '100')] };

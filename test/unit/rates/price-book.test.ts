@@ -30,7 +30,7 @@ function book(clock: TestClock, prices: Record<string, string>, windows = new Pr
       windows,
       refreshSec: 5,
       maxAgeSec: 60,
-      fixedHoldSec: 60,
+      fixedWindowSec: 60,
       fixedMaxDrift: '0.002',
     }),
   };
@@ -280,7 +280,7 @@ describe('a held price that the market leaves', () => {
       windows: new PriceWindowsInMemory(),
       refreshSec: 5,
       maxAgeSec: 60,
-      fixedHoldSec: 60,
+      fixedWindowSec: 60,
       fixedMaxDrift: '0.002',
     });
     await prices.refresh([]);
