@@ -314,7 +314,7 @@ export type components = {
          *     `service_fee` − `partner_markup` − `network_fee` − `rounding` = `amount_to`, exactly.
          */
         QuoteParts: {
-            /** @description Price before fees for each unit of `coin_from`. */
+            /** @description Price of a unit of `coin_from` before fees. */
             mid: number;
             /** @description `amount_from` at the price before fees. */
             gross: number;

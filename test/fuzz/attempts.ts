@@ -45,6 +45,8 @@ const kinds = {
   'another path': 4,
   'a quote': 8,
   'an order': 9,
+  'a binding quote': 6,
+  'an order of a quote': 5,
   'a repetition': 3,
   'a look-up': 10,
   "a stranger's look-up": 4,
@@ -52,6 +54,8 @@ const kinds = {
 } as const;
 
 const createOrder = operationOf('createOrder');
+/** The operations whose requests are made wrong on purpose. */
+const bent = new Set(['createOrder', 'createQuote', 'getRate']);
 
 /** As much of a currency as is needed to exchange it. */
 export interface FuzzCurrency {
@@ -87,6 +91,7 @@ export class Attempts {
   readonly #currencies: readonly FuzzCurrency[];
   readonly #orders: KnownOrder[] = [];
   readonly #quotes: KnownQuote[] = [];
+  readonly #binding: { readonly id: string; readonly to: FuzzCurrency; readonly amountTo: string }[] = [];
   readonly #repeatable: { readonly key: string; readonly raw: string; readonly text: string }[] = [];
 
   constructor(dice: Dice, keys: FuzzKeys, currencies: readonly FuzzCurrency[]) {
@@ -288,6 +293,62 @@ export class Attempts {
         },
       };
     },
+    'a binding quote': () => {
+      const [from, to] = this.#pair();
+      const side = this.#dice.pick(['from', 'to'] as const);
+      const body = {
+        coin_from: from.coin,
+        network_from: from.network,
+        coin_to: to.coin,
+        network_to: to.network,
+        rate_type: this.#dice.pick(['float', 'fixed']),
+        clamp: true,
+        markup_bps: Math.floor(this.#dice.between(0, 501)),
+        [`amount_${side}`]: this.#dice.pick([1, 10, 1_000, 1_000_000]),
+      };
+      return {
+        method: 'POST',
+        path: '/partner/quotes',
+        options: this.#signed({ raw: JSON.stringify(body), headers: this.#key() }),
+        // Some pairs have no amount that fits both coins.
+        expected: [201, 422],
+        check: ({ status, json, text }) => {
+          if (status === 422) {
+            if (json.code !== 'pair_unavailable') throw new Error(`a clamped quote is refused: ${text}`);
+            return;
+          }
+          const parts = ['gross', 'service_fee', 'partner_markup', 'network_fee', 'rounding'];
+          const [gross, ...taken] = parts.map((name) => new Big(exact(text, name)));
+          const left = taken.reduce((sum, part) => sum.minus(part), gross ?? new Big('0'));
+          const amountTo = exact(text, 'amount_to');
+          if (formatDecimal(left) !== amountTo) throw new Error(`the parts do not add up: ${text}`);
+          this.#binding.push({ id: json.quote_id, to, amountTo });
+        },
+      };
+    },
+    'an order of a quote': () => {
+      const quote = this.#binding.pop();
+      if (!quote) return null;
+      const raw = JSON.stringify({ quote_id: quote.id, recipient_address: addressExample(quote.to.network) });
+      return {
+        method: 'POST',
+        path: '/partner/orders',
+        options: this.#signed({ raw, headers: this.#key() }),
+        // The limits of a float quote follow the market.
+        expected: [201, 422],
+        check: ({ status, text, json }) => {
+          if (status === 422) {
+            if (!['amount_below_min', 'amount_above_max', 'pair_unavailable'].includes(json.code)) {
+              throw new Error(`a quote is not honoured: ${text}`);
+            }
+            return;
+          }
+          const isSame = exact(text, 'amount_to_expected') === quote.amountTo;
+          if (json.rate_type === 'fixed' && !isSame) throw new Error(`not the terms of the quote: ${text}`);
+          this.#orders.push({ id: json.id, shortId: json.short_id, text });
+        },
+      };
+    },
     'a repetition': () => {
       const known = this.#repeatable.length > 0 ? this.#dice.pick(this.#repeatable) : null;
       if (!known) return null;
@@ -361,7 +422,7 @@ export class Attempts {
 
   /** One thing of a request that the contract refuses. */
   #misshapen(): Omit<Attempt, 'kind'> {
-    const operation = this.#dice.pick(operations.filter(({ id }) => id === 'createOrder' || id === 'getRate'));
+    const operation = this.#dice.pick(operations.filter(({ id }) => bent.has(id)));
     const { path, options } = this.#shaped(operation);
     if (operation.body) {
       const { text, status } = this.#values.wrong(operation.body);

@@ -7,7 +7,15 @@ export interface Schema {
   readonly allOf?: readonly Schema[];
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
-  readonly additionalProperties?: boolean;
+  /** A schema for members of any name. */
+  readonly additionalProperties?: boolean | Schema;
+  /** Members of which exactly one way must be there. */
+  readonly oneOf?: readonly { readonly required: readonly string[] }[];
+  /** A member without which those of `then` are required. */
+  readonly if?: { readonly not: { readonly required: readonly string[] } };
+  readonly then?: { readonly required: readonly string[] };
+  readonly minimum?: number;
+  readonly maximum?: number;
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly pattern?: string;
@@ -59,7 +67,7 @@ export class SchemaValues {
 
   /** A value that the schema allows, as JSON text. */
   valid(schema: Schema): string {
-    const { allOf, properties, required = [], enum: choices } = schema;
+    const { allOf, enum: choices, minimum = 0, maximum = 100 } = schema;
     if (allOf?.[0]) return this.valid(allOf[0]);
     if (choices) return JSON.stringify(this.#dice.pick(choices));
     switch (this.#typeOf(schema)) {
@@ -67,8 +75,13 @@ export class SchemaValues {
         return this.#number();
       case 'string':
         return JSON.stringify(this.#string(schema));
+      case 'integer':
+        return String(Math.floor(this.#dice.between(minimum, maximum + 1)));
+      case 'boolean':
+        return this.#dice.pick(['true', 'false']);
       case 'object': {
-        const members = Object.entries(properties ?? {}).filter(([name]) => {
+        const required = requiredOf(schema);
+        const members = Object.entries(this.#membersOf(schema)).filter(([name]) => {
           return required.includes(name) || this.#dice.chance(0.5);
         });
         return toObject(members.map(([name, member]) => [name, this.valid(member)]));
@@ -80,7 +93,7 @@ export class SchemaValues {
 
   /** A value that the schema refuses for one reason, as JSON text. */
   wrong(schema: Schema): Wrong {
-    const { allOf, properties, required = [], enum: choices, maxLength, minLength = 0, exclusiveMinimum } = schema;
+    const { allOf, enum: choices, maxLength, minLength = 0, exclusiveMinimum, minimum } = schema;
     if (allOf?.[0]) return this.wrong(allOf[0]);
     const type = this.#typeOf(schema);
     const ways: (() => Wrong)[] = [() => this.#wrongType(type)];
@@ -93,15 +106,21 @@ export class SchemaValues {
       // Well formed, and refused for what it says: another status than for the wrong shape.
       ways.push(() => ({ text: this.#dice.pick(['0', '-1', '-0.000001', '0.0']), status: 422 }));
     }
-    if (type === 'object' && properties) {
-      const whole = (): [string, string][] =>
-        Object.entries(properties).map(([name, member]) => [name, this.valid(member)]);
+    if (type === 'integer' && minimum === 0) ways.push(() => ({ text: '-1', status: 422 }));
+    if (type === 'object' && schema.properties) {
+      // A member that excuses others is left out, so that those others are required.
+      const excuses = schema.if?.not.required ?? [];
+      const members = Object.entries(this.#membersOf(schema)).filter(([name]) => !excuses.includes(name));
+      const required = requiredOf(schema).filter((name) => members.some(([each]) => each === name));
+      const whole = (): [string, string][] => members.map(([name, member]) => [name, this.valid(member)]);
+      if (required.length > 0) {
+        ways.push(() => {
+          const missing = this.#dice.pick(required);
+          return { text: toObject(whole().filter(([name]) => name !== missing)), status: 400 };
+        });
+      }
       ways.push(() => {
-        const missing = this.#dice.pick(required);
-        return { text: toObject(whole().filter(([name]) => name !== missing)), status: 400 };
-      });
-      ways.push(() => {
-        const [name, member] = this.#dice.pick(Object.entries(properties));
+        const [name, member] = this.#dice.pick(members);
         const { text, status } = this.wrong(member);
         return {
           text: toObject(whole().map((each) => (each[0] === name ? [name, text] : each))),
@@ -118,13 +137,23 @@ export class SchemaValues {
     return this.#dice.pick(ways)();
   }
 
+  /** The members that an object may have together, each with its schema. */
+  #membersOf({ properties, additionalProperties, oneOf = [] }: Schema): Readonly<Record<string, Schema>> {
+    if (!properties) return typeof additionalProperties === 'object' ? { note: additionalProperties } : {};
+    const chosen = oneOf.length > 0 ? this.#dice.pick(oneOf).required : [];
+    const others = oneOf.flatMap(({ required }) => required).filter((name) => !chosen.includes(name));
+    return Object.fromEntries(Object.entries(properties).filter(([name]) => !others.includes(name)));
+  }
+
   #typeOf({ type }: Schema): string {
     return typeof type === 'string' ? type : this.#dice.pick(type ?? ['object']);
   }
 
   #wrongType(type: string): Wrong {
     const others = { string: '"text"', number: '1', object: '{}', boolean: 'true', null: 'null', array: '["BTC"]' };
-    const [, text] = this.#dice.pick(Object.entries(others).filter(([each]) => each !== type));
+    const [, text] = this.#dice.pick(
+      Object.entries(others).filter(([each]) => each !== type && !(type === 'integer' && each === 'number')),
+    );
     return { text, status: 400 };
   }
 
@@ -168,6 +197,11 @@ export class SchemaValues {
     const text = Array.from({ length }, () => this.#dice.pick(letters)).join('');
     return `${quote}${text}${quote}`;
   }
+}
+
+/** Every member that an object must have in some case. */
+function requiredOf({ required = [], then, oneOf = [] }: Schema): readonly string[] {
+  return [...required, ...(then?.required ?? []), ...oneOf.flatMap((way) => way.required)];
 }
 
 /** Members as JSON text; a name may be there twice. */
