@@ -9,11 +9,10 @@ import type { Currency } from '../currencies/currency.entity.ts';
 import { brokenConstraint, sqlState } from '../db/database.ts';
 import { PreparedStatements } from '../db/prepared.ts';
 import { AppError, errorFromFaults, type FieldFault } from '../errors.ts';
-import { Big, formatDecimal } from '../money.ts';
+import { formatDecimal } from '../money.ts';
 import type { Caller } from '../partners/authenticator.ts';
-import { type BindingQuotes, invalidQuote, type OpenedQuote } from '../rates/binding-quotes.ts';
+import { type BindingQuotes, invalidQuote } from '../rates/binding-quotes.ts';
 import { feeWithMarkup } from '../rates/binding-terms.ts';
-import type { RateType } from '../rates/quote.ts';
 import type { QuoteToken } from '../rates/quote-token.ts';
 import { amountFault, type Pair, type Quote, type RateService } from '../rates/rate-service.ts';
 import { annotate } from '../telemetry/tracing.ts';
@@ -29,9 +28,13 @@ import {
   termsOrders,
 } from './order-statements.ts';
 import {
+  completed,
+  isWhole,
   minAmountToFault,
   mismatches,
+  type OrderOptions,
   optionFaults,
+  type PairMembers,
   type QuotedMembers,
   type TakenBy,
   type TermsRow,
@@ -49,18 +52,11 @@ interface Destinations {
 }
 
 /** A partner's request for an order. */
-export interface PlainOrder extends Destinations {
-  readonly coinFrom: string;
-  readonly networkFrom: string;
-  readonly coinTo: string;
-  readonly networkTo: string;
-  readonly amountFrom: Big;
-  readonly rateType: RateType;
-}
+export interface PlainOrder extends Destinations, PairMembers {}
 
-/** A request with optional members. Where it names a quote, the quote says what is undefined. */
+/** A request with optional members. One that names a quote may leave out what the quote says. */
 export interface OrderWithOptions extends Destinations, QuotedMembers {
-  readonly rateType: RateType | undefined;
+  readonly options: OrderOptions;
 }
 
 export type CreateOrder = (PlainOrder & { readonly options?: null }) | OrderWithOptions;
@@ -264,9 +260,9 @@ export class OrderService {
     const faults = [...quotes.optionFaults({ markupBps, country: options.country }), ...optionFaults(options)];
     const quoted = quoteId === null ? null : quotes.open(quoteId, caller.partner.id);
     const unreadable = quoteId !== null && !quoted ? invalidQuote() : null;
-    if (quoted) faults.push(...mismatches(input, quoted));
-    const whole = completed(input, quoted);
-    if (!whole) {
+    if (quoted) faults.push(...mismatches(input, options, quoted));
+    const whole = quoted ? completed(input, quoted) : input;
+    if (!isWhole(whole)) {
       return { ...nothing, faults: [...faults, ...(unreadable?.extras.faults ?? [])], quoteError: unreadable };
     }
     let pricing: Pricing | null = unreadable && { error: unreadable };
@@ -570,18 +566,6 @@ const nothing: Draft = {
 function pricedBy(pricing: Pricing): Quote {
   if ('error' in pricing) throw pricing.error;
   return pricing.quote;
-}
-
-/** The request with what its quote says. Null when it names no pair, which only a quote may do. */
-function completed(input: OrderWithOptions, quoted: OpenedQuote | null): PlainOrder | null {
-  const coinFrom = input.coinFrom ?? quoted?.from.coin;
-  const networkFrom = input.networkFrom ?? quoted?.from.network;
-  const coinTo = input.coinTo ?? quoted?.to.coin;
-  const networkTo = input.networkTo ?? quoted?.to.network;
-  const amountFrom = input.amountFrom ?? (quoted && new Big(quoted.token.amountFrom));
-  const rateType = input.rateType ?? quoted?.token.rateType;
-  const isWhole = coinFrom && networkFrom && coinTo && networkTo && amountFrom && rateType;
-  return isWhole ? { ...input, coinFrom, networkFrom, coinTo, networkTo, amountFrom, rateType } : null;
 }
 
 /** The known part of a destination's place. The currency is null where only the coin is unknown. */

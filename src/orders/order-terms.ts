@@ -1,6 +1,7 @@
 import { AppError, type FieldFault } from '../errors.ts';
-import { type Big, formatDecimal } from '../money.ts';
+import { Big, formatDecimal } from '../money.ts';
 import type { OpenedQuote } from '../rates/binding-quotes.ts';
+import type { RateType } from '../rates/quote.ts';
 import { amountFault, type Quote } from '../rates/rate-service.ts';
 
 /** What an order does in cases where more than one answer is right. Absent members: the default. */
@@ -76,20 +77,44 @@ export function minAmountToFault({ minAmountTo }: OrderOptions, quote: Quote): F
   return { field: 'min_amount_to', kind: 'amount_to_below_min', detail };
 }
 
-/** The members of a create that a quote may also say. */
-export interface QuotedMembers {
-  readonly coinFrom: string | undefined;
-  readonly networkFrom: string | undefined;
-  readonly coinTo: string | undefined;
-  readonly networkTo: string | undefined;
-  readonly amountFrom: Big | undefined;
-  readonly rateType: string | undefined;
-  readonly options: OrderOptions;
+/** The members of a create that a quote may say as well. */
+export interface PairMembers {
+  readonly coinFrom: string;
+  readonly networkFrom: string;
+  readonly coinTo: string;
+  readonly networkTo: string;
+  readonly amountFrom: Big;
+  readonly rateType: RateType;
+}
+
+/** The same members of a create that names a quote. */
+export type QuotedMembers = { readonly [Name in keyof PairMembers]: PairMembers[Name] | undefined };
+
+/** Whether no member is left out. */
+export function isWhole<Members extends QuotedMembers>(members: Members): members is Members & PairMembers {
+  const { coinFrom, networkFrom, coinTo, networkTo, amountFrom, rateType } = members;
+  return [coinFrom, networkFrom, coinTo, networkTo, amountFrom, rateType].every((one) => one !== undefined);
+}
+
+/** Fills in what a quote says and the request leaves out. */
+export function completed<Members extends QuotedMembers>(members: Members, { token, from, to }: OpenedQuote): Members {
+  return {
+    ...members,
+    coinFrom: members.coinFrom ?? from.coin,
+    networkFrom: members.networkFrom ?? from.network,
+    coinTo: members.coinTo ?? to.coin,
+    networkTo: members.networkTo ?? to.network,
+    amountFrom: members.amountFrom ?? new Big(token.amountFrom),
+    rateType: members.rateType ?? token.rateType,
+  };
 }
 
 /** The faults of members that repeat a quote and differ from it. */
-export function mismatches(members: QuotedMembers, { token, from, to }: OpenedQuote): FieldFault[] {
-  const { markupBps } = members.options;
+export function mismatches(
+  members: QuotedMembers,
+  { markupBps }: OrderOptions,
+  { token, from, to }: OpenedQuote,
+): FieldFault[] {
   const repeated: readonly (readonly [field: string, sent: string | number | undefined, quoted: string | number])[] = [
     ['coin_from', members.coinFrom, from.coin],
     ['network_from', members.networkFrom, from.network],

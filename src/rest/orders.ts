@@ -5,7 +5,7 @@ import type { components } from '../generated/openapi.ts';
 import { type Big, parseDecimal } from '../money.ts';
 import type { CreateOrder, IdempotentCreate, OrderService } from '../orders/order-service.ts';
 import type { OrderView } from '../orders/order-statements.ts';
-import type { OrderOptions } from '../orders/order-terms.ts';
+import { isWhole, type OrderOptions } from '../orders/order-terms.ts';
 import type { ApiRequest, Handler, Refusal } from './api.ts';
 import { callerOf } from './authenticate.ts';
 import { numberSource } from './body.ts';
@@ -89,10 +89,8 @@ function orderRequest(body: Body<'createOrder'>): CreateOrder {
   };
   const options = orderOptions(body);
   if (options) return { ...members, options };
-  const { coinFrom, networkFrom, coinTo, networkTo, amountFrom, rateType } = members;
-  const isWhole = coinFrom && networkFrom && coinTo && networkTo && amountFrom && rateType;
-  if (!isWhole) throw new Error('the contract let through an order without a pair');
-  return { ...members, coinFrom, networkFrom, coinTo, networkTo, amountFrom, rateType, options: null };
+  if (!isWhole(members)) throw new Error('the contract let through an order without a pair');
+  return members;
 }
 
 /** The optional members of a create. Null when it has none of them. */

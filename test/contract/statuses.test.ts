@@ -32,16 +32,20 @@ let cluster: EmbeddedPostgres;
 let clusterDir: string;
 let partner: { id: string; key: string };
 let orderId: string;
+let quoteId: string;
 
 beforeAll(async () => {
   gateway = await startGateway();
   partner = await gateway.partner();
   orderId = (await gateway.call('POST', '/partner/orders', { key: partner.key, body: orderBody() })).json.id;
+  const asked = await gateway.call('POST', '/partner/quotes', { key: partner.key, body: quoteBody });
+  quoteId = asked.json.quote_id;
   tight = await startGateway({
     settings: {
       RATE_LIMIT_PUBLIC_PER_MIN: '1',
       RATE_LIMIT_PARTNER_PER_MIN: '1',
       RATE_LIMIT_ICONS_PER_MIN: '1',
+      RATE_LIMIT_QUOTES_PER_MIN: '1',
     },
   });
   proxied = await startGateway({ settings: { TRUSTED_PROXIES: '127.0.0.1/32' } });
@@ -61,9 +65,14 @@ afterAll(async () => {
 const anyKey = () => generateKey('xp_test_').whole;
 const icon = '/coin-icons/btc.svg';
 const pair = '/partner/rates?coin_from=BTC&coin_to=ETH';
+const quoteBody = { coin_from: 'BTC', coin_to: 'ETH', rate_type: 'fixed', amount_from: 0.1 };
+/** The plainest valid body of each operation that takes one. */
+const bodies: Record<string, object> = { createOrder: orderBody(), createQuote: quoteBody };
 const paths: Record<string, [method: string, path: string]> = {
   listCurrencies: ['GET', '/currencies'],
   getRate: ['GET', pair],
+  createQuote: ['POST', '/partner/quotes'],
+  getQuote: ['GET', '/partner/quotes/qt_AAAA'],
   createOrder: ['POST', '/partner/orders'],
   getOrder: ['GET', `/partner/orders/${randomUUID()}`],
   getCoinIcon: ['GET', icon],
@@ -84,7 +93,8 @@ function needsKey(id: string): boolean {
 /** Calls an operation in its plainest valid form. */
 function plain(where: TestGateway, id: string, options: CallOptions): Promise<Reply> {
   const [method, path] = at(id);
-  return where.call(method, path, { ...(id === 'createOrder' ? { body: orderBody() } : {}), ...options });
+  const body = bodies[id];
+  return where.call(method, path, { ...(body ? { body } : {}), ...options });
 }
 
 async function spent(id: string): Promise<Reply> {
@@ -131,12 +141,14 @@ const scenarios: Record<string, (id: string) => Promise<{ status: number }>> = {
   '200': (id) =>
     id === 'getOrder'
       ? gateway.call('GET', `/partner/orders/${orderId}`, { key: partner.key })
-      : plain(gateway, id, needsKey(id) ? { key: partner.key } : {}),
+      : id === 'getQuote'
+        ? gateway.call('GET', `/partner/quotes/${quoteId}`, { key: partner.key })
+        : plain(gateway, id, needsKey(id) ? { key: partner.key } : {}),
   '201': (id) => plain(gateway, id, { key: partner.key }),
   '304': unchanged,
   '400': (id) =>
-    id === 'createOrder'
-      ? gateway.call('POST', '/partner/orders', { key: partner.key, raw: '{"coin_from":' })
+    bodies[id]
+      ? gateway.call('POST', at(id)[1], { key: partner.key, raw: '{"coin_from":' })
       : id === 'getRate'
         ? gateway.call('GET', '/partner/rates?coin_from=BTC')
         : raw(id, 'Host: x\r\nContent-Length: 0x5\r\n\r\nhello'),
@@ -170,8 +182,8 @@ const scenarios: Record<string, (id: string) => Promise<{ status: number }>> = {
   '422': (id) =>
     id === 'getCoinIcon'
       ? gateway.call('GET', `${icon}?v=${'x'.repeat(65)}`)
-      : id === 'createOrder'
-        ? plain(gateway, id, { key: partner.key, body: orderBody({ amount_from: 0.00000001 }) })
+      : bodies[id]
+        ? plain(gateway, id, { key: partner.key, body: { ...bodies[id], amount_from: 0.00000001 } })
         : gateway.call('GET', '/partner/rates?coin_from=BTC&coin_to=NOPE'),
   '429': spent,
   '431': (id) => plain(gateway, id, { headers: { 'X-Big': 'x'.repeat(20_000) } }),

@@ -334,7 +334,8 @@ describe('asking for a quote', () => {
     };
     for (let i = 0; i < 20; i++) await quoted(key, { amount_from: 1 + i / 16 });
     logger.logQuery = logQuery;
-    expect(statements).toEqual([]);
+    // Other work of the process goes on: the pool of deposit addresses is watched.
+    expect(statements.filter((sql) => !sql.includes('deposit_account'))).toEqual([]);
   });
 
   it('carries both limits when the amount is outside', async () => {

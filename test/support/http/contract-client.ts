@@ -131,7 +131,7 @@ function checkReply(method: string, path: string, reply: { status: number; heade
   }
 }
 
-/** Whether an answer must have a documented header. Waiting ends a conflict only while one is in flight. */
+/** Whether an answer must have a documented header. Waiting ends no other conflict. */
 function needed(name: string, { status, text }: { status: number; text: string }): boolean {
   if (name === 'Retry-After' && status === 409) return text.includes('"code":"idempotency_in_flight"');
   return ['Retry-After', 'Allow', 'ETag'].includes(name);

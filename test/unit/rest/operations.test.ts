@@ -25,8 +25,8 @@ describe('the row of an operation', () => {
     const row = rowOf(id);
     // An empty requirement means that a request without a key is allowed.
     const needsKey = security.length > 0 && security.every((requirement) => Object.keys(requirement).length > 0);
-    expect(needsKey ? keyScopes : ['public']).toContain(row?.scope);
-    expect(needsKey ? ['partner', 'orders'] : ['anon', 'assets']).toContain(row?.bucket);
+    expect(needsKey ? keyScopes : ['public']).toEqual(expect.arrayContaining([row?.scope].flat()));
+    expect(needsKey ? ['partner', 'orders', 'quotes'] : ['anon', 'assets']).toContain(row?.bucket);
     expect(row?.takesBody).toBe(requestBody !== undefined);
     // One key, in either header, is all that the listener can check.
     const schemes = security.flatMap((requirement) => Object.keys(requirement));
