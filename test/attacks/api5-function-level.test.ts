@@ -66,7 +66,7 @@ it('the helper changingNothing fails when a request changes the database', async
 
 describe('each method at each path of the contract', () => {
   const paths = Object.entries(readContract().paths ?? {}).map(([path, item]) => {
-    const target = `/api/v1${path.replace('{order_id}', 'XP-AAAAAA').replace('{file}', 'btc.svg')}`;
+    const target = `/api/v1${path.replace('{order_id}', 'XP-AAAAAA').replace('{quote_id}', 'qt_AAAA').replace('{file}', 'btc.svg')}`;
     return [target, Object.keys(item as object).map((method) => method.toUpperCase())] as const;
   });
   const overrides = (method: string) => ({
@@ -163,6 +163,8 @@ describe('credentials of the staff', () => {
         for (const [method, path] of [
           ['POST', '/partner/orders'],
           ['GET', '/partner/orders/XP-AAAAAA'],
+          ['POST', '/partner/quotes'],
+          ['GET', '/partner/quotes/qt_AAAA'],
         ] as const) {
           const body = method === 'POST' ? { body: orderBody() } : {};
           const reply = await gateway.call(method, path, { headers, ...body });
@@ -174,15 +176,16 @@ describe('credentials of the staff', () => {
 });
 
 describe('a key', () => {
+  const quoteBody = { coin_from: 'BTC', coin_to: 'ETH', rate_type: 'float', amount_from: 1 };
   const can = [
-    { scope: 'orders:create', made: 201, read: 403 },
-    { scope: 'orders:read', made: 403, read: 404 },
-    { scope: 'rates:read', made: 403, read: 403 },
+    { scope: 'orders:create', made: 201, read: 403, quoted: 201, quote: 404 },
+    { scope: 'orders:read', made: 403, read: 404, quoted: 403, quote: 403 },
+    { scope: 'rates:read', made: 403, read: 403, quoted: 201, quote: 404 },
   ];
 
   it('allows the operations of its scopes, and no others', async () => {
     expect(can.map(({ scope }) => scope)).toEqual(keyScopes);
-    for (const { scope, made, read } of can) {
+    for (const { scope, made, read, quoted, quote } of can) {
       const { id } = await gateway.partners.create(scope);
       await gateway.partners.change(id, { feeRateFloat: '0' });
       const { key } = await gateway.partners.issueKey(id, { scopes: [scope] });
@@ -190,8 +193,10 @@ describe('a key', () => {
       const statuses = [
         (await gateway.call('POST', '/partner/orders', { key, body: orderBody() })).status,
         (await gateway.call('GET', '/partner/orders/XP-AAAAAA', { key })).status,
+        (await gateway.call('POST', '/partner/quotes', { key, body: quoteBody })).status,
+        (await gateway.call('GET', '/partner/quotes/qt_AAAA', { key })).status,
       ];
-      attempt(`a key of ${scope}`, statuses, [made, read]);
+      attempt(`a key of ${scope}`, statuses, [made, read, quoted, quote]);
       const hasOwnPrice = (await gateway.call('GET', rate, { key })).text !== (await gateway.call('GET', rate)).text;
       attempt(`the price of a key of ${scope}`, hasOwnPrice, scope === 'rates:read');
     }

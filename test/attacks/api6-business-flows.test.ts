@@ -245,6 +245,8 @@ describe('a fixed rate', () => {
   it('is not granted after its window, although the user read it in time', async () => {
     const before = await fixed();
     expect(before.expires_in).toBeGreaterThan(0);
+    const pair = { coin_from: 'BTC', coin_to: 'ETH', rate_type: 'fixed', amount_from: 1 };
+    const { json: quote } = await gateway.call('POST', '/partner/quotes', { key, body: pair });
     // The market falls, and an order at the price before it would be a gift.
     factor = 0.8;
     clock.advance(60_000);
@@ -257,12 +259,14 @@ describe('a fixed rate', () => {
     });
     expect(made.status).toBe(201);
     attempt('the rate of the window before', made.json.rate_quoted < before.rate * 0.9, true);
-    for (const more of [
-      { rate: before.rate },
-      { rate_quoted: before.rate },
-      { quote_id: 'x' },
-      { created_at: '2026-01-01T00:00:00Z' },
-    ]) {
+    for (const [more, status] of [
+      [{ rate: before.rate }, 400],
+      [{ rate_quoted: before.rate }, 400],
+      [{ quote_id: 'x' }, 422],
+      // The quote still holds, but the market is far from it.
+      [{ quote_id: quote.quote_id, amount_from: 1 }, 422],
+      [{ created_at: '2026-01-01T00:00:00Z' }, 400],
+    ] as const) {
       const body = {
         coin_to: 'ETH',
         network_to: 'ETH',
@@ -270,7 +274,7 @@ describe('a fixed rate', () => {
         rate_type: 'fixed',
         ...more,
       };
-      attempt(`asking for it by ${Object.keys(more)}`, (await create(body)).status, 400);
+      attempt(`asking for it by ${Object.keys(more)}`, (await create(body)).status, status);
     }
     factor = 1;
     clock.advance(60_000);

@@ -13,6 +13,7 @@ import { Big } from '../../src/money.ts';
 import { generateKey, KeyHasher, parseKey } from '../../src/partners/secret-key.ts';
 import { pairLimits, quoteTerms } from '../../src/rates/quote.ts';
 import { SandboxPriceSource } from '../../src/rates/sources/sandbox-price-source.ts';
+import { bindingQuotes, quoteRequest, quotingPartner } from '../support/gateway/binding-quotes.ts';
 import { TestClock } from '../support/gateway/clock.ts';
 import { quotingRates } from '../support/gateway/rates.ts';
 
@@ -65,6 +66,13 @@ cases.set('quote float of the minimum, pairs in turn', () => {
   const other = others[turn++ % others.length] ?? pair;
   return rates.quote({ ...other, rateType: 'float' }, null, pricing, 'amount');
 });
+const { quotes } = await bindingQuotes();
+for (const side of ['from', 'to'] as const) {
+  const asked = quoteRequest({ side, amount: new Big(side === 'from' ? '0.12345678' : '250') });
+  cases.set(`binding quote, amount_${side}`, () => quotes.quote(asked, quotingPartner));
+}
+const { id: quoteId } = quotes.quote(quoteRequest(), quotingPartner);
+cases.set('binding quote opened', () => quotes.open(quoteId, quotingPartner.id));
 cases.set('pair', () => rates.sides({ ...pair, rateType: 'float' }, []));
 const { from, to } = rates.quote({ ...pair, rateType: 'float' }, amount, pricing, 'amount');
 const prices = { from: new Big('64012.37'), to: new Big('1.0003') };

@@ -8,6 +8,7 @@ import { openHasher } from '../../src/app/bootstrap.ts';
 import type { Settlement } from '../../src/app/open-settlement.ts';
 import type { ChainAdapter } from '../../src/chains/chain-adapter.ts';
 import { networkById } from '../../src/chains/networks/networks.ts';
+import { fixedRateTimes } from '../../src/config/fixed-rates.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import type { Config } from '../../src/config/settings.ts';
 import type { Currency } from '../../src/currencies/currency.entity.ts';
@@ -361,7 +362,7 @@ export class World {
     this.clock.advance(stepSec * 1000);
     this.market.step();
     // The rates of a hold window are those of its beginning.
-    if (this.nowMs % (this.config.FIXED_RATE_HOLD_SEC * 1000) === 0) await this.refreshPrices();
+    if (this.nowMs % (fixedRateTimes(this.config).windowSec * 1000) === 0) await this.refreshPrices();
   }
 
   /** Gives settlement its turn, if it is due. */

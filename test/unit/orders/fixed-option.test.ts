@@ -11,6 +11,7 @@ const {
   DEPOSIT_WINDOW_SEC: windowSec,
   FEE_RATE_FIXED: fee,
   FIXED_MAX_DRIFT: drift,
+  FIXED_RATE_HOLD_SEC: holdSec,
   MAX_FIXED_DAY_USD: dayUsd,
   MAX_FIXED_EXPOSURE_USD: hourUsd,
 } = loadConfig({});
@@ -44,10 +45,10 @@ function optionValue(spread: number, sure: number, strike: number): number {
 }
 
 /** US dollars a day. */
-function expectedLoss({ volatility, jumps, isBestMoment }: Model): number {
-  const spread = volatility * Math.sqrt(windowSec / yearSec);
+function expectedLoss({ volatility, jumps, isBestMoment }: Model, optionSec = windowSec): number {
+  const spread = volatility * Math.sqrt(optionSec / yearSec);
   const strike = Number(fee) - (isBestMoment ? Number(drift) : 0);
-  const jumpsInWindow = (jumps * windowSec) / 86_400;
+  const jumpsInWindow = (jumps * optionSec) / 86_400;
   const jumped = (optionValue(spread, jump, strike) + optionValue(spread, -jump, strike)) / 2;
   return dayUsd * ((1 - jumpsInWindow) * optionValue(spread, 0, strike) + jumpsInWindow * jumped);
 }
@@ -64,6 +65,9 @@ describe('the default caps of fixed orders', () => {
     const best = expectedLoss({ ...model, isBestMoment: true });
     expect(market).toBeLessThan(best);
     expect(best).toBeLessThan(boundUsd);
+    // A binding quote lets the taker wait for its hold before the window of the order begins.
+    const quoted = expectedLoss({ ...model, isBestMoment: true }, windowSec + holdSec);
+    expect(quoted).toBeLessThan(best * 1.1);
   });
 
   it('bound the loss by one price jump of 2 % to the cap of one hour', () => {
