@@ -382,7 +382,7 @@ export class OrderService {
           const winner = await this.#earlier(caller, repeatable);
           if (winner) return winner;
         }
-        if (plan.terms && constraint?.startsWith('order_terms_')) {
+        if (plan.terms && (constraint?.startsWith('order_terms_') || mayRepeat)) {
           const { quoteNonce, externalId } = plan.terms;
           const earlier = repeatable && (await this.#earlier(caller, repeatable));
           if (earlier) return earlier;
