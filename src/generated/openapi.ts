@@ -376,8 +376,9 @@ export type components = {
             expires_at: string;
         };
         /**
-         * @description Your choices for the cases that have more than one good answer. They are kept with the
-         *     order. The first value of each is the default.
+         * @description Your choices for the cases that have more than one good answer. The first value of each is
+         *     the default. The order keeps your choices. Until a later version acts on them, every case is
+         *     handled by its default.
          */
         OrderPolicy: {
             /**
