@@ -84,7 +84,7 @@ async function openParts(foundation: Foundation): Promise<App> {
   endPart('catalogue');
   const { prices, overrides } = await openPrices(foundation, { orm, catalogue });
   endPart('prices');
-  const { rates, unpaid, orders } = await openOrders(foundation, { orm, catalogue, prices });
+  const { rates, unpaid, orders, partnerOrders } = await openOrders(foundation, { orm, catalogue, prices, hasher });
   const signer = signing?.signer ?? null;
   const settlement = await openWorker(foundation, { orders, unpaid, catalogue, prices, networks, signer });
   endPart('settlement');
@@ -104,7 +104,7 @@ async function openParts(foundation: Foundation): Promise<App> {
     actions: settlement?.staffActions ?? null,
   });
   const internal = await openInternal(foundation, { orm, prices, limiter, staff, staffApi });
-  const rest = await openRest(foundation, { limiter, authenticator, catalogue, rates, orders });
+  const rest = await openRest(foundation, { limiter, authenticator, catalogue, rates, orders, partnerOrders });
   endPart('REST API and listeners');
   const demo = await createDemoAccess(foundation, { orm, networks, hasher });
   endPart('demo access');

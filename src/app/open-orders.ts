@@ -3,14 +3,18 @@ import { DepositAddresses } from '../chains/addresses/deposit-addresses.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
 import { OpenOrders } from '../orders/open-orders.ts';
 import { OrderService } from '../orders/order-service.ts';
+import type { KeyHasher } from '../partners/secret-key.ts';
 import type { PriceBook } from '../rates/price-book.ts';
 import { RateService } from '../rates/rate-service.ts';
+import { cursorPurpose, ListCursors } from '../reports/list-cursor.ts';
+import { PartnerOrders } from '../reports/partner-orders.ts';
 import type { Foundation } from './foundation.ts';
 
 export interface OrderParts {
   readonly orm: MikroORM;
   readonly catalogue: CurrencyCatalogue;
   readonly prices: PriceBook;
+  readonly hasher: KeyHasher;
 }
 
 /** The services that quote rates and create orders. */
@@ -18,12 +22,13 @@ export interface Orders {
   readonly rates: RateService;
   readonly orders: OrderService;
   readonly unpaid: OpenOrders;
+  readonly partnerOrders: PartnerOrders;
 }
 
 /** Opens the services for partners: rates, limits of unpaid orders, orders. */
 export async function openOrders(
   { config, clock, metrics }: Foundation,
-  { orm, catalogue, prices }: OrderParts,
+  { orm, catalogue, prices, hasher }: OrderParts,
 ): Promise<Orders> {
   const rates = new RateService(catalogue, prices, { float: config.FEE_RATE_FLOAT, fixed: config.FEE_RATE_FIXED });
   const addresses = new DepositAddresses(orm);
@@ -53,5 +58,10 @@ export async function openOrders(
     shortIdPrefix: config.SHORT_ID_PREFIX,
     onBatch: (statement, items, waitedMs) => metrics.observeBatch(statement, items, waitedMs),
   });
-  return { rates, orders, unpaid };
+  const partnerOrders = new PartnerOrders({
+    orm,
+    cursors: new ListCursors(hasher.derivedKeys(cursorPurpose)),
+    depositGraceSec: config.DEPOSIT_GRACE_SEC,
+  });
+  return { rates, orders, unpaid, partnerOrders };
 }

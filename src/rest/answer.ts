@@ -79,12 +79,13 @@ function toAppError(thrown: unknown): AppError {
 
 /** The error body of the contract, as JSON text. */
 function errorBody(error: AppError, requestId: string): string {
-  const { faults, limits } = error.extras;
+  const { faults, limits, restartFrom } = error.extras;
   return JSON.stringify({
     detail: error.detail,
     code: error.kind,
     request_id: requestId,
     ...(limits ? { min_amount: jsonNumber(limits.minAmount), max_amount: jsonNumber(limits.maxAmount) } : {}),
+    ...(restartFrom === undefined ? {} : { restart_from: restartFrom }),
     ...(faults && faults.length > 0
       ? { errors: faults.map(({ field, kind, detail }) => ({ field, code: kind, detail })) }
       : {}),

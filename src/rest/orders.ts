@@ -48,7 +48,7 @@ export function getOrderHandler(document: Document, orders: OrderService): Handl
 }
 
 /** Writes an order with exactly the fields of the contract's Order. */
-function orderWriter(document: Document): (order: OrderView) => Json<OrderBody> {
+export function orderWriter(document: Document): (order: OrderView) => Json<OrderBody> {
   const write = jsonWriter(document, 'Order');
   return (order) =>
     write({
@@ -107,7 +107,8 @@ function repeatable({ call }: ApiRequest<'createOrder'>): IdempotentCreate | nul
   return { key, fingerprint };
 }
 
-function callerOf({ caller }: Call): Caller {
+/** The partner of a request that needed a key. */
+export function callerOf({ caller }: Call): Caller {
   if (!caller) throw missingKey();
   return caller;
 }

@@ -9,6 +9,7 @@ import type { Log } from '../log.ts';
 import type { OrderService } from '../orders/order-service.ts';
 import type { Authenticator } from '../partners/authenticator.ts';
 import type { RateService } from '../rates/rate-service.ts';
+import type { PartnerOrders } from '../reports/partner-orders.ts';
 import type { ProcessMetrics } from '../telemetry/process-metrics.ts';
 import { isTracing, span } from '../telemetry/tracing.ts';
 import { sendAnswer, sendError } from './answer.ts';
@@ -19,7 +20,9 @@ import { readContract } from './contract.ts';
 import { getCoinIconHandler, listCurrenciesHandler } from './currencies.ts';
 import { docsAnswer, getDocumentHandler } from './docs.ts';
 import { Operations } from './operations.ts';
+import { getOrderDetailsHandler, listOrderEventsHandler, listOrdersHandler } from './order-lists.ts';
 import { createOrderHandler, createOrderRefusal, getOrderHandler } from './orders.ts';
+import { getPublicStatusHandler } from './public-status.ts';
 import { RateLimit } from './rate-limit.ts';
 import { getRateHandler, getRateRefusal } from './rates.ts';
 
@@ -31,6 +34,7 @@ export interface RestDependencies {
   readonly catalogue: CurrencyCatalogue;
   readonly rates: RateService;
   readonly orders: OrderService;
+  readonly partnerOrders: PartnerOrders;
   readonly metrics: ProcessMetrics;
 }
 
@@ -39,7 +43,7 @@ export interface RestDependencies {
  * id, HTTPS, key and limits, contract, handler. Any failure ends in the one error answer.
  */
 export async function createRestListener(dependencies: RestDependencies): Promise<RequestListener> {
-  const { config, log, limiter, authenticator, catalogue, rates, orders, metrics } = dependencies;
+  const { config, log, limiter, authenticator, catalogue, rates, orders, partnerOrders, metrics } = dependencies;
   const document = readContract();
   const handlers = {
     listCurrencies: listCurrenciesHandler(document, catalogue),
@@ -47,6 +51,10 @@ export async function createRestListener(dependencies: RestDependencies): Promis
     getRate: getRateHandler(document, rates),
     createOrder: createOrderHandler(document, orders),
     getOrder: getOrderHandler(document, orders),
+    listOrders: listOrdersHandler(document, partnerOrders),
+    getOrderDetails: getOrderDetailsHandler(document, partnerOrders),
+    listOrderEvents: listOrderEventsHandler(document, partnerOrders),
+    getPublicStatus: getPublicStatusHandler(document, partnerOrders),
     getDocument: getDocumentHandler(document),
   };
   const refusals = { createOrder: createOrderRefusal(orders), getRate: getRateRefusal(rates) };

@@ -175,14 +175,14 @@ describe('credentials of the staff', () => {
 
 describe('a key', () => {
   const can = [
-    { scope: 'orders:create', made: 201, read: 403 },
-    { scope: 'orders:read', made: 403, read: 404 },
-    { scope: 'rates:read', made: 403, read: 403 },
+    { scope: 'orders:create', made: 201, read: 403, listed: 403 },
+    { scope: 'orders:read', made: 403, read: 404, listed: 200 },
+    { scope: 'rates:read', made: 403, read: 403, listed: 403 },
   ];
 
   it('allows the operations of its scopes, and no others', async () => {
     expect(can.map(({ scope }) => scope)).toEqual(keyScopes);
-    for (const { scope, made, read } of can) {
+    for (const { scope, made, read, listed } of can) {
       const { id } = await gateway.partners.create(scope);
       await gateway.partners.change(id, { feeRateFloat: '0' });
       const { key } = await gateway.partners.issueKey(id, { scopes: [scope] });
@@ -190,8 +190,12 @@ describe('a key', () => {
       const statuses = [
         (await gateway.call('POST', '/partner/orders', { key, body: orderBody() })).status,
         (await gateway.call('GET', '/partner/orders/XP-AAAAAA', { key })).status,
+        (await gateway.call('GET', '/partner/orders/XP-AAAAAA/details', { key })).status,
+        (await gateway.call('GET', '/partner/orders/XP-AAAAAA/events', { key })).status,
+        (await gateway.call('GET', '/partner/orders', { key })).status,
+        (await gateway.call('GET', '/partner/orders?sort=updated', { key })).status,
       ];
-      attempt(`a key of ${scope}`, statuses, [made, read]);
+      attempt(`a key of ${scope}`, statuses, [made, read, read, read, listed, listed]);
       const hasOwnPrice = (await gateway.call('GET', rate, { key })).text !== (await gateway.call('GET', rate)).text;
       attempt(`the price of a key of ${scope}`, hasOwnPrice, scope === 'rates:read');
     }
