@@ -3,7 +3,7 @@ import { addressExample } from '../../../src/chains/addresses/address.ts';
 import { ListCursors } from '../../../src/reports/list-cursor.ts';
 import { walkStatements } from '../../../src/reports/order-walk.ts';
 import { PartnerOrders } from '../../../src/reports/partner-orders.ts';
-import { inOtherCluster, rowsOf } from '../../support/gateway/order-pages.ts';
+import { copyOrder, inOtherCluster, rowsOf } from '../../support/gateway/order-pages.ts';
 import { feedCatchesUp, orderBody } from '../../support/gateway/orders.ts';
 import {
   endWindow,
@@ -123,33 +123,12 @@ describe('the list by creation', () => {
 
   it('passes many orders that do not match in bounded pages', async () => {
     const { key, ids } = await partnerWith(4, {});
-    await copies(ids[0] ?? '', 1_500);
+    await copyOrder(gateway.query, ids[0] ?? '', 1_500);
     expect(await whole('coin_to=LTC&limit=1', key)).toEqual([]);
     const counted = await list('coin_to=LTC', key);
     expect(counted.json).toMatchObject({ data: [], has_more: true });
   });
 });
-
-/** Copies an order many times by SQL, older than all others of its partner. */
-async function copies(id: string, count: number): Promise<void> {
-  await gateway.query(
-    `with source as (select * from exchange_order where id = $1), made as (
-       select n, gen_random_uuid() as id, gen_random_uuid() as address from generate_series(1, $2::int) n
-     ), address as (
-       insert into deposit_address (id, keychain, index, address, created_at, leased_at)
-       select address, 'bitcoin', 1e12::bigint + (random() * 1e15)::bigint, 'copied' || address, now(), now() from made
-     ), copied as (
-       insert into exchange_order
-       select (jsonb_populate_record(null::exchange_order, to_jsonb(s) || jsonb_build_object('id', m.id, 'deposit_address_id', m.address,
-                 'short_id', 'C' || upper(left(md5(m.id::text), 6)) || '-' || upper(left(replace(m.id::text, '-', ''), 6)),
-                 'created_at', s.created_at - m.n * interval '1 second', 'next_action_at', null))).*
-         from source s, made m
-     )
-     insert into order_event (order_id, seq, at, to_status, cause, actor)
-     select m.id, 1, s.created_at, 'waiting_deposit', 'created', 'partner:' || s.partner_id from made m, source s`,
-    [id, count],
-  );
-}
 
 describe('a cursor', () => {
   const refusals = async (query: string, key = gateway.key) => {
@@ -402,7 +381,7 @@ describe('the public status of an order', () => {
 describe('the statements of lists', () => {
   it('read by index, where a partner has few of many orders', async () => {
     const [small, large] = [await partnerWith(2), await partnerWith(1)];
-    await copies(large.ids[0] ?? '', 3_000);
+    await copyOrder(gateway.query, large.ids[0] ?? '', 3_000);
     await gateway.query('analyze exchange_order, order_event, partner, deposit, payment, trade');
     const partner = await partnerOf(small.key);
     const options = { orm: gateway.app.orm, cursors: new ListCursors([]), depositGraceSec: 600 };

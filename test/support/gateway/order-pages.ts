@@ -3,6 +3,7 @@ import { cursorPurpose, ListCursors } from '../../../src/reports/list-cursor.ts'
 import { filterText } from '../../../src/reports/order-walk.ts';
 import type { Call, Reply } from '../http/contract-client.ts';
 import type { TestGateway } from './gateway.ts';
+import type { Rows } from './orders.ts';
 
 /** Ids of all orders of a list, page by page. A page without an order must move the cursor. */
 export async function rowsOf(call: Call, key: string, query: string): Promise<string[]> {
@@ -33,4 +34,25 @@ export async function inOtherCluster(
   const none = { statuses: null, names: null, createdFrom: null, createdTo: null, coinFrom: null, coinTo: null };
   const bound = `${partnerId} updated ${filterText(none)}`;
   return send(cursors.write(bound, cursors.read(bound, cursor).replace(/\.[^.]+$/, '.7000000000000000000-00000002')));
+}
+
+/** Copies an order many times by SQL, older than all others of its partner. */
+export async function copyOrder(query: Rows, id: string, count: number): Promise<void> {
+  await query(
+    `with source as (select * from exchange_order where id = $1), made as (
+       select n, gen_random_uuid() as id, gen_random_uuid() as address from generate_series(1, $2::int) n
+     ), address as (
+       insert into deposit_address (id, keychain, index, address, created_at, leased_at)
+       select address, 'bitcoin', 1e12::bigint + (random() * 1e15)::bigint, 'copied' || address, now(), now() from made
+     ), copied as (
+       insert into exchange_order
+       select (jsonb_populate_record(null::exchange_order, to_jsonb(s) || jsonb_build_object('id', m.id, 'deposit_address_id', m.address,
+                 'short_id', 'C' || upper(left(md5(m.id::text), 6)) || '-' || upper(left(replace(m.id::text, '-', ''), 6)),
+                 'created_at', s.created_at - m.n * interval '1 second', 'next_action_at', null))).*
+         from source s, made m
+     )
+     insert into order_event (order_id, seq, at, to_status, cause, actor)
+     select m.id, 1, s.created_at, 'waiting_deposit', 'created', 'partner:' || s.partner_id from made m, source s`,
+    [id, count],
+  );
 }
