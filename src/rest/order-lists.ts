@@ -66,7 +66,7 @@ export function listOrderEventsHandler(document: Document, orders: PartnerOrders
   };
 }
 
-/** @throws AppError invalid_value for a time that the calendar does not have. */
+/** @throws AppError invalid_value for a time that does not exist, and for text that no order has. */
 function listRequest(query: Query<'listOrders'>): OrderListRequest {
   const sort = query.sort ?? 'created';
   if (sort === 'created' && query.updated_since !== undefined) {
@@ -78,8 +78,8 @@ function listRequest(query: Query<'listOrders'>): OrderListRequest {
       names: query.ids ?? null,
       createdFrom: moment('created_from', query.created_from),
       createdTo: moment('created_to', query.created_to),
-      coinFrom: query.coin_from ?? null,
-      coinTo: query.coin_to ?? null,
+      coinFrom: plainText('coin_from', query.coin_from),
+      coinTo: plainText('coin_to', query.coin_to),
     },
     sort,
     updatedSince: moment('updated_since', query.updated_since),
@@ -87,6 +87,12 @@ function listRequest(query: Query<'listOrders'>): OrderListRequest {
     cursor: query.cursor ?? null,
     withDetails: query.include?.includes('details') ?? false,
   };
+}
+
+/** PostgreSQL stores no text with NUL. */
+function plainText(field: string, text: string | undefined): string | null {
+  if (text?.includes('\0')) throw new AppError('invalid_value', `${field} must not contain NUL characters`);
+  return text ?? null;
 }
 
 function moment(field: string, text: string | undefined): Date | null {

@@ -121,6 +121,28 @@ describe('the list by creation', () => {
     expect(await whole('ids=nonsense', key)).toEqual([]);
   });
 
+  it.each(['created', 'updated'])('by %s has at most 1 MiB a page, and loses no order by that', async (sort) => {
+    const { key, ids } = await partnerWith(1);
+    await copyOrder(gateway.query, ids[0] ?? '', 69);
+    // As if strangers had sent dust to each address.
+    await gateway.query(
+      `insert into deposit (id, chain, key, order_id, txid, address, coin, network, amount, state, height, block_hash,
+         confirmations_required, seen_at, arrived_by)
+       select gen_random_uuid(), 'dust', md5(o.id::text || n) || ':' || n, o.id, repeat(md5(o.id::text || n), 2), 'dust',
+              'BTC', 'BTC', 0.00000001, 'mined', 1, 'x', 2, now(), now()
+         from exchange_order o, generate_series(1, 150) n where o.partner_id = $1`,
+      [await partnerOf(key)],
+    );
+    await caughtUp();
+    const page = await list(`sort=${sort}&include=details&limit=100`, key);
+    expect(page.json.has_more).toBe(true);
+    expect(page.json.data[0].details.deposits).toHaveLength(100);
+    expect(Buffer.byteLength(page.text)).toBeGreaterThan(900_000);
+    expect(Buffer.byteLength(page.text)).toBeLessThanOrEqual(1_048_576);
+    const all = await whole(`sort=${sort}&include=details&limit=100`, key);
+    expect([all.length, new Set(all).size]).toEqual([70, 70]);
+  });
+
   it('passes many orders that do not match in bounded pages', async () => {
     const { key, ids } = await partnerWith(4, {});
     await copyOrder(gateway.query, ids[0] ?? '', 1_500);
