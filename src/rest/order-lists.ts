@@ -66,7 +66,7 @@ export function listOrderEventsHandler(document: Document, orders: PartnerOrders
   };
 }
 
-/** @throws AppError invalid_value for a time that does not exist, and for text that no order has. */
+/** @throws AppError invalid_value for a time that does not exist, or text that no order has. */
 function listRequest(query: Query<'listOrders'>): OrderListRequest {
   const sort = query.sort ?? 'created';
   if (sort === 'created' && query.updated_since !== undefined) {
