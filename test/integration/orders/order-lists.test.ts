@@ -3,6 +3,7 @@ import { addressExample } from '../../../src/chains/addresses/address.ts';
 import { ListCursors } from '../../../src/reports/list-cursor.ts';
 import { walkStatements } from '../../../src/reports/order-walk.ts';
 import { PartnerOrders } from '../../../src/reports/partner-orders.ts';
+import { readContract } from '../../../src/rest/contract.ts';
 import { copyOrder, inOtherCluster, rowsOf } from '../../support/gateway/order-pages.ts';
 import { feedCatchesUp, orderBody } from '../../support/gateway/orders.ts';
 import {
@@ -150,6 +151,24 @@ describe('the list by creation', () => {
     const counted = await list('coin_to=LTC', key);
     expect(counted.json).toMatchObject({ data: [], has_more: true });
   });
+});
+
+it('the examples of the contract are answered, each alone and all together', async () => {
+  interface Parameter {
+    readonly name: string;
+    readonly in: string;
+    readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
+  }
+  const path = readContract().paths?.['/partner/orders'] as { get: { parameters: Parameter[] } };
+  const queries = path.get.parameters
+    .filter((parameter) => parameter.in === 'query')
+    .flatMap(({ name, examples = {} }) =>
+      Object.values(examples).map(({ value }) => `${name}=${encodeURIComponent(String(value))}`),
+    );
+  expect(queries).toHaveLength(10);
+  for (const query of [...queries.filter((each) => !each.startsWith('updated_since')), queries.join('&')]) {
+    expect([query, (await list(query)).status]).toEqual([query, 200]);
+  }
 });
 
 describe('a cursor', () => {
