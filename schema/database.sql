@@ -373,13 +373,26 @@ create table order_event (
   actor text not null,
   detail text,
   xid xid8 not null default pg_current_xact_id(),
+  partner_id uuid,
   constraint order_event_pkey PRIMARY KEY (order_id, seq),
   constraint order_event_order_id_fkey FOREIGN KEY (order_id) REFERENCES exchange_order(id),
   constraint order_event_seq_check CHECK ((seq > 0))
 );
 CREATE INDEX order_event_feed ON public.order_event USING btree (xid, order_id, seq);
-CREATE TRIGGER order_event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.order_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE INDEX order_event_partner ON public.order_event USING btree (partner_id, xid, order_id, seq) WHERE (partner_id IS NOT NULL);
+CREATE TRIGGER order_event_append_only BEFORE UPDATE ON public.order_event FOR EACH ROW EXECUTE FUNCTION check_event_partner();
 CREATE TRIGGER order_event_follows BEFORE INSERT ON public.order_event FOR EACH ROW EXECUTE FUNCTION check_order_event();
+CREATE TRIGGER order_event_not_removed BEFORE DELETE OR TRUNCATE ON public.order_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+create table order_event_filling (
+  only_row boolean not null default true,
+  xid xid8 not null,
+  order_id uuid not null,
+  seq integer not null,
+  until_xid xid8,
+  constraint order_event_filling_pkey PRIMARY KEY (only_row),
+  constraint order_event_filling_only_row_check CHECK (only_row)
+);
 
 create table order_note (
   id uuid not null,
@@ -487,9 +500,12 @@ create table partner (
   max_fixed_day_usd integer,
   max_float_exposure_usd integer,
   keeps_fixed_caps boolean not null default false,
+  public_status boolean not null default false,
+  lists_limit_per_min integer,
   constraint partner_pkey PRIMARY KEY (id),
   constraint partner_fee_rate_fixed_check CHECK (((fee_rate_fixed >= (0)::numeric) AND (fee_rate_fixed < 0.5))),
   constraint partner_fee_rate_float_check CHECK (((fee_rate_float >= (0)::numeric) AND (fee_rate_float < 0.5))),
+  constraint partner_lists_limit_per_min_check CHECK ((lists_limit_per_min > 0)),
   constraint partner_max_fixed_day_usd_check CHECK ((max_fixed_day_usd > 0)),
   constraint partner_max_fixed_exposure_usd_check CHECK ((max_fixed_exposure_usd > 0)),
   constraint partner_max_float_exposure_usd_check CHECK ((max_float_exposure_usd > 0)),
@@ -1097,6 +1113,20 @@ AS $function$
       end $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.check_event_partner()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        if old.partner_id is null
+           and new.partner_id = (select partner_id from exchange_order where id = old.order_id)
+           and to_jsonb(new) - 'partner_id' = to_jsonb(old) - 'partner_id' then
+          return new;
+        end if;
+        raise exception 'order_event is append-only' using errcode = 'restrict_violation';
+      end $function$
+;
+
 CREATE OR REPLACE FUNCTION public.check_order_event()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1104,11 +1134,15 @@ AS $function$
       declare
         last record;
       begin
-        select seq, to_status into last from order_event where order_id = new.order_id order by seq desc limit 1;
+        select seq, to_status, partner_id into last from order_event where order_id = new.order_id order by seq desc limit 1;
         if new.seq <> coalesce(last.seq, 0) + 1 or new.from_status is distinct from last.to_status then
           raise exception 'event % of order % does not follow its history', new.seq, new.order_id
             using errcode = 'restrict_violation';
         end if;
+        -- The version before names no partner. The statement that creates an order has not stored it yet.
+        new.partner_id := coalesce(new.partner_id, last.partner_id,
+          (select partner_id from exchange_order where id = new.order_id),
+          case when new.actor like 'partner:%' then substr(new.actor, 9)::uuid end);
         return new;
       end $function$
 ;

@@ -13,6 +13,7 @@ export const errorTable = {
   unknown_value: { status: 400, graphql: 'BAD_USER_INPUT' },
   invalid_number: { status: 400, graphql: 'BAD_USER_INPUT' },
   invalid_idempotency_key: { status: 400, graphql: 'BAD_USER_INPUT' },
+  invalid_cursor: { status: 400, graphql: 'BAD_USER_INPUT' },
 
   unauthorized: { status: 401, graphql: 'UNAUTHENTICATED' },
   conflicting_credentials: { status: 401, graphql: 'UNAUTHENTICATED' },
@@ -45,6 +46,7 @@ export const errorTable = {
   too_many_keys: { status: 409, graphql: 'CONFLICT' },
   quote_used: { status: 409, graphql: 'CONFLICT' },
   external_id_taken: { status: 409, graphql: 'CONFLICT' },
+  cursor_expired: { status: 410, graphql: 'BAD_USER_INPUT' },
   body_too_large: { status: 413, graphql: 'BAD_USER_INPUT' },
   unsupported_media_type: { status: 415, graphql: 'BAD_USER_INPUT' },
   expectation_failed: { status: 417, graphql: 'BAD_USER_INPUT' },
@@ -118,6 +120,8 @@ export interface AppErrorExtras {
   readonly orderId?: string;
   /** Whole seconds after which a retry makes sense. */
   readonly retryAfterSec?: number;
+  /** ISO 8601. From when a list is read anew, for status 410. */
+  readonly restartFrom?: string;
   /** The methods that the path accepts, for status 405. */
   readonly allow?: readonly string[];
   readonly cause?: unknown;

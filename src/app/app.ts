@@ -84,7 +84,8 @@ async function openParts(foundation: Foundation): Promise<App> {
   endPart('catalogue');
   const { prices, overrides } = await openPrices(foundation, { orm, catalogue });
   endPart('prices');
-  const { rates, quotes, unpaid, orders } = await openOrders(foundation, { orm, catalogue, prices, networks, hasher });
+  const offered = await openOrders(foundation, { orm, catalogue, prices, networks, hasher });
+  const { rates, quotes, unpaid, orders, partnerOrders } = offered;
   const signer = signing?.signer ?? null;
   const settlement = await openWorker(foundation, { orders, unpaid, catalogue, prices, networks, signer });
   endPart('settlement');
@@ -104,7 +105,7 @@ async function openParts(foundation: Foundation): Promise<App> {
     actions: settlement?.staffActions ?? null,
   });
   const internal = await openInternal(foundation, { orm, prices, limiter, staff, staffApi });
-  const rest = await openRest(foundation, { limiter, authenticator, catalogue, rates, quotes, orders });
+  const rest = await openRest(foundation, { limiter, authenticator, catalogue, rates, quotes, orders, partnerOrders });
   endPart('REST API and listeners');
   const demo = await createDemoAccess(foundation, { orm, networks, hasher });
   endPart('demo access');

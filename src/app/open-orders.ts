@@ -12,6 +12,8 @@ import { BindingQuotes } from '../rates/binding-quotes.ts';
 import type { PriceBook } from '../rates/price-book.ts';
 import { QuoteTokens } from '../rates/quote-token.ts';
 import { RateService } from '../rates/rate-service.ts';
+import { cursorPurpose, ListCursors } from '../reports/list-cursor.ts';
+import { PartnerOrders } from '../reports/partner-orders.ts';
 import type { ProcessMetrics } from '../telemetry/process-metrics.ts';
 import type { Foundation } from './foundation.ts';
 
@@ -29,12 +31,13 @@ export interface Orders {
   readonly quotes: BindingQuotes;
   readonly orders: OrderService;
   readonly unpaid: OpenOrders;
+  readonly partnerOrders: PartnerOrders;
 }
 
 /** Opens the services for partners: rates, limits of unpaid orders, orders. */
 export async function openOrders(foundation: Foundation, parts: OrderParts): Promise<Orders> {
   const { config, clock, log, metrics } = foundation;
-  const { orm, catalogue, prices } = parts;
+  const { orm, catalogue, prices, hasher } = parts;
   const rates = new RateService(catalogue, prices, { float: config.FEE_RATE_FLOAT, fixed: config.FEE_RATE_FIXED });
   const quotes = openQuotes(foundation, parts, rates);
   const addresses = new DepositAddresses(orm);
@@ -70,7 +73,12 @@ export async function openOrders(foundation: Foundation, parts: OrderParts): Pro
     },
     onBatch: (statement, items, waitedMs) => metrics.observeBatch(statement, items, waitedMs),
   });
-  return { rates, quotes, orders, unpaid };
+  const partnerOrders = new PartnerOrders({
+    orm,
+    cursors: new ListCursors(hasher.derivedKeys(cursorPurpose)),
+    depositGraceSec: config.DEPOSIT_GRACE_SEC,
+  });
+  return { rates, quotes, orders, unpaid, partnerOrders };
 }
 
 /** Opens the binding quotes. Their keys come from the peppers, so that all processes share them. */

@@ -4,6 +4,7 @@ import type { Reconciliations } from '../ledger/reconciliations.ts';
 import { FixedResults } from '../orders/fixed-results.ts';
 import type { OpenOrders } from '../orders/open-orders.ts';
 import type { OrderService } from '../orders/order-service.ts';
+import { fillEventPartners } from '../reports/event-partners.ts';
 import { OrderStats } from '../reports/order-stats.ts';
 import type { PayoutWatch } from '../settlement/payments/payout-watch.ts';
 import { type Foundation, inBackground } from './foundation.ts';
@@ -18,6 +19,7 @@ export interface WorkerTaskParts {
 }
 
 const forgetOldMs = 600_000;
+const fillEventsMs = 60_000;
 const rollUpMs = 3_000;
 const fixedResultsMs = 60_000;
 /** How often a worker checks whether a reconciliation is due. */
@@ -41,6 +43,7 @@ export function startWorkerTasks(
   run(forgetOldMs, 'key_forms_failed', () => fillMissingKeyForms(orm));
   // Tests that drive the worker themselves call the tasks below directly.
   if (outside.background === false) return;
+  run(fillEventsMs, 'event_partners_failed', () => fillEventPartners(orm));
   const stats = new OrderStats(orm);
   run(rollUpMs, 'roll_up_failed', () => stats.rollUp());
   const results = new FixedResults(orm, clock);

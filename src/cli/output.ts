@@ -59,12 +59,14 @@ export function partnerFields(partner: Partner): Fields {
     fee_rate_fixed: partner.feeRateFixed === null ? null : formatDecimal(partner.feeRateFixed),
     rate_limit_per_min: partner.rateLimitPerMin,
     orders_limit_per_min: partner.ordersLimitPerMin,
+    lists_limit_per_min: partner.listsLimitPerMin,
     max_open_orders: partner.maxOpenOrders,
     max_fixed_exposure_usd: partner.maxFixedExposureUsd,
     max_fixed_day_usd: partner.maxFixedDayUsd,
     max_float_exposure_usd: partner.maxFloatExposureUsd,
     keeps_fixed_caps: partner.keepsFixedCaps,
     require_signature: partner.requireSignature,
+    public_status: partner.publicStatus,
     created_at: partner.createdAt.toISOString(),
   };
 }

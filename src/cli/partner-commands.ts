@@ -37,6 +37,7 @@ function accountCommands(partner: Command): void {
     .option('--fee-fixed <rate>', "service fee on fixed orders as a fraction (0.008), or 'default'", rateOrDefault)
     .option('--rate-limit <n>', "requests a minute, or 'default'", wholeNumberOrDefault)
     .option('--orders-limit <n>', "orders created a minute, or 'default'", wholeNumberOrDefault)
+    .option('--lists-limit <n>', "lists of orders read a minute, or 'default'", wholeNumberOrDefault)
     .option('--max-open-orders <n>', "orders that may wait for their deposit, or 'default'", wholeNumberOrDefault)
     .option(
       '--max-fixed-usd <n>',
@@ -55,6 +56,7 @@ function accountCommands(partner: Command): void {
     )
     .option('--keep-fixed-caps <flag>', 'true keeps the fixed caps when fixed orders cost more than they bring', flag)
     .option('--require-signature <flag>', 'true refuses order requests without X-Signature', flag)
+    .option('--public-status <flag>', 'true lets everyone who knows the UUID of an order read its status', flag)
     .action(async (options) => {
       const changes = {
         ...(options.status === undefined ? {} : { status: options.status }),
@@ -63,12 +65,14 @@ function accountCommands(partner: Command): void {
         ...(options.feeFixed === undefined ? {} : { feeRateFixed: options.feeFixed }),
         ...(options.rateLimit === undefined ? {} : { rateLimitPerMin: options.rateLimit }),
         ...(options.ordersLimit === undefined ? {} : { ordersLimitPerMin: options.ordersLimit }),
+        ...(options.listsLimit === undefined ? {} : { listsLimitPerMin: options.listsLimit }),
         ...(options.maxOpenOrders === undefined ? {} : { maxOpenOrders: options.maxOpenOrders }),
         ...(options.maxFixedUsd === undefined ? {} : { maxFixedExposureUsd: options.maxFixedUsd }),
         ...(options.maxFixedDayUsd === undefined ? {} : { maxFixedDayUsd: options.maxFixedDayUsd }),
         ...(options.maxFloatUsd === undefined ? {} : { maxFloatExposureUsd: options.maxFloatUsd }),
         ...(options.keepFixedCaps === undefined ? {} : { keepsFixedCaps: options.keepFixedCaps }),
         ...(options.requireSignature === undefined ? {} : { requireSignature: options.requireSignature }),
+        ...(options.publicStatus === undefined ? {} : { publicStatus: options.publicStatus }),
       };
       const change = { command: 'partner set', reason: options.reason };
       const changed = await withChange(change, async ({ partners }, em) => {

@@ -235,6 +235,13 @@ export const settings = {
     good: '1200',
     why: 'binding quotes each minute, for a partner account, apart from its other requests',
   }),
+  RATE_LIMIT_LISTS_PER_MIN: setting({
+    parse: integer(1, 1_000_000),
+    fallback: 120,
+    shown: '120',
+    good: '120',
+    why: 'lists of orders read each minute, for a partner account; a partner may have its own limit',
+  }),
   RATE_LIMIT_AUTH_FAILURES_PER_MIN: setting({
     parse: integer(1, 1_000_000),
     fallback: 20,

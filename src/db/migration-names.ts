@@ -18,6 +18,7 @@ export const migrationNames = [
   '0019-fee-shares',
   '0025-payout-shares',
   '0026-secret-tags',
+  '0030-partner-feed',
   '0031-order-terms',
 ] as const;
 

@@ -19,6 +19,7 @@ import { Migration0015PayoutBrakes } from './migrations/0015-payout-brakes.ts';
 import { Migration0019FeeShares } from './migrations/0019-fee-shares.ts';
 import { Migration0025PayoutShares } from './migrations/0025-payout-shares.ts';
 import { Migration0026SecretTags } from './migrations/0026-secret-tags.ts';
+import { Migration0030PartnerFeed } from './migrations/0030-partner-feed.ts';
 import { Migration0031OrderTerms } from './migrations/0031-order-terms.ts';
 
 const classes: Readonly<Record<MigrationName, Constructor<Migration>>> = {
@@ -40,6 +41,7 @@ const classes: Readonly<Record<MigrationName, Constructor<Migration>>> = {
   '0019-fee-shares': Migration0019FeeShares,
   '0025-payout-shares': Migration0025PayoutShares,
   '0026-secret-tags': Migration0026SecretTags,
+  '0030-partner-feed': Migration0030PartnerFeed,
   '0031-order-terms': Migration0031OrderTerms,
 };
 

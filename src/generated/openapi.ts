@@ -95,7 +95,25 @@ export type paths = {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * List orders
+         * @description Only orders of the calling partner account, in pages. Each page is
+         *     `{"data": [...], "has_more": true, "next_cursor": "..."}`. For the next page, send the same
+         *     filters with `cursor`. A page may have fewer orders than `limit`, or none, while `has_more`
+         *     is true. The reason is that a page looks at a bounded number of orders, and that an answer
+         *     has at most 1 MiB.
+         *
+         *     `sort=created` lists the newest order first. Orders that are created meanwhile never shift
+         *     the pages that follow.
+         *
+         *     `sort=updated` is for keeping a copy. It walks the events of the orders in the order in
+         *     which they became visible for good, and names each order that moved. It always returns a
+         *     `next_cursor`: keep it, and ask again later. An order that moves again appears again, so
+         *     store orders by their `id`. Nothing is missed, also when transactions end late. After a
+         *     restore of our data an old cursor is answered with 410. Then begin again without a cursor,
+         *     with `updated_since` set to the `restart_from` of the error.
+         */
+        get: operations["listOrders"];
         put?: never;
         /**
          * Create an order
@@ -127,6 +145,71 @@ export type paths = {
          *     calling partner account are visible. Any other id gets the same 404.
          */
         get: operations["getOrder"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/partner/orders/{order_id}/details": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the details of an order
+         * @description What an Order does not say: its deposits, the terms of the exchange, the payout, refunds,
+         *     and why it is on hold or has failed. Finds the order as `GET /partner/orders/{order_id}`
+         *     does. `seq` is the number of the order's last event.
+         */
+        get: operations["getOrderDetails"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/partner/orders/{order_id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the history of an order
+         * @description Every move of the order with its cause, oldest first. `seq` counts from 1 without a gap. Of
+         *     an order with more than 1,000 events, the newest are shown.
+         */
+        get: operations["listOrderEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/status/{order_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the public status of an order
+         * @description Needs no key, so that a wallet or a page can show it. Only orders of partners that had it
+         *     switched on are visible, by their UUID. Every other id gets the same 404. The answer has no
+         *     amounts and no addresses.
+         */
+        get: operations["getPublicStatus"];
         put?: never;
         post?: never;
         delete?: never;
@@ -494,6 +577,268 @@ export type components = {
             /** @description Transaction of the payout; null until there is one. */
             payout_txid: string | null;
         };
+        /** @description An order, with its details where they were asked for. */
+        ListedOrder: components["schemas"]["Order"] & {
+            details?: components["schemas"]["OrderDetails"];
+        };
+        /** @description A page of orders. */
+        OrderList: {
+            /** @description The orders of this page. */
+            data: components["schemas"]["ListedOrder"][];
+            /** @description Whether more orders follow at this moment. */
+            has_more: boolean;
+            /** @description Cursor of the next page. Null at the end of a list with `sort=created`; never null with `sort=updated`. */
+            next_cursor: string | null;
+        };
+        /** @description A deposit to the order's address. */
+        OrderDeposit: {
+            /** @description Transaction of the deposit. */
+            txid: string;
+            /**
+             * Format: int32
+             * @description Place of the deposit in its transaction; null where there is none.
+             */
+            output_index: number | null;
+            coin: components["schemas"]["Coin"];
+            network: components["schemas"]["Network"];
+            /** @description Amount that arrived. */
+            amount: number;
+            /**
+             * Format: int32
+             * @description Confirmations so far.
+             */
+            confirmations: number;
+            /**
+             * @description `mempool`: in no block yet. `confirming`: in a block. `credited`: confirmed. `lost`: a
+             *     reorganisation or the mempool dropped it.
+             * @enum {string}
+             */
+            state: "mempool" | "confirming" | "credited" | "lost";
+            /**
+             * @description `main` is exchanged, or refunded as the order's deposit. `second`, `small` (below the
+             *     minimum), `late` and `wrong_asset` are refunded, where that is possible.
+             * @enum {string}
+             */
+            role: "main" | "second" | "small" | "late" | "wrong_asset";
+            /**
+             * Format: date-time
+             * @description When we first saw it.
+             */
+            seen_at: string;
+        };
+        /**
+         * @description The terms of the exchange. Fees are in units of `coin_to`. `amount_to` is
+         *     `mid × amount_from` less all fees, rounded down to the decimals of `coin_to`.
+         */
+        OrderTerms: {
+            /** @description False for the quoted terms, true once the deposit decided them. */
+            is_final: boolean;
+            /** @description Price before fees that the terms amount to. */
+            mid: number;
+            /** @description The service fee. */
+            service_fee: number;
+            /** @description Your own share. */
+            partner_markup: number;
+            /** @description The fee for the payout's transaction. */
+            network_fee: number;
+            /** @description Price after all fees. */
+            rate: number;
+            /** @description Amount that is exchanged. */
+            amount_from: number;
+            /** @description Amount that is paid out. */
+            amount_to: number;
+        };
+        /** @description The payout. */
+        OrderPayout: {
+            /** @description Its transaction, once it is in a block. */
+            txid: string | null;
+            coin: components["schemas"]["Coin"];
+            network: components["schemas"]["Network"];
+            /** @description Amount that the recipient gets. */
+            amount: number;
+            /**
+             * @description `pending` until it is broadcast, `confirmed` once it is final on its chain.
+             * @enum {string}
+             */
+            state: "pending" | "sent" | "confirmed" | "failed";
+            /**
+             * Format: date-time
+             * @description When it was decided.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was first broadcast.
+             */
+            sent_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was final.
+             */
+            confirmed_at: string | null;
+        };
+        /** @description A refund of a deposit, or of the part of one that was not exchanged. */
+        OrderRefund: {
+            /** @description Its transaction, once it is in a block. */
+            txid: string | null;
+            coin: components["schemas"]["Coin"];
+            network: components["schemas"]["Network"];
+            /** @description Amount that is sent back. */
+            amount: number;
+            /** @description Network fee that was kept. */
+            fee: number;
+            /** @description Transaction of the deposit. */
+            deposit_txid: string;
+            /**
+             * @description `pending` until it is broadcast, `confirmed` once it is final on its chain.
+             * @enum {string}
+             */
+            state: "pending" | "sent" | "confirmed" | "failed";
+            /**
+             * Format: date-time
+             * @description When it was decided.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was first broadcast.
+             */
+            sent_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was final.
+             */
+            confirmed_at: string | null;
+        };
+        /** @description Why the order goes no further for now. */
+        OrderHold: {
+            /**
+             * @description `chain`: a reorganisation took the deposit. `review`: people look at it.
+             * @enum {string}
+             */
+            reason: "chain" | "review";
+            /**
+             * Format: date-time
+             * @description Since when.
+             */
+            since: string;
+            /**
+             * @description Who ends the hold.
+             * @enum {string}
+             */
+            acts_next: "service" | "partner";
+            /**
+             * Format: date-time
+             * @description When the review ends at the latest; null where no time is promised.
+             */
+            review_by: string | null;
+            /** @description Whether you may ask for a refund instead. */
+            refund_offered: boolean;
+        };
+        /** @description Why the order failed. */
+        OrderFailure: {
+            /**
+             * @description `payout_failed`, `payout_unknown`, `no_refund_address`, `refund_below_fee`,
+             *     `refund_failed`, `staff_stopped` or `staff_failed`. More may follow.
+             */
+            cause: string;
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            at: string;
+        };
+        /** @description What an Order does not say. */
+        OrderDetails: {
+            /**
+             * Format: uuid
+             * @description Identifier of the order.
+             */
+            order_id: string;
+            /**
+             * Format: int32
+             * @description Number of the order's last event.
+             */
+            seq: number;
+            /**
+             * @description What to show at a glance. `processing` is confirming, exchanging or sending. `on_hold`
+             *     and `action_required` replace the group of the status.
+             * @enum {string}
+             */
+            status_group: "waiting" | "processing" | "on_hold" | "action_required" | "refunding" | "completed" | "expired" | "refunded" | "failed";
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
+            updated_at: string;
+            /** @description Your own id of the order; null without one. */
+            external_id: string | null;
+            /** @description Your own notes on the order; null without any. */
+            metadata: {
+                [key: string]: string;
+            } | null;
+            /** @description The deposits, the main one first. At most 100 are shown. */
+            deposits: components["schemas"]["OrderDeposit"][];
+            terms: components["schemas"]["OrderTerms"];
+            /** @description The payout; null until it is decided. */
+            payout: components["schemas"]["OrderPayout"] | null;
+            /** @description The refunds, oldest first. At most 100 are shown. */
+            refunds: components["schemas"]["OrderRefund"][];
+            /** @description What you chose for exceptions; null for the usual rules. */
+            policy: Record<string, never> | null;
+            /** @description Why the order is on hold; null when it is not. */
+            hold: components["schemas"]["OrderHold"] | null;
+            /** @description Why the order failed; null when it did not. */
+            failure: components["schemas"]["OrderFailure"] | null;
+            /** @description What you are asked to decide; null when nothing. */
+            action_required: Record<string, never> | null;
+        };
+        /** @description A move of an order. */
+        OrderEvent: {
+            /**
+             * Format: int32
+             * @description Counts from 1 without a gap.
+             */
+            seq: number;
+            status: components["schemas"]["OrderStatus"];
+            /** @description The status before; null for the creation. */
+            previous_status: string | null;
+            /**
+             * @description `created`, or the cause of the move, such as `deposit_seen`, `window_passed` or
+             *     `payout_confirmed`. More may follow.
+             */
+            cause: string;
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            at: string;
+        };
+        /** @description The history of an order. */
+        OrderEvents: {
+            /** @description The events, oldest first. */
+            data: components["schemas"]["OrderEvent"][];
+        };
+        /** @description The public status of an order. */
+        PublicStatus: {
+            /**
+             * Format: uuid
+             * @description Identifier of the order.
+             */
+            id: string;
+            status: components["schemas"]["OrderStatus"];
+            /**
+             * @description The status in the words of the Edge wallet. `infoNeeded` stands for an order that is on
+             *     hold or has failed.
+             * @enum {string}
+             */
+            edge_status: "pending" | "processing" | "infoNeeded" | "completed" | "expired" | "refunded";
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
+            updated_at: string;
+        };
         /** @description One thing that is wrong. */
         Fault: {
             /** @description The member or parameter. */
@@ -521,6 +866,11 @@ export type components = {
              * @description The order that already has the quote or the external id.
              */
             order_id?: string;
+            /**
+             * Format: date-time
+             * @description The `updated_since` with which to begin again, when a cursor has expired.
+             */
+            restart_from?: string;
             /** @description Every fault, when more than one thing is wrong. */
             errors?: components["schemas"]["Fault"][];
         };
@@ -625,6 +975,24 @@ export type components = {
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                 "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /**
+         * @description The data was restored since the cursor was given. Begin again without a cursor, with
+         *     `updated_since` set to `restart_from`.
+         */
+        CursorExpired: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -993,6 +1361,82 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    listOrders: {
+        parameters: {
+            query?: {
+                /** @description Only orders in one of these statuses, separated by commas or repeated. */
+                status?: components["schemas"]["OrderStatus"][];
+                /**
+                 * @description Only these orders, by UUID or short id, separated by commas or repeated. Unknown ids,
+                 *     and orders of others, are left out.
+                 */
+                ids?: string[];
+                /** @description Only orders created at this time or later. */
+                created_from?: string;
+                /** @description Only orders created before this time. */
+                created_to?: string;
+                /** @description Only orders from this coin. */
+                coin_from?: components["schemas"]["Coin"];
+                /** @description Only orders to this coin. */
+                coin_to?: components["schemas"]["Coin"];
+                /** @description `created`: newest first. `updated`: as orders move, oldest move first. */
+                sort?: "created" | "updated";
+                /**
+                 * @description Where a list with `sort=updated` begins when there is no cursor: before every move from
+                 *     this time on. Some earlier moves may come too. Without it, the list begins with the
+                 *     first order. It does nothing beside a cursor.
+                 */
+                updated_since?: string;
+                /** @description `details` adds the member `details` to each order. */
+                include?: "details"[];
+                /** @description Most orders of a page. */
+                limit?: number;
+                /** @description The `next_cursor` of the page before, of a list with the same filters. */
+                cursor?: string;
+            };
+            header?: {
+                /**
+                 * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
+                 *     The key of the HMAC is the secret: the part of the API key after the dot.
+                 *     Verified when present. A signature that does not match is answered with 401.
+                 */
+                "X-Signature"?: components["parameters"]["Signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of orders. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrderList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            410: components["responses"]["CursorExpired"];
+            417: components["responses"]["ExpectationFailed"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     createOrder: {
         parameters: {
             query?: never;
@@ -1092,6 +1536,142 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getOrderDetails: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
+                 *     The key of the HMAC is the secret: the part of the API key after the dot.
+                 *     Verified when present. A signature that does not match is answered with 401.
+                 */
+                "X-Signature"?: components["parameters"]["Signature"];
+            };
+            path: {
+                /** @description The order's UUID or its short id. */
+                order_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The details. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrderDetails"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listOrderEvents: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
+                 *     The key of the HMAC is the secret: the part of the API key after the dot.
+                 *     Verified when present. A signature that does not match is answered with 401.
+                 */
+                "X-Signature"?: components["parameters"]["Signature"];
+            };
+            path: {
+                /** @description The order's UUID or its short id. */
+                order_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The events. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrderEvents"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getPublicStatus: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The order's UUID. */
+                order_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The status. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PublicStatus"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];

@@ -60,6 +60,12 @@ export class PartnerType {
 
   @Field(() => Int, {
     nullable: true,
+    description: "Its own limit of lists of orders read each minute; null for the gateway's.",
+  })
+  listsLimitPerMin!: number | null;
+
+  @Field(() => Int, {
+    nullable: true,
     description: "Its own cap on orders that wait for their deposit; null for the gateway's.",
   })
   maxOpenOrders!: number | null;
@@ -93,6 +99,9 @@ export class PartnerType {
 
   @Field(() => Boolean, { description: 'Whether order requests must be signed.' })
   requireSignature!: boolean;
+
+  @Field(() => Boolean, { description: 'Whether everyone who knows the id of an order may read its status.' })
+  publicStatus!: boolean;
 
   @Field(() => DateTime, { description: 'When it was created.' })
   createdAt!: Date;
@@ -172,6 +181,9 @@ export class LimitsInput {
 
   @Field(() => Int, { nullable: true, description: 'Orders created each minute.' })
   orders?: number | null;
+
+  @Field(() => Int, { nullable: true, description: 'Lists of orders read each minute.' })
+  lists?: number | null;
 
   @Field(() => Int, { nullable: true, description: 'Orders that may wait for their deposit.' })
   openOrders?: number | null;

@@ -128,6 +128,19 @@ export class PartnerResolver {
     return this.#change(context, 'partnerSignature', id, { requireSignature: required }, reason);
   }
 
+  @RequiresPermission('partners:write')
+  @Mutation(() => PartnerType, {
+    description: 'Lets everyone who knows the id of an order of a partner read its status, or stops that.',
+  })
+  partnerPublicStatus(
+    @Arg('id', () => ID, { description: 'The partner.' }) id: string,
+    @Arg('enabled', () => Boolean, { description: 'Whether the status of its orders is public.' }) enabled: boolean,
+    @ReasonArg() reason: string,
+    @Ctx() context: GraphqlContext,
+  ): Promise<Partner> {
+    return this.#change(context, 'partnerPublicStatus', id, { publicStatus: enabled }, reason);
+  }
+
   @RequiresPermission('partners:price')
   @Mutation(() => PartnerType, { description: "Sets a partner's service fees." })
   partnerPricing(
@@ -150,6 +163,7 @@ export class PartnerResolver {
     @Arg('limits', () => LimitsInput, { description: 'The limits.' }) {
       requests,
       orders,
+      lists,
       openOrders,
       fixedExposureUsd,
       fixedDayUsd,
@@ -162,6 +176,7 @@ export class PartnerResolver {
     const changes = {
       ...(requests === undefined ? {} : { rateLimitPerMin: requests }),
       ...(orders === undefined ? {} : { ordersLimitPerMin: orders }),
+      ...(lists === undefined ? {} : { listsLimitPerMin: lists }),
       ...(openOrders === undefined ? {} : { maxOpenOrders: openOrders }),
       ...(fixedExposureUsd === undefined ? {} : { maxFixedExposureUsd: fixedExposureUsd }),
       ...(fixedDayUsd === undefined ? {} : { maxFixedDayUsd: fixedDayUsd }),
@@ -246,6 +261,7 @@ export class PartnerResolver {
 
 function snapshot(partner: Partner): Record<string, unknown> {
   const { name, status, feeRateFloat, feeRateFixed, rateLimitPerMin, ordersLimitPerMin, requireSignature } = partner;
+  const { listsLimitPerMin, publicStatus } = partner;
   const { maxOpenOrders, maxFixedExposureUsd, maxFixedDayUsd, maxFloatExposureUsd, keepsFixedCaps } = partner;
   return {
     name,
@@ -254,12 +270,14 @@ function snapshot(partner: Partner): Record<string, unknown> {
     feeRateFixed,
     rateLimitPerMin,
     ordersLimitPerMin,
+    listsLimitPerMin,
     maxOpenOrders,
     maxFixedExposureUsd,
     maxFixedDayUsd,
     maxFloatExposureUsd,
     keepsFixedCaps,
     requireSignature,
+    publicStatus,
   };
 }
 

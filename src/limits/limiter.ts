@@ -16,6 +16,7 @@ export type BucketName =
   | 'partner'
   | 'orders'
   | 'quotes'
+  | 'lists'
   | 'authfail'
   | 'assets'
   | 'lookup'

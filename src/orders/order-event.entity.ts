@@ -20,6 +20,13 @@ export class OrderEvent {
   @Property({ type: 'text' })
   toStatus!: OrderStatus;
 
+  /**
+   * The order's partner. Null on an event that is older than this column, until a worker has filled
+   * it in.
+   */
+  @Property({ type: 'uuid', nullable: true })
+  partnerId!: string | null;
+
   /** The cause: 'created', or a move of the state machine. */
   @Property({ type: 'text' })
   cause!: 'created' | OrderMove;

@@ -26,5 +26,7 @@ export function moveOrder(em: EntityManager, order: Order, cause: OrderMove, det
   order.status = to;
   order.eventSeq += 1;
   order.updatedAt = at;
-  em.create(OrderEvent, { order, seq: order.eventSeq, at, fromStatus: from, toStatus: to, cause, actor, detail });
+  const partnerId = order.partner.id;
+  const statuses = { fromStatus: from, toStatus: to };
+  em.create(OrderEvent, { order, partnerId, seq: order.eventSeq, at, ...statuses, cause, actor, detail });
 }

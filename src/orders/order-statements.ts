@@ -27,7 +27,9 @@ export interface OrderView {
   readonly payoutTxid: string | null;
 }
 
-const isoTime = (column: string): string => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+/** A time as ISO 8601 in UTC with milliseconds. */
+export const isoTime = (column: string): string =>
+  `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /** An order that is looked up, by one of its names. */
 export type OrderLookup = {
@@ -36,11 +38,8 @@ export type OrderLookup = {
   readonly shortId: string | null;
 };
 
-/** Finds many orders: each by its partner and one of its names. An unknown order has no row. */
-export const orderLookup = prepared(
-  'order_lookup',
-  `with ${givenRows({ partner: 'uuid', id: 'uuid', shortId: 'text' })}
-select asked.n::int, o.id, o.short_id as "shortId", o.status, ${isoTime('o.created_at')} as "createdAt",
+/** Columns of `OrderView`. `o` is exchange_order, `d` its deposit_address. */
+const orderColumns = `o.id, o.short_id as "shortId", o.status, ${isoTime('o.created_at')} as "createdAt",
        ${isoTime('o.expires_at')} as "expiresAt", o.coin_from as "coinFrom", o.network_from as "networkFrom",
        o.coin_to as "coinTo", o.network_to as "networkTo",
        trim_scale(o.amount_from_expected)::text as "amountFromExpected",
@@ -48,13 +47,29 @@ select asked.n::int, o.id, o.short_id as "shortId", o.status, ${isoTime('o.creat
        trim_scale(o.rate_quoted)::text as "rateQuoted", d.address as "depositAddress", d.tag as "depositAddressTag",
        o.recipient_address as "recipientAddress", o.deposit_txid as "depositTxid",
        o.deposit_confirmations as "depositConfirmations",
-       o.deposit_confirmations_required as "depositConfirmationsRequired", o.payout_txid as "payoutTxid"
-  from asked
+       o.deposit_confirmations_required as "depositConfirmationsRequired", o.payout_txid as "payoutTxid"`;
+
+/** The partner's orders of the given names: `asked`, with `o` and `d` of each. */
+const askedOrders = `asked
   join lateral (select * from exchange_order e where e.id = asked.id
                 union all select * from exchange_order e where e.short_id = asked.short_id) o
     on o.partner_id = asked.partner
-  join deposit_address d on d.id = o.deposit_address_id`,
-);
+  join deposit_address d on d.id = o.deposit_address_id`;
+
+/**
+ * Makes a statement that finds many orders: each by its partner and one of its names. An unknown
+ * order has no row. `joins` and `columns` add to what `OrderView` has.
+ */
+export function orderLookupWith(name: string, columns = '', joins = ''): Prepared {
+  return prepared(
+    name,
+    `with ${givenRows({ partner: 'uuid', id: 'uuid', shortId: 'text' })}
+select asked.n::int, ${orderColumns}${columns}
+  from ${askedOrders}${joins}`,
+  );
+}
+
+export const orderLookup = orderLookupWith('order_lookup');
 
 /** Checks whether the destinations of an already refused create belong to the gateway. */
 export const ownDestinations = prepared(
@@ -310,8 +325,8 @@ with ${givenRows({ ...createColumns, ...taking.given, ...given })}, judged as ma
          taken.id, a.recipient, a.recipient_tag, a.refund, a.refund_tag, a.confirmations, 1
     from admitted a join taken using (n)
 ), event as (
-  insert into order_event (order_id, seq, at, to_status, cause, actor)
-  select a.id, 1, a.now, 'waiting_deposit', 'created', 'partner:' || a.partner
+  insert into order_event (order_id, partner_id, seq, at, to_status, cause, actor)
+  select a.id, a.partner, 1, a.now, 'waiting_deposit', 'created', 'partner:' || a.partner
     from admitted a join taken using (n)
 )${answer}
 select j.n::int, j.live, j.active, j."ownRecipient", j."ownRefund"${names},

@@ -27,12 +27,14 @@ export interface PartnerChanges {
   readonly feeRateFixed?: string | null;
   readonly rateLimitPerMin?: number | null;
   readonly ordersLimitPerMin?: number | null;
+  readonly listsLimitPerMin?: number | null;
   readonly maxOpenOrders?: number | null;
   readonly maxFixedExposureUsd?: number | null;
   readonly maxFixedDayUsd?: number | null;
   readonly maxFloatExposureUsd?: number | null;
   readonly keepsFixedCaps?: boolean;
   readonly requireSignature?: boolean;
+  readonly publicStatus?: boolean;
 }
 
 export interface KeyOptions {
@@ -74,12 +76,14 @@ export class PartnerService {
       feeRateFixed: null,
       rateLimitPerMin: null,
       ordersLimitPerMin: null,
+      listsLimitPerMin: null,
       maxOpenOrders: null,
       maxFixedExposureUsd: null,
       maxFixedDayUsd: null,
       maxFloatExposureUsd: null,
       keepsFixedCaps: false,
       requireSignature: false,
+      publicStatus: false,
       createdAt: now,
       updatedAt: now,
     });
@@ -115,6 +119,7 @@ export class PartnerService {
       if (changes.feeRateFixed !== undefined) partner.feeRateFixed = checkedRate(changes.feeRateFixed);
       if (changes.rateLimitPerMin !== undefined) partner.rateLimitPerMin = checkedLimit(changes.rateLimitPerMin);
       if (changes.ordersLimitPerMin !== undefined) partner.ordersLimitPerMin = checkedLimit(changes.ordersLimitPerMin);
+      if (changes.listsLimitPerMin !== undefined) partner.listsLimitPerMin = checkedLimit(changes.listsLimitPerMin);
       if (changes.maxOpenOrders !== undefined) partner.maxOpenOrders = checkedCap(changes.maxOpenOrders);
       if (changes.maxFixedExposureUsd !== undefined) {
         partner.maxFixedExposureUsd = checkedCap(changes.maxFixedExposureUsd);
@@ -125,6 +130,7 @@ export class PartnerService {
       }
       if (changes.keepsFixedCaps !== undefined) partner.keepsFixedCaps = changes.keepsFixedCaps;
       if (changes.requireSignature !== undefined) partner.requireSignature = changes.requireSignature;
+      if (changes.publicStatus !== undefined) partner.publicStatus = changes.publicStatus;
       partner.updatedAt = this.#clock.now();
       return partner;
     });

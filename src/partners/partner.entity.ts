@@ -27,6 +27,9 @@ export class Partner {
   @Property({ type: 'integer', nullable: true })
   ordersLimitPerMin!: number | null;
 
+  @Property({ type: 'integer', nullable: true })
+  listsLimitPerMin!: number | null;
+
   /** Limit of the orders that wait for their deposit at one time. */
   @Property({ type: 'integer', nullable: true })
   maxOpenOrders!: number | null;
@@ -50,6 +53,10 @@ export class Partner {
   /** Refuses requests for orders without an X-Signature. */
   @Property({ type: 'boolean' })
   requireSignature!: boolean;
+
+  /** Lets everyone who knows the UUID of one of its orders read the order's status. */
+  @Property({ type: 'boolean' })
+  publicStatus!: boolean;
 
   @Property({ type: 'timestamptz' })
   createdAt!: Date;

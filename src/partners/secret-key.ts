@@ -63,14 +63,11 @@ export interface KeyMac {
   readonly pepperVersion: number;
 }
 
-/** A pepper as a KeyObject, the form that OpenSSL keeps. */
-interface PepperKey {
+/** A secret as a KeyObject, the form that OpenSSL keeps, and the version that names it. */
+export interface VersionedKey {
   readonly version: number;
   readonly key: KeyObject;
 }
-
-/** A key that was derived from the pepper of this version. */
-export type DerivedKey = PepperKey;
 
 /** Compared with the key of an unknown id, so that it costs the same time. */
 const nobodysMac = Buffer.alloc(32);
@@ -80,8 +77,8 @@ const nobodysMac = Buffer.alloc(32);
  * table does not make a valid key, and no secret can be read back from a row.
  */
 export class KeyHasher {
-  readonly #current: PepperKey;
-  readonly #byVersion: ReadonlyMap<number, PepperKey>;
+  readonly #current: VersionedKey;
+  readonly #byVersion: ReadonlyMap<number, VersionedKey>;
   /** The hash that a key matched, as long as its caller keeps the key. */
   readonly #matched = new WeakMap<ParsedKey, Buffer>();
 
@@ -131,17 +128,17 @@ export class KeyHasher {
   }
 
   /**
-   * A key for another purpose from each pepper, newest first. A derived key reveals nothing about
-   * its pepper, and changes with it.
+   * Keys for another purpose, one of each pepper, newest first. They have the versions of the
+   * peppers. A key tells nothing about its pepper, or about the keys of other purposes.
    */
-  derivedKeys(purpose: string): readonly DerivedKey[] {
+  derivedKeys(purpose: string): readonly VersionedKey[] {
     return [...this.#byVersion.values()].map(({ version, key }) => ({
       version,
       key: createSecretKey(createHmac('sha256', key).update(`derived key: ${purpose}`).digest()),
     }));
   }
 
-  #mac(pepper: PepperKey, key: ParsedKey): Buffer {
+  #mac(pepper: VersionedKey, key: ParsedKey): Buffer {
     return createHmac('sha256', pepper.key).update(key.whole).digest();
   }
 }

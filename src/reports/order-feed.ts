@@ -96,9 +96,12 @@ export async function renumberFeed(outer: EntityManager): Promise<number> {
     await em.execute('set local statement_timeout = 0');
     await em.execute('alter table order_event disable trigger order_event_append_only');
     const [row] = await em.execute<{ count: number }[]>(
-      `with renumbered as (update order_event set xid = pg_current_xact_id() returning 1)
+      `with renumbered as (
+         update order_event e set xid = pg_current_xact_id(), partner_id = o.partner_id
+           from exchange_order o where o.id = e.order_id returning 1)
        select count(*)::int as count from renumbered`,
     );
+    await em.execute('update order_event_filling set until_xid = null');
     await em.execute('alter table order_event enable trigger order_event_append_only');
     await em.execute('truncate order_stat');
     await em.execute(

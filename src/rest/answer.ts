@@ -79,7 +79,7 @@ function toAppError(thrown: unknown): AppError {
 
 /** The error body of the contract, as JSON text. */
 function errorBody(error: AppError, requestId: string): string {
-  const { faults, limits, pairLimits, orderId } = error.extras;
+  const { faults, limits, pairLimits, orderId, restartFrom } = error.extras;
   return JSON.stringify({
     detail: error.detail,
     code: error.kind,
@@ -87,6 +87,7 @@ function errorBody(error: AppError, requestId: string): string {
     ...(limits ? { min_amount: jsonNumber(limits.minAmount), max_amount: jsonNumber(limits.maxAmount) } : {}),
     ...(pairLimits ? { limits: jsonLimits(pairLimits) } : {}),
     ...(orderId === undefined ? {} : { order_id: orderId }),
+    ...(restartFrom === undefined ? {} : { restart_from: restartFrom }),
     ...(faults && faults.length > 0
       ? { errors: faults.map(({ field, kind, detail }) => ({ field, code: kind, detail })) }
       : {}),

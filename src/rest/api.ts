@@ -79,8 +79,9 @@ function authorize({ scope }: Operation, { caller, authFailure }: Call): void {
 
 /**
  * Returns the request and the faults that the contract finds in it. Unknown query members are
- * ignored. A number in the query is validated as a double and handed on as its text. Text that is
- * no JSON number (`0x10`, ` 1`, `Infinity`) stays text, so that the schema refuses it.
+ * ignored. A list in the query is split into its items. A number in the query is validated as a
+ * double and handed on as its text. Text that is no JSON number (`0x10`, ` 1`, `Infinity`) stays
+ * text, so that the schema refuses it.
  */
 function checked(
   operation: Operation,
@@ -91,8 +92,8 @@ function checked(
   const query: Record<string, unknown> = {};
   if (operation.query.length > 0) {
     const sent = parseQuery(call.queryText);
-    for (const { name, isNumber } of operation.query) {
-      const value = sent[name];
+    for (const { name, isNumber, isList } of operation.query) {
+      const value = isList ? listOf(sent[name]) : sent[name];
       if (value === undefined) continue;
       texts[name] = value;
       query[name] = isNumber && typeof value === 'string' && isDecimal(value) ? JSON.parse(value) : value;
@@ -105,10 +106,15 @@ function checked(
     // A malformed order id gets the same answer as an unknown order, so that the answer reveals
     // nothing.
     if (faults.some(({ instancePath }) => instancePath.startsWith('/path'))) {
-      throw operation.id === 'getOrder' ? orderNotFound() : notFound();
+      throw 'order_id' in path ? orderNotFound() : notFound();
     }
   }
   return { request: { path, query: texts, body, call }, faults: faultsOf(faults, operation.bodyMembers) };
+}
+
+/** The items of a query member that is a list: separated by commas, repeated, or both. */
+function listOf(sent: string | string[] | undefined): string[] | undefined {
+  return sent === undefined ? undefined : [sent].flat().flatMap((part) => part.split(','));
 }
 
 function notFound(): AppError {

@@ -15,8 +15,9 @@ export interface OperationRow {
    * - `partner`: the partner account.
    * - `orders`: the partner account, and also its limit of new orders.
    * - `quotes`: the partner account, separate from its other requests.
+   * - `lists`: the partner account, and also its limit of lists.
    */
-  readonly bucket: 'assets' | 'anon' | 'partner' | 'orders' | 'quotes';
+  readonly bucket: 'assets' | 'anon' | 'partner' | 'orders' | 'quotes' | 'lists';
   readonly takesBody: boolean;
 }
 
@@ -32,6 +33,10 @@ export const operationRows: {
   getQuote: { scope: ['rates:read', 'orders:create'], bucket: 'partner', takesBody: false },
   createOrder: { scope: 'orders:create', bucket: 'orders', takesBody: true },
   getOrder: { scope: 'orders:read', bucket: 'partner', takesBody: false },
+  listOrders: { scope: 'orders:read', bucket: 'lists', takesBody: false },
+  getOrderDetails: { scope: 'orders:read', bucket: 'partner', takesBody: false },
+  listOrderEvents: { scope: 'orders:read', bucket: 'partner', takesBody: false },
+  getPublicStatus: { scope: 'public', bucket: 'anon', takesBody: false },
   getDocument: { scope: 'public', bucket: 'anon', takesBody: false },
 };
 
@@ -57,7 +62,7 @@ export interface Operation extends OperationRow {
   readonly method: string;
   /** Path template with the prefix, for logs. */
   readonly route: string;
-  readonly query: readonly { readonly name: string; readonly isNumber: boolean }[];
+  readonly query: readonly { readonly name: string; readonly isNumber: boolean; readonly isList: boolean }[];
   /** Names of the body's members, for the hints in errors. */
   readonly bodyMembers: readonly string[];
   /** Finds every fault of a request by the contract. */
@@ -107,6 +112,9 @@ export class Operations {
       const start = operation.route.replace(/\/?\{.*$/, '').toLowerCase();
       this.#beginnings.push({ start, method: operation.method, row: operation });
     }
+    // Paths below an operation count like the operations that have paths below it.
+    const depth = (row: OperationRow): number => ('route' in row ? String(row.route).split('{').length : 0);
+    this.#beginnings.sort((one, other) => depth(other.row) - depth(one.row));
   }
 
   static async compile(document: Document): Promise<Operations> {
@@ -195,7 +203,11 @@ function compiled(operation: ContractOperation, validators: readonly ValidateFun
     route: `${apiRoot}${operation.path}`,
     query: parameters
       .filter((parameter) => parameter.in === 'query')
-      .map(({ name, schema }) => ({ name, isNumber: schema?.type === 'number' })),
+      .map(({ name, schema }) => ({
+        name,
+        isNumber: schema?.type === 'number' || schema?.type === 'integer',
+        isList: schema?.type === 'array',
+      })),
     bodyMembers: Object.keys(body?.content?.['application/json']?.schema?.properties ?? {}),
     faults: (request) => {
       let faults: ErrorObject[] = none;

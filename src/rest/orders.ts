@@ -47,7 +47,7 @@ export function getOrderHandler(document: Document, orders: OrderService): Handl
 }
 
 /** Writes an order with exactly the fields of the contract's Order. */
-function orderWriter(document: Document): (order: OrderView) => Json<OrderBody> {
+export function orderWriter(document: Document): (order: OrderView) => Json<OrderBody> {
   const write = jsonWriter(document, 'Order');
   return (order) =>
     write({

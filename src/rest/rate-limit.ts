@@ -90,20 +90,21 @@ export class RateLimit {
     return this.#limiter.consume(own, { bucket, key: block, limit: limit * blockFactor });
   }
 
-  #byPartner(
-    { partner: { id, rateLimitPerMin, ordersLimitPerMin } }: Caller,
-    bucket: OperationRow['bucket'],
-  ): Promise<Verdict> {
+  #byPartner({ partner }: Caller, bucket: OperationRow['bucket']): Promise<Verdict> {
+    const { id, rateLimitPerMin, ordersLimitPerMin, listsLimitPerMin } = partner;
+    const config = this.#config;
     if (bucket === 'quotes') {
-      return this.#limiter.consume({ bucket, key: id, limit: this.#config.RATE_LIMIT_QUOTES_PER_MIN });
+      return this.#limiter.consume({ bucket, key: id, limit: config.RATE_LIMIT_QUOTES_PER_MIN });
     }
-    const all: Bucket = {
-      bucket: 'partner',
-      key: id,
-      limit: rateLimitPerMin ?? this.#config.RATE_LIMIT_PARTNER_PER_MIN,
-    };
-    if (bucket !== 'orders') return this.#limiter.consume(all);
-    const limit = ordersLimitPerMin ?? this.#config.RATE_LIMIT_ORDERS_PER_MIN;
-    return this.#limiter.consume(all, { bucket, key: id, limit });
+    const all: Bucket = { bucket: 'partner', key: id, limit: rateLimitPerMin ?? config.RATE_LIMIT_PARTNER_PER_MIN };
+    if (bucket === 'orders') {
+      const limit = ordersLimitPerMin ?? config.RATE_LIMIT_ORDERS_PER_MIN;
+      return this.#limiter.consume(all, { bucket, key: id, limit });
+    }
+    if (bucket === 'lists') {
+      const limit = listsLimitPerMin ?? config.RATE_LIMIT_LISTS_PER_MIN;
+      return this.#limiter.consume(all, { bucket, key: id, limit });
+    }
+    return this.#limiter.consume(all);
   }
 }

@@ -10,6 +10,7 @@ import type { OrderService } from '../orders/order-service.ts';
 import type { Authenticator } from '../partners/authenticator.ts';
 import type { BindingQuotes } from '../rates/binding-quotes.ts';
 import type { RateService } from '../rates/rate-service.ts';
+import type { PartnerOrders } from '../reports/partner-orders.ts';
 import type { ProcessMetrics } from '../telemetry/process-metrics.ts';
 import { isTracing, span } from '../telemetry/tracing.ts';
 import { sendAnswer, sendError } from './answer.ts';
@@ -20,7 +21,9 @@ import { readContract } from './contract.ts';
 import { getCoinIconHandler, listCurrenciesHandler } from './currencies.ts';
 import { docsAnswer, getDocumentHandler, isDocs } from './docs.ts';
 import { Operations } from './operations.ts';
+import { getOrderDetailsHandler, listOrderEventsHandler, listOrdersHandler } from './order-lists.ts';
 import { createOrderHandler, createOrderRefusal, getOrderHandler } from './orders.ts';
+import { getPublicStatusHandler } from './public-status.ts';
 import { createQuoteHandler, createQuoteRefusal, getQuoteHandler } from './quotes.ts';
 import { RateLimit } from './rate-limit.ts';
 import { getRateHandler, getRateRefusal } from './rates.ts';
@@ -34,6 +37,7 @@ export interface RestDependencies {
   readonly rates: RateService;
   readonly quotes: BindingQuotes;
   readonly orders: OrderService;
+  readonly partnerOrders: PartnerOrders;
   readonly metrics: ProcessMetrics;
 }
 
@@ -42,7 +46,8 @@ export interface RestDependencies {
  * id, HTTPS, key and limits, contract, handler. Any failure ends in the one error answer.
  */
 export async function createRestListener(dependencies: RestDependencies): Promise<RequestListener> {
-  const { config, log, limiter, authenticator, catalogue, rates, quotes, orders, metrics } = dependencies;
+  const { config, log, limiter, authenticator, catalogue, rates, quotes, orders, partnerOrders, metrics } =
+    dependencies;
   const document = readContract();
   const handlers = {
     listCurrencies: listCurrenciesHandler(document, catalogue),
@@ -52,6 +57,10 @@ export async function createRestListener(dependencies: RestDependencies): Promis
     getQuote: getQuoteHandler(document, quotes, orders),
     createOrder: createOrderHandler(document, orders),
     getOrder: getOrderHandler(document, orders),
+    listOrders: listOrdersHandler(document, partnerOrders),
+    getOrderDetails: getOrderDetailsHandler(document, partnerOrders),
+    listOrderEvents: listOrderEventsHandler(document, partnerOrders),
+    getPublicStatus: getPublicStatusHandler(document, partnerOrders),
     getDocument: getDocumentHandler(document),
   };
   const refusals = {

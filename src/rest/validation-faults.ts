@@ -111,6 +111,12 @@ function detailOf({ keyword, params, instancePath }: ErrorObject, field: string,
       return `${field} must not be empty`;
     case 'maxLength':
       return `${field} must have at most ${params.limit} characters`;
+    case 'minimum':
+      return `${field} must be at least ${params.limit}`;
+    case 'maximum':
+      return `${field} must be at most ${params.limit}`;
+    case 'maxItems':
+      return `${field} must have at most ${params.limit} items`;
     default:
       return `${field} is not acceptable; see the documentation of this request`;
   }

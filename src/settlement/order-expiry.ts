@@ -38,10 +38,10 @@ export class OrderExpiry {
          ), moved as (
            update exchange_order o
               set status = 'expired', event_seq = event_seq + 1, next_action_at = null, updated_at = ?
-             from due where o.id = due.id returning o.id, o.event_seq
+             from due where o.id = due.id returning o.id, o.partner_id, o.event_seq
          ), event as (
-           insert into order_event (order_id, seq, at, from_status, to_status, cause, actor)
-           select id, event_seq, ?, 'waiting_deposit', 'expired', 'window_passed', 'system' from moved
+           insert into order_event (order_id, partner_id, seq, at, from_status, to_status, cause, actor)
+           select id, partner_id, event_seq, ?, 'waiting_deposit', 'expired', 'window_passed', 'system' from moved
          )
          select count(*)::int as count from moved`,
         [networks, now, batch, now, now],

@@ -105,6 +105,32 @@ describe("another partner's order", () => {
     });
   });
 
+  it('is in no list, and has no details and no history', async () => {
+    await changingNothing(gateway, async () => {
+      for (const id of [order.id, order.short_id]) {
+        for (const query of [
+          `ids=${id}`,
+          `ids=${id}&include=details`,
+          `ids=${id}&sort=updated`,
+          `partner_id=${owner.id}`,
+        ]) {
+          const { json } = await gateway.call('GET', `/partner/orders?${query}`, { key: thief.key });
+          attempt(`a list with ${query}`, json.data, []);
+        }
+        for (const part of ['details', 'events']) {
+          const answer = await read(`${id}/${part}`, thief.key);
+          const blank = await read(`${id === order.id ? unknownId : unknownShortId}/${part}`, thief.key);
+          attempt(`${part} of ${id}`, told(answer), { ...told(blank), status: 404 });
+        }
+      }
+      const { json } = await gateway.call('GET', '/partner/orders?sort=updated', { key: owner.key });
+      const stolen = await gateway.call('GET', `/partner/orders?sort=updated&cursor=${json.next_cursor}`, {
+        key: thief.key,
+      });
+      attempt("the owner's cursor", [stolen.status, stolen.json.code], [400, 'invalid_cursor']);
+    });
+  });
+
   it('stays readable by its own partner during the attack', async () => {
     expect((await read(order.id, owner.key)).json).toMatchObject({ id: order.id, short_id: order.short_id });
   });

@@ -178,14 +178,14 @@ describe('credentials of the staff', () => {
 describe('a key', () => {
   const quoteBody = { coin_from: 'BTC', coin_to: 'ETH', rate_type: 'float', amount_from: 1 };
   const can = [
-    { scope: 'orders:create', made: 201, read: 403, quoted: 201, quote: 404 },
-    { scope: 'orders:read', made: 403, read: 404, quoted: 403, quote: 403 },
-    { scope: 'rates:read', made: 403, read: 403, quoted: 201, quote: 404 },
+    { scope: 'orders:create', made: 201, read: 403, listed: 403, quoted: 201, quote: 404 },
+    { scope: 'orders:read', made: 403, read: 404, listed: 200, quoted: 403, quote: 403 },
+    { scope: 'rates:read', made: 403, read: 403, listed: 403, quoted: 201, quote: 404 },
   ];
 
   it('allows the operations of its scopes, and no others', async () => {
     expect(can.map(({ scope }) => scope)).toEqual(keyScopes);
-    for (const { scope, made, read, quoted, quote } of can) {
+    for (const { scope, made, read, listed, quoted, quote } of can) {
       const { id } = await gateway.partners.create(scope);
       await gateway.partners.change(id, { feeRateFloat: '0' });
       const { key } = await gateway.partners.issueKey(id, { scopes: [scope] });
@@ -193,10 +193,14 @@ describe('a key', () => {
       const statuses = [
         (await gateway.call('POST', '/partner/orders', { key, body: orderBody() })).status,
         (await gateway.call('GET', '/partner/orders/XP-AAAAAA', { key })).status,
+        (await gateway.call('GET', '/partner/orders/XP-AAAAAA/details', { key })).status,
+        (await gateway.call('GET', '/partner/orders/XP-AAAAAA/events', { key })).status,
+        (await gateway.call('GET', '/partner/orders', { key })).status,
+        (await gateway.call('GET', '/partner/orders?sort=updated', { key })).status,
         (await gateway.call('POST', '/partner/quotes', { key, body: quoteBody })).status,
         (await gateway.call('GET', '/partner/quotes/qt_AAAA', { key })).status,
       ];
-      attempt(`a key of ${scope}`, statuses, [made, read, quoted, quote]);
+      attempt(`a key of ${scope}`, statuses, [made, read, read, read, listed, listed, quoted, quote]);
       const hasOwnPrice = (await gateway.call('GET', rate, { key })).text !== (await gateway.call('GET', rate)).text;
       attempt(`the price of a key of ${scope}`, hasOwnPrice, scope === 'rates:read');
     }

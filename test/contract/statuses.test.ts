@@ -8,6 +8,7 @@ import { type OperationId, readContract } from '../../src/rest/contract.ts';
 import { operationRows } from '../../src/rest/operations.ts';
 import { query } from '../support/database/database.ts';
 import { startGateway, type TestGateway } from '../support/gateway/gateway.ts';
+import { inOtherCluster } from '../support/gateway/order-pages.ts';
 import { orderBody } from '../support/gateway/orders.ts';
 import type { CallOptions, Reply } from '../support/http/contract-client.ts';
 import { rawExchange } from '../support/http/raw-http.ts';
@@ -37,6 +38,7 @@ let quoteId: string;
 beforeAll(async () => {
   gateway = await startGateway();
   partner = await gateway.partner();
+  await gateway.partners.change(partner.id, { publicStatus: true });
   orderId = (await gateway.call('POST', '/partner/orders', { key: partner.key, body: orderBody() })).json.id;
   const asked = await gateway.call('POST', '/partner/quotes', { key: partner.key, body: quoteBody });
   quoteId = asked.json.quote_id;
@@ -75,6 +77,10 @@ const paths: Record<string, [method: string, path: string]> = {
   getQuote: ['GET', '/partner/quotes/qt_AAAA'],
   createOrder: ['POST', '/partner/orders'],
   getOrder: ['GET', `/partner/orders/${randomUUID()}`],
+  listOrders: ['GET', '/partner/orders'],
+  getOrderDetails: ['GET', `/partner/orders/${randomUUID()}/details`],
+  listOrderEvents: ['GET', `/partner/orders/${randomUUID()}/events`],
+  getPublicStatus: ['GET', `/status/${randomUUID()}`],
   getCoinIcon: ['GET', icon],
   getDocument: ['GET', '/openapi.json'],
 };
@@ -138,12 +144,12 @@ function plainly(id: string): Promise<Reply> {
 
 /** How each documented status is brought about, by operation or for all of them. */
 const scenarios: Record<string, (id: string) => Promise<{ status: number }>> = {
-  '200': (id) =>
-    id === 'getOrder'
-      ? gateway.call('GET', `/partner/orders/${orderId}`, { key: partner.key })
-      : id === 'getQuote'
-        ? gateway.call('GET', `/partner/quotes/${quoteId}`, { key: partner.key })
-        : plain(gateway, id, needsKey(id) ? { key: partner.key } : {}),
+  '200': (id) => {
+    if (id === 'getQuote') return gateway.call('GET', `/partner/quotes/${quoteId}`, { key: partner.key });
+    const [method, path] = at(id);
+    const known = path.replace(/[0-9a-f-]{36}/, orderId);
+    return gateway.call(method, known, needsKey(id) ? { key: partner.key } : {});
+  },
   '201': (id) => plain(gateway, id, { key: partner.key }),
   '304': unchanged,
   '400': (id) =>
@@ -176,6 +182,13 @@ const scenarios: Record<string, (id: string) => Promise<{ status: number }>> = {
       await client.end();
     }
   },
+  '410': async (id) => {
+    const path = `${at(id)[1]}?sort=updated`;
+    const { json } = await gateway.call('GET', path, { key: partner.key });
+    return inOtherCluster(gateway, partner.id, json.next_cursor, (cursor) =>
+      gateway.call('GET', `${path}&cursor=${cursor}`, { key: partner.key }),
+    );
+  },
   '413': (id) => plain(gateway, id, { key: partner.key, body: orderBody({ recipient_address: 'x'.repeat(17_000) }) }),
   '415': (id) => plain(gateway, id, { key: partner.key, headers: { 'Content-Type': 'text/plain' } }),
   '417': (id) => raw(id, 'Host: x\r\nExpect: 200-ok\r\nContent-Length: 0\r\n\r\n'),
@@ -184,7 +197,9 @@ const scenarios: Record<string, (id: string) => Promise<{ status: number }>> = {
       ? gateway.call('GET', `${icon}?v=${'x'.repeat(65)}`)
       : bodies[id]
         ? plain(gateway, id, { key: partner.key, body: { ...bodies[id], amount_from: 0.00000001 } })
-        : gateway.call('GET', '/partner/rates?coin_from=BTC&coin_to=NOPE'),
+        : id === 'listOrders'
+          ? gateway.call('GET', '/partner/orders?limit=101', { key: partner.key })
+          : gateway.call('GET', '/partner/rates?coin_from=BTC&coin_to=NOPE'),
   '429': spent,
   '431': (id) => plain(gateway, id, { headers: { 'X-Big': 'x'.repeat(20_000) } }),
   '500': (id) => plain(broken, id, { key: anyKey() }),
@@ -202,7 +217,8 @@ describe('each operation gives each status that the contract documents for it', 
 
 describe('each operation answers only statuses that the contract documents for it', () => {
   const long = 'x'.repeat(9_000);
-  const queries = ['v', 'coin_from', 'network_from', 'amount', 'rate_type', 'unknown'];
+  const listed = ['status', 'ids', 'created_from', 'sort', 'updated_since', 'include', 'limit', 'cursor'];
+  const queries = ['v', 'coin_from', 'network_from', 'amount', 'rate_type', 'unknown', ...listed];
   /** Requests with each fault. The client throws at an answer that is not documented. */
   const troubles: [string, (id: string) => Promise<Reply>][] = [
     ['nothing', (id) => plain(gateway, id, {})],

@@ -49,13 +49,14 @@ const kinds = {
   'an order of a quote': 5,
   'a repetition': 3,
   'a look-up': 10,
+  'a list': 5,
   "a stranger's look-up": 4,
   'a validator': 3,
 } as const;
 
 const createOrder = operationOf('createOrder');
 /** The operations whose requests are made wrong on purpose. */
-const bent = new Set(['createOrder', 'createQuote', 'getRate']);
+const bent = new Set(['createOrder', 'createQuote', 'getRate', 'listOrders']);
 
 /** As much of a currency as is needed to exchange it. */
 export interface FuzzCurrency {
@@ -90,6 +91,13 @@ export class Attempts {
   readonly #keys: FuzzKeys;
   readonly #currencies: readonly FuzzCurrency[];
   readonly #orders: KnownOrder[] = [];
+  /** Lists that are read page by page. */
+  readonly #lists: { readonly query: string; cursor: string | null }[] = [
+    { query: 'limit=7', cursor: null },
+    { query: 'limit=3&status=waiting_deposit&coin_to=BTC&include=details', cursor: null },
+    { query: 'sort=updated&limit=5', cursor: null },
+    { query: 'sort=updated&limit=50&include=details&updated_since=2020-01-01T00:00:00Z', cursor: null },
+  ];
   readonly #quotes: KnownQuote[] = [];
   readonly #binding: { readonly id: string; readonly to: FuzzCurrency; readonly amountTo: string }[] = [];
   readonly #repeatable: { readonly key: string; readonly raw: string; readonly text: string }[] = [];
@@ -381,6 +389,20 @@ export class Attempts {
         },
       };
     },
+    'a list': () => {
+      const { cursor, query } = this.#dice.pick(this.#lists);
+      return {
+        method: 'GET',
+        path: `/partner/orders?${query}${cursor === null ? '' : `&cursor=${cursor}`}`,
+        options: this.#signed({ headers: this.#key() }),
+        expected: [200],
+        check: ({ json }) => {
+          const list = this.#lists.find((one) => one.query === query);
+          if (list) list.cursor = json.next_cursor;
+          if (json.next_cursor === null && json.has_more) throw new Error('more orders, and no cursor');
+        },
+      };
+    },
     "a stranger's look-up": () => {
       const order = this.#orders.length > 0 ? this.#dice.pick(this.#orders) : null;
       if (!order) return null;
@@ -410,7 +432,8 @@ export class Attempts {
     let { path } = operation;
     for (const { name, in: place, required, schema } of parameters) {
       if (place === 'path') path = path.replace(`{${name}}`, this.#segment(schema));
-      else if (name === 'X-Signature') continue;
+      // Only the gateway makes a cursor that it takes.
+      else if (name === 'X-Signature' || name === 'cursor') continue;
       else if (!required && this.#dice.chance(0.5)) continue;
       else if (place === 'query') query.set(name, plainText(this.#values.valid(schema)));
       else headers[name] = this.#header(schema);
@@ -436,7 +459,7 @@ export class Attempts {
       query.delete(name);
       return { method: operation.method, path: `${base}?${query}`, options, expected: [400] };
     }
-    if (this.#dice.chance(0.2)) {
+    if (schema.type !== 'array' && this.#dice.chance(0.2)) {
       query.append(name, 'BTC');
       query.append(name, 'BTC');
       return { method: operation.method, path: `${base}?${query}`, options, expected: [400] };
@@ -461,6 +484,24 @@ export class Attempts {
         ['1'.repeat(41), 400],
         ['true', 400],
       ]);
+    }
+    if (schema.type === 'integer') {
+      return this.#dice.pick([
+        ['0', 422],
+        ['101', 422],
+        ['-1', 422],
+        ['1.5', 400],
+        ['ten', 400],
+        ['', 400],
+      ]);
+    }
+    if (schema.format === 'date-time') {
+      return [this.#dice.pick(['', 'now', '2026-13-01T00:00:00Z', '2026-11-21', '1795252000', 'infinity']), 422];
+    }
+    if (schema.type === 'array') {
+      const choices = schema.items?.enum;
+      if (choices) return [this.#dice.pick(['', 'paid', `${choices[0]},`, `${choices[0]};${choices[0]}`]), 400];
+      return [this.#dice.pick(['', 'x,,y', 'x'.repeat(65), Array(101).fill('x').join(',')]), 422];
     }
     const { maxLength = 20, enum: choices } = schema.allOf?.[0] ?? schema;
     if (choices) return [this.#dice.pick(['', 'Float', 'spot']), 400];
@@ -538,8 +579,10 @@ function exact(text: string, member: string): string {
   return digits;
 }
 
-/** The text of a JSON string or number. */
+/** The text of a JSON string, number or list. */
 function plainText(json: string): string {
+  // A list, as a query has it.
+  if (json.startsWith('[')) return (JSON.parse(json) as string[]).join(',');
   return json.startsWith('"') ? (JSON.parse(json) as string) : json;
 }
 

@@ -41,9 +41,10 @@ function resolve<T>(node: T): T {
 
 /** A schema with every reference in it followed. */
 function whole(schema: Schema): Schema {
-  const { properties, allOf, ...rest } = resolve(schema);
+  const { properties, allOf, items, ...rest } = resolve(schema);
   return {
     ...rest,
+    ...(items ? { items: whole(items) } : {}),
     ...(allOf ? { allOf: allOf.map(whole) } : {}),
     ...(properties
       ? { properties: Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, whole(one)])) }

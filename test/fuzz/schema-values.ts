@@ -20,6 +20,10 @@ export interface Schema {
   readonly maxLength?: number;
   readonly pattern?: string;
   readonly exclusiveMinimum?: number;
+  readonly format?: string;
+  readonly items?: Schema;
+  readonly minItems?: number;
+  readonly maxItems?: number;
 }
 
 /** A value that breaks a schema, as JSON text, and how a request with it is answered. */
@@ -73,6 +77,11 @@ export class SchemaValues {
     switch (this.#typeOf(schema)) {
       case 'number':
         return this.#number();
+      case 'array': {
+        const { items = { type: 'string' }, minItems = 0, maxItems = 5 } = schema;
+        const length = Math.floor(this.#dice.between(minItems, Math.min(maxItems, 8) + 1));
+        return `[${Array.from({ length }, () => this.valid(items)).join(',')}]`;
+      }
       case 'string':
         return JSON.stringify(this.#string(schema));
       case 'integer':
@@ -167,8 +176,11 @@ export class SchemaValues {
     return `${whole}${whole === '0' || dice.chance(0.5) ? fraction : ''}${exponent}`;
   }
 
-  #string({ minLength = 0, maxLength = 40, pattern }: Schema): string {
+  #string({ minLength = 0, maxLength = 40, pattern, format }: Schema): string {
     const dice = this.#dice;
+    if (format === 'date-time') {
+      return `20${Math.floor(dice.between(10, 99))}-0${Math.floor(dice.between(1, 10))}-1${Math.floor(dice.between(0, 10))}T0${Math.floor(dice.between(0, 10))}:00:0${dice.pick(['0Z', '0.5Z', '1+02:00', '9.123456789-11:30'])}`;
+    }
     if (pattern !== undefined) return this.#matching(pattern);
     if (dice.chance(0.2)) {
       const found = notorious.filter(({ length }) => length >= minLength && length <= maxLength);

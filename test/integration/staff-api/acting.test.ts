@@ -226,7 +226,7 @@ describe('partners and keys', () => {
       },
     );
     await admin.data(
-      'mutation ($id: ID!) { partnerLimits(id: $id, limits: { requests: 7 }, reason: "contract 7") { id } }',
+      'mutation ($id: ID!) { partnerLimits(id: $id, limits: { requests: 7, lists: 9 }, reason: "contract 7") { id } }',
       { id },
     );
     await operator.data('mutation ($id: ID!) { partnerRename(id: $id, name: "Big Shop", reason: "new name") { id } }', {
@@ -235,14 +235,19 @@ describe('partners and keys', () => {
     await operator.data('mutation ($id: ID!) { partnerSignature(id: $id, required: true, reason: "asked") { id } }', {
       id,
     });
+    await operator.data('mutation ($id: ID!) { partnerPublicStatus(id: $id, enabled: true, reason: "asked") { id } }', {
+      id,
+    });
     const { partner } = await support.data(
-      'query ($id: ID!) { partner(id: $id) { name feeRateFloat rateLimitPerMin requireSignature pricing { float fixed } keys { keyId } } }',
+      'query ($id: ID!) { partner(id: $id) { name feeRateFloat rateLimitPerMin listsLimitPerMin publicStatus requireSignature pricing { float fixed } keys { keyId } } }',
       { id },
     );
     expect(partner).toMatchObject({
       name: 'Big Shop',
       feeRateFloat: '0.2',
       rateLimitPerMin: 7,
+      listsLimitPerMin: 9,
+      publicStatus: true,
       requireSignature: true,
       pricing: { float: '0.2' },
       keys: [{ keyId: keyIssue.keyId }],
@@ -268,6 +273,7 @@ describe('partners and keys', () => {
     });
     expect((await audited(`partner:${id}`)).map(({ operation }) => operation)).toEqual([
       'partnerStatus',
+      'partnerPublicStatus',
       'partnerSignature',
       'partnerRename',
       'partnerLimits',

@@ -106,6 +106,7 @@ const calls: Readonly<Record<string, () => Promise<string>>> = {
   partnerCreate: async () => '(name: "Shop", reason: "x")',
   partnerLimits: async () => `(id: "${await partnerId()}", limits: { requests: 7 }, reason: "x")`,
   partnerPricing: async () => `(id: "${await partnerId()}", pricing: { float: "0.2" }, reason: "x")`,
+  partnerPublicStatus: async () => `(id: "${await partnerId()}", enabled: true, reason: "x")`,
   partnerRename: async () => `(id: "${await partnerId()}", name: "Big Shop", reason: "x")`,
   partnerSignature: async () => `(id: "${await partnerId()}", required: true, reason: "x")`,
   partnerStatus: async () => `(id: "${await partnerId()}", status: INACTIVE, reason: "x")`,

@@ -151,8 +151,8 @@ const leanWrites = [
           case when ${isFilled} then amount_from end, case when ${isFilled} then amount_to end, event_seq,
           case when is_young and n % 97 = 0 then now() end, case when is_young and n % 97 = 0 then 'seeded' end
      from made m join seed_partner p on p.no = floor(of_partner * of_partner * $1::int)::int`,
-  `insert into order_event (order_id, seq, at, from_status, to_status, cause, actor)
-   select m.id, p.seq, m.created_at + make_interval(secs => p.after * case when m.status = 'expired' then 1 else pace end),
+  `insert into order_event (order_id, partner_id, seq, at, from_status, to_status, cause, actor)
+   select m.id, (select o.partner_id from exchange_order o where o.id = m.id), p.seq, m.created_at + make_interval(secs => p.after * case when m.status = 'expired' then 1 else pace end),
           p.from_status, p.to_status, p.cause, 'system'
      from made m join path p using (status)`,
 ];

@@ -37,6 +37,12 @@ const document = readContract() as unknown as Json;
 function closed(schema: Json): Json {
   if (Array.isArray(schema)) return schema.map(closed);
   if (typeof schema !== 'object' || schema === null) return schema;
+  const parts: Json[] = (Array.isArray(schema.allOf) ? schema.allOf : []).map(resolve);
+  // An object that extends another one is closed as a whole.
+  if (parts.length > 1 && parts.every(({ type }) => type === 'object')) {
+    const properties = Object.assign({}, ...parts.map((part) => part.properties));
+    return closed({ type: 'object', properties, required: parts.flatMap(({ required = [] }) => required) });
+  }
   const copy = Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, closed(value)]));
   if (copy.type === 'object' && copy.properties && !('openapi' in (copy.properties as object)))
     copy.additionalProperties = false;

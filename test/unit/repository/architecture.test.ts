@@ -44,7 +44,7 @@ const layers: Record<string, readonly string[]> = {
     'staff',
     'telemetry',
   ],
-  reports: ['clock.ts', 'errors.ts', 'ledger', 'orders', 'rates'],
+  reports: ['clock.ts', 'db', 'errors.ts', 'ledger', 'money.ts', 'orders', 'partners', 'rates'],
   rest: [
     'clock.ts',
     'config',
@@ -58,6 +58,7 @@ const layers: Record<string, readonly string[]> = {
     'orders',
     'partners',
     'rates',
+    'reports',
     'telemetry',
   ],
   graphql: [

@@ -26,7 +26,7 @@ describe('the row of an operation', () => {
     // An empty requirement means that a request without a key is allowed.
     const needsKey = security.length > 0 && security.every((requirement) => Object.keys(requirement).length > 0);
     expect(needsKey ? keyScopes : ['public']).toEqual(expect.arrayContaining([row?.scope].flat()));
-    expect(needsKey ? ['partner', 'orders', 'quotes'] : ['anon', 'assets']).toContain(row?.bucket);
+    expect(needsKey ? ['partner', 'orders', 'quotes', 'lists'] : ['anon', 'assets']).toContain(row?.bucket);
     expect(row?.takesBody).toBe(requestBody !== undefined);
     // One key, in either header, is all that the listener can check.
     const schemes = security.flatMap((requirement) => Object.keys(requirement));
@@ -49,7 +49,11 @@ describe('the row of a request', () => {
     ['GET', `${apiRoot}/partner/rates`, 'public anon'],
     ['GET', `${apiRoot}/coin-icons/btc.svg`, 'public assets'],
     ['POST', `${apiRoot}/partner/orders`, 'key orders'],
+    ['GET', `${apiRoot}/partner/orders`, 'key lists'],
     ['GET', `${apiRoot}/partner/orders/XP-7K2M9Q`, 'key partner'],
+    ['GET', `${apiRoot}/partner/orders/XP-7K2M9Q/details`, 'key partner'],
+    ['GET', `${apiRoot}/partner/orders/XP-7K2M9Q/events`, 'key partner'],
+    ['GET', `${apiRoot}/status/0199c0de-7a11-7c3e-9a4e-5d2f6b7c8d90`, 'public anon'],
   ])('for a documented operation is the row of the operation: %s %s', (method, path, row) => {
     expect(counted(method, path)).toBe(row);
   });

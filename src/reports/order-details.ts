@@ -1,0 +1,187 @@
+import { Big, floorTo, formatDecimal, storedDecimals } from '../money.ts';
+import { isoTime, type OrderView, orderLookupWith } from '../orders/order-statements.ts';
+import type { OrderMove, OrderStatus } from '../orders/order-status.ts';
+
+/** A deposit of an order, as its partner sees it. Amounts are plain decimal text. */
+export interface DepositDetails {
+  readonly txid: string;
+  readonly outputIndex: number | null;
+  readonly coin: string;
+  readonly network: string;
+  readonly amount: string;
+  readonly confirmations: number;
+  readonly state: 'mempool' | 'confirming' | 'credited' | 'lost';
+  readonly role: 'main' | 'second' | 'small' | 'late' | 'wrong_asset';
+  readonly seenAt: string;
+}
+
+/** A payout or a refund. The transaction is known once a block includes it. */
+export interface PaymentDetails {
+  readonly txid: string | null;
+  readonly coin: string;
+  readonly network: string;
+  readonly amount: string;
+  /** The network fee that was kept. */
+  readonly fee: string;
+  readonly state: 'pending' | 'sent' | 'confirmed' | 'failed';
+  readonly createdAt: string;
+  readonly sentAt: string | null;
+  readonly confirmedAt: string | null;
+  /** The transaction of the deposit that is paid. */
+  readonly depositTxid: string;
+}
+
+/** The terms of the exchange: as quoted, or as they were decided with the deposit. */
+export interface TermsDetails {
+  readonly isFinal: boolean;
+  /** The price before fees that these terms amount to. */
+  readonly mid: string;
+  readonly serviceFee: string;
+  readonly networkFee: string;
+  readonly rate: string;
+  readonly amountFrom: string;
+  readonly amountTo: string;
+}
+
+export type StatusGroup = Exclude<OrderStatus, 'waiting_deposit' | 'confirming' | 'exchanging' | 'sending'> | Summary;
+type Summary = 'waiting' | 'processing' | 'on_hold';
+
+export interface OrderDetails {
+  readonly orderId: string;
+  readonly seq: number;
+  readonly statusGroup: StatusGroup;
+  readonly updatedAt: string;
+  readonly deposits: readonly DepositDetails[];
+  readonly terms: TermsDetails;
+  readonly payout: PaymentDetails | null;
+  readonly refunds: readonly PaymentDetails[];
+  /** The class of the reason, never the rule behind it. */
+  readonly hold: { readonly reason: 'chain' | 'review'; readonly since: string } | null;
+  readonly failure: { readonly cause: OrderMove; readonly at: string } | null;
+}
+
+const groups: Readonly<Record<OrderStatus, StatusGroup>> = {
+  waiting_deposit: 'waiting',
+  confirming: 'processing',
+  exchanging: 'processing',
+  sending: 'processing',
+  completed: 'completed',
+  expired: 'expired',
+  refunding: 'refunding',
+  refunded: 'refunded',
+  failed: 'failed',
+};
+
+/** Most deposits, and most payments, that the details of an order show. */
+export const mostParts = 100;
+
+const decimal = (column: string): string => `trim_scale(${column})::text`;
+
+/** The deposits of `o` as JSON, the main one first. `lateMined` says when a block came too late. */
+const deposits = (graceSec: number): string => `(
+  select coalesce(jsonb_agg(jsonb_build_object(
+           'txid', s.txid, 'outputIndex', substring(s.key from ':(\\d{1,9})$')::integer, 'coin', s.coin,
+           'network', s.network, 'amount', ${decimal('s.amount')},
+           'confirmations', case when s.height is null then 0 when s.id = o.deposit_id then coalesce(o.deposit_confirmations, 0)
+                            else greatest(0, coalesce(c.height, 0) - s.height + 1) end,
+           'state', case s.state when 'mined' then 'confirming' when 'orphaned' then 'lost' else s.state end,
+           'role', case when s.coin <> o.coin_from or s.network <> o.network_from then 'wrong_asset'
+                        when s.arrived_after > o.expires_at
+                             or case when s.state = 'mempool' then c.read_at else s.mined_after end
+                                > o.expires_at + interval '${graceSec} seconds' then 'late'
+                        when s.id = o.deposit_id then 'main'
+                        when s.amount < o.min_amount then 'small' else 'second' end,
+           'seenAt', ${isoTime('s.seen_at')}) order by s.id = o.deposit_id desc nulls last, s.seen_at, s.id), '[]')
+    from (select * from deposit s where s.order_id = o.id
+           order by s.id = o.deposit_id desc nulls last, s.seen_at, s.id limit ${mostParts}) s
+    left join chain_state c on c.chain = s.chain)`;
+
+/** The payouts and refunds of `o` as JSON, in the order of their decisions. */
+const payments = `(
+  select coalesce(jsonb_agg(jsonb_build_object(
+           'kind', p.kind, 'coin', p.coin, 'network', p.network, 'amount', ${decimal('p.amount')},
+           'fee', ${decimal('p.fee_charged')},
+           'txid', (select a.txid from payment_attempt a
+                     where a.payment_id = p.id and a.mined_height is not null and a.dead_at is null
+                     order by a.attempt desc limit 1),
+           'state', case p.state when 'sent' then 'sent' when 'confirmed' then 'confirmed' when 'dead' then 'failed'
+                                 else 'pending' end,
+           'createdAt', ${isoTime('p.created_at')}, 'sentAt', ${isoTime('p.sent_at')},
+           'confirmedAt', case when p.state = 'confirmed' then ${isoTime('p.ended_at')} end,
+           'depositTxid', d.txid) order by p.number), '[]')
+    from (select * from payment p where p.order_id = o.id and p.kind in ('payout', 'refund')
+           order by p.number desc limit ${mostParts}) p
+    join deposit d on d.id = p.deposit_id)`;
+
+/**
+ * Makes the statement that reads orders with all their details, in one round trip for any number of
+ * orders.
+ */
+export function orderDetailsStatement(graceSec: number) {
+  return orderLookupWith(
+    'order_details',
+    `, o.event_seq as seq, ${isoTime('o.updated_at')} as "updatedAt", ${isoTime('o.held_at')} as "heldAt",
+       o.hold_reason as "holdReason", last.cause, ${isoTime('last.at')} as "lastAt",
+       ${decimal('o.service_fee_quoted')} as "serviceFeeQuoted", ${decimal('o.network_fee_quoted')} as "networkFeeQuoted",
+       ${decimal('t.amount_from')} as "tradeFrom", ${decimal('t.amount_to')} as "tradeTo",
+       ${decimal('t.service_fee')} as "tradeServiceFee", ${decimal('t.network_fee')} as "tradeNetworkFee",
+       ${deposits(graceSec)} as deposits, ${payments} as payments`,
+    `
+  join order_event last on last.order_id = o.id and last.seq = o.event_seq
+  left join trade t on t.order_id = o.id and t.state in ('intended', 'filled')`,
+  );
+}
+
+/** A row of the statement. */
+export interface OrderDetailsRow extends OrderView {
+  /** The number of the order in its batch, from 1. */
+  readonly n: number;
+  readonly seq: number;
+  readonly updatedAt: string;
+  readonly heldAt: string | null;
+  readonly holdReason: string | null;
+  readonly cause: string;
+  readonly lastAt: string;
+  readonly serviceFeeQuoted: string;
+  readonly networkFeeQuoted: string;
+  readonly tradeFrom: string | null;
+  readonly tradeTo: string | null;
+  readonly tradeServiceFee: string | null;
+  readonly tradeNetworkFee: string | null;
+  readonly deposits: readonly DepositDetails[];
+  readonly payments: readonly (PaymentDetails & { readonly kind: 'payout' | 'refund' })[];
+}
+
+/** Makes the details of a row. */
+export function orderDetails(row: OrderDetailsRow): OrderDetails {
+  const { heldAt, holdReason, status } = row;
+  const refunds = row.payments.filter(({ kind }) => kind === 'refund');
+  return {
+    orderId: row.id,
+    seq: row.seq,
+    statusGroup: heldAt === null ? groups[status] : 'on_hold',
+    updatedAt: row.updatedAt,
+    deposits: row.deposits,
+    terms: termsOf(row),
+    payout: row.payments.findLast(({ kind }) => kind === 'payout') ?? null,
+    refunds,
+    hold: heldAt === null ? null : { reason: holdReason === depositGone ? 'chain' : 'review', since: heldAt },
+    failure: status === 'failed' ? { cause: row.cause as OrderMove, at: row.lastAt } : null,
+  };
+}
+
+/** The finding of the scanner that a reorg took a credited deposit away. */
+const depositGone = 'deposit_reorganised';
+
+function termsOf(row: OrderDetailsRow): TermsDetails {
+  const { tradeFrom, tradeTo, tradeServiceFee, tradeNetworkFee } = row;
+  const isFinal = tradeFrom !== null && tradeTo !== null;
+  const amountFrom = tradeFrom ?? row.amountFromExpected;
+  const amountTo = tradeTo ?? row.amountToExpected;
+  const serviceFee = tradeServiceFee ?? row.serviceFeeQuoted;
+  const networkFee = tradeNetworkFee ?? row.networkFeeQuoted;
+  const gross = new Big(amountTo).plus(serviceFee).plus(networkFee);
+  const each = (amount: Big): string => formatDecimal(floorTo(amount.div(amountFrom), storedDecimals));
+  const rate = isFinal ? each(new Big(amountTo)) : row.rateQuoted;
+  return { isFinal, mid: each(gross), serviceFee, networkFee, rate, amountFrom, amountTo };
+}

@@ -1,0 +1,181 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
+import { type Prepared, PreparedStatements, prepared } from '../db/prepared.ts';
+import { orderNotFound } from '../orders/order-service.ts';
+import { isoTime, type OrderView, orderLookup } from '../orders/order-statements.ts';
+import type { OrderMove, OrderStatus } from '../orders/order-status.ts';
+import { orderNamed } from '../orders/short-id.ts';
+import type { ListCursors } from './list-cursor.ts';
+import { type OrderDetails, type OrderDetailsRow, orderDetails, orderDetailsStatement } from './order-details.ts';
+import { createdPage, filterText, type OrderListFilter, updatedPage, type Walk } from './order-walk.ts';
+
+/** A page of a partner's orders, as it was asked for. */
+export interface OrderListRequest {
+  readonly filter: OrderListFilter;
+  /** `created`: newest first. `updated`: in the order in which orders moved. */
+  readonly sort: 'created' | 'updated';
+  /** Where a list by `updated` begins without a cursor. */
+  readonly updatedSince: Date | null;
+  readonly limit: number;
+  readonly cursor: string | null;
+  readonly withDetails: boolean;
+}
+
+export interface ListedOrder {
+  readonly order: OrderView;
+  /** Null unless they were asked for. */
+  readonly details: OrderDetails | null;
+  /** Makes the cursor of a page that begins with this order. */
+  readonly cursor: () => string;
+}
+
+export interface OrderListPage {
+  readonly orders: readonly ListedOrder[];
+  readonly hasMore: boolean;
+  /** Null at the end of a list by `created`. A list by `updated` has no end. */
+  readonly nextCursor: string | null;
+}
+
+/** A move of an order, as its partner sees it. */
+export interface OrderEventView {
+  readonly seq: number;
+  readonly status: OrderStatus;
+  readonly previousStatus: OrderStatus | null;
+  readonly cause: 'created' | OrderMove;
+  readonly at: string;
+}
+
+/** What everyone who knows an order's UUID may read. */
+export interface PublicStatus {
+  readonly id: string;
+  readonly status: OrderStatus;
+  readonly isHeld: boolean;
+  readonly updatedAt: string;
+}
+
+export interface PartnerOrdersOptions {
+  readonly orm: MikroORM;
+  readonly cursors: ListCursors;
+  /** How long after the window a deposit that came in time may be mined. */
+  readonly depositGraceSec: number;
+}
+
+/** Most events that are shown of one order: the newest. */
+export const mostEvents = 1_000;
+
+const orderEvents = prepared(
+  'order_events',
+  `select e.seq, e.to_status as status, e.from_status as "previousStatus", e.cause,
+       ${isoTime('e.at')} as at
+  from (select o.id from exchange_order o where o.id = :id::uuid and o.partner_id = :partner::uuid
+        union all
+        select o.id from exchange_order o where o.short_id = :shortId::text and o.partner_id = :partner) o
+  join order_event e on e.order_id = o.id
+ order by e.seq desc limit ${mostEvents}`,
+);
+
+const publicStatus = prepared(
+  'public_status',
+  `select o.id, o.status, o.held_at is not null as "isHeld",
+       ${isoTime('o.updated_at')} as "updatedAt"
+  from exchange_order o join partner p on p.id = o.partner_id
+ where o.id = :id::uuid and p.public_status`,
+);
+
+/** Lists of a partner's orders, and everything about one of them. It only reads. */
+export class PartnerOrders {
+  readonly #statements: PreparedStatements;
+  readonly #cursors: ListCursors;
+  readonly #details: Prepared;
+
+  constructor({ orm, cursors, depositGraceSec }: PartnerOrdersOptions) {
+    this.#statements = new PreparedStatements(orm);
+    this.#cursors = cursors;
+    this.#details = orderDetailsStatement(depositGraceSec);
+  }
+
+  /** The statements of this class, for tests of their plans. */
+  get statements(): readonly Prepared[] {
+    return [this.#details, orderEvents, publicStatus];
+  }
+
+  /**
+   * Reads a page. Two statements: one finds the orders, one reads them with their details. A list
+   * that begins at a time takes a third.
+   *
+   * @throws AppError invalid_cursor for a cursor of another partner or of other filters, or for
+   * none of ours.
+   * @throws AppError cursor_expired after a restore, with the time from which to begin again.
+   */
+  async list(partnerId: string, request: OrderListRequest): Promise<OrderListPage> {
+    const { filter, sort, limit, cursor, updatedSince, withDetails } = request;
+    const bound = `${partnerId} ${sort} ${filterText(filter)}`;
+    const place = cursor === null ? null : this.#cursors.read(bound, cursor);
+    const start = { partnerId, filter, limit, place };
+    const walk =
+      sort === 'created'
+        ? await createdPage(this.#statements, start)
+        : await updatedPage(this.#statements, { ...start, since: updatedSince });
+    const write = (at: string): string => this.#cursors.write(bound, at);
+    return {
+      orders: await this.#read(partnerId, walk, withDetails, write),
+      hasMore: walk.isCut,
+      nextCursor: walk.isCut || sort === 'updated' ? write(walk.end) : null,
+    };
+  }
+
+  /** @throws AppError order_not_found, as `OrderService.find` does. */
+  async details(text: string, partnerId: string): Promise<OrderDetails> {
+    const named = orderNamed(text);
+    if (!named) throw orderNotFound();
+    const lookup = { partner: partnerId, id: null, shortId: null, ...named };
+    const [row] = await this.#statements.runRows<OrderDetailsRow>(this.#details, [lookup]);
+    if (!row) throw orderNotFound();
+    return orderDetails(row);
+  }
+
+  /**
+   * Reads the events of an order, oldest first.
+   *
+   * @throws AppError order_not_found, as `OrderService.find` does.
+   */
+  async events(text: string, partnerId: string): Promise<readonly OrderEventView[]> {
+    const named = orderNamed(text);
+    if (!named) throw orderNotFound();
+    const lookup = { partner: partnerId, id: null, shortId: null, ...named };
+    const rows = await this.#statements.run<OrderEventView>(orderEvents, lookup);
+    // Every order has the event of its creation.
+    if (rows.length === 0) throw orderNotFound();
+    return rows.toReversed();
+  }
+
+  /**
+   * Reads the public status of an order by its UUID.
+   *
+   * @throws AppError order_not_found, also when its partner has not switched public status on.
+   */
+  async publicStatus(text: string): Promise<PublicStatus> {
+    const named = orderNamed(text);
+    if (!named || !('id' in named)) throw orderNotFound();
+    const [row] = await this.#statements.run<PublicStatus>(publicStatus, named);
+    if (!row) throw orderNotFound();
+    return row;
+  }
+
+  async #read(
+    partnerId: string,
+    { found }: Walk,
+    withDetails: boolean,
+    write: (place: string) => string,
+  ): Promise<ListedOrder[]> {
+    if (found.length === 0) return [];
+    const lookups = found.map(({ id }) => ({ partner: partnerId, id, shortId: null }));
+    const statement = withDetails ? this.#details : orderLookup;
+    const rows = await this.#statements.runRows<OrderDetailsRow>(statement, lookups);
+    const byPlace = new Map(rows.map((row) => [row.n, row]));
+    return found.flatMap(({ before }, i) => {
+      const row = byPlace.get(i + 1);
+      if (!row) return [];
+      return [{ order: row, details: withDetails ? orderDetails(row) : null, cursor: () => write(before) }];
+    });
+  }
+}

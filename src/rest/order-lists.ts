@@ -1,0 +1,155 @@
+import type { Document } from 'openapi-backend';
+import { AppError } from '../errors.ts';
+import type { components } from '../generated/openapi.ts';
+import { formatDecimal } from '../money.ts';
+import type { OrderDetails, PaymentDetails } from '../reports/order-details.ts';
+import type { ListedOrder, OrderListRequest, PartnerOrders } from '../reports/partner-orders.ts';
+import type { Handler } from './api.ts';
+import { callerOf } from './authenticate.ts';
+import type { Json, Query } from './contract.ts';
+import { jsonWriter } from './json-writer.ts';
+import { jsonList, jsonValue, nestedWriter } from './nested-json.ts';
+import { orderWriter } from './orders.ts';
+
+type Schemas = components['schemas'];
+
+/** A page ends before an answer grows beyond this. */
+const mostBytes = 1_048_576;
+/** The bytes of an answer beside its orders. */
+const envelopeBytes = 1_024;
+const usualLimit = 20;
+
+/** GET /partner/orders */
+export function listOrdersHandler(document: Document, orders: PartnerOrders): Handler<'listOrders'> {
+  const write = orderWriter(document);
+  const writeDetails = detailsWriter(document);
+  const listed = ({ order, details }: ListedOrder): Json<Schemas['ListedOrder']> =>
+    details ? `${write(order).slice(0, -1)},"details":${writeDetails(details)}}` : write(order);
+  const writeList = nestedWriter(document, 'OrderList');
+  return async ({ query, call }) => {
+    const page = await orders.list(callerOf(call).partner.id, listRequest(query));
+    const items: Json<Schemas['ListedOrder']>[] = [];
+    let bytes = envelopeBytes;
+    for (const order of page.orders) {
+      const item = listed(order);
+      bytes += Buffer.byteLength(item) + 1;
+      if (bytes > mostBytes && items.length > 0) {
+        return { status: 200, body: writeList(members(items, true, order.cursor())) };
+      }
+      items.push(item);
+    }
+    return { status: 200, body: writeList(members(items, page.hasMore, page.nextCursor)) };
+  };
+}
+
+function members(items: readonly Json<Schemas['ListedOrder']>[], hasMore: boolean, nextCursor: string | null) {
+  return { data: jsonList(items), has_more: jsonValue(hasMore), next_cursor: jsonValue(nextCursor) };
+}
+
+/** GET /partner/orders/{order_id}/details */
+export function getOrderDetailsHandler(document: Document, orders: PartnerOrders): Handler<'getOrderDetails'> {
+  const write = detailsWriter(document);
+  return async ({ path, call }) => {
+    return { status: 200, body: write(await orders.details(path.order_id, callerOf(call).partner.id)) };
+  };
+}
+
+/** GET /partner/orders/{order_id}/events */
+export function listOrderEventsHandler(document: Document, orders: PartnerOrders): Handler<'listOrderEvents'> {
+  const write = jsonWriter(document, 'OrderEvent');
+  const writeList = nestedWriter(document, 'OrderEvents');
+  return async ({ path, call }) => {
+    const events = await orders.events(path.order_id, callerOf(call).partner.id);
+    const written = events.map(({ seq, status, previousStatus, cause, at }) =>
+      write({ seq, status, previous_status: previousStatus, cause, at }),
+    );
+    return { status: 200, body: writeList({ data: jsonList(written) }) };
+  };
+}
+
+/** @throws AppError invalid_value for a time that does not exist, or text that no order has. */
+function listRequest(query: Query<'listOrders'>): OrderListRequest {
+  const sort = query.sort ?? 'created';
+  if (sort === 'created' && query.updated_since !== undefined) {
+    throw new AppError('invalid_value', 'updated_since goes with sort=updated');
+  }
+  return {
+    filter: {
+      statuses: query.status ?? null,
+      names: query.ids ?? null,
+      createdFrom: moment('created_from', query.created_from),
+      createdTo: moment('created_to', query.created_to),
+      coinFrom: plainText('coin_from', query.coin_from),
+      coinTo: plainText('coin_to', query.coin_to),
+    },
+    sort,
+    updatedSince: moment('updated_since', query.updated_since),
+    limit: query.limit === undefined ? usualLimit : Number.parseInt(formatDecimal(query.limit), 10),
+    cursor: query.cursor ?? null,
+    withDetails: query.include?.includes('details') ?? false,
+  };
+}
+
+/** PostgreSQL stores no text with NUL. */
+function plainText(field: string, text: string | undefined): string | null {
+  if (text?.includes('\0')) throw new AppError('invalid_value', `${field} must not contain NUL characters`);
+  return text ?? null;
+}
+
+function moment(field: string, text: string | undefined): Date | null {
+  if (text === undefined) return null;
+  const date = new Date(text);
+  // PostgreSQL has no year 0, and the format of the contract allows leap seconds.
+  if (Number.isNaN(date.getTime()) || date.getUTCFullYear() < 1) {
+    throw new AppError('invalid_value', `${field} must be a time like 2026-11-21T00:00:00Z`);
+  }
+  return date;
+}
+
+function detailsWriter(document: Document): (details: OrderDetails) => Json<Schemas['OrderDetails']> {
+  const write = nestedWriter(document, 'OrderDetails');
+  const writeDeposit = jsonWriter(document, 'OrderDeposit');
+  const writeTerms = jsonWriter(document, 'OrderTerms');
+  const writePayout = jsonWriter(document, 'OrderPayout');
+  const writeRefund = jsonWriter(document, 'OrderRefund');
+  const writeHold = jsonWriter(document, 'OrderHold');
+  const writeFailure = jsonWriter(document, 'OrderFailure');
+  return ({ orderId, seq, statusGroup, updatedAt, deposits, terms, payout, refunds, hold, failure }) => {
+    const written = deposits.map(({ outputIndex, seenAt, ...deposit }) =>
+      writeDeposit({ ...deposit, output_index: outputIndex, seen_at: seenAt }),
+    );
+    const { isFinal, mid, serviceFee, networkFee, rate, amountFrom, amountTo } = terms;
+    return write({
+      order_id: jsonValue(orderId),
+      seq: jsonValue(seq),
+      status_group: jsonValue(statusGroup),
+      updated_at: jsonValue(updatedAt),
+      external_id: 'null',
+      metadata: 'null',
+      deposits: jsonList(written),
+      terms: writeTerms({
+        is_final: isFinal,
+        mid,
+        service_fee: serviceFee,
+        partner_markup: 0,
+        network_fee: networkFee,
+        rate,
+        amount_from: amountFrom,
+        amount_to: amountTo,
+      }),
+      payout: payout ? writePayout(payment(payout)) : 'null',
+      refunds: jsonList(
+        refunds.map((refund) => writeRefund({ ...payment(refund), fee: refund.fee, deposit_txid: refund.depositTxid })),
+      ),
+      policy: 'null',
+      // No time of a review is promised, and no hold can be ended by a partner.
+      hold: hold ? writeHold({ ...hold, acts_next: 'service', review_by: null, refund_offered: false }) : 'null',
+      failure: failure ? writeFailure(failure) : 'null',
+      action_required: 'null',
+    });
+  };
+}
+
+function payment({ txid, coin, network, amount, state, createdAt, sentAt, confirmedAt }: PaymentDetails) {
+  return { txid, coin, network, amount, state, created_at: createdAt, sent_at: sentAt, confirmed_at: confirmedAt };
+}

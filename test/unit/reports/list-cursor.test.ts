@@ -1,0 +1,48 @@
+import { KeyHasher } from '../../../src/partners/secret-key.ts';
+import { cursorPurpose, ListCursors } from '../../../src/reports/list-cursor.ts';
+
+const [old, newer] = [
+  { version: 1, secret: 'a'.repeat(64) },
+  { version: 2, secret: 'b'.repeat(64) },
+];
+const cursorsOf = (...peppers: { version: number; secret: string }[]) =>
+  new ListCursors(new KeyHasher(peppers).derivedKeys(cursorPurpose));
+
+describe('a cursor', () => {
+  it('gives back its place under the same filters', () => {
+    const cursors = cursorsOf(old);
+    expect(cursors.read('partner created', cursors.write('partner created', '12.x'))).toBe('12.x');
+  });
+
+  it('is read after its key was replaced, as long as the old key is there', () => {
+    const cursor = cursorsOf(old).write('p', 'place');
+    expect(cursorsOf(newer, old).read('p', cursor)).toBe('place');
+    expect(() => cursorsOf(newer).read('p', cursor)).toThrow('cursor');
+    const fresh = cursorsOf(newer, old).write('p', 'place');
+    expect(() => cursorsOf(old).read('p', fresh)).toThrow('cursor');
+  });
+
+  it('is no other cursor for filters that run into its place', () => {
+    const cursors = cursorsOf(old);
+    expect(() => cursors.read('ab', cursors.write('a', 'b'))).toThrow('cursor');
+  });
+
+  it.each(['', 'x', '1', '1.', 'AAAA', '='.repeat(30), 'MS4'.repeat(200)])('is not %j', (text) => {
+    expect(() => cursorsOf(old).read('p', text)).toThrow('cursor');
+  });
+});
+
+describe('a derived key', () => {
+  it('differs by purpose and by pepper, and is the same each time', () => {
+    const texts = [old, newer].flatMap((pepper) =>
+      ['one', 'two', 'one'].map((purpose) =>
+        new KeyHasher([pepper])
+          .derivedKeys(purpose)
+          .map(({ key }) => key.export().toString('hex'))
+          .join(),
+      ),
+    );
+    expect(new Set(texts).size).toBe(4);
+    expect(texts[0]).toBe(texts[2]);
+  });
+});
