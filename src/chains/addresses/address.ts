@@ -99,6 +99,19 @@ export function checkAddress(networkId: string, address: string, tag: string | n
   return otherNetwork(network, address, expected);
 }
 
+/** The networks of other families than the named network's on which a text is an address. */
+export function otherNetworksOf(networkId: string, address: string): string[] {
+  const family = networkById(networkId)?.family;
+  const others = allNetworks().filter((other) => other.family !== family);
+  return others.filter(({ id }) => checkAddress(id, address, null).ok).map(({ id }) => id);
+}
+
+/** Whether a valid address has a checksum, so that a typing error in it would be noticed. */
+export function hasChecksum(networkId: string, address: string): boolean {
+  const network = networkById(networkId);
+  return network === undefined || (codecs[network.family].hasChecksum?.(address) ?? true);
+}
+
 /**
  * A valid address on the network, for documentation and messages. Its keys are public: never pay to
  * it.
