@@ -13,6 +13,7 @@ export const errorTable = {
   unknown_value: { status: 400, graphql: 'BAD_USER_INPUT' },
   invalid_number: { status: 400, graphql: 'BAD_USER_INPUT' },
   invalid_idempotency_key: { status: 400, graphql: 'BAD_USER_INPUT' },
+  invalid_amounts_header: { status: 400, graphql: 'BAD_USER_INPUT' },
 
   unauthorized: { status: 401, graphql: 'UNAUTHENTICATED' },
   conflicting_credentials: { status: 401, graphql: 'UNAUTHENTICATED' },
@@ -89,6 +90,12 @@ export interface FieldFault {
   readonly field: string;
   readonly kind: ErrorKind;
   readonly detail: string;
+}
+
+/** Smallest and largest amounts of both coins of a pair, as decimal strings. */
+export interface TwoSidedLimits {
+  readonly from: { readonly min: string; readonly max: string };
+  readonly to: { readonly min: string; readonly max: string };
 }
 
 export interface AppErrorExtras {

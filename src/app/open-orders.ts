@@ -3,6 +3,7 @@ import { DepositAddresses } from '../chains/addresses/deposit-addresses.ts';
 import { pointAddition } from '../chains/addresses/point-addition.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
 import type { Log } from '../log.ts';
+import { AddressChecks } from '../orders/address-checks.ts';
 import { OpenOrders } from '../orders/open-orders.ts';
 import { OrderService } from '../orders/order-service.ts';
 import type { PriceBook } from '../rates/price-book.ts';
@@ -20,6 +21,7 @@ export interface OrderParts {
 export interface Orders {
   readonly rates: RateService;
   readonly orders: OrderService;
+  readonly addressChecks: AddressChecks;
   readonly unpaid: OpenOrders;
 }
 
@@ -57,7 +59,7 @@ export async function openOrders(
     shortIdPrefix: config.SHORT_ID_PREFIX,
     onBatch: (statement, items, waitedMs) => metrics.observeBatch(statement, items, waitedMs),
   });
-  return { rates, orders, unpaid };
+  return { rates, orders, unpaid, addressChecks: new AddressChecks(orm, catalogue) };
 }
 
 /** Orders cost more than twice the CPU time on a platform without machine code for secp256k1. */

@@ -11,7 +11,16 @@ export const windowSec = 60;
 const windowMs = windowSec * 1000;
 
 /** The buckets and their keys: see docs/adr/0005-rate-limits.md. */
-export type BucketName = 'anon' | 'partner' | 'orders' | 'authfail' | 'assets' | 'lookup' | 'signin' | 'staff';
+export type BucketName =
+  | 'anon'
+  | 'partner'
+  | 'orders'
+  | 'validations'
+  | 'authfail'
+  | 'assets'
+  | 'lookup'
+  | 'signin'
+  | 'staff';
 
 /** One bucket in which a request counts. */
 export interface Bucket {

@@ -1,21 +1,27 @@
 import type { MikroORM, QueryResult } from '@mikro-orm/postgresql';
 import { v7 as uuidv7 } from 'uuid';
-import { type AddressCheck, checkAddress, checkTag } from '../chains/addresses/address.ts';
 import { type DepositAddresses, type DepositPlace, noAddress } from '../chains/addresses/deposit-addresses.ts';
-import { keyForms } from '../chains/addresses/key-forms.ts';
-import { networkById } from '../chains/networks/networks.ts';
 import type { Clock } from '../clock.ts';
 import type { Currency } from '../currencies/currency.entity.ts';
 import { brokenConstraint, sqlState } from '../db/database.ts';
 import { PreparedStatements } from '../db/prepared.ts';
-import { AppError, errorFromFaults, type FieldFault } from '../errors.ts';
+import { AppError, errorFromFaults, type FieldFault, type TwoSidedLimits } from '../errors.ts';
 import { type Big, formatDecimal } from '../money.ts';
 import type { Caller } from '../partners/authenticator.ts';
 import type { RateType } from '../rates/quote.ts';
-import { amountFault, type Quote, type RateService } from '../rates/rate-service.ts';
+import { amountFault, type Pair, type Quote, type RateService, unavailable } from '../rates/rate-service.ts';
 import { annotate } from '../telemetry/tracing.ts';
+import {
+  type Destination,
+  destination,
+  destinationWarnings,
+  ownAddress,
+  type SentDestination,
+  type Side,
+  type Warning,
+} from './destination.ts';
 import { IdempotencyKey } from './idempotency-key.entity.ts';
-import type { FixedHeadroom, OpenOrders, OrderHeadroom } from './open-orders.ts';
+import { type FixedHeadroom, fixedExposure, type OpenOrders, type OrderHeadroom } from './open-orders.ts';
 import { type OnBatch, OrderBatches } from './order-batches.ts';
 import {
   addressPlaceholder,
@@ -47,6 +53,15 @@ export interface IdempotentCreate {
   readonly fingerprint: Buffer;
 }
 
+/** The terms that a create would get, and what the partner should know about it. */
+export interface CheckedOrder {
+  readonly quote: Quote;
+  readonly limits: TwoSidedLimits;
+  readonly recipient: Destination;
+  readonly refund: Destination | null;
+  readonly warnings: readonly Warning[];
+}
+
 /** The answer to a create. `body` is the text that the first answer had. */
 export interface CreatedOrder {
   readonly orderId: string;
@@ -71,13 +86,6 @@ const lockNotAvailable = '55P03';
 const answersKeptMs = 48 * 3_600_000;
 /** Stored answers that one statement deletes. */
 const forgetBatch = 5_000;
-
-interface Destination {
-  readonly address: string;
-  readonly tag: string | null;
-  /** Forms of the address by which the statement checks whether it belongs to the gateway. */
-  readonly keyForms: string;
-}
 
 /** The part of an order that is decided without the database. */
 interface Plan {
@@ -165,6 +173,24 @@ export class OrderService {
   }
 
   /**
+   * Judges a create, and neither stores nor reserves anything. A deposit address is not looked for.
+   *
+   * @throws AppError as `create` would, but for the end of the key or the partner meanwhile.
+   */
+  async check(input: CreateOrder, caller: Caller): Promise<CheckedOrder> {
+    const { rates, openOrders } = this.#options;
+    const draft = this.#draft(input, caller);
+    const { quote, recipient, refund, faults } = draft;
+    // At the prices of the quote: before anything is waited for.
+    const limits = quote && rates.limits(quote, quote.rateType, rates.pricing(caller.partner));
+    const own = await this.#ownAddressFaults(draft);
+    if (faults.length + own.length > 0 || !quote || !recipient) throw refusalOf(draft, own);
+    if (!limits) throw unavailable(quote);
+    await openOrders.check(caller.partner, quote);
+    return { quote, limits, recipient, refund, warnings: orderWarnings(input, quote, { recipient, refund }) };
+  }
+
+  /**
    * Finds the partner's order by UUID or short id, in upper or lower case.
    *
    * @throws AppError order_not_found: the same for an unknown order, another partner's order, and
@@ -229,13 +255,13 @@ export class OrderService {
     // may be the mistake.
     const isSame = to !== null && from === to;
     const recipientOn = isSame ? nowhere : sideOf('to', to, input.networkTo, faults);
-    const { recipientAddress, recipientAddressTag, refundAddress, refundAddressTag } = input;
-    const recipient = destination('recipient_address', recipientOn, recipientAddress, recipientAddressTag, faults);
+    const recipient = destination(sentRecipient(input), recipientOn, faults);
+    const sent = sentRefund(input);
     let refund: Destination | null = null;
-    if (refundAddress !== null) {
+    if (sent) {
       const refundOn = sideOf('from', from, input.networkFrom, faults);
-      refund = destination('refund_address', refundOn, refundAddress, refundAddressTag, faults);
-    } else if (refundAddressTag !== null) {
+      refund = destination(sent, refundOn, faults);
+    } else if (input.refundAddressTag !== null) {
       const detail = 'refund_address_tag needs a refund_address';
       faults.push({ field: 'refund_address_tag', kind: 'invalid_tag', detail });
     }
@@ -416,11 +442,6 @@ export function partnerInactive(): AppError {
   return new AppError('partner_inactive', 'this partner account is not active; contact support');
 }
 
-function fixedExposure({ hourUsd, dayUsd }: FixedHeadroom): AppError {
-  const detail = `fixed orders of this partner account would be worth more than ${hourUsd} US dollars within an hour, or ${dayUsd} within a day; take rate_type float, try again later, or ask for a higher limit`;
-  return new AppError('fixed_exposure_limit', detail);
-}
-
 function inFlight(cause: unknown): AppError {
   const detail = 'a request with this Idempotency-Key is still under way; try again in a second';
   return new AppError('idempotency_in_flight', detail, { retryAfterSec: 1, cause });
@@ -433,53 +454,36 @@ function ownAddressFaults(own: Pick<CreateOutcome, 'ownRecipient' | 'ownRefund'>
   return faults;
 }
 
-function ownAddress(field: string): FieldFault {
-  return { field, kind: 'own_address', detail: `${field} is an address of this service; give the user's own` };
-}
-
 function refusalOf({ faults, quoteError }: Draft, more: readonly FieldFault[]): AppError {
   if (quoteError && faults.length + more.length === 1) return quoteError;
   return errorFromFaults([...faults, ...more], quoteError?.extras);
 }
 
-/** The known part of a destination's place. The currency is null where only the coin is unknown. */
-interface Side {
-  readonly currency: Currency | null;
-  readonly network: string | null;
+function sentRecipient({ recipientAddress, recipientAddressTag }: CreateOrder): SentDestination {
+  const fields = { address: 'recipient_address', tag: 'recipient_address_tag' };
+  return { fields, address: recipientAddress, tag: recipientAddressTag };
+}
+
+function sentRefund({ refundAddress, refundAddressTag }: CreateOrder): SentDestination | null {
+  const fields = { address: 'refund_address', tag: 'refund_address_tag' };
+  return refundAddress === null ? null : { fields, address: refundAddress, tag: refundAddressTag };
+}
+
+/** What may be a mistake in a create that is accepted. */
+function orderWarnings(
+  input: CreateOrder,
+  { from, to }: Pair,
+  { recipient, refund }: Pick<Plan, 'recipient' | 'refund'>,
+): Warning[] {
+  const warnings = destinationWarnings(sentRecipient(input), to.network, recipient);
+  const sent = sentRefund(input);
+  if (sent && refund) return [...warnings, ...destinationWarnings(sent, from.network, refund)];
+  const detail = 'there is no refund_address; if the exchange fails, the deposit waits until support has one';
+  return [...warnings, { field: 'refund_address', code: 'no_refund_address', detail }];
 }
 
 const nowhere: Side = { currency: null, network: null };
 
 function sideOf(side: 'from' | 'to', currency: Currency | null, network: string, faults: readonly FieldFault[]): Side {
   return faults.some(({ field }) => field === `network_${side}`) ? nowhere : { currency, network };
-}
-
-/**
- * Brings a destination into its stored form. Returns null after adding its faults to `faults`, or
- * when its network is unknown and it cannot be judged.
- */
-function destination(
-  field: 'recipient_address' | 'refund_address',
-  on: Side,
-  address: string,
-  tag: string | null,
-  faults: FieldFault[],
-): Destination | null {
-  const network = on.currency?.network ?? on.network;
-  if (network === null || !networkById(network)) return null;
-  const check: AddressCheck = checkAddress(network, address, tag);
-  if (check.ok && on.currency && check.address === on.currency.contract) {
-    const detail = `${field} is the token contract of ${on.currency.coin}, where coins are lost; give the user's own address`;
-    faults.push({ field, kind: 'invalid_address', detail });
-    return null;
-  }
-  if (check.ok) return { address: check.address, tag: check.tag, keyForms: keyForms(network, check.address) };
-  const wrongTag = check.field === 'address' && tag !== null ? checkTag(network, tag) : null;
-  for (const { field: part, code, detail } of wrongTag ? [check, wrongTag] : [check]) {
-    const faulty = part === 'tag' ? `${field}_tag` : field;
-    faults.push({ field: faulty, kind: code, detail: `${faulty}: ${detail}` });
-  }
-  // Despite a wrong tag the address may belong to the gateway.
-  const alone = check.field === 'tag' ? checkAddress(network, address, null) : check;
-  return alone.ok ? { address: alone.address, tag: null, keyForms: keyForms(network, alone.address) } : null;
 }

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Currency } from '../currencies/currency.entity.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
-import { AppError, errorFromFaults, type FieldFault } from '../errors.ts';
+import { AppError, errorFromFaults, type FieldFault, type TwoSidedLimits } from '../errors.ts';
 import { Big, formatDecimal, fractionDigits, isStorable } from '../money.ts';
 import type { Partner } from '../partners/partner.entity.ts';
 import type { PriceBook } from './price-book.ts';
@@ -104,6 +104,36 @@ export class RateService {
     return { pair: this.#pair(from, to, faults), from, to };
   }
 
+  /**
+   * Finds the currency that a user would pay in.
+   *
+   * @throws AppError 422 when there is none, or it takes no deposits.
+   */
+  source(coin: string, network: string | undefined): Currency {
+    const faults: FieldFault[] = [];
+    const currency = this.#currency(coin, network, 'from', faults);
+    if (!currency) throw errorFromFaults(faults);
+    return currency;
+  }
+
+  /**
+   * The limits of a pair on both sides; null when it is unavailable. The limits of coin_to are what
+   * those of coin_from give at the present rate.
+   */
+  limits({ from, to }: Pair, rateType: RateType, pricing: Pricing): TwoSidedLimits | null {
+    try {
+      const least = this.quotePair({ from, to }, rateType, null, pricing, 'amount');
+      const most = this.quotePair({ from, to }, rateType, least.maxAmount, pricing, 'amount');
+      return {
+        from: { min: formatDecimal(least.minAmount), max: formatDecimal(least.maxAmount) },
+        to: { min: formatDecimal(least.amountTo), max: formatDecimal(most.amountTo) },
+      };
+    } catch (error) {
+      if (error instanceof AppError) return null;
+      throw error;
+    }
+  }
+
   #pair(from: Currency | null, to: Currency | null, faults: FieldFault[]): Pair | null {
     if (!from || !to) return null;
     if (from === to) {
@@ -127,14 +157,14 @@ export class RateService {
     const prices = this.#prices.pair(from.coin, to.coin, rateType === 'fixed' ? 'fixed' : 'live');
     const reference = this.#prices.pair(from.coin, to.coin, 'reference');
     const mostUsd = this.#prices.mostUsd(from.coin, to.coin);
-    if (!prices || !reference || mostUsd === null) throw unavailable(from, to);
+    if (!prices || !reference || mostUsd === null) throw unavailable(pair);
     const { limits, terms } = this.#pairQuote(pair, rateType, feeRate, prices, reference, mostUsd);
-    if (!limits) throw unavailable(from, to);
+    if (!limits) throw unavailable(pair);
     const { minAmount, maxAmount } = limits;
     const amountFrom = amount ?? minAmount;
     refuseUnfitAmount(amountFrom, from, limits, amountField);
     const { rate, amountTo, serviceFee, networkFee } = terms(amountFrom);
-    if (amountTo.lte(zero) || !isStorable(rate) || !isStorable(amountTo)) throw unavailable(from, to);
+    if (amountTo.lte(zero) || !isStorable(rate) || !isStorable(amountTo)) throw unavailable(pair);
     return {
       from,
       to,
@@ -212,7 +242,8 @@ export class RateService {
   }
 }
 
-function unavailable(from: Currency, to: Currency): AppError {
+/** The refusal of a pair that cannot be exchanged at present. */
+export function unavailable({ from, to }: Pair): AppError {
   const pair = `${from.coin} on ${from.network} to ${to.coin} on ${to.network}`;
   return new AppError('pair_unavailable', `${pair} is unavailable at present; try again later or choose another pair`);
 }

@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { AppError } from '../errors.ts';
+import type { Caller } from '../partners/authenticator.ts';
 import { type ParsedKey, parseKey } from '../partners/secret-key.ts';
 import type { Call } from './call.ts';
 
@@ -50,6 +51,16 @@ export function invalidKey(): AppError {
 /** The error for a request without the key that it needs. */
 export function missingKey(): AppError {
   return new AppError('unauthorized', `an API key is needed; ${howTo}`);
+}
+
+/**
+ * The caller of an operation that needs a key.
+ *
+ * @throws AppError unauthorized without one.
+ */
+export function callerOf({ caller }: Call): Caller {
+  if (!caller) throw missingKey();
+  return caller;
 }
 
 /**

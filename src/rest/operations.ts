@@ -14,8 +14,9 @@ export interface OperationRow {
    * - `anon`: the partner account when the key is genuine, the client's address otherwise.
    * - `partner`: the partner account.
    * - `orders`: the partner account, and also its limit of new orders.
+   * - `validations`: the partner account, and also its limit of validations.
    */
-  readonly bucket: 'assets' | 'anon' | 'partner' | 'orders';
+  readonly bucket: 'assets' | 'anon' | 'partner' | 'orders' | 'validations';
   readonly takesBody: boolean;
 }
 
@@ -27,6 +28,11 @@ export const operationRows: {
   getCoinIcon: { scope: 'public', bucket: 'assets', takesBody: false },
   // A key with the scope rates:read gets its partner's quote.
   getRate: { scope: 'public', bucket: 'anon', takesBody: false },
+  listAssets: { scope: 'public', bucket: 'anon', takesBody: false },
+  // A key with the scope rates:read gets its partner's limits.
+  listPairs: { scope: 'public', bucket: 'anon', takesBody: false },
+  validateAddress: { scope: 'orders:create', bucket: 'validations', takesBody: true },
+  validateOrder: { scope: 'orders:create', bucket: 'validations', takesBody: true },
   createOrder: { scope: 'orders:create', bucket: 'orders', takesBody: true },
   getOrder: { scope: 'orders:read', bucket: 'partner', takesBody: false },
   getDocument: { scope: 'public', bucket: 'anon', takesBody: false },
@@ -57,6 +63,8 @@ export interface Operation extends OperationRow {
   readonly query: readonly { readonly name: string; readonly isNumber: boolean }[];
   /** Names of the body's members, for the hints in errors. */
   readonly bodyMembers: readonly string[];
+  /** Names of the body's members that are amounts. */
+  readonly bodyAmounts: readonly string[];
   /** Finds every fault of a request by the contract. */
   faults(request: CheckedRequest): readonly ErrorObject[];
 }
@@ -184,7 +192,10 @@ function compiled(operation: ContractOperation, validators: readonly ValidateFun
   const id = operation.operationId as OperationId;
   if (!Object.hasOwn(operationRows, id)) throw new Error(`the contract's operation ${id} has no row`);
   const parameters = (operation.parameters ?? []) as { name: string; in: string; schema?: { type?: string } }[];
-  const body = operation.requestBody as { content?: Record<string, { schema?: { properties?: object } }> } | undefined;
+  const body = operation.requestBody as
+    | { content?: Record<string, { schema?: { properties?: Record<string, { type?: unknown }> } }> }
+    | undefined;
+  const members = body?.content?.['application/json']?.schema?.properties ?? {};
   return {
     ...operationRows[id],
     id,
@@ -193,7 +204,8 @@ function compiled(operation: ContractOperation, validators: readonly ValidateFun
     query: parameters
       .filter((parameter) => parameter.in === 'query')
       .map(({ name, schema }) => ({ name, isNumber: schema?.type === 'number' })),
-    bodyMembers: Object.keys(body?.content?.['application/json']?.schema?.properties ?? {}),
+    bodyMembers: Object.keys(members),
+    bodyAmounts: Object.keys(members).filter((name) => members[name]?.type === 'number'),
     faults: (request) => {
       let faults: ErrorObject[] = none;
       for (const validate of validators) {

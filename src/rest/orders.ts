@@ -5,12 +5,11 @@ import type { components } from '../generated/openapi.ts';
 import { parseDecimal } from '../money.ts';
 import type { CreateOrder, IdempotentCreate, OrderService } from '../orders/order-service.ts';
 import type { OrderView } from '../orders/order-statements.ts';
-import type { Caller } from '../partners/authenticator.ts';
 import type { ApiRequest, Handler, Refusal } from './api.ts';
-import { missingKey } from './authenticate.ts';
+import { callerOf } from './authenticate.ts';
 import { numberSource } from './body.ts';
-import type { Call } from './call.ts';
 import { apiRoot, type Body, type Json } from './contract.ts';
+import { taggedAnswer } from './etag.ts';
 import { jsonWriter } from './json-writer.ts';
 
 type OrderBody = components['schemas']['Order'];
@@ -43,7 +42,7 @@ export function getOrderHandler(document: Document, orders: OrderService): Handl
   const write = orderWriter(document);
   return async (request) => {
     const order = await orders.find(request.path.order_id, callerOf(request.call).partner.id);
-    return { status: 200, body: write(order) };
+    return taggedAnswer(request.call, write(order));
   };
 }
 
@@ -75,7 +74,8 @@ function orderWriter(document: Document): (order: OrderView) => Json<OrderBody> 
     });
 }
 
-function orderRequest(body: Body<'createOrder'>): CreateOrder {
+/** The create that a body asks for. */
+export function orderRequest(body: Body<'createOrder'>): CreateOrder {
   const amountFrom = parseDecimal(numberSource(body, 'amount_from'));
   if (!amountFrom) throw new Error('parseBody let through a number that is not exact');
   return {
@@ -105,9 +105,4 @@ function repeatable({ call }: ApiRequest<'createOrder'>): IdempotentCreate | nul
   }
   const fingerprint = createHash('sha256').update(`POST ${apiRoot}/partner/orders\n`).update(call.rawBody).digest();
   return { key, fingerprint };
-}
-
-function callerOf({ caller }: Call): Caller {
-  if (!caller) throw missingKey();
-  return caller;
 }

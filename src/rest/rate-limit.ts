@@ -70,7 +70,7 @@ export class RateLimit {
     if (row.scope === 'public' && !usable) return this.#anonymous(call);
     call.caller = caller;
     call.secret = key.secret;
-    return this.#byPartner(caller, row.bucket === 'orders');
+    return this.#byPartner(caller, row.bucket);
   }
 
   async #failed(call: Call, { scope }: OperationRow, error: AppError): Promise<Verdict> {
@@ -90,14 +90,16 @@ export class RateLimit {
     return this.#limiter.consume(own, { bucket, key: block, limit: limit * blockFactor });
   }
 
-  #byPartner({ partner: { id, rateLimitPerMin, ordersLimitPerMin } }: Caller, createsOrder: boolean): Promise<Verdict> {
-    const all: Bucket = {
-      bucket: 'partner',
-      key: id,
-      limit: rateLimitPerMin ?? this.#config.RATE_LIMIT_PARTNER_PER_MIN,
-    };
-    if (!createsOrder) return this.#limiter.consume(all);
-    const limit = ordersLimitPerMin ?? this.#config.RATE_LIMIT_ORDERS_PER_MIN;
-    return this.#limiter.consume(all, { bucket: 'orders', key: id, limit });
+  #byPartner({ partner }: Caller, bucket: OperationRow['bucket']): Promise<Verdict> {
+    const { id, rateLimitPerMin, ordersLimitPerMin } = partner;
+    const { RATE_LIMIT_PARTNER_PER_MIN, RATE_LIMIT_ORDERS_PER_MIN, RATE_LIMIT_VALIDATIONS_PER_MIN } = this.#config;
+    const all: Bucket = { bucket: 'partner', key: id, limit: rateLimitPerMin ?? RATE_LIMIT_PARTNER_PER_MIN };
+    if (bucket === 'orders') {
+      return this.#limiter.consume(all, { bucket, key: id, limit: ordersLimitPerMin ?? RATE_LIMIT_ORDERS_PER_MIN });
+    }
+    if (bucket === 'validations') {
+      return this.#limiter.consume(all, { bucket, key: id, limit: RATE_LIMIT_VALIDATIONS_PER_MIN });
+    }
+    return this.#limiter.consume(all);
   }
 }

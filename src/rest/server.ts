@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import type { Config } from '../config/settings.ts';
+import type { Assets } from '../currencies/assets.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
 import { AppError } from '../errors.ts';
 import { addressPrefix } from '../limits/client-address.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { Log } from '../log.ts';
+import type { AddressChecks } from '../orders/address-checks.ts';
 import type { OrderService } from '../orders/order-service.ts';
 import type { Authenticator } from '../partners/authenticator.ts';
 import type { RateService } from '../rates/rate-service.ts';
@@ -13,6 +15,7 @@ import type { ProcessMetrics } from '../telemetry/process-metrics.ts';
 import { isTracing, span } from '../telemetry/tracing.ts';
 import { sendAnswer, sendError } from './answer.ts';
 import { createApi } from './api.ts';
+import { listAssetsHandler } from './assets.ts';
 import { Call } from './call.ts';
 import { type Client, clientReader } from './client.ts';
 import { readContract } from './contract.ts';
@@ -20,8 +23,15 @@ import { getCoinIconHandler, listCurrenciesHandler } from './currencies.ts';
 import { docsAnswer, getDocumentHandler, isDocs } from './docs.ts';
 import { Operations } from './operations.ts';
 import { createOrderHandler, createOrderRefusal, getOrderHandler } from './orders.ts';
+import { listPairsHandler, listPairsRefusal } from './pairs.ts';
 import { RateLimit } from './rate-limit.ts';
 import { getRateHandler, getRateRefusal } from './rates.ts';
+import {
+  validateAddressHandler,
+  validateAddressRefusal,
+  validateOrderHandler,
+  validateOrderRefusal,
+} from './validations.ts';
 
 export interface RestDependencies {
   readonly config: Config;
@@ -29,8 +39,10 @@ export interface RestDependencies {
   readonly limiter: Limiter;
   readonly authenticator: Authenticator;
   readonly catalogue: CurrencyCatalogue;
+  readonly assets: Assets;
   readonly rates: RateService;
   readonly orders: OrderService;
+  readonly addressChecks: AddressChecks;
   readonly metrics: ProcessMetrics;
 }
 
@@ -39,17 +51,28 @@ export interface RestDependencies {
  * id, HTTPS, key and limits, contract, handler. Any failure ends in the one error answer.
  */
 export async function createRestListener(dependencies: RestDependencies): Promise<RequestListener> {
-  const { config, log, limiter, authenticator, catalogue, rates, orders, metrics } = dependencies;
+  const { config, log, limiter, authenticator, catalogue, assets, rates, orders, addressChecks, metrics } =
+    dependencies;
   const document = readContract();
   const handlers = {
     listCurrencies: listCurrenciesHandler(document, catalogue),
     getCoinIcon: getCoinIconHandler(catalogue),
     getRate: getRateHandler(document, rates),
+    listAssets: listAssetsHandler(catalogue, assets),
+    listPairs: listPairsHandler({ catalogue, assets, rates }),
+    validateAddress: validateAddressHandler(addressChecks),
+    validateOrder: validateOrderHandler(orders),
     createOrder: createOrderHandler(document, orders),
     getOrder: getOrderHandler(document, orders),
     getDocument: getDocumentHandler(document),
   };
-  const refusals = { createOrder: createOrderRefusal(orders), getRate: getRateRefusal(rates) };
+  const refusals = {
+    createOrder: createOrderRefusal(orders),
+    validateOrder: validateOrderRefusal(orders),
+    validateAddress: validateAddressRefusal(addressChecks),
+    getRate: getRateRefusal(rates),
+    listPairs: listPairsRefusal(rates),
+  };
   const operations = await Operations.compile(document);
   const api = createApi(handlers, refusals);
   const rateLimit = new RateLimit(config, limiter, authenticator);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { addressExample } from '../../src/chains/addresses/address.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/db/embedded/embedded-postgres.ts';
 import { generateKey } from '../../src/partners/secret-key.ts';
 import { type OperationId, readContract } from '../../src/rest/contract.ts';
@@ -65,6 +66,10 @@ const paths: Record<string, [method: string, path: string]> = {
   listCurrencies: ['GET', '/currencies'],
   getRate: ['GET', pair],
   createOrder: ['POST', '/partner/orders'],
+  listAssets: ['GET', '/partner/assets'],
+  listPairs: ['GET', '/partner/pairs?coin_from=BTC'],
+  validateAddress: ['POST', '/partner/addresses/validate'],
+  validateOrder: ['POST', '/partner/orders/validate'],
   getOrder: ['GET', `/partner/orders/${randomUUID()}`],
   getCoinIcon: ['GET', icon],
   getDocument: ['GET', '/openapi.json'],
@@ -81,10 +86,18 @@ function needsKey(id: string): boolean {
   return operationRows[id as OperationId].scope !== 'public';
 }
 
+/** The plainest valid bodies. */
+const bodies: Record<string, (changes?: Record<string, unknown>) => Record<string, unknown>> = {
+  createOrder: orderBody,
+  validateOrder: orderBody,
+  validateAddress: (changes) => ({ coin: 'BTC', network: 'BTC', address: addressExample('BTC'), ...changes }),
+};
+
 /** Calls an operation in its plainest valid form. */
 function plain(where: TestGateway, id: string, options: CallOptions): Promise<Reply> {
   const [method, path] = at(id);
-  return where.call(method, path, { ...(id === 'createOrder' ? { body: orderBody() } : {}), ...options });
+  const body = bodies[id];
+  return where.call(method, path, { ...(body ? { body: body() } : {}), ...options });
 }
 
 async function spent(id: string): Promise<Reply> {
@@ -95,8 +108,16 @@ async function spent(id: string): Promise<Reply> {
 }
 
 async function unchanged(id: string): Promise<Reply> {
+  if (id === 'getOrder') return unchangedOrder();
   const first = await plain(gateway, id, {});
   return plain(gateway, id, { headers: { 'If-None-Match': first.headers.get('etag') ?? '' } });
+}
+
+async function unchangedOrder(): Promise<Reply> {
+  const path = `/partner/orders/${orderId}`;
+  const first = await gateway.call('GET', path, { key: partner.key });
+  const headers = { 'If-None-Match': first.headers.get('etag') ?? '' };
+  return gateway.call('GET', path, { key: partner.key, headers });
 }
 
 async function inactive(id: string): Promise<Reply> {
@@ -126,6 +147,11 @@ function plainly(id: string): Promise<Reply> {
   return plain(proxied, id, { headers: { 'X-Forwarded-For': '203.0.113.7', 'X-Forwarded-Proto': 'http' } });
 }
 
+/** A member that is well formed and refused. */
+function wrongValue(id: string): Record<string, unknown> {
+  return id === 'validateAddress' ? { coin: 'NOPE' } : { amount_from: 0.00000001 };
+}
+
 /** How each documented status is brought about, by operation or for all of them. */
 const scenarios: Record<string, (id: string) => Promise<{ status: number }>> = {
   '200': (id) =>
@@ -135,8 +161,8 @@ const scenarios: Record<string, (id: string) => Promise<{ status: number }>> = {
   '201': (id) => plain(gateway, id, { key: partner.key }),
   '304': unchanged,
   '400': (id) =>
-    id === 'createOrder'
-      ? gateway.call('POST', '/partner/orders', { key: partner.key, raw: '{"coin_from":' })
+    bodies[id]
+      ? plain(gateway, id, { key: partner.key, raw: '{"coin_from":' })
       : id === 'getRate'
         ? gateway.call('GET', '/partner/rates?coin_from=BTC')
         : raw(id, 'Host: x\r\nContent-Length: 0x5\r\n\r\nhello'),
@@ -164,15 +190,15 @@ const scenarios: Record<string, (id: string) => Promise<{ status: number }>> = {
       await client.end();
     }
   },
-  '413': (id) => plain(gateway, id, { key: partner.key, body: orderBody({ recipient_address: 'x'.repeat(17_000) }) }),
+  '413': (id) => plain(gateway, id, { key: partner.key, body: bodies[id]?.({ address: 'x'.repeat(17_000) }) }),
   '415': (id) => plain(gateway, id, { key: partner.key, headers: { 'Content-Type': 'text/plain' } }),
   '417': (id) => raw(id, 'Host: x\r\nExpect: 200-ok\r\nContent-Length: 0\r\n\r\n'),
   '422': (id) =>
     id === 'getCoinIcon'
       ? gateway.call('GET', `${icon}?v=${'x'.repeat(65)}`)
-      : id === 'createOrder'
-        ? plain(gateway, id, { key: partner.key, body: orderBody({ amount_from: 0.00000001 }) })
-        : gateway.call('GET', '/partner/rates?coin_from=BTC&coin_to=NOPE'),
+      : bodies[id]
+        ? plain(gateway, id, { key: partner.key, body: bodies[id]?.(wrongValue(id)) })
+        : gateway.call('GET', at(id)[1].replace(/BTC.*$/, 'NOPE&coin_to=NOPE')),
   '429': spent,
   '431': (id) => plain(gateway, id, { headers: { 'X-Big': 'x'.repeat(20_000) } }),
   '500': (id) => plain(broken, id, { key: anyKey() }),
@@ -203,6 +229,7 @@ describe('each operation answers only statuses that the contract documents for i
     ['another method', (id) => gateway.call('DELETE', at(id)[1])],
     ['a long If-None-Match', (id) => plain(gateway, id, { headers: { 'If-None-Match': long } })],
     ['a long Idempotency-Key', (id) => plain(gateway, id, { key: partner.key, headers: { 'Idempotency-Key': long } })],
+    ['an unknown form of amounts', (id) => plain(gateway, id, { key: partner.key, headers: { Amounts: 'text' } })],
     ['a body of another type', (id) => plain(gateway, id, { key: partner.key, headers: { 'Content-Type': 'x/y' } })],
     ['a spent limit', spent],
     ['a database that fails', (id) => plain(broken, id, { key: anyKey() })],
@@ -215,7 +242,7 @@ describe('each operation answers only statuses that the contract documents for i
           const target = `${path}${path.includes('?') ? '&' : '?'}${query}`;
           return gateway.call(method, target, {
             key: partner.key,
-            ...(method === 'POST' ? { body: orderBody() } : {}),
+            ...(method === 'POST' ? { body: bodies[id]?.() } : {}),
           });
         },
       ]),

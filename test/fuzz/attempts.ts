@@ -53,6 +53,9 @@ const kinds = {
 
 const createOrder = operationOf('createOrder');
 
+/** Operations whose every parameter and member is checked by the contract before anything else. */
+const strict = new Set(['createOrder', 'validateOrder', 'validateAddress', 'getRate', 'listPairs']);
+
 /** As much of a currency as is needed to exchange it. */
 export interface FuzzCurrency {
   readonly coin: string;
@@ -128,7 +131,7 @@ export class Attempts {
         method: operation.method,
         path,
         options: { ...options, headers },
-        expected: operation.needsKey ? [401] : [200, 422],
+        expected: operation.needsKey ? [401] : [200, 304, 422],
       };
     },
     'with a wrong signature': () => {
@@ -335,7 +338,13 @@ export class Attempts {
       };
     },
     'a validator': () => {
-      const path = this.#dice.pick(['/currencies', '/openapi.json', '/coin-icons/btc.svg']);
+      const path = this.#dice.pick([
+        '/currencies',
+        '/openapi.json',
+        '/coin-icons/btc.svg',
+        '/partner/assets',
+        '/partner/pairs?coin_from=BTC',
+      ]);
       const tag = this.#dice.pick(['*', 'W/"x"', '"x"', '"', '', ',,,', `"${'a'.repeat(500)}"`]);
       return { method: 'GET', path, options: { headers: { 'If-None-Match': tag } }, expected: [200, 304] };
     },
@@ -361,11 +370,16 @@ export class Attempts {
 
   /** One thing of a request that the contract refuses. */
   #misshapen(): Omit<Attempt, 'kind'> {
-    const operation = this.#dice.pick(operations.filter(({ id }) => id === 'createOrder' || id === 'getRate'));
+    const operation = this.#dice.pick(operations.filter(({ id }) => strict.has(id)));
     const { path, options } = this.#shaped(operation);
     if (operation.body) {
       const { text, status } = this.#values.wrong(operation.body);
-      const { 'Idempotency-Key': _key, 'X-Signature': _signature, ...headers } = options.headers ?? {};
+      const {
+        'Idempotency-Key': _key,
+        'X-Signature': _signature,
+        Amounts: _amounts,
+        ...headers
+      } = options.headers ?? {};
       return { method: operation.method, path, options: { raw: text, headers }, expected: [status] };
     }
     const query = new URLSearchParams(path.split('?')[1] ?? '');

@@ -26,7 +26,7 @@ describe('the row of an operation', () => {
     // An empty requirement means that a request without a key is allowed.
     const needsKey = security.length > 0 && security.every((requirement) => Object.keys(requirement).length > 0);
     expect(needsKey ? keyScopes : ['public']).toContain(row?.scope);
-    expect(needsKey ? ['partner', 'orders'] : ['anon', 'assets']).toContain(row?.bucket);
+    expect(needsKey ? ['partner', 'orders', 'validations'] : ['anon', 'assets']).toContain(row?.bucket);
     expect(row?.takesBody).toBe(requestBody !== undefined);
     // One key, in either header, is all that the listener can check.
     const schemes = security.flatMap((requirement) => Object.keys(requirement));
@@ -50,6 +50,10 @@ describe('the row of a request', () => {
     ['GET', `${apiRoot}/coin-icons/btc.svg`, 'public assets'],
     ['POST', `${apiRoot}/partner/orders`, 'key orders'],
     ['GET', `${apiRoot}/partner/orders/XP-7K2M9Q`, 'key partner'],
+    ['GET', `${apiRoot}/partner/assets`, 'public anon'],
+    ['GET', `${apiRoot}/partner/pairs`, 'public anon'],
+    ['POST', `${apiRoot}/partner/orders/validate`, 'key validations'],
+    ['POST', `${apiRoot}/partner/addresses/validate`, 'key validations'],
   ])('for a documented operation is the row of the operation: %s %s', (method, path, row) => {
     expect(counted(method, path)).toBe(row);
   });
@@ -62,6 +66,7 @@ describe('the row of a request', () => {
     ['PUT', `${apiRoot}/partner/orders`, 'key partner'],
     ['POST', `${apiRoot}/partner/orders/a/b`, 'key orders'],
     ['GET', `${apiRoot}/PARTNER/orders/a/b`, 'key partner'],
+    ['GET', `${apiRoot}/partner/orders/validate`, 'key partner'],
     ['GET', '/', 'public anon'],
   ])('for an unknown path or method is the row of its neighbours: %s %s', (method, path, row) => {
     expect(counted(method, path)).toBe(row);
