@@ -99,11 +99,19 @@ export function checkAddress(networkId: string, address: string, tag: string | n
   return otherNetwork(network, address, expected);
 }
 
-/** The networks of other families than the named network's on which a text is an address. */
+/**
+ * The networks of other families than the named network's on which a text is an address. None for
+ * text that is a secret key of any family.
+ */
 export function otherNetworksOf(networkId: string, address: string): string[] {
-  const family = networkById(networkId)?.family;
-  const others = allNetworks().filter((other) => other.family !== family);
-  return others.filter(({ id }) => checkAddress(id, address, null).ok).map(({ id }) => id);
+  if (address.length > maxLength || /[^\x21-\x7e]/.test(address)) return [];
+  const readings = Object.entries(codecs).map(([family, { decode }]) => ({ family, decoded: decode(address) }));
+  if (readings.some(({ decoded }) => !decoded.ok && decoded.what === 'secret_key')) return [];
+  const own = networkById(networkId)?.family;
+  const families = readings.filter(({ family, decoded }) => decoded.ok && family !== own).map(({ family }) => family);
+  return allNetworks()
+    .filter(({ family }) => families.includes(family))
+    .map(({ id }) => id);
 }
 
 /** Whether a valid address has a checksum, so that a typing error in it would be noticed. */
