@@ -145,7 +145,8 @@ export class OpenOrders {
   async room(partner: Partner, quote: Quote, repeatKey: string | null): Promise<OrderHeadroom> {
     const { rateType } = quote;
     const pending = this.#pending(quote, repeatKey);
-    const tallies = await this.#knownTallies(partner, pending);
+    const tallies = [this.#tally(partner.id), this.#all];
+    await this.#refresh(tallies, partner, pending);
     // From here to the reservation nothing is waited for, so that no other create takes the room.
     for (const tally of tallies) this.#refuse(tally, partner, pending);
     const counting = tallies.filter((tally) => countsUnpaid(tally, rateType));
@@ -175,7 +176,9 @@ export class OpenOrders {
    */
   async check(partner: Partner, quote: Quote): Promise<void> {
     const pending = this.#pending(quote, null);
-    for (const tally of await this.#knownTallies(partner, pending)) this.#refuse(tally, partner, pending);
+    const tallies = [this.#tally(partner.id), this.#all];
+    await this.#refresh(tallies, partner, pending);
+    for (const tally of tallies) this.#refuse(tally, partner, pending);
     if (quote.rateType !== 'fixed') return;
     const room = this.#fixedRoom(partner, pending.usd);
     if (!(await this.#isWithin(partner.id, room))) throw fixedExposure(room);
@@ -196,11 +199,9 @@ export class OpenOrders {
     return { repeatKey, rateType, usd: worth(this.#options.prices, from.coin, amountFrom), hasFailed: false };
   }
 
-  /** The tallies of the partner and of all partners, read anew where they are too old. */
-  async #knownTallies(partner: Partner, pending: Pending): Promise<Tally[]> {
-    const tallies = [this.#tally(partner.id), this.#all];
-    await Promise.all(tallies.map((tally) => this.#known(tally, partner, pending)));
-    return tallies;
+  /** Reads the tallies anew where they are too old. */
+  #refresh(tallies: readonly Tally[], partner: Partner, pending: Pending): Promise<unknown> {
+    return Promise.all(tallies.map((tally) => this.#known(tally, partner, pending)));
   }
 
   /** Whether a fixed-rate order fits the partner's exact caps, as the creating statement counts. */
