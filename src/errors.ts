@@ -14,6 +14,7 @@ export const errorTable = {
   invalid_number: { status: 400, graphql: 'BAD_USER_INPUT' },
   invalid_idempotency_key: { status: 400, graphql: 'BAD_USER_INPUT' },
   invalid_cursor: { status: 400, graphql: 'BAD_USER_INPUT' },
+  invalid_amounts_header: { status: 400, graphql: 'BAD_USER_INPUT' },
 
   unauthorized: { status: 401, graphql: 'UNAUTHENTICATED' },
   conflicting_credentials: { status: 401, graphql: 'UNAUTHENTICATED' },

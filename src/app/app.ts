@@ -1,6 +1,7 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { LiveNetworks } from '../chains/networks/live-networks.ts';
 import { ConfigError } from '../config/load-config.ts';
+import { Assets } from '../currencies/assets.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
 import type { Log } from '../log.ts';
 import type { OrderService } from '../orders/order-service.ts';
@@ -85,7 +86,7 @@ async function openParts(foundation: Foundation): Promise<App> {
   const { prices, overrides } = await openPrices(foundation, { orm, catalogue });
   endPart('prices');
   const offered = await openOrders(foundation, { orm, catalogue, prices, networks, hasher });
-  const { rates, quotes, unpaid, orders, partnerOrders } = offered;
+  const { rates, quotes, unpaid, orders, addressChecks, partnerOrders } = offered;
   const signer = signing?.signer ?? null;
   const settlement = await openWorker(foundation, { orders, unpaid, catalogue, prices, networks, signer });
   endPart('settlement');
@@ -105,7 +106,18 @@ async function openParts(foundation: Foundation): Promise<App> {
     actions: settlement?.staffActions ?? null,
   });
   const internal = await openInternal(foundation, { orm, prices, limiter, staff, staffApi });
-  const rest = await openRest(foundation, { limiter, authenticator, catalogue, rates, quotes, orders, partnerOrders });
+  const assets = new Assets(networks);
+  const rest = await openRest(foundation, {
+    limiter,
+    authenticator,
+    catalogue,
+    assets,
+    rates,
+    quotes,
+    orders,
+    partnerOrders,
+    addressChecks,
+  });
   endPart('REST API and listeners');
   const demo = await createDemoAccess(foundation, { orm, networks, hasher });
   endPart('demo access');

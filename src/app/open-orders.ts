@@ -5,6 +5,7 @@ import type { LiveNetworks } from '../chains/networks/live-networks.ts';
 import { fixedRateTimes } from '../config/fixed-rates.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
 import type { Log } from '../log.ts';
+import { AddressChecks } from '../orders/address-checks.ts';
 import { OpenOrders } from '../orders/open-orders.ts';
 import { OrderService } from '../orders/order-service.ts';
 import type { KeyHasher } from '../partners/secret-key.ts';
@@ -30,6 +31,7 @@ export interface Orders {
   readonly rates: RateService;
   readonly quotes: BindingQuotes;
   readonly orders: OrderService;
+  readonly addressChecks: AddressChecks;
   readonly unpaid: OpenOrders;
   readonly partnerOrders: PartnerOrders;
 }
@@ -78,7 +80,8 @@ export async function openOrders(foundation: Foundation, parts: OrderParts): Pro
     cursors: new ListCursors(hasher.derivedKeys(cursorPurpose)),
     depositGraceSec: config.DEPOSIT_GRACE_SEC,
   });
-  return { rates, quotes, orders, unpaid, partnerOrders };
+  const addressChecks = new AddressChecks(orm, catalogue);
+  return { rates, quotes, orders, addressChecks, unpaid, partnerOrders };
 }
 
 /** Opens the binding quotes. Their keys come from the peppers, so that all processes share them. */

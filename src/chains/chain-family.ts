@@ -36,6 +36,8 @@ export interface ChainFamily<Network extends NetworkConfig = NetworkConfig> {
    * for the hash).
    */
   identityOf(network: Network, genesis: string): string;
+  /** CAIP-2 name of the chain, https://standards.chainagnostic.org/CAIPs/caip-2 */
+  chainIdOf(network: Network): string;
   /**
    * Whether an identity, or the beginning of one, belongs to a chain of this family whose coins
    * have no value.

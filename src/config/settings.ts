@@ -242,6 +242,13 @@ export const settings = {
     good: '120',
     why: 'lists of orders read each minute, for a partner account; a partner may have its own limit',
   }),
+  RATE_LIMIT_VALIDATIONS_PER_MIN: setting({
+    parse: integer(1, 1_000_000),
+    fallback: 120,
+    shown: '120',
+    good: '120',
+    why: 'validations of addresses and orders each minute, for a partner account',
+  }),
   RATE_LIMIT_AUTH_FAILURES_PER_MIN: setting({
     parse: integer(1, 1_000_000),
     fallback: 20,

@@ -22,6 +22,54 @@ export type paths = {
         patch?: never;
         trace?: never;
     };
+    "/partner/assets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List all active assets
+         * @description The rows of `GET /currencies` with their CAIP names, ordered by coin, then network. The list
+         *     is never paged. Answers 304 to a matching `If-None-Match`. Compressed with Brotli or gzip
+         *     for clients whose `Accept-Encoding` allows it.
+         */
+        get: operations["listAssets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/partner/pairs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what a coin can be exchanged for
+         * @description The pairs of one source coin that can be exchanged at present, with the limits of both
+         *     sides, ordered by `coin_to`, then `network_to`. The list is never paged: there is at most
+         *     one pair for each asset. Name a source coin in each request.
+         *
+         *     With a valid partner key the limits use the partner's pricing, as `GET /partner/rates` does.
+         *     Limits of `coin_to` follow the market. A list is at most five seconds old. Answers 304 to a
+         *     matching `If-None-Match`. Compressed for clients whose `Accept-Encoding` allows it.
+         */
+        get: operations["listPairs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/partner/rates": {
         parameters: {
             query?: never;
@@ -88,6 +136,51 @@ export type paths = {
         patch?: never;
         trace?: never;
     };
+    "/partner/addresses/validate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Validate an address
+         * @description Tells whether a create would pay to the address, in which form it would use it, and what is
+         *     wrong with it. An address that would be refused is no error of the request: the answer is
+         *     200 with `valid: false`.
+         */
+        post: operations["validateAddress"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/partner/orders/validate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Validate an order
+         * @description Takes the body of `POST /partner/orders`. Answers with the terms that the order would get,
+         *     or with every error that the create would answer. A `quote_id` stays unused, and an
+         *     `external_id` free. Nothing is created, reserved or counted against the limits of orders.
+         *     Terms may change until the create.
+         */
+        post: operations["validateOrder"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/partner/orders": {
         parameters: {
             query?: never;
@@ -142,7 +235,8 @@ export type paths = {
         /**
          * Read an order
          * @description Finds an order by its UUID or its short id, in upper or lower case. Only orders of the
-         *     calling partner account are visible. Any other id gets the same 404.
+         *     calling partner account are visible. Any other id gets the same 404. Answers 304 to an
+         *     `If-None-Match` that names the order's last `ETag`, so that polling costs few bytes.
          */
         get: operations["getOrder"];
         put?: never;
@@ -328,6 +422,174 @@ export type components = {
             /** @description Path of the coin's icon on this host. */
             icon_url?: string | null;
         };
+        /** @description The text beside an address that tells the recipient whose payment it is. */
+        TagRule: {
+            /**
+             * @description What the network calls it.
+             * @enum {string}
+             */
+            name: "destination tag" | "memo" | "comment";
+            /** @description Its form, for people. */
+            format: string;
+            /** @description Exchanges usually give one with their deposit addresses. A user's own wallet needs none. */
+            is_usual: boolean;
+        };
+        /** @description One coin on one network, with its names outside this service. */
+        Asset: {
+            /** @description CAIP-19 name of the asset. */
+            asset: string;
+            /** @description CAIP-2 name of its chain. */
+            chain: string;
+            /** @description On a sandbox, the CAIP-19 name of the main network's asset. Null elsewhere. */
+            stands_for: string | null;
+            coin: components["schemas"]["Coin"];
+            network: components["schemas"]["Network"];
+            /** @description Name of the coin for people. */
+            name: string;
+            /** @description Contract, mint or issuer of a token; null for the chain's own coin. */
+            contract: string | null;
+            /**
+             * Format: int32
+             * @description Digits after the decimal point of amounts.
+             */
+            decimals: number;
+            /** @description Smallest amount per order. */
+            min_amount: number;
+            /** @description Largest amount per order. */
+            max_amount: number;
+            /**
+             * Format: int32
+             * @description Confirmations that a deposit needs.
+             */
+            min_confirmations: number;
+            /** @description Deposits are accepted. */
+            is_deposit_enabled: boolean;
+            /** @description Payouts are made. */
+            is_withdraw_enabled: boolean;
+            /** @description The rule for tags; null when the network has none. */
+            tag: components["schemas"]["TagRule"] | null;
+            /** @description Address of a transaction in a block explorer; `{tx}` stands for its hash. */
+            explorer_tx_url: string | null;
+            /** @description Address of an account in a block explorer; `{address}` stands for the account. */
+            explorer_address_url: string | null;
+        };
+        /** @description All active assets. */
+        AssetList: {
+            /** @description The assets, by coin, then network. */
+            data: components["schemas"]["Asset"][];
+        };
+        /** @description The smallest and the largest amount of a coin. */
+        AmountLimits: {
+            /** @description Smallest amount. */
+            min: number;
+            /** @description Largest amount. */
+            max: number;
+        };
+        /** @description The limits of a pair on both sides. `to` follows from `from` at the quoted terms. */
+        PairLimits: {
+            from: components["schemas"]["AmountLimits"];
+            to: components["schemas"]["AmountLimits"];
+        };
+        /** @description How a pair can be exchanged at one type of rate. */
+        PairTerms: {
+            limits: components["schemas"]["PairLimits"];
+        };
+        /** @description A pair that can be exchanged at present. */
+        Pair: {
+            coin_from: components["schemas"]["Coin"];
+            network_from: components["schemas"]["Network"];
+            /** @description CAIP-19 name of the source asset. */
+            asset_from: string;
+            coin_to: components["schemas"]["Coin"];
+            network_to: components["schemas"]["Network"];
+            /** @description CAIP-19 name of the destination asset. */
+            asset_to: string;
+            /** @description At a `float` rate; null when that is not available. */
+            float: components["schemas"]["PairTerms"] | null;
+            /** @description At a `fixed` rate; null when that is not available. */
+            fixed: components["schemas"]["PairTerms"] | null;
+        };
+        /** @description The pairs of a source coin. */
+        PairList: {
+            /** @description The pairs, by destination coin, then network. */
+            data: components["schemas"]["Pair"][];
+        };
+        /** @description An address that a user has entered, and its coin and network. */
+        CheckAddress: {
+            coin: components["schemas"]["Coin"];
+            network: components["schemas"]["Network"];
+            /** @description The text as the user entered it. */
+            address: string;
+            /** @description Memo or tag, if the user entered one. */
+            tag?: string;
+        };
+        /** @description Whether a create would accept an address. */
+        AddressCheck: {
+            /** @description A create would accept the address and the tag. */
+            valid: boolean;
+            /** @description The form in which the address is used and shown; null for a refused one. */
+            canonical: string | null;
+            /**
+             * @description The tag that is used: the one sent, or the one that the address carries. Null without
+             *     one, and for a refused address.
+             */
+            tag: string | null;
+            /** @description Why a create would refuse it; `validation_failed` for several reasons. Null if valid. */
+            code: string | null;
+            /** @description The fault and the correction, for people; null when valid. */
+            detail: string | null;
+            /** @description Networks on which a refused text would be an address. */
+            looks_like: components["schemas"]["Network"][];
+            /** @description What may be a mistake in a valid address. */
+            warnings: components["schemas"]["Warning"][];
+            /** @description Every fault; empty when valid. */
+            errors: components["schemas"]["Fault"][];
+        };
+        /** @description Something that is allowed and may be a mistake. */
+        Warning: {
+            /** @description The member of the request. */
+            field: string;
+            /** @description Stable word for programs. */
+            code: string;
+            /** @description One sentence for people. */
+            detail: string;
+        };
+        /** @description The terms that an order would get now. */
+        OrderCheck: {
+            coin_from: components["schemas"]["Coin"];
+            network_from: components["schemas"]["Network"];
+            coin_to: components["schemas"]["Coin"];
+            network_to: components["schemas"]["Network"];
+            rate_type: components["schemas"]["RateType"];
+            /** @description Amount to be deposited. */
+            amount_from: number;
+            /** @description Amount to be paid out. */
+            amount_to: number;
+            /** @description Units of `coin_to` paid out for each unit of `coin_from`, after all fees. */
+            rate: number;
+            /**
+             * Format: int32
+             * @description As in a quote of `GET /partner/rates`. With a fixed `quote_id`: whole seconds for which
+             *     the quote still binds.
+             */
+            expires_in: number | null;
+            limits: components["schemas"]["PairLimits"];
+            /**
+             * Format: int32
+             * @description Confirmations that the deposit would need.
+             */
+            deposit_confirmations_required: number;
+            /** @description The recipient in the form that is used. */
+            recipient_address: string;
+            /** @description The tag of the payout, also when the address carries it; null without one. */
+            recipient_address_tag: string | null;
+            /** @description The refund address in the form that is used; null without one. */
+            refund_address: string | null;
+            /** @description The tag of a refund, also when the address carries it; null without one. */
+            refund_address_tag: string | null;
+            /** @description What may be a mistake in the request. */
+            warnings: components["schemas"]["Warning"][];
+        };
         /** @description The current quote of a pair. */
         RateQuote: {
             coin_from: components["schemas"]["Coin"];
@@ -346,18 +608,6 @@ export type components = {
              *     holds for this moment only.
              */
             expires_in: number | null;
-        };
-        /** @description The smallest and the largest amount of a coin. */
-        AmountLimits: {
-            /** @description Smallest amount. */
-            min: number;
-            /** @description Largest amount. */
-            max: number;
-        };
-        /** @description The limits of a pair on both sides. `to` follows from `from` at the quoted terms. */
-        PairLimits: {
-            from: components["schemas"]["AmountLimits"];
-            to: components["schemas"]["AmountLimits"];
         };
         /** @description The user's country, as its ISO 3166-1 code of two capitals. */
         Country: string;
@@ -1121,6 +1371,11 @@ export type components = {
         /** @description One or several `ETag`s of earlier answers. Longer headers are answered with 431. */
         IfNoneMatch: string;
         /**
+         * @description `string` asks for every amount and rate of the answer as a string, and allows strings for
+         *     the amounts of the body. Without it they are numbers. Any other value is answered with 400.
+         */
+        Amounts: "string";
+        /**
          * @description 1 to 255 visible ASCII characters of your choice, bare or in double quotes.
          *     A UUID, for example. The same key with the same body returns the same order.
          */
@@ -1163,6 +1418,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /**
+                 * @description `string` asks for every amount and rate of the answer as a string, and allows strings for
+                 *     the amounts of the body. Without it they are numbers. Any other value is answered with 400.
+                 */
+                Amounts?: components["parameters"]["Amounts"];
                 /** @description One or several `ETag`s of earlier answers. Longer headers are answered with 431. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
@@ -1208,6 +1468,120 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    listAssets: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description `string` asks for every amount and rate of the answer as a string, and allows strings for
+                 *     the amounts of the body. Without it they are numbers. Any other value is answered with 400.
+                 */
+                Amounts?: components["parameters"]["Amounts"];
+                /** @description One or several `ETag`s of earlier answers. Longer headers are answered with 431. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All active assets. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AssetList"];
+                };
+            };
+            /** @description Unchanged since the `ETag` that the request named. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listPairs: {
+        parameters: {
+            query: {
+                /** @description Source coin ticker, in capitals. */
+                coin_from: components["schemas"]["Coin"];
+                /** @description Source network. Optional when the coin has one network only. */
+                network_from?: components["schemas"]["Network"];
+            };
+            header?: {
+                /**
+                 * @description `string` asks for every amount and rate of the answer as a string, and allows strings for
+                 *     the amounts of the body. Without it they are numbers. Any other value is answered with 400.
+                 */
+                Amounts?: components["parameters"]["Amounts"];
+                /** @description One or several `ETag`s of earlier answers. Longer headers are answered with 431. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The pairs of the source coin. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PairList"];
+                };
+            };
+            /** @description Unchanged since the `ETag` that the request named. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     getRate: {
         parameters: {
             query: {
@@ -1227,7 +1601,13 @@ export interface operations {
                 /** @description `float` settles at the rate when the deposit is confirmed, `fixed` at the quoted rate. */
                 rate_type?: components["schemas"]["RateType"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description `string` asks for every amount and rate of the answer as a string, and allows strings for
+                 *     the amounts of the body. Without it they are numbers. Any other value is answered with 400.
+                 */
+                Amounts?: components["parameters"]["Amounts"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -1265,6 +1645,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /**
+                 * @description `string` asks for every amount and rate of the answer as a string, and allows strings for
+                 *     the amounts of the body. Without it they are numbers. Any other value is answered with 400.
+                 */
+                Amounts?: components["parameters"]["Amounts"];
                 /**
                  * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
                  *     The key of the HMAC is the secret: the part of the API key after the dot.
@@ -1318,6 +1703,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
+                 * @description `string` asks for every amount and rate of the answer as a string, and allows strings for
+                 *     the amounts of the body. Without it they are numbers. Any other value is answered with 400.
+                 */
+                Amounts?: components["parameters"]["Amounts"];
+                /**
                  * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
                  *     The key of the HMAC is the secret: the part of the API key after the dot.
                  *     Verified when present. A signature that does not match is answered with 401.
@@ -1361,6 +1751,116 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    validateAddress: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
+                 *     The key of the HMAC is the secret: the part of the API key after the dot.
+                 *     Verified when present. A signature that does not match is answered with 401.
+                 */
+                "X-Signature"?: components["parameters"]["Signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 16 KiB of JSON in UTF-8, not compressed. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CheckAddress"];
+            };
+        };
+        responses: {
+            /** @description What was found about the address. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AddressCheck"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    validateOrder: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description `string` asks for every amount and rate of the answer as a string, and allows strings for
+                 *     the amounts of the body. Without it they are numbers. Any other value is answered with 400.
+                 */
+                Amounts?: components["parameters"]["Amounts"];
+                /**
+                 * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
+                 *     The key of the HMAC is the secret: the part of the API key after the dot.
+                 *     Verified when present. A signature that does not match is answered with 401.
+                 */
+                "X-Signature"?: components["parameters"]["Signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 16 KiB of JSON in UTF-8, not compressed. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateOrder"];
+            };
+        };
+        responses: {
+            /** @description The order would be created. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrderCheck"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     listOrders: {
         parameters: {
             query?: {
@@ -1395,6 +1895,11 @@ export interface operations {
                 cursor?: string;
             };
             header?: {
+                /**
+                 * @description `string` asks for every amount and rate of the answer as a string, and allows strings for
+                 *     the amounts of the body. Without it they are numbers. Any other value is answered with 400.
+                 */
+                Amounts?: components["parameters"]["Amounts"];
                 /**
                  * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
                  *     The key of the HMAC is the secret: the part of the API key after the dot.
@@ -1441,6 +1946,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /**
+                 * @description `string` asks for every amount and rate of the answer as a string, and allows strings for
+                 *     the amounts of the body. Without it they are numbers. Any other value is answered with 400.
+                 */
+                Amounts?: components["parameters"]["Amounts"];
                 /**
                  * @description 1 to 255 visible ASCII characters of your choice, bare or in double quotes.
                  *     A UUID, for example. The same key with the same body returns the same order.
@@ -1504,6 +2014,13 @@ export interface operations {
             query?: never;
             header?: {
                 /**
+                 * @description `string` asks for every amount and rate of the answer as a string, and allows strings for
+                 *     the amounts of the body. Without it they are numbers. Any other value is answered with 400.
+                 */
+                Amounts?: components["parameters"]["Amounts"];
+                /** @description One or several `ETag`s of earlier answers. Longer headers are answered with 431. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
                  * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
                  *     The key of the HMAC is the secret: the part of the API key after the dot.
                  *     Verified when present. A signature that does not match is answered with 401.
@@ -1521,6 +2038,7 @@ export interface operations {
             /** @description The order with its current status. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -1533,6 +2051,15 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Order"];
                 };
+            };
+            /** @description Unchanged since the `ETag` that the request named. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
@@ -1551,6 +2078,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /**
+                 * @description `string` asks for every amount and rate of the answer as a string, and allows strings for
+                 *     the amounts of the body. Without it they are numbers. Any other value is answered with 400.
+                 */
+                Amounts?: components["parameters"]["Amounts"];
                 /**
                  * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
                  *     The key of the HMAC is the secret: the part of the API key after the dot.

@@ -17,6 +17,7 @@ export type BucketName =
   | 'orders'
   | 'quotes'
   | 'lists'
+  | 'validations'
   | 'authfail'
   | 'assets'
   | 'lookup'

@@ -143,15 +143,11 @@ export class OpenOrders {
    * @throws AppError open_orders_limit, fixed_exposure_limit or float_exposure_limit.
    */
   async room(partner: Partner, quote: Quote, repeatKey: string | null): Promise<OrderHeadroom> {
+    const { rateType } = quote;
+    const pending = this.#pending(quote, repeatKey);
     const tallies = [this.#tally(partner.id), this.#all];
-    const { rateType, from, amountFrom } = quote;
-    const pending: Pending = {
-      repeatKey,
-      rateType,
-      usd: worth(this.#options.prices, from.coin, amountFrom),
-      hasFailed: false,
-    };
-    await Promise.all(tallies.map((tally) => this.#known(tally, partner, pending)));
+    await this.#refresh(tallies, partner, pending);
+    // From here to the reservation nothing is waited for, so that no other create takes the room.
     for (const tally of tallies) this.#refuse(tally, partner, pending);
     const counting = tallies.filter((tally) => countsUnpaid(tally, rateType));
     for (const tally of counting) {
@@ -173,6 +169,21 @@ export class OpenOrders {
     };
   }
 
+  /**
+   * Checks whether one more order would be admitted, and reserves nothing.
+   *
+   * @throws AppError open_orders_limit, fixed_exposure_limit or float_exposure_limit.
+   */
+  async check(partner: Partner, quote: Quote): Promise<void> {
+    const pending = this.#pending(quote, null);
+    const tallies = [this.#tally(partner.id), this.#all];
+    await this.#refresh(tallies, partner, pending);
+    for (const tally of tallies) this.#refuse(tally, partner, pending);
+    if (quote.rateType !== 'fixed') return;
+    const room = this.#fixedRoom(partner, pending.usd);
+    if (!(await this.#isWithin(partner.id, room))) throw fixedExposure(room);
+  }
+
   /** Whether a create with this idempotency key runs in this process. It may hold the last room. */
   isPending(partner: Partner, repeatKey: string): boolean {
     return [...(this.#tallies.get(partner.id)?.pending ?? [])].some((pending) => pending.repeatKey === repeatKey);
@@ -182,6 +193,26 @@ export class OpenOrders {
   async forgetOld(): Promise<void> {
     const before = new Date(this.#options.clock.now().getTime() - 2 * dayMs);
     await this.#options.orm.em.fork().execute('delete from fixed_turnover where slot < ?', [before]);
+  }
+
+  #pending({ rateType, from, amountFrom }: Quote, repeatKey: string | null): Pending {
+    return { repeatKey, rateType, usd: worth(this.#options.prices, from.coin, amountFrom), hasFailed: false };
+  }
+
+  /** Reads the tallies anew where they are too old. */
+  #refresh(tallies: readonly Tally[], partner: Partner, pending: Pending): Promise<unknown> {
+    return Promise.all(tallies.map((tally) => this.#known(tally, partner, pending)));
+  }
+
+  /** Whether a fixed-rate order fits the partner's exact caps, as the creating statement counts. */
+  async #isWithin(partnerId: string, { usd, hourUsd, dayUsd, hourAgo, dayAgo }: FixedHeadroom): Promise<boolean> {
+    const [row] = await this.#options.orm.em.fork().execute<{ fits: boolean }[]>(
+      `select coalesce(sum(usd) filter (where slot > ?), 0) + ?::numeric <= ?::numeric
+          and coalesce(sum(usd), 0) + ?::numeric <= ?::numeric as fits
+         from fixed_turnover where partner_id = ? and slot > ?`,
+      [hourAgo, usd, hourUsd, usd, dayUsd, partnerId, dayAgo],
+    );
+    return row?.fits ?? true;
   }
 
   #fixedRoom(partner: Partner, usd: Big): FixedHeadroom {
@@ -407,4 +438,10 @@ function newTally(partnerId: string | null): Tally {
 /** Converts to US dollars at the reference price, which every coin has once it was ever quoted. */
 function worth(prices: PriceBook, coin: string, amount: Big): Big {
   return amount.times(prices.reference(coin) ?? zero);
+}
+
+/** The refusal of a fixed-rate order above the partner's caps. */
+export function fixedExposure({ hourUsd, dayUsd }: FixedHeadroom): AppError {
+  const detail = `fixed orders of this partner account would be worth more than ${hourUsd} US dollars within an hour, or ${dayUsd} within a day; take rate_type float, try again later, or ask for a higher limit`;
+  return new AppError('fixed_exposure_limit', detail);
 }

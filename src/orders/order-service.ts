@@ -1,23 +1,29 @@
 import type { MikroORM, QueryResult } from '@mikro-orm/postgresql';
 import { v7 as uuidv7 } from 'uuid';
-import { type AddressCheck, checkAddress, checkTag } from '../chains/addresses/address.ts';
 import { type DepositAddresses, type DepositPlace, noAddress } from '../chains/addresses/deposit-addresses.ts';
-import { keyForms } from '../chains/addresses/key-forms.ts';
-import { networkById } from '../chains/networks/networks.ts';
 import type { Clock } from '../clock.ts';
 import type { Currency } from '../currencies/currency.entity.ts';
 import { brokenConstraint, sqlState } from '../db/database.ts';
 import { PreparedStatements } from '../db/prepared.ts';
-import { AppError, errorFromFaults, type FieldFault } from '../errors.ts';
+import { AppError, errorFromFaults, type FieldFault, type TwoSidedLimits } from '../errors.ts';
 import { formatDecimal } from '../money.ts';
 import type { Caller } from '../partners/authenticator.ts';
 import { type BindingQuotes, invalidQuote } from '../rates/binding-quotes.ts';
 import { feeWithMarkup } from '../rates/binding-terms.ts';
 import type { QuoteToken } from '../rates/quote-token.ts';
-import { amountFault, type Pair, type Quote, type RateService } from '../rates/rate-service.ts';
+import { amountFault, type Pair, type Quote, type RateService, unavailable } from '../rates/rate-service.ts';
 import { annotate } from '../telemetry/tracing.ts';
+import {
+  type Destination,
+  destination,
+  destinationWarnings,
+  ownAddress,
+  type SentDestination,
+  type Side,
+  type Warning,
+} from './destination.ts';
 import { IdempotencyKey } from './idempotency-key.entity.ts';
-import type { FixedHeadroom, OpenOrders, OrderHeadroom } from './open-orders.ts';
+import { type FixedHeadroom, fixedExposure, type OpenOrders, type OrderHeadroom } from './open-orders.ts';
 import { type OnBatch, OrderBatches } from './order-batches.ts';
 import {
   addressPlaceholder,
@@ -68,6 +74,15 @@ export interface IdempotentCreate {
   readonly fingerprint: Buffer;
 }
 
+/** The terms that a create would get, and what the partner should know about it. */
+export interface CheckedOrder {
+  readonly quote: Quote;
+  readonly limits: TwoSidedLimits;
+  readonly recipient: Destination;
+  readonly refund: Destination | null;
+  readonly warnings: readonly Warning[];
+}
+
 /** The answer to a create. `body` is the text that the first answer had. */
 export interface CreatedOrder {
   readonly orderId: string;
@@ -96,13 +111,6 @@ const answersKeptMs = 48 * 3_600_000;
 /** Stored answers that one statement deletes. */
 const forgetBatch = 5_000;
 
-interface Destination {
-  readonly address: string;
-  readonly tag: string | null;
-  /** Forms of the address by which the statement checks whether it belongs to the gateway. */
-  readonly keyForms: string;
-}
-
 /** The part of an order that is decided without the database. */
 interface Plan {
   readonly quote: Quote;
@@ -116,6 +124,8 @@ interface Plan {
 interface Extension {
   readonly terms: TermsRow;
   readonly adverseBps: number | null;
+  /** The limits at the terms of a fixed quote. Null where the market's hold. */
+  readonly limits: (() => TwoSidedLimits) | null;
 }
 
 /** A plan that may be incomplete. The create is refused when there are faults. */
@@ -205,6 +215,25 @@ export class OrderService {
   }
 
   /**
+   * Judges a create, and neither stores nor reserves anything. A deposit address is not looked for.
+   *
+   * @throws AppError as `create` would, but for the end of the key or the partner meanwhile.
+   */
+  async check(input: CreateOrder, caller: Caller): Promise<CheckedOrder> {
+    const draft = input.options ? await this.#extendedDraft(input, caller) : this.#draft(input, caller);
+    const { quote, recipient, refund, faults } = draft;
+    // At the prices of the quote: before anything is waited for.
+    const limits = this.#limitsOf(draft);
+    const taken = await this.#takenBy(input, caller);
+    if (taken) throw taken;
+    const own = await this.#ownAddressFaults(draft);
+    if (faults.length + own.length > 0 || !quote || !recipient) throw refusalOf(draft, own);
+    if (!limits) throw unavailable(quote);
+    await this.#options.openOrders.check(caller.partner, quote);
+    return { quote, limits, recipient, refund, warnings: orderWarnings(input, quote, { recipient, refund }) };
+  }
+
+  /**
    * Finds the partner's order by UUID or short id, in upper or lower case.
    *
    * @throws AppError order_not_found: the same for an unknown order, another partner's order, and
@@ -267,10 +296,12 @@ export class OrderService {
     }
     let pricing: Pricing | null = unreadable && { error: unreadable };
     let adverseBps: number | null = null;
+    let limits: Extension['limits'] = null;
     if (quoted) {
       try {
         const honoured = await quotes.honour(quoted);
         adverseBps = honoured.adverseBps;
+        limits = honoured.limits;
         pricing = { quote: honoured.quote };
       } catch (error) {
         if (!(error instanceof AppError)) throw error;
@@ -281,7 +312,7 @@ export class OrderService {
     const tooSmall = draft.quote && minAmountToFault(options, draft.quote);
     const terms = termsRow(options, quoted);
     const all = [...faults, ...draft.faults, ...(tooSmall ? [tooSmall] : [])];
-    return { ...draft, faults: all, extension: { terms, adverseBps } };
+    return { ...draft, faults: all, extension: { terms, adverseBps, limits } };
   }
 
   /** The refusal of a create whose quote or external id an order already has. Null without one. */
@@ -323,13 +354,13 @@ export class OrderService {
     // may be the mistake.
     const isSame = to !== null && from === to;
     const recipientOn = isSame ? nowhere : sideOf('to', to, input.networkTo, faults);
-    const { recipientAddress, recipientAddressTag, refundAddress, refundAddressTag } = input;
-    const recipient = destination('recipient_address', recipientOn, recipientAddress, recipientAddressTag, faults);
+    const recipient = destination(sentRecipient(input), recipientOn, faults);
+    const sent = sentRefund(input);
     let refund: Destination | null = null;
-    if (refundAddress !== null) {
+    if (sent) {
       const refundOn = sideOf('from', from, input.networkFrom, faults);
-      refund = destination('refund_address', refundOn, refundAddress, refundAddressTag, faults);
-    } else if (refundAddressTag !== null) {
+      refund = destination(sent, refundOn, faults);
+    } else if (input.refundAddressTag !== null) {
       const detail = 'refund_address_tag needs a refund_address';
       faults.push({ field: 'refund_address_tag', kind: 'invalid_tag', detail });
     }
@@ -342,6 +373,13 @@ export class OrderService {
     const { float, fixed } = rates.pricing(partner);
     const pricing = { float: feeWithMarkup(float, markupBps), fixed: feeWithMarkup(fixed, markupBps) };
     return rates.quotePair(pair, rateType, amountFrom, pricing, 'amount_from');
+  }
+
+  /** The limits of a draft, at the same prices and fee as its amount. Null without a quote. */
+  #limitsOf({ quote, extension }: Draft): TwoSidedLimits | null {
+    if (!quote) return null;
+    const { rateType, feeRate } = quote;
+    return extension?.limits?.() ?? this.#options.rates.limits(quote, rateType, { float: feeRate, fixed: feeRate });
   }
 
   async #refusalOf(draft: Draft): Promise<AppError> {
@@ -527,11 +565,6 @@ export function partnerInactive(): AppError {
   return new AppError('partner_inactive', 'this partner account is not active; contact support');
 }
 
-function fixedExposure({ hourUsd, dayUsd }: FixedHeadroom): AppError {
-  const detail = `fixed orders of this partner account would be worth more than ${hourUsd} US dollars within an hour, or ${dayUsd} within a day; take rate_type float, try again later, or ask for a higher limit`;
-  return new AppError('fixed_exposure_limit', detail);
-}
-
 function inFlight(cause: unknown): AppError {
   const detail = 'a request with this Idempotency-Key is still under way; try again in a second';
   return new AppError('idempotency_in_flight', detail, { retryAfterSec: 1, cause });
@@ -542,10 +575,6 @@ function ownAddressFaults(own: Pick<CreateOutcome, 'ownRecipient' | 'ownRefund'>
   if (own.ownRecipient) faults.push(ownAddress('recipient_address'));
   if (own.ownRefund) faults.push(ownAddress('refund_address'));
   return faults;
-}
-
-function ownAddress(field: string): FieldFault {
-  return { field, kind: 'own_address', detail: `${field} is an address of this service; give the user's own` };
 }
 
 function refusalOf({ faults, quoteError }: Draft, more: readonly FieldFault[]): AppError {
@@ -568,44 +597,31 @@ function pricedBy(pricing: Pricing): Quote {
   return pricing.quote;
 }
 
-/** The known part of a destination's place. The currency is null where only the coin is unknown. */
-interface Side {
-  readonly currency: Currency | null;
-  readonly network: string | null;
+function sentRecipient({ recipientAddress, recipientAddressTag }: Destinations): SentDestination {
+  const fields = { address: 'recipient_address', tag: 'recipient_address_tag' };
+  return { fields, address: recipientAddress, tag: recipientAddressTag };
+}
+
+function sentRefund({ refundAddress, refundAddressTag }: Destinations): SentDestination | null {
+  const fields = { address: 'refund_address', tag: 'refund_address_tag' };
+  return refundAddress === null ? null : { fields, address: refundAddress, tag: refundAddressTag };
+}
+
+/** What may be a mistake in a create that is accepted. */
+function orderWarnings(
+  input: Destinations,
+  { from, to }: Pair,
+  { recipient, refund }: Pick<Plan, 'recipient' | 'refund'>,
+): Warning[] {
+  const warnings = destinationWarnings(sentRecipient(input), to.network, recipient);
+  const sent = sentRefund(input);
+  if (sent && refund) return [...warnings, ...destinationWarnings(sent, from.network, refund)];
+  const detail = 'there is no refund_address; if the exchange fails, the deposit waits until support has one';
+  return [...warnings, { field: 'refund_address', code: 'no_refund_address', detail }];
 }
 
 const nowhere: Side = { currency: null, network: null };
 
 function sideOf(side: 'from' | 'to', currency: Currency | null, network: string, faults: readonly FieldFault[]): Side {
   return faults.some(({ field }) => field === `network_${side}`) ? nowhere : { currency, network };
-}
-
-/**
- * Brings a destination into its stored form. Returns null after adding its faults to `faults`, or
- * when its network is unknown and it cannot be judged.
- */
-function destination(
-  field: 'recipient_address' | 'refund_address',
-  on: Side,
-  address: string,
-  tag: string | null,
-  faults: FieldFault[],
-): Destination | null {
-  const network = on.currency?.network ?? on.network;
-  if (network === null || !networkById(network)) return null;
-  const check: AddressCheck = checkAddress(network, address, tag);
-  if (check.ok && on.currency && check.address === on.currency.contract) {
-    const detail = `${field} is the token contract of ${on.currency.coin}, where coins are lost; give the user's own address`;
-    faults.push({ field, kind: 'invalid_address', detail });
-    return null;
-  }
-  if (check.ok) return { address: check.address, tag: check.tag, keyForms: keyForms(network, check.address) };
-  const wrongTag = check.field === 'address' && tag !== null ? checkTag(network, tag) : null;
-  for (const { field: part, code, detail } of wrongTag ? [check, wrongTag] : [check]) {
-    const faulty = part === 'tag' ? `${field}_tag` : field;
-    faults.push({ field: faulty, kind: code, detail: `${faulty}: ${detail}` });
-  }
-  // Despite a wrong tag the address may belong to the gateway.
-  const alone = check.field === 'tag' ? checkAddress(network, address, null) : check;
-  return alone.ok ? { address: alone.address, tag: null, keyForms: keyForms(network, alone.address) } : null;
 }

@@ -55,6 +55,8 @@ export interface HonouredQuote {
    * fees. Null for a float quote, which binds no price.
    */
   readonly adverseBps: number | null;
+  /** Computes the limits at the quoted price. Null for a float quote: the market's limits hold. */
+  readonly limits: (() => TwoSidedLimits) | null;
 }
 
 export interface BindingQuotesOptions {
@@ -211,7 +213,7 @@ export class BindingQuotes {
     if (token.windowMs === null) {
       const pricing = { float: feeRate, fixed: feeRate };
       const quote = rates.quotePair({ from, to }, 'float', new Big(token.amountFrom), pricing, 'amount_from');
-      return { quote, adverseBps: null };
+      return { quote, adverseBps: null, limits: null };
     }
     const nowMs = this.#options.clock.now().getTime();
     const longestMs = (this.#options.windowSec + holdSec) * 1000;
@@ -220,11 +222,11 @@ export class BindingQuotes {
     if (!bound) throw invalidQuote();
     const market = this.#options.prices.pair(from.coin, to.coin, 'live');
     if (!market || this.#isBroken(opened, bound.prices, market)) throw unavailable(opened);
-    return { quote: this.#fixedQuote(opened, bound, feeRate), adverseBps: adverseBps(bound.prices, market) };
+    return { ...this.#fixedQuote(opened, bound, feeRate), adverseBps: adverseBps(bound.prices, market) };
   }
 
   /** The quote that a token's window gives. It must agree with the token to the last digit. */
-  #fixedQuote({ token, from, to }: OpenedQuote, bound: PairPrices, feeRate: string): Quote {
+  #fixedQuote({ token, from, to }: OpenedQuote, bound: PairPrices, feeRate: string): Omit<HonouredQuote, 'adverseBps'> {
     const asQuoted = isSameAmount(to.networkFee, token.networkFee) ? to : { ...to, networkFee: token.networkFee };
     const { limits, terms } = this.#options.rates.pairTerms({ from, to: asQuoted }, 'fixed', feeRate, bound);
     if (!limits) throw unavailable({ from, to });
@@ -237,7 +239,20 @@ export class BindingQuotes {
     if (!agrees || found.amountTo.lte(zero)) throw invalidQuote();
     const outside = amountFrom.lt(limits.minAmount) || amountFrom.gt(limits.maxAmount);
     if (outside) throw outsideFrom(amountFrom, from, twoSided(limits, terms));
-    return { from, to, rateType: 'fixed', amountFrom, feeRate, expiresIn: null, ...limits, ...found };
+    const expiresIn = Math.floor((token.expiresMs - this.#options.clock.now().getTime()) / 1000);
+    return {
+      quote: {
+        from,
+        to,
+        rateType: 'fixed',
+        amountFrom,
+        feeRate,
+        expiresIn: Math.max(0, expiresIn),
+        ...limits,
+        ...found,
+      },
+      limits: () => twoSided(limits, terms),
+    };
   }
 
   /** The prices for a new quote, and the window that a fixed quote names. */

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Currency } from '../currencies/currency.entity.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
-import { AppError, errorFromFaults, type FieldFault } from '../errors.ts';
+import { AppError, errorFromFaults, type FieldFault, type TwoSidedLimits } from '../errors.ts';
 import { Big, formatDecimal, fractionDigits, isStorable } from '../money.ts';
 import type { Partner } from '../partners/partner.entity.ts';
 import type { PriceBook } from './price-book.ts';
@@ -111,6 +111,36 @@ export class RateService {
     const from = this.#currency(request.coinFrom, request.networkFrom, 'from', faults);
     const to = this.#currency(request.coinTo, request.networkTo, 'to', faults);
     return { pair: this.#pair(from, to, faults), from, to };
+  }
+
+  /**
+   * Finds the currency that a user would pay in.
+   *
+   * @throws AppError 422 when there is none, or it takes no deposits.
+   */
+  source(coin: string, network: string | undefined): Currency {
+    const faults: FieldFault[] = [];
+    const currency = this.#currency(coin, network, 'from', faults);
+    if (!currency) throw errorFromFaults(faults);
+    return currency;
+  }
+
+  /**
+   * The limits of a pair on both sides; null when it is unavailable. The limits of coin_to are what
+   * those of coin_from give at the present rate.
+   */
+  limits({ from, to }: Pair, rateType: RateType, pricing: Pricing): TwoSidedLimits | null {
+    try {
+      const least = this.quotePair({ from, to }, rateType, null, pricing, 'amount');
+      const most = this.quotePair({ from, to }, rateType, least.maxAmount, pricing, 'amount');
+      return {
+        from: { min: formatDecimal(least.minAmount), max: formatDecimal(least.maxAmount) },
+        to: { min: formatDecimal(least.amountTo), max: formatDecimal(most.amountTo) },
+      };
+    } catch (error) {
+      if (error instanceof AppError) return null;
+      throw error;
+    }
   }
 
   #pair(from: Currency | null, to: Currency | null, faults: FieldFault[]): Pair | null {

@@ -4,6 +4,7 @@ import { AppError, type TwoSidedLimits } from '../errors.ts';
 import { windowSec } from '../limits/limiter.ts';
 import { errorMembers, type Log } from '../log.ts';
 import { jsonNumber } from '../money.ts';
+import { amountsAsText } from './amounts.ts';
 import type { Call } from './call.ts';
 
 export const jsonType = 'application/json; charset=utf-8';
@@ -21,9 +22,13 @@ export interface Answer {
 
 /**
  * Sends an answer with the headers of every answer, the request id and the state of the caller's
- * rate limit.
+ * rate limit. JSON text gets the form of amounts that the request asks for. Bytes are sent as they
+ * are.
  */
-export function sendAnswer({ res, id, client, verdict }: Call, { status, type, body, headers }: Answer): void {
+export function sendAnswer(call: Call, { status, type, body: content, headers }: Answer): void {
+  const { res, id, client, verdict } = call;
+  const hasForms = call.wantsTextAmounts && type === jsonType && typeof content === 'string';
+  const body = hasForms ? amountsAsText(content) : content;
   const lines = ['X-Request-Id', id, 'X-Content-Type-Options', 'nosniff'];
   if (client.isSecure) lines.push('Strict-Transport-Security', `max-age=${hstsSec}; includeSubDomains`);
   // https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/ and the older X- family.

@@ -4,7 +4,7 @@ import { isDecimal } from '../money.ts';
 import { orderNotFound, partnerInactive } from '../orders/order-service.ts';
 import { type Answer, jsonType } from './answer.ts';
 import { missingKey, verifySignature } from './authenticate.ts';
-import { parseBody, readBody } from './body.ts';
+import { parseBody, readBody, readTextAmounts } from './body.ts';
 import type { Call } from './call.ts';
 import type { Body, OperationId, Path, Query, Reply } from './contract.ts';
 import type { Operation, Target } from './operations.ts';
@@ -100,6 +100,7 @@ function checked(
     }
   }
   const body = operation.takesBody ? parseBody(call.rawBody) : undefined;
+  if (call.wantsTextAmounts) readTextAmounts(body, operation.bodyAmounts);
   const shape = { path, query, header: call.req.headers };
   const faults = operation.faults(body === undefined ? shape : { ...shape, requestBody: body });
   if (faults.length > 0) {

@@ -53,7 +53,11 @@ export function missingKey(): AppError {
   return new AppError('unauthorized', `an API key is needed; ${howTo}`);
 }
 
-/** The caller of an operation that needs a key. */
+/**
+ * The caller of an operation that needs a key.
+ *
+ * @throws AppError unauthorized without one.
+ */
 export function callerOf({ caller }: Call): Caller {
   if (!caller) throw missingKey();
   return caller;

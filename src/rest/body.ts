@@ -72,15 +72,35 @@ const numberSources = new WeakMap<object, Map<string, string>>();
 function keepNumberSource(this: unknown, key: string, value: unknown, context?: { source?: string }): unknown {
   if (typeof value !== 'number' || context?.source === undefined) return value;
   if (!parseDecimal(context.source)) return Number.NaN;
-  if (typeof this === 'object' && this !== null) {
-    let sources = numberSources.get(this);
-    if (!sources) {
-      sources = new Map();
-      numberSources.set(this, sources);
-    }
-    sources.set(key, context.source);
-  }
+  if (typeof this === 'object' && this !== null) keepSource(this, key, context.source);
   return value;
+}
+
+function keepSource(holder: object, member: string, text: string): void {
+  let sources = numberSources.get(holder);
+  if (!sources) {
+    sources = new Map();
+    numberSources.set(holder, sources);
+  }
+  sources.set(member, text);
+}
+
+/**
+ * Turns amounts that were sent as strings into numbers, as if they had been sent so. Their digits
+ * are kept for `numberSource`. A string that is no exact number becomes NaN.
+ *
+ * @param members names of the members of the body that are amounts.
+ */
+export function readTextAmounts(body: unknown, members: readonly string[]): void {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return;
+  const values = body as Record<string, unknown>;
+  for (const member of members) {
+    const text = Object.hasOwn(values, member) ? values[member] : undefined;
+    if (typeof text !== 'string') continue;
+    const isExact = parseDecimal(text) !== null;
+    if (isExact) keepSource(body, member, text);
+    values[member] = isExact ? JSON.parse(text) : Number.NaN;
+  }
 }
 
 /**

@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
+import { amountsAsText } from './amounts.ts';
 import type { Call } from './call.ts';
 import { matchesEtag } from './etag.ts';
 
@@ -51,8 +52,11 @@ export class CachedBytes {
   readonly #plain: Variant;
   readonly #digest: string;
   readonly #compressed = new Map<Coding, Variant | null>();
+  readonly #vary: string;
 
-  constructor(body: string | Buffer) {
+  /** @param vary the request headers that choose among several of these bytes. */
+  constructor(body: string | Buffer, vary: readonly string[] = []) {
+    this.#vary = ['Accept-Encoding', ...vary].join(', ');
     const bytes = Buffer.from(body);
     this.#digest = createHash('sha256').update(bytes).digest('hex').slice(0, 32);
     this.#plain = { body: bytes, etag: `"${this.#digest}"`, headers: {} };
@@ -73,7 +77,7 @@ export class CachedBytes {
     const known = call.header('if-none-match');
     // The bytes that a client has stay right, in any coding.
     const kept = known === undefined ? undefined : this.#variants.find(({ etag }) => matchesEtag(known, etag));
-    const all = { ...headers, ETag: (kept ?? variant).etag, Vary: 'Accept-Encoding' };
+    const all = { ...headers, ETag: (kept ?? variant).etag, Vary: this.#vary };
     if (kept) return { status: 304, headers: all };
     return { status: 200, body: variant.body, headers: { ...all, ...variant.headers } };
   }
@@ -94,5 +98,30 @@ export class CachedBytes {
     const body = await compressors[coding](this.#plain.body);
     const etag = `"${this.#digest}-${coding}"`;
     this.#compressed.set(coding, { body, etag, headers: { 'Content-Encoding': coding } });
+  }
+}
+
+/** Cached JSON in both forms of its amounts. The second one is made when it is first requested. */
+export class CachedJson {
+  readonly #json: string;
+  readonly #vary: readonly string[];
+  readonly #numbers: CachedBytes;
+  #texts: CachedBytes | undefined;
+
+  /**
+   * @param json with its amounts as numbers.
+   * @param vary further request headers that choose among several cached answers.
+   */
+  constructor(json: string, vary: readonly string[] = []) {
+    this.#json = json;
+    this.#vary = ['Amounts', ...vary];
+    this.#numbers = new CachedBytes(json, this.#vary);
+  }
+
+  /** Answers as `CachedBytes` does, in the form that the request asks for. */
+  answer(call: Call, headers: Readonly<Record<string, string>>): ReturnType<CachedBytes['answer']> {
+    if (!call.wantsTextAmounts) return this.#numbers.answer(call, headers);
+    this.#texts ??= new CachedBytes(amountsAsText(this.#json), this.#vary);
+    return this.#texts.answer(call, headers);
   }
 }

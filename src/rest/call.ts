@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AppError } from '../errors.ts';
 import type { Verdict } from '../limits/limiter.ts';
 import type { Caller } from '../partners/authenticator.ts';
+import { textAmounts } from './amounts.ts';
 import type { Client } from './client.ts';
 
 const nothing: Buffer = Buffer.alloc(0);
@@ -43,6 +44,11 @@ export class Call {
     const mark = target.indexOf('?');
     this.path = pathOf(mark < 0 ? target : target.slice(0, mark));
     this.queryText = mark < 0 ? '' : target.slice(mark + 1);
+  }
+
+  /** Whether the request asks for its amounts as strings. */
+  get wantsTextAmounts(): boolean {
+    return this.req.headers.amounts === textAmounts;
   }
 
   header(name: string): string | undefined {

@@ -6,7 +6,7 @@ import { AppError } from '../errors.ts';
 import type { components } from '../generated/openapi.ts';
 import { formatDecimal } from '../money.ts';
 import type { Handler } from './api.ts';
-import { CachedBytes } from './cached-bytes.ts';
+import { CachedBytes, CachedJson } from './cached-bytes.ts';
 import { type Exact, jsonWriter } from './json-writer.ts';
 
 type CurrencyBody = components['schemas']['Currency'];
@@ -16,14 +16,14 @@ const yearSec = 31_536_000;
 /** GET /currencies. Its bytes are written once for each change of the catalogue. */
 export function listCurrenciesHandler(document: Document, catalogue: CurrencyCatalogue): Handler<'listCurrencies'> {
   const write = jsonWriter(document, 'Currency');
-  let written: { rows: readonly Currency[]; bytes: CachedBytes } | undefined;
+  let written: { rows: readonly Currency[]; json: CachedJson } | undefined;
   return ({ call }) => {
     if (written?.rows !== catalogue.rows) {
       const { rows } = catalogue;
       const active = rows.filter((row) => row.isActive).map((row) => write(currencyBody(row)));
-      written = { rows, bytes: new CachedBytes(`[${active}]`) };
+      written = { rows, json: new CachedJson(`[${active}]`) };
     }
-    return written.bytes.answer(call, { 'Cache-Control': 'public, max-age=5' });
+    return written.json.answer(call, { 'Cache-Control': 'public, max-age=5' });
   };
 }
 

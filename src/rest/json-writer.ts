@@ -74,3 +74,20 @@ const plain = /^[ !#-[\]-~]*$/;
 function quoted(text: string): string {
   return plain.test(text) ? `"${text}"` : JSON.stringify(text);
 }
+
+/** A value of the contract whose amounts are JSON numbers with exact digits. */
+export type Amounted<Shape> = Shape extends number
+  ? number | JsonNumber
+  : Shape extends readonly (infer Item)[]
+    ? readonly Amounted<Item>[]
+    : Shape extends object
+      ? { readonly [Member in keyof Shape]: Amounted<Shape[Member]> }
+      : Shape;
+
+/**
+ * Writes any value of the contract as JSON, with amounts that `jsonNumber` made. It is slower than
+ * `jsonWriter`, and for answers with objects and lists inside.
+ */
+export function amountedJson<Shape>(value: Amounted<Shape>): Json<Shape> {
+  return JSON.stringify(value);
+}

@@ -16,8 +16,9 @@ export interface OperationRow {
    * - `orders`: the partner account, and also its limit of new orders.
    * - `quotes`: the partner account, separate from its other requests.
    * - `lists`: the partner account, and also its limit of lists.
+   * - `validations`: the partner account, and also its limit of validations.
    */
-  readonly bucket: 'assets' | 'anon' | 'partner' | 'orders' | 'quotes' | 'lists';
+  readonly bucket: 'assets' | 'anon' | 'partner' | 'orders' | 'quotes' | 'lists' | 'validations';
   readonly takesBody: boolean;
 }
 
@@ -31,6 +32,11 @@ export const operationRows: {
   getRate: { scope: 'public', bucket: 'anon', takesBody: false },
   createQuote: { scope: ['rates:read', 'orders:create'], bucket: 'quotes', takesBody: true },
   getQuote: { scope: ['rates:read', 'orders:create'], bucket: 'partner', takesBody: false },
+  listAssets: { scope: 'public', bucket: 'anon', takesBody: false },
+  // A key with the scope rates:read gets its partner's limits.
+  listPairs: { scope: 'public', bucket: 'anon', takesBody: false },
+  validateAddress: { scope: 'orders:create', bucket: 'validations', takesBody: true },
+  validateOrder: { scope: 'orders:create', bucket: 'validations', takesBody: true },
   createOrder: { scope: 'orders:create', bucket: 'orders', takesBody: true },
   getOrder: { scope: 'orders:read', bucket: 'partner', takesBody: false },
   listOrders: { scope: 'orders:read', bucket: 'lists', takesBody: false },
@@ -65,6 +71,8 @@ export interface Operation extends OperationRow {
   readonly query: readonly { readonly name: string; readonly isNumber: boolean; readonly isList: boolean }[];
   /** Names of the body's members, for the hints in errors. */
   readonly bodyMembers: readonly string[];
+  /** Names of the body's members that are amounts. */
+  readonly bodyAmounts: readonly string[];
   /** Finds every fault of a request by the contract. */
   faults(request: CheckedRequest): readonly ErrorObject[];
 }
@@ -195,7 +203,10 @@ function compiled(operation: ContractOperation, validators: readonly ValidateFun
   const id = operation.operationId as OperationId;
   if (!Object.hasOwn(operationRows, id)) throw new Error(`the contract's operation ${id} has no row`);
   const parameters = (operation.parameters ?? []) as { name: string; in: string; schema?: { type?: string } }[];
-  const body = operation.requestBody as { content?: Record<string, { schema?: { properties?: object } }> } | undefined;
+  const body = operation.requestBody as
+    | { content?: Record<string, { schema?: { properties?: Record<string, { type?: unknown }> } }> }
+    | undefined;
+  const members = body?.content?.['application/json']?.schema?.properties ?? {};
   return {
     ...operationRows[id],
     id,
@@ -208,7 +219,8 @@ function compiled(operation: ContractOperation, validators: readonly ValidateFun
         isNumber: schema?.type === 'number' || schema?.type === 'integer',
         isList: schema?.type === 'array',
       })),
-    bodyMembers: Object.keys(body?.content?.['application/json']?.schema?.properties ?? {}),
+    bodyMembers: Object.keys(members),
+    bodyAmounts: Object.keys(members).filter((name) => members[name]?.type === 'number'),
     faults: (request) => {
       let faults: ErrorObject[] = none;
       for (const validate of validators) {

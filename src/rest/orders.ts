@@ -10,6 +10,7 @@ import type { ApiRequest, Handler, Refusal } from './api.ts';
 import { callerOf } from './authenticate.ts';
 import { numberSource } from './body.ts';
 import { apiRoot, type Body, type Json } from './contract.ts';
+import { taggedAnswer } from './etag.ts';
 import { jsonWriter } from './json-writer.ts';
 
 type OrderBody = components['schemas']['Order'];
@@ -42,7 +43,7 @@ export function getOrderHandler(document: Document, orders: OrderService): Handl
   const write = orderWriter(document);
   return async (request) => {
     const order = await orders.find(request.path.order_id, callerOf(request.call).partner.id);
-    return { status: 200, body: write(order) };
+    return taggedAnswer(request.call, write(order));
   };
 }
 
@@ -74,7 +75,8 @@ export function orderWriter(document: Document): (order: OrderView) => Json<Orde
     });
 }
 
-function orderRequest(body: Body<'createOrder'>): CreateOrder {
+/** The create that a body asks for. */
+export function orderRequest(body: Body<'createOrder'>): CreateOrder {
   const members = {
     coinFrom: body.coin_from,
     networkFrom: body.network_from,

@@ -105,6 +105,9 @@ export class RateLimit {
       const limit = listsLimitPerMin ?? config.RATE_LIMIT_LISTS_PER_MIN;
       return this.#limiter.consume(all, { bucket, key: id, limit });
     }
+    if (bucket === 'validations') {
+      return this.#limiter.consume(all, { bucket, key: id, limit: config.RATE_LIMIT_VALIDATIONS_PER_MIN });
+    }
     return this.#limiter.consume(all);
   }
 }

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import type { Config } from '../config/settings.ts';
+import type { Assets } from '../currencies/assets.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
 import { AppError } from '../errors.ts';
 import { addressPrefix } from '../limits/client-address.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { Log } from '../log.ts';
+import type { AddressChecks } from '../orders/address-checks.ts';
 import type { OrderService } from '../orders/order-service.ts';
 import type { Authenticator } from '../partners/authenticator.ts';
 import type { BindingQuotes } from '../rates/binding-quotes.ts';
@@ -15,6 +17,7 @@ import type { ProcessMetrics } from '../telemetry/process-metrics.ts';
 import { isTracing, span } from '../telemetry/tracing.ts';
 import { sendAnswer, sendError } from './answer.ts';
 import { createApi } from './api.ts';
+import { listAssetsHandler } from './assets.ts';
 import { Call } from './call.ts';
 import { type Client, clientReader } from './client.ts';
 import { readContract } from './contract.ts';
@@ -23,10 +26,17 @@ import { docsAnswer, getDocumentHandler, isDocs } from './docs.ts';
 import { Operations } from './operations.ts';
 import { getOrderDetailsHandler, listOrderEventsHandler, listOrdersHandler } from './order-lists.ts';
 import { createOrderHandler, createOrderRefusal, getOrderHandler } from './orders.ts';
+import { listPairsHandler, listPairsRefusal } from './pairs.ts';
 import { getPublicStatusHandler } from './public-status.ts';
 import { createQuoteHandler, createQuoteRefusal, getQuoteHandler } from './quotes.ts';
 import { RateLimit } from './rate-limit.ts';
 import { getRateHandler, getRateRefusal } from './rates.ts';
+import {
+  validateAddressHandler,
+  validateAddressRefusal,
+  validateOrderHandler,
+  validateOrderRefusal,
+} from './validations.ts';
 
 export interface RestDependencies {
   readonly config: Config;
@@ -34,10 +44,12 @@ export interface RestDependencies {
   readonly limiter: Limiter;
   readonly authenticator: Authenticator;
   readonly catalogue: CurrencyCatalogue;
+  readonly assets: Assets;
   readonly rates: RateService;
   readonly quotes: BindingQuotes;
   readonly orders: OrderService;
   readonly partnerOrders: PartnerOrders;
+  readonly addressChecks: AddressChecks;
   readonly metrics: ProcessMetrics;
 }
 
@@ -46,8 +58,8 @@ export interface RestDependencies {
  * id, HTTPS, key and limits, contract, handler. Any failure ends in the one error answer.
  */
 export async function createRestListener(dependencies: RestDependencies): Promise<RequestListener> {
-  const { config, log, limiter, authenticator, catalogue, rates, quotes, orders, partnerOrders, metrics } =
-    dependencies;
+  const { config, log, limiter, authenticator, catalogue, assets, metrics } = dependencies;
+  const { rates, quotes, orders, addressChecks, partnerOrders } = dependencies;
   const document = readContract();
   const handlers = {
     listCurrencies: listCurrenciesHandler(document, catalogue),
@@ -55,6 +67,10 @@ export async function createRestListener(dependencies: RestDependencies): Promis
     getRate: getRateHandler(document, rates),
     createQuote: createQuoteHandler(document, quotes),
     getQuote: getQuoteHandler(document, quotes, orders),
+    listAssets: listAssetsHandler(catalogue, assets),
+    listPairs: listPairsHandler({ catalogue, assets, rates }),
+    validateAddress: validateAddressHandler(addressChecks),
+    validateOrder: validateOrderHandler(orders),
     createOrder: createOrderHandler(document, orders),
     getOrder: getOrderHandler(document, orders),
     listOrders: listOrdersHandler(document, partnerOrders),
@@ -66,7 +82,10 @@ export async function createRestListener(dependencies: RestDependencies): Promis
   const refusals = {
     createOrder: createOrderRefusal(orders),
     createQuote: createQuoteRefusal(quotes),
+    validateOrder: validateOrderRefusal(orders),
+    validateAddress: validateAddressRefusal(addressChecks),
     getRate: getRateRefusal(rates),
+    listPairs: listPairsRefusal(rates),
   };
   const operations = await Operations.compile(document);
   const api = createApi(handlers, refusals);

@@ -71,6 +71,10 @@ function faultOf(error: ErrorObject, members: readonly string[]): FieldFault {
     const detail = 'Idempotency-Key must be 1 to 255 visible ASCII characters';
     return { field: 'Idempotency-Key', kind: 'invalid_idempotency_key', detail };
   }
+  if (place === 'header' && field.toLowerCase() === 'amounts') {
+    const detail = 'Amounts must be string, or be left out';
+    return { field: 'Amounts', kind: 'invalid_amounts_header', detail };
+  }
   if (place === 'header' && keyword === 'maxLength') {
     return { field, kind: 'headers_too_large', detail: detailOf(error, field, members) };
   }

@@ -121,6 +121,35 @@ describe('a body', () => {
     });
   });
 
+  it.each([
+    ['a number of 16,000 digits', '9'.repeat(15_500)],
+    ['a huge exponent', '1e1000000000'],
+    ['many exponents', 'e1'.repeat(5_000)],
+    ['many points', '1.'.repeat(5_000)],
+  ])('with the text of %s as an amount is refused', async (what, amount_from) => {
+    await changingNothing(gateway, async () => {
+      for (const path of ['/partner/orders', '/partner/orders/validate']) {
+        const headers = { Amounts: 'string' };
+        const reply = await gateway.call('POST', path, { key, body: orderBody({ amount_from }), headers });
+        attempt(`${path} with ${what}`, [reply.status, reply.json.code], [400, 'invalid_number']);
+      }
+      attempt(`after ${what}`, await isServing(), true);
+    });
+  });
+
+  it('that is an address of 1,000 signs is judged by every rule and refused', async () => {
+    await changingNothing(gateway, async () => {
+      for (const sign of ['1', 'z', 'A', '0', ':', '漢']) {
+        for (const length of [64, 95, 256, 257, 1_000]) {
+          const body = { coin: 'BTC', network: 'BTC', address: sign.repeat(length) };
+          const { status, json } = await gateway.call('POST', '/partner/addresses/validate', { key, body });
+          attempt(`${length} of ${sign}`, [status, json.valid], [200, false]);
+        }
+      }
+      attempt('after long addresses', await isServing(), true);
+    });
+  });
+
   it('with compression is refused and not decompressed', async () => {
     const bomb = gzipSync(Buffer.alloc(10 * 1024 * 1024));
     expect(bomb.length).toBeLessThan(16 * 1024);

@@ -1,4 +1,5 @@
 import { METHODS } from 'node:http';
+import { addressExample } from '../../src/chains/addresses/address.ts';
 import { permissionOf } from '../../src/graphql/server/requires-permission.ts';
 import { buildStaffSchema } from '../../src/graphql/server/schema.ts';
 import { keyScopes } from '../../src/partners/key-scope.ts';
@@ -165,6 +166,8 @@ describe('credentials of the staff', () => {
           ['GET', '/partner/orders/XP-AAAAAA'],
           ['POST', '/partner/quotes'],
           ['GET', '/partner/quotes/qt_AAAA'],
+          ['POST', '/partner/orders/validate'],
+          ['POST', '/partner/addresses/validate'],
         ] as const) {
           const body = method === 'POST' ? { body: orderBody() } : {};
           const reply = await gateway.call(method, path, { headers, ...body });
@@ -178,14 +181,15 @@ describe('credentials of the staff', () => {
 describe('a key', () => {
   const quoteBody = { coin_from: 'BTC', coin_to: 'ETH', rate_type: 'float', amount_from: 1 };
   const can = [
-    { scope: 'orders:create', made: 201, read: 403, listed: 403, quoted: 201, quote: 404 },
-    { scope: 'orders:read', made: 403, read: 404, listed: 200, quoted: 403, quote: 403 },
-    { scope: 'rates:read', made: 403, read: 403, listed: 403, quoted: 201, quote: 404 },
+    { scope: 'orders:create', made: 201, validated: 200, read: 403, listed: 403, quoted: 201, quote: 404 },
+    { scope: 'orders:read', made: 403, validated: 403, read: 404, listed: 200, quoted: 403, quote: 403 },
+    { scope: 'rates:read', made: 403, validated: 403, read: 403, listed: 403, quoted: 201, quote: 404 },
   ];
+  const address = { coin: 'BTC', network: 'BTC', address: addressExample('BTC') };
 
   it('allows the operations of its scopes, and no others', async () => {
     expect(can.map(({ scope }) => scope)).toEqual(keyScopes);
-    for (const { scope, made, read, listed, quoted, quote } of can) {
+    for (const { scope, made, validated, read, listed, quoted, quote } of can) {
       const { id } = await gateway.partners.create(scope);
       await gateway.partners.change(id, { feeRateFloat: '0' });
       const { key } = await gateway.partners.issueKey(id, { scopes: [scope] });
@@ -199,8 +203,21 @@ describe('a key', () => {
         (await gateway.call('GET', '/partner/orders?sort=updated', { key })).status,
         (await gateway.call('POST', '/partner/quotes', { key, body: quoteBody })).status,
         (await gateway.call('GET', '/partner/quotes/qt_AAAA', { key })).status,
+        (await gateway.call('POST', '/partner/orders/validate', { key, body: orderBody() })).status,
+        (await gateway.call('POST', '/partner/addresses/validate', { key, body: address })).status,
       ];
-      attempt(`a key of ${scope}`, statuses, [made, read, read, read, listed, listed, quoted, quote]);
+      attempt(`a key of ${scope}`, statuses, [
+        made,
+        read,
+        read,
+        read,
+        listed,
+        listed,
+        quoted,
+        quote,
+        validated,
+        validated,
+      ]);
       const hasOwnPrice = (await gateway.call('GET', rate, { key })).text !== (await gateway.call('GET', rate)).text;
       attempt(`the price of a key of ${scope}`, hasOwnPrice, scope === 'rates:read');
     }
@@ -212,6 +229,8 @@ describe('a key', () => {
     await changingNothing(gateway, async () => {
       const rate = '/partner/rates?coin_from=BTC&coin_to=ETH&amount=1';
       attempt('creating', (await gateway.call('POST', '/partner/orders', { key, body: orderBody() })).status, 403);
+      const validating = await gateway.call('POST', '/partner/orders/validate', { key, body: orderBody() });
+      attempt('validating', validating.status, 403);
       attempt('reading', (await gateway.call('GET', '/partner/orders/XP-AAAAAA', { key })).status, 403);
       const own = await gateway.call('GET', rate, { key });
       attempt('its price', own.text, (await gateway.call('GET', rate)).text);

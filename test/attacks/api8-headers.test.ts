@@ -83,11 +83,23 @@ describe('an answer', () => {
       ['an order', 'GET', `/partner/orders/${order.id}`, { key }],
       ['a create', 'POST', '/partner/orders', { key, body: orderBody() }],
       ['a price of a partner', 'GET', '/partner/rates?coin_from=BTC&coin_to=ETH', { key }],
+      ['a check of an order', 'POST', '/partner/orders/validate', { key, body: orderBody() }],
+      [
+        'a check of an address',
+        'POST',
+        '/partner/addresses/validate',
+        { key, body: { coin: 'BTC', network: 'BTC', address: 'x' } },
+      ],
       ['a refusal', 'GET', '/partner/orders/x', {}],
       ['nothing', 'GET', '/nothing-here', {}],
     ] as const) {
       const reply = await gateway.call(method, path, options);
       attempt(`the keeping of ${what}`, reply.headers.get('cache-control'), 'no-store');
+    }
+    for (const options of [{}, { key }]) {
+      const reply = await gateway.call('GET', '/partner/pairs?coin_from=BTC', options);
+      attempt('the keeping of pairs', reply.headers.get('cache-control'), 'private, max-age=5');
+      attempt('what tells pairs apart', reply.headers.get('vary')?.includes('Authorization, X-API-Key'), true);
     }
     for (const path of ['/sign-in', '/playground', '/graphql', '/nothing-here', '/metrics', '/readyz']) {
       const reply = await fetch(internal + path, { redirect: 'manual' });

@@ -108,6 +108,19 @@ describe('a text of a partner', () => {
     });
   });
 
+  it('in the validation of an address is refused and never interpreted', async () => {
+    await changingNothing(gateway, async () => {
+      for (const payload of payloads) {
+        const address = { coin: 'XRP', network: 'XRP', address: addressExample('XRP') };
+        for (const member of ['coin', 'network', 'address', 'tag']) {
+          const body = { ...address, [member]: payload };
+          const reply = await gateway.call('POST', '/partner/addresses/validate', { key, body });
+          attempt(`${member}: ${payload}`, [400, 422].includes(reply.status) || reply.json.valid === false, true);
+        }
+      }
+    });
+  });
+
   it('in a path, a query or a header is never interpreted', async () => {
     await changingNothing(gateway, async () => {
       for (const payload of payloads) {
@@ -127,6 +140,9 @@ describe('a text of a partner', () => {
             '/currencies',
             { 'User-Agent': printable, Referer: printable, 'Accept-Language': printable },
           ],
+          ['a source coin', [422], `/partner/pairs?coin_from=${encoded}`, {}],
+          ['a source network', [422], `/partner/pairs?coin_from=BTC&network_from=${encoded}`, {}],
+          ['a form of amounts', [400], '/partner/assets', { Amounts: `${printable}.` }],
           ['an entity tag', [200], '/currencies', { 'If-None-Match': printable }],
           ['a request id', [200], '/currencies', { 'X-Request-Id': printable }],
           ['a trace', [200], '/currencies', { traceparent: printable, tracestate: printable, baggage: printable }],

@@ -134,17 +134,39 @@ async function untold(
 
 describe('two wrong members are reported in one answer', () => {
   const post = (raw: string, headers = {}) => gateway.call('POST', '/partner/orders', { key, raw, headers });
+  const validate = (raw: string, headers = {}) =>
+    gateway.call('POST', '/partner/orders/validate', { key, raw, headers });
+  const both = [
+    ['a create', post],
+    ['the validation of a create', validate],
+  ] as const;
 
-  it('in a create with refused values', async () => {
+  it.each(both)('in %s with refused values', async (_, send) => {
     const cases = pairs(wrongValues);
     expect(cases.length).toBeGreaterThan(150);
-    expect(await untold(cases, 422, 'validation_failed', (pair) => post(bodyWith(...pair)))).toEqual([]);
+    expect(await untold(cases, 422, 'validation_failed', (pair) => send(bodyWith(...pair)))).toEqual([]);
   });
 
-  it('in a create outside the schema of the contract', async () => {
+  it.each(both)('in %s outside the schema of the contract', async (_, send) => {
     const cases = pairs(wrongShapes);
     expect(cases.length).toBeGreaterThan(150);
-    expect(await untold(cases, 400, 'invalid_request', (pair) => post(bodyWith(...pair)))).toEqual([]);
+    expect(await untold(cases, 400, 'invalid_request', (pair) => send(bodyWith(...pair)))).toEqual([]);
+  });
+
+  it('in a create with another form of amounts', async () => {
+    for (const wrong of wrongShapes) {
+      const { status, json } = await post(bodyWith(wrong), { Amounts: 'text' });
+      expect([wrong.title, status, told(json)]).toEqual([wrong.title, 400, ['Amounts', wrong.field].sort()]);
+    }
+  });
+
+  it('as the very text that the create would answer', async () => {
+    for (const wrong of [...wrongValues, ...wrongShapes]) {
+      const [created, validated] = [await post(bodyWith(wrong)), await validate(bodyWith(wrong))];
+      const { request_id: _a, ...first } = created.json;
+      const { request_id: _b, ...second } = validated.json;
+      expect([wrong.title, validated.status, second]).toEqual([wrong.title, created.status, first]);
+    }
   });
 
   it('in a create with a malformed Idempotency-Key', async () => {

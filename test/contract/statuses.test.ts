@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { addressExample } from '../../src/chains/addresses/address.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/db/embedded/embedded-postgres.ts';
 import { generateKey } from '../../src/partners/secret-key.ts';
 import { type OperationId, readContract } from '../../src/rest/contract.ts';
@@ -68,14 +69,16 @@ const anyKey = () => generateKey('xp_test_').whole;
 const icon = '/coin-icons/btc.svg';
 const pair = '/partner/rates?coin_from=BTC&coin_to=ETH';
 const quoteBody = { coin_from: 'BTC', coin_to: 'ETH', rate_type: 'fixed', amount_from: 0.1 };
-/** The plainest valid body of each operation that takes one. */
-const bodies: Record<string, object> = { createOrder: orderBody(), createQuote: quoteBody };
 const paths: Record<string, [method: string, path: string]> = {
   listCurrencies: ['GET', '/currencies'],
   getRate: ['GET', pair],
   createQuote: ['POST', '/partner/quotes'],
   getQuote: ['GET', '/partner/quotes/qt_AAAA'],
   createOrder: ['POST', '/partner/orders'],
+  listAssets: ['GET', '/partner/assets'],
+  listPairs: ['GET', '/partner/pairs?coin_from=BTC'],
+  validateAddress: ['POST', '/partner/addresses/validate'],
+  validateOrder: ['POST', '/partner/orders/validate'],
   getOrder: ['GET', `/partner/orders/${randomUUID()}`],
   listOrders: ['GET', '/partner/orders'],
   getOrderDetails: ['GET', `/partner/orders/${randomUUID()}/details`],
@@ -96,11 +99,19 @@ function needsKey(id: string): boolean {
   return operationRows[id as OperationId].scope !== 'public';
 }
 
+/** The plainest valid bodies. */
+const bodies: Record<string, (changes?: Record<string, unknown>) => Record<string, unknown>> = {
+  createOrder: orderBody,
+  createQuote: (changes) => ({ ...quoteBody, ...changes }),
+  validateOrder: orderBody,
+  validateAddress: (changes) => ({ coin: 'BTC', network: 'BTC', address: addressExample('BTC'), ...changes }),
+};
+
 /** Calls an operation in its plainest valid form. */
 function plain(where: TestGateway, id: string, options: CallOptions): Promise<Reply> {
   const [method, path] = at(id);
   const body = bodies[id];
-  return where.call(method, path, { ...(body ? { body } : {}), ...options });
+  return where.call(method, path, { ...(body ? { body: body() } : {}), ...options });
 }
 
 async function spent(id: string): Promise<Reply> {
@@ -111,14 +122,29 @@ async function spent(id: string): Promise<Reply> {
 }
 
 async function unchanged(id: string): Promise<Reply> {
+  if (id === 'getOrder') return unchangedOrder();
   const first = await plain(gateway, id, {});
   return plain(gateway, id, { headers: { 'If-None-Match': first.headers.get('etag') ?? '' } });
+}
+
+async function unchangedOrder(): Promise<Reply> {
+  const path = `/partner/orders/${orderId}`;
+  const first = await gateway.call('GET', path, { key: partner.key });
+  const headers = { 'If-None-Match': first.headers.get('etag') ?? '' };
+  return gateway.call('GET', path, { key: partner.key, headers });
 }
 
 async function inactive(id: string): Promise<Reply> {
   const other = await gateway.partner();
   await gateway.partners.change(other.id, { status: 'inactive' });
   return plain(gateway, id, { key: other.key });
+}
+
+/** Sends an order whose external id another order has. */
+async function named(id: string): Promise<Reply> {
+  const body = orderBody({ external_id: randomUUID() });
+  await gateway.call('POST', '/partner/orders', { key: partner.key, body });
+  return plain(gateway, id, { key: partner.key, body });
 }
 
 /** Sends bytes; the answer is not checked here. */
@@ -142,6 +168,11 @@ function plainly(id: string): Promise<Reply> {
   return plain(proxied, id, { headers: { 'X-Forwarded-For': '203.0.113.7', 'X-Forwarded-Proto': 'http' } });
 }
 
+/** A member that is well formed and refused. */
+function wrongValue(id: string): Record<string, unknown> {
+  return id === 'validateAddress' ? { coin: 'NOPE' } : { amount_from: 0.00000001 };
+}
+
 /** How each documented status is brought about, by operation or for all of them. */
 const scenarios: Record<string, (id: string) => Promise<{ status: number }>> = {
   '200': (id) => {
@@ -154,7 +185,7 @@ const scenarios: Record<string, (id: string) => Promise<{ status: number }>> = {
   '304': unchanged,
   '400': (id) =>
     bodies[id]
-      ? gateway.call('POST', at(id)[1], { key: partner.key, raw: '{"coin_from":' })
+      ? plain(gateway, id, { key: partner.key, raw: '{"coin_from":' })
       : id === 'getRate'
         ? gateway.call('GET', '/partner/rates?coin_from=BTC')
         : raw(id, 'Host: x\r\nContent-Length: 0x5\r\n\r\nhello'),
@@ -165,6 +196,7 @@ const scenarios: Record<string, (id: string) => Promise<{ status: number }>> = {
   '405': (id) => gateway.call('PATCH', at(id)[1]),
   '408': tooSlow,
   '409': async (id) => {
+    if (id === 'validateOrder') return named(id);
     const key = randomUUID();
     // Another create under the same key is under way in a transaction that is not over.
     const options = { key: partner.key, headers: { 'Idempotency-Key': key } };
@@ -189,17 +221,17 @@ const scenarios: Record<string, (id: string) => Promise<{ status: number }>> = {
       gateway.call('GET', `${path}&cursor=${cursor}`, { key: partner.key }),
     );
   },
-  '413': (id) => plain(gateway, id, { key: partner.key, body: orderBody({ recipient_address: 'x'.repeat(17_000) }) }),
+  '413': (id) => plain(gateway, id, { key: partner.key, body: bodies[id]?.({ address: 'x'.repeat(17_000) }) }),
   '415': (id) => plain(gateway, id, { key: partner.key, headers: { 'Content-Type': 'text/plain' } }),
   '417': (id) => raw(id, 'Host: x\r\nExpect: 200-ok\r\nContent-Length: 0\r\n\r\n'),
   '422': (id) =>
     id === 'getCoinIcon'
       ? gateway.call('GET', `${icon}?v=${'x'.repeat(65)}`)
       : bodies[id]
-        ? plain(gateway, id, { key: partner.key, body: { ...bodies[id], amount_from: 0.00000001 } })
+        ? plain(gateway, id, { key: partner.key, body: bodies[id]?.(wrongValue(id)) })
         : id === 'listOrders'
           ? gateway.call('GET', '/partner/orders?limit=101', { key: partner.key })
-          : gateway.call('GET', '/partner/rates?coin_from=BTC&coin_to=NOPE'),
+          : gateway.call('GET', at(id)[1].replace(/BTC.*$/, 'NOPE&coin_to=NOPE')),
   '429': spent,
   '431': (id) => plain(gateway, id, { headers: { 'X-Big': 'x'.repeat(20_000) } }),
   '500': (id) => plain(broken, id, { key: anyKey() }),
@@ -231,6 +263,7 @@ describe('each operation answers only statuses that the contract documents for i
     ['another method', (id) => gateway.call('DELETE', at(id)[1])],
     ['a long If-None-Match', (id) => plain(gateway, id, { headers: { 'If-None-Match': long } })],
     ['a long Idempotency-Key', (id) => plain(gateway, id, { key: partner.key, headers: { 'Idempotency-Key': long } })],
+    ['an unknown form of amounts', (id) => plain(gateway, id, { key: partner.key, headers: { Amounts: 'text' } })],
     ['a body of another type', (id) => plain(gateway, id, { key: partner.key, headers: { 'Content-Type': 'x/y' } })],
     ['a spent limit', spent],
     ['a database that fails', (id) => plain(broken, id, { key: anyKey() })],
@@ -243,7 +276,7 @@ describe('each operation answers only statuses that the contract documents for i
           const target = `${path}${path.includes('?') ? '&' : '?'}${query}`;
           return gateway.call(method, target, {
             key: partner.key,
-            ...(method === 'POST' ? { body: orderBody() } : {}),
+            ...(method === 'POST' ? { body: bodies[id]?.() } : {}),
           });
         },
       ]),

@@ -56,7 +56,15 @@ const kinds = {
 
 const createOrder = operationOf('createOrder');
 /** The operations whose requests are made wrong on purpose. */
-const bent = new Set(['createOrder', 'createQuote', 'getRate', 'listOrders']);
+const bent = new Set([
+  'createOrder',
+  'createQuote',
+  'getRate',
+  'listOrders',
+  'listPairs',
+  'validateAddress',
+  'validateOrder',
+]);
 
 /** As much of a currency as is needed to exchange it. */
 export interface FuzzCurrency {
@@ -141,7 +149,7 @@ export class Attempts {
         method: operation.method,
         path,
         options: { ...options, headers },
-        expected: operation.needsKey ? [401] : [200, 422],
+        expected: operation.needsKey ? [401] : [200, 304, 422],
       };
     },
     'with a wrong signature': () => {
@@ -418,7 +426,13 @@ export class Attempts {
       };
     },
     'a validator': () => {
-      const path = this.#dice.pick(['/currencies', '/openapi.json', '/coin-icons/btc.svg']);
+      const path = this.#dice.pick([
+        '/currencies',
+        '/openapi.json',
+        '/coin-icons/btc.svg',
+        '/partner/assets',
+        '/partner/pairs?coin_from=BTC',
+      ]);
       const tag = this.#dice.pick(['*', 'W/"x"', '"x"', '"', '', ',,,', `"${'a'.repeat(500)}"`]);
       return { method: 'GET', path, options: { headers: { 'If-None-Match': tag } }, expected: [200, 304] };
     },
@@ -449,7 +463,12 @@ export class Attempts {
     const { path, options } = this.#shaped(operation);
     if (operation.body) {
       const { text, status } = this.#values.wrong(operation.body);
-      const { 'Idempotency-Key': _key, 'X-Signature': _signature, ...headers } = options.headers ?? {};
+      const {
+        'Idempotency-Key': _key,
+        'X-Signature': _signature,
+        Amounts: _amounts,
+        ...headers
+      } = options.headers ?? {};
       return { method: operation.method, path, options: { raw: text, headers }, expected: [status] };
     }
     const query = new URLSearchParams(path.split('?')[1] ?? '');

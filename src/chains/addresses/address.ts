@@ -100,6 +100,27 @@ export function checkAddress(networkId: string, address: string, tag: string | n
 }
 
 /**
+ * The networks of other families than the named network's on which a text is an address. None for
+ * text that is a secret key of any family.
+ */
+export function otherNetworksOf(networkId: string, address: string): string[] {
+  if (address.length > maxLength || /[^\x21-\x7e]/.test(address)) return [];
+  const readings = Object.entries(codecs).map(([family, { decode }]) => ({ family, decoded: decode(address) }));
+  if (readings.some(({ decoded }) => !decoded.ok && decoded.what === 'secret_key')) return [];
+  const own = networkById(networkId)?.family;
+  const families = readings.filter(({ family, decoded }) => decoded.ok && family !== own).map(({ family }) => family);
+  return allNetworks()
+    .filter(({ family }) => families.includes(family))
+    .map(({ id }) => id);
+}
+
+/** Whether a valid address has a checksum, so that a typing error in it would be noticed. */
+export function hasChecksum(networkId: string, address: string): boolean {
+  const network = networkById(networkId);
+  return network === undefined || (codecs[network.family].hasChecksum?.(address) ?? true);
+}
+
+/**
  * A valid address on the network, for documentation and messages. Its keys are public: never pay to
  * it.
  */

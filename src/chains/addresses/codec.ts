@@ -35,6 +35,11 @@ export interface AddressCodec {
    */
   readonly looks: string;
   decode(text: string): Decoded;
+  /**
+   * Whether a valid address has a checksum, so that a typing error is noticed. Absent when all have
+   * one.
+   */
+  readonly hasChecksum?: (text: string) => boolean;
 }
 
 /** Not of this family at all. */

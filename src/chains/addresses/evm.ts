@@ -35,9 +35,14 @@ export const evmCodec: AddressCodec = {
     const digits = /^0x([0-9a-fA-F]{40})$/.exec(text)?.[1];
     if (digits === undefined) return notOurs;
     const canonical = toChecksumAddress(digits);
-    const oneCase = digits === digits.toLowerCase() || digits === digits.toUpperCase();
-    if (!oneCase && canonical !== text) return refused('has a typing error: its mixed-case checksum does not match');
+    if (!isOneCase(digits) && canonical !== text)
+      return refused('has a typing error: its mixed-case checksum does not match');
     if (nobodys.test(digits.toLowerCase())) return refused('is a burn address: what is sent there is lost');
     return accepted(canonical, 'account');
   },
+  hasChecksum: (text) => !isOneCase(text.slice(2)),
 };
+
+function isOneCase(digits: string): boolean {
+  return digits === digits.toLowerCase() || digits === digits.toUpperCase();
+}

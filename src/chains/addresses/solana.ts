@@ -41,6 +41,7 @@ export const solanaCodec: AddressCodec = {
     }
     return accepted(text, 'wallet');
   },
+  hasChecksum: () => false,
 };
 
 /**

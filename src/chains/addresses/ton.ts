@@ -72,4 +72,5 @@ export const tonCodec: AddressCodec = {
     const kind = form === bounceable ? 'bounceable' : 'non-bounceable';
     return accepted(encodeTon(workchain, bytes.subarray(2, 34)), kind);
   },
+  hasChecksum: (text) => !text.includes(':'),
 };

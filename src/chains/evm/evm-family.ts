@@ -11,6 +11,7 @@ export const evmFamily: ChainFamily<EvmNetwork> = {
   useAddressForms: () => {},
   genesisOf: () => null,
   identityOf: ({ chainId }, genesis) => `evm:${chainId}:${genesis}`,
+  chainIdOf: ({ chainId }) => `eip155:${chainId}`,
   isWorthless: (identity) => {
     const chainId = /^evm:(\d+):/.exec(identity)?.[1];
     return chainId !== undefined && isTestChainId(Number.parseInt(chainId, 10));

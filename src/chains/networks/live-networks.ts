@@ -1,4 +1,6 @@
+import { familyOf } from '../families.ts';
 import { finalityDepth } from '../nodes/finality.ts';
+import { sandboxChainId } from './caip.ts';
 import { isOfValue } from './chain-identity.ts';
 import type { NetworkConfig } from './network-config.ts';
 import type { NetworkFile } from './network-file.ts';
@@ -41,6 +43,12 @@ export class LiveNetworks {
   /** Whether coins on the live networks have value. A file never mixes networks of both kinds. */
   get areOfValue(): boolean {
     return [...this.live.values()].some(isOfValue);
+  }
+
+  /** CAIP-2 name of a chain in its present state. */
+  chainIdOf(chain: string): string {
+    const config = this.live.get(chain);
+    return config ? familyOf(config).chainIdOf(config) : sandboxChainId(chain);
   }
 
   /** Confirmations below which no deposit counts; 0 when the currency alone decides. */

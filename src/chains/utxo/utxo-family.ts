@@ -20,6 +20,7 @@ export const utxoFamily: ChainFamily<UtxoNetwork> = {
   useAddressForms: (networks) => useUtxoNets(new Map(networks.map(({ chain, net }) => [chain, net]))),
   genesisOf: ({ chain, net }) => utxoParams(chain, net).genesis,
   identityOf: (_network, genesis) => identityOf(genesis),
+  chainIdOf: ({ chain, net }) => `bip122:${utxoParams(chain, net).genesis.slice(0, 32)}`,
   isWorthless: (identity) => worthless.has(identity),
   checkNote: 'Bitcoin-like nodes look through all unspent outputs, which can take minutes',
   openAdapter: async (network, { orm, hotWallet, rpc }) => {

@@ -19,6 +19,7 @@ const start = async (options: Parameters<typeof startGateway>[0] = {}): Promise<
       RATE_LIMIT_PUBLIC_PER_MIN: '60',
       RATE_LIMIT_PARTNER_PER_MIN: '600',
       RATE_LIMIT_ORDERS_PER_MIN: '120',
+      RATE_LIMIT_VALIDATIONS_PER_MIN: '120',
       RATE_LIMIT_AUTH_FAILURES_PER_MIN: '20',
       TRUSTED_PROXIES: '127.0.0.0/8',
       ...options.settings,
@@ -96,6 +97,20 @@ function publicLimits(name: string, startOne: () => Promise<TestGateway>): void 
       const refused = await create();
       expect([refused.status, refused.headers.get('ratelimit-policy')]).toEqual([429, '"orders";q=2;w=60']);
       expect((await gateway.call('GET', '/currencies', { key })).status).toBe(200);
+    });
+
+    it('have a bucket of their own for validations, of addresses and orders together', async () => {
+      const { key } = await gateway.partner();
+      const address = { coin: 'BTC', network: 'BTC', address: 'x' };
+      const validate = (what: string, body: unknown) =>
+        gateway.call('POST', `/partner/${what}/validate`, { key, body });
+      const first = await validate('orders', orderBody());
+      expect([first.status, first.headers.get('ratelimit-policy')]).toEqual([200, '"validations";q=120;w=60']);
+      for (let i = 2; i <= 120; i++) expect((await validate('addresses', address)).status).toBe(200);
+      for (const refused of [await validate('addresses', address), await validate('orders', orderBody())]) {
+        expect([refused.status, refused.headers.get('ratelimit-policy')]).toEqual([429, '"validations";q=120;w=60']);
+      }
+      expect((await gateway.call('POST', '/partner/orders', { key, body: orderBody() })).status).toBe(201);
     });
 
     it('stop a stranger who guesses keys, and never the partner whose key id is guessed', async () => {

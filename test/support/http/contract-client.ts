@@ -49,9 +49,22 @@ function closed(schema: Json): Json {
   return copy;
 }
 
+/** A decimal string in plain notation, as an amount is with `Amounts: string`. */
+const decimalText = { type: 'string', pattern: '^(0|[1-9][0-9]*)(\\.[0-9]*[1-9])?$' };
+
+/** Every amount as a string: the schemas of answers to requests with `Amounts: string`. */
+function withTextAmounts(schema: Json): Json {
+  if (Array.isArray(schema)) return schema.map(withTextAmounts);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  if (schema.type === 'number') return decimalText;
+  return Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, withTextAmounts(value)]));
+}
+
 const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: true, strictNumbers: true });
 addFormats.default(ajv);
-ajv.addSchema({ $id: 'contract', components: closed(document.components), paths: closed(document.paths) });
+const contract = { components: closed(document.components), paths: closed(document.paths) };
+ajv.addSchema({ $id: 'contract', ...contract });
+ajv.addSchema({ $id: 'contract-text', ...withTextAmounts(contract) });
 const validators = new Map<string, ValidateFunction>();
 
 function resolve<T>(node: T & { $ref?: string }): T {
@@ -86,7 +99,12 @@ function templateOf(path: string): string | null {
 const uncounted = new Set([403, 408, 417, 431]);
 
 /** Throws when a reply, exactly as it was sent, is not what the contract documents. */
-function checkReply(method: string, path: string, reply: { status: number; headers: Headers; text: string }): void {
+function checkReply(
+  method: string,
+  path: string,
+  reply: { status: number; headers: Headers; text: string },
+  hasTextAmounts: boolean,
+): void {
   const template = templateOf(path);
   const operation = template === null ? null : document.paths[template][method.toLowerCase()];
   const fail = (why: string): never => {
@@ -94,7 +112,8 @@ function checkReply(method: string, path: string, reply: { status: number; heade
   };
   if (!reply.headers.get('x-request-id')) fail('X-Request-Id is missing');
   // Unknown paths and methods have no operation; their bodies are still errors of the contract.
-  const schemaRef = operation ? null : 'contract#/components/schemas/Error';
+  const form = hasTextAmounts ? 'contract-text' : 'contract';
+  const schemaRef = operation ? null : `${form}#/components/schemas/Error`;
   let response: ResponseObject | null = null;
   if (operation) {
     const documented = operation.responses[String(reply.status)];
@@ -111,7 +130,7 @@ function checkReply(method: string, path: string, reply: { status: number; heade
   if (type === 'application/json' && documentedTypes.includes(type)) {
     const ref =
       schemaRef ??
-      `contract#/${pointer(...responsePath(template ?? '', method.toLowerCase(), reply.status), 'content', type, 'schema')}`;
+      `${form}#/${pointer(...responsePath(template ?? '', method.toLowerCase(), reply.status), 'content', type, 'schema')}`;
     let validate = validators.get(ref);
     if (!validate) {
       validate = ajv.compile({ $ref: ref });
@@ -166,7 +185,8 @@ export function contractClient(restUrl: string): Call {
       ...(body === undefined ? {} : { body: body as string }),
     });
     const text = await response.text();
-    checkReply(method, path, { status: response.status, headers: response.headers, text });
+    const hasTextAmounts = new Headers(headers).get('amounts') === 'string';
+    checkReply(method, path, { status: response.status, headers: response.headers, text }, hasTextAmounts);
     const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
     return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : undefined };
   };

@@ -26,7 +26,9 @@ describe('the row of an operation', () => {
     // An empty requirement means that a request without a key is allowed.
     const needsKey = security.length > 0 && security.every((requirement) => Object.keys(requirement).length > 0);
     expect(needsKey ? keyScopes : ['public']).toEqual(expect.arrayContaining([row?.scope].flat()));
-    expect(needsKey ? ['partner', 'orders', 'quotes', 'lists'] : ['anon', 'assets']).toContain(row?.bucket);
+    expect(needsKey ? ['partner', 'orders', 'quotes', 'lists', 'validations'] : ['anon', 'assets']).toContain(
+      row?.bucket,
+    );
     expect(row?.takesBody).toBe(requestBody !== undefined);
     // One key, in either header, is all that the listener can check.
     const schemes = security.flatMap((requirement) => Object.keys(requirement));
@@ -54,6 +56,10 @@ describe('the row of a request', () => {
     ['GET', `${apiRoot}/partner/orders/XP-7K2M9Q/details`, 'key partner'],
     ['GET', `${apiRoot}/partner/orders/XP-7K2M9Q/events`, 'key partner'],
     ['GET', `${apiRoot}/status/0199c0de-7a11-7c3e-9a4e-5d2f6b7c8d90`, 'public anon'],
+    ['GET', `${apiRoot}/partner/assets`, 'public anon'],
+    ['GET', `${apiRoot}/partner/pairs`, 'public anon'],
+    ['POST', `${apiRoot}/partner/orders/validate`, 'key validations'],
+    ['POST', `${apiRoot}/partner/addresses/validate`, 'key validations'],
   ])('for a documented operation is the row of the operation: %s %s', (method, path, row) => {
     expect(counted(method, path)).toBe(row);
   });
@@ -66,6 +72,7 @@ describe('the row of a request', () => {
     ['PUT', `${apiRoot}/partner/orders`, 'key partner'],
     ['POST', `${apiRoot}/partner/orders/a/b`, 'key orders'],
     ['GET', `${apiRoot}/PARTNER/orders/a/b`, 'key partner'],
+    ['GET', `${apiRoot}/partner/orders/validate`, 'key partner'],
     ['GET', '/', 'public anon'],
   ])('for an unknown path or method is the row of its neighbours: %s %s', (method, path, row) => {
     expect(counted(method, path)).toBe(row);

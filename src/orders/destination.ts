@@ -1,0 +1,94 @@
+import { type AddressCheck, checkAddress, checkTag, hasChecksum } from '../chains/addresses/address.ts';
+import { keyForms } from '../chains/addresses/key-forms.ts';
+import { networkById } from '../chains/networks/networks.ts';
+import type { Currency } from '../currencies/currency.entity.ts';
+import type { FieldFault } from '../errors.ts';
+
+/** Where a payment goes, in the form in which it is stored. */
+export interface Destination {
+  readonly address: string;
+  readonly tag: string | null;
+  /** Forms of the address by which a statement checks whether it belongs to the gateway. */
+  readonly keyForms: string;
+}
+
+/** A destination as a request has it. */
+export interface SentDestination {
+  /** Names of the two members of the request. */
+  readonly fields: { readonly address: string; readonly tag: string };
+  readonly address: string;
+  readonly tag: string | null;
+}
+
+/** The known part of a destination's place. The currency is null where only the coin is unknown. */
+export interface Side {
+  readonly currency: Currency | null;
+  readonly network: string | null;
+}
+
+/**
+ * Brings a destination into its stored form. Returns null after adding its faults to `faults`, or
+ * when its network is unknown and it cannot be judged.
+ */
+export function destination(
+  { fields, address, tag }: SentDestination,
+  on: Side,
+  faults: FieldFault[],
+): Destination | null {
+  const network = on.currency?.network ?? on.network;
+  if (network === null || !networkById(network)) return null;
+  const check: AddressCheck = checkAddress(network, address, tag);
+  if (check.ok && on.currency && check.address === on.currency.contract) {
+    const detail = `${fields.address} is the token contract of ${on.currency.coin}, where coins are lost; give the user's own address`;
+    faults.push({ field: fields.address, kind: 'invalid_address', detail });
+    return null;
+  }
+  if (check.ok) return { address: check.address, tag: check.tag, keyForms: keyForms(network, check.address) };
+  const wrongTag = check.field === 'address' && tag !== null ? checkTag(network, tag) : null;
+  for (const { field: part, code, detail } of wrongTag ? [check, wrongTag] : [check]) {
+    const faulty = fields[part];
+    faults.push({ field: faulty, kind: code, detail: `${faulty}: ${detail}` });
+  }
+  // Despite a wrong tag the address may belong to the gateway.
+  const alone = check.field === 'tag' ? checkAddress(network, address, null) : check;
+  return alone.ok ? { address: alone.address, tag: null, keyForms: keyForms(network, alone.address) } : null;
+}
+
+/** The fault of an address that belongs to the gateway. */
+export function ownAddress(field: string): FieldFault {
+  return { field, kind: 'own_address', detail: `${field} is an address of this service; give the user's own` };
+}
+
+/** Codes of warnings. Each is explained in the contract. */
+export type WarningCode = 'no_checksum' | 'other_form' | 'tag_in_address' | 'tag_may_be_needed' | 'no_refund_address';
+
+/** Something that is allowed and may be a mistake. */
+export interface Warning {
+  readonly field: string;
+  readonly code: WarningCode;
+  readonly detail: string;
+}
+
+/** What may be a mistake in a destination that is accepted. */
+export function destinationWarnings(sent: SentDestination, network: string, stored: Destination): Warning[] {
+  const { fields, address, tag } = sent;
+  const memo = networkById(network)?.memo;
+  const warnings: Warning[] = [];
+  if (!hasChecksum(network, address)) {
+    const detail = `${fields.address} has no checksum, so that a typing error would not be noticed; let the user compare it`;
+    warnings.push({ field: fields.address, code: 'no_checksum', detail });
+  }
+  if (stored.address.toLowerCase() !== address.toLowerCase()) {
+    const detail = `${fields.address} is another form of ${stored.address}, which is used and shown`;
+    warnings.push({ field: fields.address, code: 'other_form', detail });
+  }
+  if (memo && tag === null && stored.tag !== null) {
+    const detail = `${fields.address} carries the ${memo.name} ${stored.tag}, which is used`;
+    warnings.push({ field: fields.tag, code: 'tag_in_address', detail });
+  }
+  if (memo?.exchangesNeedIt && stored.tag === null) {
+    const detail = `there is no ${memo.name}; an exchange usually needs one to credit a payment, the user's own wallet does not`;
+    warnings.push({ field: fields.tag, code: 'tag_may_be_needed', detail });
+  }
+  return warnings;
+}
