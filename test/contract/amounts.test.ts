@@ -184,6 +184,9 @@ describe('Amounts: string', () => {
         external_id,
       ]);
     expect(stored).toEqual({ least: '1.5', metadata });
+    const nonsense = orderBody({ min_amount_to: '1,5' });
+    const { json } = await gateway.call('POST', '/partner/orders', { key, headers: asText, body: nonsense });
+    expect([json.code, json.errors[0].field]).toEqual(['invalid_number', 'min_amount_to']);
     const above = orderBody({ min_amount_to: '100000000' });
     const refused = await gateway.call('POST', '/partner/orders/validate', { key, headers: asText, body: above });
     expect([refused.status, refused.json.code]).toEqual([422, 'amount_to_below_min']);
