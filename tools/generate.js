@@ -1,6 +1,6 @@
 // Writes the generated files, or with --check lists the stale ones. Generated are the types of the
 // REST contract (openapi.yaml), coin icons, .env.example, the order's states, the staff API's
-// schema, the database's schema. Builds src first.
+// schema, the database's schema. Builds src once it has the types of the contract.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,6 @@ import openapiTS, { astToString } from 'openapi-typescript';
 import { parse } from 'yaml';
 import { buildOrExit } from './build.js';
 
-buildOrExit();
 const check = process.argv.includes('--check');
 const root = new URL('..', import.meta.url);
 const stale = [];
@@ -41,6 +40,7 @@ emit(
 
 run('tools/icons.js');
 
+buildOrExit();
 const { environmentExample } = await import(new URL('dist/config/environment-example.js', root).href);
 emit('.env.example', environmentExample());
 
