@@ -1035,7 +1035,9 @@ export type components = {
             /** @description The refunds, oldest first. At most 100 are shown. */
             refunds: components["schemas"]["OrderRefund"][];
             /** @description What you chose for exceptions; null for the usual rules. */
-            policy: Record<string, never> | null;
+            policy: {
+                [key: string]: string;
+            } | null;
             /** @description Why the order is on hold; null when it is not. */
             hold: components["schemas"]["OrderHold"] | null;
             /** @description Why the order failed; null when it did not. */
@@ -1871,6 +1873,8 @@ export interface operations {
                  *     and orders of others, are left out.
                  */
                 ids?: string[];
+                /** @description Only the order with this `external_id`. It goes without `ids`. */
+                external_id?: string;
                 /** @description Only orders created at this time or later. */
                 created_from?: string;
                 /** @description Only orders created before this time. */

@@ -1,6 +1,8 @@
 import { Big, floorTo, formatDecimal, storedDecimals } from '../money.ts';
 import { isoTime, type OrderView, orderLookupWith } from '../orders/order-statements.ts';
 import type { OrderMove, OrderStatus } from '../orders/order-status.ts';
+import type { OrderPolicy } from '../orders/order-terms.ts';
+import { feeWithMarkup } from '../rates/binding-terms.ts';
 
 /** A deposit of an order, as its partner sees it. Amounts are plain decimal text. */
 export interface DepositDetails {
@@ -36,7 +38,9 @@ export interface TermsDetails {
   readonly isFinal: boolean;
   /** The price before fees that these terms amount to. */
   readonly mid: string;
+  /** Without the partner's markup. */
   readonly serviceFee: string;
+  readonly partnerMarkup: string;
   readonly networkFee: string;
   readonly rate: string;
   readonly amountFrom: string;
@@ -51,6 +55,10 @@ export interface OrderDetails {
   readonly seq: number;
   readonly statusGroup: StatusGroup;
   readonly updatedAt: string;
+  /** What the partner said at the create; null where it said nothing. */
+  readonly externalId: string | null;
+  readonly metadata: Readonly<Record<string, string>> | null;
+  readonly policy: OrderPolicy | null;
   readonly deposits: readonly DepositDetails[];
   readonly terms: TermsDetails;
   readonly payout: PaymentDetails | null;
@@ -125,9 +133,11 @@ export function orderDetailsStatement(graceSec: number) {
        ${decimal('o.service_fee_quoted')} as "serviceFeeQuoted", ${decimal('o.network_fee_quoted')} as "networkFeeQuoted",
        ${decimal('t.amount_from')} as "tradeFrom", ${decimal('t.amount_to')} as "tradeTo",
        ${decimal('t.service_fee')} as "tradeServiceFee", ${decimal('t.network_fee')} as "tradeNetworkFee",
+       o.fee_rate::text as "feeRate", m.external_id as "externalId", m.metadata, m.policy, m.markup_bps as "markupBps",
        ${deposits(graceSec)} as deposits, ${payments} as payments`,
     `
   join order_event last on last.order_id = o.id and last.seq = o.event_seq
+  left join order_terms m on m.order_id = o.id
   left join trade t on t.order_id = o.id and t.state in ('intended', 'filled')`,
   );
 }
@@ -148,6 +158,12 @@ export interface OrderDetailsRow extends OrderView {
   readonly tradeTo: string | null;
   readonly tradeServiceFee: string | null;
   readonly tradeNetworkFee: string | null;
+  /** The service fee and the markup together, as a fraction. */
+  readonly feeRate: string;
+  readonly externalId: string | null;
+  readonly metadata: Readonly<Record<string, string>> | null;
+  readonly policy: OrderPolicy | null;
+  readonly markupBps: number | null;
   readonly deposits: readonly DepositDetails[];
   readonly payments: readonly (PaymentDetails & { readonly kind: 'payout' | 'refund' })[];
 }
@@ -161,6 +177,9 @@ export function orderDetails(row: OrderDetailsRow): OrderDetails {
     seq: row.seq,
     statusGroup: heldAt === null ? groups[status] : 'on_hold',
     updatedAt: row.updatedAt,
+    externalId: row.externalId,
+    metadata: row.metadata,
+    policy: row.policy,
     deposits: row.deposits,
     terms: termsOf(row),
     payout: row.payments.findLast(({ kind }) => kind === 'payout') ?? null,
@@ -178,10 +197,26 @@ function termsOf(row: OrderDetailsRow): TermsDetails {
   const isFinal = tradeFrom !== null && tradeTo !== null;
   const amountFrom = tradeFrom ?? row.amountFromExpected;
   const amountTo = tradeTo ?? row.amountToExpected;
-  const serviceFee = tradeServiceFee ?? row.serviceFeeQuoted;
+  const fees = new Big(tradeServiceFee ?? row.serviceFeeQuoted);
+  const partnerMarkup = markupOf(fees, row);
   const networkFee = tradeNetworkFee ?? row.networkFeeQuoted;
-  const gross = new Big(amountTo).plus(serviceFee).plus(networkFee);
+  const gross = new Big(amountTo).plus(fees).plus(networkFee);
   const each = (amount: Big): string => formatDecimal(floorTo(amount.div(amountFrom), storedDecimals));
   const rate = isFinal ? each(new Big(amountTo)) : row.rateQuoted;
-  return { isFinal, mid: each(gross), serviceFee, networkFee, rate, amountFrom, amountTo };
+  return {
+    isFinal,
+    mid: each(gross),
+    serviceFee: formatDecimal(fees.minus(partnerMarkup)),
+    partnerMarkup: formatDecimal(partnerMarkup),
+    networkFee,
+    rate,
+    amountFrom,
+    amountTo,
+  };
+}
+
+/** The partner's part of the fees, rounded down. Both are fractions of the same amount. */
+function markupOf(fees: Big, { markupBps, feeRate }: OrderDetailsRow): Big {
+  if (!markupBps) return new Big('0');
+  return floorTo(fees.times(feeWithMarkup('0', markupBps)).div(feeRate), storedDecimals);
 }

@@ -8,6 +8,8 @@ export interface OrderListFilter {
   readonly statuses: readonly OrderStatus[] | null;
   /** UUIDs and short ids. Text that is neither matches no order. */
   readonly names: readonly string[] | null;
+  /** The partner's own id of an order. It goes without `names`. */
+  readonly externalId: string | null;
   /** From this moment, inclusive, to that moment, exclusive. */
   readonly createdFrom: Date | null;
   readonly createdTo: Date | null;
@@ -77,7 +79,14 @@ export function filterText(filter: OrderListFilter): string {
   const values = filterValues(filter);
   const sorted = (texts: readonly string[] | null): readonly string[] | null => texts && [...new Set(texts)].sort();
   const { statuses, ids, shortIds } = values;
-  return JSON.stringify({ ...values, statuses: sorted(statuses), ids: sorted(ids), shortIds: sorted(shortIds) });
+  const { externalId } = filter;
+  return JSON.stringify({
+    ...values,
+    externalId,
+    statuses: sorted(statuses),
+    ids: sorted(ids),
+    shortIds: sorted(shortIds),
+  });
 }
 
 /** Walks orders from the newest to the oldest, by (created_at, id). */

@@ -73,6 +73,11 @@ const orderEvents = prepared(
  order by e.seq desc limit ${mostEvents}`,
 );
 
+const orderOfExternalId = prepared(
+  'order_of_external_id',
+  `select order_id as id from order_terms where partner_id = :partner::uuid and external_id = :externalId::text`,
+);
+
 const publicStatus = prepared(
   'public_status',
   `select o.id, o.status, o.held_at is not null as "isHeld",
@@ -107,9 +112,10 @@ export class PartnerOrders {
    * @throws AppError cursor_expired after a restore, with the time from which to begin again.
    */
   async list(partnerId: string, request: OrderListRequest): Promise<OrderListPage> {
-    const { filter, sort, limit, cursor, updatedSince, withDetails } = request;
-    const bound = `${partnerId} ${sort} ${filterText(filter)}`;
+    const { sort, limit, cursor, updatedSince, withDetails } = request;
+    const bound = `${partnerId} ${sort} ${filterText(request.filter)}`;
     const place = cursor === null ? null : this.#cursors.read(bound, cursor);
+    const filter = await this.#named(partnerId, request.filter);
     const start = { partnerId, filter, limit, place };
     const walk =
       sort === 'created'
@@ -121,6 +127,14 @@ export class PartnerOrders {
       hasMore: walk.isCut,
       nextCursor: walk.isCut || sort === 'updated' ? write(walk.end) : null,
     };
+  }
+
+  /** Replaces the partner's own id of an order by ours. An unknown one is the name of no order. */
+  async #named(partner: string, filter: OrderListFilter): Promise<OrderListFilter> {
+    const { externalId } = filter;
+    if (externalId === null) return filter;
+    const [found] = await this.#statements.run<{ id: string }>(orderOfExternalId, { partner, externalId });
+    return { ...filter, names: found ? [found.id] : [] };
   }
 
   /** @throws AppError order_not_found, as `OrderService.find` does. */

@@ -73,10 +73,14 @@ function listRequest(query: Query<'listOrders'>): OrderListRequest {
   if (sort === 'created' && query.updated_since !== undefined) {
     throw new AppError('invalid_value', 'updated_since goes with sort=updated');
   }
+  if (query.external_id !== undefined && query.ids !== undefined) {
+    throw new AppError('invalid_value', 'external_id names one order; send it without ids');
+  }
   return {
     filter: {
       statuses: query.status ?? null,
       names: query.ids ?? null,
+      externalId: plainText('external_id', query.external_id),
       createdFrom: moment('created_from', query.created_from),
       createdTo: moment('created_to', query.created_to),
       coinFrom: plainText('coin_from', query.coin_from),
@@ -114,24 +118,26 @@ function detailsWriter(document: Document): (details: OrderDetails) => Json<Sche
   const writeRefund = jsonWriter(document, 'OrderRefund');
   const writeHold = jsonWriter(document, 'OrderHold');
   const writeFailure = jsonWriter(document, 'OrderFailure');
-  return ({ orderId, seq, statusGroup, updatedAt, deposits, terms, payout, refunds, hold, failure }) => {
+  return (details) => {
+    const { orderId, seq, statusGroup, updatedAt, externalId, metadata, policy } = details;
+    const { deposits, terms, payout, refunds, hold, failure } = details;
     const written = deposits.map(({ outputIndex, seenAt, ...deposit }) =>
       writeDeposit({ ...deposit, output_index: outputIndex, seen_at: seenAt }),
     );
-    const { isFinal, mid, serviceFee, networkFee, rate, amountFrom, amountTo } = terms;
+    const { isFinal, mid, serviceFee, partnerMarkup, networkFee, rate, amountFrom, amountTo } = terms;
     return write({
       order_id: jsonValue(orderId),
       seq: jsonValue(seq),
       status_group: jsonValue(statusGroup),
       updated_at: jsonValue(updatedAt),
-      external_id: 'null',
-      metadata: 'null',
+      external_id: jsonValue(externalId),
+      metadata: JSON.stringify(metadata),
       deposits: jsonList(written),
       terms: writeTerms({
         is_final: isFinal,
         mid,
         service_fee: serviceFee,
-        partner_markup: 0,
+        partner_markup: partnerMarkup,
         network_fee: networkFee,
         rate,
         amount_from: amountFrom,
@@ -141,7 +147,7 @@ function detailsWriter(document: Document): (details: OrderDetails) => Json<Sche
       refunds: jsonList(
         refunds.map((refund) => writeRefund({ ...payment(refund), fee: refund.fee, deposit_txid: refund.depositTxid })),
       ),
-      policy: 'null',
+      policy: JSON.stringify(policy),
       // No time of a review is promised, and no hold can be ended by a partner.
       hold: hold ? writeHold({ ...hold, acts_next: 'service', review_by: null, refund_offered: false }) : 'null',
       failure: failure ? writeFailure(failure) : 'null',

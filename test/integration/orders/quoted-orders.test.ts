@@ -50,6 +50,57 @@ async function create(gateway: TestGateway, key: string, body: object, headers: 
   return gateway.call('POST', '/partner/orders', { key, body, headers });
 }
 
+describe('the details of an order', () => {
+  it('have what its create said, and split the markup from the service fee', async () => {
+    const { key } = await one.partner();
+    const quote = await quoted(key, { markup_bps: 40 });
+    const said = {
+      external_id: 'inv-42',
+      metadata: { user: 'u_17', note: 'ü "1.50" \\ {}' },
+      policy: { on_underpaid: 'refund' },
+    };
+    const order = await create(one, key, { ...recipient, ...said, quote_id: quote.quote_id });
+    expect(order.status).toBe(201);
+    const { json } = await one.call('GET', `/partner/orders/${order.json.id}/details`, { key });
+    expect(json).toMatchObject(said);
+    const { service_fee, partner_markup, network_fee } = quote.parts;
+    expect(json.terms).toMatchObject({ network_fee, amount_to: quote.amount_to });
+    expect(json.terms.partner_markup).toBeCloseTo(partner_markup, 9);
+    expect(json.terms.service_fee).toBeCloseTo(service_fee, 9);
+  });
+
+  it('are null for a create that said nothing', async () => {
+    const { key } = await one.partner();
+    const order = await create(one, key, orderBody());
+    const { json } = await one.call('GET', `/partner/orders/${order.json.id}/details`, { key });
+    expect(json).toMatchObject({ external_id: null, metadata: null, policy: null, terms: { partner_markup: 0 } });
+  });
+});
+
+describe('a list by external id', () => {
+  it('has the one order of that id, of the calling partner only', async () => {
+    const [mine, other] = [await one.partner(), await one.partner()];
+    const order = await create(one, mine.key, orderBody({ external_id: 'inv-43' }));
+    await create(one, other.key, orderBody({ external_id: 'inv-44' }));
+    const listed = async (key: string, query: string): Promise<unknown[]> => {
+      const { status, json } = await two.call('GET', `/partner/orders?${query}`, { key });
+      expect(status).toBe(200);
+      return json.data.map(({ id }: { id: string }) => id);
+    };
+    expect(await listed(mine.key, 'external_id=inv-43')).toEqual([order.json.id]);
+    expect(await listed(mine.key, 'external_id=inv-43&sort=updated')).toEqual([order.json.id]);
+    expect(await listed(mine.key, 'external_id=inv-44')).toEqual([]);
+    expect(await listed(mine.key, 'external_id=inv-44&sort=updated')).toEqual([]);
+    expect(await listed(other.key, 'external_id=inv-43')).toEqual([]);
+  });
+
+  it('is refused beside ids', async () => {
+    const { key } = await one.partner();
+    const { status, json } = await one.call('GET', '/partner/orders?external_id=a&ids=XP-AAAAAA', { key });
+    expect([status, json.code]).toEqual([422, 'invalid_value']);
+  });
+});
+
 describe('an order with a quote', () => {
   it('has exactly the terms of the quote, at a process that did not make it', async () => {
     const { key } = await one.partner();

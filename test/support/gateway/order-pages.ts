@@ -31,7 +31,15 @@ export async function inOtherCluster(
   send: (cursor: string) => Promise<Reply>,
 ): Promise<Reply> {
   const cursors = new ListCursors((await openHasher(config, app.orm)).derivedKeys(cursorPurpose));
-  const none = { statuses: null, names: null, createdFrom: null, createdTo: null, coinFrom: null, coinTo: null };
+  const none = {
+    statuses: null,
+    names: null,
+    externalId: null,
+    createdFrom: null,
+    createdTo: null,
+    coinFrom: null,
+    coinTo: null,
+  };
   const bound = `${partnerId} updated ${filterText(none)}`;
   return send(cursors.write(bound, cursors.read(bound, cursor).replace(/\.[^.]+$/, '.7000000000000000000-00000002')));
 }
