@@ -1873,7 +1873,7 @@ export interface operations {
                  *     and orders of others, are left out.
                  */
                 ids?: string[];
-                /** @description Only the order with this `external_id`. It goes without `ids`. */
+                /** @description Only the order with this `external_id`. */
                 external_id?: string;
                 /** @description Only orders created at this time or later. */
                 created_from?: string;

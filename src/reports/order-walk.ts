@@ -8,7 +8,7 @@ export interface OrderListFilter {
   readonly statuses: readonly OrderStatus[] | null;
   /** UUIDs and short ids. Text that is neither matches no order. */
   readonly names: readonly string[] | null;
-  /** The partner's own id of an order. It goes without `names`. */
+  /** The partner's own id of an order. */
   readonly externalId: string | null;
   /** From this moment, inclusive, to that moment, exclusive. */
   readonly createdFrom: Date | null;

@@ -75,7 +75,8 @@ const orderEvents = prepared(
 
 const orderOfExternalId = prepared(
   'order_of_external_id',
-  `select order_id as id from order_terms where partner_id = :partner::uuid and external_id = :externalId::text`,
+  `select o.id, o.short_id as "shortId" from order_terms t join exchange_order o on o.id = t.order_id
+    where t.partner_id = :partner::uuid and t.external_id = :externalId::text`,
 );
 
 const publicStatus = prepared(
@@ -129,12 +130,13 @@ export class PartnerOrders {
     };
   }
 
-  /** Replaces the partner's own id of an order by ours. An unknown one is the name of no order. */
+  /** Replaces the partner's own id of an order by ours, if the other names admit that order. */
   async #named(partner: string, filter: OrderListFilter): Promise<OrderListFilter> {
-    const { externalId } = filter;
+    const { externalId, names } = filter;
     if (externalId === null) return filter;
-    const [found] = await this.#statements.run<{ id: string }>(orderOfExternalId, { partner, externalId });
-    return { ...filter, names: found ? [found.id] : [] };
+    const found = await this.#statements.run<NamedOrder>(orderOfExternalId, { partner, externalId });
+    const admitted = found.filter((order) => names === null || names.some((name) => isNamed(order, name)));
+    return { ...filter, names: admitted.map(({ id }) => id) };
   }
 
   /** @throws AppError order_not_found, as `OrderService.find` does. */
@@ -192,4 +194,14 @@ export class PartnerOrders {
       return [{ order: row, details: withDetails ? orderDetails(row) : null, cursor: () => write(before) }];
     });
   }
+}
+
+interface NamedOrder {
+  readonly id: string;
+  readonly shortId: string;
+}
+
+function isNamed(order: NamedOrder, text: string): boolean {
+  const name = orderNamed(text);
+  return name !== null && ('id' in name ? name.id === order.id : name.shortId === order.shortId);
 }

@@ -73,9 +73,6 @@ function listRequest(query: Query<'listOrders'>): OrderListRequest {
   if (sort === 'created' && query.updated_since !== undefined) {
     throw new AppError('invalid_value', 'updated_since goes with sort=updated');
   }
-  if (query.external_id !== undefined && query.ids !== undefined) {
-    throw new AppError('invalid_value', 'external_id names one order; send it without ids');
-  }
   return {
     filter: {
       statuses: query.status ?? null,

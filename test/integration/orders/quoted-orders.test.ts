@@ -94,10 +94,18 @@ describe('a list by external id', () => {
     expect(await listed(other.key, 'external_id=inv-43')).toEqual([]);
   });
 
-  it('is refused beside ids', async () => {
+  it('and by ids has what both admit', async () => {
     const { key } = await one.partner();
-    const { status, json } = await one.call('GET', '/partner/orders?external_id=a&ids=XP-AAAAAA', { key });
-    expect([status, json.code]).toEqual([422, 'invalid_value']);
+    const named = await create(one, key, orderBody({ external_id: 'inv-45' }));
+    const other = await create(one, key, orderBody());
+    for (const [ids, count] of [
+      [named.json.id, 1],
+      [named.json.short_id.toLowerCase(), 1],
+      [other.json.id, 0],
+    ]) {
+      const { json } = await one.call('GET', `/partner/orders?external_id=inv-45&ids=${ids}`, { key });
+      expect(json.data).toHaveLength(count);
+    }
   });
 });
 
