@@ -2,7 +2,7 @@
 // gateway's, without a framework. Keys are proven, requests counted, bodies checked, money exact,
 // orders durable; what the benchmark does not ask for is refused. It listens on 127.0.0.1, and
 // serves a database that a gateway has made.
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -320,7 +320,9 @@ async function getOrder(req: IncomingMessage, res: ServerResponse, id: string): 
     confirmationsRequired: row[19],
     payoutTxid: row[20],
   });
-  send(res, 200, verdict, body, 'no-store');
+  const etag = `"${hash('sha256', body).slice(0, 32)}"`;
+  if (req.headers['if-none-match'] === etag) send(res, 304, verdict, null, 'no-store', 'ETag', etag);
+  else send(res, 200, verdict, body, 'no-store', 'ETag', etag);
 }
 
 function collect(req: IncomingMessage): Promise<Buffer> {
