@@ -3,16 +3,22 @@
 FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
-COPY tools/package.json tools/package.json
+COPY client/package.json client/package.json
+COPY tools/package.json tools/build-web.js tools/
+COPY web/package.json web/package.json
 RUN npm ci --ignore-scripts
 COPY tsconfig.json ./
 COPY src src
 RUN node node_modules/typescript/bin/tsc -p .
+COPY web web
+RUN node tools/build-web.js
 
 FROM node:24.21.0-bookworm-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json ./
+COPY client/package.json client/package.json
 COPY tools/package.json tools/package.json
+COPY web/package.json web/package.json
 # No embedded PostgreSQL and no second Node in the image: the base image and DATABASE_URL stand in for them.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts && rm -rf node_modules/node node_modules/node-bin-* node_modules/.bin
 
@@ -28,6 +34,7 @@ ENV NODE_ENV=production DATA_DIR=/data
 WORKDIR /app
 COPY --from=packages /app/node_modules node_modules
 COPY --from=build /app/dist dist
+COPY --from=build /app/web/dist web/dist
 COPY package.json ./
 USER 10001:10001
 EXPOSE 8080 8081

@@ -13,7 +13,9 @@ create table api_key (
   expires_at timestamp with time zone,
   revoked_at timestamp with time zone,
   last_used_at timestamp with time zone,
+  default_markup_bps integer,
   constraint api_key_pkey PRIMARY KEY (key_id),
+  constraint api_key_default_markup_bps_check CHECK (((default_markup_bps >= 1) AND (default_markup_bps <= 500))),
   constraint api_key_key_id_check CHECK ((key_id ~ '^xp_(live|test)_[0-9A-Za-z]{12}$'::text)),
   constraint api_key_last4_check CHECK ((length(last4) = 4)),
   constraint api_key_mac_check CHECK ((length(mac) = 32)),
@@ -230,6 +232,7 @@ create table exchange_order (
   event_seq integer not null default 1,
   held_at timestamp with time zone,
   hold_reason text,
+  refund_address_set_at timestamp with time zone,
   constraint exchange_order_pkey PRIMARY KEY (id),
   constraint exchange_order_amount_from_actual_check CHECK ((amount_from_actual > (0)::numeric)),
   constraint exchange_order_amount_from_expected_check CHECK ((amount_from_expected > (0)::numeric)),
@@ -250,6 +253,7 @@ create table exchange_order (
   constraint exchange_order_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partner(id),
   constraint exchange_order_rate_quoted_check CHECK ((rate_quoted > (0)::numeric)),
   constraint exchange_order_rate_type_check CHECK ((rate_type = ANY (ARRAY['float'::text, 'fixed'::text]))),
+  constraint exchange_order_refund_address_set CHECK (((refund_address_set_at IS NULL) OR (refund_address IS NOT NULL))),
   constraint exchange_order_service_fee_quoted_check CHECK ((service_fee_quoted >= (0)::numeric)),
   constraint exchange_order_short_id_check CHECK ((short_id ~ '^[A-Z][A-Z0-9]{0,7}-[A-Z0-9]{6}$'::text)),
   constraint exchange_order_short_id_key UNIQUE (short_id),
@@ -271,6 +275,7 @@ CREATE INDEX exchange_order_updated ON public.exchange_order USING btree (update
 CREATE TRIGGER exchange_order_edge BEFORE UPDATE OF status ON public.exchange_order FOR EACH ROW WHEN ((old.status IS DISTINCT FROM new.status)) EXECUTE FUNCTION check_order_move();
 CREATE CONSTRAINT TRIGGER exchange_order_has_event AFTER INSERT OR UPDATE OF status ON public.exchange_order DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION check_order_history();
 CREATE TRIGGER exchange_order_not_removed BEFORE DELETE OR TRUNCATE ON public.exchange_order FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER exchange_order_refund_address_once BEFORE UPDATE OF refund_address, refund_address_tag, refund_address_set_at ON public.exchange_order FOR EACH ROW WHEN ((((old.refund_address IS DISTINCT FROM new.refund_address) OR (old.refund_address_tag IS DISTINCT FROM new.refund_address_tag)) OR (old.refund_address_set_at IS DISTINCT FROM new.refund_address_set_at))) EXECUTE FUNCTION keep_refund_address();
 CREATE TRIGGER exchange_order_start BEFORE INSERT ON public.exchange_order FOR EACH ROW EXECUTE FUNCTION check_order_start();
 
 create table fixed_result (
@@ -315,6 +320,19 @@ create table idempotency_key (
 );
 CREATE INDEX idempotency_key_age ON public.idempotency_key USING btree (created_at);
 
+create table late_refund (
+  payment_id uuid not null,
+  partner_id uuid not null,
+  at timestamp with time zone not null,
+  usd numeric(24,2) not null,
+  constraint late_refund_pkey PRIMARY KEY (payment_id),
+  constraint late_refund_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partner(id),
+  constraint late_refund_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES payment(id),
+  constraint late_refund_usd_check CHECK ((usd >= (0)::numeric))
+);
+CREATE INDEX late_refund_partner ON public.late_refund USING btree (partner_id, at);
+CREATE TRIGGER late_refund_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.late_refund FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
 create table ledger_line (
   transaction_id uuid not null,
   line integer not null,
@@ -323,7 +341,7 @@ create table ledger_line (
   network text not null,
   amount numeric(38,18) not null,
   constraint ledger_line_pkey PRIMARY KEY (transaction_id, line),
-  constraint ledger_line_account_check CHECK ((account = ANY (ARRAY['deposits'::text, 'hot'::text, 'client'::text, 'venue'::text, 'service_fee'::text, 'network_fee'::text, 'network_cost'::text, 'trading'::text, 'unclaimed'::text, 'suspense'::text, 'opening'::text]))),
+  constraint ledger_line_account_check CHECK (((account = ANY (ARRAY['deposits'::text, 'hot'::text, 'client'::text, 'venue'::text, 'service_fee'::text, 'network_fee'::text, 'network_cost'::text, 'trading'::text, 'unclaimed'::text, 'suspense'::text, 'opening'::text, 'markup'::text])) OR (account ~ '^partner:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'::text))),
   constraint ledger_line_amount_check CHECK ((amount <> (0)::numeric)),
   constraint ledger_line_line_check CHECK ((line > 0)),
   constraint ledger_line_transaction_id_fkey FOREIGN KEY (transaction_id) REFERENCES ledger_transaction(id)
@@ -362,6 +380,41 @@ create table left_out_transfer (
   constraint left_out_transfer_chain_key_reason_key UNIQUE (chain, key, reason)
 );
 CREATE INDEX left_out_transfer_open ON public.left_out_transfer USING btree (seen_at) WHERE (acknowledged_at IS NULL);
+
+create table order_action (
+  order_id uuid not null,
+  seq integer not null,
+  reason text not null,
+  deposit_id uuid not null,
+  amount numeric(38,18) not null,
+  amount_from numeric(38,18) not null,
+  asked_at timestamp with time zone not null,
+  deadline timestamp with time zone not null,
+  outcome text,
+  ended_at timestamp with time zone,
+  actor text,
+  amount_to numeric(38,18),
+  service_fee numeric(38,18),
+  network_fee numeric(38,18),
+  constraint order_action_pkey PRIMARY KEY (order_id, seq),
+  constraint order_action_amount_check CHECK ((amount > (0)::numeric)),
+  constraint order_action_amount_to_check CHECK ((amount_to > (0)::numeric)),
+  constraint order_action_check CHECK (((amount_from > (0)::numeric) AND (amount_from <= amount))),
+  constraint order_action_check1 CHECK ((deadline >= asked_at)),
+  constraint order_action_check2 CHECK ((((outcome IS NULL) = (ended_at IS NULL)) AND ((outcome IS NULL) = (actor IS NULL)))),
+  constraint order_action_check3 CHECK ((((NOT (outcome IS DISTINCT FROM 'exchange'::text)) = (amount_to IS NOT NULL)) AND ((amount_to IS NULL) = (service_fee IS NULL)) AND ((amount_to IS NULL) = (network_fee IS NULL)))),
+  constraint order_action_deposit_id_fkey FOREIGN KEY (deposit_id) REFERENCES deposit(id),
+  constraint order_action_network_fee_check CHECK ((network_fee >= (0)::numeric)),
+  constraint order_action_order_id_fkey FOREIGN KEY (order_id) REFERENCES exchange_order(id),
+  constraint order_action_order_id_seq_fkey FOREIGN KEY (order_id, seq) REFERENCES order_event(order_id, seq) DEFERRABLE INITIALLY DEFERRED,
+  constraint order_action_outcome_check CHECK ((outcome = ANY (ARRAY['exchange'::text, 'refund'::text, 'deadline'::text, 'deposit_lost'::text]))),
+  constraint order_action_reason_check CHECK ((reason = ANY (ARRAY['late'::text, 'underpaid'::text, 'overpaid'::text, 'price_moved'::text]))),
+  constraint order_action_service_fee_check CHECK ((service_fee >= (0)::numeric))
+);
+CREATE INDEX order_action_deadline ON public.order_action USING btree (deadline) WHERE (outcome IS NULL);
+CREATE UNIQUE INDEX order_action_open ON public.order_action USING btree (order_id) WHERE (outcome IS NULL);
+CREATE TRIGGER order_action_ends_once BEFORE UPDATE ON public.order_action FOR EACH ROW EXECUTE FUNCTION keep_order_action();
+CREATE TRIGGER order_action_kept BEFORE DELETE OR TRUNCATE ON public.order_action FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 create table order_event (
   order_id uuid not null,
@@ -452,7 +505,10 @@ create table order_terms (
   min_amount_to numeric(38,18),
   policy jsonb,
   metadata jsonb,
+  quote_adverse_bps numeric(12,4),
+  quote_usd numeric(38,18),
   constraint order_terms_pkey PRIMARY KEY (order_id),
+  constraint order_terms_check CHECK (((quote_adverse_bps IS NULL) = (quote_usd IS NULL))),
   constraint order_terms_external_id_check CHECK (((length(external_id) >= 1) AND (length(external_id) <= 128))),
   constraint order_terms_markup_bps_check CHECK ((markup_bps >= 0)),
   constraint order_terms_metadata_check CHECK ((jsonb_typeof(metadata) = 'object'::text)),
@@ -460,9 +516,11 @@ create table order_terms (
   constraint order_terms_order_id_fkey FOREIGN KEY (order_id) REFERENCES exchange_order(id),
   constraint order_terms_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partner(id),
   constraint order_terms_policy_check CHECK ((jsonb_typeof(policy) = 'object'::text)),
-  constraint order_terms_quote_nonce_check CHECK ((length(quote_nonce) = 8))
+  constraint order_terms_quote_nonce_check CHECK ((length(quote_nonce) = 8)),
+  constraint order_terms_quote_usd_check CHECK ((quote_usd > (0)::numeric))
 );
 CREATE UNIQUE INDEX order_terms_external_id ON public.order_terms USING btree (partner_id, external_id) WHERE (external_id IS NOT NULL);
+CREATE INDEX order_terms_external_search ON public.order_terms USING btree (lower(external_id) text_pattern_ops) WHERE (external_id IS NOT NULL);
 CREATE UNIQUE INDEX order_terms_quote ON public.order_terms USING btree (partner_id, quote_nonce) WHERE (quote_nonce IS NOT NULL);
 
 create table own_output (
@@ -502,6 +560,10 @@ create table partner (
   keeps_fixed_caps boolean not null default false,
   public_status boolean not null default false,
   lists_limit_per_min integer,
+  max_markup_bps integer,
+  quote_hold_sec integer,
+  quote_adverse_bps numeric(12,1),
+  quote_cut_since timestamp with time zone,
   constraint partner_pkey PRIMARY KEY (id),
   constraint partner_fee_rate_fixed_check CHECK (((fee_rate_fixed >= (0)::numeric) AND (fee_rate_fixed < 0.5))),
   constraint partner_fee_rate_float_check CHECK (((fee_rate_float >= (0)::numeric) AND (fee_rate_float < 0.5))),
@@ -509,9 +571,11 @@ create table partner (
   constraint partner_max_fixed_day_usd_check CHECK ((max_fixed_day_usd > 0)),
   constraint partner_max_fixed_exposure_usd_check CHECK ((max_fixed_exposure_usd > 0)),
   constraint partner_max_float_exposure_usd_check CHECK ((max_float_exposure_usd > 0)),
+  constraint partner_max_markup_bps_check CHECK (((max_markup_bps >= 0) AND (max_markup_bps <= 500))),
   constraint partner_max_open_orders_check CHECK ((max_open_orders > 0)),
   constraint partner_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
   constraint partner_orders_limit_per_min_check CHECK ((orders_limit_per_min > 0)),
+  constraint partner_quote_hold_sec_check CHECK (((quote_hold_sec >= 15) AND (quote_hold_sec <= 300))),
   constraint partner_rate_limit_per_min_check CHECK ((rate_limit_per_min > 0)),
   constraint partner_status_check CHECK ((status = ANY (ARRAY['active'::text, 'inactive'::text])))
 );
@@ -710,6 +774,22 @@ create table price_window (
   constraint price_window_pkey PRIMARY KEY (starts_at)
 );
 
+create table quote_result (
+  partner_id uuid not null,
+  hour timestamp with time zone not null,
+  orders integer not null,
+  usd numeric(38,18) not null,
+  adverse_usd numeric(38,18) not null,
+  paid_usd numeric(38,18) not null,
+  paid_adverse_usd numeric(38,18) not null,
+  constraint quote_result_pkey PRIMARY KEY (partner_id, hour),
+  constraint quote_result_orders_check CHECK ((orders > 0)),
+  constraint quote_result_paid_usd_check CHECK ((paid_usd >= (0)::numeric)),
+  constraint quote_result_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partner(id),
+  constraint quote_result_usd_check CHECK ((usd > (0)::numeric))
+);
+CREATE INDEX quote_result_hour ON public.quote_result USING btree (hour);
+
 create table reconciliation (
   due_at timestamp with time zone not null,
   started_at timestamp with time zone not null,
@@ -772,6 +852,15 @@ create table sandbox_inventory (
   amount numeric(38,18) not null,
   constraint sandbox_inventory_pkey PRIMARY KEY (coin),
   constraint sandbox_inventory_amount_check CHECK ((amount >= (0)::numeric))
+);
+
+create table sandbox_outcome (
+  order_id uuid not null,
+  outcome text not null,
+  at timestamp with time zone not null,
+  constraint sandbox_outcome_pkey PRIMARY KEY (order_id, outcome),
+  constraint sandbox_outcome_order_id_fkey FOREIGN KEY (order_id) REFERENCES exchange_order(id),
+  constraint sandbox_outcome_outcome_check CHECK ((outcome = ANY (ARRAY['venue_rejects'::text, 'payout_dead'::text, 'payout_unknown'::text, 'refund_dead'::text, 'fee_spike'::text])))
 );
 
 create table sandbox_price (
@@ -1086,6 +1175,84 @@ create table wallet_level (
   constraint wallet_level_level_check CHECK ((level = ANY (ARRAY['ok'::text, 'low'::text, 'high'::text])))
 );
 
+create table webhook_delivery (
+  id bigint not null,
+  endpoint_id uuid not null,
+  order_id uuid,
+  seq integer,
+  type text not null,
+  generation integer not null default 0,
+  state text not null,
+  attempts integer not null default 0,
+  next_attempt_at timestamp with time zone,
+  leased_until timestamp with time zone,
+  created_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  log jsonb not null default '[]'::jsonb,
+  constraint webhook_delivery_pkey PRIMARY KEY (id),
+  constraint webhook_delivery_attempts_check CHECK ((attempts >= 0)),
+  constraint webhook_delivery_check CHECK (((order_id IS NULL) = (seq IS NULL))),
+  constraint webhook_delivery_check1 CHECK (((state = 'pending'::text) = (next_attempt_at IS NOT NULL))),
+  constraint webhook_delivery_check2 CHECK (((state = 'pending'::text) = (ended_at IS NULL))),
+  constraint webhook_delivery_check3 CHECK (((state = 'pending'::text) OR (leased_until IS NULL))),
+  constraint webhook_delivery_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES webhook_endpoint(id),
+  constraint webhook_delivery_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text])))
+);
+CREATE INDEX webhook_delivery_created ON public.webhook_delivery USING btree (created_at);
+CREATE INDEX webhook_delivery_due ON public.webhook_delivery USING btree (endpoint_id, next_attempt_at, id) WHERE (state = 'pending'::text);
+CREATE INDEX webhook_delivery_leased ON public.webhook_delivery USING btree (endpoint_id, leased_until) WHERE (leased_until IS NOT NULL);
+CREATE INDEX webhook_delivery_newest ON public.webhook_delivery USING btree (endpoint_id, id);
+CREATE UNIQUE INDEX webhook_delivery_once ON public.webhook_delivery USING btree (endpoint_id, order_id, seq, generation) WHERE (order_id IS NOT NULL);
+CREATE INDEX webhook_delivery_test ON public.webhook_delivery USING btree (endpoint_id, id) WHERE ((state = 'pending'::text) AND (order_id IS NULL));
+
+create table webhook_endpoint (
+  id uuid not null,
+  partner_id uuid not null,
+  url text not null,
+  types text[],
+  coin_from text,
+  coin_to text,
+  amounts text not null,
+  status text not null,
+  disabled_reason text,
+  disabled_at timestamp with time zone,
+  secret bytea not null,
+  secret_version integer not null,
+  old_secret bytea,
+  old_secret_version integer,
+  old_secret_until timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  failures integer not null default 0,
+  failing_since timestamp with time zone,
+  probe_at timestamp with time zone,
+  is_quick boolean not null default false,
+  last_success_at timestamp with time zone,
+  last_failure_at timestamp with time zone,
+  constraint webhook_endpoint_pkey PRIMARY KEY (id),
+  constraint webhook_endpoint_amounts_check CHECK ((amounts = ANY (ARRAY['string'::text, 'number'::text]))),
+  constraint webhook_endpoint_check CHECK (((status = 'disabled'::text) = (disabled_reason IS NOT NULL))),
+  constraint webhook_endpoint_check1 CHECK (((disabled_reason IS NULL) = (disabled_at IS NULL))),
+  constraint webhook_endpoint_check2 CHECK ((((old_secret IS NULL) = (old_secret_version IS NULL)) AND ((old_secret IS NULL) = (old_secret_until IS NULL)))),
+  constraint webhook_endpoint_check3 CHECK (((failures = 0) = (failing_since IS NULL))),
+  constraint webhook_endpoint_disabled_reason_check CHECK ((disabled_reason = ANY (ARRAY['partner'::text, 'staff'::text, 'gone'::text, 'failing'::text]))),
+  constraint webhook_endpoint_failures_check CHECK ((failures >= 0)),
+  constraint webhook_endpoint_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partner(id),
+  constraint webhook_endpoint_status_check CHECK ((status = ANY (ARRAY['enabled'::text, 'disabled'::text, 'deleted'::text]))),
+  constraint webhook_endpoint_types_check CHECK ((cardinality(types) > 0)),
+  constraint webhook_endpoint_url_check CHECK (((length(url) >= 1) AND (length(url) <= 2048)))
+);
+CREATE INDEX webhook_endpoint_partner ON public.webhook_endpoint USING btree (partner_id, created_at) WHERE (status <> 'deleted'::text);
+
+create table webhook_place (
+  only_row boolean not null default true,
+  xid xid8 not null,
+  order_id uuid not null,
+  seq integer not null,
+  constraint webhook_place_pkey PRIMARY KEY (only_row),
+  constraint webhook_place_only_row_check CHECK (only_row)
+);
+
 create table worker (
   id uuid not null,
   seen_at timestamp with time zone not null,
@@ -1099,6 +1266,8 @@ create sequence left_out_transfer_id_seq as bigint start 1 increment 1 minvalue 
 create sequence payment_number_seq as bigint start 1 increment 1 minvalue 1 maxvalue 9223372036854775807;
 
 create sequence sandbox_tx_seq_seq as bigint start 1 increment 1 minvalue 1 maxvalue 9223372036854775807;
+
+create sequence webhook_delivery_id_seq as bigint start 1 increment 1 minvalue 1 maxvalue 9223372036854775807;
 
 CREATE OR REPLACE FUNCTION public.check_attempt_family()
  RETURNS trigger
@@ -1156,6 +1325,10 @@ AS $function$
            (select to_status from order_event where order_id = new.id order by seq desc limit 1) then
           raise exception 'order % moved without an event', new.id using errcode = 'restrict_violation';
         end if;
+        if tg_op = 'UPDATE' and new.status not in ('confirming', 'expired')
+           and exists (select from order_action where order_id = new.id and outcome is null) then
+          raise exception 'order % moved with an open action', new.id using errcode = 'restrict_violation';
+        end if;
         return null;
       end $function$
 ;
@@ -1167,6 +1340,11 @@ AS $function$
       begin
         if not exists (select 1 from order_status_edge where from_status = old.status and to_status = new.status) then
           raise exception 'an order does not go from % to %', old.status, new.status using errcode = 'restrict_violation';
+        end if;
+        if old.status = 'expired' and new.status = 'exchanging' and not exists (
+             select from order_terms where order_id = new.id and policy ->> 'on_late' in ('market', 'ask')) then
+          raise exception 'order % did not ask for the exchange of a late deposit', new.id
+            using errcode = 'restrict_violation';
         end if;
         return new;
       end $function$
@@ -1199,6 +1377,22 @@ AS $function$
       end $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.keep_order_action()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        if old.outcome is not null
+           or (new.order_id, new.seq, new.reason, new.deposit_id, new.amount, new.amount_from, new.asked_at, new.deadline)
+              is distinct from
+              (old.order_id, old.seq, old.reason, old.deposit_id, old.amount, old.amount_from, old.asked_at, old.deadline)
+        then
+          raise exception 'action % of order % does not change', old.seq, old.order_id using errcode = 'restrict_violation';
+        end if;
+        return new;
+      end $function$
+;
+
 CREATE OR REPLACE FUNCTION public.keep_payment()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1211,6 +1405,18 @@ AS $function$
            or new.order_id is distinct from old.order_id
            or (old.state in ('confirmed', 'dead') and new.state <> old.state) then
           raise exception 'a payment goes where it was decided to go, and ends once' using errcode = 'restrict_violation';
+        end if;
+        return new;
+      end $function$
+;
+
+CREATE OR REPLACE FUNCTION public.keep_refund_address()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        if old.refund_address is not null or new.refund_address is null or new.refund_address_set_at is null then
+          raise exception 'the refund address of order % is set once', old.id using errcode = 'restrict_violation';
         end if;
         return new;
       end $function$

@@ -13,7 +13,7 @@ export type Big = BigJs;
 /** Digits after the point that amounts and rates keep in the database: numeric(38,18). */
 export const storedDecimals = 18;
 /** The largest amount that numeric(38,18) holds is just below this. */
-const storedLimit = new Big('1e20');
+export const storedLimit = new Big('1e20');
 /** The largest amount that the database holds. */
 export const storedMost = storedLimit.minus(new Big(`1e-${storedDecimals}`));
 
@@ -82,6 +82,31 @@ export function toScaled({ s, c, e }: Big): Scaled {
   const places = c.length - 1 - e;
   const units = places < 0 ? digits * powerOfTen(-places) : digits;
   return { units: s < 0 ? -units : units, places: Math.max(0, places) };
+}
+
+/** Reads what `parseDecimal` reads. A plain text becomes a number without a `Big` in between. */
+export function parseScaled(text: string): Scaled | null {
+  if (!isDecimal(text)) return null;
+  if (/[eE]/.test(text)) return toScaled(new Big(text));
+  const point = text.indexOf('.');
+  if (point < 0) return { units: BigInt(text), places: 0 };
+  return { units: BigInt(text.slice(0, point) + text.slice(point + 1)), places: text.length - point - 1 };
+}
+
+/** Writes a number that is not negative in the notation of `formatDecimal`. */
+export function formatScaled({ units, places }: Scaled): string {
+  const digits = String(units).padStart(places + 1, '0');
+  const whole = digits.slice(0, digits.length - places);
+  let end = digits.length;
+  while (end > whole.length && digits[end - 1] === '0') end--;
+  return end === whole.length ? whole : `${whole}.${digits.slice(whole.length, end)}`;
+}
+
+/** Whether a ≤ b. */
+export function isAtMost(a: Scaled, b: Scaled): boolean {
+  if (a.places === b.places) return a.units <= b.units;
+  const places = Math.max(a.places, b.places);
+  return rescale(a.units, a.places, places) <= rescale(b.units, b.places, places);
 }
 
 export function fromScaled(units: bigint, places: number): Big {

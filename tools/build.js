@@ -1,4 +1,5 @@
-// Compiles src to dist, and only what changed since the last build. Usage: npm run build
+// Compiles src to dist and bundles web to web/dist, and only what changed since the last build.
+// Usage: npm run build
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -14,6 +15,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildWebOrExit } from './build-web.js';
 
 const here = fileURLToPath(new URL('..', import.meta.url));
 const compiler = join(here, 'node_modules/typescript');
@@ -107,4 +109,7 @@ export function buildOrExit() {
   }
 }
 
-if (realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) buildOrExit();
+if (realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  buildOrExit();
+  await buildWebOrExit();
+}

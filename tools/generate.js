@@ -1,12 +1,17 @@
-// Writes the generated files, or with --check lists the stale ones. Generated are the types of the
-// REST contract (openapi.yaml), coin icons, .env.example, the order's states, the staff API's
-// schema, the database's schema. Builds src once it has the types of the contract.
+// Writes the generated files, or with --check lists the stale ones. Generated are:
+// - the types of the REST contract (openapi.yaml), and those of its client;
+// - the guides for partners, coin icons and .env.example;
+// - the order's states, the staff API's schema, the console's operations and the database's schema.
+// Builds src once it has the types of the contract.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { parse } from 'yaml';
 import { buildOrExit } from './build.js';
+import { clientOperations, clientTypes } from './client-types.js';
+import { consoleOperations } from './console-operations.js';
+import { guides } from './guides.js';
 
 const check = process.argv.includes('--check');
 const root = new URL('..', import.meta.url);
@@ -28,6 +33,7 @@ function run(script) {
   if (status !== 0) process.exit(status ?? 1);
 }
 
+const document = parse(readFileSync(new URL('openapi.yaml', root), 'utf8'));
 const contract = await openapiTS(new URL('openapi.yaml', root), { exportType: true });
 emit(
   'src/generated/openapi.ts',
@@ -35,7 +41,14 @@ emit(
 );
 emit(
   'src/generated/contract.ts',
-  `// Generated from openapi.yaml by npm run generate. Do not edit.\n/** The contract as JSON, which is read faster than YAML. */\nexport const contractJson =\n  ${JSON.stringify(JSON.stringify(parse(readFileSync(new URL('openapi.yaml', root), 'utf8'))))};\n`,
+  `// Generated from openapi.yaml by npm run generate. Do not edit.\n/** The contract as JSON, which is read faster than YAML. */\nexport const contractJson =\n  ${JSON.stringify(JSON.stringify(document))};\n`,
+);
+emit('client/src/generated/contract.ts', await clientTypes(new URL('openapi.yaml', root), document));
+emit('client/src/generated/operations.ts', clientOperations(document));
+
+emit(
+  'src/generated/guides.ts',
+  `// Generated from docs/partners by npm run generate. Do not edit.\n/** The guides for partners, in the order of the navigation. */\nexport const guides: readonly { name: string; title: string; about: string; markdown: string; html: string }[] =\n  ${JSON.stringify(guides(), null, 2)};\n`,
 );
 
 run('tools/icons.js');
@@ -49,6 +62,14 @@ emit('schema/order-status.md', orderStatusDocument());
 
 const { printStaffSchema } = await import(new URL('dist/graphql/server/schema.js', root).href);
 emit('schema/schema.graphql', await printStaffSchema());
+
+emit(
+  'web/console/generated/graphql.ts',
+  await consoleOperations(
+    await printStaffSchema(),
+    readFileSync(new URL('web/console/operations.graphql', root), 'utf8'),
+  ),
+);
 
 const { databaseSchema } = await import('./database-schema.js');
 emit('schema/database.sql', await databaseSchema());

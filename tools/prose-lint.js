@@ -13,8 +13,8 @@ const maxColumns = 100;
 
 const help = `Usage: npm run prose [-- [options] [path…]]
 
-Lists faults of the prose in src, test, tools, docs, README.md, SECURITY.md, CHANGELOG.md, openapi.yaml and
-schema/*.graphql, or in those paths alone, as file:line: fault.
+Lists faults of the prose in src, client, test, tools, docs, web, README.md, SECURITY.md, CHANGELOG.md, openapi.yaml
+and schema/*.graphql, or in those paths alone, as file:line: fault.
 
   word      hides the thing that is meant: ${hidingWords.join(', ')}.
             In comments, descriptions and documents; as 'text' in quoted text of the code.
@@ -30,7 +30,19 @@ next line.
 Exit code: 0 without faults, 1 with some, 2 for an unknown option.
 `;
 
-const scope = ['src', 'test', 'tools', 'docs', 'README.md', 'SECURITY.md', 'CHANGELOG.md', 'openapi.yaml', 'schema'];
+const scope = [
+  'src',
+  'client',
+  'test',
+  'tools',
+  'docs',
+  'web',
+  'README.md',
+  'SECURITY.md',
+  'CHANGELOG.md',
+  'openapi.yaml',
+  'schema',
+];
 // A merged migration is never edited. These were written before the lint.
 const mergedMigrations = /^src\/db\/migrations\/00(?:[01]\d|2[0-6])-/;
 const letOff = /prose-ok:[ \t]*\S/;
@@ -132,7 +144,7 @@ function sentences({ line, lines }) {
 }
 
 const readers = { ts: codePieces, js: codePieces, graphql: graphqlPieces, yaml: yamlPieces, md: markdownPieces };
-const isGenerated = (path) => /^(?:src\/generated|schema)\//.test(path);
+const isGenerated = (path) => /^(?:(?:client\/)?src\/generated|web\/console\/generated|schema)\//.test(path);
 
 /** Finds the faults of a file's prose, as { line, kind, what }, in the order of lines. */
 export function proseFaults(path, source) {
@@ -174,7 +186,7 @@ function proseFiles(root, paths) {
     encoding: 'utf8',
   });
   const isRead = (path) =>
-    !path.startsWith('src/generated/') &&
+    !/^(?:(?:client\/)?src|web\/console)\/generated\//.test(path) &&
     !mergedMigrations.test(path) &&
     (!path.startsWith('schema/') || path.endsWith('.graphql'));
   return listed.split('\0').filter((path) => path && isRead(path) && existsSync(`${root}/${path}`));

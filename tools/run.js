@@ -25,11 +25,18 @@ export const groups = {
     programs: {
       rest: { file: 'test/bench/rest.ts', build: true, about: 'each REST endpoint, beside a server written by hand' },
       arithmetic: { file: 'test/bench/arithmetic.ts', about: 'quotes, address checks, derivation, keys and ids' },
+      partner: {
+        file: 'test/bench/partner.ts',
+        build: true,
+        about: 'quotes, checks, lists and details of a large partner',
+      },
       processes: { file: 'test/bench/processes.ts', build: true, about: 'one api process and two behind one port' },
       growth: { file: 'test/bench/growth.ts', build: true, about: 'a database that grows to ten million orders' },
       scan: { file: 'test/bench/scan.ts', about: 'reading blocks of real chains while many orders wait' },
       hostile: { file: 'test/bench/hostile.ts', about: 'honest payouts beside recipients that refuse coins' },
       settle: { file: 'test/bench/settle.ts', about: 'orders that one worker settles in a second' },
+      // A start with NODE_ENV=production refuses receivers of this machine.
+      webhooks: { file: 'test/bench/webhooks.ts', env: null, about: 'dispatch and sending of webhooks' },
       start: { file: 'test/bench/start.ts', build: true, about: 'time until ready, and memory, for each way to start' },
       staff: { file: 'test/bench/staff.ts', about: "queries of the staff's dashboards at many orders" },
       'seed-orders': { file: 'test/bench/seed-orders.ts', about: 'fills a database with orders to measure on' },

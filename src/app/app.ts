@@ -19,9 +19,11 @@ import { openNetworks, unsafeSettings } from './open-networks.ts';
 import { openOrders } from './open-orders.ts';
 import { openPrices } from './open-prices.ts';
 import { openRest } from './open-rest.ts';
+import { openSandbox } from './open-sandbox.ts';
 import type { Settlement, SettlementParts } from './open-settlement.ts';
 import { offerStaffApi, openStaff } from './open-staff.ts';
 import { openTracing } from './open-tracing.ts';
+import { openWebhookSending, openWebhooks, type WebhookSending } from './open-webhooks.ts';
 import { endPart, logParts } from './start-parts.ts';
 
 /** A running gateway. */
@@ -36,6 +38,8 @@ export interface App {
   readonly prices: PriceBook;
   /** Null in an api process. */
   readonly settlement: Settlement | null;
+  /** Null in an api process. */
+  readonly webhooks: WebhookSending | null;
   readonly networks: LiveNetworks;
   /** Makes changes of the catalogue visible at once instead of within seconds. */
   readonly catalogue: CurrencyCatalogue;
@@ -86,10 +90,12 @@ async function openParts(foundation: Foundation): Promise<App> {
   const { prices, overrides } = await openPrices(foundation, { orm, catalogue });
   endPart('prices');
   const offered = await openOrders(foundation, { orm, catalogue, prices, networks, hasher });
-  const { rates, quotes, unpaid, orders, addressChecks, partnerOrders } = offered;
+  const { rates, quotes, unpaid, orders, addressChecks, partnerOrders, changes, choices, events } = offered;
   const signer = signing?.signer ?? null;
   const settlement = await openWorker(foundation, { orders, unpaid, catalogue, prices, networks, signer });
   endPart('settlement');
+  const webhooks = await openWebhookSending(foundation, hasher);
+  endPart('webhooks');
   const authenticator = openAuthenticator(foundation, { orm, hasher });
   const limiter = await openLimits(foundation);
   const staff = openStaff(foundation, { orm, hasher });
@@ -105,7 +111,7 @@ async function openParts(foundation: Foundation): Promise<App> {
     authenticator: staff.authenticator,
     actions: settlement?.staffActions ?? null,
   });
-  const internal = await openInternal(foundation, { orm, prices, limiter, staff, staffApi });
+  const internal = await openInternal(foundation, { orm, prices, limiter, networks, staff, staffApi });
   const assets = new Assets(networks);
   const rest = await openRest(foundation, {
     limiter,
@@ -116,7 +122,13 @@ async function openParts(foundation: Foundation): Promise<App> {
     quotes,
     orders,
     partnerOrders,
+    changes,
+    choices,
     addressChecks,
+    orm,
+    events,
+    webhooks: openWebhooks(foundation, { orm, hasher }),
+    sandbox: await openSandbox(foundation, { orm, catalogue, networks }),
   });
   endPart('REST API and listeners');
   const demo = await createDemoAccess(foundation, { orm, networks, hasher });
@@ -131,6 +143,7 @@ async function openParts(foundation: Foundation): Promise<App> {
     orders,
     prices,
     settlement,
+    webhooks,
     networks,
     catalogue,
     stop: drain(foundation, internal, rest),

@@ -1,10 +1,12 @@
 import { join } from 'node:path';
 import type { MikroORM } from '@mikro-orm/postgresql';
+import { gatewayTerms } from '../config/fixed-rates.ts';
 import { createSecretFile, readSecretFile } from '../config/secret-file.ts';
 import type { Config, Pepper } from '../config/settings.ts';
 import { Currency } from '../currencies/currency.entity.ts';
 import { CurrencyService } from '../currencies/currency-service.ts';
 import { advisoryLocks, durabilityProblems, migrate, schemaState, withAdvisoryLock } from '../db/database.ts';
+import { usualScopes } from '../partners/key-scope.ts';
 import { Partner } from '../partners/partner.entity.ts';
 import { PartnerService } from '../partners/partner-service.ts';
 import { KeyHasher } from '../partners/secret-key.ts';
@@ -108,12 +110,15 @@ async function refuseOrphanedKeys(orm: MikroORM, hasher: KeyHasher): Promise<voi
   const used = await orm.em.fork().execute<{ version: number; keys: number }[]>(
     `select pepper_version as version, count(*)::int as keys
        from (select pepper_version from api_key where revoked_at is null and (expires_at is null or expires_at > now())
-             union all select pepper_version from staff_member where revoked_at is null and token_id is not null) as live
+             union all select pepper_version from staff_member where revoked_at is null and token_id is not null
+             union all select secret_version from webhook_endpoint where status <> 'deleted') as live
       group by pepper_version order by pepper_version`,
   );
   const orphaned = used.filter(({ version }) => !hasher.fingerprints().has(version));
   if (orphaned.length > 0) {
-    const shown = orphaned.map(({ version, keys }) => `version ${version} (${keys} live keys and tokens)`).join(', ');
+    const shown = orphaned
+      .map(({ version, keys }) => `version ${version} (${keys} live keys, tokens and webhook secrets)`)
+      .join(', ');
     throw new StartError(`KEY_PEPPER lacks ${shown}; keep old peppers behind the new one, as 2:new,1:old`);
   }
 }
@@ -134,7 +139,7 @@ async function filePepper(config: Config, needed: boolean): Promise<Pepper> {
  * step of a start, so that what can be shown only once is shown.
  */
 export async function createDemoAccess(
-  { databaseUrl, clock, servesPartners }: Foundation,
+  { config, databaseUrl, clock, servesPartners }: Foundation,
   { orm, networks, hasher }: SigningParts & { readonly hasher: KeyHasher },
 ): Promise<DemoAccess | null> {
   if (!servesPartners) return null;
@@ -143,7 +148,7 @@ export async function createDemoAccess(
     const isFirst = (await em.count(Partner)) + (await em.count(StaffMember)) === 0;
     if (!isFirst) return null;
     return createDemo(
-      new PartnerService(orm, hasher, clock, networks.areOfValue),
+      new PartnerService(orm, hasher, clock, networks.areOfValue, gatewayTerms(config)),
       new StaffService(orm, hasher, clock),
     );
   });
@@ -151,7 +156,7 @@ export async function createDemoAccess(
 
 async function createDemo(partners: PartnerService, staff: StaffService): Promise<DemoAccess> {
   const partner = await partners.create('Demo partner');
-  const { key } = await partners.issueKey(partner.id, { label: 'demo' });
+  const { key } = await partners.issueKey(partner.id, { label: 'demo', scopes: [...usualScopes, 'sandbox'] });
   const staffEmail = 'admin@example.com';
   const { token } = await staff.create(staffEmail, 'admin');
   return { partnerKey: key, staffEmail, staffToken: token };

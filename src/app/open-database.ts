@@ -24,6 +24,7 @@ const pools = {
     prefersIndexes: true,
   }),
   settlement: (config: Config): Bounds => ({ poolSize: config.WORKER_POOL_SIZE }),
+  webhooks: (config: Config): Bounds => ({ poolSize: config.WEBHOOK_POOL_SIZE }),
   staff: (config: Config): Bounds => ({ poolSize: config.STAFF_POOL_SIZE, statementTimeoutMs: staffStatementMs }),
 };
 

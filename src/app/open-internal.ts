@@ -12,6 +12,7 @@ export interface InternalParts {
   readonly orm: MikroORM;
   readonly prices: PriceBook;
   readonly limiter: Limiter;
+  readonly networks: { readonly areOfValue: boolean };
   readonly staff: Staff;
   /** Null for a worker, which serves no staff. */
   readonly staffApi: StaffApi | null;
@@ -32,7 +33,7 @@ const inFlightMs = 1_000;
 /** Opens the internal listener: health checks, metrics, and the pages and API for staff. */
 export async function openInternal(
   { config, clock, log, metrics, group, closing }: Foundation,
-  { orm, prices, limiter, staff, staffApi }: InternalParts,
+  { orm, prices, limiter, networks, staff, staffApi }: InternalParts,
 ): Promise<Internal> {
   let isDraining = false;
   const handler = createInternalListener({
@@ -45,6 +46,7 @@ export async function openInternal(
     payoutRules: payoutRules(config),
     gather: group ? () => group.gather() : null,
     isDraining: () => isDraining,
+    areOfValue: networks.areOfValue,
     staff: staffApi && { limiter, ...staff, graphql: staffApi.handler },
   });
   const listener = await listen(handler, {

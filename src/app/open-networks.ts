@@ -61,6 +61,7 @@ export type TiedSettings = Pick<
   | 'PRICE_MIN_SOURCES'
   | 'VENUE'
   | 'REQUIRE_DURABLE_COMMITS'
+  | 'WEBHOOK_ALLOW_LOOPBACK'
   | keyof typeof largestOfValue
 >;
 
@@ -88,6 +89,9 @@ export function unsafeSettings(settings: TiedSettings, networks: LiveNetworks): 
     faults.push(
       `SIGNER_SOCKET is not set, and live networks (${live}) need a signer process (npm run signer); a good value: /run/gateway/signer.sock`,
     );
+  }
+  if (live !== '' && settings.WEBHOOK_ALLOW_LOOPBACK) {
+    faults.push(`WEBHOOK_ALLOW_LOOPBACK=true is for tests without live networks (${live}); a good value: false`);
   }
   if (!networks.areOfValue) return faults;
   const why = `and the networks are of value (${live})`;

@@ -3,10 +3,15 @@ import { DepositAddresses } from '../chains/addresses/deposit-addresses.ts';
 import { pointAddition } from '../chains/addresses/point-addition.ts';
 import type { LiveNetworks } from '../chains/networks/live-networks.ts';
 import { fixedRateTimes } from '../config/fixed-rates.ts';
+import { Assets } from '../currencies/assets.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
 import type { Log } from '../log.ts';
+import { ActionOffers } from '../orders/action-offers.ts';
 import { AddressChecks } from '../orders/address-checks.ts';
+import { LockedChanges } from '../orders/locked-changes.ts';
 import { OpenOrders } from '../orders/open-orders.ts';
+import { OrderChanges } from '../orders/order-changes.ts';
+import { OrderChoices } from '../orders/order-choices.ts';
 import { OrderService } from '../orders/order-service.ts';
 import type { KeyHasher } from '../partners/secret-key.ts';
 import { BindingQuotes } from '../rates/binding-quotes.ts';
@@ -14,6 +19,7 @@ import type { PriceBook } from '../rates/price-book.ts';
 import { QuoteTokens } from '../rates/quote-token.ts';
 import { RateService } from '../rates/rate-service.ts';
 import { cursorPurpose, ListCursors } from '../reports/list-cursor.ts';
+import { PartnerEvents } from '../reports/partner-events.ts';
 import { PartnerOrders } from '../reports/partner-orders.ts';
 import type { ProcessMetrics } from '../telemetry/process-metrics.ts';
 import type { Foundation } from './foundation.ts';
@@ -34,13 +40,17 @@ export interface Orders {
   readonly addressChecks: AddressChecks;
   readonly unpaid: OpenOrders;
   readonly partnerOrders: PartnerOrders;
+  readonly changes: OrderChanges;
+  readonly choices: OrderChoices;
+  readonly events: PartnerEvents;
 }
 
 /** Opens the services for partners: rates, limits of unpaid orders, orders. */
 export async function openOrders(foundation: Foundation, parts: OrderParts): Promise<Orders> {
   const { config, clock, log, metrics } = foundation;
   const { orm, catalogue, prices, hasher } = parts;
-  const rates = new RateService(catalogue, prices, { float: config.FEE_RATE_FLOAT, fixed: config.FEE_RATE_FIXED });
+  const pricing = { float: config.FEE_RATE_FLOAT, fixed: config.FEE_RATE_FIXED };
+  const rates = new RateService(catalogue, prices, pricing, new Assets(parts.networks));
   const quotes = openQuotes(foundation, parts, rates);
   const addresses = new DepositAddresses(orm);
   await addresses.load();
@@ -58,6 +68,7 @@ export async function openOrders(foundation: Foundation, parts: OrderParts): Pro
       floatUsd: config.MAX_FLOAT_EXPOSURE_USD,
       floatAllUsd: config.MAX_FLOAT_ALL_USD,
     },
+    maxDrift: config.FIXED_MAX_DRIFT,
     processes: config.NODE_COUNT * config.API_PROCESSES,
   });
   const orders = new OrderService({
@@ -69,19 +80,22 @@ export async function openOrders(foundation: Foundation, parts: OrderParts): Pro
     quotes,
     depositWindowSec: config.DEPOSIT_WINDOW_SEC,
     shortIdPrefix: config.SHORT_ID_PREFIX,
-    onQuoteUsed: (partnerId, adverseBps) => {
+    onQuoteUsed: (partnerId, adverse) => {
+      const adverseBps = Number.parseInt(adverse.times('10000').toFixed(0), 10);
       metrics.observeQuote(adverseBps);
       log.info({ event: 'quote_used', partner_id: partnerId, adverse_bps: adverseBps }, 'a quote became an order');
     },
     onBatch: (statement, items, waitedMs) => metrics.observeBatch(statement, items, waitedMs),
   });
-  const partnerOrders = new PartnerOrders({
-    orm,
-    cursors: new ListCursors(hasher.derivedKeys(cursorPurpose)),
-    depositGraceSec: config.DEPOSIT_GRACE_SEC,
-  });
+  const offers = new ActionOffers({ clock, catalogue, prices, ...fixedRateTimes(config) });
+  const cursors = new ListCursors(hasher.derivedKeys(cursorPurpose));
+  const partnerOrders = new PartnerOrders({ orm, offers, cursors, depositGraceSec: config.DEPOSIT_GRACE_SEC });
+  const events = new PartnerEvents(orm, cursors);
   const addressChecks = new AddressChecks(orm, catalogue);
-  return { rates, quotes, orders, addressChecks, unpaid, partnerOrders };
+  const locked = new LockedChanges(orm, clock);
+  const changes = new OrderChanges({ changes: locked, catalogue, openOrders: unpaid });
+  const choices = new OrderChoices({ changes: locked, offers });
+  return { rates, quotes, orders, addressChecks, unpaid, partnerOrders, changes, choices, events };
 }
 
 /** Opens the binding quotes. Their keys come from the peppers, so that all processes share them. */

@@ -1,3 +1,8 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
+import { FeedWatch } from '../reports/feed-watch.ts';
+import { OrderFeed } from '../reports/order-feed.ts';
+import { usualStreamTimes } from '../rest/event-stream.ts';
+import { EventWaits } from '../rest/event-waits.ts';
 import { createRestListener, type RestDependencies } from '../rest/server.ts';
 import type { Foundation } from './foundation.ts';
 import { type Listener, listen, reportsTo } from './listener.ts';
@@ -5,19 +10,34 @@ import { type Listener, listen, reportsTo } from './listener.ts';
 /** Requests under way on the public listener are cut after this time. */
 const inFlightMs = 15_000;
 
+type OwnParts = 'config' | 'log' | 'metrics' | 'feedWatch' | 'eventWaits' | 'streamTimes';
+
 /** Opens the public listener. Null for a worker, which has none. */
 export async function openRest(
-  { config, servesPartners, log, metrics, closing }: Foundation,
-  parts: Omit<RestDependencies, 'config' | 'log' | 'metrics'>,
+  { config, servesPartners, log, metrics, outside, closing }: Foundation,
+  { orm, ...parts }: Omit<RestDependencies, OwnParts> & { readonly orm: MikroORM },
 ): Promise<Listener | null> {
   if (!servesPartners) return null;
   const { HOST: host, PORT: port, TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile } = config;
-  const rest = await listen(await createRestListener({ config, log, metrics, ...parts }), {
+  const feedWatch = new FeedWatch(new OrderFeed(orm), log);
+  closing.add(() => feedWatch.stop());
+  const eventWaits = new EventWaits(outside.mostWaits);
+  metrics.watchWaits(() => eventWaits.count);
+  const streamTimes = { ...usualStreamTimes, ...outside.streamTimes };
+  const handler = await createRestListener({ config, log, metrics, feedWatch, eventWaits, streamTimes, ...parts });
+  const rest = await listen(handler, {
     host,
     port,
     tls: certFile !== null && keyFile !== null ? { certFile, keyFile } : null,
     ...reportsTo(log, metrics),
   });
   closing.add(() => rest.close(inFlightMs));
-  return rest;
+  return {
+    url: rest.url,
+    beginDrain: () => {
+      rest.beginDrain();
+      eventWaits.beginDrain();
+    },
+    close: (timeoutMs) => rest.close(timeoutMs),
+  };
 }

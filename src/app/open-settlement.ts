@@ -16,6 +16,7 @@ import { ChainScanner } from '../settlement/deposits/chain-scanner.ts';
 import { InternalTransfers } from '../settlement/deposits/internal-transfers.ts';
 import { OrderExpiry } from '../settlement/order-expiry.ts';
 import { OrderSettler } from '../settlement/order-settler.ts';
+import { bookLateMarkups } from '../settlement/payments/late-markups.ts';
 import { type PayoutHolds, reconcileFindings } from '../settlement/payments/payout-holds.ts';
 import { PayoutWatch } from '../settlement/payments/payout-watch.ts';
 import { Sweeper } from '../settlement/payments/sweeper.ts';
@@ -127,8 +128,11 @@ export async function openSettlement(foundation: Foundation, parts: SettlementPa
 }
 
 /** Opens the venue. It closes after all parts that trade there. */
-async function openOwnVenue({ config, clock, log, outside, closing }: Foundation, { orm, prices }: SettlementSetup) {
-  const opened = openVenue({ config, clock, log, orm, prices });
+async function openOwnVenue(
+  { config, clock, log, outside, closing }: Foundation,
+  { orm, prices, networks }: SettlementSetup,
+) {
+  const opened = openVenue({ config, clock, log, orm, prices, isSandbox: networks.live.size === 0 });
   const venue = traced(outside.venue?.(opened) ?? opened, 'venue');
   await refuseOtherVenue(orm, venue);
   closing.add(() => venue.close?.());
@@ -153,6 +157,10 @@ function openReconciliations(
     log,
     adapters,
     everySec,
+    onCompare: async (patient) => {
+      const count = await bookLateMarkups(patient);
+      if (count > 0) log.warn({ event: 'markups_booked_late', count }, 'markups of completed orders were not booked');
+    },
     onCompared: holdDifferences(holds),
   });
 }

@@ -1,4 +1,5 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
+import { gatewayTerms } from '../config/fixed-rates.ts';
 import { payoutRules } from '../config/payout-rules.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
 import { CurrencyService, type PaymentLimits } from '../currencies/currency-service.ts';
@@ -15,6 +16,7 @@ import { createStaffApi, type StaffApi } from '../graphql/server/staff-api.ts';
 import { StaffResolver } from '../graphql/staff.ts';
 import { StatsResolver } from '../graphql/stats.ts';
 import { SystemResolver } from '../graphql/system.ts';
+import { WebhookResolver } from '../graphql/webhooks.ts';
 import { isSameOrigin, staffCaller } from '../internal/staff-caller.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import { PartnerService } from '../partners/partner-service.ts';
@@ -30,6 +32,7 @@ import type { StaffAuthenticator } from '../staff/staff-authenticator.ts';
 import { StaffChanges } from '../staff/staff-changes.ts';
 import { StaffService } from '../staff/staff-service.ts';
 import type { Foundation } from './foundation.ts';
+import { openWebhooks } from './open-webhooks.ts';
 import { staffActionsWithoutWorker } from './settlement-tools.ts';
 
 export interface StaffApiParts {
@@ -56,7 +59,8 @@ export async function openStaffApi({ config, clock, log }: Foundation, parts: St
   const audit = new AuditLog(orm, clock);
   const members = new StaffService(orm, hasher, clock, config.OIDC_ISSUER !== null);
   const stats = new OrderStats(orm);
-  const partners = new PartnerService(orm, hasher, clock, networks.areOfValue);
+  const webhooks = openWebhooks({ config, clock }, { orm, hasher });
+  const partners = new PartnerService(orm, hasher, clock, networks.areOfValue, gatewayTerms(config));
   const schema = await buildStaffSchema([
     new OrderResolver(clock, audit, actions),
     new ActionResolver(audit, actions),
@@ -68,6 +72,7 @@ export async function openStaffApi({ config, clock, log }: Foundation, parts: St
     new AttentionResolver(clock),
     new SystemResolver(prices, clock),
     new StaffResolver(audit, members, new StaffChanges(members, clock)),
+    new WebhookResolver(audit, webhooks.endpoints, webhooks.deliveries),
   ]);
   return createStaffApi(
     {

@@ -16,13 +16,15 @@ export interface VenueSetup {
   readonly log: Log;
   readonly orm: MikroORM;
   readonly prices: PriceBook;
+  /** Whether every network is of the sandbox. */
+  readonly isSandbox: boolean;
 }
 
 /** Opens the liquidity venue of the settings. Nothing starts before the first trade. */
-export function openVenue({ config, clock, log, orm, prices }: VenueSetup): LiquidityVenue {
+export function openVenue({ config, clock, log, orm, prices, isSandbox }: VenueSetup): LiquidityVenue {
   const { VENUE: address, VENUE_KEY: key, VENUE_SECRET: secret, VENUE_CASH: cash } = config;
   if (address === null || address === 'inventory' || key === null || secret === null)
-    return new InventoryVenue({ orm, clock, prices });
+    return new InventoryVenue({ orm, clock, prices, isSandbox });
   const process = new ExchangeProcess({ exchanges: [{ ...address, key, secret }], log });
   return new ExchangeVenue({ orm, clock, log, account: new TradingAccount(address.name, process), process, cash });
 }

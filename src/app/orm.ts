@@ -8,12 +8,14 @@ import { boundFarewell, socketOf } from '../db/connection-end.ts';
 import { traceQueries } from '../db/traced-queries.ts';
 import { IdempotencyKey } from '../orders/idempotency-key.entity.ts';
 import { Order } from '../orders/order.entity.ts';
+import { OrderAction } from '../orders/order-action.entity.ts';
 import { OrderEvent } from '../orders/order-event.entity.ts';
 import { OrderNote } from '../orders/order-note.entity.ts';
 import { ApiKey } from '../partners/api-key.entity.ts';
 import { Partner } from '../partners/partner.entity.ts';
 import { PriceOverride } from '../rates/price-override.entity.ts';
 import { Deposit } from '../settlement/deposits/deposit.entity.ts';
+import { LateRefund } from '../settlement/payments/late-refund.entity.ts';
 import { Payment } from '../settlement/payments/payment.entity.ts';
 import { PaymentAttempt } from '../settlement/payments/payment-attempt.entity.ts';
 import { StaffAction } from '../settlement/staff-action.entity.ts';
@@ -22,6 +24,7 @@ import { AuditEntry } from '../staff/audit/audit-entry.entity.ts';
 import { StaffChange } from '../staff/staff-change.entity.ts';
 import { StaffMember } from '../staff/staff-member.entity.ts';
 import { StaffSession } from '../staff/staff-session.entity.ts';
+import { WebhookEndpoint } from '../webhooks/webhook-endpoint.entity.ts';
 
 /** All entities of the product. A new one is added here. */
 export const entities = [
@@ -35,15 +38,18 @@ export const entities = [
   DepositAddress,
   Order,
   OrderEvent,
+  OrderAction,
   IdempotencyKey,
   Deposit,
   Trade,
   Payment,
   PaymentAttempt,
+  LateRefund,
   StaffAction,
   AuditEntry,
   OrderNote,
   PriceOverride,
+  WebhookEndpoint,
 ];
 
 /**

@@ -3,8 +3,11 @@ import type { ChainAdapter } from '../chains/chain-adapter.ts';
 import type { Signer } from '../chains/signer.ts';
 import type { Clock } from '../clock.ts';
 import type { PriceSource } from '../rates/price-source.ts';
+import type { StreamTimes } from '../rest/event-stream.ts';
 import type { OnCrashPoint } from '../settlement/crash-point.ts';
 import type { LiquidityVenue } from '../settlement/venues/liquidity-venue.ts';
+import type { OnWebhookCrashPoint } from '../webhooks/crash-points.ts';
+import type { EgressOptions } from '../webhooks/egress.ts';
 
 /** Parts of the outside world that tests may replace. Tests never replace our own classes. */
 export interface OutsideWorld {
@@ -21,9 +24,17 @@ export interface OutsideWorld {
   readonly venue?: (venue: LiquidityVenue) => LiquidityVenue;
   readonly signer?: (signer: Signer) => Signer;
   readonly onCrashPoint?: OnCrashPoint;
+  /** Shorter times of streams of events. */
+  readonly streamTimes?: Partial<StreamTimes>;
+  /** The names, the certificates and the patience of the world that webhooks go to. */
+  readonly receivers?: Partial<Pick<EgressOptions, 'resolve' | 'ca' | 'connectMs' | 'totalMs'>>;
+  readonly onWebhookCrashPoint?: OnWebhookCrashPoint;
+  /** Most readers that wait for events in the process. */
+  readonly mostWaits?: number;
   /**
    * False starts no background work. Then the caller runs settlement (`settlement.worker.tick`),
-   * sandbox blocks (by command) and the sums of the statistics (`OrderStats.rollUp`).
+   * sandbox blocks (by command) and the sums of the statistics (`OrderStats.rollUp`), and webhooks
+   * (`webhooks.dispatcher`, `webhooks.sender`).
    */
   readonly background?: boolean;
 }

@@ -34,6 +34,8 @@ export function settlementTools(
       exchangeDeadlineSec: config.EXCHANGE_DEADLINE_SEC,
       paymentUnknownSec: config.PAYMENT_UNKNOWN_SEC,
       depositGraceSec: config.DEPOSIT_GRACE_SEC,
+      actionDeadlineSec: config.ACTION_DEADLINE_SEC,
+      lateRefundLimitUsd: config.LATE_REFUND_LIMIT_USD,
     },
   };
 }

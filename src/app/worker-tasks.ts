@@ -4,6 +4,7 @@ import type { Reconciliations } from '../ledger/reconciliations.ts';
 import { FixedResults } from '../orders/fixed-results.ts';
 import type { OpenOrders } from '../orders/open-orders.ts';
 import type { OrderService } from '../orders/order-service.ts';
+import { QuoteResults } from '../orders/quote-results.ts';
 import { fillEventPartners } from '../reports/event-partners.ts';
 import { OrderStats } from '../reports/order-stats.ts';
 import type { PayoutWatch } from '../settlement/payments/payout-watch.ts';
@@ -35,7 +36,7 @@ export function startWorkerTasks(
   foundation: Foundation,
   { orm, orders, unpaid, payoutWatch, reconciliations }: WorkerTaskParts,
 ): void {
-  const { config, clock, outside } = foundation;
+  const { config, clock, log, outside } = foundation;
   const run = (everyMs: number, event: string, task: () => Promise<unknown>): void =>
     inBackground(foundation, everyMs, event, task);
   run(forgetOldMs, 'forget_answers_failed', () => orders.forgetOldAnswers());
@@ -48,6 +49,16 @@ export function startWorkerTasks(
   run(rollUpMs, 'roll_up_failed', () => stats.rollUp());
   const results = new FixedResults(orm, clock);
   run(fixedResultsMs, 'fixed_results_failed', () => results.rollUp());
+  const quoteResults = new QuoteResults({
+    orm,
+    clock,
+    feeRateFixed: config.FEE_RATE_FIXED,
+    onChange: ({ partnerId, adverseBps, isCut }) => {
+      const members = { partner_id: partnerId, code: isCut ? 'cut' : 'restored', adverse_bps: Number(adverseBps) };
+      log.warn({ event: 'quote_hold_changed', ...members }, 'the hold of the quotes of a partner has changed');
+    },
+  });
+  run(fixedResultsMs, 'quote_results_failed', () => quoteResults.rollUp());
   run(payoutWatchMs, 'payout_watch_failed', () => payoutWatch.runIfDue());
   const lookMs = Math.min(reconcileLookMs, config.RECONCILE_EVERY_SEC * 1000);
   if (reconciliations) run(lookMs, 'reconcile_failed', () => reconciliations.runIfDue());

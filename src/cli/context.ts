@@ -8,6 +8,7 @@ import { createOrm } from '../app/orm.ts';
 import { StartError } from '../app/start-error.ts';
 import type { LiveNetworks } from '../chains/networks/live-networks.ts';
 import { systemClock } from '../clock.ts';
+import { gatewayTerms } from '../config/fixed-rates.ts';
 import { loadConfig } from '../config/load-config.ts';
 import type { Config } from '../config/settings.ts';
 import { CurrencyService } from '../currencies/currency-service.ts';
@@ -67,7 +68,7 @@ export async function withServices<T>(command: (context: CommandContext) => Prom
     const hasher = await openHasher(config, orm);
     return command({
       ...context,
-      partners: new PartnerService(orm, hasher, systemClock, context.networks.areOfValue),
+      partners: new PartnerService(orm, hasher, systemClock, context.networks.areOfValue, gatewayTerms(config)),
       staff: new StaffService(orm, hasher, systemClock),
       currencies: new CurrencyService(orm, systemClock, context.networks),
     });

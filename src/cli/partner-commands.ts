@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { keyScopes } from '../partners/key-scope.ts';
+import { keyScopes, usualScopes } from '../partners/key-scope.ts';
 import { changing, flag, instant, list, rateOrDefault, verb, wholeNumber, wholeNumberOrDefault } from './arguments.ts';
 import { withChange, withServices } from './context.ts';
 import { keyFields, partnerFields, print } from './output.ts';
@@ -55,6 +55,12 @@ function accountCommands(partner: Command): void {
       wholeNumberOrDefault,
     )
     .option('--keep-fixed-caps <flag>', 'true keeps the fixed caps when fixed orders cost more than they bring', flag)
+    .option('--max-markup <n>', "largest markup in basis points, 0 to 500, or 'default'", wholeNumberOrDefault)
+    .option(
+      '--quote-hold <n>',
+      "seconds for which binding quotes hold, 15 to 300, or 'default'; more than the gateway's needs a fixed fee above the gateway's",
+      wholeNumberOrDefault,
+    )
     .option('--require-signature <flag>', 'true refuses order requests without X-Signature', flag)
     .option('--public-status <flag>', 'true lets everyone who knows the UUID of an order read its status', flag)
     .action(async (options) => {
@@ -71,6 +77,8 @@ function accountCommands(partner: Command): void {
         ...(options.maxFixedDayUsd === undefined ? {} : { maxFixedDayUsd: options.maxFixedDayUsd }),
         ...(options.maxFloatUsd === undefined ? {} : { maxFloatExposureUsd: options.maxFloatUsd }),
         ...(options.keepFixedCaps === undefined ? {} : { keepsFixedCaps: options.keepFixedCaps }),
+        ...(options.maxMarkup === undefined ? {} : { maxMarkupBps: options.maxMarkup }),
+        ...(options.quoteHold === undefined ? {} : { quoteHoldSec: options.quoteHold }),
         ...(options.requireSignature === undefined ? {} : { requireSignature: options.requireSignature }),
         ...(options.publicStatus === undefined ? {} : { publicStatus: options.publicStatus }),
       };
@@ -88,15 +96,21 @@ function keyCommands(partner: Command): void {
   changing(partner, 'key', 'make a key; it is shown in full only once')
     .requiredOption('--partner <id>', 'id of the partner')
     .option('--label <text>', 'what the key is for', '')
-    .option('--scopes <list>', `comma-separated, of ${keyScopes.join(', ')}; all by default`, list)
+    .option(
+      '--scopes <list>',
+      `comma-separated, of ${keyScopes.join(', ')}; by default ${usualScopes.join(', ')}`,
+      list,
+    )
     .option('--cidrs <list>', 'comma-separated networks that may use the key; all by default', list)
     .option('--expires <time>', 'end of the key, like 2027-01-31T00:00:00Z', instant)
-    .action(async ({ partner: id, label, scopes, cidrs, expires, json, reason }) => {
+    .option('--markup-bps <n>', 'markup of quotes and creates that name none, in basis points', wholeNumber)
+    .action(async ({ partner: id, label, scopes, cidrs, expires, markupBps, json, reason }) => {
       const options = {
         label,
         ...(scopes === undefined ? {} : { scopes }),
         ...(cidrs === undefined ? {} : { allowedCidrs: cidrs }),
         ...(expires === undefined ? {} : { expiresAt: expires }),
+        ...(markupBps === undefined ? {} : { defaultMarkupBps: markupBps }),
       };
       const issued = await withChange({ command: 'partner key', reason }, async ({ partners }, em) => {
         const result = await partners.issueKey(id, options, em);
@@ -119,6 +133,25 @@ function keyCommands(partner: Command): void {
         return { result, target: `key:${key}`, after: { successor: result.keyId, hours } };
       });
       print({ key_id: issued.keyId, key: issued.key }, json);
+    });
+  changing(partner, 'key-set', 'change a live key; options that are not given stay as they are')
+    .requiredOption('--key <key_id>', 'id of the key')
+    .option('--label <text>', 'what the key is for')
+    .option(
+      '--markup-bps <n>',
+      "markup of quotes and creates that name none, in basis points, or 'default' for none",
+      wholeNumberOrDefault,
+    )
+    .action(async ({ key, label, markupBps, json, reason }) => {
+      const options = {
+        ...(label === undefined ? {} : { label }),
+        ...(markupBps === undefined ? {} : { defaultMarkupBps: markupBps }),
+      };
+      const changed = await withChange({ command: 'partner key-set', reason }, async ({ partners }, em) => {
+        const result = keyFields(await partners.changeKey(key, options, em));
+        return { result, target: `key:${key}`, after: result };
+      });
+      print(changed, json);
     });
   changing(partner, 'revoke', 'revoke a key at once')
     .requiredOption('--key <key_id>', 'id of the key')

@@ -15,6 +15,7 @@ export function unsafeCombinations(config: Config): string[] {
     ...priceSourceFaults(config),
     ...venueFaults(config),
     ...priceAgeFaults(config),
+    ...webhookFaults(config),
   ];
 }
 
@@ -116,5 +117,11 @@ function venueFaults({ ROLE, PRICE_SOURCES, VENUE, VENUE_KEY, VENUE_SECRET, VENU
 function priceAgeFaults({ PRICE_MAX_AGE_SEC, PRICE_REFRESH_SEC }: Config): string[] {
   return PRICE_MAX_AGE_SEC < PRICE_REFRESH_SEC
     ? ['PRICE_MAX_AGE_SEC is below PRICE_REFRESH_SEC, so every price would be too old: set it to 60']
+    : [];
+}
+
+function webhookFaults({ WEBHOOK_ALLOW_LOOPBACK, HOST }: Config): string[] {
+  return WEBHOOK_ALLOW_LOOPBACK && !isLoopback(HOST)
+    ? [`WEBHOOK_ALLOW_LOOPBACK=true lets partners of HOST=${HOST} reach services of this machine: set it to false`]
     : [];
 }

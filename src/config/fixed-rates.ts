@@ -3,6 +3,19 @@ import type { Config } from './settings.ts';
 /** Longest hold of a binding quote in seconds. A longer setting is cut to it. */
 const longestHoldSec = 300;
 
+/** What a partner without terms of its own gets. */
+export function gatewayTerms(config: Config): {
+  readonly feeRateFixed: string;
+  readonly quoteHoldSec: number;
+  readonly maxMarkupBps: number;
+} {
+  return {
+    feeRateFixed: config.FEE_RATE_FIXED,
+    quoteHoldSec: fixedRateTimes(config).holdSec,
+    maxMarkupBps: config.MAX_MARKUP_BPS,
+  };
+}
+
 /** How long fixed rates stand still, and how long a binding quote holds, in seconds. */
 export function fixedRateTimes({
   FIXED_RATE_WINDOW_SEC,

@@ -37,6 +37,9 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
   if (environment === process.env) forgetSecrets();
   const config = Object.freeze(Object.fromEntries(entries)) as unknown as Config;
   if (problems.length === 0) problems.push(...unsafeCombinations(config));
+  if (config.WEBHOOK_ALLOW_LOOPBACK && environment.NODE_ENV === 'production') {
+    problems.push('WEBHOOK_ALLOW_LOOPBACK=true is for tests, and NODE_ENV=production says that this is none: unset it');
+  }
   if (problems.length > 0) throw new ConfigError(problems);
   return config;
 }

@@ -136,6 +136,20 @@ export const cidrList = (text: string): readonly string[] =>
     return cidr;
   });
 
+/** TCP ports, separated by commas. */
+export const portList = (text: string): readonly number[] =>
+  text.split(',').map((part) => {
+    const port = part.trim();
+    if (!/^[1-9]\d{0,4}$/.test(port) || Number.parseInt(port, 10) > 65_535) {
+      throw new BadSetting(`holds '${port.slice(0, 20)}', which is not a port`);
+    }
+    return Number.parseInt(port, 10);
+  });
+
+/** Host names in small letters, separated by commas. */
+export const hostList = (text: string): readonly string[] =>
+  text.split(',').map((part) => host(part.trim()).toLowerCase());
+
 /** Countries by their ISO 3166-1 codes of two letters. */
 export const countryList = (text: string): readonly string[] =>
   text.split(',').map((part) => {

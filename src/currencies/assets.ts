@@ -28,9 +28,19 @@ export interface Asset {
 /** Names the assets of the catalogue, as they are on the chains of this installation. */
 export class Assets {
   readonly #networks: LiveNetworks;
+  /** The names of the rows that were last asked for. */
+  #named: { readonly rows: readonly Currency[]; readonly byName: ReadonlyMap<string, Currency> } | undefined;
 
   constructor(networks: LiveNetworks) {
     this.#networks = networks;
+  }
+
+  /** Finds the currency of a CAIP-19 name among rows, active or not. Null without one. */
+  find(name: string, rows: readonly Currency[]): Currency | null {
+    if (this.#named?.rows !== rows) {
+      this.#named = { rows, byName: new Map(rows.map((row) => [comparable(this.of(row).id), row])) };
+    }
+    return this.#named.byName.get(comparable(name)) ?? null;
   }
 
   /** @throws Error for a currency on a network that the product does not know. */
@@ -47,4 +57,9 @@ export class Assets {
       tag: memo && { name: memo.name, format: memo.looks, isUsual: memo.exchangesNeedIt },
     };
   }
+}
+
+/** Contracts of EVM tokens are numbers, whose digits have no case. */
+function comparable(name: string): string {
+  return name.includes('/erc20:') ? name.toLowerCase() : name;
 }

@@ -20,6 +20,11 @@ export const migrationNames = [
   '0026-secret-tags',
   '0030-partner-feed',
   '0031-order-terms',
+  '0032-order-changes',
+  '0033-order-actions',
+  '0034-markup',
+  '0036-webhooks',
+  '0037-sandbox-outcomes',
 ] as const;
 
 export type MigrationName = (typeof migrationNames)[number];

@@ -21,6 +21,11 @@ import { Migration0025PayoutShares } from './migrations/0025-payout-shares.ts';
 import { Migration0026SecretTags } from './migrations/0026-secret-tags.ts';
 import { Migration0030PartnerFeed } from './migrations/0030-partner-feed.ts';
 import { Migration0031OrderTerms } from './migrations/0031-order-terms.ts';
+import { Migration0032OrderChanges } from './migrations/0032-order-changes.ts';
+import { Migration0033OrderActions } from './migrations/0033-order-actions.ts';
+import { Migration0034Markup } from './migrations/0034-markup.ts';
+import { Migration0036Webhooks } from './migrations/0036-webhooks.ts';
+import { Migration0037SandboxOutcomes } from './migrations/0037-sandbox-outcomes.ts';
 
 const classes: Readonly<Record<MigrationName, Constructor<Migration>>> = {
   '0001-foundation': Migration0001Foundation,
@@ -43,6 +48,11 @@ const classes: Readonly<Record<MigrationName, Constructor<Migration>>> = {
   '0026-secret-tags': Migration0026SecretTags,
   '0030-partner-feed': Migration0030PartnerFeed,
   '0031-order-terms': Migration0031OrderTerms,
+  '0032-order-changes': Migration0032OrderChanges,
+  '0033-order-actions': Migration0033OrderActions,
+  '0034-markup': Migration0034Markup,
+  '0036-webhooks': Migration0036Webhooks,
+  '0037-sandbox-outcomes': Migration0037SandboxOutcomes,
 };
 
 /** Makes the migrator, which runs the migrations that a database lacks. */

@@ -1,4 +1,4 @@
-import type { MikroORM } from '@mikro-orm/postgresql';
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
 import { span } from '../telemetry/tracing.ts';
 import { sqlSpan } from './traced-queries.ts';
@@ -116,4 +116,22 @@ export class PreparedStatements {
     const { rows } = await pool.query<Row>({ ...(isReplanned ? {} : { name }), text, values: [...values] });
     return rows;
   }
+}
+
+/**
+ * Runs a statement over one given row inside the transaction of `em`. There it is planned anew. The
+ * values are texts, as the arrays of a statement over given rows take them.
+ */
+export async function runRowIn<Row extends object>(
+  em: EntityManager,
+  { text, parameters }: Prepared,
+  row: Readonly<Record<string, string | null>>,
+): Promise<Row[]> {
+  const values: string[] = [];
+  const sql = text.replace(/\$(\d+)/g, (_, number: string) => {
+    const value = row[parameters[Number.parseInt(number, 10) - 1] ?? ''] ?? null;
+    values.push(`{${value === null ? 'NULL' : JSON.stringify(value)}}`);
+    return '?';
+  });
+  return em.execute<Row[]>(sql, values);
 }

@@ -244,6 +244,94 @@ export type paths = {
         delete?: never;
         options?: never;
         head?: never;
+        /**
+         * Change the metadata of an order
+         * @description Merges `metadata` into the order's own (RFC 7396): a text sets a key, `null` removes it, and
+         *     absent keys stay. `metadata: null` removes all keys. The limits of a create hold for the
+         *     result. Needs the scope `orders:manage`. The same request may be sent again.
+         */
+        patch: operations["changeOrder"];
+        trace?: never;
+    };
+    "/partner/orders/{order_id}/refund-address": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set the refund address of an order
+         * @description Sets the refund address of an order that was created without one. It is set once: another
+         *     address is answered with 409 `refund_address_set`, the same one with the details again. The
+         *     rules are those of a create. Needs the scope `orders:manage`.
+         *
+         *     An order that failed because it had no refund address is then refunded. Refunds to addresses
+         *     that were set after the create have a limit for each partner account and day. Above it
+         *     people look at the refund first: `refund_address` of the details is `awaits_approval`.
+         */
+        put: operations["setRefundAddress"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/partner/orders/{order_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel an order
+         * @description Ends the waiting for a deposit: the order is `expired`, with the cause `partner_cancelled`.
+         *     Possible in status `waiting_deposit`, before `expires_at` and before any deposit was seen.
+         *     Else 409 `order_not_cancellable`. The deposit address stays watched. A deposit that still
+         *     comes is late, so that the `on_late` of its policy decides. Takes no body; a signature signs
+         *     the empty string. Needs the scope `orders:manage`.
+         *
+         *     A cancelled `fixed` order still counts in the limits of fixed orders, and a quote or an
+         *     `external_id` stays used. A cancelled order frees its place among the orders that wait,
+         *     except for cancels beyond as many within 30 minutes as orders may wait.
+         */
+        post: operations["cancelOrder"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/partner/orders/{order_id}/actions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Answer what to do with a deposit
+         * @description Answers the `action_required` of the order's details. `action_id` is its `id`. An exchange
+         *     names the `amount_to` that was shown. It is honoured until `valid_until`, unless the market
+         *     has moved by more than the service fee meanwhile. Without `amount_to` the present offer is
+         *     taken. A refund goes to the order's refund address, which must be set. Needs the scope
+         *     `orders:manage`.
+         *
+         *     The details then show no `action_required`. The order moves a moment later. Nothing asked,
+         *     or an answer that is not among `actions`, is 409 `action_not_available`. An older question,
+         *     or an amount that is no longer offered, is 409 `action_stale`: read the details again.
+         */
+        post: operations["actOnOrder"];
+        delete?: never;
+        options?: never;
+        head?: never;
         patch?: never;
         trace?: never;
     };
@@ -278,12 +366,322 @@ export type paths = {
         };
         /**
          * Read the history of an order
-         * @description Every move of the order with its cause, oldest first. `seq` counts from 1 without a gap. Of
-         *     an order with more than 1,000 events, the newest are shown.
+         * @description Every move of the order with its cause, and facts about it, oldest first. `seq` counts from
+         *     1 without a gap. Of an order with more than 1,000 events, the newest are shown.
          */
         get: operations["listOrderEvents"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/partner/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read new events
+         * @description Every event of your orders, oldest first, for as long as the order is kept. Keep
+         *     `next_cursor`, and ask with it again: no event is missed and none comes twice, also when
+         *     transactions end late. The cursor is never null. A page may have fewer events than `limit`,
+         *     or none, while `has_more` is true.
+         *
+         *     With `wait`, a request that finds no event is answered as soon as one comes, or with an
+         *     empty page when the time is over. Ten requests of an account may wait at a time; one more is
+         *     answered with 429. After a restore of our data an old cursor is answered with 410. Then
+         *     begin again without a cursor, with `since` set to the `restart_from` of the error.
+         */
+        get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/partner/events/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Stream new events
+         * @description The same events as server-sent events. The `id` of each is a cursor, its `event` is the
+         *     type, its `data` is the event as JSON. A client that comes back sends the last id as
+         *     `Last-Event-ID`, or as `cursor`. A comment comes at least every 15 seconds.
+         *
+         *     A stream ends after an hour, when the key ends, or when the process is replaced. The last
+         *     event is then `reconnect`, without an id. Five streams of an account may be open at a time.
+         *     Browsers' `EventSource` cannot send a key; a server of yours must read the stream.
+         */
+        get: operations["streamEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/partner/webhook-endpoints": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List webhook endpoints
+         * @description All webhook endpoints of the calling partner account, oldest first.
+         */
+        get: operations["listWebhookEndpoints"];
+        put?: never;
+        /**
+         * Create a webhook endpoint
+         * @description Events of your orders are sent to the URL from now on, as `POST` requests that are signed
+         *     after Standard Webhooks 1.0. The answer has the signing secret, which is not shown again. An
+         *     account has at most ten endpoints. The URL must be `https` on port 443, with a public host
+         *     name.
+         */
+        post: operations["createWebhookEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/partner/webhook-endpoints/{endpoint_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a webhook endpoint
+         * @description One endpoint, with the state of its deliveries. Its secret is not shown.
+         */
+        get: operations["getWebhookEndpoint"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a webhook endpoint
+         * @description Nothing more is sent to it. Its deliveries are forgotten.
+         */
+        delete: operations["deleteWebhookEndpoint"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a webhook endpoint
+         * @description Changes the given members. `"status": "disabled"` stops deliveries, and events of that time
+         *     are not sent. `"status": "enabled"` starts them again, and forgets earlier failures.
+         *     Deliveries that were waiting go on. To get the missed events, replay them.
+         */
+        patch: operations["updateWebhookEndpoint"];
+        trace?: never;
+    };
+    "/partner/webhook-endpoints/{endpoint_id}/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a new signing secret
+         * @description The answer has the new secret, which is not shown again. Until the old secret ends, each
+         *     delivery carries two signatures, and a receiver may check either. The secret before the old
+         *     one ends now.
+         */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/partner/webhook-endpoints/{endpoint_id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test event
+         * @description Sends one event of type `endpoint.test`, once and before all others, and waits for its
+         *     result. The state is `pending` when there is none within 17 seconds. Only enabled endpoints
+         *     are tested.
+         */
+        post: operations["testWebhookEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/partner/webhook-endpoints/{endpoint_id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List deliveries
+         * @description The deliveries of the last 30 days with their attempts, newest first.
+         */
+        get: operations["listWebhookDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/partner/webhook-endpoints/{endpoint_id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send events again
+         * @description Either the events with these ids, or all events of a range of time that the endpoint wants.
+         *     Both reach back 30 days, and include events that were never sent. Events keep their ids. A
+         *     call looks at 10,000 events; go on with its `next_cursor`. Ids that are unknown here are
+         *     left out, and events whose delivery to this endpoint still waits.
+         */
+        post: operations["replayWebhookEvents"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/partner/sandbox/orders/{order_id}/deposits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send deposits in a sandbox
+         * @description Sends coins to the order's deposit address, as its user would. Without members it sends
+         *     what is agreed. Only in a sandbox: elsewhere every path below `/partner/sandbox/` is 404.
+         *     Needs the scope `sandbox`.
+         */
+        post: operations["makeSandboxDeposits"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/partner/sandbox/orders/{order_id}/expire": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End the window of an order in a sandbox
+         * @description Ends the deposit window now. The order is `expired` a moment later, and the next deposit
+         *     is late. An order that does not wait for a deposit is 409 `action_not_available`. Takes no
+         *     body; a signature signs the empty string. Only in a sandbox. Needs the scope `sandbox`.
+         */
+        post: operations["expireSandboxOrder"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/partner/sandbox/orders/{order_id}/reorg": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Drop a deposit in a sandbox
+         * @description A reorganisation of the chain drops the order's deposits. All other transactions of the
+         *     replaced blocks are in the new blocks. Without a deposit in the newest 50 blocks it is 409
+         *     `action_not_available`. Takes no body; a signature signs the empty string. Only in a
+         *     sandbox. Needs the scope `sandbox`.
+         */
+        post: operations["reorgSandboxDeposit"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/partner/sandbox/orders/{order_id}/force": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Force an outcome in a sandbox
+         * @description The order then meets the outcome when it comes that far. `venue_rejects` and
+         *     `payout_unknown` make it wait for the gateway's deadline; the same request during that
+         *     wait ends it. `none` takes everything back that was forced. A hold of an order at rest is
+         *     409 `action_not_available`. Only in a sandbox. Needs the scope `sandbox`.
+         */
+        post: operations["forceSandboxOutcome"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/partner/sandbox/webhooks/emit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a sample event in a sandbox
+         * @description Sends a sample of an event to each of your enabled endpoints that gets its type: once,
+         *     signed, and with an `order_id` that no order has. Only in a sandbox. Needs the scope
+         *     `sandbox`.
+         */
+        post: operations["emitSandboxEvent"];
         delete?: never;
         options?: never;
         head?: never;
@@ -612,17 +1010,28 @@ export type components = {
         /** @description The user's country, as its ISO 3166-1 code of two capitals. */
         Country: string;
         /**
+         * @description An `asset` of `GET /partner/assets`, instead of a coin and a network. Contracts of EVM
+         *     tokens may be in upper or lower case.
+         */
+        AssetName: string;
+        /**
          * Format: int32
          * @description Your share of the fee in basis points, hundredths of a percent. It is part of the rate. At
-         *     most 500.
+         *     most 500, or the largest markup of your account. Without it the default markup of the key
+         *     holds, if the key has one.
          */
         MarkupBps: number;
-        /** @description The pair, and exactly one of `amount_from` and `amount_to`. */
-        CreateQuote: {
-            coin_from: components["schemas"]["Coin"];
+        /**
+         * @description The pair, and exactly one of `amount_from` and `amount_to`. Each side of the pair is named
+         *     by coin and network, or by its asset.
+         */
+        CreateQuote: ({
+            coin_from?: components["schemas"]["Coin"];
             network_from?: components["schemas"]["Network"];
-            coin_to: components["schemas"]["Coin"];
+            coin_to?: components["schemas"]["Coin"];
             network_to?: components["schemas"]["Network"];
+            asset_from?: components["schemas"]["AssetName"];
+            asset_to?: components["schemas"]["AssetName"];
             rate_type: components["schemas"]["RateType"];
             /**
              * @description Amount of `coin_from` that the user will send: a number of at most 40 characters. An
@@ -641,7 +1050,7 @@ export type components = {
             clamp?: boolean;
             markup_bps?: components["schemas"]["MarkupBps"];
             country?: components["schemas"]["Country"];
-        } & (unknown | unknown);
+        } & (unknown & unknown & unknown & unknown)) & (unknown | unknown);
         /**
          * @description How the amounts come about, in units of `coin_to` with at most 18 decimals. `gross` −
          *     `service_fee` − `partner_markup` − `network_fee` − `rounding` = `amount_to`, exactly.
@@ -710,12 +1119,19 @@ export type components = {
         };
         /**
          * @description Your choices for the cases that have more than one good answer. The first value of each is
-         *     the default. The order keeps your choices. Until a later version acts on them, every case is
-         *     handled by its default.
+         *     the default. A deposit below the minimum is refunded in every case.
+         *
+         *     With `ask` the order keeps its status, and `action_required` of its details says what you
+         *     can choose. Without an answer within 24 hours the deposit is refunded. An exchange that you
+         *     are asked about is offered at the market of the moment, never above the rate of a `fixed`
+         *     order.
          */
         OrderPolicy: {
             /**
-             * @description For a deposit after the order expired.
+             * @description For a deposit after the order expired. `market` exchanges it at the market of the moment
+             *     when it is confirmed, with the fees of the order. The amount must be within the present
+             *     limits of the pair. An expired order then becomes `exchanging`. Both `market` and `ask`
+             *     are possible for 72 hours after `expires_at`.
              * @enum {string}
              */
             on_late?: "refund" | "market" | "ask";
@@ -725,22 +1141,29 @@ export type components = {
              */
             on_underpaid?: "exchange" | "refund" | "ask";
             /**
-             * @description For a larger deposit.
+             * @description For a deposit of which a part would not be exchanged: above the expected amount of a
+             *     `fixed` order, or above the maximum of a `float` order.
              * @enum {string}
              */
             on_overpaid?: "refund_excess" | "refund_all" | "ask";
             /**
-             * @description When the payout would fall below `min_amount_to`.
+             * @description When the payout would be below `min_amount_to` at the moment of the exchange, also
+             *     because less than expected arrived.
              * @enum {string}
              */
             on_price_moved?: "refund" | "ask";
         };
-        /** @description The pair, the amount and the addresses of a new order. */
+        /**
+         * @description The pair, the amount and the addresses of a new order. Each side of the pair is named by
+         *     coin and network, or by its asset.
+         */
         CreateOrder: {
             coin_from?: components["schemas"]["Coin"];
             network_from?: components["schemas"]["Network"];
             coin_to?: components["schemas"]["Coin"];
             network_to?: components["schemas"]["Network"];
+            asset_from?: components["schemas"]["AssetName"];
+            asset_to?: components["schemas"]["AssetName"];
             /**
              * @description Amount of `coin_from` that the user will send: a number of at most 40 characters. An
              *     exponent must lie between -30 and 30.
@@ -769,11 +1192,41 @@ export type components = {
             markup_bps?: components["schemas"]["MarkupBps"];
             /**
              * @description The smallest payout that the user accepts, in `coin_to`. The order is refused when it
-             *     would pay out less.
+             *     would pay out less. Should the payout fall below it by the moment of the exchange,
+             *     `on_price_moved` of the `policy` decides.
              */
             min_amount_to?: number;
             policy?: components["schemas"]["OrderPolicy"];
             country?: components["schemas"]["Country"];
+        } & (unknown & unknown & unknown & unknown & unknown);
+        /** @description What changes about an order. */
+        ChangeOrder: {
+            /**
+             * @description Texts to set and nulls for keys to remove; null removes all. Afterwards the order may
+             *     have 20 keys of 40 characters with values of 500, and 4 KiB together.
+             */
+            metadata: {
+                [key: string]: string | null;
+            } | null;
+        };
+        /** @description Where the deposit of an order goes when the exchange fails. */
+        SetRefundAddress: {
+            /** @description Address on `network_from`. */
+            refund_address: string;
+            /** @description Memo or tag of the refund address, for networks that have one. */
+            refund_address_tag?: string;
+        };
+        /** @description An answer to the question about a deposit. */
+        ActOnOrder: {
+            /** @description The `id` of the order's `action_required`. */
+            action_id: string;
+            /**
+             * @description The answer.
+             * @enum {string}
+             */
+            action: "exchange" | "refund";
+            /** @description The payout that an exchange was offered for. Not with a refund. */
+            amount_to?: number;
         };
         /** @description An exchange order. */
         Order: {
@@ -989,7 +1442,8 @@ export type components = {
         OrderFailure: {
             /**
              * @description `payout_failed`, `payout_unknown`, `no_refund_address`, `refund_below_fee`,
-             *     `refund_failed`, `staff_stopped` or `staff_failed`. More may follow.
+             *     `refund_needs_approval`, `refund_failed`, `staff_stopped` or `staff_failed`. More may
+             *     follow.
              */
             cause: string;
             /**
@@ -997,6 +1451,51 @@ export type components = {
              * @description When.
              */
             at: string;
+        };
+        /** @description A question about a deposit, asked because of the order's `policy`. */
+        ActionRequired: {
+            /** @description Names the question in an answer. It is new for every question. */
+            id: string;
+            /**
+             * @description What is unusual: the deposit came late, is smaller or larger than expected, or the
+             *     payout would be below `min_amount_to`.
+             * @enum {string}
+             */
+            reason: "late" | "underpaid" | "overpaid" | "price_moved";
+            /**
+             * Format: date-time
+             * @description When `default` happens without an answer.
+             */
+            deadline: string;
+            /**
+             * @description What happens without an answer.
+             * @enum {string}
+             */
+            default: "refund";
+            /**
+             * @description What you can answer now. An exchange is missing while none is offered, for example while
+             *     the market moves fast.
+             */
+            actions: components["schemas"]["OfferedAction"][];
+        };
+        /** @description An answer, and what it gives. */
+        OfferedAction: {
+            /**
+             * @description The answer.
+             * @enum {string}
+             */
+            action: "exchange" | "refund";
+            /** @description The payout of an exchange. */
+            amount_to?: number;
+            /**
+             * Format: date-time
+             * @description Until when that payout is honoured.
+             */
+            valid_until?: string;
+            /** @description What a refund sends back, in `coin_from`, at the present network fee. */
+            amount?: number;
+            /** @description What has to be set before the answer. */
+            needs?: "refund_address"[];
         };
         /** @description What an Order does not say. */
         OrderDetails: {
@@ -1043,9 +1542,15 @@ export type components = {
             /** @description Why the order failed; null when it did not. */
             failure: components["schemas"]["OrderFailure"] | null;
             /** @description What you are asked to decide; null when nothing. */
-            action_required: Record<string, never> | null;
+            action_required: components["schemas"]["ActionRequired"] | null;
+            /**
+             * @description `given` with the create, or `set_later`. `awaits_approval`: set later, and people look
+             *     at the refund before it is paid.
+             * @enum {string}
+             */
+            refund_address: "none" | "given" | "set_later" | "awaits_approval";
         };
-        /** @description A move of an order. */
+        /** @description A move of an order, or a fact about it. */
         OrderEvent: {
             /**
              * Format: int32
@@ -1057,7 +1562,8 @@ export type components = {
             previous_status: string | null;
             /**
              * @description `created`, or the cause of the move, such as `deposit_seen`, `window_passed` or
-             *     `payout_confirmed`. More may follow.
+             *     `payout_confirmed`. A fact leaves the status: `refund_address_set`,
+             *     `action_required` or `action_resolved`. More may follow.
              */
             cause: string;
             /**
@@ -1071,6 +1577,423 @@ export type components = {
             /** @description The events, oldest first. */
             data: components["schemas"]["OrderEvent"][];
         };
+        /**
+         * @description The type of an event. More may follow: ignore types that you do not know. `order.updated` is
+         *     an event without a type of its own.
+         * @enum {string}
+         */
+        EventType: "order.created" | "order.deposit_detected" | "order.expired" | "order.refunding" | "order.deposit_lost" | "order.confirmed" | "order.exchanged" | "order.completed" | "order.failed" | "order.refunded" | "order.payout_retried" | "order.refund_address_set" | "order.action_required" | "order.action_resolved" | "order.updated";
+        /**
+         * @description Facts that never change after the event. It has no address and no metadata: read the order
+         *     for these. Amounts are strings, with and without the header `Amounts`.
+         */
+        EventData: {
+            /** @description The same for this event wherever it is sent. */
+            event_id: string;
+            /**
+             * Format: uuid
+             * @description The order.
+             */
+            order_id: string;
+            /** @description Its short id. */
+            short_id: string;
+            /** @description Your id of the order. */
+            external_id: string | null;
+            /**
+             * Format: int32
+             * @description Number of the event in the order, from 1 without a gap.
+             */
+            seq: number;
+            status: components["schemas"]["OrderStatus"];
+            /** @description The status before; null for the creation. */
+            previous_status: string | null;
+            /** @description `created`, or the cause of the move. More may follow. */
+            cause: string;
+            /** @description What was exchanged, from the exchange on. */
+            amount_from: string | null;
+            /** @description What is paid out, from the exchange on. */
+            amount_to: string | null;
+            /** @description Transaction of the payout, once the order is completed. */
+            payout_txid: string | null;
+            /** @description What was sent back, once the order is refunded. */
+            refund_amount: string | null;
+            /** @description Transaction of the refund, once the order is refunded. */
+            refund_txid: string | null;
+        };
+        /** @description Something that happened to an order. */
+        Event: {
+            type: components["schemas"]["EventType"];
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            timestamp: string;
+            data: components["schemas"]["EventData"];
+        };
+        /** @description A page of events. */
+        EventList: {
+            /** @description The events, oldest first. */
+            data: components["schemas"]["Event"][];
+            /** @description Whether more events follow at this moment. */
+            has_more: boolean;
+            /** @description Where to ask again. */
+            next_cursor: string;
+        };
+        /**
+         * @description `pending` has an attempt before it; `failed` had its last one.
+         * @enum {string}
+         */
+        DeliveryState: "pending" | "delivered" | "failed";
+        /** @description A new endpoint. */
+        CreateWebhookEndpoint: {
+            /** @description Where events are sent. `https`, port 443, a public host name. */
+            url: string;
+            /** @description Only events of these types. Null or absent sends all, also later types. */
+            types?: components["schemas"]["EventType"][] | null;
+            /** @description Only events of orders from this coin. */
+            coin_from?: string | null;
+            /** @description Only events of orders to this coin. */
+            coin_to?: string | null;
+            /**
+             * @description How amounts are written in its events. Strings keep all digits everywhere.
+             * @enum {string}
+             */
+            amounts?: "string" | "number";
+            /**
+             * @description Whether events are sent.
+             * @enum {string}
+             */
+            status?: "enabled" | "disabled";
+        };
+        /** @description What is changed of an endpoint. */
+        UpdateWebhookEndpoint: {
+            /** @description Where events are sent. `https`, port 443, a public host name. */
+            url?: string;
+            /** @description Only events of these types. Null or absent sends all, also later types. */
+            types?: components["schemas"]["EventType"][] | null;
+            /** @description Only events of orders from this coin. */
+            coin_from?: string | null;
+            /** @description Only events of orders to this coin. */
+            coin_to?: string | null;
+            /**
+             * @description How amounts are written in its events. Strings keep all digits everywhere.
+             * @enum {string}
+             */
+            amounts?: "string" | "number";
+            /**
+             * @description Whether events are sent.
+             * @enum {string}
+             */
+            status?: "enabled" | "disabled";
+        };
+        /** @description Where events are sent. */
+        WebhookEndpoint: {
+            /**
+             * Format: uuid
+             * @description Identifier of the endpoint.
+             */
+            id: string;
+            /** @description Where events are sent. `https`, port 443, a public host name. */
+            url: string;
+            /** @description Only events of these types. Null or absent sends all, also later types. */
+            types: components["schemas"]["EventType"][] | null;
+            /** @description Only events of orders from this coin. */
+            coin_from: string | null;
+            /** @description Only events of orders to this coin. */
+            coin_to: string | null;
+            /**
+             * @description How amounts are written in its events. Strings keep all digits everywhere.
+             * @enum {string}
+             */
+            amounts: "string" | "number";
+            /**
+             * @description Whether events are sent.
+             * @enum {string}
+             */
+            status: "enabled" | "disabled";
+            /**
+             * @description `partner` or `staff` disabled it, it answered 410 (`gone`), or no attempt succeeded for
+             *     five days (`failing`). Null while it is enabled.
+             */
+            disabled_reason: string | null;
+            /**
+             * Format: date-time
+             * @description Since when.
+             */
+            disabled_at: string | null;
+            /**
+             * Format: int32
+             * @description Failed attempts since the last success.
+             */
+            failures: number;
+            /**
+             * Format: date-time
+             * @description Since when.
+             */
+            failing_since: string | null;
+            /**
+             * Format: date-time
+             * @description When an attempt succeeded last, to the minute.
+             */
+            last_success_at: string | null;
+            /**
+             * Format: date-time
+             * @description When an attempt failed last.
+             */
+            last_failure_at: string | null;
+            /**
+             * Format: date-time
+             * @description Until then the secret before the last rotation signs too.
+             */
+            old_secret_until: string | null;
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            updated_at: string;
+        };
+        /** @description All endpoints. */
+        WebhookEndpointList: {
+            /** @description The endpoints, oldest first. */
+            data: components["schemas"]["WebhookEndpoint"][];
+        };
+        /** @description An endpoint with its new secret. */
+        WebhookEndpointSecret: {
+            endpoint: components["schemas"]["WebhookEndpoint"];
+            /** @description The signing secret. What follows `whsec_` is base64 of the 32 bytes that key the HMAC. */
+            secret: string;
+        };
+        /** @description How long the old secret signs too. */
+        RotateWebhookSecret: {
+            /**
+             * Format: int32
+             * @description Hours. 0 ends the old secret at once.
+             * @default 24
+             */
+            old_secret_hours: number;
+        };
+        /** @description The result of a test. */
+        WebhookTest: {
+            /** @description The `webhook-id` of the test. */
+            event_id: string;
+            state: components["schemas"]["DeliveryState"];
+            status: components["schemas"]["AnswerStatus"];
+            /**
+             * Format: int32
+             * @description How long the attempt took.
+             */
+            ms: number | null;
+            error: components["schemas"]["SendFault"];
+        };
+        /**
+         * Format: int32
+         * @description The status that the endpoint answered. Null without an answer.
+         */
+        AnswerStatus: number | null;
+        /**
+         * @description Null for a success. `status` and `redirect`: the answer was no 2xx. `url_not_allowed`,
+         *     `address_not_allowed`: the URL, or an address of its name, is not public. `dns`, `connect`,
+         *     `tls`, `timeout`, `reset`: there was no answer. More may follow.
+         */
+        SendFault: string | null;
+        /** @description One attempt. */
+        WebhookAttempt: {
+            /**
+             * Format: int32
+             * @description Counts from 1. A missing number was interrupted on our side.
+             */
+            attempt: number;
+            /**
+             * Format: date-time
+             * @description When it began.
+             */
+            at: string;
+            status: components["schemas"]["AnswerStatus"];
+            /**
+             * Format: int32
+             * @description How long it took.
+             */
+            ms: number;
+            error: components["schemas"]["SendFault"];
+        };
+        /** @description An event on its way to an endpoint. */
+        WebhookDelivery: {
+            /** @description The `webhook-id`. */
+            event_id: string;
+            /** @description The type of the event. */
+            type: string;
+            /**
+             * Format: uuid
+             * @description The order. Null for a test.
+             */
+            order_id: string | null;
+            /** @description Whether it was replayed. */
+            is_replay: boolean;
+            state: components["schemas"]["DeliveryState"];
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it is tried next. Null when it has ended.
+             */
+            next_attempt_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it ended.
+             */
+            ended_at: string | null;
+            /** @description The attempts, oldest first. */
+            attempts: components["schemas"]["WebhookAttempt"][];
+        };
+        /** @description A page of deliveries. */
+        WebhookDeliveryList: {
+            /** @description The deliveries, newest first. */
+            data: components["schemas"]["WebhookDelivery"][];
+            /** @description Whether more deliveries follow. */
+            has_more: boolean;
+            /** @description Cursor of the next page. */
+            next_cursor: string | null;
+        };
+        /** @description Either `event_ids`, or a range of time. */
+        ReplayWebhookEvents: {
+            /** @description Ids of events. The other members are then left out. */
+            event_ids?: string[];
+            /**
+             * Format: date-time
+             * @description Events from this time on. Without it, from 30 days ago.
+             */
+            from?: string;
+            /**
+             * Format: date-time
+             * @description Events before this time. Without it, up to now.
+             */
+            to?: string;
+            /** @description Only events that were sent, and whose deliveries have all failed. */
+            failed_only?: boolean;
+            /** @description The `next_cursor` of the call before, with the same range. */
+            cursor?: string;
+        };
+        /** @description Coins to send in place of the user. */
+        MakeSandboxDeposits: {
+            /** @description Amount of each deposit. Without it, the order's `amount_from`. */
+            amount?: number;
+            /** @description Another coin. */
+            coin?: string;
+            /** @description Its network. */
+            network?: string;
+            /**
+             * @description Leaves the memo or tag out, or sends one that no order has.
+             * @enum {string}
+             */
+            tag?: "omit" | "wrong";
+            /**
+             * Format: int32
+             * @description How many equal deposits. Without it, one.
+             */
+            count?: number;
+            /**
+             * Format: int32
+             * @description Blocks to make at once. Others follow by the clock.
+             */
+            blocks?: number;
+        };
+        /** @description Deposits that were sent. */
+        SandboxDeposits: {
+            /**
+             * Format: uuid
+             * @description The order.
+             */
+            order_id: string;
+            /** @description Coin of the deposits. */
+            coin: string;
+            /** @description Network of the coin. */
+            network: string;
+            /** @description Amount of each deposit. */
+            amount: number;
+            /** @description The order's deposit address. */
+            address: string;
+            /** @description The memo or tag that was sent. */
+            tag: string | null;
+            /** @description The transactions. */
+            txids: string[];
+        };
+        /** @description An order that the sandbox has changed. */
+        SandboxOrder: {
+            /**
+             * Format: uuid
+             * @description The order.
+             */
+            order_id: string;
+            /**
+             * @description Its status at this moment.
+             * @enum {string}
+             */
+            status: "waiting_deposit" | "confirming" | "exchanging" | "sending" | "completed" | "expired" | "refunding" | "refunded" | "failed";
+            /**
+             * Format: date-time
+             * @description End of its deposit window.
+             */
+            expires_at: string;
+        };
+        /** @description What a reorganisation has dropped. */
+        SandboxReorg: {
+            /**
+             * Format: uuid
+             * @description The order.
+             */
+            order_id: string;
+            /** @description Transactions that no chain has now. */
+            dropped: string[];
+        };
+        /** @description An outcome to force. */
+        ForceSandboxOutcome: {
+            /**
+             * @description - `venue_rejects`: the venue refuses the exchange, and the deposit is refunded.
+             *     - `payout_dead`: the chain takes the payout and moves nothing.
+             *     - `payout_unknown`: no node finds the payout.
+             *     - `refund_dead`: the chain takes the refund and moves nothing.
+             *     - `hold`: the order is on hold.
+             *     - `fee_spike`: payments wait, because their fee is too high.
+             *     - `none`: takes back all of these.
+             * @enum {string}
+             */
+            outcome: "venue_rejects" | "payout_dead" | "payout_unknown" | "refund_dead" | "hold" | "fee_spike" | "none";
+        };
+        /** @description A sample event to send. */
+        EmitSandboxEvent: {
+            type: components["schemas"]["EventType"];
+        };
+        /** @description Samples that are being sent. */
+        SandboxSamples: {
+            /** @description One for each endpoint. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The endpoint.
+                 */
+                endpoint_id: string;
+                /** @description Id of the sample. */
+                event_id: string;
+            }[];
+        };
+        /** @description How many events are sent again. */
+        WebhookReplay: {
+            /**
+             * Format: int32
+             * @description Events that this call sends again.
+             */
+            count: number;
+            /** @description Where to go on. Null when the range is done. */
+            next_cursor: string | null;
+        };
         /** @description The public status of an order. */
         PublicStatus: {
             /**
@@ -1081,7 +2004,7 @@ export type components = {
             status: components["schemas"]["OrderStatus"];
             /**
              * @description The status in the words of the Edge wallet. `infoNeeded` stands for an order that is on
-             *     hold or has failed.
+             *     hold, has failed, or whose partner is asked what to do with its deposit.
              * @enum {string}
              */
             edge_status: "pending" | "processing" | "infoNeeded" | "completed" | "expired" | "refunded";
@@ -1215,8 +2138,8 @@ export type components = {
             };
         };
         /**
-         * @description A request with the same idempotency key is still under way, or an order already has the
-         *     quote or the external id.
+         * @description A request with the same idempotency key is still under way. Or an order already has the
+         *     quote or the external id. Or the order does not allow the change any more.
          */
         Conflict: {
             headers: {
@@ -1235,7 +2158,7 @@ export type components = {
         };
         /**
          * @description The data was restored since the cursor was given. Begin again without a cursor, with
-         *     `updated_since` set to `restart_from`.
+         *     `updated_since` (of events: `since`) set to `restart_from`.
          */
         CursorExpired: {
             headers: {
@@ -1379,7 +2302,7 @@ export type components = {
         Amounts: "string";
         /**
          * @description 1 to 255 visible ASCII characters of your choice, bare or in double quotes.
-         *     A UUID, for example. The same key with the same body returns the same order.
+         *     A UUID, for example. The same key with the same request returns the same answer.
          */
         IdempotencyKey: string;
         /**
@@ -1957,7 +2880,7 @@ export interface operations {
                 Amounts?: components["parameters"]["Amounts"];
                 /**
                  * @description 1 to 255 visible ASCII characters of your choice, bare or in double quotes.
-                 *     A UUID, for example. The same key with the same body returns the same order.
+                 *     A UUID, for example. The same key with the same request returns the same answer.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
@@ -2078,6 +3001,260 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    changeOrder: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description `string` asks for every amount and rate of the answer as a string, and allows strings for
+                 *     the amounts of the body. Without it they are numbers. Any other value is answered with 400.
+                 */
+                Amounts?: components["parameters"]["Amounts"];
+                /**
+                 * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
+                 *     The key of the HMAC is the secret: the part of the API key after the dot.
+                 *     Verified when present. A signature that does not match is answered with 401.
+                 */
+                "X-Signature"?: components["parameters"]["Signature"];
+            };
+            path: {
+                /** @description The order's UUID or its short id. */
+                order_id: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 16 KiB of JSON in UTF-8, not compressed. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeOrder"];
+            };
+        };
+        responses: {
+            /** @description The order's details with the new metadata. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrderDetails"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    setRefundAddress: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description `string` asks for every amount and rate of the answer as a string, and allows strings for
+                 *     the amounts of the body. Without it they are numbers. Any other value is answered with 400.
+                 */
+                Amounts?: components["parameters"]["Amounts"];
+                /**
+                 * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
+                 *     The key of the HMAC is the secret: the part of the API key after the dot.
+                 *     Verified when present. A signature that does not match is answered with 401.
+                 */
+                "X-Signature"?: components["parameters"]["Signature"];
+            };
+            path: {
+                /** @description The order's UUID or its short id. */
+                order_id: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 16 KiB of JSON in UTF-8, not compressed. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SetRefundAddress"];
+            };
+        };
+        responses: {
+            /** @description The order's details; `refund_address` is `set_later`. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrderDetails"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    cancelOrder: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description `string` asks for every amount and rate of the answer as a string, and allows strings for
+                 *     the amounts of the body. Without it they are numbers. Any other value is answered with 400.
+                 */
+                Amounts?: components["parameters"]["Amounts"];
+                /**
+                 * @description 1 to 255 visible ASCII characters of your choice, bare or in double quotes.
+                 *     A UUID, for example. The same key with the same request returns the same answer.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
+                 *     The key of the HMAC is the secret: the part of the API key after the dot.
+                 *     Verified when present. A signature that does not match is answered with 401.
+                 */
+                "X-Signature"?: components["parameters"]["Signature"];
+            };
+            path: {
+                /** @description The order's UUID or its short id. */
+                order_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The order's details, in status group `expired`. */
+            200: {
+                headers: {
+                    /** @description `true` when this is the stored answer of an earlier request. */
+                    "Idempotent-Replayed"?: "true";
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrderDetails"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            417: components["responses"]["ExpectationFailed"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    actOnOrder: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description `string` asks for every amount and rate of the answer as a string, and allows strings for
+                 *     the amounts of the body. Without it they are numbers. Any other value is answered with 400.
+                 */
+                Amounts?: components["parameters"]["Amounts"];
+                /**
+                 * @description 1 to 255 visible ASCII characters of your choice, bare or in double quotes.
+                 *     A UUID, for example. The same key with the same request returns the same answer.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
+                 *     The key of the HMAC is the secret: the part of the API key after the dot.
+                 *     Verified when present. A signature that does not match is answered with 401.
+                 */
+                "X-Signature"?: components["parameters"]["Signature"];
+            };
+            path: {
+                /** @description The order's UUID or its short id. */
+                order_id: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 16 KiB of JSON in UTF-8, not compressed. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ActOnOrder"];
+            };
+        };
+        responses: {
+            /** @description The order's details, without the question. */
+            200: {
+                headers: {
+                    /** @description `true` when this is the stored answer of an earlier request. */
+                    "Idempotent-Replayed"?: "true";
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrderDetails"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     getOrderDetails: {
         parameters: {
             query?: never;
@@ -2172,6 +3349,861 @@ export interface operations {
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
             408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listEvents: {
+        parameters: {
+            query?: {
+                /** @description Only events of these types, separated by commas or repeated. A cursor is bound to them. */
+                types?: components["schemas"]["EventType"][];
+                /**
+                 * @description Where the feed begins when there is no cursor: before every event from this time on.
+                 *     Some earlier events may come too. Without it, the feed begins with the first event. It
+                 *     does nothing beside a cursor.
+                 */
+                since?: string;
+                /** @description Seconds to wait for an event when there is none. */
+                wait?: number;
+                /** @description Most events of a page. */
+                limit?: number;
+                /** @description The `next_cursor` of the page before, with the same types. */
+                cursor?: string;
+            };
+            header?: {
+                /**
+                 * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
+                 *     The key of the HMAC is the secret: the part of the API key after the dot.
+                 *     Verified when present. A signature that does not match is answered with 401.
+                 */
+                "X-Signature"?: components["parameters"]["Signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of events. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            410: components["responses"]["CursorExpired"];
+            417: components["responses"]["ExpectationFailed"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    streamEvents: {
+        parameters: {
+            query?: {
+                /** @description Only events of these types, separated by commas or repeated. A cursor is bound to them. */
+                types?: components["schemas"]["EventType"][];
+                /**
+                 * @description Where the feed begins when there is no cursor: before every event from this time on.
+                 *     Some earlier events may come too. Without it, the feed begins with the first event. It
+                 *     does nothing beside a cursor.
+                 */
+                since?: string;
+                /** @description A cursor of the feed with the same types. */
+                cursor?: string;
+            };
+            header?: {
+                /** @description The id of the last event. It comes before `cursor`. */
+                "Last-Event-ID"?: string;
+                /**
+                 * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
+                 *     The key of the HMAC is the secret: the part of the API key after the dot.
+                 *     Verified when present. A signature that does not match is answered with 401.
+                 */
+                "X-Signature"?: components["parameters"]["Signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The stream. It does not end by itself for an hour. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            410: components["responses"]["CursorExpired"];
+            417: components["responses"]["ExpectationFailed"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listWebhookEndpoints: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
+                 *     The key of the HMAC is the secret: the part of the API key after the dot.
+                 *     Verified when present. A signature that does not match is answered with 401.
+                 */
+                "X-Signature"?: components["parameters"]["Signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The endpoints. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpointList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
+                 *     The key of the HMAC is the secret: the part of the API key after the dot.
+                 *     Verified when present. A signature that does not match is answered with 401.
+                 */
+                "X-Signature"?: components["parameters"]["Signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 16 KiB of JSON in UTF-8, not compressed. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateWebhookEndpoint"];
+            };
+        };
+        responses: {
+            /** @description The new endpoint with its secret. */
+            201: {
+                headers: {
+                    /** @description Path of the endpoint. */
+                    Location?: string;
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpointSecret"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
+                 *     The key of the HMAC is the secret: the part of the API key after the dot.
+                 *     Verified when present. A signature that does not match is answered with 401.
+                 */
+                "X-Signature"?: components["parameters"]["Signature"];
+            };
+            path: {
+                /** @description Identifier of the endpoint. */
+                endpoint_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The endpoint. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpoint"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
+                 *     The key of the HMAC is the secret: the part of the API key after the dot.
+                 *     Verified when present. A signature that does not match is answered with 401.
+                 */
+                "X-Signature"?: components["parameters"]["Signature"];
+            };
+            path: {
+                /** @description Identifier of the endpoint. */
+                endpoint_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The endpoint as it was last. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpoint"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    updateWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
+                 *     The key of the HMAC is the secret: the part of the API key after the dot.
+                 *     Verified when present. A signature that does not match is answered with 401.
+                 */
+                "X-Signature"?: components["parameters"]["Signature"];
+            };
+            path: {
+                /** @description Identifier of the endpoint. */
+                endpoint_id: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 16 KiB of JSON in UTF-8, not compressed. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateWebhookEndpoint"];
+            };
+        };
+        responses: {
+            /** @description The endpoint after the change. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpoint"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
+                 *     The key of the HMAC is the secret: the part of the API key after the dot.
+                 *     Verified when present. A signature that does not match is answered with 401.
+                 */
+                "X-Signature"?: components["parameters"]["Signature"];
+            };
+            path: {
+                /** @description Identifier of the endpoint. */
+                endpoint_id: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 16 KiB of JSON in UTF-8, not compressed. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RotateWebhookSecret"];
+            };
+        };
+        responses: {
+            /** @description The endpoint with its new secret. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpointSecret"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    testWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
+                 *     The key of the HMAC is the secret: the part of the API key after the dot.
+                 *     Verified when present. A signature that does not match is answered with 401.
+                 */
+                "X-Signature"?: components["parameters"]["Signature"];
+            };
+            path: {
+                /** @description Identifier of the endpoint. */
+                endpoint_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result of the test. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookTest"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listWebhookDeliveries: {
+        parameters: {
+            query?: {
+                /** @description Only deliveries in this state. */
+                state?: components["schemas"]["DeliveryState"];
+                /** @description Most deliveries of a page. */
+                limit?: number;
+                /** @description The `next_cursor` of the page before, with the same state. */
+                cursor?: string;
+            };
+            header?: {
+                /**
+                 * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
+                 *     The key of the HMAC is the secret: the part of the API key after the dot.
+                 *     Verified when present. A signature that does not match is answered with 401.
+                 */
+                "X-Signature"?: components["parameters"]["Signature"];
+            };
+            path: {
+                /** @description Identifier of the endpoint. */
+                endpoint_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of deliveries. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDeliveryList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    replayWebhookEvents: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
+                 *     The key of the HMAC is the secret: the part of the API key after the dot.
+                 *     Verified when present. A signature that does not match is answered with 401.
+                 */
+                "X-Signature"?: components["parameters"]["Signature"];
+            };
+            path: {
+                /** @description Identifier of the endpoint. */
+                endpoint_id: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 16 KiB of JSON in UTF-8, not compressed. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReplayWebhookEvents"];
+            };
+        };
+        responses: {
+            /** @description How many events are sent again. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookReplay"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            410: components["responses"]["CursorExpired"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    makeSandboxDeposits: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description `string` asks for every amount and rate of the answer as a string, and allows strings for
+                 *     the amounts of the body. Without it they are numbers. Any other value is answered with 400.
+                 */
+                Amounts?: components["parameters"]["Amounts"];
+                /**
+                 * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
+                 *     The key of the HMAC is the secret: the part of the API key after the dot.
+                 *     Verified when present. A signature that does not match is answered with 401.
+                 */
+                "X-Signature"?: components["parameters"]["Signature"];
+            };
+            path: {
+                /** @description The order's UUID or its short id. */
+                order_id: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 16 KiB of JSON in UTF-8, not compressed. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MakeSandboxDeposits"];
+            };
+        };
+        responses: {
+            /** @description The transactions that now wait for a block. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SandboxDeposits"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    expireSandboxOrder: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
+                 *     The key of the HMAC is the secret: the part of the API key after the dot.
+                 *     Verified when present. A signature that does not match is answered with 401.
+                 */
+                "X-Signature"?: components["parameters"]["Signature"];
+            };
+            path: {
+                /** @description The order's UUID or its short id. */
+                order_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The order, whose window has ended. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SandboxOrder"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    reorgSandboxDeposit: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
+                 *     The key of the HMAC is the secret: the part of the API key after the dot.
+                 *     Verified when present. A signature that does not match is answered with 401.
+                 */
+                "X-Signature"?: components["parameters"]["Signature"];
+            };
+            path: {
+                /** @description The order's UUID or its short id. */
+                order_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The transactions that are gone. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SandboxReorg"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    forceSandboxOutcome: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
+                 *     The key of the HMAC is the secret: the part of the API key after the dot.
+                 *     Verified when present. A signature that does not match is answered with 401.
+                 */
+                "X-Signature"?: components["parameters"]["Signature"];
+            };
+            path: {
+                /** @description The order's UUID or its short id. */
+                order_id: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 16 KiB of JSON in UTF-8, not compressed. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ForceSandboxOutcome"];
+            };
+        };
+        responses: {
+            /** @description The order at this moment. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SandboxOrder"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    emitSandboxEvent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
+                 *     The key of the HMAC is the secret: the part of the API key after the dot.
+                 *     Verified when present. A signature that does not match is answered with 401.
+                 */
+                "X-Signature"?: components["parameters"]["Signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 16 KiB of JSON in UTF-8, not compressed. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EmitSandboxEvent"];
+            };
+        };
+        responses: {
+            /** @description The samples that are being sent. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SandboxSamples"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["HeadersTooLarge"];

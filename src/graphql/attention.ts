@@ -15,6 +15,7 @@ const AttentionKindEnum = enumOf<AttentionKind>('AttentionKind', 'Why staff must
   held_order: 'An order is held.',
   failed_order: 'An order failed, and staff decide how it ends.',
   overdue_order: 'An order is long overdue for its next step.',
+  action_overdue: 'A partner did not say in time what to do with a deposit, and the order was not refunded.',
   client_debit:
     'The account of an order is in debit, or its payments would bring it there: a deposit that was used is gone.',
   deposit_problem: 'The gateway does nothing more with a deposit until staff decide.',
@@ -30,6 +31,8 @@ const AttentionKindEnum = enumOf<AttentionKind>('AttentionKind', 'Why staff must
   chain_problem: 'A chain is not read any further.',
   adverse_partner:
     'The fixed orders of a partner cost more than they earn. Its fixed caps have fallen to a tenth, or to zero.',
+  adverse_quotes:
+    'The used quotes of a partner exceed the market by more than its fixed fee. Its fixed quotes hold for 15 seconds.',
   transfer_left_out: 'A transfer to an address of ours could not become a deposit. The scan went on without it.',
   wallet_level: 'A hot wallet holds too little to pay for long, or more than it should.',
 });

@@ -31,6 +31,44 @@ export class OrderEventType {
   detail!: string | null;
 }
 
+@ObjectType('OrderQuestion', {
+  description: 'A question to the partner about a deposit: `ask` of the policies of its order. It ends once.',
+})
+export class OrderQuestionType {
+  @Field(() => Int, { description: 'Number of the event that asked.' })
+  seq!: number;
+
+  @Field(() => String, { description: "Why: 'late', 'underpaid', 'overpaid' or 'price_moved'." })
+  reason!: string;
+
+  @Field(() => Decimal, { description: 'What arrived, in units of coinFrom.' })
+  amount!: string;
+
+  @Field(() => Decimal, { description: 'The part of it that would be exchanged.' })
+  amountFrom!: string;
+
+  @Field(() => DateTime, { description: 'Time of the question.' })
+  askedAt!: Date;
+
+  @Field(() => DateTime, { description: 'When the deposit is refunded without an answer.' })
+  deadline!: Date;
+
+  @Field(() => String, {
+    nullable: true,
+    description: "'exchange' or 'refund' by the partner, 'deadline', or 'deposit_lost'; null while it is open.",
+  })
+  outcome!: string | null;
+
+  @Field(() => DateTime, { nullable: true, description: 'When it ended.' })
+  endedAt!: Date | null;
+
+  @Field(() => String, { nullable: true, description: "Who ended it: 'partner:<id>' or 'system'." })
+  actor!: string | null;
+
+  @Field(() => Decimal, { nullable: true, description: 'The payout of the exchange that the partner chose.' })
+  amountTo!: string | null;
+}
+
 @ObjectType('OrderNote', { description: 'A note of staff about an order.' })
 export class OrderNoteType {
   @Field(() => ID, { description: 'Id of the note.' })
@@ -62,6 +100,85 @@ export class OrderTermsType {
 
   @Field(() => Decimal, { nullable: true, description: 'Largest amount, in units of the source coin.' })
   maxAmount!: string | null;
+}
+
+@ObjectType('OrderMetadata', { description: 'A note that the partner keeps with its order.' })
+export class OrderMetadataType {
+  @Field(() => String, { description: 'Key.' })
+  key!: string;
+
+  @Field(() => String, { description: 'Value.' })
+  value!: string;
+}
+
+@ObjectType('OrderPolicy', {
+  description: 'What the partner chose for unusual deposits; null where it chose nothing.',
+})
+export class OrderPolicyType {
+  @Field(() => String, { nullable: true, description: "'refund', 'market' or 'ask'." })
+  onLate!: string | null;
+
+  @Field(() => String, { nullable: true, description: "'exchange', 'refund' or 'ask'." })
+  onUnderpaid!: string | null;
+
+  @Field(() => String, { nullable: true, description: "'refund_excess', 'refund_all' or 'ask'." })
+  onOverpaid!: string | null;
+
+  @Field(() => String, { nullable: true, description: "'refund' or 'ask'." })
+  onPriceMoved!: string | null;
+}
+
+@ObjectType('OrderQuote', {
+  description:
+    'The binding quote that an order used. Amounts are those of the quote, in units of the destination coin.',
+})
+export class OrderQuoteType {
+  @Field(() => String, { description: 'The 64 random bits of the quote, as 16 hexadecimal digits.' })
+  nonce!: string;
+
+  @Field(() => Decimal, { description: 'Price of a unit of the source coin before fees.' })
+  mid!: string;
+
+  @Field(() => Decimal, { description: 'Service fee without the markup.' })
+  serviceFee!: string;
+
+  @Field(() => Decimal, { description: 'Markup of the partner.' })
+  markup!: string;
+
+  @Field(() => Decimal, { description: 'Network fee.' })
+  networkFee!: string;
+
+  @Field(() => Decimal, {
+    nullable: true,
+    description: 'By how many basis points a fixed quote exceeded the market when the order was created.',
+  })
+  adverseBps!: string | null;
+}
+
+@ObjectType('MarkupAccrual', { description: 'The markup that an order earned its partner, as it is in the ledger.' })
+export class MarkupAccrualType {
+  @Field(() => DateTime, { description: 'Time of the journal entry.' })
+  at!: Date;
+
+  @Field(() => Decimal, { description: 'Amount.' })
+  amount!: string;
+
+  @Field(() => String, { description: 'Coin.' })
+  coin!: string;
+
+  @Field(() => String, { description: 'Network.' })
+  network!: string;
+}
+
+@ObjectType('OrderMarkup', { description: "The partner's part of the fee of an order." })
+export class OrderMarkupType {
+  @Field(() => Int, { description: 'Basis points.' })
+  bps!: number;
+
+  @Field(() => Decimal, {
+    description: 'Of what was exchanged, or of the quote before the exchange, in units of the destination coin.',
+  })
+  amount!: string;
 }
 
 @ObjectType('OrderHold', { description: 'A hold. A held order takes no further step and sends no payment.' })
@@ -137,6 +254,12 @@ export class OrderType {
 
   @Field(() => String, { nullable: true, description: 'Tag or memo of the refund address.' })
   refundAddressTag!: string | null;
+
+  @Field(() => DateTime, {
+    nullable: true,
+    description: 'When the partner set the refund address, if that was after the creation.',
+  })
+  refundAddressSetAt!: Date | null;
 
   @Field(() => String, { nullable: true, description: 'Transaction of the deposit.' })
   depositTxid!: string | null;
@@ -236,7 +359,8 @@ export class OrderFilterInput {
 
   @Field(() => String, {
     nullable: true,
-    description: 'Beginning of an order id, a short id, a transaction hash or an address; at least 4 characters.',
+    description:
+      'Beginning of an order id, a short id, an external id, a transaction hash or an address; at least 4 characters.',
   })
   search?: string | null;
 }

@@ -4,12 +4,16 @@ import { validate as isUuid } from 'uuid';
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { BookedLine } from '../ledger/ledger.ts';
+import { Big, floorTo, storedDecimals } from '../money.ts';
 import { Order } from '../orders/order.entity.ts';
+import type { OrderAction } from '../orders/order-action.entity.ts';
 import type { OrderEvent } from '../orders/order-event.entity.ts';
 import type { OrderNote } from '../orders/order-note.entity.ts';
 import { addNote } from '../orders/order-notes.ts';
 import { orderNamed } from '../orders/short-id.ts';
 import type { Partner } from '../partners/partner.entity.ts';
+import { markupPart } from '../rates/binding-terms.ts';
+import type { MarkupAccrual } from '../reports/order-agreements.ts';
 import { countOrders, type OrderFilter, searchOrders } from '../reports/order-search.ts';
 import type { Deposit } from '../settlement/deposits/deposit.entity.ts';
 import type { Payment } from '../settlement/payments/payment.entity.ts';
@@ -19,13 +23,19 @@ import type { Trade } from '../settlement/venues/trade.entity.ts';
 import type { AuditLog } from '../staff/audit/audit-log.ts';
 import { ActionType } from './actions.ts';
 import {
+  MarkupAccrualType,
   OrderConnectionType,
   OrderCountType,
   OrderEventType,
   OrderFilterInput,
   OrderHoldType,
+  OrderMarkupType,
+  OrderMetadataType,
   OrderNoteType,
   OrderOrderInput,
+  OrderPolicyType,
+  OrderQuestionType,
+  OrderQuoteType,
   OrderTermsType,
   OrderType,
   RefundInput,
@@ -147,6 +157,75 @@ export class OrderResolver {
   @FieldResolver(() => [OrderEventType], { description: 'Its history, oldest first.' })
   events(@Root() { id }: Order, @Ctx() { loaders }: GraphqlContext): Promise<OrderEvent[]> {
     return loaders.events.load(id);
+  }
+
+  @FieldResolver(() => String, { nullable: true, description: 'The name that its partner gave it.' })
+  async externalId(@Root() { id }: Order, @Ctx() { loaders }: GraphqlContext): Promise<string | null> {
+    return (await loaders.agreements.load(id))?.externalId ?? null;
+  }
+
+  @FieldResolver(() => [OrderMetadataType], { description: 'Notes that its partner keeps with it.' })
+  async metadata(@Root() { id }: Order, @Ctx() { loaders }: GraphqlContext): Promise<OrderMetadataType[]> {
+    const metadata = (await loaders.agreements.load(id))?.metadata ?? {};
+    return Object.entries(metadata).map(([key, value]) => ({ key, value }));
+  }
+
+  @FieldResolver(() => OrderPolicyType, { nullable: true, description: 'Null where its partner chose nothing.' })
+  async policy(@Root() { id }: Order, @Ctx() { loaders }: GraphqlContext): Promise<OrderPolicyType | null> {
+    const policy = (await loaders.agreements.load(id))?.policy;
+    if (!policy) return null;
+    const { on_late: late, on_underpaid: under, on_overpaid: over, on_price_moved: moved } = policy;
+    return {
+      onLate: late ?? null,
+      onUnderpaid: under ?? null,
+      onOverpaid: over ?? null,
+      onPriceMoved: moved ?? null,
+    };
+  }
+
+  @FieldResolver(() => Decimal, { nullable: true, description: 'The smallest payout that its user accepts.' })
+  async minAmountTo(@Root() { id }: Order, @Ctx() { loaders }: GraphqlContext): Promise<string | null> {
+    return (await loaders.agreements.load(id))?.minAmountTo ?? null;
+  }
+
+  @FieldResolver(() => OrderQuoteType, { nullable: true, description: 'The binding quote that it used.' })
+  async quote(@Root() order: Order, @Ctx() { loaders }: GraphqlContext): Promise<OrderQuoteType | null> {
+    const agreement = await loaders.agreements.load(order.id);
+    if (!agreement?.quoteNonce) return null;
+    const { amountFromExpected, amountToExpected, serviceFeeQuoted, networkFeeQuoted, feeRate } = order;
+    const markup = markupPart(new Big(serviceFeeQuoted), agreement.markupBps, feeRate);
+    const gross = new Big(amountToExpected).plus(serviceFeeQuoted).plus(networkFeeQuoted);
+    return {
+      nonce: agreement.quoteNonce,
+      mid: floorTo(gross.div(amountFromExpected), storedDecimals).toFixed(),
+      serviceFee: new Big(serviceFeeQuoted).minus(markup).toFixed(),
+      markup: markup.toFixed(),
+      networkFee: networkFeeQuoted,
+      adverseBps: agreement.quoteAdverseBps,
+    };
+  }
+
+  @FieldResolver(() => OrderMarkupType, { nullable: true, description: 'Null for an order without a markup.' })
+  async markup(@Root() order: Order, @Ctx() { loaders }: GraphqlContext): Promise<OrderMarkupType | null> {
+    const bps = (await loaders.agreements.load(order.id))?.markupBps ?? 0;
+    if (bps === 0) return null;
+    const trade = await loaders.trade.load(order.id);
+    const fees = trade?.state === 'filled' ? trade.serviceFee : order.serviceFeeQuoted;
+    return { bps, amount: markupPart(new Big(fees), bps, order.feeRate).toFixed() };
+  }
+
+  @RequiresPermission('ledger:read')
+  @FieldResolver(() => MarkupAccrualType, {
+    nullable: true,
+    description: 'What it earned its partner; null before it is completed, and without a markup.',
+  })
+  markupAccrual(@Root() { id }: Order, @Ctx() { loaders }: GraphqlContext): Promise<MarkupAccrual | null> {
+    return loaders.accruals.load(id);
+  }
+
+  @FieldResolver(() => [OrderQuestionType], { description: 'Questions to its partner about deposits, oldest first.' })
+  questions(@Root() { id }: Order, @Ctx() { loaders }: GraphqlContext): Promise<OrderAction[]> {
+    return loaders.questions.load(id);
   }
 
   @FieldResolver(() => [DepositType], {

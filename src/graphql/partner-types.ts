@@ -19,6 +19,12 @@ export class ApiKeyType {
   @Field(() => [String], { description: 'Client networks that may use the key; an empty list allows all.' })
   allowedCidrs!: string[];
 
+  @Field(() => Int, {
+    nullable: true,
+    description: 'Markup of its quotes and creates that name none, in basis points; null for none.',
+  })
+  defaultMarkupBps!: number | null;
+
   @Field(() => DateTime, { description: 'When it was issued.' })
   createdAt!: Date;
 
@@ -96,6 +102,31 @@ export class PartnerType {
       'Whether its fixed caps stay when its fixed orders cost more than they earn. Otherwise they fall to a tenth.',
   })
   keepsFixedCaps!: boolean;
+
+  @Field(() => Int, {
+    nullable: true,
+    description: "Its own largest markup in basis points; null for the gateway's.",
+  })
+  maxMarkupBps!: number | null;
+
+  @Field(() => Int, {
+    nullable: true,
+    description: "For how many seconds its binding quotes hold; null for the gateway's.",
+  })
+  quoteHoldSec!: number | null;
+
+  @Field(() => Decimal, {
+    nullable: true,
+    description:
+      'By how many basis points its used quotes of 24 hours exceeded the market, weighted by value. A worker updates it each minute. Null without such quotes.',
+  })
+  quoteAdverseBps!: string | null;
+
+  @Field(() => DateTime, {
+    nullable: true,
+    description: 'Since when that is above its fixed fee, so that its fixed quotes hold for 15 seconds.',
+  })
+  quoteCutSince!: Date | null;
 
   @Field(() => Boolean, { description: 'Whether order requests must be signed.' })
   requireSignature!: boolean;
@@ -208,6 +239,19 @@ export class LimitsInput {
     description: 'Whether the fixed caps stay when fixed orders cost more than they earn; null counts as false.',
   })
   keepsFixedCaps?: boolean | null;
+
+  @Field(() => Int, {
+    nullable: true,
+    description: 'Largest markup in basis points, 0 to 500. It is at least the default markup of each valid key.',
+  })
+  markupBps?: number | null;
+
+  @Field(() => Int, {
+    nullable: true,
+    description:
+      "For how many seconds binding quotes hold, 15 to 300. More than the gateway's needs a fixed fee above the gateway's.",
+  })
+  quoteHoldSec?: number | null;
 }
 
 @InputType('KeyInput', {
@@ -217,7 +261,10 @@ export class KeyInput {
   @Field(() => String, { nullable: true, description: 'Purpose of the key.' })
   label?: string | null;
 
-  @Field(() => [KeyScopeEnum], { nullable: true, description: 'Permissions of the key; all for a new key.' })
+  @Field(() => [KeyScopeEnum], {
+    nullable: true,
+    description: 'Permissions of the key; by default all but `orders_manage`.',
+  })
   scopes?: Parameters<typeof scopeOf>[0][] | null;
 
   @Field(() => [String], {
@@ -225,6 +272,12 @@ export class KeyInput {
     description: 'Client networks that may use the key, like 203.0.113.0/24; an empty list allows all.',
   })
   allowedCidrs?: string[] | null;
+
+  @Field(() => Int, {
+    nullable: true,
+    description: 'Markup of quotes and creates that name none, in basis points; null for none.',
+  })
+  defaultMarkupBps?: number | null;
 
   @Field(() => DateTime, { nullable: true, description: 'When it expires; null for never.' })
   expiresAt?: Date | null;

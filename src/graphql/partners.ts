@@ -169,6 +169,8 @@ export class PartnerResolver {
       fixedDayUsd,
       floatExposureUsd,
       keepsFixedCaps,
+      markupBps,
+      quoteHoldSec,
     }: LimitsInput,
     @ReasonArg() reason: string,
     @Ctx() context: GraphqlContext,
@@ -182,6 +184,8 @@ export class PartnerResolver {
       ...(fixedDayUsd === undefined ? {} : { maxFixedDayUsd: fixedDayUsd }),
       ...(floatExposureUsd === undefined ? {} : { maxFloatExposureUsd: floatExposureUsd }),
       ...(keepsFixedCaps === undefined ? {} : { keepsFixedCaps: keepsFixedCaps ?? false }),
+      ...(markupBps === undefined ? {} : { maxMarkupBps: markupBps }),
+      ...(quoteHoldSec === undefined ? {} : { quoteHoldSec }),
     };
     return this.#change(context, 'partnerLimits', id, changes, reason);
   }
@@ -217,7 +221,9 @@ export class PartnerResolver {
   }
 
   @RequiresPermission('keys:write')
-  @Mutation(() => ApiKeyType, { description: 'Changes the label, permissions, networks and expiry of a valid key.' })
+  @Mutation(() => ApiKeyType, {
+    description: 'Changes the label, permissions, networks, default markup and expiry of a valid key.',
+  })
   keyChange(
     @Arg('keyId', () => ID, { description: 'The key.' }) keyId: string,
     @Arg('key', () => KeyInput, { description: 'The new properties.' }) key: KeyInput,
@@ -261,7 +267,7 @@ export class PartnerResolver {
 
 function snapshot(partner: Partner): Record<string, unknown> {
   const { name, status, feeRateFloat, feeRateFixed, rateLimitPerMin, ordersLimitPerMin, requireSignature } = partner;
-  const { listsLimitPerMin, publicStatus } = partner;
+  const { listsLimitPerMin, publicStatus, maxMarkupBps, quoteHoldSec } = partner;
   const { maxOpenOrders, maxFixedExposureUsd, maxFixedDayUsd, maxFloatExposureUsd, keepsFixedCaps } = partner;
   return {
     name,
@@ -276,16 +282,19 @@ function snapshot(partner: Partner): Record<string, unknown> {
     maxFixedDayUsd,
     maxFloatExposureUsd,
     keepsFixedCaps,
+    maxMarkupBps,
+    quoteHoldSec,
     requireSignature,
     publicStatus,
   };
 }
 
-function keyOptions({ label, scopes, allowedCidrs, expiresAt }: KeyInput): KeyOptions {
+function keyOptions({ label, scopes, allowedCidrs, expiresAt, defaultMarkupBps }: KeyInput): KeyOptions {
   return {
     ...(label === undefined || label === null ? {} : { label }),
     ...(scopes === undefined || scopes === null ? {} : { scopes: scopes.map(scopeOf) }),
     ...(allowedCidrs === undefined || allowedCidrs === null ? {} : { allowedCidrs }),
     ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...(defaultMarkupBps === undefined ? {} : { defaultMarkupBps }),
   };
 }

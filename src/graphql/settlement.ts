@@ -1,8 +1,11 @@
 import { Ctx, Field, FieldResolver, ID, Int, ObjectType, Resolver, Root } from 'type-graphql';
+import type { BookedLine } from '../ledger/ledger.ts';
+import type { Partner } from '../partners/partner.entity.ts';
 import type { Deposit, DepositProblem, DepositState } from '../settlement/deposits/deposit.entity.ts';
 import type { Payment, PaymentState } from '../settlement/payments/payment.entity.ts';
 import type { PaymentAttempt } from '../settlement/payments/payment-attempt.entity.ts';
 import type { TradeState } from '../settlement/venues/trade.entity.ts';
+import { PartnerType } from './partner-types.ts';
 import type { GraphqlContext } from './server/context.ts';
 import {
   AccountEnum,
@@ -214,9 +217,6 @@ export class LedgerLineType {
   @Field(() => DateTime, { description: 'Time of the journal entry.' })
   at!: Date;
 
-  @Field(() => AccountEnum, { description: 'Account.' })
-  account!: string;
-
   @Field(() => String, { description: 'Coin.' })
   coin!: string;
 
@@ -242,5 +242,21 @@ export class PaymentResolver {
   @FieldResolver(() => [PaymentAttemptType], { description: 'Its transactions, oldest first.' })
   attempts(@Root() payment: Payment, @Ctx() { loaders }: GraphqlContext): Promise<PaymentAttempt[]> {
     return loaders.attempts.load(payment.id);
+  }
+}
+
+/** The beginning of the name of a partner's account. */
+const partnerAccount = 'partner:';
+
+@Resolver(() => LedgerLineType)
+export class LedgerLineResolver {
+  @FieldResolver(() => AccountEnum, { description: 'Account.' })
+  account(@Root() { account }: BookedLine): string {
+    return account.startsWith(partnerAccount) ? 'partner' : account;
+  }
+
+  @FieldResolver(() => PartnerType, { nullable: true, description: "The partner of a partner's account." })
+  async partner(@Root() { account }: BookedLine, @Ctx() { loaders }: GraphqlContext): Promise<Partner | null> {
+    return account.startsWith(partnerAccount) ? loaders.partner.load(account.slice(partnerAccount.length)) : null;
   }
 }

@@ -33,12 +33,12 @@ export function enrolledPage(email: string, token: string, home: string): string
 }
 
 export function signedInPage(caller: StaffCaller, home: string): string {
-  const link = home === '/sign-in' ? '' : `<a class="button" href="${home}">Open the playground</a>\n`;
   return page(
     'Signed in',
     `<h1>Exchange gateway: staff</h1>
 <p>Signed in as ${escapeHtml(caller.email)} (${caller.role}).</p>
-${link}<form method="post" action="/sign-out"><button class="quiet" type="submit">Sign out</button></form>`,
+<a class="button" href="${home}">Open the console</a>
+<form method="post" action="/sign-out"><button class="quiet" type="submit">Sign out</button></form>`,
   );
 }
 

@@ -58,11 +58,10 @@ export function signInRouter(dependencies: SignInDependencies): Router {
 
 class SignIn {
   /** The path that a member sees after the sign-in. */
-  readonly home: string;
+  readonly home = '/console';
   readonly #dependencies: SignInDependencies;
 
   constructor(dependencies: SignInDependencies) {
-    this.home = dependencies.config.PLAYGROUND ? '/playground' : '/sign-in';
     this.#dependencies = dependencies;
   }
 

@@ -5,6 +5,7 @@ import type { Log } from '../log.ts';
 import type { StaffAuthenticator } from '../staff/staff-authenticator.ts';
 import type { StaffService } from '../staff/staff-service.ts';
 import type { StaffSessions } from '../staff/staff-sessions.ts';
+import { consoleRouter } from './console.ts';
 import { errorHandler } from './error-handler.ts';
 import { IdentityProvider } from './identity-provider.ts';
 import { playgroundRouter } from './playground.ts';
@@ -24,12 +25,14 @@ export interface StaffServices {
 export interface StaffAppDependencies {
   readonly config: Config;
   readonly log: Log;
+  /** Whether the chains are real ones, with coins of value. The console says so. */
+  readonly areOfValue: boolean;
   /** Null for a worker, which serves no staff. */
   readonly staff: StaffServices | null;
 }
 
 /** Makes the application for staff on the internal listener. */
-export function createStaffApp({ config, log, staff }: StaffAppDependencies): Express {
+export function createStaffApp({ config, log, areOfValue, staff }: StaffAppDependencies): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -39,6 +42,8 @@ export function createStaffApp({ config, log, staff }: StaffAppDependencies): Ex
   if (staff) {
     const provider = IdentityProvider.ofSettings(config);
     app.use(signInRouter({ ...staff, config, log, provider }));
+    const publicUrl = config.INTERNAL_PUBLIC_URL;
+    app.use('/console', consoleRouter({ authenticator: staff.authenticator, publicUrl, areOfValue }));
     if (config.PLAYGROUND) app.use('/playground', playgroundRouter(staff.authenticator));
     if (staff.graphql) app.use('/graphql', staff.graphql);
   }

@@ -6,7 +6,7 @@ import { span, traceparent } from '../telemetry/tracing.ts';
 /** The one queue: each job names an order that is due for a step. */
 const queue = 'settle';
 /** Orders per fetch. */
-const batchSize = 50;
+const batchSize = 100;
 /** How long the jobs of a process that died stay locked to it. */
 const expireInSeconds = 120;
 /**

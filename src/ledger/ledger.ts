@@ -17,8 +17,12 @@ import { Big, formatDecimal } from '../money.ts';
  * - `unclaimed`: remainders too small to refund.
  * - `suspense`: deposits that match no order.
  * - `opening`: the opening balances of the hot wallets, and later funding from outside.
+ * - `markup`: the parts of `service_fee` that partners earned by completed orders.
+ * - `partner:<id>`: what a partner earned so.
  */
-export type Account =
+export type Account = GatewayAccount | `partner:${string}`;
+
+export type GatewayAccount =
   | 'deposits'
   | 'hot'
   | 'client'
@@ -29,7 +33,8 @@ export type Account =
   | 'trading'
   | 'unclaimed'
   | 'suspense'
-  | 'opening';
+  | 'opening'
+  | 'markup';
 
 /**
  * A coin on a network. Coins at a venue are on no network. There a coin of the trade's order stands
@@ -53,6 +58,7 @@ export interface Booking {
     | 'trade'
     | 'trade_unwound'
     | 'venue_cash'
+    | 'markup'
     | 'unclaimed'
     | 'payment'
     | 'payment_fee'

@@ -5,7 +5,7 @@ import { currenciesByChain } from './reconcile/assets.ts';
 import { checkUnreadChains, reconcileChain } from './reconcile/chains.ts';
 import { checkAddresses, checkBook, checkHistories, checkPayments } from './reconcile/invariants.ts';
 import { type ReconcileReport, Tally } from './reconcile/report.ts';
-import { checkAccounts, checkClients, checkDebits, checkEndedOrders } from './reconcile/rows.ts';
+import { checkAccounts, checkClients, checkDebits, checkEndedOrders, checkMarkups } from './reconcile/rows.ts';
 import { inSnapshot } from './reconcile/snapshot.ts';
 import { checkVenue, type VenueFill } from './reconcile/venue.ts';
 
@@ -51,6 +51,7 @@ export async function reconcile({ orm, adapters, venueFills }: ReconcileOptions)
     await checkDebits(em, tally);
     await checkEndedOrders(em, tally);
     await checkAccounts(em, tally);
+    await checkMarkups(em, tally);
     await checkVenue(em, venueFills, tally);
     await checkBook(em, tally);
     await checkHistories(em, tally);

@@ -12,6 +12,8 @@ export interface ReconciliationsOptions {
   readonly log: Log;
   readonly adapters: ReadonlyMap<string, ChainAdapter>;
   readonly everySec: number;
+  /** Called before each comparison, to book what the version before leaves out. */
+  readonly onCompare?: (orm: MikroORM) => Promise<void>;
   /**
    * Called with the lasting differences, an empty list without any, in the transaction that stores
    * the result.
@@ -77,9 +79,11 @@ export class Reconciliations {
    * read.
    */
   async #compare(orm: MikroORM): Promise<Pick<ReconcileReport, 'checked'> & { lasting: readonly ReconcileRow[] }> {
-    const { adapters } = this.#options;
+    const { adapters, onCompare } = this.#options;
+    await onCompare?.(orm);
     const first = await reconcile({ orm, adapters });
     if (first.differences === 0) return { checked: first.checked, lasting: [] };
+    await onCompare?.(orm);
     const { rows, checked } = await reconcile({ orm, adapters });
     const known = new Set(first.rows.map(nameOf));
     return { checked, lasting: rows.filter((row) => row.difference !== '0' && known.has(nameOf(row))) };

@@ -1,10 +1,9 @@
-import { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
 import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { systemMs } from '../clock.ts';
 import { errorMembers, type Log } from '../log.ts';
 import { isTracing, span } from '../telemetry/tracing.ts';
-import { Timeouts } from './timeouts.ts';
+import { type Counted, type Counter, type Counters, RedisCounter } from './redis-counter.ts';
 
 /** Every limit counts in windows of a minute, which begin at the first request. */
 export const windowSec = 60;
@@ -18,6 +17,7 @@ export type BucketName =
   | 'quotes'
   | 'lists'
   | 'validations'
+  | 'changes'
   | 'authfail'
   | 'assets'
   | 'lookup'
@@ -64,55 +64,29 @@ export interface LimiterMetrics {
   countInsurance(): void;
 }
 
-/**
- * Counts one request in each bucket in turn, up to and including the first that refuses it, in one
- * atomic step. Returns, for each bucket that was counted, the count and the milliseconds left of
- * its window.
- */
-const countScript = `
-local counted = {}
-for i, key in ipairs(KEYS) do
-  local count = redis.call('INCR', key)
-  local left = count > 1 and redis.call('PTTL', key) or -1
-  if left < 0 then
-    left = tonumber(ARGV[1])
-    redis.call('PEXPIRE', key, left)
-  end
-  counted[#counted + 1] = count
-  counted[#counted + 1] = left
-  if count > tonumber(ARGV[i + 1]) then break end
-end
-return counted`;
-
-/** A connection that knows the script above. */
-interface CountingRedis extends Redis {
-  countRequest(keyCount: number, ...keysWindowAndLimits: (string | number)[]): Promise<number[]>;
-}
-
-/** Redis usually answers well within this time. Later answers count as a hang. */
-const replyMs = 80;
-
 /** Number of keys over their limit that are remembered, so that a flood costs Redis nothing. */
 const keptRefusals = 10_000;
 
 /**
- * Counts requests in Redis, by one atomic command each. While Redis is away or hangs, an in-memory
- * limiter takes over within 100 ms. So limits always hold, and no request fails because of Redis.
+ * Counts requests in Redis. While Redis is away or hangs, an in-memory limiter takes over within
+ * 100 ms. So limits always hold, and no request fails because of Redis.
  */
 export class Limiter {
   readonly #options: LimiterOptions;
   readonly #prefix: string;
-  readonly #redis: CountingRedis | null;
+  readonly #redis: RedisCounter | null;
   readonly #memory = new Map<string, RateLimiterAbstract>();
   /** By the monotonic clock, which no change of the system time moves. */
   readonly #refused = new LRUCache<string, { limit: number; untilMs: number }>({ max: keptRefusals });
-  readonly #timeouts = new Timeouts(replyMs);
   #warnedAt = 0;
 
   constructor(options: LimiterOptions) {
     this.#options = options;
     this.#prefix = options.keyPrefix ?? 'xp';
-    this.#redis = options.redisUrl === null ? null : this.#connect(options.redisUrl);
+    this.#redis =
+      options.redisUrl === null
+        ? null
+        : new RedisCounter({ url: options.redisUrl, windowMs, onError: (error) => this.#warn(error) });
   }
 
   /**
@@ -128,9 +102,9 @@ export class Limiter {
     return span('redis count', { kind: 'client' }, () => this.#counted(redis, buckets));
   }
 
-  async #counted(redis: CountingRedis, buckets: Buckets): Promise<Verdict> {
+  async #counted(redis: RedisCounter, buckets: Buckets): Promise<Verdict> {
     try {
-      return this.#told(this.#verdict(buckets, await this.#timeouts.within(this.#ask(redis, buckets))));
+      return this.#told(this.#verdict(buckets, await redis.count(this.#countersOf(buckets))));
     } catch (error) {
       this.#options.metrics?.countInsurance();
       this.#warn(error);
@@ -158,39 +132,11 @@ export class Limiter {
    * well.
    */
   async ready(timeoutMs: number): Promise<boolean> {
-    const redis = this.#redis;
-    if (!redis || redis.status === 'ready') return true;
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => resolve(false), timeoutMs);
-      redis.once('ready', () => {
-        clearTimeout(timer);
-        resolve(true);
-      });
-    });
+    return this.#redis?.ready(timeoutMs) ?? true;
   }
 
   close(): void {
-    this.#redis?.disconnect();
-  }
-
-  #connect(url: string): CountingRedis {
-    const redis = new Redis(url, {
-      enableOfflineQueue: false,
-      // A command on a connection that breaks fails at once. ioredis would otherwise keep it for
-      // the next connection, and all commands of a turn travel together.
-      maxRetriesPerRequest: 0,
-      connectTimeout: 500,
-      // A connection that owes replies and sends none is opened anew: a firewall may have dropped
-      // its state.
-      socketTimeout: 2_000,
-      // Commands of one turn of the event loop travel together.
-      enableAutoPipelining: true,
-      autoResendUnfulfilledCommands: false,
-      retryStrategy: (attempt) => Math.min(attempt * 100, 2_000),
-    });
-    redis.defineCommand('countRequest', { lua: countScript });
-    redis.on('error', (error) => this.#warn(error));
-    return redis as CountingRedis;
+    this.#redis?.close();
   }
 
   /** Logs at intervals only, because every request would repeat the same warning. */
@@ -214,21 +160,15 @@ export class Limiter {
     return null;
   }
 
-  #ask(redis: CountingRedis, buckets: Buckets): Promise<number[]> {
-    const [first, second] = buckets;
-    const key = this.#keyOf(first);
-    if (!second) return redis.countRequest(1, key, windowMs, first.limit);
-    return redis.countRequest(2, key, this.#keyOf(second), windowMs, first.limit, second.limit);
+  #countersOf([first, second]: Buckets): Counters {
+    return second ? [this.#counterOf(first), this.#counterOf(second)] : [this.#counterOf(first)];
   }
 
-  #keyOf({ bucket, key }: Bucket): string {
-    return `${this.#prefix}:${bucket}:${key}`;
+  #counterOf({ bucket, key, limit }: Bucket): Counter {
+    return { key: `${this.#prefix}:${bucket}:${key}`, limit };
   }
 
-  /** @param counted by Redis: a count and the milliseconds left, for each counted bucket. */
-  #verdict([first, second]: Buckets, counted: readonly number[]): Verdict {
-    const [count, leftMs, secondCount, secondLeftMs] = counted;
-    if (count === undefined) throw new Error('Redis counted nothing');
+  #verdict([first, second]: Buckets, [count, leftMs, secondCount, secondLeftMs]: Counted): Verdict {
     const verdict = this.#verdictOf(first, count, leftMs);
     // Redis counts in the second bucket only what the first has admitted.
     if (!second || secondCount === undefined) return verdict;

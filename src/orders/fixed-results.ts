@@ -52,6 +52,12 @@ export const adversePartners = `
      group by partner_id) as result
    where is_spent or (orders >= ${adverseOrders} and loss_usd > ${adverseLossUsd})`;
 
+/**
+ * SQL: the part of the fee of a trade `t` that is ours. The markup in it is the partner's. It needs
+ * the order `o` and its row `m` of `order_terms`, if it has one.
+ */
+export const ownFee = `t.service_fee * (1 - coalesce(m.markup_bps / (nullif(o.fee_rate, 0) * 10000), 0))`;
+
 export const dayMs = 86_400_000;
 const hourMs = 3_600_000;
 /**
@@ -82,8 +88,8 @@ export class FixedResults {
     await em.execute(
       `insert into fixed_result (partner_id, hour, orders, sent_usd, owed_usd, fees_usd)
        select o.partner_id, date_trunc('hour', t.created_at, 'UTC'), count(*), sum(t.amount_from * t.price_from),
-              sum((t.amount_to + t.service_fee + t.network_fee) * t.price_to), sum(t.service_fee * t.price_to)
-         from trade t join exchange_order o on o.id = t.order_id
+              sum((t.amount_to + t.service_fee + t.network_fee) * t.price_to), sum(${ownFee} * t.price_to)
+         from trade t join exchange_order o on o.id = t.order_id left join order_terms m on m.order_id = o.id
         where t.created_at >= date_trunc('hour', ?::timestamptz, 'UTC') and t.state = 'filled' and o.rate_type = 'fixed'
           and t.price_from is not null and t.price_to is not null
         group by 1, 2 order by 1, 2

@@ -2,8 +2,9 @@ import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
-import { Big, formatDecimal } from '../money.ts';
+import { Big, formatDecimal, maxOf } from '../money.ts';
 import type { Partner } from '../partners/partner.entity.ts';
+import { quoteFault } from '../rates/binding-quotes.ts';
 import type { PriceBook } from '../rates/price-book.ts';
 import type { RateType } from '../rates/quote.ts';
 import type { Quote } from '../rates/rate-service.ts';
@@ -31,6 +32,8 @@ export interface OpenOrdersOptions {
   readonly depositWindowSec: number;
   /** Default caps of a partner, and the caps over all partners. */
   readonly caps: ExposureCaps;
+  /** How far the market may leave a fixed price before an order weighs more, as a fraction. */
+  readonly maxDrift: string;
   /** Number of processes that create orders, including this one. */
   readonly processes: number;
 }
@@ -54,6 +57,8 @@ export interface FixedHeadroom {
 export interface OrderHeadroom {
   /** Null for a float order. */
   readonly fixed: FixedHeadroom | null;
+  /** The refusal of an order that finds no room when it is created. */
+  refusal(): AppError;
   /** Ends the reservation. With `isTaken` false it frees the reserved room. */
   close(isTaken: boolean): void;
 }
@@ -62,7 +67,10 @@ export interface OrderHeadroom {
 interface Pending {
   readonly repeatKey: string | null;
   readonly rateType: RateType;
+  /** What it counts against the caps. */
   readonly usd: Big;
+  /** Whether it counts more than its value, as the market has left its quote. */
+  readonly isSurcharged: boolean;
   hasFailed: boolean;
 }
 
@@ -82,6 +90,8 @@ interface Tally {
   /** Null until the first read. */
   readAtMs: number | null;
   orders: number;
+  /** Orders of the last deposit window that the partner cancelled. */
+  cancelled: number;
   readonly usd: Record<RateType, Sum>;
   /**
    * Remaining fraction of the partner's fixed caps. Below 1 while its fixed-rate orders lose money.
@@ -101,13 +111,20 @@ const hourMs = 3_600_000;
 /** Fraction of the fixed caps that remains to a partner whose fixed-rate orders lose money. */
 const adversePart = new Big('0.1');
 
+/**
+ * Dollars of the caps that a dollar of certain gain takes: what the price of a used quote gives
+ * more than the market, beyond the allowed drift. So 300,000 dollars a day admit 60 dollars of it.
+ */
+const gainWeight = new Big('5000');
+
 const zero = new Big('0');
 const whole = new Big('1');
 
 /**
  * Limits the open orders of partners.
  *
- * - Number of unpaid orders: each takes a deposit address for ever.
+ * - Number of unpaid orders: each takes a deposit address for ever. Cancelled ones count beyond a
+ *   bound (`placesOf`).
  * - USD value of fixed-rate orders created within an hour and a day: each is an option on our
  *   prices.
  * - USD value of float orders that are unpaid, or between deposit and payout: we carry their
@@ -119,6 +136,9 @@ const whole = new Big('1');
  *
  * A fixed-rate order counts for its hour and its day whether or not it is paid. Neither a deposit
  * nor expiry frees room, because an option taker pays only the orders that the market favoured.
+ *
+ * A binding quote is honoured although the market has left it. Its order then counts a multiple of
+ * its value: otherwise a taker would hold quotes of all pairs, and use a day's cap after each jump.
  *
  * A partner's fixed caps are exact over all processes: the statement that creates the order raises
  * a counter. All other caps are counted in memory: the last database read plus what this process
@@ -140,11 +160,13 @@ export class OpenOrders {
    * Reserves room for one more order. No other create gets this room until the reservation is
    * closed.
    *
+   * @param adverse how much more the price of its binding quote gives than the market, as a
+   *   fraction. Null without one.
    * @throws AppError open_orders_limit, fixed_exposure_limit or float_exposure_limit.
    */
-  async room(partner: Partner, quote: Quote, repeatKey: string | null): Promise<OrderHeadroom> {
+  async room(partner: Partner, quote: Quote, adverse: Big | null, repeatKey: string | null): Promise<OrderHeadroom> {
     const { rateType } = quote;
-    const pending = this.#pending(quote, repeatKey);
+    const pending = this.#pending(quote, adverse, repeatKey);
     const tallies = [this.#tally(partner.id), this.#all];
     await this.#refresh(tallies, partner, pending);
     // From here to the reservation nothing is waited for, so that no other create takes the room.
@@ -155,8 +177,10 @@ export class OpenOrders {
       tally.usd[rateType].admitted = tally.usd[rateType].admitted.plus(pending.usd);
       tally.pending.add(pending);
     }
+    const fixed = rateType === 'fixed' ? this.#fixedRoom(partner, pending.usd) : null;
     return {
-      fixed: rateType === 'fixed' ? this.#fixedRoom(partner, pending.usd) : null,
+      fixed,
+      refusal: () => noRoom(fixed, pending),
       close: (isTaken) => {
         if (!isTaken) pending.hasFailed = true;
         for (const tally of counting) {
@@ -174,19 +198,34 @@ export class OpenOrders {
    *
    * @throws AppError open_orders_limit, fixed_exposure_limit or float_exposure_limit.
    */
-  async check(partner: Partner, quote: Quote): Promise<void> {
-    const pending = this.#pending(quote, null);
+  async check(partner: Partner, quote: Quote, adverse: Big | null): Promise<void> {
+    const pending = this.#pending(quote, adverse, null);
     const tallies = [this.#tally(partner.id), this.#all];
     await this.#refresh(tallies, partner, pending);
     for (const tally of tallies) this.#refuse(tally, partner, pending);
     if (quote.rateType !== 'fixed') return;
     const room = this.#fixedRoom(partner, pending.usd);
-    if (!(await this.#isWithin(partner.id, room))) throw fixedExposure(room);
+    if (!(await this.#isWithin(partner.id, room))) throw noRoom(room, pending);
   }
 
   /** Whether a create with this idempotency key runs in this process. It may hold the last room. */
   isPending(partner: Partner, repeatKey: string): boolean {
     return [...(this.#tallies.get(partner.id)?.pending ?? [])].some((pending) => pending.repeatKey === repeatKey);
+  }
+
+  /**
+   * Reads the partner's orders anew for the next create, because one of them was cancelled. Other
+   * processes see it with their next read.
+   */
+  forget(partnerId: string): void {
+    const tally = this.#tallies.get(partnerId);
+    if (!tally) return;
+    const forget = (): void => {
+      tally.readAtMs = null;
+    };
+    forget();
+    // A read under way may have begun before the cancel.
+    tally.reading?.then(forget, forget);
   }
 
   /** Deletes the turnover of fixed-rate orders that no cap counts any more. */
@@ -195,8 +234,16 @@ export class OpenOrders {
     await this.#options.orm.em.fork().execute('delete from fixed_turnover where slot < ?', [before]);
   }
 
-  #pending({ rateType, from, amountFrom }: Quote, repeatKey: string | null): Pending {
-    return { repeatKey, rateType, usd: worth(this.#options.prices, from.coin, amountFrom), hasFailed: false };
+  #pending({ rateType, from, amountFrom }: Quote, adverse: Big | null, repeatKey: string | null): Pending {
+    const usd = worth(this.#options.prices, from.coin, amountFrom);
+    const excess = maxOf(adverse?.minus(this.#options.maxDrift) ?? zero, zero);
+    return {
+      repeatKey,
+      rateType,
+      usd: usd.plus(usd.times(excess).times(gainWeight)),
+      isSurcharged: excess.gt(zero),
+      hasFailed: false,
+    };
   }
 
   /** Reads the tallies anew where they are too old. */
@@ -247,11 +294,12 @@ export class OpenOrders {
 
   #refuse(tally: Tally, partner: Partner, pending: Pending): void {
     const { orders, floatUsd } = this.#caps(partner);
-    if (tally.partnerId !== null && tally.orders >= orders) {
+    if (tally.partnerId !== null && placesOf(tally, orders) >= orders) {
       const detail = `${orders} orders of this partner account wait for their deposit, which is its limit; wait until some are paid or expire, or ask for a higher limit`;
       throw new AppError('open_orders_limit', detail);
     }
     if (this.#fits(tally, partner, pending)) return;
+    if (pending.isSurcharged) throw noRoom(null, pending);
     if (pending.rateType === 'fixed') {
       const detail =
         'fixed orders of all partners have reached their limit for this hour; take rate_type float, or try again later';
@@ -302,7 +350,8 @@ export class OpenOrders {
       const { read, admitted } = tally.usd[rateType];
       return cap !== null && read.plus(admitted).times('2').gte(String(cap));
     });
-    const isNear = isNearCap || (tally.partnerId !== null && tally.orders * 2 >= this.#caps(partner).orders);
+    const { orders } = this.#caps(partner);
+    const isNear = isNearCap || (tally.partnerId !== null && placesOf(tally, orders) * 2 >= orders);
     return !this.#isOlder(tally, isNear ? nearlyKnownForMs : knownForMs);
   }
 
@@ -325,6 +374,7 @@ export class OpenOrders {
     const missed = pending.filter(({ hasFailed }) => !hasFailed);
     tally.readAtMs = now.getTime();
     tally.orders = missed.length + rows.filter(({ what }) => what === 'open').reduce((sum, row) => sum + row.count, 0);
+    tally.cancelled = rows.find(({ what }) => what === 'cancelled')?.count ?? 0;
     const isAny = (wanted: TallyRow['what']): boolean => rows.some(({ what }) => what === wanted);
     tally.fixedPart = isAny('spent') ? zero : isAny('adverse') ? adversePart : whole;
     for (const rateType of ['fixed', 'float'] as const) {
@@ -347,7 +397,8 @@ export class OpenOrders {
     const waitsAfter = new Date(now.getTime() - windowMs);
     const openedAfter = new Date(now.getTime() - 2 * windowMs);
     // A deposit below the minimum, or outside a block, is no payment: it would end the waiting and
-    // leave the order open. It does so for at most one more deposit window.
+    // leave the order open. It does so for at most one more deposit window. An order that is
+    // expired within its own window was cancelled.
     return em.execute<TallyRow[]>(
       `select 'open' as what, null as coin, count(*)::int as count, '0' as amount
          from exchange_order o
@@ -356,9 +407,22 @@ export class OpenOrders {
             or (status = 'confirming' and not exists
                  (select from deposit d where d.order_id = o.id and d.state in ('mined', 'credited')
                      and d.coin = o.coin_from and d.network = o.network_from and d.amount >= o.min_amount)))
+        union all
+       select 'cancelled', null, count(*)::int, '0' from exchange_order
+        where partner_id = ? and created_at > ? and status = 'expired'
         union all ${openFloat('partner_id = ? and', 'left join', "o.status <> 'waiting_deposit' or o.created_at > ?")}
         union all select case when is_spent then 'spent' else 'adverse' end, null, 1, '0' from (${adversePartners}) as adverse where partner_id = ?`,
-      [partner, openedAfter, waitsAfter, partner, waitsAfter, new Date(now.getTime() - dayMs), partner],
+      [
+        partner,
+        openedAfter,
+        waitsAfter,
+        partner,
+        waitsAfter,
+        partner,
+        waitsAfter,
+        new Date(now.getTime() - dayMs),
+        partner,
+      ],
     );
   }
 
@@ -395,7 +459,7 @@ export class OpenOrders {
  * One row of a tally's read. `amount` is in units of `coin`, or in US dollars when `coin` is null.
  */
 interface TallyRow {
-  readonly what: 'open' | 'adverse' | 'spent' | RateType;
+  readonly what: 'open' | 'cancelled' | 'adverse' | 'spent' | RateType;
   readonly coin: string | null;
   readonly count: number;
   readonly amount: string;
@@ -423,11 +487,22 @@ function countsUnpaid(tally: Tally, rateType: RateType): boolean {
   return tally.partnerId !== null || rateType === 'fixed';
 }
 
+/**
+ * The places that a partner's orders take under its cap. A cancelled order frees its place at once,
+ * but has taken a deposit address for ever. So cancels within one deposit window free no more
+ * places than the cap has. A partner that creates and cancels takes at most twice the addresses of
+ * one that only creates.
+ */
+function placesOf({ orders, cancelled }: Tally, cap: number): number {
+  return orders + Math.max(0, cancelled - cap);
+}
+
 function newTally(partnerId: string | null): Tally {
   return {
     partnerId,
     readAtMs: null,
     orders: 0,
+    cancelled: 0,
     usd: { fixed: { read: zero, admitted: zero }, float: { read: zero, admitted: zero } },
     fixedPart: whole,
     pending: new Set(),
@@ -440,8 +515,14 @@ function worth(prices: PriceBook, coin: string, amount: Big): Big {
   return amount.times(prices.reference(coin) ?? zero);
 }
 
-/** The refusal of a fixed-rate order above the partner's caps. */
-export function fixedExposure({ hourUsd, dayUsd }: FixedHeadroom): AppError {
-  const detail = `fixed orders of this partner account would be worth more than ${hourUsd} US dollars within an hour, or ${dayUsd} within a day; take rate_type float, try again later, or ask for a higher limit`;
+/** The refusal of an order that the statement which creates orders has not admitted. */
+function noRoom(fixed: FixedHeadroom | null, { isSurcharged }: Pending): AppError {
+  if (isSurcharged) {
+    const detail =
+      'the market has moved far away from this quote, which is too large to be honoured; ask for a new one';
+    return quoteFault('quote_expired', detail);
+  }
+  const limits = fixed && `${fixed.hourUsd} US dollars within an hour, or ${fixed.dayUsd} within a day`;
+  const detail = `fixed orders of this partner account would be worth more than ${limits}; take rate_type float, try again later, or ask for a higher limit`;
   return new AppError('fixed_exposure_limit', detail);
 }

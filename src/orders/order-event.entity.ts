@@ -1,8 +1,11 @@
 import { Entity, ManyToOne, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
 import { Order } from './order.entity.ts';
-import type { OrderMove, OrderStatus } from './order-status.ts';
+import type { OrderCause, OrderStatus } from './order-status.ts';
 
-/** One move of an order. Rows are never changed or deleted. `seq` counts from 1 without a gap. */
+/**
+ * One move of an order, or a fact about it. Rows are never changed or deleted. `seq` counts from 1
+ * without a gap.
+ */
 @Entity({ tableName: 'order_event' })
 export class OrderEvent {
   @ManyToOne(() => Order, { primary: true })
@@ -27,9 +30,9 @@ export class OrderEvent {
   @Property({ type: 'uuid', nullable: true })
   partnerId!: string | null;
 
-  /** The cause: 'created', or a move of the state machine. */
+  /** The cause: 'created', a move of the state machine, or a fact, which leaves the status. */
   @Property({ type: 'text' })
-  cause!: 'created' | OrderMove;
+  cause!: OrderCause;
 
   /** 'partner:<id>', 'staff:<id>' or 'system'. */
   @Property({ type: 'text' })

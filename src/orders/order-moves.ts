@@ -2,11 +2,11 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { span } from '../telemetry/tracing.ts';
 import type { Order } from './order.entity.ts';
 import { OrderEvent } from './order-event.entity.ts';
-import { type OrderMove, orderMoves } from './order-status.ts';
+import { type OrderCause, type OrderFact, type OrderMove, type OrderStatus, orderMoves } from './order-status.ts';
 
 export interface MoveDetails {
   readonly at: Date;
-  /** 'staff:<id>'. Default: 'system', the gateway itself. */
+  /** 'partner:<id>' or 'staff:<id>'. Default: 'system', the gateway itself. */
   readonly actor?: string;
   readonly detail?: string | null;
 }
@@ -22,11 +22,28 @@ export function moveOrder(em: EntityManager, order: Order, cause: OrderMove, det
   const { from, to } = orderMoves[cause];
   if (order.status !== from) throw new Error(`${cause} needs status ${from}, but the order is ${order.status}`);
   span(`order ${cause}`, { kind: 'internal', attributes: { 'order.id': order.id, 'order.status': to } }, () => {});
-  const { at, actor = 'system', detail = null } = details;
   order.status = to;
+  addEvent(em, order, from, cause, details);
+}
+
+/**
+ * Writes a fact into the order's history. The caller's transaction must hold the order's row lock.
+ */
+export function recordFact(em: EntityManager, order: Order, fact: OrderFact, details: MoveDetails): void {
+  addEvent(em, order, order.status, fact, details);
+}
+
+/** Adds the next event of an order, which has its new status already. */
+function addEvent(
+  em: EntityManager,
+  order: Order,
+  fromStatus: OrderStatus,
+  cause: OrderCause,
+  { at, actor = 'system', detail = null }: MoveDetails,
+): void {
   order.eventSeq += 1;
   order.updatedAt = at;
   const partnerId = order.partner.id;
-  const statuses = { fromStatus: from, toStatus: to };
+  const statuses = { fromStatus, toStatus: order.status };
   em.create(OrderEvent, { order, partnerId, seq: order.eventSeq, at, ...statuses, cause, actor, detail });
 }

@@ -183,6 +183,8 @@ const withTerms: Repetition = {
     minAmountTo: 'numeric',
     policy: 'jsonb',
     metadata: 'jsonb',
+    quoteAdverseBps: 'numeric',
+    quoteUsd: 'numeric',
   },
   columns: ', q.order_id as "quoteOrder", x.order_id as "externalOrder"',
   names: ', j."quoteOrder", j."externalOrder"',
@@ -190,8 +192,10 @@ const withTerms: Repetition = {
     left join order_terms x on x.partner_id = p.id and x.external_id = asked.external_id`,
   isFirst: 'and "quoteOrder" is null and "externalOrder" is null',
   answer: `, terms as (
-  insert into order_terms (order_id, partner_id, external_id, quote_nonce, markup_bps, min_amount_to, policy, metadata)
-  select a.id, a.partner, a.external_id, a.quote_nonce, a.markup_bps, a.min_amount_to, a.policy, a.metadata
+  insert into order_terms (order_id, partner_id, external_id, quote_nonce, markup_bps, min_amount_to, policy, metadata,
+                           quote_adverse_bps, quote_usd)
+  select a.id, a.partner, a.external_id, a.quote_nonce, a.markup_bps, a.min_amount_to, a.policy, a.metadata,
+         a.quote_adverse_bps, a.quote_usd
     from admitted a join taken using (n)
    order by a.partner, a.quote_nonce, a.external_id
 )`,

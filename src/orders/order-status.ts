@@ -34,6 +34,11 @@ export const orderMoves = {
     to: 'expired',
     when: 'the deposit window passes without a deposit that the order could exchange or return',
   },
+  partner_cancelled: {
+    from: 'waiting_deposit',
+    to: 'expired',
+    when: 'the partner cancels the order within its window, before any deposit was seen',
+  },
   below_minimum: {
     from: 'waiting_deposit',
     to: 'refunding',
@@ -59,12 +64,37 @@ export const orderMoves = {
     to: 'refunding',
     when: 'nothing shows that the deposit came in time, and its rate is better than the market',
   },
+  underpaid: {
+    from: 'confirming',
+    to: 'refunding',
+    when: 'less than expected arrived, and the policy of the order or the answer to its question is a refund',
+  },
+  overpaid: {
+    from: 'confirming',
+    to: 'refunding',
+    when: 'more than expected arrived, and the policy of the order or the answer to its question is a refund',
+  },
+  price_moved: {
+    from: 'confirming',
+    to: 'refunding',
+    when: 'the payout would be below the smallest one that the order accepts',
+  },
   late_deposit: { from: 'expired', to: 'refunding', when: 'a deposit that came too late has its confirmations' },
+  late_accepted: {
+    from: 'expired',
+    to: 'exchanging',
+    when: 'a late deposit is exchanged at the market, as the partner asked for, within 72 hours after the window',
+  },
   liquidity_bought: { from: 'exchanging', to: 'sending', when: 'the liquidity venue filled the exchange' },
   exchange_deadline: {
     from: 'exchanging',
     to: 'refunding',
     when: 'no venue filled the exchange within the slippage bound until the deadline',
+  },
+  exchange_below_min: {
+    from: 'exchanging',
+    to: 'refunding',
+    when: 'while the exchange waited, its payout fell below the smallest one that the order accepts',
   },
   payout_confirmed: { from: 'sending', to: 'completed', when: 'the payout is final on its chain' },
   payout_failed: { from: 'sending', to: 'failed', when: 'the payout failed for good' },
@@ -76,6 +106,11 @@ export const orderMoves = {
     to: 'failed',
     when: "the refund would not cover its network's fee",
   },
+  refund_needs_approval: {
+    from: 'refunding',
+    to: 'failed',
+    when: 'the refund address was set after the creation, and the refund is above the limit of such refunds',
+  },
   refund_failed: {
     from: 'refunding',
     to: 'failed',
@@ -83,8 +118,28 @@ export const orderMoves = {
   },
   staff_stopped: { from: 'sending', to: 'failed', when: 'staff end a payout that was never signed' },
   staff_failed: { from: 'refunding', to: 'failed', when: 'staff end a refund that was never signed' },
+  refund_resumed: {
+    from: 'failed',
+    to: 'refunding',
+    when: 'the partner set the refund address for whose lack the order had failed',
+  },
   staff_refund: { from: 'failed', to: 'refunding', when: 'staff refund to an address, with a second approval' },
   staff_retry: { from: 'failed', to: 'sending', when: 'staff retry the payout, with a second approval' },
 } as const satisfies Record<string, Edge>;
 
 export type OrderMove = keyof typeof orderMoves;
+
+/**
+ * What an order's history tells beside its moves. The event of a fact has the same status before
+ * and after. Statistics and subscriptions of the staff skip facts.
+ */
+export const orderFacts = {
+  refund_address_set: 'the partner set the refund address of an order that had none',
+  action_required: 'the partner is asked what to do with a deposit',
+  action_resolved: 'the partner answered, its time passed, or a reorg took the deposit',
+} as const;
+
+export type OrderFact = keyof typeof orderFacts;
+
+/** Why an event was written. */
+export type OrderCause = 'created' | OrderMove | OrderFact;

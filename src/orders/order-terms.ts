@@ -1,8 +1,9 @@
+import type { Currency } from '../currencies/currency.entity.ts';
 import { AppError, type FieldFault } from '../errors.ts';
-import { Big, formatDecimal } from '../money.ts';
-import type { OpenedQuote } from '../rates/binding-quotes.ts';
+import { Big, floorTo, formatDecimal, storedDecimals } from '../money.ts';
+import type { HonouredQuote, OpenedQuote } from '../rates/binding-quotes.ts';
 import type { RateType } from '../rates/quote.ts';
-import { amountFault, type Quote } from '../rates/rate-service.ts';
+import { amountFault, type NamedAssets, type Quote } from '../rates/rate-service.ts';
 
 /** What an order does in cases where more than one answer is right. Absent members: the default. */
 export interface OrderPolicy {
@@ -23,6 +24,17 @@ export interface OrderOptions {
   readonly country: string | null;
 }
 
+/** The options of a create that has none. */
+export const noOptions: OrderOptions = {
+  quoteId: null,
+  externalId: null,
+  metadata: null,
+  markupBps: null,
+  minAmountTo: null,
+  policy: null,
+  country: null,
+};
+
 /** The columns of `order_terms` for one create, as the creating statement takes them. */
 export type TermsRow = {
   readonly externalId: string | null;
@@ -31,8 +43,13 @@ export type TermsRow = {
   readonly minAmountTo: string | null;
   readonly policy: string | null;
   readonly metadata: string | null;
+  /** How much more a fixed quote gave than the market, in basis points. */
+  readonly quoteAdverseBps: string | null;
+  /** Worth of the order at its quote, in US dollars. Null where `quoteAdverseBps` is. */
+  readonly quoteUsd: string | null;
 };
 
+const metadataKeys = 20;
 /** Most bytes of all keys and values of an order's metadata, in UTF-8. */
 const metadataBytes = 4096;
 /** Visible ASCII, which every system can store and show. */
@@ -53,7 +70,30 @@ export function optionFaults({ externalId, metadata, policy, minAmountTo }: Orde
   return faults;
 }
 
-function metadataFaults(metadata: Readonly<Record<string, string>>): FieldFault[] {
+/** A merge patch of an order's metadata (RFC 7396): null removes a key, or all of them. */
+export type MetadataChange = Readonly<Record<string, string | null>> | null;
+
+/** The metadata after a change. Null without any key. */
+export function mergedMetadata(
+  present: Readonly<Record<string, string>> | null,
+  change: MetadataChange,
+): Readonly<Record<string, string>> | null {
+  if (change === null) return null;
+  const merged = new Map(Object.entries(present ?? {}));
+  for (const [key, text] of Object.entries(change)) {
+    if (text === null) merged.delete(key);
+    else merged.set(key, text);
+  }
+  return merged.size === 0 ? null : Object.fromEntries(merged);
+}
+
+/** The faults of an order's whole metadata. */
+export function metadataFaults(metadata: Readonly<Record<string, string>>): FieldFault[] {
+  const keys = Object.keys(metadata).length;
+  if (keys > metadataKeys) {
+    const detail = `metadata has ${keys} keys; at most ${metadataKeys} are kept`;
+    return [{ field: 'metadata', kind: 'metadata_too_large', detail }];
+  }
   const texts = Object.entries(metadata).flat();
   const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   if (bytes > metadataBytes) {
@@ -77,7 +117,7 @@ export function minAmountToFault({ minAmountTo }: OrderOptions, quote: Quote): F
   return { field: 'min_amount_to', kind: 'amount_to_below_min', detail };
 }
 
-/** The members of a create that a quote may say as well. */
+/** The members of a create that a quote may say as well, of a pair that is named by coins. */
 export interface PairMembers {
   readonly coinFrom: string;
   readonly networkFrom: string;
@@ -87,13 +127,19 @@ export interface PairMembers {
   readonly rateType: RateType;
 }
 
-/** The same members of a create that names a quote. */
-export type QuotedMembers = { readonly [Name in keyof PairMembers]: PairMembers[Name] | undefined };
+/** The same members of a create that names a quote, or assets instead of coins. */
+export type QuotedMembers = { readonly [Name in keyof PairMembers]: PairMembers[Name] | undefined } & NamedAssets;
+
+/** Members that say the whole exchange: each side of the pair, the amount and the rate type. */
+export type WholeMembers = Omit<QuotedMembers, 'amountFrom' | 'rateType'> &
+  Pick<PairMembers, 'amountFrom' | 'rateType'>;
 
 /** Whether no member is left out. */
-export function isWhole<Members extends QuotedMembers>(members: Members): members is Members & PairMembers {
-  const { coinFrom, networkFrom, coinTo, networkTo, amountFrom, rateType } = members;
-  return [coinFrom, networkFrom, coinTo, networkTo, amountFrom, rateType].every((one) => one !== undefined);
+export function isWhole<Members extends QuotedMembers>(members: Members): members is Members & WholeMembers {
+  const { coinFrom, networkFrom, assetFrom, coinTo, networkTo, assetTo, amountFrom, rateType } = members;
+  const isFrom = assetFrom !== undefined || (coinFrom !== undefined && networkFrom !== undefined);
+  const isTo = assetTo !== undefined || (coinTo !== undefined && networkTo !== undefined);
+  return isFrom && isTo && amountFrom !== undefined && rateType !== undefined;
 }
 
 /** Fills in what a quote says and the request leaves out. */
@@ -109,15 +155,28 @@ export function completed<Members extends QuotedMembers>(members: Members, { tok
   };
 }
 
-/** The faults of members that repeat a quote and differ from it. */
+/**
+ * The faults of members that repeat a quote and differ from it.
+ *
+ * @param asset finds the currency of a CAIP-19 name. Null for an unknown one, which is no fault
+ *   here.
+ */
 export function mismatches(
   members: QuotedMembers,
   { markupBps }: OrderOptions,
   { token, from, to }: OpenedQuote,
+  asset: (name: string) => Currency | null,
 ): FieldFault[] {
+  const named = ({ coin, network }: Currency): string => `${coin} on ${network}`;
+  const sent = (name: string | undefined): string | undefined => {
+    const currency = name === undefined ? null : asset(name);
+    return currency ? named(currency) : undefined;
+  };
   const repeated: readonly (readonly [field: string, sent: string | number | undefined, quoted: string | number])[] = [
     ['coin_from', members.coinFrom, from.coin],
     ['network_from', members.networkFrom, from.network],
+    ['asset_from', sent(members.assetFrom), named(from)],
+    ['asset_to', sent(members.assetTo), named(to)],
     ['coin_to', members.coinTo, to.coin],
     ['network_to', members.networkTo, to.network],
     ['amount_from', members.amountFrom && formatDecimal(members.amountFrom), token.amountFrom],
@@ -133,8 +192,14 @@ export function mismatches(
 }
 
 /** The row of an order's terms. */
-export function termsRow(options: OrderOptions, quoted: OpenedQuote | null): TermsRow {
+export function termsRow(
+  options: OrderOptions,
+  quoted: OpenedQuote | null,
+  { adverse, usd }: Pick<HonouredQuote, 'adverse' | 'usd'>,
+): TermsRow {
   const { externalId, markupBps, minAmountTo, policy, metadata } = options;
+  const worth = usd && floorTo(usd, storedDecimals);
+  const measured = adverse && worth?.gt('0') ? { adverse, worth } : null;
   return {
     externalId,
     quoteNonce: quoted ? Buffer.from(quoted.token.nonce, 'hex') : null,
@@ -142,6 +207,8 @@ export function termsRow(options: OrderOptions, quoted: OpenedQuote | null): Ter
     minAmountTo: minAmountTo && formatDecimal(minAmountTo),
     policy: policy && JSON.stringify(policy),
     metadata: metadata && JSON.stringify(metadata),
+    quoteAdverseBps: measured?.adverse.times('10000').toFixed(4) ?? null,
+    quoteUsd: measured && formatDecimal(measured.worth),
   };
 }
 

@@ -87,6 +87,13 @@ export class Order {
   @Property({ type: 'text', nullable: true })
   refundAddressTag!: string | null;
 
+  /**
+   * When the partner set the refund address after the create. Null for one that came with the
+   * create, and without one.
+   */
+  @Property({ type: 'timestamptz', nullable: true })
+  refundAddressSetAt!: Date | null;
+
   @Property({ type: 'text', nullable: true })
   depositTxid!: string | null;
 

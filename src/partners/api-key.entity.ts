@@ -32,6 +32,10 @@ export class ApiKey {
   @Property({ type: 'array' })
   allowedCidrs!: string[];
 
+  /** The markup of quotes and creates by the key that name none, in basis points. */
+  @Property({ type: 'integer', nullable: true })
+  defaultMarkupBps!: number | null;
+
   @Property({ type: 'timestamptz' })
   createdAt!: Date;
 

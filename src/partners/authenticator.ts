@@ -20,6 +20,8 @@ export interface Caller {
   readonly keyId: string;
   readonly scopes: readonly KeyScope[];
   readonly partner: Partner;
+  /** The markup of quotes and creates that name none, in basis points. Null without one. */
+  readonly defaultMarkupBps: number | null;
   /** True when the key's networks include the client's address. */
   readonly addressAllowed: boolean;
 }
@@ -129,6 +131,7 @@ export class Authenticator {
       keyId: row.keyId,
       scopes: row.scopes,
       partner: row.partner,
+      defaultMarkupBps: row.defaultMarkupBps,
       addressAllowed: isAllowed(clientAddress, row.allowedCidrs),
     };
   }

@@ -3,16 +3,19 @@ import ipaddr from 'ipaddr.js';
 import { validate as isUuid, v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
-import { formatDecimal, parseDecimal } from '../money.ts';
+import { Big, formatDecimal, parseDecimal } from '../money.ts';
 import { ApiKey } from './api-key.entity.ts';
 import { isLive } from './authenticator.ts';
-import { type KeyScope, keyScopes } from './key-scope.ts';
+import { type KeyScope, keyScopes, usualScopes } from './key-scope.ts';
 import { Partner, type PartnerStatus } from './partner.entity.ts';
 import { generateKey, type KeyHasher, type KeyPrefix } from './secret-key.ts';
 
 /** Limit of a partner's keys that are neither revoked nor expired. */
 const maxLiveKeys = 5;
 const maxRollHours = 7 * 24;
+/** Bounds of the hold of a partner's quotes. */
+const shortestHoldSec = 15;
+const longestHoldSec = 300;
 /** Limit of a key's networks, because each of them is compared with the address of each request. */
 const maxCidrs = 100;
 
@@ -33,6 +36,10 @@ export interface PartnerChanges {
   readonly maxFixedDayUsd?: number | null;
   readonly maxFloatExposureUsd?: number | null;
   readonly keepsFixedCaps?: boolean;
+  /** Basis points. */
+  readonly maxMarkupBps?: number | null;
+  /** Seconds. */
+  readonly quoteHoldSec?: number | null;
   readonly requireSignature?: boolean;
   readonly publicStatus?: boolean;
 }
@@ -42,6 +49,16 @@ export interface KeyOptions {
   readonly scopes?: readonly string[];
   readonly allowedCidrs?: readonly string[];
   readonly expiresAt?: Date | null;
+  /** Basis points. Null for none. */
+  readonly defaultMarkupBps?: number | null;
+}
+
+/** What the gateway's settings give to a partner without terms of its own. */
+export interface GatewayTerms {
+  /** Service fee on fixed orders as a fraction. */
+  readonly feeRateFixed: string;
+  readonly quoteHoldSec: number;
+  readonly maxMarkupBps: number;
 }
 
 /** An issued key with its secret. The secret cannot be read again. */
@@ -56,12 +73,14 @@ export class PartnerService {
   readonly #hasher: KeyHasher;
   readonly #clock: Clock;
   readonly #keyPrefix: KeyPrefix;
+  readonly #terms: GatewayTerms;
 
   /** @param areOfValue Whether the keys move real money; the prefix of each key says so. */
-  constructor(orm: MikroORM, hasher: KeyHasher, clock: Clock, areOfValue: boolean) {
+  constructor(orm: MikroORM, hasher: KeyHasher, clock: Clock, areOfValue: boolean, terms: GatewayTerms) {
     this.#orm = orm;
     this.#hasher = hasher;
     this.#clock = clock;
+    this.#terms = terms;
     this.#keyPrefix = areOfValue ? 'xp_live_' : 'xp_test_';
   }
 
@@ -82,6 +101,10 @@ export class PartnerService {
       maxFixedDayUsd: null,
       maxFloatExposureUsd: null,
       keepsFixedCaps: false,
+      maxMarkupBps: null,
+      quoteHoldSec: null,
+      quoteAdverseBps: null,
+      quoteCutSince: null,
       requireSignature: false,
       publicStatus: false,
       createdAt: now,
@@ -108,11 +131,16 @@ export class PartnerService {
     return this.#find(em, id, LockMode.PESSIMISTIC_WRITE);
   }
 
-  /** @throws AppError partner_not_found, invalid_value */
+  /**
+   * Changes an account. A hold of quotes above the gateway's needs a fixed fee above the gateway's.
+   * The largest markup is at least the default markup of each live key.
+   *
+   * @throws AppError partner_not_found, invalid_value
+   */
   async change(id: string, changes: PartnerChanges, em: EntityManager = this.#orm.em.fork()): Promise<Partner> {
     if (Object.keys(changes).length === 0) throw new AppError('invalid_value', 'say what is to be changed');
     return em.transactional(async (tx) => {
-      const partner = await this.#find(tx, id);
+      const partner = await this.#find(tx, id, LockMode.PESSIMISTIC_WRITE);
       if (changes.name !== undefined) partner.name = checkedName(changes.name);
       if (changes.status !== undefined) partner.status = changes.status;
       if (changes.feeRateFloat !== undefined) partner.feeRateFloat = checkedRate(changes.feeRateFloat);
@@ -129,6 +157,12 @@ export class PartnerService {
         partner.maxFloatExposureUsd = checkedCap(changes.maxFloatExposureUsd);
       }
       if (changes.keepsFixedCaps !== undefined) partner.keepsFixedCaps = changes.keepsFixedCaps;
+      if (changes.maxMarkupBps !== undefined) {
+        partner.maxMarkupBps = checkedMarkup(changes.maxMarkupBps);
+        await this.#refuseMarkupAbove(tx, partner);
+      }
+      if (changes.quoteHoldSec !== undefined) partner.quoteHoldSec = checkedHold(changes.quoteHoldSec);
+      this.#refuseFreeHold(partner);
       if (changes.requireSignature !== undefined) partner.requireSignature = changes.requireSignature;
       if (changes.publicStatus !== undefined) partner.publicStatus = changes.publicStatus;
       partner.updatedAt = this.#clock.now();
@@ -170,6 +204,7 @@ export class PartnerService {
         label: old.label,
         scopes: old.scopes,
         allowedCidrs: old.allowedCidrs,
+        defaultMarkupBps: old.defaultMarkupBps,
       });
     });
   }
@@ -184,12 +219,13 @@ export class PartnerService {
   }
 
   /**
-   * Changes the label, scopes, networks and end of a live key. An absent member stays as it is.
+   * Changes the label, scopes, networks, end and default markup of a live key. An absent member
+   * stays as it is.
    *
    * @throws AppError key_not_found, invalid_value
    */
   async changeKey(keyId: string, changes: KeyOptions, em: EntityManager = this.#orm.em.fork()): Promise<ApiKey> {
-    const { label, scopes, allowedCidrs, expiresAt } = changes;
+    const { label, scopes, allowedCidrs, expiresAt, defaultMarkupBps } = changes;
     if (Object.keys(changes).length === 0) throw new AppError('invalid_value', 'say what is to be changed');
     return em.transactional(async (tx) => {
       const key = await this.#findKey(tx, keyId);
@@ -199,6 +235,10 @@ export class PartnerService {
       if (scopes !== undefined) key.scopes = checkedScopes(scopes);
       if (allowedCidrs !== undefined) key.allowedCidrs = checkedCidrs(allowedCidrs);
       if (expiresAt !== undefined) key.expiresAt = checkedEnd(expiresAt, now);
+      if (defaultMarkupBps !== undefined) {
+        const partner = await this.#find(tx, key.partner.id, LockMode.PESSIMISTIC_WRITE);
+        key.defaultMarkupBps = this.#checkedDefault(defaultMarkupBps, partner);
+      }
       return key;
     });
   }
@@ -211,10 +251,9 @@ export class PartnerService {
   }
 
   async #issueKey(em: EntityManager, partnerId: string, options: KeyOptions): Promise<IssuedKey> {
-    const partner = await this.#find(em, partnerId);
     // Serialises the issue of keys for one partner, so that two requests at once cannot both make
     // the fifth.
-    await em.execute('select 1 from partner where id = ? for update', [partnerId]);
+    const partner = await this.#find(em, partnerId, LockMode.PESSIMISTIC_WRITE);
     const now = this.#clock.now();
     const keys = await em.find(ApiKey, { partner, revokedAt: null });
     if (keys.filter((key) => isLive(key, now)).length >= maxLiveKeys) {
@@ -227,15 +266,42 @@ export class PartnerService {
       ...this.#hasher.hash(key),
       last4: key.secret.slice(-4),
       label: checkedLabel(options.label ?? ''),
-      scopes: checkedScopes(options.scopes ?? keyScopes),
+      scopes: checkedScopes(options.scopes ?? usualScopes),
       allowedCidrs: checkedCidrs(options.allowedCidrs ?? []),
       createdAt: now,
       expiresAt: checkedEnd(options.expiresAt ?? null, now),
+      defaultMarkupBps: this.#checkedDefault(options.defaultMarkupBps ?? null, partner),
       revokedAt: null,
       lastUsedAt: null,
     });
     await em.flush();
     return { keyId: key.keyId, key: key.whole };
+  }
+
+  /** Zero is no default: the key's creates are then plain. */
+  #checkedDefault(markupBps: number | null, { maxMarkupBps }: Partner): number | null {
+    const most = maxMarkupBps ?? this.#terms.maxMarkupBps;
+    if (markupBps === null || checkedMarkup(markupBps) === 0) return null;
+    if (markupBps <= most) return markupBps;
+    throw new AppError('markup_too_high', `the largest markup of this partner is ${most} basis points`);
+  }
+
+  async #refuseMarkupAbove(em: EntityManager, partner: Partner): Promise<void> {
+    const most = partner.maxMarkupBps ?? this.#terms.maxMarkupBps;
+    const now = this.#clock.now();
+    const keys = await em.find(ApiKey, { partner, revokedAt: null, defaultMarkupBps: { $gt: most } });
+    const [key] = keys.filter((one) => isLive(one, now));
+    if (!key) return;
+    const detail = `the default markup of the key ${key.keyId} is ${key.defaultMarkupBps} basis points; change it first`;
+    throw new AppError('invalid_value', detail);
+  }
+
+  /** A quote is an option for as long as it holds, and the fee is what the partner pays for it. */
+  #refuseFreeHold({ quoteHoldSec, feeRateFixed }: Partner): void {
+    const { quoteHoldSec: holdSec, feeRateFixed: fee } = this.#terms;
+    if ((quoteHoldSec ?? 0) <= holdSec || new Big(feeRateFixed ?? fee).gt(fee)) return;
+    const detail = `quotes that hold for more than ${holdSec} seconds need a fixed fee above the gateway's ${fee}`;
+    throw new AppError('invalid_value', detail);
   }
 
   async #find(em: EntityManager, id: string, lockMode = LockMode.NONE): Promise<Partner> {
@@ -283,6 +349,23 @@ function checkedCap(cap: number | null): number | null {
     throw new AppError('invalid_value', 'a cap is a whole number from 1 to 1000000000');
   }
   return cap;
+}
+
+function checkedMarkup(markupBps: number | null): number | null {
+  if (markupBps === null) return null;
+  if (!Number.isInteger(markupBps) || markupBps < 0 || markupBps > 500) {
+    throw new AppError('invalid_value', 'a markup is a whole number of basis points from 0 to 500');
+  }
+  return markupBps;
+}
+
+function checkedHold(seconds: number | null): number | null {
+  if (seconds === null) return null;
+  if (!Number.isInteger(seconds) || seconds < shortestHoldSec || seconds > longestHoldSec) {
+    const detail = `quotes hold for a whole number of seconds from ${shortestHoldSec} to ${longestHoldSec}`;
+    throw new AppError('invalid_value', detail);
+  }
+  return seconds;
 }
 
 function checkedLabel(label: string): string {

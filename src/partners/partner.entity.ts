@@ -50,6 +50,25 @@ export class Partner {
   @Property({ type: 'boolean' })
   keepsFixedCaps!: boolean;
 
+  /** Largest markup of its quotes and creates, in basis points. */
+  @Property({ type: 'integer', nullable: true })
+  maxMarkupBps!: number | null;
+
+  /** Seconds for which its binding quotes hold. */
+  @Property({ type: 'integer', nullable: true })
+  quoteHoldSec!: number | null;
+
+  /**
+   * By how many basis points its used quotes exceeded the market in the last 24 hours, weighted by
+   * value. A worker sets it. Null without such quotes.
+   */
+  @Property({ type: 'decimal', precision: 12, scale: 1, nullable: true })
+  quoteAdverseBps!: string | null;
+
+  /** Since when that is above its fixed fee, so that its fixed quotes hold for 15 seconds. */
+  @Property({ type: 'timestamptz', nullable: true })
+  quoteCutSince!: Date | null;
+
   /** Refuses requests for orders without an X-Signature. */
   @Property({ type: 'boolean' })
   requireSignature!: boolean;

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import type { Currency } from '../currencies/currency.entity.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
@@ -16,6 +16,8 @@ import {
   type PairRequest,
   type Quote,
   type RateService,
+  sideField,
+  twoSidedLimits,
   unavailable,
 } from './rate-service.ts';
 
@@ -51,10 +53,12 @@ export interface OpenedQuote extends Pair {
 export interface HonouredQuote {
   readonly quote: Quote;
   /**
-   * How much more the quoted price gives the user than the market, in whole basis points before
-   * fees. Null for a float quote, which binds no price.
+   * How much more the quoted price gives the user than the market, as a fraction before fees. Null
+   * for a float quote, which binds no price.
    */
-  readonly adverseBps: number | null;
+  readonly adverse: Big | null;
+  /** Worth of the order at the quoted price in US dollars. Null where `adverse` is. */
+  readonly usd: Big | null;
   /** Computes the limits at the quoted price. Null for a float quote: the market's limits hold. */
   readonly limits: (() => TwoSidedLimits) | null;
 }
@@ -67,8 +71,9 @@ export interface BindingQuotesOptions {
   readonly tokens: QuoteTokens;
   readonly environment: QuoteEnvironment;
   readonly windowSec: number;
+  /** How long the quotes of a partner without a hold of its own hold, in seconds. */
   readonly holdSec: number;
-  /** Largest markup in basis points. */
+  /** Largest markup of a partner without one of its own, in basis points. */
   readonly maxMarkupBps: number;
   /** Countries whose users are refused, by their two letters. */
   readonly restricted: readonly string[];
@@ -80,6 +85,9 @@ export interface BindingQuotesOptions {
 const breakerPart = new Big('0.05');
 /** Processes whose clocks differ by less still agree on a window. */
 const clockSkewMs = 1_000;
+
+/** The hold of fixed quotes while the used ones exceed the market by more than the fee. */
+const cutHoldSec = 15;
 
 const zero = new Big('0');
 const one = new Big('1');
@@ -106,7 +114,7 @@ export class BindingQuotes {
    */
   quote(request: QuoteRequest, partner: Partner): BindingQuote {
     const { side, amount } = request;
-    const faults = this.optionFaults(request);
+    const faults = this.optionFaults(request, partner);
     const { pair, from, to } = this.#options.rates.sides(request, faults);
     const unfit = amountFault(amount, side === 'from' ? from : to, `amount_${side}`);
     if (unfit) faults.push(unfit);
@@ -117,20 +125,22 @@ export class BindingQuotes {
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       extras = error.extras;
-      faults.push(...(extras.faults ?? [{ field: 'coin_to', kind: error.kind, detail: error.detail }]));
+      faults.push(...(extras.faults ?? [{ field: sideField(request, 'to'), kind: error.kind, detail: error.detail }]));
     }
     throw errorFromFaults(faults, extras);
   }
 
   #offer(request: QuoteRequest, pair: Pair, partner: Partner): BindingQuote {
-    const { rates, tokens, environment, clock, holdSec } = this.#options;
+    const { rates, tokens, environment, clock } = this.#options;
     const { rateType, side, markupBps } = request;
     const feeRate = formatDecimal(rates.pricing(partner)[rateType]);
     const { windowMs, ...market } = this.#market(pair, rateType);
-    const { limits, terms } = rates.pairTerms(pair, rateType, feeWithMarkup(feeRate, markupBps), market);
-    if (!limits) throw unavailable(pair);
+    const { limits, terms, twoSided } = rates.pairTerms(pair, rateType, feeWithMarkup(feeRate, markupBps), market);
+    const bounds = twoSided();
+    if (!limits || !bounds) throw unavailable(pair);
     const { amountFrom, clamped } = this.#amountFrom(request, pair, market.prices, limits, feeRate, terms);
-    const { amountTo, rate } = terms(amountFrom);
+    const found = terms(amountFrom);
+    const { amountTo, rate } = found;
     if (amountTo.lte(zero) || !isStorable(rate) || !isStorable(amountTo)) throw unavailable(pair);
     const issuedMs = clock.now().getTime();
     const token: QuoteToken = {
@@ -148,22 +158,36 @@ export class BindingQuotes {
       networkFee: formatDecimal(pair.to.networkFee),
       priceFrom: formatDecimal(market.prices.from),
       priceTo: formatDecimal(market.prices.to),
-      minAmount: formatDecimal(limits.minAmount),
-      maxAmount: formatDecimal(limits.maxAmount),
+      minAmount: bounds.from.min,
+      maxAmount: bounds.from.max,
       windowMs,
       issuedMs,
-      expiresMs: issuedMs + holdSec * 1000,
-      nonce: randomBytes(8).toString('hex'),
+      expiresMs: issuedMs + this.#holdSec(partner, rateType) * 1000,
+      nonce: randomNonce(),
     };
-    return described(tokens.seal(token), { ...pair, token });
+    return {
+      id: tokens.seal(token),
+      token,
+      ...pair,
+      terms: found,
+      parts: partsOf(amountFrom, market.prices, feeRate, found),
+      limits: bounds,
+    };
+  }
+
+  /** How long a quote of a partner holds that is given now, in seconds. */
+  #holdSec({ quoteHoldSec, quoteCutSince }: Partner, rateType: QuoteToken['rateType']): number {
+    const holdSec = quoteHoldSec ?? this.#options.holdSec;
+    return rateType === 'fixed' && quoteCutSince ? Math.min(holdSec, cutHoldSec) : holdSec;
   }
 
   /** The faults of a markup and a country, which quotes and creates share. */
-  optionFaults({ markupBps, country }: Pick<QuoteRequest, 'markupBps' | 'country'>): FieldFault[] {
-    const { maxMarkupBps, restricted } = this.#options;
+  optionFaults({ markupBps, country }: Pick<QuoteRequest, 'markupBps' | 'country'>, partner: Partner): FieldFault[] {
+    const { restricted } = this.#options;
+    const most = partner.maxMarkupBps ?? this.#options.maxMarkupBps;
     const faults: FieldFault[] = [];
-    if (markupBps > maxMarkupBps) {
-      const detail = `markup_bps ${markupBps} is above the largest markup of ${maxMarkupBps} basis points`;
+    if (markupBps > most) {
+      const detail = `a markup of ${markupBps} basis points is above the largest one of ${most}`;
       faults.push({ field: 'markup_bps', kind: 'markup_too_high', detail });
     }
     if (country !== null && restricted.includes(country)) {
@@ -195,17 +219,19 @@ export class BindingQuotes {
   }
 
   /**
-   * Computes the terms that an order gets from a quote.
+   * Computes the terms that an order gets from a quote of the partner. A quote that holds longer
+   * than the partner's quotes may by now is over: staff have shortened the hold.
    *
    * @throws AppError quote_expired or quote_invalid.
    * @throws AppError pair_unavailable when the pair is halted, its price is too old, or the market
    * is five percent away.
    * @throws AppError amount_below_min or amount_above_max when staff narrowed the limits meanwhile.
    */
-  async honour(opened: OpenedQuote): Promise<HonouredQuote> {
+  async honour(opened: OpenedQuote, { quoteHoldSec }: Partner): Promise<HonouredQuote> {
     const { token, from, to } = opened;
-    const { rates, holdSec } = this.#options;
-    if (this.isExpired(token)) {
+    const { rates } = this.#options;
+    const longestSec = Math.max(this.#options.holdSec, quoteHoldSec ?? 0);
+    if (this.isExpired(token) || token.expiresMs - token.issuedMs > longestSec * 1000) {
       const detail = `this quote ended at ${new Date(token.expiresMs).toISOString()}; ask for a new one`;
       throw quoteFault('quote_expired', detail);
     }
@@ -213,20 +239,25 @@ export class BindingQuotes {
     if (token.windowMs === null) {
       const pricing = { float: feeRate, fixed: feeRate };
       const quote = rates.quotePair({ from, to }, 'float', new Big(token.amountFrom), pricing, 'amount_from');
-      return { quote, adverseBps: null, limits: null };
+      return { quote, adverse: null, usd: null, limits: null };
     }
     const nowMs = this.#options.clock.now().getTime();
-    const longestMs = (this.#options.windowSec + holdSec) * 1000;
+    const longestMs = (this.#options.windowSec + longestSec) * 1000;
     if (nowMs - token.windowMs > longestMs || token.windowMs > nowMs + clockSkewMs) throw invalidQuote();
     const bound = await this.#options.prices.bindingOf(token.windowMs, from.coin, to.coin);
     if (!bound) throw invalidQuote();
     const market = this.#options.prices.pair(from.coin, to.coin, 'live');
     if (!market || this.#isBroken(opened, bound.prices, market)) throw unavailable(opened);
-    return { ...this.#fixedQuote(opened, bound, feeRate), adverseBps: adverseBps(bound.prices, market) };
+    const usd = new Big(token.amountFrom).times(bound.prices.from);
+    return { ...this.#fixedQuote(opened, bound, feeRate), adverse: adverseOf(bound.prices, market), usd };
   }
 
   /** The quote that a token's window gives. It must agree with the token to the last digit. */
-  #fixedQuote({ token, from, to }: OpenedQuote, bound: PairPrices, feeRate: string): Omit<HonouredQuote, 'adverseBps'> {
+  #fixedQuote(
+    { token, from, to }: OpenedQuote,
+    bound: PairPrices,
+    feeRate: string,
+  ): Omit<HonouredQuote, 'adverse' | 'usd'> {
     const asQuoted = isSameAmount(to.networkFee, token.networkFee) ? to : { ...to, networkFee: token.networkFee };
     const { limits, terms } = this.#options.rates.pairTerms({ from, to: asQuoted }, 'fixed', feeRate, bound);
     if (!limits) throw unavailable({ from, to });
@@ -238,7 +269,7 @@ export class BindingQuotes {
       isSameAmount(token.priceTo, bound.prices.to);
     if (!agrees || found.amountTo.lte(zero)) throw invalidQuote();
     const outside = amountFrom.lt(limits.minAmount) || amountFrom.gt(limits.maxAmount);
-    if (outside) throw outsideFrom(amountFrom, from, twoSided(limits, terms));
+    if (outside) throw outsideFrom(amountFrom, from, twoSidedLimits(limits, terms));
     const expiresIn = Math.floor((token.expiresMs - this.#options.clock.now().getTime()) / 1000);
     return {
       quote: {
@@ -251,7 +282,7 @@ export class BindingQuotes {
         ...limits,
         ...found,
       },
-      limits: () => twoSided(limits, terms),
+      limits: () => twoSidedLimits(limits, terms),
     };
   }
 
@@ -292,8 +323,8 @@ export class BindingQuotes {
     const isOutside = amount.lt(least) || amount.gt(most);
     if (isOutside && !clamp) {
       throw side === 'from'
-        ? outsideFrom(amount, from, twoSided(limits, terms))
-        : outsideTo(amount, to, twoSided(limits, terms));
+        ? outsideFrom(amount, from, twoSidedLimits(limits, terms))
+        : outsideTo(amount, to, twoSidedLimits(limits, terms));
     }
     if (isOutside) return { amountFrom: amount.lt(least) ? minAmount : maxAmount, clamped: true };
     if (side === 'from') return { amountFrom: amount, clamped: false };
@@ -317,15 +348,8 @@ function described(id: string, { token, from, to }: OpenedQuote): BindingQuote {
     from,
     to,
     terms: found,
-    parts: partsOf(amountFrom, prices, asQuoted, token.feeRate, found),
-    limits: twoSided({ minAmount: new Big(token.minAmount), maxAmount: new Big(token.maxAmount) }, terms),
-  };
-}
-
-function twoSided({ minAmount, maxAmount }: PairLimits, terms: (amount: Big) => QuoteTerms): TwoSidedLimits {
-  return {
-    from: { min: formatDecimal(minAmount), max: formatDecimal(maxAmount) },
-    to: { min: formatDecimal(terms(minAmount).amountTo), max: formatDecimal(terms(maxAmount).amountTo) },
+    parts: partsOf(amountFrom, prices, token.feeRate, found),
+    limits: twoSidedLimits({ minAmount: new Big(token.minAmount), maxAmount: new Big(token.maxAmount) }, terms),
   };
 }
 
@@ -358,14 +382,19 @@ export function invalidQuote(): AppError {
   return quoteFault('quote_invalid', 'quote_id is no quote that this partner account can use; ask for a new one');
 }
 
-function quoteFault(kind: 'quote_expired' | 'quote_invalid', detail: string): AppError {
+export function quoteFault(kind: 'quote_expired' | 'quote_invalid', detail: string): AppError {
   return new AppError(kind, detail, { faults: [{ field: 'quote_id', kind, detail }] });
 }
 
-/** How much more a held price gives than the market, in whole basis points. */
-function adverseBps(held: PricePair, market: PricePair): number {
-  const ratio = held.from.times(market.to).div(held.to.times(market.from));
-  return Number.parseInt(ratio.minus(one).times('10000').toFixed(0), 10);
+/** Draws 64 random bits, in hexadecimal digits. The first and last 32 bits of a UUID are random. */
+function randomNonce(): string {
+  const uuid = randomUUID();
+  return uuid.slice(0, 8) + uuid.slice(-8);
+}
+
+/** How much more a held price gives than the market, as a fraction. */
+function adverseOf(held: PricePair, market: PricePair): Big {
+  return held.from.times(market.to).div(held.to.times(market.from)).minus(one);
 }
 
 function isSameAmount(a: Big | string, b: Big | string): boolean {

@@ -1,5 +1,5 @@
-import { Big, floorTo, fromScaled, powerOfTen, storedDecimals, toScaled } from '../money.ts';
-import { type PricePair, type QuotedCurrency, type QuoteTerms, quoteTerms } from './quote.ts';
+import { Big, floorTo, fromScaled, powerOfTen, rescale, storedDecimals, toScaled } from '../money.ts';
+import { grossUnits, type PricePair, type QuotedCurrency, type QuoteTerms } from './quote.ts';
 
 /**
  * The parts of a quote, in units of coin_to, rounded down to 18 places. gross − serviceFee −
@@ -26,30 +26,43 @@ export function feeWithMarkup(feeRate: string, markupBps: number): string {
 }
 
 /**
+ * The partner's part of the fees of an exchange, rounded down to 18 places. Fees and markup are
+ * fractions of the same amount.
+ *
+ * @param fees the service fee and the markup together, in units of coin_to.
+ * @param feeRate both together, as a fraction.
+ */
+export function markupPart(fees: Big, markupBps: number | null, feeRate: string): Big {
+  if (!markupBps) return new Big('0');
+  return floorTo(fees.times(feeWithMarkup('0', markupBps)).div(feeRate), storedDecimals);
+}
+
+/**
  * Splits the terms of an amount into parts.
  *
  * @param feeRate the service fee without the markup.
  * @param terms the terms at the service fee and the markup together.
  */
-export function partsOf(
-  amountFrom: Big,
-  prices: PricePair,
-  to: QuotedCurrency,
-  feeRate: string,
-  terms: QuoteTerms,
-): QuoteParts {
-  const shareOf = (fraction: Big): Big => quoteTerms(amountFrom, prices, to, fraction).serviceFee;
-  const gross = shareOf(one);
-  const serviceFee = shareOf(new Big(feeRate));
+export function partsOf(amountFrom: Big, prices: PricePair, feeRate: string, terms: QuoteTerms): QuoteParts {
+  const { units, places } = grossUnits(amountFrom, prices);
+  const fee = toScaled(new Big(feeRate));
+  const gross = stored(units, places);
+  const serviceFee = stored(units * fee.units, places + fee.places);
   const { amountTo, networkFee } = terms;
+  const mid = grossUnits(one, prices);
   return {
-    mid: floorTo(prices.from.div(prices.to), storedDecimals),
+    mid: stored(mid.units, mid.places),
     gross,
     serviceFee,
     partnerMarkup: terms.serviceFee.minus(serviceFee),
     networkFee,
     rounding: gross.minus(terms.serviceFee).minus(networkFee).minus(amountTo),
   };
+}
+
+/** Rounded down to the places that the database keeps. */
+function stored(units: bigint, places: number): Big {
+  return fromScaled(rescale(units, places, storedDecimals), storedDecimals);
 }
 
 /**

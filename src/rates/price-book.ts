@@ -41,6 +41,9 @@ export interface BoundPrices {
   readonly mostUsd: Big | 'unlimited';
 }
 
+/** The prices of one window for a pair. Null when the window lacks a coin. */
+export type RecentWindow = (coinFrom: string, coinTo: string) => BoundPrices | null;
+
 /** `live` for float quotes, `fixed` for fixed quotes, `reference` for limits. */
 export type PriceView = 'live' | 'fixed' | 'reference';
 
@@ -268,6 +271,15 @@ export class PriceBook {
     const window = this.#toWindow(windowMs, prices);
     this.#earlier.set(windowMs, window);
     return this.#boundIn(window, coinFrom, coinTo, windowMs);
+  }
+
+  /** Reads the windows that began at `from` or later and before now, newest first. */
+  async recentWindows(from: Date): Promise<readonly RecentWindow[]> {
+    const found = await this.#options.windows.between(from, this.#options.clock.now());
+    return found.map(({ startsAt, prices }): RecentWindow => {
+      const window = this.#toWindow(startsAt.getTime(), prices);
+      return (coinFrom, coinTo) => this.#boundIn(window, coinFrom, coinTo, window.startsAtMs);
+    });
   }
 
   #boundIn(window: HoldWindow, coinFrom: string, coinTo: string, atMs: number): BoundPrices | null {

@@ -37,6 +37,9 @@ export interface PriceWindows {
   /** Reads the window that began at `startsAt`. Null without one. Decided prices never change. */
   at(startsAt: Date): Promise<WindowPrices | null>;
 
+  /** Reads the windows that began from `from` to `until`, newest first. */
+  between(from: Date, until: Date): Promise<readonly SharedWindow[]>;
+
   /**
    * Decides the prices of the window that starts at `startsAt`. The first caller decides; later
    * callers add coins that have no price yet. A window ends the one before it, so that a window may
@@ -48,6 +51,8 @@ export interface PriceWindows {
 }
 
 const columns = 'fixed, reference, overrides, depth';
+const rowColumns = `(extract(epoch from starts_at) * 1000)::bigint as ms, ${columns}`;
+type WindowRow = WindowPrices & { readonly ms: string | number };
 /** Longer than the longest window and the longest hold of a binding quote together. */
 const kept = '2 hours';
 
@@ -60,14 +65,13 @@ export class SharedPriceWindows implements PriceWindows {
   }
 
   async newest(until: Date): Promise<SharedWindow | null> {
-    const [row] = await this.#orm.em.fork().execute<(WindowPrices & { ms: string | number })[]>(
-      `select (extract(epoch from starts_at) * 1000)::bigint as ms, ${columns}
-         from price_window where starts_at <= ? order by starts_at desc limit 1`,
-      [until],
-    );
-    if (!row) return null;
-    const { ms, ...prices } = row;
-    return { startsAt: new Date(Number.parseInt(String(ms), 10)), prices };
+    const [row] = await this.#orm.em
+      .fork()
+      .execute<WindowRow[]>(
+        `select ${rowColumns} from price_window where starts_at <= ? order by starts_at desc limit 1`,
+        [until],
+      );
+    return row ? sharedWindow(row) : null;
   }
 
   async at(startsAt: Date): Promise<WindowPrices | null> {
@@ -75,6 +79,16 @@ export class SharedPriceWindows implements PriceWindows {
       .fork()
       .execute<WindowPrices[]>(`select ${columns} from price_window where starts_at = ?`, [startsAt]);
     return row ?? null;
+  }
+
+  async between(from: Date, until: Date): Promise<readonly SharedWindow[]> {
+    const rows = await this.#orm.em
+      .fork()
+      .execute<WindowRow[]>(
+        `select ${rowColumns} from price_window where starts_at between ? and ? order by starts_at desc`,
+        [from, until],
+      );
+    return rows.map(sharedWindow);
   }
 
   async decide(startsAt: Date, propose: (last: WindowPrices | null) => WindowPrices): Promise<WindowPrices> {
@@ -96,4 +110,8 @@ export class SharedPriceWindows implements PriceWindows {
     if (!decided) throw new Error('a window was not stored');
     return decided;
   }
+}
+
+function sharedWindow({ ms, ...prices }: WindowRow): SharedWindow {
+  return { startsAt: new Date(Number.parseInt(String(ms), 10)), prices };
 }

@@ -8,6 +8,7 @@ import {
   powerOfTen,
   rescale,
   roundToSignificant,
+  type Scaled,
   storedDecimals,
   toScaled,
 } from '../money.ts';
@@ -70,27 +71,63 @@ export function quoteTerms(amount: Big, prices: PricePair, to: QuotedCurrency, f
   return termsAt(prices, to, feeRate)(amount);
 }
 
-/**
- * Precomputes `quoteTerms` at these prices. The returned function takes any amount other than zero.
- */
-export function termsAt(prices: PricePair, to: QuotedCurrency, feeRate: Big): (amount: Big) => QuoteTerms {
+/** The terms of an amount as whole numbers of units, before they become decimals. */
+export interface TermUnits {
+  /** In 10^-18. */
+  readonly rate: bigint;
+  /** In smallest units of coin_to. */
+  readonly amountTo: bigint;
+  /** In 10^-18 of coin_to. */
+  readonly serviceFee: bigint;
+}
+
+/** Computes the terms of an amount other than zero. */
+export type UnitTerms = (amount: Scaled) => TermUnits;
+
+/** The gross amount of coin_to for an amount, rounded down to 40 places. */
+export function grossUnits(amount: Big, prices: PricePair): Scaled {
+  const [given, from, unit] = [toScaled(amount), toScaled(prices.from), toScaled(prices.to)];
+  const numerator = given.units * from.units * powerOfTen(grossPlaces + unit.places);
+  return { units: numerator / (unit.units * powerOfTen(from.places + given.places)), places: grossPlaces };
+}
+
+/** Precomputes `quoteTerms` at these prices, in whole numbers. */
+export function unitTermsAt(prices: PricePair, to: QuotedCurrency, feeRate: Big): UnitTerms {
   const [from, unit, fee] = [toScaled(prices.from), toScaled(prices.to), toScaled(feeRate)];
-  const networkFee = new Big(to.networkFee);
-  const network = toScaled(networkFee);
+  const network = toScaled(new Big(to.networkFee));
   // Decimal places of the network fee and of gross after the service fee.
   const places = Math.max(grossPlaces + fee.places, network.places);
   const networkUnits = rescale(network.units, network.places, places);
   const numerator = from.units * powerOfTen(grossPlaces + unit.places);
-  return (amount) => {
-    const given = toScaled(amount);
+  return (given) => {
     const gross = (given.units * numerator) / (unit.units * powerOfTen(from.places + given.places));
     const service = gross * fee.units;
     const net = rescale(gross * powerOfTen(fee.places) - service, grossPlaces + fee.places, places) - networkUnits;
     const rate = rescale(net, places - given.places, storedDecimals) / given.units;
     return {
+      rate,
+      amountTo: rescale(given.units * rate, given.places + storedDecimals, to.decimals),
+      serviceFee: rescale(service, grossPlaces + fee.places, storedDecimals),
+    };
+  };
+}
+
+/**
+ * Precomputes `quoteTerms` at these prices. The returned function takes any amount other than zero.
+ */
+export function termsAt(prices: PricePair, to: QuotedCurrency, feeRate: Big): (amount: Big) => QuoteTerms {
+  return decimalTerms(unitTermsAt(prices, to, feeRate), to);
+}
+
+/** The terms as decimals. */
+export function decimalTerms(unitTerms: UnitTerms, to: QuotedCurrency): (amount: Big) => QuoteTerms {
+  const networkFee = new Big(to.networkFee);
+  return (amount) => {
+    const { rate, amountTo, serviceFee } = unitTerms(toScaled(amount));
+    return {
       rate: fromScaled(rate, storedDecimals),
-      amountTo: fromScaled(rescale(given.units * rate, given.places + storedDecimals, to.decimals), to.decimals),
-      serviceFee: fromScaled(rescale(service, grossPlaces + fee.places, storedDecimals), storedDecimals),
+      amountTo: fromScaled(amountTo, to.decimals),
+      serviceFee: fromScaled(serviceFee, storedDecimals),
       networkFee,
     };
   };

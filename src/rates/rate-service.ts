@@ -1,11 +1,36 @@
 import { LRUCache } from 'lru-cache';
+import type { Assets } from '../currencies/assets.ts';
 import type { Currency } from '../currencies/currency.entity.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
 import { AppError, errorFromFaults, type FieldFault, type TwoSidedLimits } from '../errors.ts';
-import { Big, formatDecimal, fractionDigits, isStorable } from '../money.ts';
+import {
+  Big,
+  formatDecimal,
+  formatScaled,
+  fractionDigits,
+  fromScaled,
+  isAtMost,
+  isStorable,
+  powerOfTen,
+  rescale,
+  type Scaled,
+  storedDecimals,
+  storedLimit,
+  toScaled,
+} from '../money.ts';
 import type { Partner } from '../partners/partner.entity.ts';
+import { feeWithMarkup } from './binding-terms.ts';
 import type { PriceBook } from './price-book.ts';
-import { type PairLimits, type PricePair, pairLimits, type QuoteTerms, type RateType, termsAt } from './quote.ts';
+import {
+  decimalTerms,
+  type PairLimits,
+  type PricePair,
+  pairLimits,
+  type QuoteTerms,
+  type RateType,
+  type UnitTerms,
+  unitTermsAt,
+} from './quote.ts';
 
 /** Service fees as fractions, in decimal strings. */
 export interface Pricing {
@@ -13,13 +38,19 @@ export interface Pricing {
   readonly fixed: string;
 }
 
-/** A pair as named in a request. */
-export interface PairRequest {
-  readonly coinFrom: string;
+/** A pair as named in a request: each side by its coin and network, or by its asset. */
+export interface PairRequest extends NamedAssets {
+  readonly coinFrom: string | undefined;
   readonly networkFrom: string | undefined;
-  readonly coinTo: string;
+  readonly coinTo: string | undefined;
   readonly networkTo: string | undefined;
   readonly rateType: RateType;
+}
+
+/** CAIP-19 names of the sides of a pair. */
+export interface NamedAssets {
+  readonly assetFrom?: string | undefined;
+  readonly assetTo?: string | undefined;
 }
 
 export interface Quote extends QuoteTerms, PairLimits {
@@ -31,6 +62,17 @@ export interface Quote extends QuoteTerms, PairLimits {
   /**
    * Null for float. For fixed: whole seconds for which the rate holds unless the market leaves it.
    */
+  readonly expiresIn: number | null;
+}
+
+/** The rate of an amount, in decimal text. */
+export interface QuotedRate {
+  readonly from: Currency;
+  readonly to: Currency;
+  readonly rate: string;
+  readonly minAmount: string;
+  readonly maxAmount: string;
+  /** As in `Quote`. */
   readonly expiresIn: number | null;
 }
 
@@ -53,34 +95,60 @@ export interface PairTerms {
   /** Null when no amount fits. */
   readonly limits: PairLimits | null;
   readonly terms: (amount: Big) => QuoteTerms;
+  /** The limits of both coins. Null when no amount fits. */
+  readonly twoSided: () => TwoSidedLimits | null;
 }
 
 interface PairQuote extends PairTerms, PairPrices {
   readonly pair: Pair;
+  readonly unitTerms: UnitTerms;
+  readonly rateLimits: RateLimits | null;
+}
+
+/** The limits of a pair in the forms that `rate` needs. */
+interface RateLimits {
+  readonly least: Scaled;
+  readonly most: Scaled;
+  readonly minAmount: string;
+  readonly maxAmount: string;
+}
+
+/** A pair at its present price. */
+interface PricedPair {
+  readonly pairQuote: PairQuote;
+  readonly expiresIn: number | null;
 }
 
 /** Cache size. A pair takes one entry for each fee. */
 const rememberedPairs = 10_000;
 
 const zero = new Big('0');
+/** Rates and amounts from here on are too large for the database, in 10^-18. */
+const storedLimitUnits = toScaled(storedLimit).units * powerOfTen(storedDecimals);
 
 /** Computes quotes, for partners and for orders alike, from memory and without I/O. */
 export class RateService {
   readonly #catalogue: CurrencyCatalogue;
   readonly #prices: PriceBook;
+  readonly #assets: Pick<Assets, 'find'>;
   readonly #defaultPricing: Pricing;
   readonly #pairQuotes = new LRUCache<string, PairQuote>({ max: rememberedPairs });
 
-  constructor(catalogue: CurrencyCatalogue, prices: PriceBook, defaultPricing: Pricing) {
+  constructor(catalogue: CurrencyCatalogue, prices: PriceBook, defaultPricing: Pricing, assets: Pick<Assets, 'find'>) {
     this.#catalogue = catalogue;
     this.#prices = prices;
+    this.#assets = assets;
     this.#defaultPricing = defaultPricing;
   }
 
-  /** The partner's own fees, or the gateway's defaults. A null partner is the public. */
-  pricing(partner: Partner | null): Pricing {
+  /**
+   * The partner's own fees, or the gateway's defaults, and a markup. A null partner is the public.
+   */
+  pricing(partner: Partner | null, markupBps: number | null = null): Pricing {
     const { float, fixed } = this.#defaultPricing;
-    return { float: partner?.feeRateFloat ?? float, fixed: partner?.feeRateFixed ?? fixed };
+    const own = { float: partner?.feeRateFloat ?? float, fixed: partner?.feeRateFixed ?? fixed };
+    if (!markupBps) return own;
+    return { float: feeWithMarkup(own.float, markupBps), fixed: feeWithMarkup(own.fixed, markupBps) };
   }
 
   /**
@@ -104,13 +172,49 @@ export class RateService {
   }
 
   /**
+   * Quotes only the rate of an amount. The result and the errors are those of `quote`. It computes
+   * with whole numbers, and leaves a request that must be refused to `quote`.
+   */
+  rate(request: PairRequest, amount: Scaled | null, pricing: Pricing, amountField: string): QuotedRate {
+    const faults: FieldFault[] = [];
+    const { pair } = this.sides(request, faults);
+    const priced = pair && this.#priced(pair, request.rateType, pricing);
+    const limits = priced?.pairQuote.rateLimits;
+    if (pair && limits) {
+      const { from, to } = pair;
+      const given = amount ?? limits.least;
+      const fits = given.places <= from.decimals && isAtMost(limits.least, given) && isAtMost(given, limits.most);
+      const { rate, amountTo } = fits ? priced.pairQuote.unitTerms(given) : noTerms;
+      const isStored = rate < storedLimitUnits && rescale(amountTo, to.decimals, storedDecimals) < storedLimitUnits;
+      if (amountTo > 0n && isStored) {
+        const { minAmount, maxAmount } = limits;
+        const text = formatScaled({ units: rate, places: storedDecimals });
+        return { from, to, rate: text, minAmount, maxAmount, expiresIn: priced.expiresIn };
+      }
+    }
+    const quote = this.quote(request, amount && fromScaled(amount.units, amount.places), pricing, amountField);
+    const { rate, minAmount, maxAmount } = quote;
+    return {
+      ...quote,
+      rate: formatDecimal(rate),
+      minAmount: formatDecimal(minAmount),
+      maxAmount: formatDecimal(maxAmount),
+    };
+  }
+
+  /**
    * Resolves the currencies of a pair. `pair` is null after their faults were added to `faults`.
    * Each side is returned by itself, so that it can be judged without the other.
    */
   sides(request: PairRequest, faults: FieldFault[]): { pair: Pair | null; from: Currency | null; to: Currency | null } {
-    const from = this.#currency(request.coinFrom, request.networkFrom, 'from', faults);
-    const to = this.#currency(request.coinTo, request.networkTo, 'to', faults);
-    return { pair: this.#pair(from, to, faults), from, to };
+    const { assetFrom, coinFrom = '', networkFrom, assetTo, coinTo = '', networkTo } = request;
+    const from =
+      assetFrom === undefined
+        ? this.#currency(coinFrom, networkFrom, 'from', faults)
+        : this.#assetOf(assetFrom, 'from', faults);
+    const to =
+      assetTo === undefined ? this.#currency(coinTo, networkTo, 'to', faults) : this.#assetOf(assetTo, 'to', faults);
+    return { pair: this.#pair(from, to, sideField(request, 'to'), faults), from, to };
   }
 
   /**
@@ -143,11 +247,11 @@ export class RateService {
     }
   }
 
-  #pair(from: Currency | null, to: Currency | null, faults: FieldFault[]): Pair | null {
+  #pair(from: Currency | null, to: Currency | null, field: string, faults: FieldFault[]): Pair | null {
     if (!from || !to) return null;
     if (from === to) {
       faults.push({
-        field: 'coin_to',
+        field,
         kind: 'same_currency',
         detail: `coin_from and coin_to are both ${from.coin} on ${from.network}; an exchange needs two`,
       });
@@ -160,19 +264,14 @@ export class RateService {
   quotePair(pair: Pair, rateType: RateType, amount: Big | null, pricing: Pricing, amountField: string): Quote {
     const { from, to } = pair;
     const feeRate = pricing[rateType];
-    // Read before the price. Otherwise a price at the end of its window could be promised for the
-    // next one.
-    const expiresIn = rateType === 'fixed' ? this.#prices.fixedForSec(from.coin, to.coin) : null;
-    const prices = this.#prices.pair(from.coin, to.coin, rateType === 'fixed' ? 'fixed' : 'live');
-    const reference = this.#prices.pair(from.coin, to.coin, 'reference');
-    const mostUsd = this.#prices.mostUsd(from.coin, to.coin);
-    if (!prices || !reference || mostUsd === null) throw unavailable(pair);
-    const { limits, terms } = this.pairTerms(pair, rateType, feeRate, { prices, reference, mostUsd });
-    if (!limits) throw unavailable(pair);
+    const priced = this.#priced(pair, rateType, pricing);
+    const limits = priced?.pairQuote.limits;
+    if (!priced || !limits) throw unavailable(pair);
+    const { pairQuote, expiresIn } = priced;
     const { minAmount, maxAmount } = limits;
     const amountFrom = amount ?? minAmount;
     refuseUnfitAmount(amountFrom, from, limits, amountField);
-    const { rate, amountTo, serviceFee, networkFee } = terms(amountFrom);
+    const { rate, amountTo, serviceFee, networkFee } = pairQuote.terms(amountFrom);
     if (amountTo.lte(zero) || !isStorable(rate) || !isStorable(amountTo)) throw unavailable(pair);
     return {
       from,
@@ -190,10 +289,33 @@ export class RateService {
     };
   }
 
+  /** The pair at its present price. Null while it has none. */
+  #priced(pair: Pair, rateType: RateType, pricing: Pricing): PricedPair | null {
+    const [from, to] = [pair.from.coin, pair.to.coin];
+    // Read before the price. Otherwise a price at the end of its window could be promised for the
+    // next one.
+    const expiresIn = rateType === 'fixed' ? this.#prices.fixedForSec(from, to) : null;
+    const prices = this.#prices.pair(from, to, rateType === 'fixed' ? 'fixed' : 'live');
+    const reference = this.#prices.pair(from, to, 'reference');
+    const mostUsd = this.#prices.mostUsd(from, to);
+    if (!prices || !reference || mostUsd === null) return null;
+    return { pairQuote: this.#pairQuote(pair, rateType, pricing[rateType], { prices, reference, mostUsd }), expiresIn };
+  }
+
+  /** The currency of a CAIP-19 name, active or not. Null without one. */
+  asset(name: string): Currency | null {
+    return this.#assets.find(name, this.#catalogue.rows);
+  }
+
+  /** The terms of a pair at any prices, from the cache where they are those of its last quote. */
+  pairTerms(pair: Pair, rateType: RateType, feeRate: string, prices: PairPrices): PairTerms {
+    return this.#pairQuote(pair, rateType, feeRate, prices);
+  }
+
   /**
    * Returns the cached part of a quote. Recomputes what depends on a changed catalogue or price.
    */
-  pairTerms(pair: Pair, rateType: RateType, feeRate: string, { prices, reference, mostUsd }: PairPrices): PairTerms {
+  #pairQuote(pair: Pair, rateType: RateType, feeRate: string, { prices, reference, mostUsd }: PairPrices): PairQuote {
     const { from, to } = pair;
     const key = `${rateType} ${feeRate} ${from.id} ${to.id}`;
     const known = this.#pairQuotes.get(key);
@@ -203,8 +325,16 @@ export class RateService {
     if (keepsLimits && keepsTerms) return known;
     const fee = new Big(feeRate);
     const limits = keepsLimits ? known.limits : pairLimits(from, to, reference, fee, mostUsd);
-    const terms = keepsTerms ? known.terms : termsAt(prices, to, fee);
-    const pairQuote = { pair, prices, reference, mostUsd, limits, terms };
+    const rateLimits = keepsLimits ? known.rateLimits : limits && rateLimitsOf(limits);
+    const unitTerms = keepsTerms ? known.unitTerms : unitTermsAt(prices, to, fee);
+    const terms = keepsTerms ? known.terms : decimalTerms(unitTerms, to);
+    // Most pairs are quoted without both limits, so that they are computed at the first use.
+    let both: TwoSidedLimits | null = null;
+    const twoSided = (): TwoSidedLimits | null => {
+      both ??= limits && twoSidedLimits(limits, terms);
+      return both;
+    };
+    const pairQuote = { pair, prices, reference, mostUsd, limits, rateLimits, unitTerms, terms, twoSided };
     this.#pairQuotes.set(key, pairQuote);
     return pairQuote;
   }
@@ -222,11 +352,33 @@ export class RateService {
       }
       return null;
     }
-    const { currency } = resolved;
+    return this.#usable(resolved.currency, side, `coin_${side}`, faults);
+  }
+
+  /** The currency of a CAIP-19 name. Null after its fault was added to `faults`. */
+  #assetOf(asset: string, side: 'from' | 'to', faults: FieldFault[]): Currency | null {
+    const field = `asset_${side}`;
+    const currency = this.#assets.find(asset, this.#catalogue.rows);
+    const shown = `${field} '${asset.slice(0, 80)}'`;
+    if (!currency) {
+      const detail = `${shown}: there is no such asset; GET /partner/assets lists all assets`;
+      faults.push({ field, kind: 'unknown_coin', detail });
+      return null;
+    }
+    if (!currency.isActive) {
+      const detail = `${shown}: ${currency.coin} on ${currency.network} is not active`;
+      faults.push({ field, kind: 'currency_inactive', detail });
+      return null;
+    }
+    return this.#usable(currency, side, field, faults);
+  }
+
+  /** The currency, if it is switched on for its side. Null after adding its fault. */
+  #usable(currency: Currency, side: 'from' | 'to', field: string, faults: FieldFault[]): Currency | null {
     const name = `${currency.coin} on ${currency.network}`;
     if (side === 'from' && !currency.isDepositEnabled) {
       faults.push({
-        field: 'coin_from',
+        field,
         kind: 'deposit_disabled',
         detail: `deposits of ${name} are switched off at present`,
       });
@@ -234,7 +386,7 @@ export class RateService {
     }
     if (side === 'to' && !currency.isWithdrawEnabled) {
       faults.push({
-        field: 'coin_to',
+        field,
         kind: 'withdraw_disabled',
         detail: `payouts of ${name} are switched off at present`,
       });
@@ -242,6 +394,35 @@ export class RateService {
     }
     return currency;
   }
+}
+
+/** The member of a request that names a side of its pair. */
+export function sideField({ assetFrom, assetTo }: NamedAssets, side: 'from' | 'to'): string {
+  const asset = side === 'from' ? assetFrom : assetTo;
+  return `${asset === undefined ? 'coin' : 'asset'}_${side}`;
+}
+
+/** The terms of an amount that `rate` leaves to `quote`. */
+const noTerms = { rate: 0n, amountTo: 0n };
+
+function rateLimitsOf({ minAmount, maxAmount }: PairLimits): RateLimits {
+  return {
+    least: toScaled(minAmount),
+    most: toScaled(maxAmount),
+    minAmount: formatDecimal(minAmount),
+    maxAmount: formatDecimal(maxAmount),
+  };
+}
+
+/** The limits of coin_from, and what they give of coin_to. */
+export function twoSidedLimits(
+  { minAmount, maxAmount }: PairLimits,
+  terms: (amount: Big) => QuoteTerms,
+): TwoSidedLimits {
+  return {
+    from: { min: formatDecimal(minAmount), max: formatDecimal(maxAmount) },
+    to: { min: formatDecimal(terms(minAmount).amountTo), max: formatDecimal(terms(maxAmount).amountTo) },
+  };
 }
 
 /** The refusal of a pair that cannot be exchanged at present. */

@@ -6,6 +6,7 @@ export const attentionKinds = [
   'held_order',
   'failed_order',
   'overdue_order',
+  'action_overdue',
   'client_debit',
   'deposit_problem',
   'payment_unknown',
@@ -18,6 +19,7 @@ export const attentionKinds = [
   'staff_change_open',
   'chain_problem',
   'adverse_partner',
+  'adverse_quotes',
   'transfer_left_out',
   'wallet_level',
 ] as const;
@@ -94,7 +96,9 @@ const troubles: readonly Trouble[] = [
     order: 'id',
     subject: 'id::text',
     since: 'updated_at',
-    detail: '(select e.cause from order_event e where e.order_id = exchange_order.id and e.seq = event_seq)',
+    detail: `(select e.cause from order_event e
+               where e.order_id = exchange_order.id and e.from_status is distinct from e.to_status
+               order by e.seq desc limit 1)`,
     rows: `exchange_order where status = 'failed'`,
     sorting: 'updated_at, exchange_order.id',
   },
@@ -107,6 +111,17 @@ const troubles: readonly Trouble[] = [
     rows: 'exchange_order where next_action_at < ? and held_at is null',
     agoMs: overdueMs,
     sorting: 'next_action_at, exchange_order.id',
+  },
+  {
+    kind: `'action_overdue'`,
+    order: 'order_id',
+    subject: 'order_id::text',
+    since: 'deadline',
+    detail: 'reason',
+    // The partner did not answer in time. A hold keeps the order from its refund.
+    rows: 'order_action where outcome is null and deadline < ?',
+    agoMs: overdueMs,
+    sorting: 'deadline, order_id',
   },
   {
     kind: `'client_debit'`,
@@ -237,6 +252,15 @@ const troubles: readonly Trouble[] = [
     rows: `(${adversePartners}) as adverse join partner p on p.id = adverse.partner_id and not p.keeps_fixed_caps`,
     agoMs: dayMs,
     sorting: 'adverse.since, partner_id',
+  },
+  {
+    kind: `'adverse_quotes'`,
+    order: null,
+    subject: 'id::text',
+    since: 'quote_cut_since',
+    detail: `'used quotes exceed the market by ' || quote_adverse_bps || ' basis points'`,
+    rows: 'partner where quote_cut_since is not null',
+    sorting: 'quote_cut_since, partner.id',
   },
   {
     kind: `'transfer_left_out'`,

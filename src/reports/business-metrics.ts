@@ -69,6 +69,7 @@ export async function businessMetrics({ em, prices, now, payoutRules }: Business
   await addAttention(metrics);
   await addVenue(metrics);
   await addFixedResults(metrics);
+  await addQuoteResults(metrics);
   const status = await systemStatus(em, now);
   metrics
     .gauge('orders_overdue', 'Orders that were due more than 10 minutes ago, up to 10,000.')
@@ -79,6 +80,7 @@ export async function businessMetrics({ em, prices, now, payoutRules }: Business
   addWorkers(metrics, status);
   await addReconciliation(metrics, status);
   await addPayouts(metrics, payoutRules);
+  await addWebhooks(metrics);
   const price = metrics.gauge('price_age_seconds', 'Age of the newest price of a coin in this process.', 'coin');
   for (const { coin, ageSec } of prices.newest()) price.set({ coin }, Math.max(0, ageSec));
   return registry.metrics();
@@ -110,6 +112,30 @@ async function addAttention({ em, now, gauge, secondsSince }: Metrics): Promise<
   }
 }
 
+async function addWebhooks({ em, now, gauge }: Metrics): Promise<void> {
+  const [row] = await em.execute<{ lag: number | null; waiting: number; oldest: number | null }[]>(
+    `select (select extract(epoch from ?::timestamptz - e.at)::float8 from webhook_place p cross join lateral (
+               select e.at from order_event e where (e.xid, e.order_id, e.seq) > (p.xid, p.order_id, p.seq)
+                order by e.xid, e.order_id, e.seq limit 1) e) as lag, d.waiting, d.oldest
+       from (select count(*)::int as waiting, extract(epoch from ?::timestamptz - min(d.created_at))::float8 as oldest
+               from (select d.created_at from webhook_endpoint w join webhook_delivery d on d.endpoint_id = w.id
+                      where w.status = 'enabled' and w.failures = 0 and d.state = 'pending' and d.attempts = 0
+                      limit 10000) d) d`,
+    [now, now],
+  );
+  gauge('feed_lag_seconds', 'Age of the oldest event that no webhook was made of yet.').set(Math.max(0, row?.lag ?? 0));
+  gauge('webhook_waiting', 'Webhooks to endpoints without failures that had no attempt, up to 10,000.').set(
+    row?.waiting ?? 0,
+  );
+  gauge('webhook_oldest_seconds', 'Age of the oldest of these.').set(Math.max(0, row?.oldest ?? 0));
+  const endpoints = gauge('webhook_endpoints', 'Webhook endpoints: working, failing, or disabled, by why.', 'state');
+  const states = await em.execute<{ state: string; count: number }[]>(
+    `select coalesce(disabled_reason, case when failures >= 10 then 'failing_now' else 'working' end) as state,
+            count(*)::int as count from webhook_endpoint where status <> 'deleted' group by 1`,
+  );
+  for (const { state, count } of states) endpoints.set({ state }, count);
+}
+
 async function addVenue({ em, gauge }: Metrics): Promise<void> {
   const held = gauge(
     'venue_position_usd',
@@ -131,6 +157,20 @@ async function addFixedResults({ em, now, gauge }: Metrics): Promise<void> {
     'fixed_adverse_bps',
     'How much more users were owed than they sent by fixed orders of 24 hours: the highest figure of a partner.',
   ).set(adverse.adverseBps ?? 0);
+}
+
+async function addQuoteResults({ em, gauge }: Metrics): Promise<void> {
+  const [row] = await em.execute<{ cut: number; worst: number | null }[]>(
+    `select count(*) filter (where quote_cut_since is not null)::int as cut, max(quote_adverse_bps)::float8 as worst
+       from partner where quote_adverse_bps is not null`,
+  );
+  gauge('quote_holds_cut', 'Partners whose fixed quotes hold for 15 seconds, as they are used as options.').set(
+    row?.cut ?? 0,
+  );
+  gauge(
+    'quote_adverse_worst_bps',
+    'How much more than the market the used quotes of 24 hours gave: the highest figure of a partner.',
+  ).set(row?.worst ?? 0);
 }
 
 function addChains({ gauge, secondsSince }: Metrics, { chains }: SystemStatus): void {

@@ -1,8 +1,11 @@
 import { Big, floorTo, formatDecimal, storedDecimals } from '../money.ts';
+import type { ActionOffers, AskedOrder } from '../orders/action-offers.ts';
+import type { ActionReason } from '../orders/order-action.entity.ts';
+import { actionName } from '../orders/order-actions.ts';
 import { isoTime, type OrderView, orderLookupWith } from '../orders/order-statements.ts';
 import type { OrderMove, OrderStatus } from '../orders/order-status.ts';
 import type { OrderPolicy } from '../orders/order-terms.ts';
-import { feeWithMarkup } from '../rates/binding-terms.ts';
+import { markupPart } from '../rates/binding-terms.ts';
 
 /** A deposit of an order, as its partner sees it. Amounts are plain decimal text. */
 export interface DepositDetails {
@@ -48,7 +51,18 @@ export interface TermsDetails {
 }
 
 export type StatusGroup = Exclude<OrderStatus, 'waiting_deposit' | 'confirming' | 'exchanging' | 'sending'> | Summary;
-type Summary = 'waiting' | 'processing' | 'on_hold';
+type Summary = 'waiting' | 'processing' | 'on_hold' | 'action_required';
+
+/** A question to the partner, with what each answer would give now. */
+export interface ActionRequired {
+  readonly id: string;
+  readonly reason: ActionReason;
+  readonly deadline: string;
+  /** Null while no exchange is offered. */
+  readonly exchange: { readonly amountTo: string; readonly validUntil: string } | null;
+  /** Null when the deposit does not cover its network's fee. */
+  readonly refund: { readonly amount: string; readonly needsAddress: boolean } | null;
+}
 
 export interface OrderDetails {
   readonly orderId: string;
@@ -66,6 +80,10 @@ export interface OrderDetails {
   /** The class of the reason, never the rule behind it. */
   readonly hold: { readonly reason: 'chain' | 'review'; readonly since: string } | null;
   readonly failure: { readonly cause: OrderMove; readonly at: string } | null;
+  /** The open question. Null without one, and while the order is on hold. */
+  readonly actionRequired: ActionRequired | null;
+  /** Whether there is one, never the address itself. */
+  readonly refundAddress: 'none' | 'given' | 'set_later' | 'awaits_approval';
 }
 
 const groups: Readonly<Record<OrderStatus, StatusGroup>> = {
@@ -85,6 +103,9 @@ export const mostParts = 100;
 
 const decimal = (column: string): string => `trim_scale(${column})::text`;
 
+/** The problem of a deposit whose refund to a late address is above the limit of such refunds. */
+const aboveLateLimit = 'late_refund_limit';
+
 /** The deposits of `o` as JSON, the main one first. `lateMined` says when a block came too late. */
 const deposits = (graceSec: number): string => `(
   select coalesce(jsonb_agg(jsonb_build_object(
@@ -94,7 +115,7 @@ const deposits = (graceSec: number): string => `(
                             else greatest(0, coalesce(c.height, 0) - s.height + 1) end,
            'state', case s.state when 'mined' then 'confirming' when 'orphaned' then 'lost' else s.state end,
            'role', case when s.coin <> o.coin_from or s.network <> o.network_from then 'wrong_asset'
-                        when s.arrived_after > o.expires_at
+                        when s.arrived_after > o.expires_at or cancelled.at is not null
                              or case when s.state = 'mempool' then c.read_at else s.mined_after end
                                 > o.expires_at + interval '${graceSec} seconds' then 'late'
                         when s.id = o.deposit_id then 'main'
@@ -133,11 +154,24 @@ export function orderDetailsStatement(graceSec: number) {
        ${decimal('o.service_fee_quoted')} as "serviceFeeQuoted", ${decimal('o.network_fee_quoted')} as "networkFeeQuoted",
        ${decimal('t.amount_from')} as "tradeFrom", ${decimal('t.amount_to')} as "tradeTo",
        ${decimal('t.service_fee')} as "tradeServiceFee", ${decimal('t.network_fee')} as "tradeNetworkFee",
+       o.refund_address is not null as "hasRefundAddress", o.refund_address_set_at is not null as "isLateAddress",
+       last.cause = 'refund_needs_approval' or exists (
+         select from deposit s where s.order_id = o.id and s.problem = '${aboveLateLimit}') as "awaitsApproval",
        o.fee_rate::text as "feeRate", m.external_id as "externalId", m.metadata, m.policy, m.markup_bps as "markupBps",
+       ${decimal('m.min_amount_to')} as "minAmountTo",
+       case when act.seq is not null
+            then jsonb_build_object('seq', act.seq, 'reason', act.reason, 'deadline', ${isoTime('act.deadline')},
+                                    'amount', ${decimal('act.amount')}, 'amountFrom', ${decimal('act.amount_from')})
+       end as action,
        ${deposits(graceSec)} as deposits, ${payments} as payments`,
     `
-  join order_event last on last.order_id = o.id and last.seq = o.event_seq
+  join lateral (
+    select e.cause, e.at from order_event e where e.order_id = o.id and e.from_status is distinct from e.to_status
+     order by e.seq desc limit 1) last on true
+  left join lateral (
+    select e.at from order_event e where e.order_id = o.id and e.cause = 'partner_cancelled') cancelled on true
   left join order_terms m on m.order_id = o.id
+  left join order_action act on act.order_id = o.id and act.outcome is null
   left join trade t on t.order_id = o.id and t.state in ('intended', 'filled')`,
   );
 }
@@ -164,18 +198,34 @@ export interface OrderDetailsRow extends OrderView {
   readonly metadata: Readonly<Record<string, string>> | null;
   readonly policy: OrderPolicy | null;
   readonly markupBps: number | null;
+  readonly minAmountTo: string | null;
+  readonly action: OpenAction | null;
+  readonly hasRefundAddress: boolean;
+  readonly isLateAddress: boolean;
+  /** Whether a refund to the late address is above the limit, and waits for staff. */
+  readonly awaitsApproval: boolean;
   readonly deposits: readonly DepositDetails[];
   readonly payments: readonly (PaymentDetails & { readonly kind: 'payout' | 'refund' })[];
 }
 
+/** The open question of a row. Amounts are plain decimal text. */
+interface OpenAction {
+  readonly seq: number;
+  readonly reason: ActionReason;
+  readonly deadline: string;
+  readonly amount: string;
+  readonly amountFrom: string;
+}
+
 /** Makes the details of a row. */
-export function orderDetails(row: OrderDetailsRow): OrderDetails {
-  const { heldAt, holdReason, status } = row;
+export function orderDetails(row: OrderDetailsRow, offers: ActionOffers): OrderDetails {
+  const { heldAt, holdReason, status, action } = row;
+  const group = action === null ? groups[status] : 'action_required';
   const refunds = row.payments.filter(({ kind }) => kind === 'refund');
   return {
     orderId: row.id,
     seq: row.seq,
-    statusGroup: heldAt === null ? groups[status] : 'on_hold',
+    statusGroup: heldAt === null ? group : 'on_hold',
     updatedAt: row.updatedAt,
     externalId: row.externalId,
     metadata: row.metadata,
@@ -186,7 +236,31 @@ export function orderDetails(row: OrderDetailsRow): OrderDetails {
     refunds,
     hold: heldAt === null ? null : { reason: holdReason === depositGone ? 'chain' : 'review', since: heldAt },
     failure: status === 'failed' ? { cause: row.cause as OrderMove, at: row.lastAt } : null,
+    actionRequired: action && heldAt === null ? actionRequired(row, action, offers) : null,
+    refundAddress: refundAddressOf(row),
   };
+}
+
+function actionRequired(row: OrderDetailsRow, action: OpenAction, offers: ActionOffers): ActionRequired {
+  const order: AskedOrder = { ...row, amountFrom: action.amountFrom, maxAmount: null };
+  const offer = offers.present(order);
+  const refund = offers.refundOf(order, action.amount);
+  return {
+    id: actionName(action),
+    reason: action.reason,
+    deadline: action.deadline,
+    exchange: offer && {
+      amountTo: formatDecimal(offer.terms.amountTo),
+      validUntil: offer.validUntil.toISOString(),
+    },
+    refund: refund && { amount: formatDecimal(refund), needsAddress: !row.hasRefundAddress },
+  };
+}
+
+function refundAddressOf({ hasRefundAddress, isLateAddress, awaitsApproval }: OrderDetailsRow) {
+  if (!hasRefundAddress) return 'none';
+  if (!isLateAddress) return 'given';
+  return awaitsApproval ? 'awaits_approval' : 'set_later';
 }
 
 /** The finding of the scanner that a reorg took a credited deposit away. */
@@ -198,7 +272,7 @@ function termsOf(row: OrderDetailsRow): TermsDetails {
   const amountFrom = tradeFrom ?? row.amountFromExpected;
   const amountTo = tradeTo ?? row.amountToExpected;
   const fees = new Big(tradeServiceFee ?? row.serviceFeeQuoted);
-  const partnerMarkup = markupOf(fees, row);
+  const partnerMarkup = markupPart(fees, row.markupBps, row.feeRate);
   const networkFee = tradeNetworkFee ?? row.networkFeeQuoted;
   const gross = new Big(amountTo).plus(fees).plus(networkFee);
   const each = (amount: Big): string => formatDecimal(floorTo(amount.div(amountFrom), storedDecimals));
@@ -213,10 +287,4 @@ function termsOf(row: OrderDetailsRow): TermsDetails {
     amountFrom,
     amountTo,
   };
-}
-
-/** The partner's part of the fees, rounded down. Both are fractions of the same amount. */
-function markupOf(fees: Big, { markupBps, feeRate }: OrderDetailsRow): Big {
-  if (!markupBps) return new Big('0');
-  return floorTo(fees.times(feeWithMarkup('0', markupBps)).div(feeRate), storedDecimals);
 }

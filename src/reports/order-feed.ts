@@ -28,10 +28,10 @@ export const afterCursor = `e.xid < pg_snapshot_xmin(pg_current_snapshot())
 export const feedOrder = 'e.xid, e.order_id, e.seq';
 
 /**
- * Reports every move of every order exactly once, from all processes. An open transaction that
- * writes delays the feed: events that others commit meanwhile follow once it ends. Two moves of one
- * order that two transactions make at the same moment may come in either order; `seq` gives the
- * true order.
+ * Reports every move of every order exactly once, from all processes. Facts are no moves. An open
+ * transaction that writes delays the feed: events that others commit meanwhile follow once it ends.
+ * Two moves of one order that two transactions make at the same moment may come in either order;
+ * `seq` gives the true order.
  */
 export class OrderFeed {
   readonly #orm: MikroORM;
@@ -63,7 +63,7 @@ export class OrderFeed {
       `select e.xid::text as xid, e.order_id as "orderId", o.partner_id as "partnerId", e.seq, e.at, e.from_status as "fromStatus",
               e.to_status as "toStatus", e.cause
          from order_event e join exchange_order o on o.id = e.order_id
-        where ${afterCursor} order by ${feedOrder} limit ?`,
+        where ${afterCursor} and e.from_status is distinct from e.to_status order by ${feedOrder} limit ?`,
       [xid, orderId, seq, Math.min(limit, mostEvents)],
     );
     return rows.map(({ xid, at, ...event }) => {
@@ -88,8 +88,9 @@ export async function isFeedStalled(em: EntityManager): Promise<boolean> {
 }
 
 /**
- * Gives all events one transaction number of this cluster and restarts the statistics, in one
- * transaction. It takes long, and orders cannot move meanwhile. Returns the number of events.
+ * Gives all events transaction numbers of this cluster, moves the place of webhooks, and restarts
+ * the statistics, in one transaction. It takes long, and orders cannot move meanwhile. Returns the
+ * number of events.
  */
 export async function renumberFeed(outer: EntityManager): Promise<number> {
   return outer.transactional(async (em) => {
@@ -97,12 +98,17 @@ export async function renumberFeed(outer: EntityManager): Promise<number> {
     await em.execute('alter table order_event disable trigger order_event_append_only');
     const [row] = await em.execute<{ count: number }[]>(
       `with renumbered as (
-         update order_event e set xid = pg_current_xact_id(), partner_id = o.partner_id
-           from exchange_order o where o.id = e.order_id returning 1)
+         -- What webhooks have dispatched stays behind their place, and the rest before it.
+         update order_event e set partner_id = o.partner_id,
+                xid = case when (e.xid, e.order_id, e.seq) <= (w.xid, w.order_id, w.seq) then '3'::xid8 else pg_current_xact_id() end
+           from exchange_order o, webhook_place w where o.id = e.order_id returning 1)
        select count(*)::int as count from renumbered`,
     );
     await em.execute('update order_event_filling set until_xid = null');
     await em.execute('alter table order_event enable trigger order_event_append_only');
+    await em.execute(
+      `update webhook_place set xid = pg_current_xact_id(), order_id = '00000000-0000-0000-0000-000000000000', seq = 0`,
+    );
     await em.execute('truncate order_stat');
     await em.execute(
       `update order_stat_progress set xid = '0', order_id = '00000000-0000-0000-0000-000000000000', seq = 0`,

@@ -1,5 +1,6 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { AppError } from '../errors.ts';
+import { ownFee } from '../orders/fixed-results.ts';
 import type { OrderEvent } from '../orders/order-event.entity.ts';
 import type { OrderStatus } from '../orders/order-status.ts';
 import { afterCursor, feedOrder } from './order-feed.ts';
@@ -83,7 +84,8 @@ const longestDays: Readonly<Record<StatsInterval, Readonly<Record<'together' | S
 
 /**
  * Folds one batch: the events after the stored position, into every grain and dimension. It then
- * moves the position to the last of them. One statement, and so one snapshot.
+ * moves the position to the last of them. Facts are no moves and are left out. One statement, and
+ * so one snapshot.
  */
 const rollUpBatch = `
   with batch as materialized (
@@ -95,11 +97,16 @@ const rollUpBatch = `
            coalesce(e.from_status, '') as from_status, e.to_status, e.cause,
            coalesce(extract(epoch from e.at - before.at), 0) as seconds,
            coalesce(round(t.amount_from * t.price_from, 8), 0) as volume_usd,
-           coalesce(round(t.service_fee * t.price_to, 8), 0) as revenue_usd
+           coalesce(round(${ownFee} * t.price_to, 8), 0) as revenue_usd
       from batch e
       join exchange_order o on o.id = e.order_id
-      left join order_event before on before.order_id = e.order_id and before.seq = e.seq - 1
+      left join lateral (
+        select b.at from order_event b
+         where b.order_id = e.order_id and b.seq < e.seq and b.from_status is distinct from b.to_status
+         order by b.seq desc limit 1) before on true
       left join trade t on t.order_id = e.order_id and e.to_status = 'completed'
+      left join order_terms m on m.order_id = e.order_id and e.to_status = 'completed'
+     where e.from_status is distinct from e.to_status
   ), folded as (
     insert into order_stat as s
            (grain, dimension, key, at, from_status, to_status, cause, moves, seconds, volume_usd, revenue_usd)

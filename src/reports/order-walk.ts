@@ -1,7 +1,7 @@
 import { type Prepared, type PreparedStatements, replanned } from '../db/prepared.ts';
-import { AppError } from '../errors.ts';
 import type { OrderStatus } from '../orders/order-status.ts';
 import { orderNamed } from '../orders/short-id.ts';
+import { clusterName, feedStart, partnerFeed, placeOf, placeOfTime } from './feed-place.ts';
 
 /** Which of a partner's orders are listed. Null members admit all. */
 export interface OrderListFilter {
@@ -40,14 +40,6 @@ export interface Walk {
  * more follow. A rare filter costs no more than a common one.
  */
 const mostSteps = 1_000;
-
-/**
- * How far the order of events by their times may differ from the order of the feed. It covers the
- * longest transaction and clocks of several machines.
- */
-const disorderMs = 600_000;
-
-const zeroId = '00000000-0000-0000-0000-000000000000';
 
 /**
  * The conditions of a filter on `o`, an exchange_order, that no index serves. A new filter is one
@@ -114,39 +106,10 @@ const namedCreated = walkCreated(
            union select * from exchange_order where short_id = any (:shortIds::text[])) o`,
 );
 
-/**
- * What the places of the feed are relative to: the cluster and its timeline. Both stay while
- * transaction numbers only grow. A restore or a failover begins another one.
- */
-const clusterName = `(select system_identifier::text from pg_control_system())
-         || '-' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8)`;
-
-/**
- * Walks the events behind a place that are committed for good: no running transaction can still
- * precede them (docs/adr/0029-order-feed.md). Events without a partner are older than the column.
- * They lie in one range of the feed, which is walked for all partners, and merged with the events
- * that have one.
- */
+/** Walks the events of a partner behind a place, with the orders that match a filter. */
 export const walkUpdated = replanned(
   'orders_updated',
-  `with filling as (
-  select f.until_xid, p.* from order_event_filling f
-    cross join lateral (select f.xid, f.order_id, f.seq union all select :xid::text::xid8, :orderId::uuid, :seq::integer
-                         order by 1 desc, 2 desc, 3 desc limit 1) p
-   where f.until_xid is not null
-), walked as (
-  (select e.xid, e.order_id, e.seq, e.at, true as own from order_event e
-    where e.partner_id = :partner::uuid and e.xid < pg_snapshot_xmin(pg_current_snapshot())
-      and (e.xid, e.order_id, e.seq) > (:xid::text::xid8, :orderId::uuid, :seq::integer)
-    order by e.xid, e.order_id, e.seq limit :steps::integer)
-  union all
-  (select e.xid, e.order_id, e.seq, e.at, false from filling f cross join lateral (
-     select e.xid, e.order_id, e.seq, e.at from order_event e
-      where e.partner_id is null and e.xid < least(f.until_xid, pg_snapshot_xmin(pg_current_snapshot()))
-        and (e.xid, e.order_id, e.seq) > (f.xid, f.order_id, f.seq)
-      order by e.xid, e.order_id, e.seq limit :steps::integer) e)
-  order by xid, order_id, seq limit :steps::integer
-), step as (
+  `with ${partnerFeed}, step as (
   select w.*, (w.own or o.partner_id = :partner) and ${fits} and ${isNamed} and ${isCreatedInRange} as fits,
          row_number() over (order by w.xid, w.order_id, w.seq) as n, count(*) over () as scanned
     from walked w join exchange_order o on o.id = w.order_id
@@ -155,25 +118,6 @@ select c.cluster, s.xid::text, s.order_id as id, s.seq, (extract(epoch from s.at
        s.scanned::integer
   from (select ${clusterName} as cluster) c left join step s on s.fits or s.n = s.scanned
  order by s.n`,
-);
-
-/**
- * Finds a place before all events from a moment on. Times and places grow together but for a
- * bounded disorder, so that halving the range of transactions finds the place by few index probes.
- */
-export const placeOfTime = replanned(
-  'feed_place_of_time',
-  `with recursive range (low, high) as (
-  select 0::numeric, pg_snapshot_xmin(pg_current_snapshot())::text::numeric
-  union all
-  select case when e.is_before then e.xid else r.low end, case when e.is_before then r.high else r.middle end
-    from (select low, high, ceil((low + high) / 2) as middle from range where high - low > 1) r
-    left join lateral (
-      select e.xid::text::numeric as xid, e.at < :before::timestamptz as is_before from order_event e
-       where e.xid >= r.middle::text::xid8 and e.xid < r.high::text::xid8
-       order by e.xid, e.order_id, e.seq limit 1) e on true
-)
-select low::text as xid from range order by high - low limit 1`,
 );
 
 export const walkStatements: readonly Prepared[] = [allCreated, namedCreated, walkUpdated, placeOfTime];
@@ -222,8 +166,6 @@ interface UpdatedRow {
   readonly scanned: number;
 }
 
-const updatedPlace = /^(\d+)\.([0-9a-f-]{36})\.(\d+)\.(-?\d+)\.(.+)$/;
-
 /**
  * Finds a page of orders by their events, in the order of the feed. One statement, and another one
  * where `since` says where to begin.
@@ -235,40 +177,20 @@ export async function updatedPage(
   start: WalkStart & { readonly since: Date | null },
 ): Promise<Walk> {
   const { partnerId, filter, limit, place, since } = start;
-  const [, fromXid, orderId = zeroId, seq = '0', ms, cluster] = updatedPlace.exec(place ?? '') ?? [];
-  const xid = fromXid ?? (await firstXid(statements, since));
-  const beganMs = ms ?? String(since?.getTime() ?? 0);
+  const begin = await feedStart(statements, place, since);
   const rows = await statements.run<UpdatedRow>(walkUpdated, {
     ...filterValues(filter),
     partner: partnerId,
-    xid,
-    orderId,
-    seq,
+    ...begin.values,
     steps: mostSteps,
   });
   const [first] = rows;
   if (!first) throw new Error('the feed named no cluster');
-  if (cluster !== undefined && cluster !== first.cluster) throw cursorExpired(beganMs);
+  begin.requireCluster(first.cluster, 'updated_since');
   const passed = rows
     .filter((row) => row.xid !== null)
-    .map((row) => {
-      return { id: row.id, place: `${row.xid}.${row.id}.${row.seq}.${row.ms}.${first.cluster}`, fits: row.fits };
-    });
-  const begin = `${xid}.${orderId}.${seq}.${beganMs}.${first.cluster}`;
-  return walkOf(passed, limit, begin, (first.scanned ?? 0) >= mostSteps);
-}
-
-async function firstXid(statements: PreparedStatements, since: Date | null): Promise<string> {
-  if (since === null) return '0';
-  const before = new Date(since.getTime() - disorderMs).toISOString();
-  const [row] = await statements.run<{ xid: string }>(placeOfTime, { before });
-  return row?.xid ?? '0';
-}
-
-function cursorExpired(ms: string): AppError {
-  const restartFrom = new Date(Number.parseInt(ms, 10)).toISOString();
-  const detail = `the data was restored, and places in the old list mean nothing now; begin again without a cursor and with updated_since=${restartFrom}`;
-  return new AppError('cursor_expired', detail, { restartFrom });
+    .map((row) => ({ id: row.id, place: placeOf({ ...row, orderId: row.id }), fits: row.fits }));
+  return walkOf(passed, limit, begin.text(first.cluster), (first.scanned ?? 0) >= mostSteps);
 }
 
 /** Takes the orders of a page from the rows that a statement passed. */

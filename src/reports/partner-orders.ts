@@ -1,8 +1,9 @@
-import type { MikroORM } from '@mikro-orm/postgresql';
-import { type Prepared, PreparedStatements, prepared } from '../db/prepared.ts';
-import { orderNotFound } from '../orders/order-service.ts';
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import { type Prepared, PreparedStatements, prepared, runRowIn } from '../db/prepared.ts';
+import type { ActionOffers } from '../orders/action-offers.ts';
+import { orderNotFound } from '../orders/order-errors.ts';
 import { isoTime, type OrderView, orderLookup } from '../orders/order-statements.ts';
-import type { OrderMove, OrderStatus } from '../orders/order-status.ts';
+import type { OrderCause, OrderStatus } from '../orders/order-status.ts';
 import { orderNamed } from '../orders/short-id.ts';
 import type { ListCursors } from './list-cursor.ts';
 import { type OrderDetails, type OrderDetailsRow, orderDetails, orderDetailsStatement } from './order-details.ts';
@@ -35,12 +36,12 @@ export interface OrderListPage {
   readonly nextCursor: string | null;
 }
 
-/** A move of an order, as its partner sees it. */
+/** A move of an order, or a fact about it, as its partner sees it. */
 export interface OrderEventView {
   readonly seq: number;
   readonly status: OrderStatus;
   readonly previousStatus: OrderStatus | null;
-  readonly cause: 'created' | OrderMove;
+  readonly cause: OrderCause;
   readonly at: string;
 }
 
@@ -49,12 +50,15 @@ export interface PublicStatus {
   readonly id: string;
   readonly status: OrderStatus;
   readonly isHeld: boolean;
+  /** Whether its partner is asked what to do with a deposit. */
+  readonly isAsked: boolean;
   readonly updatedAt: string;
 }
 
 export interface PartnerOrdersOptions {
   readonly orm: MikroORM;
   readonly cursors: ListCursors;
+  readonly offers: ActionOffers;
   /** How long after the window a deposit that came in time may be mined. */
   readonly depositGraceSec: number;
 }
@@ -82,6 +86,7 @@ const orderOfExternalId = prepared(
 const publicStatus = prepared(
   'public_status',
   `select o.id, o.status, o.held_at is not null as "isHeld",
+       exists (select from order_action a where a.order_id = o.id and a.outcome is null) as "isAsked",
        ${isoTime('o.updated_at')} as "updatedAt"
   from exchange_order o join partner p on p.id = o.partner_id
  where o.id = :id::uuid and p.public_status`,
@@ -92,8 +97,10 @@ export class PartnerOrders {
   readonly #statements: PreparedStatements;
   readonly #cursors: ListCursors;
   readonly #details: Prepared;
+  readonly #offers: ActionOffers;
 
-  constructor({ orm, cursors, depositGraceSec }: PartnerOrdersOptions) {
+  constructor({ orm, cursors, offers, depositGraceSec }: PartnerOrdersOptions) {
+    this.#offers = offers;
     this.#statements = new PreparedStatements(orm);
     this.#cursors = cursors;
     this.#details = orderDetailsStatement(depositGraceSec);
@@ -146,7 +153,14 @@ export class PartnerOrders {
     const lookup = { partner: partnerId, id: null, shortId: null, ...named };
     const [row] = await this.#statements.runRows<OrderDetailsRow>(this.#details, [lookup]);
     if (!row) throw orderNotFound();
-    return orderDetails(row);
+    return orderDetails(row, this.#offers);
+  }
+
+  /** Reads the details of an order of the partner inside the transaction that has changed it. */
+  async detailsIn(em: EntityManager, id: string, partner: string): Promise<OrderDetails> {
+    const [row] = await runRowIn<OrderDetailsRow>(em, this.#details, { partner, id, shortId: null });
+    if (!row) throw orderNotFound();
+    return orderDetails(row, this.#offers);
   }
 
   /**
@@ -191,7 +205,9 @@ export class PartnerOrders {
     return found.flatMap(({ before }, i) => {
       const row = byPlace.get(i + 1);
       if (!row) return [];
-      return [{ order: row, details: withDetails ? orderDetails(row) : null, cursor: () => write(before) }];
+      return [
+        { order: row, details: withDetails ? orderDetails(row, this.#offers) : null, cursor: () => write(before) },
+      ];
     });
   }
 }

@@ -32,6 +32,8 @@ const places = [
   `select p.order_id from payment_attempt t join payment p on p.id = t.payment_id
     where t.txid is not null and lower(t.txid) ~>=~ ? and lower(t.txid) ~<~ ?`,
   'select order_id from payment where lower(address) ~>=~ ? and lower(address) ~<~ ?',
+  `select order_id from order_terms
+    where external_id is not null and lower(external_id) ~>=~ ? and lower(external_id) ~<~ ?`,
 ].map((select) => `(${select} limit ${mostHits})`);
 
 /** Newest first, because the ids of one day begin alike. */
@@ -54,7 +56,8 @@ const bareShortIdPlace = `(select n.id
          and starts_with(n.short_id, start) limit ${mostHits})`;
 
 /**
- * Finds orders by text that staff copied: ids, transactions and addresses, or their prefix.
+ * Finds orders by text that staff copied: ids, external ids, transactions and addresses, or their
+ * prefix.
  *
  * @throws AppError invalid_value for fewer than 4 characters or more than 200.
  */

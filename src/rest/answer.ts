@@ -16,6 +16,8 @@ export interface Answer {
   readonly status: number;
   readonly type?: string;
   readonly body?: string | Buffer;
+  /** Sends the body bit by bit after the head, and ends the answer. It never rejects. */
+  readonly stream?: () => Promise<void>;
   /** A `Cache-Control` here replaces `no-store`. The other headers are added. */
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -25,7 +27,7 @@ export interface Answer {
  * rate limit. JSON text gets the form of amounts that the request asks for. Bytes are sent as they
  * are.
  */
-export function sendAnswer(call: Call, { status, type, body: content, headers }: Answer): void {
+export function sendAnswer(call: Call, { status, type, body: content, stream, headers }: Answer): void {
   const { res, id, client, verdict } = call;
   const hasForms = call.wantsTextAmounts && type === jsonType && typeof content === 'string';
   const body = hasForms ? amountsAsText(content) : content;
@@ -45,7 +47,8 @@ export function sendAnswer(call: Call, { status, type, body: content, headers }:
   if (type !== undefined) lines.push('Content-Type', type);
   if (body !== undefined) lines.push('Content-Length', String(Buffer.byteLength(body)));
   res.writeHead(status, lines);
-  res.end(body);
+  if (stream) void stream();
+  else res.end(body);
 }
 
 /** Sends an error as an HTTP answer. REST errors become answers here only. */

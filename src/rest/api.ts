@@ -1,7 +1,8 @@
 import { parse as parseQuery } from 'node:querystring';
 import { AppError, errorFromFaults, type FieldFault, isShapeFault } from '../errors.ts';
 import { isDecimal } from '../money.ts';
-import { orderNotFound, partnerInactive } from '../orders/order-service.ts';
+import { orderNotFound, partnerInactive } from '../orders/order-errors.ts';
+import { endpointNotFound } from '../webhooks/endpoint-service.ts';
 import { type Answer, jsonType } from './answer.ts';
 import { missingKey, verifySignature } from './authenticate.ts';
 import { parseBody, readBody, readTextAmounts } from './body.ts';
@@ -63,8 +64,13 @@ export function createApi(
   };
 }
 
-/** Checks the key's rights to the operation before the request is read or validated. */
-function authorize({ scope }: Operation, { caller, authFailure }: Call): void {
+/**
+ * Checks the key's rights to the operation before the request is read or validated.
+ *
+ * @throws AppError for a missing or ended key, an inactive partner, a foreign address or a scope
+ *   that the key lacks.
+ */
+export function authorize({ scope }: Pick<Operation, 'scope'>, { caller, authFailure }: Call): void {
   if (scope === 'public') return;
   if (!caller) throw authFailure ?? missingKey();
   if (caller.partner.status !== 'active') throw partnerInactive();
@@ -107,7 +113,7 @@ function checked(
     // A malformed order id gets the same answer as an unknown order, so that the answer reveals
     // nothing.
     if (faults.some(({ instancePath }) => instancePath.startsWith('/path'))) {
-      throw 'order_id' in path ? orderNotFound() : notFound();
+      throw 'order_id' in path ? orderNotFound() : 'endpoint_id' in path ? endpointNotFound() : notFound();
     }
   }
   return { request: { path, query: texts, body, call }, faults: faultsOf(faults, operation.bodyMembers) };
@@ -123,10 +129,15 @@ function notFound(): AppError {
 }
 
 /** The common shape of all replies. The compiler has checked each reply by its own type. */
-type AnyReply = { status: number; headers?: Record<string, string> } & ({ body?: string | Buffer } | { image: Buffer });
+type AnyReply = { status: number; headers?: Record<string, string> } & (
+  | { body?: string | Buffer }
+  | { image: Buffer }
+  | { stream: () => Promise<void> }
+);
 
 function toAnswer(reply: AnyReply): Answer {
   const { status, headers = {} } = reply;
   if ('image' in reply) return { status, headers, type: 'image/svg+xml; charset=utf-8', body: reply.image };
+  if ('stream' in reply) return { status, headers, type: 'text/event-stream', stream: reply.stream };
   return reply.body === undefined ? { status, headers } : { status, headers, type: jsonType, body: reply.body };
 }

@@ -1,6 +1,6 @@
 import getRawBody from 'raw-body';
 import { AppError } from '../errors.ts';
-import { parseDecimal } from '../money.ts';
+import { isDecimal } from '../money.ts';
 import type { Call } from './call.ts';
 
 /** Maximum size of a body in bytes. An order takes less than 2 KiB. */
@@ -44,7 +44,7 @@ export async function readBody(call: Call): Promise<Buffer> {
 
 /**
  * Parses the body as JSON. Returns undefined for an empty body. Keeps the digits of numbers for
- * `numberSource`. A number that `parseDecimal` refuses becomes NaN, which no schema accepts.
+ * `numberSource`. A number that is no `isDecimal` becomes NaN, which no schema accepts.
  *
  * @throws AppError invalid_encoding or invalid_json.
  */
@@ -71,7 +71,7 @@ const numberSources = new WeakMap<object, Map<string, string>>();
 
 function keepNumberSource(this: unknown, key: string, value: unknown, context?: { source?: string }): unknown {
   if (typeof value !== 'number' || context?.source === undefined) return value;
-  if (!parseDecimal(context.source)) return Number.NaN;
+  if (!isDecimal(context.source)) return Number.NaN;
   if (typeof this === 'object' && this !== null) keepSource(this, key, context.source);
   return value;
 }
@@ -97,7 +97,7 @@ export function readTextAmounts(body: unknown, members: readonly string[]): void
   for (const member of members) {
     const text = Object.hasOwn(values, member) ? values[member] : undefined;
     if (typeof text !== 'string') continue;
-    const isExact = parseDecimal(text) !== null;
+    const isExact = isDecimal(text);
     if (isExact) keepSource(body, member, text);
     values[member] = isExact ? JSON.parse(text) : Number.NaN;
   }

@@ -23,7 +23,9 @@ type Answer<Status, Response> = Response extends { content: { 'application/json'
   ? { status: Status; body: Json<Body> | JsonBytes<Body>; headers?: Record<string, string> }
   : Response extends { content: { 'image/svg+xml': infer _Image } }
     ? { status: Status; image: Buffer; headers?: Record<string, string> }
-    : { status: Status; headers?: Record<string, string> };
+    : Response extends { content: { 'text/event-stream': infer _Events } }
+      ? { status: Status; stream: () => Promise<void>; headers?: Record<string, string> }
+      : { status: Status; headers?: Record<string, string> };
 
 type Responses<Id extends OperationId> = operations[Id]['responses'];
 

@@ -17,8 +17,9 @@ export interface OperationRow {
    * - `quotes`: the partner account, separate from its other requests.
    * - `lists`: the partner account, and also its limit of lists.
    * - `validations`: the partner account, and also its limit of validations.
+   * - `changes`: the partner account, and also its limit of changes.
    */
-  readonly bucket: 'assets' | 'anon' | 'partner' | 'orders' | 'quotes' | 'lists' | 'validations';
+  readonly bucket: 'assets' | 'anon' | 'partner' | 'orders' | 'quotes' | 'lists' | 'validations' | 'changes';
   readonly takesBody: boolean;
 }
 
@@ -42,6 +43,26 @@ export const operationRows: {
   listOrders: { scope: 'orders:read', bucket: 'lists', takesBody: false },
   getOrderDetails: { scope: 'orders:read', bucket: 'partner', takesBody: false },
   listOrderEvents: { scope: 'orders:read', bucket: 'partner', takesBody: false },
+  changeOrder: { scope: 'orders:manage', bucket: 'changes', takesBody: true },
+  setRefundAddress: { scope: 'orders:manage', bucket: 'changes', takesBody: true },
+  actOnOrder: { scope: 'orders:manage', bucket: 'changes', takesBody: true },
+  cancelOrder: { scope: 'orders:manage', bucket: 'changes', takesBody: false },
+  listEvents: { scope: 'orders:read', bucket: 'partner', takesBody: false },
+  streamEvents: { scope: 'orders:read', bucket: 'partner', takesBody: false },
+  listWebhookEndpoints: { scope: 'webhooks:manage', bucket: 'partner', takesBody: false },
+  createWebhookEndpoint: { scope: 'webhooks:manage', bucket: 'partner', takesBody: true },
+  getWebhookEndpoint: { scope: 'webhooks:manage', bucket: 'partner', takesBody: false },
+  updateWebhookEndpoint: { scope: 'webhooks:manage', bucket: 'partner', takesBody: true },
+  deleteWebhookEndpoint: { scope: 'webhooks:manage', bucket: 'partner', takesBody: false },
+  rotateWebhookSecret: { scope: 'webhooks:manage', bucket: 'partner', takesBody: true },
+  testWebhookEndpoint: { scope: 'webhooks:manage', bucket: 'partner', takesBody: false },
+  listWebhookDeliveries: { scope: 'webhooks:manage', bucket: 'lists', takesBody: false },
+  replayWebhookEvents: { scope: 'webhooks:manage', bucket: 'lists', takesBody: true },
+  makeSandboxDeposits: { scope: 'sandbox', bucket: 'changes', takesBody: true },
+  expireSandboxOrder: { scope: 'sandbox', bucket: 'changes', takesBody: false },
+  reorgSandboxDeposit: { scope: 'sandbox', bucket: 'changes', takesBody: false },
+  forceSandboxOutcome: { scope: 'sandbox', bucket: 'changes', takesBody: true },
+  emitSandboxEvent: { scope: 'sandbox', bucket: 'changes', takesBody: true },
   getPublicStatus: { scope: 'public', bucket: 'anon', takesBody: false },
   getDocument: { scope: 'public', bucket: 'anon', takesBody: false },
 };
@@ -125,7 +146,8 @@ export class Operations {
     this.#beginnings.sort((one, other) => depth(other.row) - depth(one.row));
   }
 
-  static async compile(document: Document): Promise<Operations> {
+  /** @param absent Beginnings of paths that this gateway does not have. */
+  static async compile(document: Document, absent: readonly string[] = []): Promise<Operations> {
     const api = new Contract31Backend({
       definition: document,
       apiRoot,
@@ -144,11 +166,14 @@ export class Operations {
     });
     await api.init();
     return new Operations(
-      api.getOperations().map((operation) => {
-        const validators = api.validator.getRequestValidatorsForOperation(operation.operationId ?? '');
-        if (!validators) throw new Error(`${operation.method} ${operation.path} has no operationId`);
-        return [operation.path, compiled(operation, validators as unknown as ValidateFunction[])];
-      }),
+      api
+        .getOperations()
+        .filter(({ path }) => !absent.some((start) => path.startsWith(start)))
+        .map((operation) => {
+          const validators = api.validator.getRequestValidatorsForOperation(operation.operationId ?? '');
+          if (!validators) throw new Error(`${operation.method} ${operation.path} has no operationId`);
+          return [operation.path, compiled(operation, validators as unknown as ValidateFunction[])];
+        }),
     );
   }
 

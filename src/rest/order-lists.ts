@@ -1,15 +1,16 @@
 import type { Document } from 'openapi-backend';
 import { AppError } from '../errors.ts';
 import type { components } from '../generated/openapi.ts';
-import { formatDecimal } from '../money.ts';
-import type { OrderDetails, PaymentDetails } from '../reports/order-details.ts';
+import { formatDecimal, jsonNumber } from '../money.ts';
+import type { ActionRequired, OrderDetails, PaymentDetails } from '../reports/order-details.ts';
 import type { ListedOrder, OrderListRequest, PartnerOrders } from '../reports/partner-orders.ts';
 import type { Handler } from './api.ts';
 import { callerOf } from './authenticate.ts';
 import type { Json, Query } from './contract.ts';
-import { jsonWriter } from './json-writer.ts';
+import { amountedJson, jsonWriter } from './json-writer.ts';
 import { jsonList, jsonValue, nestedWriter } from './nested-json.ts';
 import { orderWriter } from './orders.ts';
+import { moment, plainText } from './query-values.ts';
 
 type Schemas = components['schemas'];
 
@@ -91,23 +92,8 @@ function listRequest(query: Query<'listOrders'>): OrderListRequest {
   };
 }
 
-/** PostgreSQL stores no text with NUL. */
-function plainText(field: string, text: string | undefined): string | null {
-  if (text?.includes('\0')) throw new AppError('invalid_value', `${field} must not contain NUL characters`);
-  return text ?? null;
-}
-
-function moment(field: string, text: string | undefined): Date | null {
-  if (text === undefined) return null;
-  const date = new Date(text);
-  // PostgreSQL has no year 0, and the format of the contract allows leap seconds.
-  if (Number.isNaN(date.getTime()) || date.getUTCFullYear() < 1) {
-    throw new AppError('invalid_value', `${field} must be a time like 2026-11-21T00:00:00Z`);
-  }
-  return date;
-}
-
-function detailsWriter(document: Document): (details: OrderDetails) => Json<Schemas['OrderDetails']> {
+/** Writes details with the members of the contract's OrderDetails. */
+export function detailsWriter(document: Document): (details: OrderDetails) => Json<Schemas['OrderDetails']> {
   const write = nestedWriter(document, 'OrderDetails');
   const writeDeposit = jsonWriter(document, 'OrderDeposit');
   const writeTerms = jsonWriter(document, 'OrderTerms');
@@ -148,11 +134,28 @@ function detailsWriter(document: Document): (details: OrderDetails) => Json<Sche
       // No time of a review is promised, and no hold can be ended by a partner.
       hold: hold ? writeHold({ ...hold, acts_next: 'service', review_by: null, refund_offered: false }) : 'null',
       failure: failure ? writeFailure(failure) : 'null',
-      action_required: 'null',
+      action_required: details.actionRequired ? actionRequired(details.actionRequired) : 'null',
+      refund_address: jsonValue(details.refundAddress),
     });
   };
 }
 
 function payment({ txid, coin, network, amount, state, createdAt, sentAt, confirmedAt }: PaymentDetails) {
   return { txid, coin, network, amount, state, created_at: createdAt, sent_at: sentAt, confirmed_at: confirmedAt };
+}
+
+/** Every question falls back to a refund. */
+function actionRequired({ id, reason, deadline, exchange, refund }: ActionRequired): Json<Schemas['ActionRequired']> {
+  const offered = exchange && {
+    action: 'exchange' as const,
+    amount_to: jsonNumber(exchange.amountTo),
+    valid_until: exchange.validUntil,
+  };
+  const refunded = refund && {
+    action: 'refund' as const,
+    amount: jsonNumber(refund.amount),
+    ...(refund.needsAddress ? { needs: ['refund_address' as const] } : {}),
+  };
+  const actions = [offered, refunded].filter((action) => action !== null);
+  return amountedJson<Schemas['ActionRequired']>({ id, reason, deadline, default: 'refund', actions });
 }

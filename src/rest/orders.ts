@@ -1,26 +1,34 @@
-import { createHash } from 'node:crypto';
 import type { Document } from 'openapi-backend';
-import { AppError } from '../errors.ts';
 import type { components } from '../generated/openapi.ts';
 import { type Big, parseDecimal } from '../money.ts';
-import type { CreateOrder, IdempotentCreate, OrderService } from '../orders/order-service.ts';
+import type { CreateOrder } from '../orders/order-drafts.ts';
+import type { OrderService } from '../orders/order-service.ts';
 import type { OrderView } from '../orders/order-statements.ts';
 import { isWhole, type OrderOptions } from '../orders/order-terms.ts';
-import type { ApiRequest, Handler, Refusal } from './api.ts';
+import type { Handler, Refusal } from './api.ts';
 import { callerOf } from './authenticate.ts';
 import { numberSource } from './body.ts';
 import { apiRoot, type Body, type Json } from './contract.ts';
 import { taggedAnswer } from './etag.ts';
+import { repeatable } from './idempotency-header.ts';
 import { jsonWriter } from './json-writer.ts';
 
 type OrderBody = components['schemas']['Order'];
+
+/** What a create is for, in the fingerprint of a repeatable request. */
+const createTarget = `POST ${apiRoot}/partner/orders`;
 
 /** POST /partner/orders */
 export function createOrderHandler(document: Document, orders: OrderService): Handler<'createOrder'> {
   const write = orderWriter(document);
   return async (request) => {
     const caller = callerOf(request.call);
-    const created = await orders.create(orderRequest(request.body), caller, repeatable(request), write);
+    const created = await orders.create(
+      orderRequest(request.body),
+      caller,
+      repeatable(request.call, createTarget),
+      write,
+    );
     return {
       status: 201,
       // The same function wrote the stored text, in this request or in the first one.
@@ -82,6 +90,8 @@ export function orderRequest(body: Body<'createOrder'>): CreateOrder {
     networkFrom: body.network_from,
     coinTo: body.coin_to,
     networkTo: body.network_to,
+    assetFrom: body.asset_from,
+    assetTo: body.asset_to,
     amountFrom: exactly(body, 'amount_from'),
     rateType: body.rate_type,
     recipientAddress: body.recipient_address,
@@ -125,19 +135,4 @@ function exactly(body: Body<'createOrder'>, member: 'amount_from' | 'min_amount_
   const amount = parseDecimal(numberSource(body, member));
   if (!amount) throw new Error('parseBody let through a number that is not exact');
   return amount;
-}
-
-/**
- * Returns the Idempotency-Key, bare or in double quotes, with a hash of the request. Null without a
- * key.
- */
-function repeatable({ call }: ApiRequest<'createOrder'>): IdempotentCreate | null {
-  const header = call.header('idempotency-key');
-  if (header === undefined) return null;
-  const key = header.length > 2 && header.startsWith('"') && header.endsWith('"') ? header.slice(1, -1) : header;
-  if (!/^[\x21-\x7e]{1,255}$/.test(key) || key === '""') {
-    throw new AppError('invalid_idempotency_key', 'Idempotency-Key must be 1 to 255 visible ASCII characters');
-  }
-  const fingerprint = createHash('sha256').update(`POST ${apiRoot}/partner/orders\n`).update(call.rawBody).digest();
-  return { key, fingerprint };
 }

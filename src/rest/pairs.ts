@@ -9,6 +9,7 @@ import type { Pricing, RateService } from '../rates/rate-service.ts';
 import type { ApiRequest, Handler, Refusal } from './api.ts';
 import { CachedJson } from './cached-bytes.ts';
 import { type Amounted, amountedJson } from './json-writer.ts';
+import { shownPricing } from './rates.ts';
 
 type PairBody = components['schemas']['Pair'];
 type LimitsBody = components['schemas']['PairLimits'];
@@ -35,7 +36,7 @@ export function listPairsHandler(options: PairsOptions): Handler<'listPairs'> {
   const { catalogue, rates } = options;
   const lists = new LRUCache<string, KeptList>({ max: keptLists });
   return (request) => {
-    const pricing = pricingOf(rates, request);
+    const pricing = shownPricing(rates, request.call.caller);
     const from = sourceOf(rates, request);
     const key = `${from.id} ${pricing.float} ${pricing.fixed}`;
     const { rows } = catalogue;
@@ -64,10 +65,6 @@ export function listPairsRefusal(rates: RateService): Refusal<'listPairs'> {
 
 function sourceOf(rates: RateService, { query }: ApiRequest<'listPairs'>): Currency {
   return rates.source(query.coin_from, query.network_from);
-}
-
-function pricingOf(rates: RateService, { call: { caller } }: ApiRequest<'listPairs'>): Pricing {
-  return rates.pricing(caller?.scopes.includes('rates:read') ? caller.partner : null);
 }
 
 /** The pairs of a source currency that can be exchanged at present, at one rate type at least. */

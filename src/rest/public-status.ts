@@ -24,8 +24,8 @@ const edgeStatuses: Readonly<Record<OrderStatus, EdgeStatus>> = {
 export function getPublicStatusHandler(document: Document, orders: PartnerOrders): Handler<'getPublicStatus'> {
   const write = jsonWriter(document, 'PublicStatus');
   return async ({ path }) => {
-    const { id, status, isHeld, updatedAt } = await orders.publicStatus(path.order_id);
-    const edgeStatus = isHeld ? 'infoNeeded' : edgeStatuses[status];
+    const { id, status, isHeld, isAsked, updatedAt } = await orders.publicStatus(path.order_id);
+    const edgeStatus = isHeld || isAsked ? 'infoNeeded' : edgeStatuses[status];
     return { status: 200, body: write({ id, status, edge_status: edgeStatus, updated_at: updatedAt }) };
   };
 }

@@ -3,6 +3,7 @@ import { AppError } from '../errors.ts';
 import type { components } from '../generated/openapi.ts';
 import { formatDecimal, parseDecimal } from '../money.ts';
 import type { OrderService } from '../orders/order-service.ts';
+import type { Caller } from '../partners/authenticator.ts';
 import type { BindingQuote, BindingQuotes, QuoteRequest } from '../rates/binding-quotes.ts';
 import type { Handler, Refusal } from './api.ts';
 import { callerOf } from './authenticate.ts';
@@ -16,7 +17,7 @@ type QuoteBody = components['schemas']['BindingQuote'];
 export function createQuoteHandler(document: Document, quotes: BindingQuotes): Handler<'createQuote'> {
   const write = quoteWriter(document);
   return ({ body, call }) => {
-    const quote = quotes.quote(quoteRequest(body), callerOf(call).partner);
+    const quote = quotes.quote(quoteRequest(body, callerOf(call)), callerOf(call).partner);
     return { status: 201, body: write(quote, 'open', null) };
   };
 }
@@ -27,7 +28,7 @@ export function createQuoteRefusal(quotes: BindingQuotes): Refusal<'createQuote'
     // Without one amount there is nothing to judge.
     if ((body.amount_from === undefined) === (body.amount_to === undefined)) return null;
     try {
-      quotes.quote(quoteRequest(body), callerOf(call).partner);
+      quotes.quote(quoteRequest(body, callerOf(call)), callerOf(call).partner);
       return null;
     } catch (error) {
       if (error instanceof AppError) return error;
@@ -48,7 +49,7 @@ export function getQuoteHandler(document: Document, quotes: BindingQuotes, order
   };
 }
 
-function quoteRequest(body: Body<'createQuote'>): QuoteRequest {
+function quoteRequest(body: Body<'createQuote'>, { defaultMarkupBps }: Caller): QuoteRequest {
   const side = body.amount_from === undefined ? 'to' : 'from';
   const amount = parseDecimal(numberSource(body, `amount_${side}`));
   if (!amount) throw new Error('parseBody let through a number that is not exact');
@@ -57,11 +58,13 @@ function quoteRequest(body: Body<'createQuote'>): QuoteRequest {
     networkFrom: body.network_from,
     coinTo: body.coin_to,
     networkTo: body.network_to,
+    assetFrom: body.asset_from,
+    assetTo: body.asset_to,
     rateType: body.rate_type,
     side,
     amount,
     clamp: body.clamp ?? false,
-    markupBps: body.markup_bps ?? 0,
+    markupBps: body.markup_bps ?? defaultMarkupBps ?? 0,
     country: body.country ?? null,
   };
 }

@@ -108,6 +108,9 @@ export class RateLimit {
     if (bucket === 'validations') {
       return this.#limiter.consume(all, { bucket, key: id, limit: config.RATE_LIMIT_VALIDATIONS_PER_MIN });
     }
+    if (bucket === 'changes') {
+      return this.#limiter.consume(all, { bucket, key: id, limit: config.RATE_LIMIT_CHANGES_PER_MIN });
+    }
     return this.#limiter.consume(all);
   }
 }

@@ -1,7 +1,8 @@
 import type { Document } from 'openapi-backend';
 import { AppError } from '../errors.ts';
-import { formatDecimal, parseDecimal } from '../money.ts';
-import type { Quote, RateService } from '../rates/rate-service.ts';
+import { parseScaled } from '../money.ts';
+import type { Caller } from '../partners/authenticator.ts';
+import type { Pricing, QuotedRate, RateService } from '../rates/rate-service.ts';
 import type { ApiRequest, Handler, Refusal } from './api.ts';
 import { jsonWriter } from './json-writer.ts';
 
@@ -9,17 +10,17 @@ import { jsonWriter } from './json-writer.ts';
 export function getRateHandler(document: Document, rates: RateService): Handler<'getRate'> {
   const write = jsonWriter(document, 'RateQuote');
   return (request) => {
-    const quote = quoteOf(rates, request);
+    const { from, to, rate, minAmount, maxAmount, expiresIn } = rateOf(rates, request);
     return {
       status: 200,
       body: write({
-        coin_from: quote.from.coin,
-        coin_to: quote.to.coin,
-        rate_type: quote.rateType,
-        rate: formatDecimal(quote.rate),
-        min_amount: formatDecimal(quote.minAmount),
-        max_amount: formatDecimal(quote.maxAmount),
-        expires_in: quote.expiresIn,
+        coin_from: from.coin,
+        coin_to: to.coin,
+        rate_type: request.query.rate_type ?? defaultType,
+        rate,
+        min_amount: minAmount,
+        max_amount: maxAmount,
+        expires_in: expiresIn,
       }),
     };
   };
@@ -29,7 +30,7 @@ export function getRateHandler(document: Document, rates: RateService): Handler<
 export function getRateRefusal(rates: RateService): Refusal<'getRate'> {
   return async (request) => {
     try {
-      quoteOf(rates, request);
+      rateOf(rates, request);
       return null;
     } catch (error) {
       if (error instanceof AppError) return error;
@@ -38,16 +39,26 @@ export function getRateRefusal(rates: RateService): Refusal<'getRate'> {
   };
 }
 
-function quoteOf(rates: RateService, { query, call: { caller } }: ApiRequest<'getRate'>): Quote {
-  const amount = query.amount === undefined ? null : parseDecimal(query.amount);
+/**
+ * The fees that a caller is shown: those of its creates, with the default markup of its key. A
+ * caller that may not read rates is shown those of the public.
+ */
+export function shownPricing(rates: RateService, caller: Caller | null): Pricing {
+  if (!caller?.scopes.includes('rates:read')) return rates.pricing(null);
+  return rates.pricing(caller.partner, caller.defaultMarkupBps);
+}
+
+const defaultType = 'float';
+
+function rateOf(rates: RateService, { query, call: { caller } }: ApiRequest<'getRate'>): QuotedRate {
+  const amount = query.amount === undefined ? null : parseScaled(query.amount);
   if (query.amount !== undefined && !amount) throw new Error('the contract let through text that is no number');
-  const partner = caller?.scopes.includes('rates:read') ? caller.partner : null;
   const pair = {
     coinFrom: query.coin_from,
     networkFrom: query.network_from,
     coinTo: query.coin_to,
     networkTo: query.network_to,
-    rateType: query.rate_type ?? 'float',
+    rateType: query.rate_type ?? defaultType,
   };
-  return rates.quote(pair, amount, rates.pricing(partner), 'amount');
+  return rates.rate(pair, amount, shownPricing(rates, caller), 'amount');
 }

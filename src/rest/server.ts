@@ -6,24 +6,35 @@ import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
 import { AppError } from '../errors.ts';
 import { addressPrefix } from '../limits/client-address.ts';
 import type { Limiter } from '../limits/limiter.ts';
-import type { Log } from '../log.ts';
+import { errorMembers, type Log } from '../log.ts';
 import type { AddressChecks } from '../orders/address-checks.ts';
+import type { OrderChanges } from '../orders/order-changes.ts';
+import type { OrderChoices } from '../orders/order-choices.ts';
 import type { OrderService } from '../orders/order-service.ts';
 import type { Authenticator } from '../partners/authenticator.ts';
 import type { BindingQuotes } from '../rates/binding-quotes.ts';
 import type { RateService } from '../rates/rate-service.ts';
+import type { FeedWatch } from '../reports/feed-watch.ts';
+import type { PartnerEvents } from '../reports/partner-events.ts';
 import type { PartnerOrders } from '../reports/partner-orders.ts';
+import type { PartnerSandbox } from '../sandbox/partner-sandbox.ts';
 import type { ProcessMetrics } from '../telemetry/process-metrics.ts';
 import { isTracing, span } from '../telemetry/tracing.ts';
 import { sendAnswer, sendError } from './answer.ts';
-import { createApi } from './api.ts';
+import { authorize, createApi } from './api.ts';
 import { listAssetsHandler } from './assets.ts';
+import { invalidKey, presentedKey } from './authenticate.ts';
 import { Call } from './call.ts';
 import { type Client, clientReader } from './client.ts';
 import { readContract } from './contract.ts';
 import { getCoinIconHandler, listCurrenciesHandler } from './currencies.ts';
 import { docsAnswer, getDocumentHandler, isDocs } from './docs.ts';
-import { Operations } from './operations.ts';
+import type { StreamTimes } from './event-stream.ts';
+import type { EventWaits } from './event-waits.ts';
+import { type EventParts, listEventsHandler, streamEventsHandler } from './events.ts';
+import { Operations, operationRows } from './operations.ts';
+import { cancelOrderHandler, changeOrderHandler, setRefundAddressHandler } from './order-changes.ts';
+import { actOnOrderHandler } from './order-choices.ts';
 import { getOrderDetailsHandler, listOrderEventsHandler, listOrdersHandler } from './order-lists.ts';
 import { createOrderHandler, createOrderRefusal, getOrderHandler } from './orders.ts';
 import { listPairsHandler, listPairsRefusal } from './pairs.ts';
@@ -31,12 +42,14 @@ import { getPublicStatusHandler } from './public-status.ts';
 import { createQuoteHandler, createQuoteRefusal, getQuoteHandler } from './quotes.ts';
 import { RateLimit } from './rate-limit.ts';
 import { getRateHandler, getRateRefusal } from './rates.ts';
+import { sandboxHandlers, sandboxPaths } from './sandbox.ts';
 import {
   validateAddressHandler,
   validateAddressRefusal,
   validateOrderHandler,
   validateOrderRefusal,
 } from './validations.ts';
+import { type WebhookParts, webhookHandlers } from './webhooks.ts';
 
 export interface RestDependencies {
   readonly config: Config;
@@ -49,7 +62,16 @@ export interface RestDependencies {
   readonly quotes: BindingQuotes;
   readonly orders: OrderService;
   readonly partnerOrders: PartnerOrders;
+  readonly changes: OrderChanges;
+  readonly choices: OrderChoices;
   readonly addressChecks: AddressChecks;
+  readonly events: PartnerEvents;
+  readonly webhooks: WebhookParts;
+  /** Null unless every network is of the sandbox. */
+  readonly sandbox: PartnerSandbox | null;
+  readonly feedWatch: FeedWatch;
+  readonly eventWaits: EventWaits;
+  readonly streamTimes: StreamTimes;
   readonly metrics: ProcessMetrics;
 }
 
@@ -59,8 +81,9 @@ export interface RestDependencies {
  */
 export async function createRestListener(dependencies: RestDependencies): Promise<RequestListener> {
   const { config, log, limiter, authenticator, catalogue, assets, metrics } = dependencies;
-  const { rates, quotes, orders, addressChecks, partnerOrders } = dependencies;
+  const { rates, quotes, orders, addressChecks, partnerOrders, changes, choices } = dependencies;
   const document = readContract();
+  const eventParts = eventPartsOf(dependencies);
   const handlers = {
     listCurrencies: listCurrenciesHandler(document, catalogue),
     getCoinIcon: getCoinIconHandler(catalogue),
@@ -76,6 +99,14 @@ export async function createRestListener(dependencies: RestDependencies): Promis
     listOrders: listOrdersHandler(document, partnerOrders),
     getOrderDetails: getOrderDetailsHandler(document, partnerOrders),
     listOrderEvents: listOrderEventsHandler(document, partnerOrders),
+    changeOrder: changeOrderHandler(document, changes, partnerOrders),
+    setRefundAddress: setRefundAddressHandler(document, changes, partnerOrders),
+    actOnOrder: actOnOrderHandler(document, choices, partnerOrders),
+    cancelOrder: cancelOrderHandler(document, changes, partnerOrders),
+    listEvents: listEventsHandler(document, eventParts),
+    streamEvents: streamEventsHandler(eventParts, dependencies.streamTimes),
+    ...webhookHandlers(dependencies.webhooks),
+    ...sandboxHandlers({ sandbox: dependencies.sandbox, endpoints: dependencies.webhooks.endpoints }),
     getPublicStatus: getPublicStatusHandler(document, partnerOrders),
     getDocument: getDocumentHandler(document),
   };
@@ -87,7 +118,7 @@ export async function createRestListener(dependencies: RestDependencies): Promis
     getRate: getRateRefusal(rates),
     listPairs: listPairsRefusal(rates),
   };
-  const operations = await Operations.compile(document);
+  const operations = await Operations.compile(document, dependencies.sandbox === null ? [sandboxPaths] : []);
   const api = createApi(handlers, refusals);
   const rateLimit = new RateLimit(config, limiter, authenticator);
   const clientOf = clientReader(config.TRUSTED_PROXIES);
@@ -113,6 +144,23 @@ export async function createRestListener(dependencies: RestDependencies): Promis
     if (req.headers['x-forwarded-for'] !== undefined) warnOfProxy(client);
     if (log.isLevelEnabled('info')) res.on('close', () => logCall(log, call));
     void serve(call);
+  };
+}
+
+function eventPartsOf({ events, feedWatch, eventWaits, authenticator, log }: RestDependencies): EventParts {
+  return {
+    events,
+    watch: feedWatch,
+    waits: eventWaits,
+    recheck: async (call) => {
+      const presented = presentedKey(call);
+      const { key } = presented.kind === 'key' ? presented : { key: null };
+      call.caller = key && (await authenticator.authenticate(key, call.client.address));
+      call.authFailure = invalidKey();
+      authorize(operationRows.listEvents, call);
+    },
+    onStreamFailure: (error) =>
+      log.warn({ event: 'event_stream_failed', ...errorMembers(error) }, 'a stream of events ended'),
   };
 }
 

@@ -13,6 +13,7 @@ const shapeKeywords: Record<string, ErrorKind> = {
   additionalProperties: 'unknown_field',
   enum: 'unknown_value',
   const: 'unknown_value',
+  'false schema': 'invalid_request',
 };
 
 /** Schema keywords about the size of metadata. */
@@ -109,6 +110,8 @@ function detailOf({ keyword, params, instancePath }: ErrorObject, field: string,
     }
     case 'enum':
       return `${field} must be one of: ${(params.allowedValues as unknown[]).join(', ')}`;
+    case 'false schema':
+      return `${field} cannot be sent together with ${field.replace(/^(coin|network)/, 'asset')}`;
     case 'exclusiveMinimum':
       return `${field} must be greater than ${params.limit}`;
     case 'minLength':

@@ -12,3 +12,17 @@ export async function forEachConcurrently<T>(
   };
   await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, lane));
 }
+
+/** Groups up to this size are divided into single members. */
+const smallGroup = 8;
+
+/**
+ * Divides the members that a group left, to take them again. When it left all of a large group, one
+ * bad member may be the cause, and the parts have the square root of its size. Otherwise each part
+ * is a single member.
+ */
+export function smaller<T>(left: readonly T[], group: readonly T[]): readonly (readonly T[])[] {
+  const isLarge = left.length === group.length && left.length > smallGroup;
+  const size = isLarge ? Math.ceil(Math.sqrt(left.length)) : 1;
+  return Array.from({ length: Math.ceil(left.length / size) }, (_, part) => left.slice(part * size, (part + 1) * size));
+}

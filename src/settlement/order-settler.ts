@@ -4,10 +4,13 @@ import { sqlState } from '../db/database.ts';
 import { bookAll } from '../ledger/ledger.ts';
 import { errorMembers, type Log } from '../log.ts';
 import { Order } from '../orders/order.entity.ts';
-import { forEachConcurrently } from './bounded-concurrency.ts';
+import { newestActions } from '../orders/order-actions.ts';
+import { readAgreedTerms } from './agreed-policy.ts';
+import { forEachConcurrently, smaller } from './bounded-concurrency.ts';
 import type { OnCrashPoint } from './crash-point.ts';
 import { addToClientAccount, readClientLines } from './deposits/client-account.ts';
 import { Deposit } from './deposits/deposit.entity.ts';
+import { readLateRefunds } from './payments/late-refunds.ts';
 import { Payment } from './payments/payment.entity.ts';
 import {
   type ScannedTo,
@@ -23,6 +26,7 @@ import { exchange, isPastTrading, recordAnswer, venueOrder } from './steps/excha
 import { matchDeposits } from './steps/match.ts';
 import { followPayout } from './steps/pay.ts';
 import { refundDeposit, refundExtras } from './steps/refund.ts';
+import { resumeRefund } from './steps/resume.ts';
 import type { VenueAnswer } from './venues/liquidity-venue.ts';
 import { Trade } from './venues/trade.entity.ts';
 
@@ -63,8 +67,8 @@ interface Answered {
  *
  * Orders that are due together share their transactions, which saves round trips and commits and
  * changes nothing else. A group waits for no lock, so that no two groups can deadlock. Orders that
- * another transaction has locked are taken one by one. When one order of a group fails, all are
- * taken one by one.
+ * another transaction has locked are taken one by one. When one order of a group fails, the group
+ * is taken in smaller parts, down to single orders.
  */
 export class OrderSettler {
   readonly #options: OrderSettlerOptions;
@@ -93,7 +97,7 @@ export class OrderSettler {
       await this.#trade(results, failed);
     }
     // These come last, so that only orders that need a lock wait for it.
-    for (const id of left) await this.#settle([id], failed);
+    for (const some of smaller(left, orderIds)) await this.#settle(some, failed);
   }
 
   /**
@@ -146,9 +150,10 @@ export class OrderSettler {
         return followPayout(settling);
       case 'refunding':
         return refundDeposit(settling);
+      case 'failed':
+        return resumeRefund(settling);
       case 'completed':
       case 'refunded':
-      case 'failed':
         return wait();
     }
   }
@@ -159,10 +164,13 @@ export class OrderSettler {
    * one.
    */
   async #trade(asked: readonly Asked[], failed: Map<string, unknown>): Promise<void> {
+    const together = await this.#askTogether(asked);
+    const left = [...(await this.#record(together, failed))];
+    const known = new Set(together.map(({ orderId }) => orderId));
+    const others = asked.filter(({ trade }) => !known.has(trade.orderId));
     const answered: Answered[] = [];
-    const left: Answered[] = [];
     let isStoring = false;
-    await forEachConcurrently(asked, askedAtOnce, async (one) => {
+    await forEachConcurrently(others, askedAtOnce, async (one) => {
       const answer = await this.#ask(one);
       if (!answer) return;
       answered.push(answer);
@@ -171,7 +179,34 @@ export class OrderSettler {
       while (answered.length > 0) left.push(...(await this.#record(answered.splice(0), failed)));
       isStoring = false;
     });
-    for (const one of left) await this.#record([one], failed);
+    await this.#recordLeft(left, together, failed);
+  }
+
+  async #recordLeft(
+    left: readonly Answered[],
+    group: readonly Answered[],
+    failed: Map<string, unknown>,
+  ): Promise<void> {
+    for (const some of smaller(left, group)) await this.#recordLeft(await this.#record(some, failed), some, failed);
+  }
+
+  /**
+   * The fills of a venue that takes several trades in one request. A trade without one is requested
+   * by itself, as all are when the request fails: the same clientId returns the same fill.
+   */
+  async #askTogether(asked: readonly Asked[]): Promise<Answered[]> {
+    const { clock, log, tools, onCrashPoint } = this.#options;
+    const open = asked.filter(({ deadline }) => !isPastTrading(deadline, clock.now()));
+    if (tools.venue.tradeAll === undefined || open.length < 2) return [];
+    let fills: ReadonlyMap<string, VenueAnswer>;
+    try {
+      fills = await tools.venue.tradeAll(open.map(({ trade, deadline }) => venueOrder(trade, deadline)));
+    } catch (error) {
+      log.warn({ event: 'venue_failed', ...errorMembers(error) }, 'the venue gave no answer to several trades');
+      return [];
+    }
+    for (const _ of fills) await onCrashPoint('trade.answered');
+    return [...fills].map(([orderId, answer]) => ({ orderId, answer, isFinal: false }));
   }
 
   /** The venue's answer. Null when it is unknown. */
@@ -199,6 +234,7 @@ export class OrderSettler {
    * one.
    */
   async #record(answered: readonly Answered[], failed: Map<string, unknown>): Promise<Answered[]> {
+    if (answered.length === 0) return [];
     const byOrder = new Map(answered.map((one) => [one.orderId, one]));
     const { left } = await this.#together([...byOrder.keys()], failed, (settlings) => {
       const moved = settlings.filter((settling) => {
@@ -286,6 +322,13 @@ export class OrderSettler {
     );
     const clients = await readClientLines(em, [...credited]);
     const now = clock.now();
+    const late = await readLateRefunds(em, orders, { now, limitUsd: tools.rules.lateRefundLimitUsd });
+    const terms = await readAgreedTerms(em, orderIds);
+    const asking = [...terms].filter(([, { agreed }]) => agreed !== null);
+    const actions = await newestActions(
+      em,
+      asking.map(([id]) => id),
+    );
     return orders.map((order) => ({
       em,
       tools,
@@ -296,7 +339,11 @@ export class OrderSettler {
       trade: trades.find(({ orderId }) => orderId === order.id) ?? null,
       bookings: [],
       client: clients.get(order.id) ?? [],
+      late: late.get(order.id) ?? null,
       scanned,
+      agreed: terms.get(order.id)?.agreed ?? null,
+      markupBps: terms.get(order.id)?.markupBps ?? 0,
+      action: actions.get(order.id) ?? null,
     }));
   }
 }

@@ -50,13 +50,21 @@ const paymentsMs = 1_000;
 /** Most scans of a chain before its payments, and how long further scans may begin. */
 const maxScans = 5;
 const scansMs = 5_000;
-/** Minimum milliseconds between two records that a chain answers. */
+/** Minimum milliseconds between two records that chains answer. */
 const noteEveryMs = 5_000;
 /** Chains that one process works on concurrently. */
 const chainsAtOnce = 4;
 /** Orders that are settled together, and such groups that one process settles concurrently. */
-const groupSize = 20;
+const groupSize = 50;
 const groupsAtOnce = 2;
+/** Minimum milliseconds between two reads of a chain's due payments. */
+const dueEveryMs = 100;
+
+/** A chain answered to the holder of its lease. */
+interface ChainAnswer extends ChainLease {
+  /** When the scan began that read the chain to its head. Null when it did not reach the head. */
+  readonly readAt: Date | null;
+}
 
 /**
  * One of any number of processes that settle orders. Leases share out the chains. Jobs wake orders,
@@ -73,6 +81,8 @@ export class SettlementWorker {
   /** Rounds over the chains that have not ended, and the chains that they still work on. */
   readonly #rounds = new Set<Promise<void>>();
   readonly #busy = new Set<string>();
+  /** Answers of chains that are not stored yet. */
+  readonly #answers = new Map<string, ChainAnswer>();
   /** Chains whose scan waits for staff. What their nodes say of payments is not trusted either. */
   readonly #stopped = new Set<string>();
   #held: ChainLease[] = [];
@@ -137,12 +147,25 @@ export class SettlementWorker {
   async #round(budgetMs = paymentsMs): Promise<{ readonly ended: Promise<void> }> {
     const free = this.#held.filter(({ chain }) => !this.#busy.has(chain));
     if (free.length === 0) return { ended: Promise.resolve() };
-    const due = await this.#options.payments.due(free.map(({ chain }) => chain));
+    const isDriven = budgetMs !== paymentsMs;
+    const due = await this.#duePayments(free, isDriven);
     for (const { chain } of free) this.#busy.add(chain);
-    const ended = forEachConcurrently(free, chainsAtOnce, async (lease) => {
+    const looked = forEachConcurrently(free, chainsAtOnce, async (lease) => {
       await this.#look(lease, due.get(lease.chain) ?? [], budgetMs).finally(() => this.#busy.delete(lease.chain));
     });
-    return { ended };
+    return { ended: looked.then(() => this.#noteAnswers(isDriven)) };
+  }
+
+  /**
+   * The due payments by chain, in one statement. None of a chain whose payments were read a moment
+   * ago: they stay due.
+   */
+  async #duePayments(leases: readonly ChainLease[], isDriven: boolean): Promise<ReadonlyMap<string, DuePayment[]>> {
+    const now = performance.now();
+    const chains = leases
+      .map(({ chain }) => chain)
+      .filter((chain) => this.#isTurn(`payments ${chain}`, isDriven ? 0 : dueEveryMs, now));
+    return chains.length === 0 ? new Map() : this.#options.payments.due(chains);
   }
 
   /**
@@ -160,7 +183,7 @@ export class SettlementWorker {
       hasMoved = scanned.hasMoved;
       if (isStopped) this.#stopped.add(lease.chain);
       else this.#stopped.delete(lease.chain);
-      await this.#answered(lease, isAtHead ? began : null, isDriven ? 0 : noteEveryMs);
+      await this.#answered(lease, isAtHead ? began : null);
     });
     if (this.#stopped.has(lease.chain)) return;
     if (due.length > 0 || hasMoved) {
@@ -179,8 +202,7 @@ export class SettlementWorker {
   }
 
   /** Whether `everyMs` has passed since the last turn. If so, records this turn. */
-  #isTurn(name: string, everyMs: number): boolean {
-    const now = this.#options.clock.now().getTime();
+  #isTurn(name: string, everyMs: number, now = this.#options.clock.now().getTime()): boolean {
     const sinceMs = now - (this.#turns.get(name) ?? Number.NEGATIVE_INFINITY);
     // A turn with a future time predates a clock correction.
     if (sinceMs >= 0 && sinceMs < everyMs) return false;
@@ -189,19 +211,52 @@ export class SettlementWorker {
   }
 
   /**
-   * Records that a chain answered, at most once per `everyMs`. This ends a failure that any process
-   * recorded. Also records when the chain was read to its head.
+   * Notes that a chain answered, and when it was read to its head. The end of a failure is stored
+   * at once.
    */
-  async #answered({ chain, fence }: ChainLease, readAt: Date | null, everyMs: number): Promise<void> {
-    const { orm, log } = this.#options;
-    const wasFailing = this.#failing.delete(chain);
-    if (wasFailing) log.info({ event: 'chain_answers', code: chain }, 'a chain can be worked on again');
-    if (!this.#isTurn(`${chain} answered`, wasFailing ? 0 : everyMs)) return;
-    await orm.em.fork().execute(
-      `update chain_state set failing_since = null, failure = null, read_at = coalesce(?, read_at)
-        where chain = ? and fence = ?`,
-      [readAt, chain, fence],
+  async #answered(lease: ChainLease, readAt: Date | null): Promise<void> {
+    const { chain, fence } = lease;
+    this.#answers.set(chain, { chain, fence, readAt });
+    if (!this.#failing.delete(chain)) return;
+    this.#options.log.info({ event: 'chain_answers', code: chain }, 'a chain can be worked on again');
+    await this.#storeAnswers([{ chain, fence, readAt }], '');
+  }
+
+  /**
+   * Stores what the chains answered since the last time, in one statement, at most once in
+   * `noteEveryMs`. This ends failures that any process recorded. It waits for no lock: the row of a
+   * chain that another transaction has locked is stored the next time.
+   */
+  async #noteAnswers(isDriven: boolean): Promise<void> {
+    if (this.#answers.size === 0) return;
+    if (!this.#isTurn('answers', isDriven ? 0 : noteEveryMs, performance.now())) return;
+    const { log } = this.#options;
+    const answers = [...this.#answers.values()];
+    try {
+      await this.#storeAnswers(answers, isDriven ? '' : 'skip locked');
+    } catch (error) {
+      log.warn({ event: 'answers_failed', ...errorMembers(error) }, 'the answers of chains could not be stored');
+    }
+  }
+
+  async #storeAnswers(answers: readonly ChainAnswer[], locked: '' | 'skip locked'): Promise<void> {
+    const stored = await this.#options.orm.em.fork().execute<{ chain: string }[]>(
+      `with answer as (
+         select s.chain, a.read_at
+           from jsonb_to_recordset(?::jsonb) as a (chain text, fence bigint, read_at timestamptz)
+           join chain_state s on s.chain = a.chain and s.fence = a.fence
+          order by s.chain for update of s ${locked}
+       )
+       update chain_state s set failing_since = null, failure = null, read_at = coalesce(a.read_at, s.read_at)
+         from answer a where s.chain = a.chain returning s.chain`,
+      [JSON.stringify(answers.map(({ chain, fence, readAt }) => ({ chain, fence, read_at: readAt })))],
     );
+    const isDone = new Set(stored.map(({ chain }) => chain));
+    for (const answer of answers) {
+      const isHeld = this.#held.some(({ chain, fence }) => chain === answer.chain && fence === answer.fence);
+      const isNewest = this.#answers.get(answer.chain) === answer;
+      if (isNewest && (isDone.has(answer.chain) || !isHeld)) this.#answers.delete(answer.chain);
+    }
   }
 
   /** Records since when a chain fails, for staff, and logs it at once and then once a minute. */

@@ -2,10 +2,14 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
 import type { Booking, LedgerLine } from '../ledger/ledger.ts';
 import type { Order } from '../orders/order.entity.ts';
+import type { OrderAction } from '../orders/order-action.entity.ts';
 import { moveOrder } from '../orders/order-moves.ts';
 import type { OrderMove } from '../orders/order-status.ts';
 import type { PriceBook } from '../rates/price-book.ts';
+import type { PricePair } from '../rates/quote.ts';
+import type { AgreedPolicy } from './agreed-policy.ts';
 import type { Deposit } from './deposits/deposit.entity.ts';
+import type { LateRefunds } from './payments/late-refunds.ts';
 import type { Payment } from './payments/payment.entity.ts';
 import type { LiquidityVenue } from './venues/liquidity-venue.ts';
 import type { Trade } from './venues/trade.entity.ts';
@@ -25,6 +29,13 @@ export interface SettlementRules {
   readonly paymentUnknownSec: number;
   /** How long after the window a deposit that came in time may be mined. After that it is late. */
   readonly depositGraceSec: number;
+  /**
+   * US dollars that a partner's refunds to addresses set after the create may pay within 24 hours
+   * without staff.
+   */
+  readonly lateRefundLimitUsd: number;
+  /** How long a partner that is asked about a deposit may take. After that it is refunded. */
+  readonly actionDeadlineSec: number;
 }
 
 /** Everything that the steps need besides the rows. */
@@ -68,8 +79,18 @@ export interface Settling {
    * The ledger lines of the order's `client` account. `client-account` computes balances from them.
    */
   readonly client: LedgerLine[];
+  /** Null unless the partner set the order's refund address after the create. */
+  readonly late: LateRefunds | null;
   /** How far each chain was read. */
   readonly scanned: ReadonlyMap<string, ScannedTo>;
+  /** Null for an order whose partner agreed on no policy and no smallest payout. */
+  readonly agreed: AgreedPolicy | null;
+  /** The partner's part of the order's fee rate, in basis points. */
+  readonly markupBps: number;
+  /** The newest question to the partner, open or ended. Null without one. */
+  action: OrderAction | null;
+  /** The live prices on which this transaction's decisions rest, once they are read. */
+  market?: PricePair | null;
 }
 
 /**
@@ -92,6 +113,13 @@ export function wait(until: Date | null = null): StepResult {
 export function move({ em, order, now }: Settling, cause: OrderMove, detail: string | null = null): StepResult {
   moveOrder(em, order, cause, { at: now, detail });
   return moved;
+}
+
+/** The live prices of the order's pair, the same for all steps of a transaction. */
+export function liveMarket(settling: Settling): PricePair | null {
+  const { order, tools } = settling;
+  settling.market ??= tools.prices.pair(order.coinFrom, order.coinTo, 'live');
+  return settling.market;
 }
 
 export function secondsAfter(date: Date, seconds: number): Date {

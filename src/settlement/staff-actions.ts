@@ -89,6 +89,9 @@ export class StaffActions {
       const now = clock.now();
       if (proposal.holdId !== undefined) await refuseUnknownHold(em, proposal.holdId);
       const orderId = proposal.holdId === undefined ? await orderOf(em, proposal) : null;
+      // Locked before the row that refers to it is written. Two proposals would else wait for each
+      // other.
+      if (orderId !== null) await em.execute('select from exchange_order where id = ? for update', [orderId]);
       const action = em.create(StaffAction, {
         id: uuidv7(),
         action: proposal.action,
@@ -289,6 +292,7 @@ async function refund(settling: Settling, action: StaffAction, details: Details)
     refuseLive(payments, deposit.id, 'main');
     if (exchanged?.state === 'filled') await unwindTrade(settling, exchanged);
     moveOrder(em, order, 'staff_refund', details);
+    deposit.problem = null;
     // The part that was not exchanged is a separate leg, decided together with the payout.
     const hasRest = exchanged !== null && payments.some(({ kind }) => kind === 'payout');
     pay(settling, deposit, 'main', new Big(hasRest ? exchanged.amountFrom : deposit.amount), action);

@@ -105,6 +105,24 @@ export class ProcessMetrics {
     registers: [this.#registry],
   });
 
+  readonly #webhookAttempts = new Counter({
+    name: 'gateway_webhook_attempts_total',
+    help: 'Attempts to deliver webhooks, by outcome: delivered, or what went wrong.',
+    labelNames: ['outcome'],
+    registers: [this.#registry],
+  });
+  readonly #webhookSeconds = new Histogram({
+    name: 'gateway_webhook_delivery_seconds',
+    help: 'From an event to its delivery at the first attempt.',
+    buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3_600],
+    registers: [this.#registry],
+  });
+  readonly #webhooksDisabled = new Counter({
+    name: 'gateway_webhook_endpoints_disabled_total',
+    help: 'Webhook endpoints that were disabled because they failed for days, or are gone.',
+    registers: [this.#registry],
+  });
+
   readonly #pools = new Map<string, ConnectionPool>();
 
   constructor() {
@@ -133,8 +151,27 @@ export class ProcessMetrics {
   }
 
   /** Reports the connections of a pool from now on. */
-  watchPool(name: 'requests' | 'settlement' | 'staff', pool: ConnectionPool): void {
+  watchPool(name: 'requests' | 'settlement' | 'staff' | 'webhooks', pool: ConnectionPool): void {
     this.#pools.set(name, pool);
+  }
+
+  /** @param firstSeconds From the event, for a success at the first attempt; null otherwise. */
+  observeWebhook(outcome: string, firstSeconds: number | null, isDisabled: boolean): void {
+    this.#webhookAttempts.inc({ outcome });
+    if (firstSeconds !== null) this.#webhookSeconds.observe(firstSeconds);
+    if (isDisabled) this.#webhooksDisabled.inc();
+  }
+
+  /** Reports how many readers wait for events from now on. */
+  watchWaits(count: () => number): void {
+    new Gauge({
+      name: 'gateway_event_waits',
+      help: 'Requests and streams of partners that wait for events at this moment.',
+      registers: [this.#registry],
+      collect() {
+        this.set(count());
+      },
+    });
   }
 
   observeRequest({ method, route, status, seconds }: MeasuredRequest): void {

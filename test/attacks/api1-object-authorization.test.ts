@@ -1,3 +1,4 @@
+import { addressExample } from '../../src/chains/addresses/address.ts';
 import { query } from '../support/database/database.ts';
 import { changingNothing } from '../support/database/database-state.ts';
 import { orderBody } from '../support/gateway/orders.ts';
@@ -128,7 +129,79 @@ describe("another partner's order", () => {
         key: thief.key,
       });
       attempt("the owner's cursor", [stolen.status, stolen.json.code], [400, 'invalid_cursor']);
+      const seen = await gateway.call('GET', '/partner/events?limit=100', { key: thief.key });
+      attempt('the events', seen.json.data, []);
+      const events = await gateway.call('GET', '/partner/events', { key: owner.key });
+      for (const path of ['/partner/events', '/partner/events/stream']) {
+        const query = `?cursor=${events.json.next_cursor}`;
+        const taken = await gateway.call('GET', path + query, { key: thief.key });
+        attempt(`the owner's cursor at ${path}`, [taken.status, taken.json.code], [400, 'invalid_cursor']);
+      }
     });
+  });
+
+  it('cannot be changed, and the refusal is that of an unknown order', async () => {
+    const changes = [
+      ['PATCH', '', { metadata: { mine: 'now' } }],
+      ['PUT', '/refund-address', { refund_address: addressExample('BTC') }],
+      ['POST', '/cancel', undefined],
+      ['POST', '/actions', { action_id: 'act_3', action: 'refund' }],
+    ] as const;
+    await changingNothing(gateway, async () => {
+      for (const [method, part, sent] of changes) {
+        const options = { key: thief.key, ...(sent ? { body: sent } : {}) };
+        for (const [spelling, spell] of Object.entries(spellings)) {
+          for (const [own, unknown] of [
+            [order.id, unknownId],
+            [order.short_id, unknownShortId],
+          ] as const) {
+            const answer = await gateway.call(method, `/partner/orders/${spell(own)}${part}`, options);
+            const blank = await gateway.call(method, `/partner/orders/${spell(unknown)}${part}`, options);
+            attempt(`${method} ${own}${part} ${spelling}`, told(answer), { ...told(blank), status: 404 });
+          }
+        }
+      }
+    });
+  });
+
+  it("'s webhooks are out of reach: foreign endpoints, deliveries and cursors are as unknown ones", async () => {
+    const body = { url: 'https://hooks.example.com/' };
+    const made = await gateway.call('POST', '/partner/webhook-endpoints', { key: owner.key, body });
+    const { id } = made.json.endpoint;
+    await changingNothing(gateway, async () => {
+      for (const [method, path, sent] of [
+        ['GET', ''],
+        ['PATCH', '', { status: 'disabled' }],
+        ['DELETE', ''],
+        ['POST', '/rotate-secret', {}],
+        ['POST', '/test'],
+        ['GET', '/deliveries'],
+        ['POST', '/replay', {}],
+      ] as const) {
+        const ask = (of: string) =>
+          gateway.call(method, `/partner/webhook-endpoints/${of}${path}`, {
+            key: thief.key,
+            ...(sent ? { body: sent } : {}),
+          });
+        const answer = await ask(id);
+        attempt(`${method} of a foreign endpoint${path}`, told(answer), { ...told(await ask(unknownId)), status: 404 });
+        attempt(`${method} of no endpoint${path}`, (await ask('nonsense')).status, 404);
+      }
+      const all = await gateway.call('GET', '/partner/webhook-endpoints', { key: thief.key });
+      attempt('the list of endpoints', all.json.data, []);
+    });
+    const own = await gateway.call('POST', '/partner/webhook-endpoints', { key: thief.key, body });
+    const mine = `/partner/webhook-endpoints/${own.json.endpoint.id}`;
+    const event_ids = [`evt_${order.id.replaceAll('-', '')}_1`];
+    const replayed = await gateway.call('POST', `${mine}/replay`, { key: thief.key, body: { event_ids } });
+    attempt("a replay of the owner's event", [replayed.status, replayed.json.count], [200, 0]);
+    const list = await gateway.call('GET', '/partner/events', { key: thief.key });
+    for (const cursor of [list.json.next_cursor, 'nonsense']) {
+      const { status, json } = await gateway.call('GET', `${mine}/deliveries?cursor=${cursor}`, { key: thief.key });
+      attempt('a cursor of another list', [status, json.code], [400, 'invalid_cursor']);
+    }
+    await gateway.call('DELETE', mine, { key: thief.key });
+    await gateway.call('DELETE', `/partner/webhook-endpoints/${id}`, { key: owner.key });
   });
 
   it('stays readable by its own partner during the attack', async () => {

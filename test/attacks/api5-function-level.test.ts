@@ -67,7 +67,7 @@ it('the helper changingNothing fails when a request changes the database', async
 
 describe('each method at each path of the contract', () => {
   const paths = Object.entries(readContract().paths ?? {}).map(([path, item]) => {
-    const target = `/api/v1${path.replace('{order_id}', 'XP-AAAAAA').replace('{quote_id}', 'qt_AAAA').replace('{file}', 'btc.svg')}`;
+    const target = `/api/v1${path.replace('{order_id}', 'XP-AAAAAA').replace('{quote_id}', 'qt_AAAA').replace('{endpoint_id}', '0199c0de-8b22-7d4f-8b5f-6e3a7c8d9e01').replace('{file}', 'btc.svg')}`;
     return [target, Object.keys(item as object).map((method) => method.toUpperCase())] as const;
   });
   const overrides = (method: string) => ({
@@ -128,6 +128,8 @@ describe('each method at each path of the internal listener, with a key of a par
     '/playground',
     '/playground/',
     '/playground/boot.js',
+    '/console',
+    '/console/orders',
     '/api/v1/currencies',
     '/api/v1/partner/orders',
     '/api/v1/openapi.json',
@@ -141,7 +143,7 @@ describe('each method at each path of the internal listener, with a key of a par
           'X-API-Key': partner.key,
         });
         const what = `${method} ${path}`;
-        const isSignIn = statuses[0] === 302 && /^Location: \/(playground|sign-in)/m.test(text);
+        const isSignIn = statuses[0] === 302 && /^Location: \/(playground|console|sign-in)/m.test(text);
         const isRefused = [401, 403, 404, 405].includes(statuses[0] ?? 0) || isSignIn;
         // Express tells the methods of a path itself.
         const isHarmless = open.test(what) || method === 'OPTIONS';
@@ -165,11 +167,19 @@ describe('credentials of the staff', () => {
           ['POST', '/partner/orders'],
           ['GET', '/partner/orders/XP-AAAAAA'],
           ['POST', '/partner/quotes'],
+          ['GET', '/partner/events'],
+          ['GET', '/partner/events/stream'],
+          ['GET', '/partner/webhook-endpoints'],
+          ['POST', '/partner/webhook-endpoints'],
           ['GET', '/partner/quotes/qt_AAAA'],
           ['POST', '/partner/orders/validate'],
           ['POST', '/partner/addresses/validate'],
+          ['PATCH', '/partner/orders/XP-AAAAAA'],
+          ['PUT', '/partner/orders/XP-AAAAAA/refund-address'],
+          ['POST', '/partner/orders/XP-AAAAAA/cancel'],
+          ['POST', '/partner/orders/XP-AAAAAA/actions'],
         ] as const) {
-          const body = method === 'POST' ? { body: orderBody() } : {};
+          const body = method === 'GET' || path.endsWith('/cancel') ? {} : { body: orderBody() };
           const reply = await gateway.call(method, path, { headers, ...body });
           attempt(`${method} ${path} with ${Object.keys(headers)}`, reply.status, 401);
         }
@@ -181,15 +191,62 @@ describe('credentials of the staff', () => {
 describe('a key', () => {
   const quoteBody = { coin_from: 'BTC', coin_to: 'ETH', rate_type: 'float', amount_from: 1 };
   const can = [
-    { scope: 'orders:create', made: 201, validated: 200, read: 403, listed: 403, quoted: 201, quote: 404 },
-    { scope: 'orders:read', made: 403, validated: 403, read: 404, listed: 200, quoted: 403, quote: 403 },
-    { scope: 'rates:read', made: 403, validated: 403, read: 403, listed: 403, quoted: 201, quote: 404 },
+    {
+      scope: 'orders:create',
+      made: 201,
+      validated: 200,
+      read: 403,
+      listed: 403,
+      quoted: 201,
+      quote: 404,
+      changed: 403,
+    },
+    { scope: 'orders:read', made: 403, validated: 403, read: 404, listed: 200, quoted: 403, quote: 403, changed: 403 },
+    { scope: 'rates:read', made: 403, validated: 403, read: 403, listed: 403, quoted: 201, quote: 404, changed: 403 },
+    {
+      scope: 'orders:manage',
+      made: 403,
+      validated: 403,
+      read: 403,
+      listed: 403,
+      quoted: 403,
+      quote: 403,
+      changed: 404,
+    },
+    {
+      scope: 'webhooks:manage',
+      made: 403,
+      validated: 403,
+      read: 403,
+      listed: 403,
+      quoted: 403,
+      quote: 403,
+      changed: 403,
+    },
+    { scope: 'sandbox', made: 403, validated: 403, read: 403, listed: 403, quoted: 403, quote: 403, changed: 403 },
+  ];
+  const hookCalls: readonly (readonly [method: string, path: string, body?: object])[] = [
+    ['GET', ''],
+    ['PATCH', '', { status: 'disabled' }],
+    ['DELETE', ''],
+    ['POST', '/rotate-secret', {}],
+    ['POST', '/test'],
+    ['GET', '/deliveries'],
+    ['POST', '/replay', {}],
+  ];
+  const sandboxCalls: readonly (readonly [path: string, body?: object])[] = [
+    ['/deposits', {}],
+    ['/expire'],
+    ['/reorg'],
+    ['/force', { outcome: 'hold' }],
   ];
   const address = { coin: 'BTC', network: 'BTC', address: addressExample('BTC') };
+  const refund = { refund_address: addressExample('BTC') };
+  const answer = { action_id: 'act_3', action: 'refund' };
 
   it('allows the operations of its scopes, and no others', async () => {
     expect(can.map(({ scope }) => scope)).toEqual(keyScopes);
-    for (const { scope, made, validated, read, listed, quoted, quote } of can) {
+    for (const { scope, made, validated, read, listed, quoted, quote, changed } of can) {
       const { id } = await gateway.partners.create(scope);
       await gateway.partners.change(id, { feeRateFloat: '0' });
       const { key } = await gateway.partners.issueKey(id, { scopes: [scope] });
@@ -201,11 +258,26 @@ describe('a key', () => {
         (await gateway.call('GET', '/partner/orders/XP-AAAAAA/events', { key })).status,
         (await gateway.call('GET', '/partner/orders', { key })).status,
         (await gateway.call('GET', '/partner/orders?sort=updated', { key })).status,
+        (await gateway.call('GET', '/partner/events', { key })).status,
+        (await gateway.call('GET', '/partner/events/stream', { key })).status,
         (await gateway.call('POST', '/partner/quotes', { key, body: quoteBody })).status,
         (await gateway.call('GET', '/partner/quotes/qt_AAAA', { key })).status,
         (await gateway.call('POST', '/partner/orders/validate', { key, body: orderBody() })).status,
         (await gateway.call('POST', '/partner/addresses/validate', { key, body: address })).status,
+        (await gateway.call('PATCH', '/partner/orders/XP-AAAAAA', { key, body: { metadata: {} } })).status,
+        (await gateway.call('PUT', '/partner/orders/XP-AAAAAA/refund-address', { key, body: refund })).status,
+        (await gateway.call('POST', '/partner/orders/XP-AAAAAA/cancel', { key })).status,
+        (await gateway.call('POST', '/partner/orders/XP-AAAAAA/actions', { key, body: answer })).status,
+        (await gateway.call('GET', '/partner/webhook-endpoints', { key })).status,
       ];
+      for (const [method, path, body] of hookCalls) {
+        const target = `/partner/webhook-endpoints/0199c0de-8b22-7d4f-8b5f-6e3a7c8d9e01${path}`;
+        statuses.push((await gateway.call(method, target, { key, ...(body ? { body } : {}) })).status);
+      }
+      for (const [path, body] of sandboxCalls) {
+        const target = `/partner/sandbox/orders/XP-AAAAAA${path}`;
+        statuses.push((await gateway.call('POST', target, { key, ...(body ? { body } : {}) })).status);
+      }
       attempt(`a key of ${scope}`, statuses, [
         made,
         read,
@@ -213,10 +285,18 @@ describe('a key', () => {
         read,
         listed,
         listed,
+        listed,
+        listed,
         quoted,
         quote,
         validated,
         validated,
+        changed,
+        changed,
+        changed,
+        changed,
+        ...(scope === 'webhooks:manage' ? [200, ...hookCalls.map(() => 404)] : [403, ...hookCalls.map(() => 403)]),
+        ...sandboxCalls.map(() => (scope === 'sandbox' ? 404 : 403)),
       ]);
       const hasOwnPrice = (await gateway.call('GET', rate, { key })).text !== (await gateway.call('GET', rate)).text;
       attempt(`the price of a key of ${scope}`, hasOwnPrice, scope === 'rates:read');

@@ -19,6 +19,7 @@ const fixed = { rate_type: 'fixed' };
 const largest = { ...fixed, amount_from: 3 };
 const tooMuch = { status: 422, code: 'fixed_exposure_limit' };
 const tooMuchFloat = { status: 422, code: 'float_exposure_limit' };
+const leftQuote = { status: 422, code: 'quote_expired' };
 const made = { status: 201 };
 
 const gateways: SettledGateway[] = [];
@@ -338,5 +339,47 @@ describe('a partner whose users pay only orders with a gain from the market', ()
     ]);
     clock.advance(30 * 24 * 60 * minuteMs);
     expect(await outcome(gateway, gateway.key, fixed)).toEqual(made);
+  });
+});
+
+describe('binding quotes that a taker holds over a price jump of two percent', () => {
+  it('are honoured for a user’s order, and give a taker of all sizes no more than 50 dollars an hour', async () => {
+    const clock = new TestClock(new Date('2026-01-05T10:00:10Z'));
+    const market = new Market(clock, { BTC: '64000' });
+    const caps = { MAX_FIXED_EXPOSURE_USD: '', MAX_FIXED_DAY_USD: '', MAX_FIXED_ALL_USD: '' };
+    const gateway = await start({
+      clock,
+      settings: { ...caps, PRICE_REFRESH_SEC: '1' },
+      outside: { priceSource: market },
+    });
+    const { key: wallet } = await gateway.partner();
+    const pair = { coin_from: 'BTC', network_from: 'BTC', coin_to: 'USDT', network_to: 'TRC20', rate_type: 'fixed' };
+    const quote = async (key: string, amount: number) =>
+      (await gateway.call('POST', '/partner/quotes', { key, body: { ...pair, amount_from: amount } })).json;
+    const { refund_address: _, ...destination } = orderBody({});
+    const use = ({ quote_id }: { readonly quote_id?: string }, key: string) =>
+      gateway.call('POST', '/partner/orders', {
+        key,
+        body: { recipient_address: destination.recipient_address, quote_id },
+      });
+
+    const users = await quote(wallet, 0.01);
+    const sizes = [3, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.02, 0.01, 0.01, 0.005, 0.005];
+    const held = [];
+    for (const size of sizes) held.push({ size, ...(await quote(gateway.key, size)) });
+    market.prices.BTC = '62720';
+    clock.advance(20_000);
+    await isQuoted(gateway, '62720');
+
+    expect((await use(users, wallet)).json).toMatchObject({ amount_to_expected: users.amount_to });
+    let gainUsd = 0;
+    for (const one of held) {
+      const { status, json } = await use(one, gateway.key);
+      if (status === 422) attempt('a large quote after a jump', { status, code: json.code }, leftQuote);
+      else gainUsd += one.amount_to - one.size * 62720;
+    }
+    expect(gainUsd).toBeGreaterThan(1);
+    expect(gainUsd).toBeLessThan(50);
+    attempt('a fixed order beside them', await outcome(gateway, gateway.key, { ...fixed, amount_from: 1 }), tooMuch);
   });
 });

@@ -180,6 +180,51 @@ describe('orders that wait for their deposit', () => {
   });
 });
 
+describe('orders that are cancelled', () => {
+  const cancel = async (partner: { key: string }, id: string): Promise<number> =>
+    (await gateway.call('POST', `/partner/orders/${id}/cancel`, { key: partner.key })).status;
+
+  it('free their places at once, and at most as many in a window as orders may wait', async () => {
+    const partner = await newPartner();
+    const orders: string[] = [];
+    for (let i = 0; i < 5; i++) orders.push((await partner.create()).json.id);
+    attempt('one order too many', await partner.outcome(), tooMany);
+    for (let i = 0; i < 5; i++) {
+      expect(await cancel(partner, orders[i] ?? '')).toBe(200);
+      const next = await partner.create();
+      expect(next.status).toBe(201);
+      orders.push(next.json.id);
+    }
+    // From here on a cancel frees no place.
+    expect(await cancel(partner, orders[5] ?? '')).toBe(200);
+    attempt('a place beyond the bound', await partner.outcome(), tooMany);
+  });
+
+  it('take at most twice the addresses of a partner that only creates', async () => {
+    const partner = await newPartner();
+    let refused = 0;
+    for (let i = 0; i < 30; i++) {
+      const { status, json } = await partner.create();
+      if (status === 201) expect(await cancel(partner, json.id)).toBe(200);
+      else refused++;
+    }
+    attempt('addresses of one window', await partner.waiting(), 10);
+    expect(refused).toBe(20);
+    clock.advance(windowMs + staleMs);
+    expect(await partner.outcome()).toEqual(made);
+  });
+
+  it('still count against the caps of fixed orders, so that a cancel is no free look', async () => {
+    const sniper = await newPartner();
+    for (let i = 0; i < 3; i++) {
+      const { json } = await sniper.create({ rate_type: 'fixed' });
+      expect(await cancel(sniper, json.id)).toBe(200);
+    }
+    attempt('a fixed order too much', await sniper.outcome({ rate_type: 'fixed' }), tooMuch);
+    expect(await sniper.outcome()).toEqual(made);
+  });
+});
+
 describe('fixed orders that wait for their deposit', () => {
   /** 0.01 BTC are about 641 US dollars in the sandbox. */
   const fixed = { rate_type: 'fixed' };

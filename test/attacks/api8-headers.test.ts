@@ -46,6 +46,7 @@ const asked: [string, () => string, RequestInit][] = [
   ['the documentation', () => `${rest}/docs`, {}],
   ['the page to sign in', () => `${internal}/sign-in`, {}],
   ['a playground without a session', () => `${internal}/playground`, {}],
+  ['a console without a session', () => `${internal}/console`, {}],
   [
     'an operation without a token',
     () => `${internal}/graphql`,
@@ -101,7 +102,7 @@ describe('an answer', () => {
       attempt('the keeping of pairs', reply.headers.get('cache-control'), 'private, max-age=5');
       attempt('what tells pairs apart', reply.headers.get('vary')?.includes('Authorization, X-API-Key'), true);
     }
-    for (const path of ['/sign-in', '/playground', '/graphql', '/nothing-here', '/metrics', '/readyz']) {
+    for (const path of ['/sign-in', '/playground', '/console', '/graphql', '/nothing-here', '/metrics', '/readyz']) {
       const reply = await fetch(internal + path, { redirect: 'manual' });
       attempt(`the keeping of ${path}`, reply.headers.get('cache-control'), 'no-store');
     }

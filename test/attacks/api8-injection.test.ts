@@ -216,7 +216,7 @@ describe('a file', () => {
   ];
   const targets = ['package.json', 'etc/passwd', '.env', 'src/main.ts', '.git/config'];
   const roots = ['/api/v1/coin-icons/', '/api/v1/docs/', '/api/v1/', '/'];
-  const staffRoots = ['/playground/', '/sign-in/', '/'];
+  const staffRoots = ['/playground/', '/console/', '/console/assets/', '/console/orders/', '/sign-in/', '/'];
 
   it.each([
     ['public', () => gateway.app.restUrl ?? '', roots],

@@ -99,7 +99,18 @@ describe('the public listener', () => {
 
 describe('the internal listener', () => {
   /** All that there is, without what only a setting opens. */
-  const known = new Set(['/graphql', '/livez', '/metrics', '/readyz', '/sign-in', '/sign-in/oidc', '/sign-out']);
+  const known = new Set([
+    ...['/graphql', '/livez', '/metrics', '/readyz', '/sign-in', '/sign-in/oidc', '/sign-out'],
+    ...[
+      '/console',
+      '/console/orders',
+      '/console/orders/all',
+      '/console/partners',
+      '/console/chains',
+      '/console/staff',
+      '/console/me',
+    ],
+  ]);
 
   it.each([
     '/',
@@ -108,6 +119,8 @@ describe('the internal listener', () => {
     '/graphql/',
     '/sign-in/',
     '/playground/',
+    '/console/',
+    '/console/assets/',
     '/metrics/',
     '/debug/',
   ])('has nothing unknown below %s', async (root) => {

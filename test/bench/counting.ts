@@ -2,7 +2,7 @@ import { createConnection, createServer, type Server as NetServer, type Socket }
 import { Redis } from 'ioredis';
 import { Client } from 'pg';
 import { listen } from '../support/http/local-server.ts';
-import type { Endpoint } from './endpoints.ts';
+import type { Requests } from './endpoints.ts';
 import type { Cost } from './report.ts';
 import { ask } from './requests.ts';
 import type { Server } from './servers.ts';
@@ -125,7 +125,7 @@ const counted = 21;
  */
 export async function costOf(
   server: Server,
-  endpoint: Endpoint,
+  endpoint: Requests,
   postgres: PostgresCounter,
   redis: RedisCounter | null,
 ): Promise<Cost> {

@@ -2,12 +2,11 @@ import { orderBody } from '../support/gateway/orders.ts';
 
 export const endpointIds = ['currencies', 'unchanged', 'rates', 'lookup', 'create', 'once'] as const;
 
-/** One kind of request, as the load generator sends it and as both servers must answer it. */
-export interface Endpoint {
-  readonly id: (typeof endpointIds)[number];
+/** One kind of request, as the load generator sends it. */
+export interface Requests {
+  /** A word that is right for a file's name. */
+  readonly id: string;
   readonly name: string;
-  /** Of the gateway's requests a second to those of `limit`; null where none is set. */
-  readonly goal: number | null;
   readonly method: 'GET' | 'POST';
   /** Taken in turn. */
   readonly paths: readonly string[];
@@ -15,6 +14,13 @@ export interface Endpoint {
   readonly body?: string;
   /** Whether each request carries an Idempotency-Key of its own. */
   readonly once?: boolean;
+}
+
+/** Requests that both servers must answer alike. */
+export interface Endpoint extends Requests {
+  readonly id: (typeof endpointIds)[number];
+  /** Of the gateway's requests a second to those of `limit`; null where none is set. */
+  readonly goal: number | null;
   /** Members of the answer that are the same from both servers; `whole` for all of it. */
   readonly same: 'whole' | readonly string[];
 }

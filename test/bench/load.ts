@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import autocannon from 'autocannon';
-import type { Endpoint } from './endpoints.ts';
+import type { Requests } from './endpoints.ts';
 
 export interface LoadOptions {
   readonly generator: 'wrk' | 'autocannon';
@@ -27,13 +27,13 @@ export const hasWrk = (): boolean => spawnSync('wrk', ['-v']).error === undefine
 /**
  * Sends requests of an endpoint as fast as they are answered, from a process or thread of its own.
  */
-export async function load(url: string, endpoint: Endpoint, options: LoadOptions): Promise<Load> {
+export async function load(url: string, endpoint: Requests, options: LoadOptions): Promise<Load> {
   options.signal.throwIfAborted();
   return options.generator === 'wrk' ? loadWithWrk(url, endpoint, options) : loadWithAutocannon(url, endpoint, options);
 }
 
 /** https://github.com/wg/wrk/blob/master/SCRIPTING: status errors are answers of 400 and above. */
-async function loadWithWrk(url: string, endpoint: Endpoint, options: LoadOptions): Promise<Load> {
+async function loadWithWrk(url: string, endpoint: Requests, options: LoadOptions): Promise<Load> {
   const { connections, seconds, folder, signal } = options;
   const script = join(folder, `${endpoint.id}.lua`);
   await writeFile(script, wrkScript(new URL(url).pathname, endpoint));
@@ -64,7 +64,7 @@ async function loadWithWrk(url: string, endpoint: Endpoint, options: LoadOptions
 
 const luaText = (text: string): string => `[==[${text}]==]`;
 
-function wrkScript(root: string, { method, paths, headers, body, once }: Endpoint): string {
+function wrkScript(root: string, { method, paths, headers, body, once }: Requests): string {
   const lines = [
     `wrk.method = "${method}"`,
     `wrk.path = ${luaText(`${root}${paths[0]}`)}`,
@@ -105,7 +105,7 @@ function wrkScript(root: string, { method, paths, headers, body, once }: Endpoin
   return `${lines.join('\n')}\n`;
 }
 
-async function loadWithAutocannon(url: string, endpoint: Endpoint, options: LoadOptions): Promise<Load> {
+async function loadWithAutocannon(url: string, endpoint: Requests, options: LoadOptions): Promise<Load> {
   const { connections, seconds, signal } = options;
   const { method, paths, headers, body } = endpoint;
   const { pathname } = new URL(url);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, request } from 'node:http';
-import type { Endpoint } from './endpoints.ts';
+import type { Endpoint, Requests } from './endpoints.ts';
 
 export interface Answer {
   readonly status: number;
@@ -11,7 +11,7 @@ export interface Answer {
 }
 
 /** Sends one request of an endpoint, the `turn`th of its paths. */
-export function ask(url: string, endpoint: Endpoint, turn = 0): Promise<Answer> {
+export function ask(url: string, endpoint: Requests, turn = 0): Promise<Answer> {
   const { method, paths, body, once } = endpoint;
   const headers = {
     ...endpoint.headers,

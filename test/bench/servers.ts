@@ -3,6 +3,7 @@ import { Client } from 'pg';
 import { openHasher } from '../../src/app/bootstrap.ts';
 import { createOrm } from '../../src/app/orm.ts';
 import { systemClock } from '../../src/clock.ts';
+import { gatewayTerms } from '../../src/config/fixed-rates.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { PartnerService } from '../../src/partners/partner-service.ts';
 import { BuiltProcess } from '../support/gateway/built-process.ts';
@@ -103,8 +104,9 @@ export async function fillCatalogue(databaseUrl: string, count: number): Promise
 export async function issueKey({ databaseUrl, dataDir }: ServerEnvironment, partnerId?: string): Promise<string> {
   const orm = await createOrm({ url: databaseUrl, poolSize: 1 });
   try {
-    const hasher = await openHasher(loadConfig({ DATA_DIR: dataDir, DATABASE_URL: databaseUrl }), orm);
-    const partners = new PartnerService(orm, hasher, systemClock, false);
+    const config = loadConfig({ DATA_DIR: dataDir, DATABASE_URL: databaseUrl });
+    const hasher = await openHasher(config, orm);
+    const partners = new PartnerService(orm, hasher, systemClock, false, gatewayTerms(config));
     return (await partners.issueKey(partnerId ?? (await partners.create('Bench')).id)).key;
   } finally {
     await orm.close(true);

@@ -20,12 +20,17 @@ import { StatementTally } from './statement-tally.ts';
 import { postgresCpuMs } from './usage.ts';
 
 const { values: options } = parseArgs({
-  options: { orders: { type: 'string', default: '300' }, help: { type: 'boolean', short: 'h' } },
+  options: {
+    orders: { type: 'string', default: '300' },
+    top: { type: 'string', default: '0' },
+    help: { type: 'boolean', short: 'h' },
+  },
 });
 if (options.help) {
   process.stdout.write(`Usage: npm run bench -- settle [options]
 
   --orders <n>  orders to settle (300)
+  --top <n>     show the statements that are sent most often (0)
 `);
   process.exit(0);
 }
@@ -166,7 +171,7 @@ const seconds = (performance.now() - began) / 1000;
 const { user, system } = process.cpuUsage(cpuBefore);
 const postgresAfter = await postgresCpuMs(dataDir);
 const logged = (await loggedBytes()) - logBefore;
-const { steps, all } = tally.report();
+const { steps, all, own } = tally.report();
 const perOrder = (total: number): string => (total / orderCount).toFixed(1);
 for (const [step, { statements, commits }] of [...steps].sort(
   ([, one], [, other]) => other.statements - one.statements,
@@ -175,12 +180,14 @@ for (const [step, { statements, commits }] of [...steps].sort(
     `${step.padEnd(36)} ${perOrder(statements).padStart(6)} statements ${perOrder(commits).padStart(5)} commits\n`,
   );
 }
+for (const [sql, times] of tally.top(Number.parseInt(options.top, 10)))
+  process.stdout.write(`${perOrder(times).padStart(6)} ${sql.slice(0, 150)}\n`);
 const postgresMs =
   postgresBefore === null || postgresAfter === null
     ? ''
     : ` and ${perOrder(postgresAfter - postgresBefore)} of PostgreSQL's`;
 process.stdout.write(
-  `${orderCount} orders on ${chains.length} chains in ${seconds.toFixed(1)} s: ${(orderCount / seconds).toFixed(1)} orders settled per second per worker, ${perOrder(all.statements)} SQL statements and ${perOrder(all.commits)} durable commits per order, ${perOrder((user + system) / 1000)} ms of CPU${postgresMs} and ${perOrder(logged / 1000)} KB of its log per order\n`,
+  `${orderCount} orders on ${chains.length} chains in ${seconds.toFixed(1)} s: ${(orderCount / seconds).toFixed(1)} orders settled per second per worker, ${perOrder(all.statements)} SQL statements and ${perOrder(all.commits)} durable commits per order, of them ${perOrder(own.statements)} and ${perOrder(own.commits)} of the gateway, ${perOrder((user + system) / 1000)} ms of CPU${postgresMs} and ${perOrder(logged / 1000)} KB of its log per order\n`,
 );
 
 await app.stop();

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 /** What a step of settlement is known by in its SQL; the first that fits names a transaction. */
 const steps: readonly (readonly [string, RegExp])[] = [
   ['scan of a block stored', /update chain_state\s+set version/],
-  ['venue (sandbox)', /sandbox_fill|sandbox_inventory/],
+  ['venue (inventory)', /sandbox_fill|sandbox_inventory/],
   ['node takes a transaction (sandbox)', /busy_until/],
   ['node answers (sandbox)', /sandbox_/],
   ['deposit credited, terms stored', /insert into "trade"/],
@@ -22,11 +22,14 @@ const steps: readonly (readonly [string, RegExp])[] = [
   ['leases', /chain_state|worker/],
 ];
 
+/** Steps of the sandbox's nodes, which share the database and are no part of the gateway. */
+const nodes: ReadonlySet<string> = new Set(steps.map(([name]) => name).filter((name) => name.includes('(sandbox)')));
+
 /** What may write. Whether it did is told by the rows. */
 const writes = /\b(insert into|update|delete from)\b/i;
 const locks = /\bfor (no key )?update\b/gi;
 
-interface Cost {
+export interface Cost {
   statements: number;
   commits: number;
 }
@@ -102,20 +105,37 @@ export class StatementTally {
     this.#transactions.length = 0;
   }
 
-  /** By step, and of all together. */
-  report(): { readonly steps: ReadonlyMap<string, Cost>; readonly all: Cost } {
+  /** The statements sent most often, in full, with how often each was sent. */
+  top(count: number): readonly (readonly [string, number])[] {
+    const times = new Map<string, number>();
+    for (const { sql } of this.#transactions.flat()) {
+      // Values and lengths of lists differ.
+      const text = sql
+        .replace(/'(?:[^']|'')*'/g, '?')
+        .replace(/\$?\b\d+(\.\d+)?\b/g, '?')
+        .replace(/\s+/g, ' ')
+        .replace(/\((?:\?|null|default|true|false)(?:, ?(?:\?|null|default|true|false))*\)(?:, ?\([^()]*\))*/g, '(?)')
+        .replace(/(?:when \([^()]*\) then \S+ ?)+/g, 'when (?) then ? ');
+      times.set(text, (times.get(text) ?? 0) + 1);
+    }
+    return [...times].sort(([, one], [, other]) => other - one).slice(0, count);
+  }
+
+  /** By step, of all together, and of all but the sandbox's nodes. */
+  report(): { readonly steps: ReadonlyMap<string, Cost>; readonly all: Cost; readonly own: Cost } {
     const byStep = new Map<string, Cost>();
     const all = { statements: 0, commits: 0 };
+    const own = { statements: 0, commits: 0 };
     for (const sent of this.#transactions) {
       const text = sent.map(({ sql }) => sql).join('\n');
       const name = steps.find(([, known]) => known.test(text))?.[0] ?? 'other';
       const cost = byStep.get(name) ?? { statements: 0, commits: 0 };
       byStep.set(name, cost);
-      for (const sum of [cost, all]) {
+      for (const sum of nodes.has(name) ? [cost, all] : [cost, all, own]) {
         sum.statements += sent.length;
         if (sent.some(({ hasWritten }) => hasWritten)) sum.commits += 1;
       }
     }
-    return { steps: byStep, all };
+    return { steps: byStep, all, own };
   }
 }

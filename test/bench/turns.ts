@@ -1,4 +1,4 @@
-import type { Endpoint } from './endpoints.ts';
+import type { Endpoint, Requests } from './endpoints.ts';
 import { type LoadOptions, load } from './load.ts';
 import type { Figures, Round } from './report.ts';
 import type { Server } from './servers.ts';
@@ -37,7 +37,12 @@ export async function takeTurns(
   return taken;
 }
 
-async function measure(server: Server, endpoint: Endpoint, options: TurnOptions): Promise<Figures> {
+/** Measures one server once. */
+export async function measure(
+  server: Server,
+  endpoint: Requests,
+  options: LoadOptions & Pick<TurnOptions, 'dataDir'>,
+): Promise<Figures> {
   const usage = async () => ({ server: await cpuMs(server.pid), postgres: await postgresCpuMs(options.dataDir) });
   const before = await usage();
   const loaded = await load(server.url, endpoint, options);

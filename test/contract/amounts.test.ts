@@ -1,4 +1,7 @@
+import { addressExample } from '../../src/chains/addresses/address.ts';
 import { readContract } from '../../src/rest/contract.ts';
+import { query } from '../support/database/database.ts';
+import { askAbout } from '../support/gateway/asked-orders.ts';
 import { startGateway, type TestGateway } from '../support/gateway/gateway.ts';
 import { orderBody } from '../support/gateway/orders.ts';
 import type { CallOptions, Reply } from '../support/http/contract-client.ts';
@@ -94,6 +97,24 @@ const paths: Record<string, (options: CallOptions) => Promise<Reply>> = {
   getQuote: (options) => gateway.call('GET', `/partner/quotes/${quoteId}`, { key, ...options }),
   listOrders: (options) => gateway.call('GET', `/partner/orders?ids=${orderId}&include=details`, { key, ...options }),
   getOrderDetails: (options) => gateway.call('GET', `/partner/orders/${orderId}/details`, { key, ...options }),
+  changeOrder: (options) =>
+    gateway.call('PATCH', `/partner/orders/${orderId}`, { key, body: { metadata: { a: 'b' } }, ...options }),
+  setRefundAddress: (options) => {
+    const body = { refund_address: addressExample('BTC') };
+    return gateway.call('PUT', `/partner/orders/${orderId}/refund-address`, { key, body, ...options });
+  },
+  actOnOrder: async (options) => {
+    const { json } = await gateway.call('POST', '/partner/orders', {
+      key,
+      body: orderBody({ refund_address: addressExample('BTC') }),
+    });
+    await askAbout((sql, values) => query(gateway.databaseUrl, sql, values), json.id);
+    const body = { action_id: 'act_3', action: 'refund' };
+    return gateway.call('POST', `/partner/orders/${json.id}/actions`, { key, body, ...options });
+  },
+  makeSandboxDeposits: (options) =>
+    gateway.call('POST', `/partner/sandbox/orders/${orderId}/deposits`, { key, body: {}, ...options }),
+  cancelOrder: (options) => gateway.call('POST', `/partner/orders/${orderId}/cancel`, { key, ...options }),
   createOrder: (options) => gateway.call('POST', '/partner/orders', { key, body: orderBody(), ...options }),
   validateOrder: (options) => gateway.call('POST', '/partner/orders/validate', { key, body: orderBody(), ...options }),
 };

@@ -2,12 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openHasher } from '../../src/app/bootstrap.ts';
 import { addressExample } from '../../src/chains/addresses/address.ts';
+import { systemClock } from '../../src/clock.ts';
+import { gatewayTerms } from '../../src/config/fixed-rates.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/db/embedded/embedded-postgres.ts';
+import { PartnerService } from '../../src/partners/partner-service.ts';
 import { generateKey } from '../../src/partners/secret-key.ts';
+import { cursorPurpose, ListCursors } from '../../src/reports/list-cursor.ts';
 import { type OperationId, readContract } from '../../src/rest/contract.ts';
 import { operationRows } from '../../src/rest/operations.ts';
 import { query } from '../support/database/database.ts';
+import { askAbout } from '../support/gateway/asked-orders.ts';
 import { startGateway, type TestGateway } from '../support/gateway/gateway.ts';
 import { inOtherCluster } from '../support/gateway/order-pages.ts';
 import { orderBody } from '../support/gateway/orders.ts';
@@ -82,7 +89,27 @@ const paths: Record<string, [method: string, path: string]> = {
   getOrder: ['GET', `/partner/orders/${randomUUID()}`],
   listOrders: ['GET', '/partner/orders'],
   getOrderDetails: ['GET', `/partner/orders/${randomUUID()}/details`],
+  changeOrder: ['PATCH', `/partner/orders/${randomUUID()}`],
+  setRefundAddress: ['PUT', `/partner/orders/${randomUUID()}/refund-address`],
+  cancelOrder: ['POST', `/partner/orders/${randomUUID()}/cancel`],
+  actOnOrder: ['POST', `/partner/orders/${randomUUID()}/actions`],
   listOrderEvents: ['GET', `/partner/orders/${randomUUID()}/events`],
+  listEvents: ['GET', '/partner/events'],
+  streamEvents: ['GET', '/partner/events/stream'],
+  listWebhookEndpoints: ['GET', '/partner/webhook-endpoints'],
+  createWebhookEndpoint: ['POST', '/partner/webhook-endpoints'],
+  getWebhookEndpoint: ['GET', `/partner/webhook-endpoints/${randomUUID()}`],
+  updateWebhookEndpoint: ['PATCH', `/partner/webhook-endpoints/${randomUUID()}`],
+  deleteWebhookEndpoint: ['DELETE', `/partner/webhook-endpoints/${randomUUID()}`],
+  rotateWebhookSecret: ['POST', `/partner/webhook-endpoints/${randomUUID()}/rotate-secret`],
+  testWebhookEndpoint: ['POST', `/partner/webhook-endpoints/${randomUUID()}/test`],
+  listWebhookDeliveries: ['GET', `/partner/webhook-endpoints/${randomUUID()}/deliveries`],
+  replayWebhookEvents: ['POST', `/partner/webhook-endpoints/${randomUUID()}/replay`],
+  makeSandboxDeposits: ['POST', `/partner/sandbox/orders/${randomUUID()}/deposits`],
+  expireSandboxOrder: ['POST', `/partner/sandbox/orders/${randomUUID()}/expire`],
+  reorgSandboxDeposit: ['POST', `/partner/sandbox/orders/${randomUUID()}/reorg`],
+  forceSandboxOutcome: ['POST', `/partner/sandbox/orders/${randomUUID()}/force`],
+  emitSandboxEvent: ['POST', '/partner/sandbox/webhooks/emit'],
   getPublicStatus: ['GET', `/status/${randomUUID()}`],
   getCoinIcon: ['GET', icon],
   getDocument: ['GET', '/openapi.json'],
@@ -104,8 +131,36 @@ const bodies: Record<string, (changes?: Record<string, unknown>) => Record<strin
   createOrder: orderBody,
   createQuote: (changes) => ({ ...quoteBody, ...changes }),
   validateOrder: orderBody,
+  changeOrder: (changes) => ({ metadata: { a: 'b' }, ...changes }),
+  actOnOrder: (changes) => ({ action_id: 'act_3', action: 'refund', ...changes }),
+  setRefundAddress: (changes) => ({ refund_address: addressExample('BTC'), ...changes }),
+  createWebhookEndpoint: (changes) => ({ url: 'https://hooks.example.com/', ...changes }),
+  updateWebhookEndpoint: (changes) => ({ status: 'enabled', ...changes }),
+  rotateWebhookSecret: (changes) => ({ old_secret_hours: 1, ...changes }),
+  replayWebhookEvents: (changes) => ({ failed_only: true, ...changes }),
+  makeSandboxDeposits: (changes) => ({ blocks: 1, ...changes }),
+  forceSandboxOutcome: (changes) => ({ outcome: 'hold', ...changes }),
+  emitSandboxEvent: (changes) => ({ type: 'order.created', ...changes }),
   validateAddress: (changes) => ({ coin: 'BTC', network: 'BTC', address: addressExample('BTC'), ...changes }),
 };
+
+/** The operation at a webhook endpoint of the partner that was just made; at its path otherwise. */
+async function atOwn(id: string): Promise<[string, string]> {
+  const [method, path] = at(id);
+  if (!path.startsWith('/partner/webhook-endpoints/')) return [method, path];
+  const { key, id: partnerId } = partner;
+  const body = { url: 'https://hooks.example.com/' };
+  await query(
+    gateway.databaseUrl,
+    `update webhook_endpoint set status = 'deleted', disabled_reason = null, disabled_at = null where partner_id = $1`,
+    [partnerId],
+  );
+  const { json } = await gateway.call('POST', '/partner/webhook-endpoints', { key, body });
+  return [method, path.replace(/[0-9a-f-]{36}/, json.endpoint.id)];
+}
+
+/** A method that no operation has at the path of this one. */
+const otherMethod = (id: string): string => (id.includes('Webhook') ? 'PUT' : 'DELETE');
 
 /** Calls an operation in its plainest valid form. */
 function plain(where: TestGateway, id: string, options: CallOptions): Promise<Reply> {
@@ -147,6 +202,75 @@ async function named(id: string): Promise<Reply> {
   return plain(gateway, id, { key: partner.key, body });
 }
 
+/** The operations that change an order. */
+const changing = new Set([
+  'changeOrder',
+  'setRefundAddress',
+  'cancelOrder',
+  'actOnOrder',
+  'makeSandboxDeposits',
+  'expireSandboxOrder',
+  'reorgSandboxDeposit',
+  'forceSandboxOutcome',
+]);
+
+/** Makes an order that the operation can change. */
+async function made(id: string): Promise<{ id: string }> {
+  const body = orderBody(id === 'actOnOrder' ? { refund_address: addressExample('BTC') } : {});
+  const { json } = await gateway.call('POST', '/partner/orders', { key: partner.key, body });
+  if (id === 'actOnOrder') await askAbout((sql, values) => query(gateway.databaseUrl, sql, values), json.id);
+  return json;
+}
+
+/** Changes an order that was just made, or the named one. */
+async function change(id: string, name?: string, options: CallOptions = {}): Promise<Reply> {
+  const [method, path] = at(id);
+  const orderName = name ?? (await made(id)).id;
+  const target = path.replace(/[0-9a-f-]{36}/, orderName);
+  const body = bodies[id] ? { body: bodies[id]() } : {};
+  return gateway.call(method, target, { key: partner.key, ...body, ...options });
+}
+
+/** Changes an order in a way that its state forbids. */
+async function tooLate(id: string): Promise<Reply> {
+  const body = orderBody({ refund_address: 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq' });
+  const { json } = await gateway.call('POST', '/partner/orders', { key: partner.key, body });
+  if (id === 'cancelOrder' || id === 'expireSandboxOrder') await change('cancelOrder', json.id);
+  if (id === 'forceSandboxOutcome') await change(id, json.id);
+  return change(id, json.id);
+}
+
+/** Drops a deposit, once the gateway has seen it. */
+async function dropped(): Promise<Reply> {
+  const { id } = await made('makeSandboxDeposits');
+  await change('makeSandboxDeposits', id);
+  for (;;) {
+    const reply = await change('reorgSandboxDeposit', id);
+    if (reply.status !== 409) return reply;
+    await sleep(100);
+  }
+}
+
+/** Asks for a sample of an event with a key that was made where coins are money. */
+async function withLiveKey(id: string): Promise<Reply> {
+  const { config, app } = gateway;
+  const ofValue = new PartnerService(
+    app.orm,
+    await openHasher(config, app.orm),
+    systemClock,
+    true,
+    gatewayTerms(config),
+  );
+  return plain(gateway, id, { key: (await ofValue.issueKey(partner.id, { scopes: ['sandbox'] })).key });
+}
+
+/** Cancels an order under the idempotency key of another request. */
+async function reused(id: string): Promise<Reply> {
+  const headers = { 'Idempotency-Key': randomUUID() };
+  await change(id, undefined, { headers });
+  return change(id, undefined, { headers });
+}
+
 /** Sends bytes; the answer is not checked here. */
 async function raw(id: string, rest: string): Promise<{ status: number }> {
   const [method, path] = at(id);
@@ -168,17 +292,52 @@ function plainly(id: string): Promise<Reply> {
   return plain(proxied, id, { headers: { 'X-Forwarded-For': '203.0.113.7', 'X-Forwarded-Proto': 'http' } });
 }
 
+/** Sends a cursor of a replay that the gateway wrote in another cluster of PostgreSQL. */
+async function expiredReplay(id: string): Promise<Reply> {
+  const [method, path] = await atOwn(id);
+  const cursors = new ListCursors((await openHasher(gateway.config, gateway.app.orm)).derivedKeys(cursorPurpose));
+  const endpoint = path.split('/')[3] ?? '';
+  const place = `7.${endpoint}.1.1795252000000.7000000000000000000-00000002`;
+  const cursor = cursors.write(`${partner.id} replay ${endpoint}   false`, place);
+  return gateway.call(method, path, { key: partner.key, body: { cursor } });
+}
+
+/** Sends a value of the right shape that is refused. */
+async function wrongWebhook(id: string): Promise<Reply> {
+  const [method, path] = await atOwn(id);
+  const { key } = partner;
+  if (id === 'listWebhookDeliveries') return gateway.call(method, `${path}?limit=101`, { key });
+  const body =
+    id === 'rotateWebhookSecret'
+      ? { old_secret_hours: 169 }
+      : id === 'replayWebhookEvents'
+        ? { event_ids: ['evt_x'], failed_only: true }
+        : { url: 'https://127.0.0.1/' };
+  return gateway.call(method, path, { key, body });
+}
+
 /** A member that is well formed and refused. */
 function wrongValue(id: string): Record<string, unknown> {
+  if (id === 'changeOrder') return { metadata: { a: 'x'.repeat(501) } };
+  if (id === 'setRefundAddress') return { refund_address: 'x'.repeat(300) };
+  if (id === 'actOnOrder') return { amount_to: 1 };
+  if (id === 'makeSandboxDeposits') return { coin: 'NOPE' };
   return id === 'validateAddress' ? { coin: 'NOPE' } : { amount_from: 0.00000001 };
 }
 
 /** How each documented status is brought about, by operation or for all of them. */
 const scenarios: Record<string, (id: string) => Promise<{ status: number }>> = {
-  '200': (id) => {
+  '200': async (id) => {
+    if (id.includes('Webhook')) {
+      const [method, path] = await atOwn(id);
+      return gateway.call(method, path, { key: partner.key, ...(bodies[id] ? { body: bodies[id]?.() } : {}) });
+    }
     if (id === 'getQuote') return gateway.call('GET', `/partner/quotes/${quoteId}`, { key: partner.key });
-    if (bodies[id]) return plain(gateway, id, { key: partner.key });
     const [method, path] = at(id);
+    if (bodies[id] && !path.includes('/orders/')) return plain(gateway, id, { key: partner.key });
+    if (id === 'validateOrder') return plain(gateway, id, { key: partner.key });
+    if (id === 'reorgSandboxDeposit') return dropped();
+    if (changing.has(id)) return change(id);
     const known = path.replace(/[0-9a-f-]{36}/, orderId);
     return gateway.call(method, known, needsKey(id) ? { key: partner.key } : {});
   },
@@ -193,11 +352,22 @@ const scenarios: Record<string, (id: string) => Promise<{ status: number }>> = {
   '401': (id) => plain(gateway, id, {}),
   '403': (id) => (needsKey(id) ? inactive(id) : plainly(id)),
   '404': (id) =>
-    id === 'getCoinIcon' ? gateway.call('GET', '/coin-icons/nope.svg') : plain(gateway, id, { key: partner.key }),
-  '405': (id) => gateway.call('PATCH', at(id)[1]),
+    id === 'getCoinIcon'
+      ? gateway.call('GET', '/coin-icons/nope.svg')
+      : id === 'emitSandboxEvent'
+        ? withLiveKey(id)
+        : plain(gateway, id, { key: partner.key }),
+  '405': (id) => gateway.call(otherMethod(id), at(id)[1]),
   '408': tooSlow,
   '409': async (id) => {
     if (id === 'validateOrder') return named(id);
+    if (changing.has(id)) return tooLate(id);
+    if (id === 'testWebhookEndpoint') {
+      const [method, path] = await atOwn(id);
+      const { key } = partner;
+      await gateway.call('PATCH', path.replace('/test', ''), { key, body: { status: 'disabled' } });
+      return gateway.call(method, path, { key });
+    }
     const key = randomUUID();
     // Another create under the same key is under way in a transaction that is not over.
     const options = { key: partner.key, headers: { 'Idempotency-Key': key } };
@@ -216,23 +386,33 @@ const scenarios: Record<string, (id: string) => Promise<{ status: number }>> = {
     }
   },
   '410': async (id) => {
-    const path = `${at(id)[1]}?sort=updated`;
-    const { json } = await gateway.call('GET', path, { key: partner.key });
-    return inOtherCluster(gateway, partner.id, json.next_cursor, (cursor) =>
-      gateway.call('GET', `${path}&cursor=${cursor}`, { key: partner.key }),
-    );
+    if (id === 'replayWebhookEvents') return expiredReplay(id);
+    const isOfEvents = id !== 'listOrders';
+    const list = isOfEvents ? '/partner/events?limit=1' : '/partner/orders?sort=updated';
+    const { json } = await gateway.call('GET', list, { key: partner.key });
+    const path = isOfEvents ? `${at(id)[1]}?since=2026-01-01T00:00:00Z` : list;
+    const send = (cursor: string) => gateway.call('GET', `${path}&cursor=${cursor}`, { key: partner.key });
+    return inOtherCluster(gateway, partner.id, json.next_cursor, send, isOfEvents ? 'events' : 'orders');
   },
   '413': (id) => plain(gateway, id, { key: partner.key, body: bodies[id]?.({ address: 'x'.repeat(17_000) }) }),
   '415': (id) => plain(gateway, id, { key: partner.key, headers: { 'Content-Type': 'text/plain' } }),
   '417': (id) => raw(id, 'Host: x\r\nExpect: 200-ok\r\nContent-Length: 0\r\n\r\n'),
-  '422': (id) =>
-    id === 'getCoinIcon'
-      ? gateway.call('GET', `${icon}?v=${'x'.repeat(65)}`)
-      : bodies[id]
-        ? plain(gateway, id, { key: partner.key, body: bodies[id]?.(wrongValue(id)) })
-        : id === 'listOrders'
-          ? gateway.call('GET', '/partner/orders?limit=101', { key: partner.key })
-          : gateway.call('GET', at(id)[1].replace(/BTC.*$/, 'NOPE&coin_to=NOPE')),
+  '422': async (id) =>
+    id.includes('Webhook')
+      ? wrongWebhook(id)
+      : id === 'makeSandboxDeposits'
+        ? change(id, undefined, { body: bodies[id]?.(wrongValue(id)) ?? {} })
+        : id === 'cancelOrder'
+          ? reused(id)
+          : id === 'getCoinIcon'
+            ? gateway.call('GET', `${icon}?v=${'x'.repeat(65)}`)
+            : bodies[id]
+              ? plain(gateway, id, { key: partner.key, body: bodies[id]?.(wrongValue(id)) })
+              : id === 'listOrders'
+                ? gateway.call('GET', '/partner/orders?limit=101', { key: partner.key })
+                : needsKey(id)
+                  ? gateway.call('GET', `${at(id)[1]}?since=2026-02-30T00:00:00Z`, { key: partner.key })
+                  : gateway.call('GET', at(id)[1].replace(/BTC.*$/, 'NOPE&coin_to=NOPE')),
   '429': spent,
   '431': (id) => plain(gateway, id, { headers: { 'X-Big': 'x'.repeat(20_000) } }),
   '500': (id) => plain(broken, id, { key: anyKey() }),
@@ -261,7 +441,7 @@ describe('each operation answers only statuses that the contract documents for i
     ['a key of an inactive partner', inactive],
     ['a wrong signature', (id) => plain(gateway, id, { key: partner.key, headers: { 'X-Signature': long } })],
     ['no HTTPS', plainly],
-    ['another method', (id) => gateway.call('DELETE', at(id)[1])],
+    ['another method', (id) => gateway.call(otherMethod(id), at(id)[1])],
     ['a long If-None-Match', (id) => plain(gateway, id, { headers: { 'If-None-Match': long } })],
     ['a long Idempotency-Key', (id) => plain(gateway, id, { key: partner.key, headers: { 'Idempotency-Key': long } })],
     ['an unknown form of amounts', (id) => plain(gateway, id, { key: partner.key, headers: { Amounts: 'text' } })],
@@ -277,7 +457,7 @@ describe('each operation answers only statuses that the contract documents for i
           const target = `${path}${path.includes('?') ? '&' : '?'}${query}`;
           return gateway.call(method, target, {
             key: partner.key,
-            ...(method === 'POST' ? { body: bodies[id]?.() } : {}),
+            ...(bodies[id] ? { body: bodies[id]?.() } : {}),
           });
         },
       ]),

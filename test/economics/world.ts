@@ -8,7 +8,7 @@ import { openHasher } from '../../src/app/bootstrap.ts';
 import type { Settlement } from '../../src/app/open-settlement.ts';
 import type { ChainAdapter } from '../../src/chains/chain-adapter.ts';
 import { networkById } from '../../src/chains/networks/networks.ts';
-import { fixedRateTimes } from '../../src/config/fixed-rates.ts';
+import { fixedRateTimes, gatewayTerms } from '../../src/config/fixed-rates.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import type { Config } from '../../src/config/settings.ts';
 import type { Currency } from '../../src/currencies/currency.entity.ts';
@@ -170,7 +170,13 @@ export class World {
       app.prices.stop();
       const { settlement } = app;
       if (!settlement) throw new Error('this gateway does not settle');
-      const partners = new PartnerService(app.orm, await openHasher(config, app.orm), clock, false);
+      const partners = new PartnerService(
+        app.orm,
+        await openHasher(config, app.orm),
+        clock,
+        false,
+        gatewayTerms(config),
+      );
       const dice = new Dice(seed + 1);
       const parts = { clock, market, dice, config, app, settlement, partners, outages, ethereum, exchange, close };
       const world = new World(parts);
@@ -231,7 +237,10 @@ export class World {
   async account(name: string): Promise<Account> {
     const partner = await this.#partners.create(name);
     const { keyId } = await this.#partners.issueKey(partner.id);
-    const account: Account = { name, caller: { keyId, scopes: ['orders:create'], partner, addressAllowed: true } };
+    const account: Account = {
+      name,
+      caller: { keyId, scopes: ['orders:create'], partner, defaultMarkupBps: null, addressAllowed: true },
+    };
     this.accounts.push(account);
     return account;
   }

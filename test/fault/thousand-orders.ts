@@ -1,7 +1,9 @@
-// Orders of every kind while workers are killed and chains reorganise. Then it checks that each
+// Orders of every kind and policy while workers are killed, chains reorganise, and partners cancel
+// orders and answer questions. Then it checks that each
 // order ended, that no recipient was paid twice, and that the ledger agrees with the chains.
 // Usage: npm run torture -- orders --help
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createOrm } from '../../src/app/orm.ts';
 import { networkById } from '../../src/chains/networks/networks.ts';
 import { busyBlocks } from '../../src/chains/sandbox/sandbox-adapters.ts';
@@ -11,7 +13,9 @@ import type { Currency } from '../../src/currencies/currency.entity.ts';
 import { CurrencyService } from '../../src/currencies/currency-service.ts';
 import { Big, floorTo, formatDecimal, toUnits } from '../../src/money.ts';
 import { newRecipient, paidOnChain, paidTwice, type Recipient } from '../support/chains/recipients.ts';
+import { startRedis } from '../support/database/redis.ts';
 import { readArguments } from '../support/faults/arguments.ts';
+import { FeedFollowers } from '../support/faults/feed-followers.ts';
 import { Torture, type TortureOrder, type Verdict } from '../support/faults/torture.ts';
 import { Dice } from '../support/gateway/dice.ts';
 
@@ -36,6 +40,8 @@ const windowSec = 20;
 const createEveryMs = 75;
 const minCreateMs = 10_000;
 const reorgEveryMs = 600;
+const cancelEveryMs = 700;
+const answerEveryMs = 150;
 /** After the last deposit, before the workers are left in peace. */
 const afterDepositsMs = 5_000;
 const quietTimeoutMs = 120_000;
@@ -95,7 +101,9 @@ interface Sent {
   readonly txid: string;
 }
 
-const counts = { kills: 0, reorgs: 0 };
+const counts = { kills: 0, reorgs: 0, cancels: 0, answers: 0 };
+// Two api processes share their limits.
+const redis = await startRedis();
 const torture = await Torture.open<Made>({
   name: 'torture',
   seed,
@@ -105,8 +113,10 @@ const torture = await Torture.open<Made>({
     DEPOSIT_WINDOW_SEC: String(windowSec),
     DEPOSIT_GRACE_SEC: String(windowSec),
     EXCHANGE_DEADLINE_SEC: '10',
+    ACTION_DEADLINE_SEC: '6',
     SANDBOX_BLOCK_MS: '50',
     CHAIN_POLL_MS: '50',
+    REDIS_URL: redis.url,
   },
 });
 const { made, workers } = torture;
@@ -116,6 +126,7 @@ await torture.prepare(() => {});
 const orm = await createOrm({ url: torture.databaseUrl, poolSize: 10 });
 const sandbox = new SandboxChain({ orm, clock: systemClock });
 const currencies = await new CurrencyService(orm, systemClock).list();
+await torture.rows(`update api_key set scopes = array_append(scopes, 'orders:manage')`);
 await torture.rows('insert into sandbox_inventory (coin, amount) values ($1, 0)', [soldOut]);
 
 // Reorganisations must not take what the hot wallet began with.
@@ -132,6 +143,7 @@ function chainOf(network: string): string {
 }
 
 await torture.start(workerCount);
+const followers = new FeedFollowers(torture);
 
 // --- orders and deposits
 
@@ -151,6 +163,7 @@ async function createOrder(dice: Dice): Promise<void> {
   const factor = dice.between(2, 6);
   const moments = [dice.between(0, 6_000), dice.between(500, 15_000), dice.next()] as const;
   const parts = dice.between(0.6, 0.95);
+  const agreed = dice.chance(0.6) ? policyOf(dice) : {};
 
   const { min, max } = await torture.limitsOf(from, to, rateType);
   const amount = floorTo(min.times(factor.toFixed(3)), Math.min(6, from.decimals));
@@ -169,6 +182,7 @@ async function createOrder(dice: Dice): Promise<void> {
     ...(recipient.tag === null ? {} : { recipient_address_tag: recipient.tag }),
     ...(hasRefund ? { refund_address: refund.address } : {}),
     ...(hasRefund && refund.tag !== null ? { refund_address_tag: refund.tag } : {}),
+    ...agreed,
   };
   const reply = await torture.postOrder(body);
   const order: Made = { id: reply.id, behaviour, recipient };
@@ -218,6 +232,18 @@ async function createOrder(dice: Dice): Promise<void> {
     case 'never':
       return;
   }
+}
+
+/** What a partner agrees on for the exceptions of an order. */
+function policyOf(dice: Dice): object {
+  const policy = {
+    on_late: dice.pick(['refund', 'market', 'ask']),
+    on_underpaid: dice.pick(['exchange', 'refund', 'ask']),
+    on_overpaid: dice.pick(['refund_excess', 'refund_all', 'ask']),
+  };
+  // Any payout reaches it, until too little arrives for the fees.
+  const least = { min_amount_to: 0.000001, policy: { ...policy, on_price_moved: dice.pick(['refund', 'ask']) } };
+  return dice.chance(0.3) ? least : { policy };
 }
 
 interface Injection {
@@ -281,6 +307,37 @@ async function reorganise(): Promise<void> {
     await sandbox.reorg(chain, depth, { keep: !(isLossy && dice.chance(0.1)) });
     counts.reorgs += 1;
   });
+}
+
+/** Cancels orders. Some of them get their deposit all the same. */
+async function cancelOrders(): Promise<void> {
+  const dice = new Dice(seed + 3);
+  await torture.often(cancelEveryMs, dice, async () => {
+    const waiting = await torture.rows<{ id: string }>(
+      `select id from exchange_order where status = 'waiting_deposit' order by created_at desc limit 50`,
+    );
+    const order = waiting.length > 0 ? dice.pick(waiting) : null;
+    if (order && (await torture.change(`${order.id}/cancel`, null)) === 200) counts.cancels += 1;
+  });
+}
+
+/** Answers questions, most of them, beside their deadline, until the gateway stops. */
+async function answerQuestions(isOver: () => boolean): Promise<void> {
+  const dice = new Dice(seed + 4);
+  for (; !isOver(); await sleep(answerEveryMs)) {
+    const open = await torture.rows<{ id: string; seq: number }>(
+      'select order_id as id, seq from order_action where outcome is null order by asked_at limit 20',
+    );
+    if (open.length === 0 || dice.chance(0.2)) continue;
+    const { id, seq } = dice.pick(open);
+    const body = { action_id: `act_${seq}`, action: dice.pick(['exchange', 'exchange', 'refund']) };
+    const replies = await Promise.all(
+      (dice.chance(0.2) ? [body, body] : [body]).map((each) => torture.change(`${id}/actions`, each)),
+    );
+    const taken = replies.filter((status) => status === 200).length;
+    if (taken > 1) torture.faults.push(`a question of order ${id} was answered ${taken} times`);
+    counts.answers += taken;
+  }
 }
 
 // --- what must hold at the end
@@ -357,6 +414,13 @@ async function findPaidWrongly(): Promise<Omit<Verdict, 'lost'>> {
       where not exists (select 1 from paid join payment p on p.id = paid.payment_id
                          where p.order_id = o.id and p.kind = k.kind and p.deposit_id = o.deposit_id)
      union all
+     select 'order ' || a.order_id || ' pays ' || p.amount || ' and its partner chose ' || a.amount_to
+       from order_action a join payment p on p.order_id = a.order_id and p.kind = 'payout'
+      where a.outcome = 'exchange' and p.amount <> a.amount_to
+     union all
+     select 'question ' || a.seq || ' of order ' || a.order_id || ' stays open'
+       from order_action a join exchange_order o on o.id = a.order_id where a.outcome is null and o.held_at is null
+     union all
      select coin || ' on ' || network || ' sums to ' || sum(amount)
        from ledger_line group by coin, network having sum(amount) <> 0
      union all
@@ -375,19 +439,31 @@ async function findPaidWrongly(): Promise<Omit<Verdict, 'lost'>> {
   };
 }
 
+let isOver = false;
+const answered = answerQuestions(() => isOver);
 await torture.run({
   orders: orderCount,
   createEveryMs: Math.max(createEveryMs, minCreateMs / orderCount),
   createOrder: (_index, dice) => createOrder(dice),
-  troubles: [killWorkers, reorganise],
+  troubles: [
+    killWorkers,
+    reorganise,
+    cancelOrders,
+    () => (killEveryMs === 0 ? Promise.resolve() : followers.beKilled(2 * killEveryMs, new Dice(seed + 5))),
+  ],
   afterDepositsMs,
   quietTimeoutMs,
+  atRest: async () => void torture.faults.push(...(await followers.finish())),
 });
+isOver = true;
+await answered;
 const verdict = { lost: await findLost(), ...(await findPaidWrongly()) };
 await torture.report({
   verdict,
   statuses: ['completed', 'refunded', 'expired', 'failed', 'held'],
   behaviours: Object.keys(behaviours),
+  figures: { events: followers.events, pages: followers.counts.pages, reader_kills: followers.counts.kills },
 });
 await orm.close(true);
+await redis.stop();
 await torture.end();

@@ -50,6 +50,7 @@ const kinds = {
   'a repetition': 3,
   'a look-up': 10,
   'a list': 5,
+  'a change': 5,
   "a stranger's look-up": 4,
   'a validator': 3,
 } as const;
@@ -59,6 +60,7 @@ const createOrder = operationOf('createOrder');
 const bent = new Set([
   'createOrder',
   'createQuote',
+  'setRefundAddress',
   'getRate',
   'listOrders',
   'listPairs',
@@ -79,6 +81,8 @@ export interface FuzzCurrency {
 interface KnownOrder {
   readonly id: string;
   readonly shortId: string;
+  /** The network of its refund address. */
+  readonly from: string;
   readonly text: string;
 }
 
@@ -99,6 +103,8 @@ export class Attempts {
   readonly #keys: FuzzKeys;
   readonly #currencies: readonly FuzzCurrency[];
   readonly #orders: KnownOrder[] = [];
+  /** Orders that nothing else asks for, as requests run beside each other. */
+  readonly #cancellable: KnownOrder[] = [];
   /** Lists that are read page by page. */
   readonly #lists: { readonly query: string; cursor: string | null }[] = [
     { query: 'limit=7', cursor: null },
@@ -129,6 +135,8 @@ export class Attempts {
       const operation = this.#dice.pick(operations);
       const { options, path } = this.#shaped(operation);
       const expected = operation.statuses.filter((status) => {
+        // Streams of earlier requests may not have been given back yet.
+        if (operation.id === 'streamEvents' && status === 429) return true;
         return !trouble.has(status) && !misshapen.has(status) && status !== 401 && status !== 403;
       });
       return { method: operation.method, path, options, expected };
@@ -304,7 +312,7 @@ export class Attempts {
           const expected = formatDecimal(floorTo(paid, to.decimals));
           if (exact(text, 'amount_to_expected') !== expected) throw new Error(`not amount × rate: ${text}`);
           if (exact(text, 'amount_from_expected') !== formatDecimal(amount)) throw new Error(`not the amount: ${text}`);
-          this.#orders.push({ id: json.id, shortId: json.short_id, text });
+          this.#keep({ id: json.id, shortId: json.short_id, from: json.network_from, text });
           if (key !== null) this.#repeatable.push({ key, raw, text });
         },
       };
@@ -361,7 +369,7 @@ export class Attempts {
           }
           const isSame = exact(text, 'amount_to_expected') === quote.amountTo;
           if (json.rate_type === 'fixed' && !isSame) throw new Error(`not the terms of the quote: ${text}`);
-          this.#orders.push({ id: json.id, shortId: json.short_id, text });
+          this.#keep({ id: json.id, shortId: json.short_id, from: json.network_from, text });
         },
       };
     },
@@ -411,6 +419,32 @@ export class Attempts {
         },
       };
     },
+    'a change': () => {
+      const order = this.#orders.length > 0 ? this.#dice.pick(this.#orders) : null;
+      if (!order) return null;
+      const { from } = order;
+      const path = `/partner/orders/${this.#nameOf(order)}`;
+      const cancelled = this.#cancellable.pop();
+      const way = cancelled ? 'cancel' : this.#dice.pick(['metadata', 'refund'] as const);
+      if (way === 'metadata') {
+        const raw = this.#dice.pick(['{"metadata":{"a":"b"}}', '{"metadata":{"a":null}}', '{"metadata":null}']);
+        return { method: 'PATCH', path, options: this.#signed({ raw, headers: this.#key() }), expected: [200] };
+      }
+      if (way === 'refund') {
+        const raw = JSON.stringify({ refund_address: addressExample(from) });
+        const options = this.#signed({ raw, headers: this.#key() });
+        return { method: 'PUT', path: `${path}/refund-address`, options, expected: [200] };
+      }
+      return {
+        method: 'POST',
+        path: `/partner/orders/${this.#nameOf(cancelled ?? order)}/cancel`,
+        options: this.#signed({ headers: this.#key() }),
+        expected: [200],
+        check: ({ json }) => {
+          if (json.status_group !== 'expired') throw new Error(`not cancelled: ${json.status_group}`);
+        },
+      };
+    },
     "a stranger's look-up": () => {
       const order = this.#orders.length > 0 ? this.#dice.pick(this.#orders) : null;
       if (!order) return null;
@@ -447,7 +481,7 @@ export class Attempts {
     for (const { name, in: place, required, schema } of parameters) {
       if (place === 'path') path = path.replace(`{${name}}`, this.#segment(schema));
       // Only the gateway makes a cursor that it takes.
-      else if (name === 'X-Signature' || name === 'cursor') continue;
+      else if (name === 'X-Signature' || name === 'cursor' || name === 'Last-Event-ID') continue;
       else if (!required && this.#dice.chance(0.5)) continue;
       else if (place === 'query') query.set(name, plainText(this.#values.valid(schema)));
       else headers[name] = this.#header(schema);
@@ -578,6 +612,10 @@ export class Attempts {
     const from = this.#dice.pick(this.#currencies.filter((one) => one.is_deposit_enabled));
     const to = this.#dice.pick(this.#currencies.filter((one) => one.is_withdraw_enabled && one !== from));
     return [from, to];
+  }
+
+  #keep(order: KnownOrder): void {
+    (this.#dice.chance(0.2) ? this.#cancellable : this.#orders).push(order);
   }
 
   #nameOf({ id, shortId }: KnownOrder): string {

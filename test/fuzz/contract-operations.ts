@@ -52,6 +52,12 @@ function whole(schema: Schema): Schema {
   };
 }
 
+/** A request waits for events no longer than a second, so that there is time for others. */
+function parameterOf(one: Parameter): Parameter {
+  const schema = whole(one.schema);
+  return { ...one, schema: one.name === 'wait' ? { ...schema, maximum: 1 } : schema };
+}
+
 export const operations: readonly Operation[] = Object.entries(document.paths ?? {}).flatMap(([path, item]) =>
   Object.entries(item as Record<string, DocumentedOperation>).map(([method, operation]) => {
     const body = operation.requestBody?.content['application/json'].schema;
@@ -60,7 +66,7 @@ export const operations: readonly Operation[] = Object.entries(document.paths ??
       id: operation.operationId,
       method: method.toUpperCase(),
       path,
-      parameters: (operation.parameters ?? []).map(resolve).map((one) => ({ ...one, schema: whole(one.schema) })),
+      parameters: (operation.parameters ?? []).map(resolve).map(parameterOf),
       body: body ? whole(body) : null,
       needsKey: security.length > 0 && security.every((one) => Object.keys(one).length > 0),
       takesKey: security.length > 0,

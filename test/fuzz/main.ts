@@ -3,6 +3,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { keyScopes } from '../../src/partners/key-scope.ts';
 import { readArguments } from '../support/faults/arguments.ts';
 import { BuiltProcess, runBuilt } from '../support/gateway/built-process.ts';
 import { testSettings } from '../support/gateway/settings.ts';
@@ -32,6 +33,7 @@ const settings = {
   RATE_LIMIT_ORDERS_PER_MIN: wide,
   RATE_LIMIT_LISTS_PER_MIN: wide,
   RATE_LIMIT_VALIDATIONS_PER_MIN: wide,
+  RATE_LIMIT_CHANGES_PER_MIN: wide,
   RATE_LIMIT_AUTH_FAILURES_PER_MIN: wide,
   RATE_LIMIT_ICONS_PER_MIN: wide,
   MAX_OPEN_ORDERS: wide,
@@ -51,7 +53,7 @@ async function cli(...args: string[]): Promise<Record<string, string>> {
 
 async function newKey(): Promise<string> {
   const { id = '' } = await cli('partner', 'create', '--name', 'Fuzz');
-  return (await cli('partner', 'key', '--partner', id)).key ?? '';
+  return (await cli('partner', 'key', '--partner', id, '--scopes', keyScopes.join(','))).key ?? '';
 }
 
 /** A table of what was answered to each kind of request. */

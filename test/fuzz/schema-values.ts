@@ -4,6 +4,7 @@ import type { Dice } from '../support/gateway/dice.ts';
 export interface Schema {
   readonly type?: string | readonly string[];
   readonly enum?: readonly string[];
+  /** A schema that this one extends, or conditions on the members of an object. */
   readonly allOf?: readonly Schema[];
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
@@ -11,9 +12,15 @@ export interface Schema {
   readonly additionalProperties?: boolean | Schema;
   /** Members of which exactly one way must be there. */
   readonly oneOf?: readonly { readonly required: readonly string[] }[];
-  /** A member without which those of `then` are required. */
-  readonly if?: { readonly not: { readonly required: readonly string[] } };
-  readonly then?: { readonly required: readonly string[] };
+  /**
+   * A condition: without the members of `not`, those of `then` are required. With the member of
+   * `required`, those of `then` are forbidden.
+   */
+  readonly if?: {
+    readonly required?: readonly string[];
+    readonly not?: { readonly required?: readonly string[]; readonly anyOf?: readonly Schema[] };
+  };
+  readonly then?: { readonly required?: readonly string[]; readonly properties?: Readonly<Record<string, false>> };
   readonly minimum?: number;
   readonly maximum?: number;
   readonly minLength?: number;
@@ -24,6 +31,7 @@ export interface Schema {
   readonly items?: Schema;
   readonly minItems?: number;
   readonly maxItems?: number;
+  readonly minProperties?: number;
 }
 
 /** A value that breaks a schema, as JSON text, and how a request with it is answered. */
@@ -72,7 +80,7 @@ export class SchemaValues {
   /** A value that the schema allows, as JSON text. */
   valid(schema: Schema): string {
     const { allOf, enum: choices, minimum = 0, maximum = 100 } = schema;
-    if (allOf?.[0]) return this.valid(allOf[0]);
+    if (allOf?.[0] && !allOf[0].if) return this.valid(allOf[0]);
     if (choices) return JSON.stringify(this.#dice.pick(choices));
     switch (this.#typeOf(schema)) {
       case 'number':
@@ -93,8 +101,12 @@ export class SchemaValues {
         const members = Object.entries(this.#membersOf(schema)).filter(([name]) => {
           return required.includes(name) || this.#dice.chance(0.5);
         });
-        return toObject(members.map(([name, member]) => [name, this.valid(member)]));
+        const { minProperties = 0 } = schema;
+        const chosen = members.length < minProperties ? Object.entries(this.#membersOf(schema)) : members;
+        return toObject(chosen.map(([name, member]) => [name, this.valid(member)]));
       }
+      case 'null':
+        return 'null';
       default:
         throw new Error(`no values of ${JSON.stringify(schema)}`);
     }
@@ -103,7 +115,7 @@ export class SchemaValues {
   /** A value that the schema refuses for one reason, as JSON text. */
   wrong(schema: Schema): Wrong {
     const { allOf, enum: choices, maxLength, minLength = 0, exclusiveMinimum, minimum } = schema;
-    if (allOf?.[0]) return this.wrong(allOf[0]);
+    if (allOf?.[0] && !allOf[0].if) return this.wrong(allOf[0]);
     const type = this.#typeOf(schema);
     const ways: (() => Wrong)[] = [() => this.#wrongType(type)];
     if (choices) ways.push(() => ({ text: JSON.stringify(`${this.#dice.pick(choices)}s`), status: 400 }));
@@ -118,7 +130,7 @@ export class SchemaValues {
     if (type === 'integer' && minimum === 0) ways.push(() => ({ text: '-1', status: 422 }));
     if (type === 'object' && schema.properties) {
       // A member that excuses others is left out, so that those others are required.
-      const excuses = schema.if?.not.required ?? [];
+      const excuses = excusesOf(schema);
       const members = Object.entries(this.#membersOf(schema)).filter(([name]) => !excuses.includes(name));
       const required = requiredOf(schema).filter((name) => members.some(([each]) => each === name));
       const whole = (): [string, string][] => members.map(([name, member]) => [name, this.valid(member)]);
@@ -147,11 +159,15 @@ export class SchemaValues {
   }
 
   /** The members that an object may have together, each with its schema. */
-  #membersOf({ properties, additionalProperties, oneOf = [] }: Schema): Readonly<Record<string, Schema>> {
+  #membersOf(schema: Schema): Readonly<Record<string, Schema>> {
+    const { properties, additionalProperties, oneOf = [] } = schema;
     if (!properties) return typeof additionalProperties === 'object' ? { note: additionalProperties } : {};
     const chosen = oneOf.length > 0 ? this.#dice.pick(oneOf).required : [];
     const others = oneOf.flatMap(({ required }) => required).filter((name) => !chosen.includes(name));
-    return Object.fromEntries(Object.entries(properties).filter(([name]) => !others.includes(name)));
+    const forms = formsOf(schema).flatMap((form) => this.#dice.pick(form));
+    return Object.fromEntries(
+      Object.entries(properties).filter(([name]) => !others.includes(name) && !forms.includes(name)),
+    );
   }
 
   #typeOf({ type }: Schema): string {
@@ -212,8 +228,26 @@ export class SchemaValues {
 }
 
 /** Every member that an object must have in some case. */
-function requiredOf({ required = [], then, oneOf = [] }: Schema): readonly string[] {
-  return [...required, ...(then?.required ?? []), ...oneOf.flatMap((way) => way.required)];
+function requiredOf({ required = [], oneOf = [], allOf = [] }: Schema): readonly string[] {
+  const conditional = allOf.flatMap((one) => [...(one.then?.required ?? []), ...(one.if?.required ?? [])]);
+  return [...required, ...conditional, ...oneOf.flatMap((way) => way.required)];
+}
+
+/** The two forms of what can be said in two ways: the members of either are left out. */
+function formsOf({ allOf = [] }: Schema): readonly (readonly (readonly string[])[])[] {
+  return allOf.flatMap(({ if: condition, then }) =>
+    condition?.required && then?.properties ? [[condition.required, Object.keys(then.properties)]] : [],
+  );
+}
+
+/** Members without which others are required, and that are no other form of those. */
+function excusesOf(schema: Schema): readonly string[] {
+  const forms = formsOf(schema).flat(2);
+  const excuses = (schema.allOf ?? []).flatMap(({ if: condition }) => [
+    ...(condition?.not?.required ?? []),
+    ...(condition?.not?.anyOf ?? []).flatMap(({ required = [] }) => required),
+  ]);
+  return excuses.filter((name) => !forms.includes(name));
 }
 
 /** Members as JSON text; a name may be there twice. */

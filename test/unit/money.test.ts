@@ -4,11 +4,14 @@ import {
   ceilTo,
   floorTo,
   formatDecimal,
+  formatScaled,
   fractionDigits,
   fromScaled,
+  isAtMost,
   isStorable,
   jsonNumber,
   parseDecimal,
+  parseScaled,
   rescale,
   toScaled,
 } from '../../src/money.ts';
@@ -104,6 +107,37 @@ describe('toScaled', () => {
           expect(fromScaled(scaled.units, scaled.places).eq(value)).toBe(true);
         },
       ),
+    );
+  });
+});
+
+describe('parseScaled and formatScaled', () => {
+  it('read and write every decimal as parseDecimal and formatDecimal do', () => {
+    const text = fc.oneof(
+      fc
+        .tuple(fc.bigInt({ min: 0n, max: 10n ** 20n }), fc.stringMatching(/^\d{0,18}$/))
+        .map(([whole, fraction]) => (fraction === '' ? `${whole}` : `${whole}.${fraction}`)),
+      fc.constantFrom('0', '0.0', '-1.50', '-0', '1e-2', '1E5', '12.5e+3', '0x10', '', '1.', '.5', '01', ' 1', '1e31'),
+    );
+    fc.assert(
+      fc.property(text, (sent) => {
+        const [big, scaled] = [parseDecimal(sent), parseScaled(sent)];
+        expect(scaled === null).toBe(big === null);
+        if (!big || !scaled) return;
+        expect(fromScaled(scaled.units, scaled.places).eq(big)).toBe(true);
+        if (big.gte('0')) expect(formatScaled(scaled)).toBe(formatDecimal(big));
+      }),
+    );
+  });
+
+  it('compare as decimals do', () => {
+    const decimal = fc.tuple(fc.bigInt({ min: 0n, max: 10n ** 9n }), fc.integer({ min: 0, max: 9 }));
+    fc.assert(
+      fc.property(decimal, decimal, ([a, aPlaces], [b, bPlaces]) => {
+        expect(isAtMost({ units: a, places: aPlaces }, { units: b, places: bPlaces })).toBe(
+          fromScaled(a, aPlaces).lte(fromScaled(b, bPlaces)),
+        );
+      }),
     );
   });
 });

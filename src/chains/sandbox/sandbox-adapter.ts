@@ -30,6 +30,8 @@ export interface SandboxAdapterOptions {
 
 /** The fee of every payment, in smallest units. */
 const flatFee = 1_000n;
+/** The fee of a payment that was forced to meet a high one. */
+const forcedFee = flatFee * 10n ** 9n;
 
 /** The adapter of one sandbox chain. */
 export class SandboxAdapter implements ChainAdapter {
@@ -91,6 +93,7 @@ export class SandboxAdapter implements ChainAdapter {
     const from = this.#hotAddress;
     let nonce = await this.#ask(() => this.#node.nextNonce(this.chain, from));
     while (held.has(reservation(from, nonce))) nonce += 1;
+    const fee = (await this.#ask(() => this.#node.isFeeForced(intent.id))) ? forcedFee : flatFee;
     const { to, tag, contract, amount } = intent;
     return {
       payload: encodePayload({
@@ -101,10 +104,10 @@ export class SandboxAdapter implements ChainAdapter {
         tag,
         contract,
         amount: amount.toString(),
-        fee: flatFee.toString(),
+        fee: fee.toString(),
       }),
       reserves: [reservation(from, nonce)],
-      fee: flatFee,
+      fee,
       expiresAt: null,
     };
   }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { fillBlock, SandboxAccounts, type WaitingTx } from './fill-block.ts';
+import { isForcedToFail } from './forced-payments.ts';
 
 // Applies blocks to the rows of a chain. The caller holds the lock of the chain's row.
 
@@ -122,7 +123,7 @@ export async function openAccount(em: EntityManager, chain: string, address: str
  * Transactions that can go in the next block, in order. Leaves out those behind a gap in their
  * account's nonces.
  */
-async function readWaiting(em: EntityManager, chain: string): Promise<WaitingTx[]> {
+export async function readWaiting(em: EntityManager, chain: string): Promise<WaitingTx[]> {
   const rows = await em.execute<
     {
       txid: string;
@@ -139,7 +140,7 @@ async function readWaiting(em: EntityManager, chain: string): Promise<WaitingTx[
     // nonce.
     `select * from (
        select t.seq, t.txid, t.sender, t.nonce::text as nonce, t.recipient, t.contract, t.amount::text as amount,
-              t.fee::text as fee, r.address is not null as refused
+              t.fee::text as fee, r.address is not null or ${isForcedToFail('t')} as refused
          from (select w.*, case when w.sender is null then 1
                                 else row_number() over (partition by w.sender order by w.nonce) end as place
                  from sandbox_tx w where w.chain = ? and w.state = 'mempool') t

@@ -8,6 +8,8 @@ import {
   type ScannedBlock,
   type Transfer,
 } from '../chain-adapter.ts';
+import { dropMined } from './drop-mined.ts';
+import { isFeeForced, loseForced } from './forced-payments.ts';
 import { appendBlock, blockHash, makeBlock, openAccount, salt, undoAbove } from './sandbox-blocks.ts';
 import { openSandboxTx, type SandboxPayload } from './sandbox-tx.ts';
 import { takeTx } from './take-tx.ts';
@@ -118,7 +120,12 @@ export class SandboxChain {
   async submit(raw: string, busyBlocks: number): Promise<Broadcast> {
     const opened = openOrNull(raw);
     if (opened === null) return { outcome: 'rejected', code: 'bad_signature' };
-    return this.#onChain(opened.payload.chain, (em) => takeTx(em, opened, raw, busyBlocks, this.#clock.now()));
+    const { chain } = opened.payload;
+    return this.#onChain(chain, async (em) => {
+      const answer = await takeTx(em, opened, raw, busyBlocks, this.#clock.now());
+      await loseForced(em, chain, opened.txid);
+      return answer;
+    });
   }
 
   /** Makes blocks of the waiting transactions, each block in a transaction of its own. */
@@ -184,6 +191,15 @@ export class SandboxChain {
       );
       return rows.length > 0;
     });
+  }
+
+  /**
+   * Takes a transaction out of the chain, as a reorganisation does. The blocks from its own on are
+   * made again with all their other transactions, each at its old height. A waiting transaction is
+   * dropped. Returns false when the chain does not have it, or has it deeper than `mostDepth`.
+   */
+  async dropMined(chain: string, txid: string, mostDepth: number): Promise<boolean> {
+    return this.#onChain(chain, (em, height) => dropMined(em, { chain, height, txid, mostDepth }, this.#clock.now()));
   }
 
   /** Makes payments to this address fail: they are mined and move nothing. */
@@ -307,6 +323,12 @@ export class SandboxChain {
       [chain, address],
     );
     return row?.nonce ?? 0;
+  }
+
+  /** Whether the order of a payment was forced to meet a high fee. */
+  async isFeeForced(paymentId: string): Promise<boolean> {
+    const rows = await this.#read(isFeeForced, [paymentId]);
+    return rows.length > 0;
   }
 
   /** The state of a transaction, and whether another one used its sender's nonce. */

@@ -1,6 +1,6 @@
-import type { Account } from '../../ledger/ledger.ts';
-import type { OrderMove, OrderStatus } from '../../orders/order-status.ts';
-import { orderMoves } from '../../orders/order-status.ts';
+import type { GatewayAccount } from '../../ledger/ledger.ts';
+import type { OrderCause, OrderFact, OrderMove, OrderStatus } from '../../orders/order-status.ts';
+import { orderFacts, orderMoves } from '../../orders/order-status.ts';
 import type { KeyScope } from '../../partners/key-scope.ts';
 import type { PartnerStatus } from '../../partners/partner.entity.ts';
 import type { RateType } from '../../rates/quote.ts';
@@ -10,6 +10,7 @@ import type { StaffAction, StaffActionName } from '../../settlement/staff-action
 import type { TradeState } from '../../settlement/venues/trade.entity.ts';
 import type { StaffChangeName } from '../../staff/staff-change.entity.ts';
 import type { StaffRole } from '../../staff/staff-member.entity.ts';
+import type { DeliveryState } from '../../webhooks/delivery-log.ts';
 import { enumOf } from './enums.ts';
 
 export const OrderStatusEnum = enumOf<OrderStatus>('OrderStatus', 'Status of an order.', {
@@ -24,11 +25,13 @@ export const OrderStatusEnum = enumOf<OrderStatus>('OrderStatus', 'Status of an 
   failed: 'The gateway takes no further step; staff decide.',
 });
 
-export const OrderCauseEnum = enumOf<'created' | OrderMove>('OrderCause', 'Why an order moved.', {
+export const OrderCauseEnum = enumOf<OrderCause>('OrderCause', 'Why an order moved, or a fact in its history.', {
   created: 'A partner created the order.',
   ...(Object.fromEntries(
-    Object.entries(orderMoves).map(([name, { when }]) => [name, `${when.charAt(0).toUpperCase()}${when.slice(1)}.`]),
-  ) as Record<OrderMove, string>),
+    [...Object.entries(orderMoves).map(([name, { when }]) => [name, when] as const), ...Object.entries(orderFacts)].map(
+      ([name, text]) => [name, `${text.charAt(0).toUpperCase()}${text.slice(1)}.`],
+    ),
+  ) as Record<OrderMove | OrderFact, string>),
 });
 
 export const RateTypeEnum = enumOf<RateType>('RateType', 'When the rate of an order is decided.', {
@@ -53,6 +56,8 @@ export const DepositProblemEnum = enumOf<DepositProblem>(
     refund_failed: 'Its refund can never confirm.',
     too_many_refunds:
       'Its order has reached the limit of automatic refunds of extra deposits (`MAX_REFUNDS_PER_ORDER`).',
+    late_refund_limit:
+      'The partner set the refund address after the create, and such refunds are above their limit (`LATE_REFUND_LIMIT_USD`).',
     netted:
       'It replaces, wholly or in part, a used deposit that disappeared. It is refunded when that deposit returns.',
   },
@@ -95,8 +100,11 @@ export const KeyScopeEnum = enumOf<KeyScopeName>('KeyScope', 'Permission of a ke
   orders_create: 'Create orders.',
   orders_read: 'Read orders.',
   rates_read: "Get quotes with the partner's own pricing.",
+  orders_manage: 'Change orders: cancel, set the refund address, answer questions, write metadata.',
+  webhooks_manage: 'Manage webhook endpoints.',
+  sandbox: 'Force events and outcomes, in a sandbox only.',
 });
-type NameOf<Scope> = Scope extends `${infer Noun}:${infer Verb}` ? `${Noun}_${Verb}` : never;
+type NameOf<Scope> = Scope extends `${infer Noun}:${infer Verb}` ? `${Noun}_${Verb}` : Scope;
 /** The names of the scopes in GraphQL, from the scopes themselves. */
 type KeyScopeName = NameOf<KeyScope>;
 
@@ -109,6 +117,22 @@ export function scopeName(scope: KeyScope): KeyScopeName {
 export function scopeOf(name: KeyScopeName): KeyScope {
   return name.replace('_', ':') as KeyScope;
 }
+
+export const EndpointStatusEnum = enumOf<'enabled' | 'disabled'>('EndpointStatus', 'Status of a webhook endpoint.', {
+  enabled: 'Events are sent.',
+  disabled: 'Nothing is sent.',
+});
+
+export const DeliveryStateEnum = enumOf<DeliveryState>('DeliveryState', 'State of a webhook delivery.', {
+  pending: 'An attempt is before it.',
+  delivered: 'The receiver took it.',
+  failed: 'It had its last attempt.',
+});
+
+export const AmountFormEnum = enumOf<'string' | 'number'>('AmountForm', 'How amounts are written.', {
+  string: 'As decimal strings.',
+  number: 'As JSON numbers with exactly their digits.',
+});
 
 export const StaffRoleEnum = enumOf<StaffRole>(
   'StaffRole',
@@ -144,17 +168,23 @@ export const StaffActionStateEnum = enumOf<StaffAction['state']>('OrderActionSta
   rejected: 'It was rejected or withdrawn.',
 });
 
-export const AccountEnum = enumOf<Account>('LedgerAccount', 'An account of the ledger. Debits are positive.', {
-  deposits: 'Coins on deposit addresses.',
-  hot: 'The wallets that send payments.',
-  client: 'Amounts owed to users.',
-  venue: 'Our balance with the liquidity venue.',
-  service_fee: 'Service fees that users paid.',
-  network_fee: 'Network fees that users paid.',
-  network_cost: 'Fees that chains took.',
-  trading:
-    'What the venue gave more or less than was agreed with users, other remainders and costs of trades there, and exchanges that the house took over.',
-  unclaimed: 'Remainders too small to send back.',
-  suspense: 'Deposits of no order so far.',
-  opening: 'Opening balances of the hot wallets.',
-});
+export const AccountEnum = enumOf<GatewayAccount | 'partner'>(
+  'LedgerAccount',
+  'An account of the ledger. Debits are positive.',
+  {
+    deposits: 'Coins on deposit addresses.',
+    hot: 'The wallets that send payments.',
+    client: 'Amounts owed to users.',
+    venue: 'Our balance with the liquidity venue.',
+    service_fee: 'Service fees that users paid.',
+    network_fee: 'Network fees that users paid.',
+    network_cost: 'Fees that chains took.',
+    trading:
+      'What the venue gave more or less than was agreed with users, other remainders and costs of trades there, and exchanges that the house took over.',
+    unclaimed: 'Remainders too small to send back.',
+    suspense: 'Deposits of no order so far.',
+    opening: 'Opening balances of the hot wallets.',
+    markup: 'The parts of the service fees that partners earned.',
+    partner: 'What a partner earned by its markups.',
+  },
+);

@@ -32,7 +32,10 @@ export interface StaffAuthentication {
 
 const bodyLimit = '100kb';
 
-/** Answers POST /graphql. */
+/**
+ * Answers POST /graphql. A page that asks by itself sends the header X-Background, so that such
+ * requests do not extend the session.
+ */
 export async function createHttpHandler(
   options: StaffApiOptions,
   authentication: StaffAuthentication,
@@ -67,7 +70,7 @@ export async function createHttpHandler(
     if (req.method !== 'POST') {
       throw new AppError('method_not_allowed', 'the staff API is asked by POST', { allow: ['POST'] });
     }
-    const caller = await authentication.caller(req);
+    const caller = await authentication.caller(req, req.headers['x-background'] === undefined);
     if (!caller) {
       await countFailure(options, req.ip ?? '', authentication.failuresPerMin);
       throw new AppError('unauthorized', 'sign in at /sign-in, or send a staff token: Authorization: Bearer xs_...');

@@ -3,10 +3,12 @@ import DataLoader from 'dataloader';
 import { bookedLines } from '../../ledger/ledger.ts';
 import { fixedResults } from '../../orders/fixed-results.ts';
 import { Order } from '../../orders/order.entity.ts';
+import { OrderAction } from '../../orders/order-action.entity.ts';
 import { OrderEvent } from '../../orders/order-event.entity.ts';
 import { OrderNote } from '../../orders/order-note.entity.ts';
 import { ApiKey } from '../../partners/api-key.entity.ts';
 import { Partner } from '../../partners/partner.entity.ts';
+import { markupAccruals, orderAgreements } from '../../reports/order-agreements.ts';
 import type { StatsRow } from '../../reports/order-stats.ts';
 import { Deposit } from '../../settlement/deposits/deposit.entity.ts';
 import { Payment } from '../../settlement/payments/payment.entity.ts';
@@ -64,6 +66,7 @@ export function createLoaders(em: EntityManager, usageOf: LoadUsage, now: () => 
       (ids) => em.find(OrderEvent, { order: { $in: ids } }, { orderBy: { order: 'asc', seq: 'asc' } }),
       ({ order }) => order.id,
     ),
+    questions: many((ids) => em.find(OrderAction, { orderId: { $in: ids } }, { orderBy: { seq: 'asc' } }), byOrder),
     deposits: many(
       (ids) => em.find(Deposit, { orderId: { $in: ids } }, { orderBy: { seenAt: 'asc', id: 'asc' } }),
       byOrder,
@@ -77,6 +80,8 @@ export function createLoaders(em: EntityManager, usageOf: LoadUsage, now: () => 
       (ids) => em.find(PaymentAttempt, { paymentId: { $in: ids } }, { orderBy: { paymentId: 'asc', attempt: 'asc' } }),
       ({ paymentId }) => paymentId,
     ),
+    agreements: one((ids) => orderAgreements(em, ids), byOrder),
+    accruals: one((ids) => markupAccruals(em, ids), byOrder),
     notes: many((ids) => em.find(OrderNote, { orderId: { $in: ids } }, { orderBy: { id: 'asc' } }), byOrder),
     actions: many((ids) => em.find(StaffAction, { orderId: { $in: ids } }, { orderBy: { id: 'asc' } }), byOrder),
     keys: many(

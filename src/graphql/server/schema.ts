@@ -10,11 +10,12 @@ import { OrderConnectionResolver, OrderNoteResolver, OrderResolver } from '../or
 import { ApiKeyResolver, PartnerResolver } from '../partners.ts';
 import { ActionHoldResolver, PayoutResolver } from '../payouts.ts';
 import { RateResolver } from '../rates.ts';
-import { DepositResolver, PaymentResolver } from '../settlement.ts';
+import { DepositResolver, LedgerLineResolver, PaymentResolver } from '../settlement.ts';
 import { StaffResolver } from '../staff.ts';
 import { StaffChangeResolver } from '../staff-changes.ts';
 import { StatsResolver } from '../stats.ts';
 import { SystemResolver } from '../system.ts';
+import { WebhookResolver } from '../webhooks.ts';
 import { checkPermission, documentPermissions } from './requires-permission.ts';
 
 /** Resolvers with services, made by the composition root. The other resolvers need no services. */
@@ -29,6 +30,7 @@ export type Resolvers = readonly [
   AttentionResolver,
   SystemResolver,
   StaffResolver,
+  WebhookResolver,
 ];
 
 /**
@@ -59,6 +61,7 @@ export async function buildStaffSchema(resolvers: Resolvers | readonly [] = []):
       OrderNoteResolver,
       DepositResolver,
       PaymentResolver,
+      LedgerLineResolver,
       ActionResolver,
       ActionHoldResolver,
       PayoutResolver,
@@ -73,6 +76,7 @@ export async function buildStaffSchema(resolvers: Resolvers | readonly [] = []):
       StaffResolver,
       StaffChangeResolver,
       LiveResolver,
+      WebhookResolver,
     ],
     container,
     authChecker: checkPermission,

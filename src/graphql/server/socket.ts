@@ -33,7 +33,7 @@ interface Session {
 /**
  * Serves subscriptions over WebSocket, with the graphql-transport-ws protocol. Authenticates the
  * caller at the upgrade and again while the connection is open. Each operation has the same limits
- * as over HTTP.
+ * as over HTTP. A connection does not extend a session: clients connect again by themselves.
  */
 export class SocketServer {
   readonly #options: StaffApiOptions;
@@ -116,7 +116,7 @@ export class SocketServer {
     if (req.headers.origin !== undefined && !authentication.isSameOrigin(req)) {
       throw new AppError('foreign_origin', 'only pages of this gateway may connect');
     }
-    const caller = await authentication.caller(req);
+    const caller = await authentication.caller(req, false);
     if (!caller) {
       await countFailure(this.#options, req.socket.remoteAddress ?? '', authentication.failuresPerMin);
       throw new AppError('unauthorized', 'sign in first');
@@ -135,7 +135,7 @@ export class SocketServer {
     const { requestId, ip } = this.#sessionOf(req);
     // Authenticated again, so that a caller who lost access since the connection began gets nothing
     // more.
-    const caller = await this.#authentication.caller(req);
+    const caller = await this.#authentication.caller(req, false);
     if (!caller) throw new AppError('unauthorized', 'sign in again');
     await countOperation(this.#options, caller);
     if (open > subscriptionsPerConnection) {

@@ -46,7 +46,7 @@ export async function checkHistories(em: EntityManager, tally: Tally): Promise<v
        select n.order_id, count(*) as events, max(n.seq) as last,
               count(*) filter (where n.seq <> n.number or n.from_status is distinct from n.before
                                   or (n.number = 1 and n.to_status <> 'waiting_deposit')
-                                  or (n.number > 1 and e.to_status is null)) as breaks
+                                  or (n.number > 1 and n.from_status <> n.to_status and e.to_status is null)) as breaks
          from numbered n
          left join order_status_edge e on e.from_status = n.from_status and e.to_status = n.to_status
         group by n.order_id

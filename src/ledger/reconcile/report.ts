@@ -9,6 +9,7 @@ import { Big, formatDecimal } from '../../money.ts';
  * - `debits`: the account of an order that received more than its deposits cover.
  * - `rest`: what ended orders are owed, against the refunds that still wait.
  * - `accounts`: the accounts that follow from rows.
+ * - `markups`: what each completed order earned its partner, against its journal entries.
  * - `venue`: the ledger against the venue's fills and orders.
  * - `trades`: the rows against the venue's fills, and what trades left at an exchange.
  * - `book`: the ledger against zero.
@@ -22,6 +23,7 @@ export const reconcileChecks = [
   'debits',
   'rest',
   'accounts',
+  'markups',
   'venue',
   'trades',
   'book',

@@ -25,6 +25,18 @@ const clientSql = `
 
 const endedSql = `status in ('completed', 'refunded')`;
 
+/**
+ * The markup of each completed order, from the rows: the part `markup_bps` of its fee rate. The
+ * quotient of decimals has more than 30 places, so that cutting it to 18 is exact.
+ */
+const markupSql = `
+  select o.id as order_id, 'partner:' || o.partner_id as account, t.coin_to as coin, t.network_to as network,
+         trunc(t.service_fee * (m.markup_bps / 10000::numeric) / o.fee_rate, 18) as amount
+    from order_terms m
+    join exchange_order o on o.id = m.order_id and o.status = 'completed' and o.fee_rate > 0
+    join trade t on t.order_id = o.id and t.state = 'filled'
+   where m.markup_bps > 0`;
+
 interface TotalRow {
   readonly coin: string;
   readonly network: string;
@@ -109,6 +121,8 @@ export async function checkEndedOrders(em: EntityManager, tally: Tally): Promise
                union all
                select deposit_id, amount from (${unclaimedSql}) as unclaimed) as each_use
         group by deposit_id
+     ), excess as materialized (
+       select distinct deposit_id from payment where leg = 'excess'
      ), change as (
        select order_id, coin, network, 0::numeric as expected, amount as actual from (${clientSql}) as booked
        union all
@@ -116,8 +130,8 @@ export async function checkEndedOrders(em: EntityManager, tally: Tally): Promise
          from ended o
          join deposit d on d.order_id = o.id and d.state = 'credited'
          left join used u on u.deposit_id = d.id
-        where o.deposit_id is distinct from d.id or d.problem is not null
-           or exists (select 1 from payment p where p.deposit_id = d.id and p.leg = 'excess')
+         left join excess e on e.deposit_id = d.id
+        where o.deposit_id is distinct from d.id or d.problem is not null or e.deposit_id is not null
        union all
        select d.order_id, d.coin, d.network, u.amount, 0
          from ended o
@@ -147,6 +161,10 @@ export async function checkAccounts(em: EntityManager, tally: Tally): Promise<vo
        union all
        select 'service_fee', coin_to, network_to, -service_fee, 0 from trade where state = 'filled'
        union all
+       select 'markup', coin, network, amount, 0 from (${markupSql}) as markup
+       union all
+       select account, coin, network, -amount, 0 from (${markupSql}) as markup
+       union all
        select 'network_fee', coin_to, network_to, -network_fee, 0 from trade where state = 'filled'
        union all
        select 'network_fee', coin, network, -fee_charged, 0 from payment where state = 'confirmed' and kind = 'refund'
@@ -163,7 +181,8 @@ export async function checkAccounts(em: EntityManager, tally: Tally): Promise<vo
        select 'unclaimed', coin, network, -amount, 0 from (${unclaimedSql}) as unclaimed
        union all
        select account, coin, network, 0, amount from ledger_line
-        where account in ('suspense', 'service_fee', 'network_fee', 'trading', 'unclaimed')
+        where account in ('suspense', 'service_fee', 'network_fee', 'trading', 'unclaimed', 'markup')
+           or account like 'partner:%'
      )
      select account, coin, network, sum(expected)::text as expected, sum(actual)::text as actual
        from change group by account, coin, network order by account, coin, network`,
@@ -171,5 +190,29 @@ export async function checkAccounts(em: EntityManager, tally: Tally): Promise<vo
   tally.count('accounts', rows.length);
   for (const { account, expected, actual, ...asset } of rows) {
     tally.amounts('accounts', `${account}, ${assetName(asset)}`, expected, actual);
+  }
+}
+
+/**
+ * Compares what each order earned its partner. The totals of the accounts would hide that one
+ * accrual is missing and another one is doubled.
+ */
+export async function checkMarkups(em: EntityManager, tally: Tally): Promise<void> {
+  tally.count('markups', await countRows(em, `(${markupSql}) as markup`));
+  const rows = await em.execute<(TotalRow & { order_name: string })[]>(
+    `with change as (
+       select order_id, account, coin, network, -amount as expected, 0::numeric as actual from (${markupSql}) as markup
+       union all
+       select x.order_id, l.account, l.coin, l.network, 0, l.amount
+         from ledger_line l join ledger_transaction x on x.id = l.transaction_id where l.account like 'partner:%'
+     )
+     select coalesce(o.short_id, c.order_id::text, 'no order') || ', ' || c.account as order_name, c.coin, c.network,
+            sum(c.expected)::text as expected, sum(c.actual)::text as actual
+       from change c left join exchange_order o on o.id = c.order_id
+      group by o.short_id, c.order_id, c.account, c.coin, c.network having sum(c.expected) <> sum(c.actual)
+      order by order_name, c.coin, c.network`,
+  );
+  for (const { order_name: order, expected, actual, ...asset } of rows) {
+    tally.amounts('markups', `${order}, ${assetName(asset)}`, expected, actual);
   }
 }

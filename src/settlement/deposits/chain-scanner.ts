@@ -21,6 +21,7 @@ import { Payment } from '../payments/payment.entity.ts';
 import type { ScannedTo, SettlementTools } from '../settling.ts';
 import { isConfirmed } from '../steps/credit.ts';
 import { matchDeposits } from '../steps/match.ts';
+import { endLostActions } from '../steps/policy.ts';
 import { type ScanTimes, withEffectiveTimes } from './arrival-times.ts';
 import { type Arrival, findArrivals, type OwnTransfer, ownTransfers, type SeenTransfer } from './arrivals.ts';
 import { Deposit } from './deposit.entity.ts';
@@ -80,14 +81,17 @@ interface ScanState {
   readonly rescanFrom: number | null;
 }
 
-/** New transfers of ours in the mempool, and deposits that left it. */
-interface Waiting {
+/** What a scan found of ours. */
+interface Found {
+  /** Transfers in new blocks, and new ones in the mempool. */
   readonly own: readonly OwnTransfer[];
-  /** Transactions that are in neither the mempool nor a block any more. */
+  /** Transfers in new blocks with texts that cannot be stored as they are. */
+  readonly mended: readonly OwnTransfer[];
+  /** Transactions of deposits that are in neither the mempool nor a block any more. */
   readonly gone: ReadonlySet<string>;
 }
 
-const nothing: Waiting = { own: [], gone: new Set() };
+const none: ReadonlySet<string> = new Set();
 
 /**
  * Scans chains; one scanner serves every kind. One transaction stores the found transfers, the
@@ -109,7 +113,7 @@ export class ChainScanner {
    * @throws ChainError when the node does not answer.
    */
   async scan(adapter: ChainAdapter, lease: ChainLease): Promise<ScanOutcome> {
-    const { orm, clock, log, onCrashPoint } = this.#options;
+    const { clock, log, onCrashPoint } = this.#options;
     const { chain } = adapter;
     const began = clock.now();
     let state = await this.#state(adapter, lease);
@@ -137,22 +141,19 @@ export class ChainScanner {
     const hasMoved = result.blocks.length > 0 || result.orphaned.length > 0 || final !== state.final;
     // A transaction from an orphaned block may be back in the mempool.
     const isKnown = ({ key }: Transfer): boolean => result.orphaned.length === 0 && state.lookedUp.has(key);
-    const seen = splitByText(
-      pending.transfers.filter((transfer) => !isKnown(transfer)).map((transfer) => ({ transfer, block: null })),
-    );
-    const waiting: Waiting = {
-      own: await ownTransfers(orm.em.fork(), adapter, seen.sound),
+    const waiting = pending.transfers.filter((transfer) => !isKnown(transfer));
+    const found: Found = {
+      ...(await this.#ownTransfers(adapter, result.blocks, waiting)),
       gone: new Set([...pending.left].filter((txid) => state.left.has(txid))),
     };
     const looked = { lookedUp: keysOf(pending.transfers), left: pending.left };
-    if (hasMoved || waiting.own.length > 0 || waiting.gone.size > 0 || state.problem !== null) {
+    const hasSeen = found.own.some(({ block }) => block === null);
+    if (hasMoved || hasSeen || found.gone.size > 0 || state.problem !== null) {
       await onCrashPoint('deposit.scanned');
-      let left: string[];
+      let left: readonly string[];
       try {
         const look = { began, readAt: state.readAt, isBelated: false };
-        left = await orm.em
-          .fork()
-          .transactional((em) => this.#record(em, adapter, lease, state, result, waiting, look));
+        left = await this.#store(adapter, lease, state, result, found, look);
       } catch (error) {
         this.forget(chain);
         throw error;
@@ -188,11 +189,12 @@ export class ChainScanner {
     const state = await this.#state(adapter, lease);
     if (state.problem !== null || state.rescanFrom !== null || heightOf(state.cursor) < block.ref.height) return;
     const { cursor, head, final } = state;
-    const found = { orphaned: [], blocks: [block], cursor, head, final };
+    const result = { orphaned: [], blocks: [block], cursor, head, final };
+    const found = { ...(await this.#ownTransfers(adapter, result.blocks, [])), gone: none };
     const look = { began: this.#options.clock.now(), readAt: state.readAt, isBelated: true };
     await this.#options.orm.em
       .fork()
-      .transactional((em) => this.#record(em, adapter, lease, state, found, nothing, look));
+      .transactional((em) => this.#record(em, adapter, lease, state, result, found, look));
     this.forget(adapter.chain);
   }
 
@@ -272,7 +274,7 @@ export class ChainScanner {
       const undone = { orphaned, blocks: [], cursor, head, final: state.final };
       // Transfers found now may have been missed before, so no earlier scan bounds their time.
       const look = { began: this.#options.clock.now(), readAt: null, isBelated: false };
-      await this.#record(em, adapter, lease, state, undone, nothing, look);
+      await this.#record(em, adapter, lease, state, undone, { own: [], mended: [], gone: none }, look);
     });
     this.forget(chain);
     log.warn({ event: 'rescan', code: chain, count: head - from }, 'a chain is rescanned');
@@ -284,6 +286,52 @@ export class ChainScanner {
       .execute('update chain_state set problem = ? where chain = ? and fence = ?', [problem, chain, fence]);
   }
 
+  /** Selects the transfers to our addresses, in new blocks and in the mempool, in one statement. */
+  async #ownTransfers(
+    adapter: ChainAdapter,
+    blocks: ScanResult['blocks'],
+    waiting: readonly Transfer[],
+  ): Promise<Omit<Found, 'gone'>> {
+    const mined = splitByText(
+      blocks.flatMap(({ ref, transfers }) => transfers.map((transfer) => ({ transfer, block: ref }))),
+    );
+    // A mempool transfer is only a hint, and is mended once a block includes it.
+    const seen = splitByText(waiting.map((transfer) => ({ transfer, block: null })));
+    const mended = new Set(mined.mended.map(({ transfer }) => transfer));
+    const all = await ownTransfers(this.#options.orm.em.fork(), adapter, [
+      ...mined.sound,
+      ...mined.mended,
+      ...seen.sound,
+    ]);
+    return {
+      own: all.filter(({ transfer }) => !mended.has(transfer)),
+      mended: all.filter(({ transfer }) => mended.has(transfer)),
+    };
+  }
+
+  /**
+   * Stores the result of a scan. Blocks that concern no deposit are stored in one statement, which
+   * is a transaction of its own. Returns the transactions of deposits that are still in the
+   * mempool.
+   */
+  async #store(
+    adapter: ChainAdapter,
+    lease: ChainLease,
+    state: ScanState,
+    result: ScanResult,
+    found: Found,
+    look: Pick<ScanTimes, 'began' | 'readAt' | 'isBelated'>,
+  ): Promise<readonly string[]> {
+    const em = this.#options.orm.em.fork();
+    const { orphaned, blocks } = result;
+    const isQuiet =
+      orphaned.length + found.own.length + found.mended.length + found.gone.size === 0 &&
+      (adapter.model === 'accounts' || spendsOf(blocks).length === 0);
+    const step = stepOf(adapter, lease, state, result, look, this.#options.clock.now());
+    if (isQuiet && (await advance(em, step, true))) return state.waiting;
+    return em.transactional((inner) => this.#record(inner, adapter, lease, state, result, found, look));
+  }
+
   /**
    * Stores the result of a scan, and the order moves that follow. Returns the transactions of
    * deposits that are still in the mempool.
@@ -291,35 +339,21 @@ export class ChainScanner {
   async #record(
     em: EntityManager,
     adapter: ChainAdapter,
-    { fence }: ChainLease,
+    lease: ChainLease,
     state: ScanState,
-    { orphaned, blocks, cursor, head, final = null }: ScanResult,
-    waiting: Waiting,
+    result: ScanResult,
+    { own, mended, gone }: Found,
     { began, readAt, isBelated }: Pick<ScanTimes, 'began' | 'readAt' | 'isBelated'>,
   ): Promise<string[]> {
     const { clock, log, tools } = this.#options;
+    const { orphaned, blocks } = result;
     const { chain } = adapter;
     const now = clock.now();
     const look: ScanTimes = { began, now, readAt, isBelated, toleranceSec: adapter.blockToleranceSec };
-    const height = heightOf(cursor);
-    const isAtHead = height >= head;
-    const to: ScannedTo = { height, final, isAtHead, readAt: isAtHead && !isBelated ? began : readAt };
-    // The fencing token stops a process that slept past its lease. The version stops a concurrent
-    // scan.
-    const held = await em.execute<{ chain: string }[]>(
-      `update chain_state
-          set version = version + 1, cursor_blocks = ?::jsonb, height = ?, head = ?, final_height = ?, scanned_at = ?,
-                read_at = ?, rescan_from = null, problem = null
-        where chain = ? and fence = ? and version = ? returning chain`,
-      [JSON.stringify(cursor.window), height, head, final, now, to.readAt, chain, fence, state.version.toString()],
-    );
-    if (held.length === 0) throw new LeaseLost(`another process works on ${chain}`);
+    const step = stepOf(adapter, lease, state, result, look, now);
+    const { to } = step;
+    if (!(await advance(em, step, false))) throw new LeaseLost(`another process works on ${chain}`);
 
-    await countConfirmations(em, chain, height);
-    const mined = splitByText(
-      blocks.flatMap(({ ref, transfers }) => transfers.map((transfer) => ({ transfer, block: ref }))),
-    );
-    const own = [...(await ownTransfers(em, adapter, mined.sound)), ...waiting.own];
     if (adapter.model === 'outputs') {
       await forgetOutputs(
         em,
@@ -331,7 +365,7 @@ export class ChainScanner {
     const found = await findArrivals(em, tools.catalogue, chain, own);
     const sound = found.filter((arrival) => whyLeftOut(arrival) === null);
     const leftOut: LeftOut[] = [
-      ...(await ownTransfers(em, adapter, mined.mended)).map((sighting) => leftOutOf(sighting, 'bad_text')),
+      ...mended.map((sighting) => leftOutOf(sighting, 'bad_text')),
       ...found.flatMap((arrival) => {
         const reason = whyLeftOut(arrival);
         // A mempool transfer is only a hint. It is reported once a block includes it.
@@ -339,7 +373,7 @@ export class ChainScanner {
       }),
     ];
     const arrivals = await withoutKnownParts(em, chain, sound);
-    const known = await this.#known(em, chain, orphaned, arrivals, to);
+    const known = await this.#known(em, step, orphaned, arrivals);
     const orderIds = new Set(
       [...arrivals.map(({ target }) => target), ...known].map(({ orderId }) => orderId).filter((id) => id !== null),
     );
@@ -351,7 +385,7 @@ export class ChainScanner {
       if (!storeArrival(em, deposits, chain, arrival, look)) leftOut.push(leftOutOf(arrival, 'changed'));
     }
     await storeLeftOut(em, log, chain, leftOut, now);
-    if (isAtHead) dropDeposits(deposits, chain, waiting.gone);
+    if (to.isAtHead) dropDeposits(deposits, chain, gone);
     await creditUnassignedDeposits(em, deposits, chain, to, now);
     await em.flush();
 
@@ -369,6 +403,7 @@ export class ChainScanner {
   ): Promise<void> {
     const { jobs, tools } = this.#options;
     const scanned = new Map([[chain, to]]);
+    await endLostActions(em, orders, deposits, now);
     // The only deposit of an order that still waits cannot have a refund.
     const several = orders.filter(({ id }) => deposits.filter(({ orderId }) => orderId === id).length > 1);
     const payments =
@@ -376,8 +411,8 @@ export class ChainScanner {
     for (const order of orders) {
       const its = deposits.filter(({ orderId }) => orderId === order.id);
       const paid = payments.filter(({ orderId }) => orderId === order.id);
-      const rows = { order, deposits: its, payments: paid, trade: null, bookings: [], client: [] };
-      matchDeposits({ em, tools, now, scanned, ...rows });
+      const rows = { order, deposits: its, payments: paid, trade: null, bookings: [], client: [], late: null };
+      matchDeposits({ em, tools, now, scanned, ...rows, agreed: null, markupBps: 0, action: null });
     }
     const ripe = deposits.filter((deposit) => deposit.chain === chain && isConfirmed(deposit, to));
     const due = orders.filter(({ id }) => ripe.some(({ orderId }) => orderId === id));
@@ -390,55 +425,152 @@ export class ChainScanner {
   }
 
   /**
-   * Reads the deposits that this scan affects: deposits of the arrivals, of orphaned blocks and in
-   * the mempool, and deposits that reach their confirmations. At the head it adds orphaned deposits
-   * that an order still counts on.
+   * Reads the deposits that this scan affects, with their orders: deposits of the arrivals and of
+   * orphaned blocks, and those of `affectedSql`.
    */
   async #known(
     em: EntityManager,
-    chain: string,
+    step: ScanStep,
     orphaned: readonly BlockRef[],
     arrivals: readonly Arrival[],
-    { height, final, isAtHead }: ScannedTo,
-  ): Promise<Deposit[]> {
+  ): Promise<KnownDeposit[]> {
+    const { chain } = step;
     const keys = arrivals.map(({ transfer }) => transfer.key);
     const hashes = orphaned.map(({ hash }) => hash);
-    const rows = await em.execute<{ id: string }[]>(
-      `select id from deposit where chain = ? and key in (select jsonb_array_elements_text(?::jsonb))
-       union select id from deposit where chain = ? and block_hash in (select jsonb_array_elements_text(?::jsonb))
-       union select id from deposit where chain = ? and state = 'mempool'
-       union select id from deposit
-              where chain = ? and state = 'mined' and height <= ? and height + confirmations_required - 1 <= ?
-       union select d.id from deposit d join exchange_order o on o.id = d.order_id and o.deposit_id = d.id
-              where ? and d.chain = ? and d.state = 'orphaned' and o.status = 'confirming'`,
-      [
-        chain,
-        JSON.stringify(keys),
-        chain,
-        JSON.stringify(hashes),
-        chain,
-        chain,
-        Math.min(height, final ?? height),
-        height,
-        isAtHead,
-        chain,
-      ],
+    return em.execute<KnownDeposit[]>(
+      `select id, order_id as "orderId" from deposit
+        where chain = ? and key in (select jsonb_array_elements_text(?::jsonb))
+       union
+       select id, order_id from deposit where chain = ? and block_hash in (select jsonb_array_elements_text(?::jsonb))
+       union ${affectedSql}`,
+      [chain, JSON.stringify(keys), chain, JSON.stringify(hashes), ...affectedValues(step)],
     );
-    return rows.length === 0 ? [] : em.find(Deposit, { id: { $in: rows.map(({ id }) => id) } });
   }
 
   /**
-   * Reads every deposit of the locked orders again, now that no other transaction can change them,
-   * and the deposits without an order.
+   * Reads every deposit of the locked orders, now that no other transaction can change them, and
+   * the deposits without an order.
    */
-  async #deposits(em: EntityManager, orders: readonly Order[], known: readonly Deposit[]): Promise<Deposit[]> {
+  async #deposits(em: EntityManager, orders: readonly Order[], known: readonly KnownDeposit[]): Promise<Deposit[]> {
     if (orders.length === 0 && known.length === 0) return [];
     return em.find(
       Deposit,
       { $or: [{ orderId: { $in: orders.map(({ id }) => id) } }, { id: { $in: known.map(({ id }) => id) } }] },
-      { orderBy: { seenAt: 'asc', id: 'asc' }, refresh: true },
+      { orderBy: { seenAt: 'asc', id: 'asc' } },
     );
   }
+}
+
+/** A stored deposit, and its order. */
+interface KnownDeposit {
+  readonly id: string;
+  readonly orderId: string | null;
+}
+
+/** How a scan moves the stored position of its chain. */
+interface ScanStep {
+  readonly chain: string;
+  readonly fence: string;
+  readonly version: bigint;
+  readonly cursor: Cursor;
+  readonly head: number;
+  /** How far the chain was read when the state was stored, and how far it is read now. */
+  readonly from: Pick<ScannedTo, 'height' | 'final'>;
+  readonly to: ScannedTo;
+  readonly now: Date;
+}
+
+function stepOf(
+  { chain }: ChainAdapter,
+  { fence }: ChainLease,
+  state: ScanState,
+  { cursor, head, final = null }: ScanResult,
+  { began, readAt, isBelated }: Pick<ScanTimes, 'began' | 'readAt' | 'isBelated'>,
+  now: Date,
+): ScanStep {
+  const height = heightOf(cursor);
+  const isAtHead = height >= head;
+  return {
+    chain,
+    fence,
+    version: state.version,
+    cursor,
+    head,
+    from: { height: heightOf(state.cursor), final: state.final },
+    to: { height, final, isAtHead, readAt: isAtHead && !isBelated ? began : readAt },
+    now,
+  };
+}
+
+/** SQL: a deposit `d` that is in a block and has its confirmations, as `isConfirmed` says. */
+const ripeSql = `d.state = 'mined' and d.height <= ? and d.height + d.confirmations_required - 1 <= ?`;
+
+function ripeValues({ height, final }: Pick<ScannedTo, 'height' | 'final'>): number[] {
+  return [Math.min(height, final ?? height), height];
+}
+
+/**
+ * SQL: an order `o` that an earlier scan made due, because its deposit `d` was ripe then. The
+ * settler takes it. Another lock on its row would only keep the settler from its group.
+ */
+const isDueSql = `(coalesce(o.next_action_at <= ?, false) and ${ripeSql})`;
+
+/**
+ * SQL: the deposits that a step affects by itself: deposits in the mempool, and deposits that reach
+ * their confirmations. At the head it adds orphaned deposits that an order still counts on.
+ */
+const affectedSql = `
+  select id, order_id from deposit where chain = ? and state = 'mempool'
+  union
+  select d.id, d.order_id from deposit d left join exchange_order o on o.id = d.order_id
+   where d.chain = ? and ${ripeSql} and not ${isDueSql}
+  union
+  select d.id, d.order_id from deposit d join exchange_order o on o.id = d.order_id and o.deposit_id = d.id
+   where ? and d.chain = ? and d.state = 'orphaned' and o.status = 'confirming'`;
+
+function affectedValues({ chain, from, to, now }: ScanStep): (string | number | boolean | Date)[] {
+  return [chain, chain, ...ripeValues(to), now, ...ripeValues(from), to.isAtHead, chain];
+}
+
+/**
+ * Moves the stored position of a chain and updates the confirmations of its orders, in one
+ * statement. Returns false without a change when another process has moved it: the fencing token
+ * stops a process that slept past its lease, and the version stops a concurrent scan. With
+ * `ifQuiet` it also returns false when the step affects a deposit.
+ */
+async function advance(em: EntityManager, step: ScanStep, ifQuiet: boolean): Promise<boolean> {
+  const { chain, fence, version, cursor, head, from, to, now } = step;
+  const rows = await em.execute<{ chain: string }[]>(
+    `with moved as (
+       update chain_state
+          set version = version + 1, cursor_blocks = ?::jsonb, height = ?, head = ?, final_height = ?, scanned_at = ?,
+              read_at = ?, rescan_from = null, problem = null
+        where chain = ? and fence = ? and version = ? ${ifQuiet ? `and not exists (${affectedSql})` : ''}
+       returning chain, height
+     ), counted as (
+       update exchange_order o set deposit_confirmations = moved.height - d.height + 1
+         from deposit d, moved
+        where d.chain = moved.chain and d.state = 'mined' and d.height <= moved.height
+          and o.id = d.order_id and o.deposit_id = d.id and o.status = 'confirming'
+          and o.deposit_confirmations is distinct from moved.height - d.height + 1 and not ${isDueSql}
+     )
+     select chain from moved`,
+    [
+      JSON.stringify(cursor.window),
+      to.height,
+      head,
+      to.final,
+      now,
+      to.readAt,
+      chain,
+      fence,
+      version.toString(),
+      ...(ifQuiet ? affectedValues(step) : []),
+      now,
+      ...ripeValues(from),
+    ],
+  );
+  return rows.length > 0;
 }
 
 function leftOutOf({ transfer, block }: SeenTransfer, reason: LeftOut['reason']): LeftOut {
@@ -480,17 +612,4 @@ async function pendingOf(adapter: ChainAdapter, known: readonly string[]): Promi
     if (error instanceof ChainError) return { transfers: [], left: new Set() };
     throw error;
   }
-}
-
-/**
- * Updates the confirmations of all orders in status `confirming` up to a height, in one statement.
- */
-async function countConfirmations(em: EntityManager, chain: string, height: number): Promise<void> {
-  await em.execute(
-    `update exchange_order o set deposit_confirmations = ? - d.height + 1
-       from deposit d
-      where d.chain = ? and d.state = 'mined' and d.height <= ? and o.id = d.order_id and o.deposit_id = d.id
-        and o.status = 'confirming' and o.deposit_confirmations is distinct from ? - d.height + 1`,
-    [height, chain, height, height],
-  );
 }

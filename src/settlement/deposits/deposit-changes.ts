@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { v7 as uuidv7 } from 'uuid';
 import type { BlockRef, Transfer } from '../../chains/chain-adapter.ts';
-import { book, line, minus } from '../../ledger/ledger.ts';
+import { type Booking, bookAll, line, minus } from '../../ledger/ledger.ts';
 import { Big, fromUnits } from '../../money.ts';
 import type { Order } from '../../orders/order.entity.ts';
 import type { ScannedTo } from '../settling.ts';
@@ -25,12 +25,13 @@ export async function orphanDeposits(
   now: Date,
 ): Promise<void> {
   const hashes = new Set(orphaned.map(({ hash }) => hash));
+  const bookings: Booking[] = [];
   for (const deposit of deposits) {
     if (deposit.blockHash === null || !hashes.has(deposit.blockHash)) continue;
     if (deposit.state === 'credited') {
       const isFunding = deposit.purpose === 'funding';
       const owed = deposit.orderId === null ? 'suspense' : 'client';
-      await book(em, {
+      bookings.push({
         kind: isFunding ? 'funding_reversal' : 'deposit_reversal',
         reference: depositReference(deposit),
         orderId: deposit.orderId,
@@ -50,6 +51,7 @@ export async function orphanDeposits(
     deposit.blockHash = null;
     deposit.minedAfter = null;
   }
+  await bookAll(em, bookings);
 }
 
 /**
@@ -135,11 +137,12 @@ export async function creditUnassignedDeposits(
   to: ScannedTo,
   now: Date,
 ): Promise<void> {
+  const bookings: Booking[] = [];
   for (const deposit of deposits) {
     if (deposit.orderId !== null || deposit.chain !== chain || !isConfirmed(deposit, to)) continue;
     markCredited(deposit, now);
     const isFunding = deposit.purpose === 'funding';
-    await book(em, {
+    bookings.push({
       kind: isFunding ? 'funding' : 'deposit',
       reference: depositReference(deposit),
       orderId: null,
@@ -150,6 +153,7 @@ export async function creditUnassignedDeposits(
       ],
     });
   }
+  await bookAll(em, bookings);
 }
 
 /**

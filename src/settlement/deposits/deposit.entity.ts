@@ -24,7 +24,8 @@ export type DepositProblem =
   | 'unknown_tag'
   | 'refund_failed'
   | 'too_many_refunds'
-  | 'netted';
+  | 'netted'
+  | 'late_refund_limit';
 
 /**
  * A transfer to one of the gateway's addresses. Amounts are decimal strings in the coin's units.

@@ -10,6 +10,7 @@ import type { Clock } from '../../clock.ts';
 import { errorMembers, type Log } from '../../log.ts';
 import { Big } from '../../money.ts';
 import { span } from '../../telemetry/tracing.ts';
+import { smaller } from '../bounded-concurrency.ts';
 import { type ChainLease, LeaseLost } from '../chain-lease.ts';
 import type { OnCrashPoint } from '../crash-point.ts';
 import { isCovered } from '../deposits/client-account.ts';
@@ -63,7 +64,7 @@ const batch = 100;
 /** Fraction of a turn's time for retries, while there are other payments. */
 const retryPart = 0.25;
 /** Payments that share a transaction. */
-const groupSize = 20;
+const groupSize = 50;
 const retrySec = 2;
 /** Milliseconds between two checks of which payments may still go out, while a group is signed. */
 const lookAgainMs = 1_000;
@@ -172,18 +173,21 @@ export class PaymentWorker {
   }
 
   /**
-   * Payments of a group share their database transactions. When that fails, they are taken one by
-   * one.
+   * Payments of a group share their database transactions. When that fails, the group is taken in
+   * smaller parts, down to single payments.
    */
   async #takeGroups(turn: ChainTurn, ids: readonly string[]): Promise<void> {
     for (let start = 0; start < ids.length; start += groupSize) {
-      const group = ids.slice(start, start + groupSize);
       if (start > 0 && !turn.hasTime()) return;
-      if (await this.#advanced(turn, group)) continue;
-      for (const id of group.length === 1 ? [] : group) {
-        if (!turn.hasTime()) return;
-        await this.#advanced(turn, [id]);
-      }
+      await this.#takeGroup(turn, ids.slice(start, start + groupSize));
+    }
+  }
+
+  async #takeGroup(turn: ChainTurn, group: readonly string[]): Promise<void> {
+    if ((await this.#advanced(turn, group)) || group.length === 1) return;
+    for (const some of smaller(group, group)) {
+      if (!turn.hasTime()) return;
+      await this.#takeGroup(turn, some);
     }
   }
 
@@ -201,7 +205,7 @@ export class PaymentWorker {
       return true;
     } catch (error) {
       if (error instanceof LeaseLost) throw error;
-      // Payments of a group are taken one by one at once.
+      // Smaller parts of the group are taken at once.
       if (ids.length > 1) return false;
       this.#failed(adapter, error);
       await writer.postpone(ids, retrySec);

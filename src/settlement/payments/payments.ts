@@ -7,11 +7,14 @@ import { Big, formatDecimal, minOf } from '../../money.ts';
 import { availableToReturn, isInDebit } from '../deposits/client-account.ts';
 import type { Deposit } from '../deposits/deposit.entity.ts';
 import type { Settling } from '../settling.ts';
+import { countLateRefund, hasLateRoom } from './late-refunds.ts';
 import { Payment } from './payment.entity.ts';
 
 export interface Recipient {
   readonly address: string;
   readonly tag: string | null;
+  /** The partner set the address after the create. Such refunds have a limit. */
+  readonly isLate?: boolean;
 }
 
 interface NewPayment {
@@ -108,7 +111,7 @@ export function createPayment(
 }
 
 /** Why a leg is not refunded automatically. */
-export type RefundObstacle = 'no_refund_address' | 'below_fee' | 'netted';
+export type RefundObstacle = 'no_refund_address' | 'below_fee' | 'netted' | 'late_refund_limit';
 
 /** Why an amount of a deposit would not be refunded automatically. Null when it would. */
 export function refundObstacle(
@@ -122,7 +125,9 @@ export function refundObstacle(
   // A deposit that is not credited yet will be owed once it is.
   const isOwed = deposit.state !== 'credited' || minOf(amount, availableToReturn(settling, deposit)).gt(fee);
   if (isInDebit(settling) || !isOwed) return 'netted';
-  return recipient ? null : 'no_refund_address';
+  if (!recipient) return 'no_refund_address';
+  const { late, tools } = settling;
+  return recipient.isLate && !hasLateRoom(late, tools.prices, deposit, amount) ? 'late_refund_limit' : null;
 }
 
 function currencyOf({ tools }: Settling, { id, coin, network }: Deposit): Currency {
@@ -151,11 +156,14 @@ export function refundLeg(
   const owed = minOf(amount, availableToReturn(settling, deposit));
   const kept = { kind: 'refund', leg, deposit, currency, recipient } as const;
   if (owed.lt(amount)) deposit.problem = 'netted';
-  return createPayment(settling, { ...kept, amount: owed.minus(fee), feeCharged: fee });
+  const refund = createPayment(settling, { ...kept, amount: owed.minus(fee), feeCharged: fee });
+  if (recipient.isLate) countLateRefund(settling, settling.tools.prices, refund, owed);
+  return refund;
 }
 
 function refundAddress({ order }: Settling): Recipient | null {
-  return order.refundAddress === null ? null : { address: order.refundAddress, tag: order.refundAddressTag };
+  const { refundAddress: address, refundAddressTag: tag, refundAddressSetAt } = order;
+  return address === null ? null : { address, tag, isLate: refundAddressSetAt !== null };
 }
 
 /** Keeps a remainder below its refund's fee, so that the order's account is settled. */

@@ -1,6 +1,7 @@
 import { networkById } from '../../chains/networks/networks.ts';
+import { isNoBetterThan } from '../../orders/exchange-terms.ts';
+import type { Deposit } from '../deposits/deposit.entity.ts';
 import { move, type Settling, type StepResult, secondsAfter, wait } from '../settling.ts';
-import { isNoBetterThan } from '../terms.ts';
 import {
   depositsBelowMinimum,
   isRefundable,
@@ -10,6 +11,7 @@ import {
   setMainDeposit,
   timeliness,
 } from './match.ts';
+import { decideDeposit, questionAbout } from './policy.ts';
 
 /** Seconds between two checks of a condition that no event announces. */
 const askAgainSec = 5;
@@ -37,7 +39,9 @@ export function awaitDeposit(settling: Settling): StepResult {
   return expired;
 }
 
-/** Step of `confirming`: exchanges the deposit or refunds it, once it is credited. */
+/**
+ * Step of `confirming`: once the deposit is credited, exchanges it, refunds it or asks the partner.
+ */
 export function confirmDeposit(settling: Settling): StepResult {
   const { order, now, tools } = settling;
   const deposit = mainDeposit(settling);
@@ -45,23 +49,66 @@ export function confirmDeposit(settling: Settling): StepResult {
     return wait(afterGrace(settling, secondsAfter(order.expiresAt, tools.rules.depositGraceSec)));
   }
   if (deposit?.state !== 'credited') return wait();
-  if (order.rateType === 'fixed' && timeliness(settling, deposit) === 'uncertain') {
+  // Once the partner is asked, only its answer and the deadline decide.
+  const isAsked = questionAbout(settling, deposit) !== null;
+  if (!isAsked && order.rateType === 'fixed' && timeliness(settling, deposit) === 'uncertain') {
     const [from, to] = [tools.prices.live(order.coinFrom), tools.prices.live(order.coinTo)];
-    const lastAskedAt = secondsAfter(deposit.creditedAt ?? now, tools.rules.exchangeDeadlineSec);
+    const lastAskedAt = lastPriceAt(settling, deposit);
     if ((!from || !to) && now < lastAskedAt) return wait(secondsAfter(now, askAgainSec));
     // The user gets the benefit of the doubt where that costs us nothing.
     if (!from || !to || !isNoBetterThan(order, { from, to })) return move(settling, 'rate_expired');
   }
-  order.exchangeDeadline = secondsAfter(now, tools.rules.exchangeDeadlineSec);
-  return move(settling, 'deposit_confirmed');
+  const decision = decideDeposit(settling, deposit, false);
+  switch (decision.is) {
+    case 'wait':
+      return decision.result;
+    case 'refund':
+      if (decision.reason === 'late') throw new Error(`order ${order.id} is confirming a late deposit`);
+      return move(settling, decision.reason);
+    case 'no_price':
+      if (now < lastPriceAt(settling, deposit)) return wait(secondsAfter(now, askAgainSec));
+      // The exchange goes on looking for a price, and checks the payout again.
+      return startExchange(settling, 'deposit_confirmed');
+    case 'exchange':
+      return startExchange(settling, 'deposit_confirmed');
+  }
 }
 
-/** Step of `expired`: refunds a late deposit once it is credited. */
+/**
+ * Step of `expired`: refunds a late deposit once it is credited, or exchanges it at the market
+ * where the partner asked for that.
+ */
 export function takeLateDeposit(settling: Settling): StepResult {
+  const { now } = settling;
   const deposit = mainDeposit(settling) ?? largestRefundable(settling);
   if (deposit?.state !== 'credited') return wait();
   setMainDeposit(settling, deposit);
-  return move(settling, 'late_deposit');
+  const decision = decideDeposit(settling, deposit, true);
+  switch (decision.is) {
+    case 'wait':
+      return decision.result;
+    case 'exchange':
+      if (settling.agreed) settling.agreed.isLateAccepted = true;
+      return startExchange(settling, 'late_accepted');
+    case 'no_price':
+      if (now < lastPriceAt(settling, deposit)) return wait(secondsAfter(now, askAgainSec));
+      return move(settling, 'late_deposit');
+    case 'refund':
+      return move(settling, 'late_deposit');
+  }
+}
+
+/** Until when a credited deposit waits for a missing price. */
+function lastPriceAt({ now, tools }: Settling, { creditedAt }: Deposit): Date {
+  return secondsAfter(creditedAt ?? now, tools.rules.exchangeDeadlineSec);
+}
+
+/** Starts the exchange. Terms that the partner chose hold as long after its answer, not longer. */
+function startExchange(settling: Settling, cause: 'deposit_confirmed' | 'late_accepted'): StepResult {
+  const { order, action, now, tools } = settling;
+  const decidedAt = (action?.outcome === 'exchange' ? action.endedAt : null) ?? now;
+  order.exchangeDeadline = secondsAfter(decidedAt, tools.rules.exchangeDeadlineSec);
+  return move(settling, cause);
 }
 
 /**

@@ -1,13 +1,21 @@
 import { book, type LedgerAsset, line, minus } from '../../ledger/ledger.ts';
 import { Big, floorTo, formatDecimal, minOf, storedDecimals } from '../../money.ts';
+import {
+  type ExchangeTerms,
+  exchangedAmount,
+  exchangeTerms,
+  grossOf,
+  leastBought,
+  marketTerms,
+} from '../../orders/exchange-terms.ts';
 import { addToClientAccount, availableToReturn, isInDebit, owedToClient } from '../deposits/client-account.ts';
 import { createPayment, keepUnclaimed, refundLeg } from '../payments/payments.ts';
-import { move, type Settling, type StepResult, secondsAfter, wait } from '../settling.ts';
-import { exchangedAmount, exchangeTerms, grossOf, leastBought } from '../terms.ts';
+import { liveMarket, move, type Settling, type StepResult, secondsAfter, wait } from '../settling.ts';
 import type { VenueAnswer, VenueOrder } from '../venues/liquidity-venue.ts';
 import { Trade } from '../venues/trade.entity.ts';
 import type { TradeBound } from '../venues/trade-bound.ts';
 import { mainDeposit } from './match.ts';
+import { isBelowAccepted } from './policy.ts';
 
 /** Seconds between two requests to a venue that rejects, and while a price is missing. */
 const retrySec = 5;
@@ -36,6 +44,8 @@ export function exchange(settling: Settling): StepResult {
     return { outcome: 'trade', trade };
   }
   const decided = decideTrade(settling);
+  // The price moved while the exchange waited.
+  if (decided === 'below_accepted') return move(settling, 'exchange_below_min');
   if (decided) {
     em.persist(decided);
     settling.trade = decided;
@@ -52,21 +62,26 @@ function isCoveredTrade(settling: Settling, { coinFrom, networkFrom, amountFrom 
 
 /**
  * Decides a trade at current terms, of at most the amount that the order is owed. Null while a
- * price is missing, the fees exceed the amount, or the account is in debit.
+ * price is missing, the fees exceed the amount, or the account is in debit. `below_accepted` when
+ * the payout would be below the smallest one that the order accepts.
  */
-function decideTrade(settling: Settling): Trade | null {
+function decideTrade(settling: Settling): Trade | 'below_accepted' | null {
   const { em, order, now, tools } = settling;
   const deposit = mainDeposit(settling);
   const from = tools.catalogue.find(order.coinFrom, order.networkFrom);
   const to = tools.catalogue.find(order.coinTo, order.networkTo);
-  const prices = tools.prices.pair(order.coinFrom, order.coinTo, 'live');
+  const prices = liveMarket(settling);
   if (!deposit || !from || !to || !prices || isInDebit(settling)) return null;
   const arrived = minOf(new Big(deposit.amount), availableToReturn(settling, deposit));
   if (arrived.eq('0')) return null;
-  const amountFrom = exchangedAmount(order, arrived, new Big(from.networkFee));
-  const terms = exchangeTerms(order, amountFrom, to, prices);
+  const chosen = chosenTerms(settling);
+  if (chosen && (chosen.amountFrom.gt(arrived) || now >= deadlineOf(settling))) return null;
+  const amountFrom = chosen?.amountFrom ?? exchangedAmount(order, arrived, new Big(from.networkFee));
+  const isLate = settling.agreed?.isLateAccepted === true;
+  const terms = chosen ?? (isLate ? marketTerms : exchangeTerms)(order, amountFrom, to, prices);
   const bound = boundAt({ order, tools }, amountFrom);
   if (!terms || !bound) return null;
+  if (!chosen && isBelowAccepted(settling, terms)) return 'below_accepted';
   return em.create(Trade, {
     orderId: order.id,
     venue: tools.venue.name,
@@ -89,6 +104,18 @@ function decideTrade(settling: Settling): Trade | null {
     createdAt: now,
     settledAt: null,
   });
+}
+
+/** The terms that the partner chose when it was asked. Null without such an answer. */
+function chosenTerms({ action }: Settling): ExchangeTerms | null {
+  if (action?.outcome !== 'exchange') return null;
+  const [amountFrom, amountTo, serviceFee, networkFee] = [
+    action.amountFrom,
+    action.amountTo ?? '0',
+    action.serviceFee ?? '0',
+    action.networkFee ?? '0',
+  ].map((amount) => new Big(amount)) as [Big, Big, Big, Big];
+  return { amountFrom, amountTo, serviceFee, networkFee };
 }
 
 type Bound = Pick<Trade, 'marketFrom' | 'marketTo' | 'marketCash' | 'maxLoss'>;

@@ -1,3 +1,6 @@
+import { line, minus } from '../../ledger/ledger.ts';
+import { Big } from '../../money.ts';
+import { markupPart } from '../../rates/binding-terms.ts';
 import type { Payment } from '../payments/payment.entity.ts';
 import { move, type Settling, type StepResult, secondsAfter, wait } from '../settling.ts';
 import { decidePayout } from './exchange.ts';
@@ -13,11 +16,32 @@ export function followPayout(settling: Settling): StepResult {
   }
   const payout = currentPayment(payments.filter(isPayout));
   if (!payout) return wait();
-  if (payout.state === 'confirmed') return move(settling, 'payout_confirmed');
+  if (payout.state === 'confirmed') {
+    accrueMarkup(settling);
+    return move(settling, 'payout_confirmed');
+  }
   if (payout.state === 'dead') return move(settling, 'payout_failed', payout.problem);
   const until = unknownDeadline(settling, payout);
   if (until && settling.now >= until) return move(settling, 'payout_unknown');
   return wait(until);
+}
+
+/**
+ * Credits the partner with its markup on what was exchanged. The user paid it with the service fee,
+ * when the venue filled the trade.
+ */
+function accrueMarkup({ bookings, order, trade, markupBps, now }: Settling): void {
+  if (trade?.state !== 'filled') return;
+  const markup = markupPart(new Big(trade.serviceFee), markupBps, order.feeRate);
+  if (markup.eq('0')) return;
+  const asset = { coin: trade.coinTo, network: trade.networkTo };
+  bookings.push({
+    kind: 'markup',
+    reference: order.id,
+    orderId: order.id,
+    at: now,
+    lines: [line('markup', asset, markup), line(`partner:${order.partner.id}`, asset, minus(markup))],
+  });
 }
 
 /**

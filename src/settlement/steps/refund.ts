@@ -23,6 +23,7 @@ export function refundDeposit(settling: Settling): StepResult {
   if (deposit.problem === 'netted') deposit.problem = null;
   const made = refundLeg(settling, deposit, 'main', new Big(deposit.amount));
   if (made === 'no_refund_address') return move(settling, 'no_refund_address');
+  if (made === 'late_refund_limit') return move(settling, 'refund_needs_approval');
   if (made === 'below_fee') return move(settling, 'refund_below_fee');
   // The order waits for the lost deposits that the user's coins cover now.
   if (made === 'netted') deposit.problem = made;

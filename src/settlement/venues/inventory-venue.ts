@@ -3,12 +3,14 @@ import type { Clock } from '../../clock.ts';
 import { brokenConstraint } from '../../db/database.ts';
 import { Big, floorTo, formatDecimal, storedDecimals } from '../../money.ts';
 import type { PriceBook } from '../../rates/price-book.ts';
-import type { LiquidityVenue, VenueAnswer, VenueOrder } from './liquidity-venue.ts';
+import type { LiquidityVenue, VenueAnswer, VenueFill, VenueOrder } from './liquidity-venue.ts';
 
 export interface InventoryVenueOptions {
   readonly orm: MikroORM;
   readonly clock: Clock;
   readonly prices: Pick<PriceBook, 'live'>;
+  /** Orders may be forced to be rejected. True in a sandbox only. */
+  readonly isSandbox?: boolean;
 }
 
 /**
@@ -17,8 +19,18 @@ export interface InventoryVenueOptions {
  */
 export const inventoryName = 'sandbox';
 
-/** Serializes requests about an order. Its '?' stands for the clientId. */
-const fillLock = `pg_advisory_xact_lock(hashtextextended('sandbox_fill:' || ?, 0))`;
+/** SQL: the advisory lock that serializes requests about an order, by its clientId. */
+const lockKey = (clientId: string): string => `hashtextextended('sandbox_fill:' || ${clientId}, 0)`;
+
+/** SQL: no partner has forced this venue to reject the order. */
+const mayFill = `not exists (
+  select from sandbox_outcome f where f.order_id::text = asked.client_id and f.outcome = 'venue_rejects')`;
+
+/** An order, and the amount that it buys. */
+interface Decided {
+  readonly order: VenueOrder;
+  readonly bought: string;
+}
 
 /**
  * Fills trades from our own inventory. A trade is a row in the database, at market prices and
@@ -29,21 +41,40 @@ export class InventoryVenue implements LiquidityVenue {
   readonly #orm: MikroORM;
   readonly #clock: Clock;
   readonly #prices: InventoryVenueOptions['prices'];
+  /** SQL: whether an order that is asked for may be filled. */
+  readonly #mayFill: string;
 
-  constructor({ orm, clock, prices }: InventoryVenueOptions) {
+  constructor({ orm, clock, prices, isSandbox = false }: InventoryVenueOptions) {
     this.#orm = orm;
     this.#clock = clock;
     this.#prices = prices;
+    this.#mayFill = isSandbox ? mayFill : 'true';
   }
 
   async trade(order: VenueOrder): Promise<VenueAnswer> {
+    const decided = this.#decide(order);
+    if ('code' in decided) return this.#filledOr(order, decided.code);
+    const fills = await this.#fill([decided]);
+    return fills.get(order.clientId) ?? this.#filledOr(order, 'no_inventory');
+  }
+
+  /** Fills what it can in one statement. None, when the stock of a coin is too small for all. */
+  tradeAll(orders: readonly VenueOrder[]): Promise<ReadonlyMap<string, VenueFill>> {
+    return this.#fill(
+      orders.flatMap((order) => {
+        const decided = this.#decide(order);
+        return 'code' in decided ? [] : [decided];
+      }),
+    );
+  }
+
+  /** The amount that an order buys now, or why it cannot be filled. */
+  #decide(order: VenueOrder): Decided | { readonly code: string } {
     const bought = this.#worth(order);
-    if (bought === null) return this.#filledOr(order, 'no_price');
-    if (bought.lt(order.minBuyAmount)) return this.#filledOr(order, 'slippage');
-    if (this.#clock.now() > order.validUntil) return this.#filledOr(order, 'too_late');
-    const amount = formatDecimal(bought);
-    const isFilled = await this.#fill(order, amount);
-    return isFilled ? { outcome: 'filled', bought: amount } : this.#filledOr(order, 'no_inventory');
+    if (bought === null) return { code: 'no_price' };
+    if (bought.lt(order.minBuyAmount)) return { code: 'slippage' };
+    if (this.#clock.now() > order.validUntil) return { code: 'too_late' };
+    return { order, bought: formatDecimal(bought) };
   }
 
   /**
@@ -52,7 +83,7 @@ export class InventoryVenue implements LiquidityVenue {
    */
   async find(clientId: string): Promise<VenueAnswer | null> {
     return this.#orm.em.fork().transactional(async (em) => {
-      await em.execute(`select ${fillLock}`, [clientId]);
+      await em.execute(`select pg_advisory_xact_lock(${lockKey('?')})`, [clientId]);
       const [fill] = await em.execute<{ bought: string }[]>(
         'select bought::text as bought from sandbox_fill where client_id = ?',
         [clientId],
@@ -74,36 +105,53 @@ export class InventoryVenue implements LiquidityVenue {
   }
 
   /**
-   * Fills an order and moves the stock, in one statement. Returns false, without a change, when the
-   * order was filled before or the stock is too small: the database refuses a stock below zero. The
-   * connection's timeouts end it long before the grace ends after which `find` is final.
+   * Fills orders and moves the stock, in one statement. Returns the fills it made. An order that
+   * was filled before is left out. When the stock of a coin is too small for all, nothing changes:
+   * the database refuses a stock below zero. The connection's timeouts end the statement long
+   * before the grace ends after which `find` is final.
    */
-  async #fill(order: VenueOrder, bought: string): Promise<boolean> {
-    const { clientId, sellCoin, sellAmount, buyCoin } = order;
-    const filling = this.#orm.em.fork().execute<unknown[]>(
-      `with alone as materialized (
-         select ${fillLock}::text as lock
+  async #fill(decided: readonly Decided[]): Promise<ReadonlyMap<string, VenueFill>> {
+    if (decided.length === 0) return new Map();
+    const rows = decided.map(({ order: { clientId, sellCoin, sellAmount, buyCoin }, bought }) => {
+      return { client_id: clientId, sell_coin: sellCoin, sell_amount: sellAmount, buy_coin: buyCoin, bought };
+    });
+    const filling = this.#orm.em.fork().execute<{ client_id: string }[]>(
+      `with asked as materialized (
+         select * from jsonb_to_recordset(?::jsonb)
+                  as a (client_id text, sell_coin text, sell_amount numeric, buy_coin text, bought numeric)
+       ), alone as materialized (
+         -- Always in the same order, as the coins below, so that no two statements deadlock.
+         select pg_advisory_xact_lock(key)::text as lock
+           from (select distinct ${lockKey('client_id')} as key from asked order by 1) as keys
        ), held as materialized (
-         -- Taken after the lock, and always in the same order, so that no two trades deadlock.
          select coin from sandbox_inventory
-          where (select lock from alone) is not null and coin in (?, ?) order by coin for update
+          where (select count(lock) from alone) > 0
+            and coin in (select sell_coin from asked union select buy_coin from asked)
+          order by coin for update
        ), filled as (
          insert into sandbox_fill (client_id, sell_coin, sell_amount, buy_coin, bought, at)
-         select ?, ?, ?::numeric, ?, ?::numeric, ?::timestamptz where (select count(*) from held) >= 0
+         select client_id, sell_coin, sell_amount, buy_coin, bought, ?::timestamptz from asked
+          where (select count(*) from held) >= 0 and ${this.#mayFill}
          on conflict (client_id) do nothing returning client_id, sell_coin, sell_amount, buy_coin, bought
        ), moved as (
-         update sandbox_inventory i
-            set amount = i.amount + case when i.coin = f.sell_coin then f.sell_amount else 0 end
-                                  - case when i.coin = f.buy_coin then f.bought else 0 end
-           from filled f where i.coin in (f.sell_coin, f.buy_coin)
+         update sandbox_inventory i set amount = i.amount + m.amount
+           from (select coin, sum(amount) as amount
+                   from (select sell_coin as coin, sell_amount as amount from filled
+                         union all
+                         select buy_coin, -bought from filled) as each
+                  group by coin) as m
+          where i.coin = m.coin
        )
        select client_id from filled`,
-      [clientId, sellCoin, buyCoin, clientId, sellCoin, sellAmount, buyCoin, bought, this.#clock.now()],
+      [JSON.stringify(rows), this.#clock.now()],
     );
-    const rows = await filling.catch((error) => {
+    const filled = await filling.catch((error) => {
       if (brokenConstraint(error) === 'sandbox_inventory_amount_check') return [];
       throw error;
     });
-    return rows.length > 0;
+    const amounts = new Map(decided.map(({ order, bought }) => [order.clientId, bought]));
+    return new Map(
+      filled.map(({ client_id: id }) => [id, { outcome: 'filled', bought: amounts.get(id) ?? '' } as const]),
+    );
   }
 }

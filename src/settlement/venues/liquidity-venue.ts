@@ -20,8 +20,13 @@ export interface VenueOrder {
   readonly validUntil: Date;
 }
 
+export interface VenueFill {
+  readonly outcome: 'filled';
+  readonly bought: string;
+}
+
 export type VenueAnswer =
-  | { readonly outcome: 'filled'; readonly bought: string }
+  | VenueFill
   /**
    * Nothing is traded for the order. `code` is a stable word: 'no_inventory', 'slippage',
    * 'thin_book', 'no_price', 'no_market', 'too_late'.
@@ -38,6 +43,12 @@ export interface LiquidityVenue {
   /** The coin between the two legs of a trade. Absent where there is none. */
   readonly cash?: string;
   trade(order: VenueOrder): Promise<VenueAnswer>;
+  /**
+   * Trades several orders in one request, and returns the fills by clientId. It leaves out every
+   * order that it does not fill: the caller requests that order with `trade`. Absent at venues that
+   * take one trade a request.
+   */
+  tradeAll?(orders: readonly VenueOrder[]): Promise<ReadonlyMap<string, VenueFill>>;
   /**
    * Returns the fill of a clientId. Null when there is none and never will be, unless it is traded
    * again with a later deadline.

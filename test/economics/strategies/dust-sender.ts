@@ -39,12 +39,17 @@ export const dustSender: Strategy = {
   },
 };
 
-/** Orders that were paid as agreed and were not exchanged. */
+/**
+ * Orders that were paid as agreed and were not exchanged. A fixed order that the market has left by
+ * more than `MAX_SLIPPAGE` is refunded by the rules, and is not counted.
+ */
 export async function unserved(world: World, made: readonly MadeOrder[]): Promise<string[]> {
   const rows = await world.rows<{ status: string; count: number }>(
-    `select status, count(*)::int as count from exchange_order
-      where id in (select jsonb_array_elements_text(?::jsonb)::uuid) and status <> 'completed'
-      group by status order by status`,
+    `select o.status, count(*)::int as count from exchange_order o
+      where o.id in (select jsonb_array_elements_text(?::jsonb)::uuid) and o.status <> 'completed'
+        and not exists (select 1 from order_event e
+                         where e.order_id = o.id and e.cause = 'exchange_deadline' and e.detail = 'slippage')
+      group by o.status order by o.status`,
     [JSON.stringify(made.map(({ id }) => id))],
   );
   return rows.map(({ status, count }) => `${count} orders that were paid as agreed are ${status}`);

@@ -259,7 +259,7 @@ describe('a start that cannot go on', () => {
     await first.ended;
     const dropped = gateway({ DATA_DIR, KEY_PEPPER: `2:${'x'.repeat(32)}` });
     expect(await dropped.ended).toBe(1);
-    expect(dropped.errors).toContain('KEY_PEPPER lacks version 1 (2 live keys and tokens)');
+    expect(dropped.errors).toContain('KEY_PEPPER lacks version 1 (2 live keys, tokens and webhook secrets)');
     const second = gateway({ DATA_DIR, KEY_PEPPER: 'x'.repeat(32) });
     expect(await second.ended).toBe(1);
     expect(second.errors).toContain('is not the pepper that this database');

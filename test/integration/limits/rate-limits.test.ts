@@ -20,6 +20,7 @@ const start = async (options: Parameters<typeof startGateway>[0] = {}): Promise<
       RATE_LIMIT_PARTNER_PER_MIN: '600',
       RATE_LIMIT_ORDERS_PER_MIN: '120',
       RATE_LIMIT_VALIDATIONS_PER_MIN: '120',
+      RATE_LIMIT_CHANGES_PER_MIN: '3',
       RATE_LIMIT_AUTH_FAILURES_PER_MIN: '20',
       TRUSTED_PROXIES: '127.0.0.0/8',
       ...options.settings,
@@ -110,6 +111,18 @@ function publicLimits(name: string, startOne: () => Promise<TestGateway>): void 
       for (const refused of [await validate('addresses', address), await validate('orders', orderBody())]) {
         expect([refused.status, refused.headers.get('ratelimit-policy')]).toEqual([429, '"validations";q=120;w=60']);
       }
+      expect((await gateway.call('POST', '/partner/orders', { key, body: orderBody() })).status).toBe(201);
+    });
+
+    it('have a bucket of their own for changes of orders, of every kind together', async () => {
+      const { key } = await gateway.partner();
+      const change = (method: string, path: string, body?: object) =>
+        gateway.call(method, `/partner/orders/XP-AAAAAA${path}`, { key, ...(body ? { body } : {}) });
+      const first = await change('POST', '/cancel');
+      expect([first.status, first.headers.get('ratelimit-policy')]).toEqual([404, '"changes";q=3;w=60']);
+      expect((await change('PATCH', '', { metadata: {} })).status).toBe(404);
+      expect((await change('PUT', '/refund-address', { refund_address: 'x' })).status).toBe(404);
+      expect((await change('POST', '/cancel')).status).toBe(429);
       expect((await gateway.call('POST', '/partner/orders', { key, body: orderBody() })).status).toBe(201);
     });
 

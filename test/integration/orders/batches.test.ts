@@ -2,7 +2,9 @@ import { Client } from 'pg';
 import { addressExample } from '../../../src/chains/addresses/address.ts';
 import type { AppError } from '../../../src/errors.ts';
 import { Big } from '../../../src/money.ts';
-import type { CreatedOrder, CreateOrder, IdempotentCreate } from '../../../src/orders/order-service.ts';
+import type { Repeatable } from '../../../src/orders/idempotency.ts';
+import type { CreateOrder } from '../../../src/orders/order-drafts.ts';
+import type { CreatedOrder } from '../../../src/orders/order-service.ts';
 import type { OrderView } from '../../../src/orders/order-statements.ts';
 import type { Caller } from '../../../src/partners/authenticator.ts';
 import { query } from '../../support/database/database.ts';
@@ -35,7 +37,7 @@ const rows = <Row extends object>(sql: string, values: unknown[] = []): Promise<
 async function newCaller(): Promise<Caller> {
   const partner = await gateway.partners.create('Batches');
   const { keyId } = await gateway.partners.issueKey(partner.id);
-  const made: Caller = { keyId, scopes: ['orders:create'], partner, addressAllowed: true };
+  const made: Caller = { keyId, scopes: ['orders:create'], partner, defaultMarkupBps: null, addressAllowed: true };
   await create({}, made);
   return made;
 }
@@ -43,7 +45,7 @@ async function newCaller(): Promise<Caller> {
 function create(
   changes: Partial<CreateOrder> = {},
   by: Caller = caller,
-  repeatable: IdempotentCreate | null = null,
+  repeatable: Repeatable | null = null,
 ): Promise<CreatedOrder> {
   const input: CreateOrder = {
     coinFrom: 'BTC',
@@ -187,7 +189,7 @@ it('fixed orders of one batch fill a cap and do not exceed it', async () => {
 });
 
 it('creates with one idempotency key make one order; others with keys are not delayed by it', async () => {
-  const keyed = (key: string, byte = 1): IdempotentCreate => ({ key, fingerprint: Buffer.alloc(32, byte) });
+  const keyed = (key: string, byte = 1): Repeatable => ({ key, fingerprint: Buffer.alloc(32, byte) });
   const creates = [
     create({}, caller, keyed('one')),
     create({}, caller, keyed('one')),

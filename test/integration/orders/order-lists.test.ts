@@ -1,7 +1,9 @@
 import { Client } from 'pg';
 import { addressExample } from '../../../src/chains/addresses/address.ts';
+import type { ActionOffers } from '../../../src/orders/action-offers.ts';
 import { ListCursors } from '../../../src/reports/list-cursor.ts';
 import { walkStatements } from '../../../src/reports/order-walk.ts';
+import { PartnerEvents } from '../../../src/reports/partner-events.ts';
 import { PartnerOrders } from '../../../src/reports/partner-orders.ts';
 import { readContract } from '../../../src/rest/contract.ts';
 import { copyOrder, inOtherCluster, rowsOf } from '../../support/gateway/order-pages.ts';
@@ -425,7 +427,8 @@ describe('the statements of lists', () => {
     await copyOrder(gateway.query, large.ids[0] ?? '', 3_000);
     await gateway.query('analyze exchange_order, order_event, partner, deposit, payment, trade');
     const partner = await partnerOf(small.key);
-    const options = { orm: gateway.app.orm, cursors: new ListCursors([]), depositGraceSec: 600 };
+    const offers = {} as ActionOffers;
+    const options = { orm: gateway.app.orm, cursors: new ListCursors([]), offers, depositGraceSec: 600 };
     const values: Record<string, unknown> = {
       partner,
       xid: '0',
@@ -442,6 +445,7 @@ describe('the statements of lists', () => {
       for (const { name, text, parameters, isReplanned } of [
         ...walkStatements,
         ...new PartnerOrders(options).statements,
+        ...new PartnerEvents(options.orm, options.cursors).statements,
       ]) {
         await client.query(`set plan_cache_mode = ${isReplanned ? 'force_custom_plan' : 'force_generic_plan'}`);
         await client.query(`prepare ${name} as ${text}`);
@@ -451,7 +455,7 @@ describe('the statements of lists', () => {
         const scanned = [...plan.matchAll(/Seq Scan on (\w+)/g)].map(([, table]) => table);
         // A table of one row.
         expect([name, scanned.filter((table) => table !== 'order_event_filling')]).toEqual([name, []]);
-        if (name === 'orders_updated')
+        if (name === 'orders_updated' || name === 'partner_events')
           expect(plan).toMatch(/using order_event_partner.*\n +Index Cond: .*partner_id = /);
         if (name === 'orders_created')
           expect(plan).toMatch(/using exchange_order_partner.*\n +Index Cond: .*partner_id = /);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
 import { fillEventPartners } from '../../../src/reports/event-partners.ts';
 import { Dice } from '../../support/gateway/dice.ts';
+import { moveAtRandom } from '../../support/gateway/moving-orders.ts';
 import { copyOrder } from '../../support/gateway/order-pages.ts';
 import { feedCatchesUp, orderBody } from '../../support/gateway/orders.ts';
 import { type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
@@ -38,38 +38,6 @@ async function asBeforeTheColumn(): Promise<void> {
     `update order_event_filling set xid = '0', order_id = '00000000-0000-0000-0000-000000000000', seq = 0,
        until_xid = pg_snapshot_xmax(pg_current_snapshot())`,
   );
-}
-
-/** Moves random orders back and forth in one transaction after the other. Some of them last. */
-async function write(ids: readonly string[], dice: Dice, transactions: number): Promise<void> {
-  const client = new Client({ connectionString: gateway.databaseUrl });
-  await client.connect();
-  try {
-    for (let n = 0; n < transactions; n++) {
-      await client.query('begin');
-      const chosen = Array.from({ length: 1 + Math.floor(dice.between(0, 3)) }, () => dice.pick(ids));
-      const { rows } = await client.query<{ id: string; status: string; seq: number }>(
-        `select id, status, event_seq as seq from exchange_order where id = any ($1) for update skip locked`,
-        [chosen],
-      );
-      for (const { id, status, seq } of rows) {
-        const isWaiting = status === 'waiting_deposit';
-        const to = isWaiting ? 'confirming' : 'waiting_deposit';
-        await client.query('update exchange_order set status = $2, event_seq = $3 where id = $1', [id, to, seq + 1]);
-        // As the version before writes it, which names no partner.
-        await client.query(
-          `insert into order_event (order_id, seq, at, from_status, to_status, cause, actor)
-           values ($1, $2, now(), $3, $4, $5, 'system')`,
-          [id, seq + 1, status, to, isWaiting ? 'deposit_seen' : 'deposit_lost'],
-        );
-        await sleep(dice.between(0, 5));
-      }
-      if (dice.chance(0.06)) await sleep(dice.between(1_000, 3_000));
-      await client.query(dice.chance(0.1) ? 'rollback' : 'commit');
-    }
-  } finally {
-    await client.end();
-  }
 }
 
 interface Seen {
@@ -119,10 +87,12 @@ async function keepACopy(fill: () => Promise<unknown>): Promise<void> {
   const ids = await newOrders(partner.key, 150);
   const foreign = await newOrders(other.key, 30);
   const before = new Dice(seed);
-  await write([...ids, ...foreign], before, 20);
+  await moveAtRandom(gateway.databaseUrl, [...ids, ...foreign], before, 20);
   await fill();
   let isOver = false;
-  const writers = Array.from({ length: 5 }, (_, n) => write([...ids, ...foreign], new Dice(seed + n + 1), 40));
+  const writers = Array.from({ length: 5 }, (_, n) =>
+    moveAtRandom(gateway.databaseUrl, [...ids, ...foreign], new Dice(seed + n + 1), 40),
+  );
   const created = Promise.all([sleep(500), sleep(1_500)].map((wait) => wait.then(() => newOrders(partner.key, 3))));
   const readers = [1, 2, 3].map((n) => read(partner.key, new Dice(seed - n), () => isOver));
   const strange = read(other.key, new Dice(seed - 4), () => isOver);

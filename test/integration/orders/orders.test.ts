@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { openHasher } from '../../../src/app/bootstrap.ts';
 import { addressExample } from '../../../src/chains/addresses/address.ts';
 import { systemClock } from '../../../src/clock.ts';
+import { gatewayTerms } from '../../../src/config/fixed-rates.ts';
 import { Big } from '../../../src/money.ts';
 import { PartnerService } from '../../../src/partners/partner-service.ts';
 import { OrderExpiry } from '../../../src/settlement/order-expiry.ts';
@@ -28,7 +29,13 @@ describe('a key', () => {
   it('says of itself whether it moves money', async () => {
     expect(partner.key).toMatch(/^xp_test_/);
     const { app, config } = gateway;
-    const live = new PartnerService(app.orm, await openHasher(config, app.orm), systemClock, true);
+    const live = new PartnerService(
+      app.orm,
+      await openHasher(config, app.orm),
+      systemClock,
+      true,
+      gatewayTerms(config),
+    );
     const { key } = await live.issueKey(partner.id);
     expect(key).toMatch(/^xp_live_[0-9A-Za-z]{12}\.[0-9A-Za-z]{49}$/);
     expect((await create({}, {}, key)).status).toBe(201);

@@ -115,6 +115,48 @@ describe('InventoryVenue', () => {
     expect(await inventory()).toEqual({ USDT: '100' });
   });
 
+  it('fills several orders in one request, and leaves out the ones it would reject', async () => {
+    await stock('BTC', '0');
+    await stock('USDT', '64000');
+    const [one, two] = [order(), order()];
+    const others = [order({ sellCoin: 'NOPE' }), order({ minBuyAmount: '32001' }), order({ validUntil: new Date(0) })];
+    const fill = { outcome: 'filled', bought: '32000' };
+    const fills = await venue.tradeAll([one, ...others, two]);
+    expect(fills).toEqual(new Map([one, two].map(({ clientId }) => [clientId, fill])));
+    expect(await inventory()).toEqual({ BTC: '1', USDT: '0' });
+    expect(await venue.tradeAll([two, one])).toEqual(new Map());
+    expect(await venue.find(one.clientId)).toEqual(fill);
+    expect(await venue.trade(two)).toEqual(fill);
+    expect(await inventory()).toEqual({ BTC: '1', USDT: '0' });
+  });
+
+  it('fills none of several orders when the stock is too small for all', async () => {
+    await stock('USDT', '50000');
+    const [one, two] = [order(), order()];
+    expect(await venue.tradeAll([one, two])).toEqual(new Map());
+    expect(await inventory()).toEqual({ USDT: '50000' });
+    expect(await venue.trade(one)).toEqual({ outcome: 'filled', bought: '32000' });
+    expect(await venue.trade(two)).toEqual({ outcome: 'rejected', code: 'no_inventory' });
+    expect(await venue.find(two.clientId)).toBeNull();
+  });
+
+  it('fills each order once when groups of the same orders come at once, in any order', async () => {
+    await stock('BTC', '0');
+    await stock('USDT', '320000');
+    const all = Array.from({ length: 10 }, () => order());
+    const groups = Array.from({ length: 8 }, (_, turn) => [...all.slice(turn), ...all.slice(0, turn)]);
+    const filled = await Promise.all([
+      ...groups.map((group, turn) => venue.tradeAll(turn % 2 === 0 ? group : group.toReversed())),
+      ...all.slice(0, 4).map(async (each) => {
+        expect((await venue.trade(each)).outcome).toBe('filled');
+        return new Map();
+      }),
+    ]);
+    const times = filled.flatMap((fills) => [...fills.keys()]);
+    expect(new Set(times).size).toBe(times.length);
+    expect(await inventory()).toEqual({ BTC: '5', USDT: '0' });
+  });
+
   it('keeps its books under trades in both directions at once', async () => {
     const [btc, usdt] = [new Big('3'), new Big('100000')];
     await stock('BTC', btc.toFixed());

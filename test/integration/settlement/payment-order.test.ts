@@ -22,14 +22,14 @@ afterAll(() => gateway?.stop());
 
 it('payments that a round had no time for keep their place', async () => {
   const orders: MadeOrder[] = [];
-  for (let made = 0; made < 25; made += 1) {
+  for (let made = 0; made < 55; made += 1) {
     const order = await gateway.order();
     await gateway.deposit(order);
     orders.push(order);
   }
   await gateway.mine('BTC', 2);
   faults.signerAway = true;
-  // The process is told to stop while it works on the first group of payments.
+  // The process is told to stop while it works on the first group, of 50 payments.
   building = () => void gateway.settlement.worker.stop();
   await gateway.tick();
   const due = 'select state, next_action_at <= $2 as "isDue" from payment where order_id = any($1) order by number';

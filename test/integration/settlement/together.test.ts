@@ -2,11 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { SignerError } from '../../../src/chains/signer.ts';
 import type { CrashPoint } from '../../../src/settlement/crash-point.ts';
+import { type Cost, StatementTally } from '../../bench/statement-tally.ts';
 import { Faults } from '../../support/faults/faults.ts';
 import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 
 // Orders and payments that are due together share their transactions, and nothing else.
 
+const tally = new StatementTally();
 const faults = new Faults();
 const passed = new Map<CrashPoint, number>();
 let gateway: SettledGateway;
@@ -135,6 +137,77 @@ describe('orders that are due together', () => {
     expect(await statuses(others)).toEqual(others.map(() => 'sending'));
     await gateway.query('drop trigger trade_refused on trade');
     gateway.clock.advance(10_000);
+    await finish(orders);
+  });
+});
+
+/** What it costs the gateway to settle orders, from the block that confirms their deposits. */
+async function costOf(count: number): Promise<Cost> {
+  const orders = await paidOrders(count);
+  tally.clear();
+  await gateway.tick();
+  for (let block = 0; block < 3; block++) {
+    await gateway.mine('TRC20');
+    await gateway.tick();
+  }
+  const { own, steps } = tally.report();
+  // For docs/performance.md: SHOW_COSTS=1 npm test -- test/integration/settlement/together.test.ts
+  if (process.env.SHOW_COSTS) process.stdout.write(`${JSON.stringify({ count, own, steps: [...steps] }, null, 1)}\n`);
+  expect(await statuses(orders)).toEqual(orders.map(() => 'completed'));
+  return own;
+}
+
+/** Makes the database refuse to credit the deposit of an order, until the trigger is dropped. */
+async function refuseCredit({ id }: MadeOrder): Promise<void> {
+  await gateway.query(`create or replace function refuse_credit() returns trigger language plpgsql as $$
+    begin raise exception 'not this one'; end $$`);
+  await gateway.query(`create trigger credit_refused before update on deposit for each row
+    when (new.order_id = '${id}' and new.state = 'credited') execute function refuse_credit()`);
+}
+
+describe('the statements and commits of a group', () => {
+  it('are those of one order, and less than a statement more for each other', async () => {
+    const alone = await costOf(1);
+    const size = 40;
+    const group = await costOf(size);
+    const each = (name: keyof Cost): number => (group[name] - alone[name]) / (size - 1);
+    // Several groups, for example because a sweep found some of the orders first, would cost more.
+    expect(each('statements')).toBeLessThan(1);
+    expect(each('commits')).toBeLessThan(0.2);
+    expect(group.statements / size).toBeLessThan(6);
+    expect(group.commits / size).toBeLessThan(1.5);
+  });
+
+  it('stay few when one of its orders cannot be settled', async () => {
+    const orders = await paidOrders(16);
+    const [broken, ...others] = orders as [MadeOrder, ...MadeOrder[]];
+    await refuseCredit(broken);
+    passed.clear();
+    await gateway.tick();
+    expect(await statuses([broken])).toEqual(['confirming']);
+    expect(await statuses(others)).toEqual(others.map(() => 'sending'));
+    // Four parts of four, of which one was taken order by order; each with its terms and its fills.
+    expect(passed.get('trade.recorded')).toBeLessThan(8);
+    await gateway.query('drop trigger credit_refused on deposit');
+    gateway.clock.advance(10_000);
+    await finish(orders);
+  });
+
+  it('are none in the scan of the next block, which does not wait for an order that is due', async () => {
+    const orders = await paidOrders(2);
+    const [broken] = orders as [MadeOrder, MadeOrder];
+    await refuseCredit(broken);
+    await gateway.tick();
+    await gateway.query('drop trigger credit_refused on deposit');
+    // Due again, and locked by another session: the scan of the next block must not wait for it.
+    gateway.clock.advance(10_000);
+    await gateway.mine('BTC');
+    const height = async (table: string): Promise<string | undefined> =>
+      (await gateway.query<{ height: string }>(`select height::text from ${table} where chain = 'bitcoin'`))[0]?.height;
+    const head = await height('sandbox_chain');
+    await tickBeside('select from exchange_order where id = $1 for update', broken.id, async () => {
+      return (await height('chain_state')) === head;
+    });
     await finish(orders);
   });
 });

@@ -69,6 +69,10 @@ const proposedRole = async (): Promise<string> => {
 };
 const memberId = async (): Promise<string> => (await newMember(gateway, 'viewer')).id;
 const partnerId = async (): Promise<string> => (await gateway.partner()).id;
+const webhookId = async (): Promise<string> => {
+  const arguments_ = `(partnerId: "${await partnerId()}", endpoint: { url: "https://hooks.example.com/" }, reason: "x")`;
+  return (await other.data(`mutation { made: webhookCreate${arguments_} { endpoint { id } } }`)).made.endpoint.id;
+};
 const keyId = async (): Promise<string> => (await gateway.partner()).keyId;
 /** Arguments that set a coin's price in bitcoin to the market's. */
 const override = async (coinFrom: string): Promise<string> => {
@@ -125,6 +129,11 @@ const calls: Readonly<Record<string, () => Promise<string>>> = {
   staffInvite: async () => '(email: "new@example.com", role: SUPPORT, reason: "x")',
   staffRevoke: async () => `(id: "${await memberId()}", reason: "x")`,
   staffRole: async () => `(id: "${await memberId()}", role: SUPPORT, reason: "x")`,
+  webhookChange: async () => `(id: "${await webhookId()}", endpoint: { status: DISABLED }, reason: "x")`,
+  webhookCreate: async () =>
+    `(partnerId: "${await partnerId()}", endpoint: { url: "https://hooks.example.com/" }, reason: "x")`,
+  webhookDelete: async () => `(id: "${await webhookId()}", reason: "x")`,
+  webhookRotateSecret: async () => `(id: "${await webhookId()}", reason: "x")`,
   staffToken: async () => `(id: "${await memberId()}", reason: "x")`,
 };
 

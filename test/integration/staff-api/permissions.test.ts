@@ -27,6 +27,12 @@ function memberOf(role: StaffRole) {
 const ways: Readonly<Record<string, () => Promise<string>>> = {
   Order: async () => `order(id: "${(await gateway.order()).id}")`,
   Partner: async () => `partner(id: "${(await gateway.partner()).id}")`,
+  WebhookEndpoint: async () => {
+    const { id, key } = await gateway.partner();
+    const body = { url: 'https://hooks.example.com/' };
+    await gateway.call('POST', '/partner/webhook-endpoints', { key, body });
+    return `webhookEndpoints(partnerId: "${id}")`;
+  },
 };
 
 const roots = rootFields(schema);

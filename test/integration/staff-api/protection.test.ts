@@ -129,7 +129,12 @@ describe('what is answered', () => {
     for (const text of [...replies.map((reply) => reply.text), ...log.lines()]) {
       for (const secret of secrets) expect(text.includes(secret)).toBe(false);
     }
-    expect(replies[2]?.text).not.toMatch(/"(mac|tokenMac|pepper\w*|secret|raw|payload)"/);
+    expect(replies[2]?.text).not.toMatch(/"(mac|tokenMac|pepper\w*|raw|payload)"/);
+    // The secret of a webhook is shown once, to who makes or rotates it.
+    const types: { name: string; fields: { name: string }[] | null }[] = JSON.parse(replies[2]?.text ?? '').data
+      .__schema.types;
+    const withSecret = types.filter(({ fields }) => fields?.some(({ name }) => name === 'secret'));
+    expect(withSecret.map(({ name }) => name)).toEqual(['WebhookSecret']);
   });
 
   it('names the request', async () => {

@@ -73,6 +73,7 @@ const changing: Record<string, { args: () => string[]; before?: string; empty?: 
   'partner create': { args: () => ['--name', 'Wallet'], target: /^partner:/ },
   'partner set': { args: () => ['--partner', partner.id, '--name', 'Big'], target: /^partner:/ },
   'partner key': { args: () => ['--partner', partner.id], target: /^key:xp_/ },
+  'partner key-set': { args: () => ['--key', partner.keyId, '--markup-bps', '40'], target: /^key:xp_/ },
   'partner roll': { args: () => ['--key', partner.keyId], target: /^key:xp_/ },
   'partner revoke': { args: () => ['--key', partner.keyId], target: /^key:xp_/ },
   'staff create': { args: () => ['--email', 'bob@example.com', '--role', 'viewer'], target: /^staff:/ },

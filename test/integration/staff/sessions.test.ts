@@ -242,6 +242,29 @@ describe('a session', () => {
     expect(await authenticator.bySession(secret)).toBeNull();
   });
 
+  it('is not kept alive by a page that asks by itself', async () => {
+    const { own } = await signedIn();
+    const ask = async (headers: Record<string, string>): Promise<number> => {
+      const response = await fetch(`${gateway.app.internalUrl}/graphql`, {
+        method: 'POST',
+        body: '{"query":"{ me { email } }"}',
+        headers: {
+          'Content-Type': 'application/json',
+          Origin: gateway.app.internalUrl,
+          Cookie: own.cookie,
+          ...headers,
+        },
+      });
+      return response.status;
+    };
+    clock.advance(20 * minute);
+    expect(await ask({})).toBe(200);
+    clock.advance(20 * minute);
+    expect(await ask({ 'X-Background': '1' })).toBe(200);
+    clock.advance(10 * minute);
+    expect(await ask({ 'X-Background': '1' })).toBe(401);
+  });
+
   it('ends after ten hours, also when it is used all the time', async () => {
     const { secret } = await signedIn();
     for (let i = 0; i < 29; i++) {

@@ -62,7 +62,7 @@ describe('a worker', () => {
     try {
       const own = new StaffBrowser(worker.app.internalUrl);
       expect((await own.get('/livez')).status).toBe(200);
-      for (const path of ['/', '/sign-in', '/playground']) expect((await own.get(path)).status).toBe(404);
+      for (const path of ['/', '/sign-in', '/playground', '/console']) expect((await own.get(path)).status).toBe(404);
     } finally {
       await worker.stop();
     }
@@ -98,9 +98,9 @@ describe('the playground', () => {
     try {
       const visitor = new StaffBrowser(without.app.internalUrl);
       expect((await visitor.get('/playground')).status).toBe(404);
-      expect((await visitor.get('/')).headers.get('location')).toBe('/sign-in');
+      expect((await visitor.get('/')).headers.get('location')).toBe('/console');
       const { token } = await without.staff.create('ada@example.com', 'viewer');
-      expect((await visitor.post('/sign-in', { token })).headers.get('location')).toBe('/sign-in');
+      expect((await visitor.post('/sign-in', { token })).headers.get('location')).toBe('/console');
       expect(await (await visitor.get('/sign-in')).text()).not.toContain('/playground');
     } finally {
       await without.stop();

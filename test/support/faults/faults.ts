@@ -56,6 +56,8 @@ export class Faults {
         name: venue.name,
         find: (clientId) => venue.find(clientId),
         trade: (order) => (this.venue ? this.venue(() => venue.trade(order)) : venue.trade(order)),
+        // A faulty venue is asked for each trade.
+        tradeAll: async (orders) => (this.venue ? null : await venue.tradeAll?.(orders)) ?? new Map(),
       }),
       chain: (adapter) => this.#chain(adapter),
     };

@@ -9,7 +9,7 @@ import { startEmbeddedPostgres } from '../../../src/db/embedded/embedded-postgre
 import { Big, formatDecimal } from '../../../src/money.ts';
 import { BuiltProcess, runBuilt } from '../gateway/built-process.ts';
 import { Dice } from '../gateway/dice.ts';
-import { testSettings, widePayouts } from '../gateway/settings.ts';
+import { loadSettings, testSettings } from '../gateway/settings.ts';
 import { shown } from './arguments.ts';
 
 /** Numbers become text: a double has not the digits of an amount. */
@@ -76,6 +76,8 @@ export interface Plan {
   readonly afterDepositsMs: number;
   /** From peace until nothing may be left to do. */
   readonly quietTimeoutMs: number;
+  /** Runs when nothing is left to do, before the gateway stops. */
+  readonly atRest?: () => Promise<void>;
 }
 
 export interface Report {
@@ -143,16 +145,7 @@ export class Torture<Order extends TortureOrder> {
       DATABASE_URL: postgres.url,
       ...testSettings,
       CHAIN_LEASE_MS: '1500',
-      RATE_LIMIT_PUBLIC_PER_MIN: '1000000',
-      RATE_LIMIT_PARTNER_PER_MIN: '1000000',
-      RATE_LIMIT_ORDERS_PER_MIN: '1000000',
-      MAX_OPEN_ORDERS: '1000000',
-      MAX_FIXED_EXPOSURE_USD: '1000000000',
-      MAX_FIXED_DAY_USD: '1000000000',
-      MAX_FIXED_ALL_USD: '9000000000',
-      MAX_FLOAT_EXPOSURE_USD: '1000000000',
-      MAX_FLOAT_ALL_USD: '9000000000',
-      ...widePayouts,
+      ...loadSettings,
       ...options.settings,
     };
   }
@@ -167,6 +160,11 @@ export class Torture<Order extends TortureOrder> {
     if (decodeURIComponent(postgres.url).includes('@/proc/'))
       throw new Error('the temporary folder is too deep to share a socket: set TMPDIR');
     return new Torture<Order>(options, { folder, postgres });
+  }
+
+  /** The partner's key. */
+  get key(): string {
+    return this.#key;
   }
 
   /** Tells people how it goes. */
@@ -280,6 +278,26 @@ export class Torture<Order extends TortureOrder> {
     }
   }
 
+  /**
+   * Changes an order as its partner. Returns the status of the answer; 0 when none came. A refusal
+   * is no fault: the order may have moved on.
+   */
+  async change(path: string, body: object | null): Promise<number> {
+    const headers = { Authorization: `Bearer ${this.#key}`, 'Idempotency-Key': crypto.randomUUID() };
+    const sent = body && {
+      headers: { ...headers, 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    };
+    const reply = await fetch(`${this.#rest}/partner/orders/${path}`, {
+      method: 'POST',
+      ...(sent ?? { headers }),
+    }).catch(() => null);
+    const text = (await reply?.text()) ?? '';
+    const status = reply?.status ?? 0;
+    if (![0, 200, 409, 503].includes(status)) this.faults.push(`a change was answered with ${status}: ${text}`);
+    return status;
+  }
+
   /** Has a user pay, some time from now. */
   payLater(afterMs: number, pay: () => Promise<void>): void {
     this.#waitingPayments += 1;
@@ -323,6 +341,7 @@ export class Torture<Order extends TortureOrder> {
     if (!(await this.#comesToRest(plan.quietTimeoutMs))) {
       this.faults.push(`the gateway did not come to rest within ${plan.quietTimeoutMs / 1000} s`);
     }
+    await plan.atRest?.();
     watching.abort();
     await watched;
     await Promise.all(this.#processes.map((program) => program.end('SIGTERM')));
@@ -404,6 +423,8 @@ export class Torture<Order extends TortureOrder> {
              + (select count(*) from deposit where state in ('mempool', 'mined'))
              + (select count(*) from payment p left join exchange_order o on o.id = p.order_id
                  where p.state in ('signed', 'sent') or (p.state in ('ready', 'prepared') and o.held_at is null))
+             + (select count(*) from order_action a join exchange_order o on o.id = a.order_id
+                 where a.outcome is null and o.held_at is null)
              + (select count(*) from sandbox_tx where state = 'mempool'))::int as count`,
     );
     return open?.count ?? 0;

@@ -2,8 +2,10 @@ import { type App, startApp } from '../../../src/app/app.ts';
 import { openHasher } from '../../../src/app/bootstrap.ts';
 import type { OutsideWorld } from '../../../src/app/outside-world.ts';
 import { systemClock } from '../../../src/clock.ts';
+import { gatewayTerms } from '../../../src/config/fixed-rates.ts';
 import { loadConfig } from '../../../src/config/load-config.ts';
 import type { Config, SettingName } from '../../../src/config/settings.ts';
+import { keyScopes } from '../../../src/partners/key-scope.ts';
 import { type KeyOptions, PartnerService } from '../../../src/partners/partner-service.ts';
 import type { StaffRole } from '../../../src/staff/staff-member.entity.ts';
 import { type IssuedToken, StaffService } from '../../../src/staff/staff-service.ts';
@@ -56,6 +58,7 @@ const wideLimits = {
   RATE_LIMIT_ORDERS_PER_MIN: '100000',
   RATE_LIMIT_LISTS_PER_MIN: '100000',
   RATE_LIMIT_VALIDATIONS_PER_MIN: '100000',
+  RATE_LIMIT_CHANGES_PER_MIN: '100000',
   MAX_OPEN_ORDERS: '100000',
   MAX_FIXED_EXPOSURE_USD: '1000000000',
   MAX_FIXED_DAY_USD: '1000000000',
@@ -87,7 +90,8 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     ...(options.outside ? { outside: options.outside } : {}),
   });
   const hasher = await openHasher(config, app.orm);
-  const partners = new PartnerService(app.orm, hasher, options.outside?.clock ?? systemClock, app.networks.areOfValue);
+  const clock = options.outside?.clock ?? systemClock;
+  const partners = new PartnerService(app.orm, hasher, clock, app.networks.areOfValue, gatewayTerms(config));
   return {
     app,
     config,
@@ -97,7 +101,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     call: contractClient(app.restUrl ?? ''),
     partner: async (keyOptions) => {
       const { id } = await partners.create('Test partner');
-      return { id, ...(await partners.issueKey(id, keyOptions)) };
+      return { id, ...(await partners.issueKey(id, { scopes: keyScopes, ...keyOptions })) };
     },
     stop: async () => {
       await app.stop();

@@ -21,14 +21,15 @@ export async function rowsOf(call: Call, key: string, query: string): Promise<st
 }
 
 /**
- * Sends a cursor of a list by updates without filters, as the same gateway would have written it in
- * another cluster of PostgreSQL.
+ * Sends a cursor of a list by updates, or of events, without filters, as the same gateway would
+ * have written it in another cluster of PostgreSQL.
  */
 export async function inOtherCluster(
   { config, app }: Pick<TestGateway, 'config' | 'app'>,
   partnerId: string,
   cursor: string,
   send: (cursor: string) => Promise<Reply>,
+  list: 'orders' | 'events' = 'orders',
 ): Promise<Reply> {
   const cursors = new ListCursors((await openHasher(config, app.orm)).derivedKeys(cursorPurpose));
   const none = {
@@ -40,7 +41,7 @@ export async function inOtherCluster(
     coinFrom: null,
     coinTo: null,
   };
-  const bound = `${partnerId} updated ${filterText(none)}`;
+  const bound = list === 'events' ? `${partnerId} events *` : `${partnerId} updated ${filterText(none)}`;
   return send(cursors.write(bound, cursors.read(bound, cursor).replace(/\.[^.]+$/, '.7000000000000000000-00000002')));
 }
 

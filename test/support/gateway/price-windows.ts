@@ -17,6 +17,14 @@ export class PriceWindowsInMemory implements PriceWindows {
     return this.decided.get(startsAt.getTime()) ?? null;
   }
 
+  async between(from: Date, until: Date): Promise<readonly SharedWindow[]> {
+    if (this.isAway) throw new Error('the database is away');
+    return [...this.decided]
+      .filter(([ms]) => ms >= from.getTime() && ms <= until.getTime())
+      .toSorted(([one], [other]) => other - one)
+      .map(([ms, prices]) => ({ startsAt: new Date(ms), prices }));
+  }
+
   async decide(startsAt: Date, propose: (last: WindowPrices | null) => WindowPrices): Promise<WindowPrices> {
     if (this.isAway) throw new Error('the database is away');
     const known = [...this.decided.keys()].filter((ms) => ms <= startsAt.getTime());

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { MikroORM } from '@mikro-orm/postgresql';
+import { LiveNetworks } from '../../../src/chains/networks/live-networks.ts';
 import type { Clock } from '../../../src/clock.ts';
+import { Assets } from '../../../src/currencies/assets.ts';
 import { Currency } from '../../../src/currencies/currency.entity.ts';
 import { CurrencyCatalogue } from '../../../src/currencies/currency-catalogue.ts';
 import { type CurrencySeed, currencySeed } from '../../../src/currencies/seed.ts';
@@ -66,5 +68,6 @@ export async function quotingRates({ clock, source, rows, overrides, venue }: Qu
     ...(venue ? { venue } : {}),
   });
   await prices.refresh(catalogue.coins());
-  return { catalogue, prices, rates: new RateService(catalogue, prices, { float: '0.005', fixed: '0.01' }) };
+  const assets = new Assets(new LiveNetworks({ networks: [], others: 'sandbox' } as never));
+  return { catalogue, prices, rates: new RateService(catalogue, prices, { float: '0.005', fixed: '0.01' }, assets) };
 }

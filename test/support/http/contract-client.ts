@@ -168,6 +168,18 @@ function responsePath(template: string, method: string, status: number): string[
   return ['paths', template, method, 'responses', String(status)];
 }
 
+/** A `fetch` for programs under test; every reply must be what the contract documents. */
+export function checkedFetch(restUrl: string): typeof fetch {
+  return async (input, init) => {
+    const response = await fetch(input, init);
+    const path = String(input).slice(`${restUrl}/api/v1`.length);
+    const hasTextAmounts = new Headers(init?.headers).get('amounts') === 'string';
+    const reply = { status: response.status, headers: response.headers, text: await response.clone().text() };
+    checkReply(init?.method ?? 'GET', path, reply, hasTextAmounts);
+    return response;
+  };
+}
+
 /** Calls a gateway's REST interface; every reply must be what the contract documents. */
 export function contractClient(restUrl: string): Call {
   return async (method, path, options = {}) => {
@@ -184,7 +196,10 @@ export function contractClient(restUrl: string): Call {
       ...(options.timeoutMs === undefined ? {} : { signal: AbortSignal.timeout(options.timeoutMs) }),
       ...(body === undefined ? {} : { body: body as string }),
     });
-    const text = await response.text();
+    // A stream does not end by itself: only its head is looked at.
+    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+    if (isStream) await response.body?.cancel();
+    const text = isStream ? '' : await response.text();
     const hasTextAmounts = new Headers(headers).get('amounts') === 'string';
     checkReply(method, path, { status: response.status, headers: response.headers, text }, hasTextAmounts);
     const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;

@@ -129,7 +129,12 @@ describe('docker-compose.yml', () => {
       '*',
       '!package.json',
       '!package-lock.json',
+      '!client/package.json',
       '!tools/package.json',
+      '!tools/build-web.js',
+      '!web',
+      'web/dist',
+      'web/node_modules',
       '!tsconfig.json',
       '!src',
     ]);

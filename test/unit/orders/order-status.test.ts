@@ -17,10 +17,10 @@ describe('the states of an order', () => {
     expect(ends).toEqual(['completed', 'refunded']);
   });
 
-  it('leave failed by an action of staff only', () => {
+  it('leave failed by an action of staff, or by a refund address of the partner', () => {
     const causes = Object.entries(orderMoves)
       .filter(([, { from }]) => from === 'failed')
       .map(([cause]) => cause);
-    expect(causes).toEqual(['staff_refund', 'staff_retry']);
+    expect(causes).toEqual(['refund_resumed', 'staff_refund', 'staff_retry']);
   });
 });

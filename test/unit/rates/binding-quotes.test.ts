@@ -100,11 +100,11 @@ describe('a binding quote, honoured', () => {
     await prices.refresh(catalogue.coins());
     const opened = quotes.open(quote.id, quotingPartner.id);
     if (!opened) throw new Error('the quote is not genuine');
-    const { quote: honoured, adverseBps } = await quotes.honour(opened);
+    const { quote: honoured, adverse } = await quotes.honour(opened, quotingPartner);
     expect(formatDecimal(honoured.amountTo)).toBe(quote.token.amountTo);
     expect(formatDecimal(honoured.rate)).toBe(formatDecimal(quote.terms.rate));
     expect(honoured.serviceFee.eq(quote.parts.serviceFee.plus(quote.parts.partnerMarkup))).toBe(true);
-    expect(adverseBps).toBe(101);
+    expect(adverse?.toFixed(4)).toBe('0.0101');
   });
 
   it('is refused five percent from the market, and tells so', async () => {
@@ -118,7 +118,7 @@ describe('a binding quote, honoured', () => {
     market.prices = { ...market.prices, BTC: new Big(market.prices.BTC ?? '0').times('0.94').toFixed() };
     clock.advance(10_000);
     await prices.refresh(catalogue.coins());
-    expect((await refusal(() => quotes.honour(opened))).kind).toBe('pair_unavailable');
+    expect((await refusal(() => quotes.honour(opened, quotingPartner))).kind).toBe('pair_unavailable');
     expect(broken).toEqual(['BTC-USDT']);
   });
 
@@ -128,7 +128,7 @@ describe('a binding quote, honoured', () => {
     const opened = slow.open(slow.quote(quoteRequest(), quotingPartner).id, quotingPartner.id);
     if (!opened) throw new Error('the quote is not genuine');
     clock.advance(61_000);
-    expect((await refusal(() => slow.honour(opened))).kind).toBe('pair_unavailable');
+    expect((await refusal(() => slow.honour(opened, quotingPartner))).kind).toBe('pair_unavailable');
     expect(quotes.isExpired(opened.token)).toBe(false);
   });
 
@@ -137,7 +137,7 @@ describe('a binding quote, honoured', () => {
     const opened = quotes.open(quotes.quote(quoteRequest(), quotingPartner).id, quotingPartner.id);
     if (!opened) throw new Error('the quote is not genuine');
     clock.advance(60_001);
-    expect((await refusal(() => quotes.honour(opened))).kind).toBe('quote_expired');
+    expect((await refusal(() => quotes.honour(opened, quotingPartner))).kind).toBe('quote_expired');
   });
 });
 
@@ -179,7 +179,7 @@ describe('a quote forged under the right key', () => {
     const opened = quotes.open(tokens.seal({ ...token, ...changes(token) }), quotingPartner.id);
     if (!opened) return 'unread';
     try {
-      return formatDecimal((await quotes.honour(opened)).quote.amountTo);
+      return formatDecimal((await quotes.honour(opened, quotingPartner)).quote.amountTo);
     } catch (error) {
       return (error as AppError).kind;
     }

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import type { Currency } from '../../../src/currencies/currency.entity.ts';
 import { currencySeed } from '../../../src/currencies/seed.ts';
-import { Big, floorTo } from '../../../src/money.ts';
+import { AppError } from '../../../src/errors.ts';
+import { Big, floorTo, parseScaled } from '../../../src/money.ts';
 import type { PriceOverride } from '../../../src/rates/price-override.entity.ts';
 import type { SourcePrice } from '../../../src/rates/price-source.ts';
 import { pairLimits, type RateType } from '../../../src/rates/quote.ts';
@@ -132,5 +133,55 @@ describe('a quote', () => {
       'too_many_decimals',
       null,
     ]);
+  });
+
+  it('has the rate, the limits and the refusals that the quote of a whole order has', async () => {
+    const { rates } = await quoting();
+    const priced = currencySeed.filter(({ coin }) => ['BTC', 'ETH', 'LTC', 'USDT'].includes(coin));
+    const side = fc.constantFrom(...priced, ...priced, ...currencySeed.slice(0, 8));
+    const amount = fc.oneof(
+      fc.constant(null),
+      fc
+        .tuple(fc.integer({ min: -5, max: 99_999_999 }), fc.integer({ min: -19, max: 5 }))
+        .map(([units, exponent]) => new Big(`${units}e${exponent}`).toFixed()),
+      fc.integer({ min: 100, max: 2_000_000 }).map((units) => new Big(`${units}e-4`).toFixed()),
+      fc.constantFrom('0', '0.10', '1e-2', '1.5E1', '0.000000001', '100.000000000'),
+    );
+    const outcome = (ask: () => object): unknown => {
+      try {
+        return ask();
+      } catch (error) {
+        if (error instanceof AppError) return { kind: error.kind, detail: error.detail, extras: error.extras };
+        throw error;
+      }
+    };
+    let answered = 0;
+    fc.assert(
+      fc.property(side, side, amount, fc.constantFrom('float', 'fixed'), (from, to, text, rateType) => {
+        const request = {
+          coinFrom: from.coin,
+          networkFrom: from.network,
+          coinTo: to.coin,
+          networkTo: to.network,
+          rateType,
+        } as const;
+        const whole = outcome(() => {
+          const quote = rates.quote(request, text === null ? null : new Big(text), pricing, 'amount');
+          const [rate, minAmount, maxAmount] = [quote.rate, quote.minAmount, quote.maxAmount].map((one) =>
+            one.toFixed(),
+          );
+          return { from: quote.from, to: quote.to, rate, minAmount, maxAmount, expiresIn: quote.expiresIn };
+        });
+        const light = outcome(() => {
+          const quoted = rates.rate(request, text === null ? null : parseScaled(text), pricing, 'amount');
+          const { from: source, to: target, rate, minAmount, maxAmount, expiresIn } = quoted;
+          answered++;
+          return { from: source, to: target, rate, minAmount, maxAmount, expiresIn };
+        });
+        expect(light).toEqual(whole);
+      }),
+      { numRuns: 3_000 },
+    );
+    expect(answered).toBeGreaterThan(200);
   });
 });

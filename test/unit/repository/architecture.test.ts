@@ -44,7 +44,9 @@ const layers: Record<string, readonly string[]> = {
     'staff',
     'telemetry',
   ],
-  reports: ['clock.ts', 'db', 'errors.ts', 'ledger', 'money.ts', 'orders', 'partners', 'rates'],
+  reports: ['clock.ts', 'db', 'errors.ts', 'ledger', 'log.ts', 'money.ts', 'orders', 'partners', 'rates'],
+  webhooks: ['clock.ts', 'db', 'errors.ts', 'jobs', 'orders', 'partners', 'reports'],
+  sandbox: ['chains', 'clock.ts', 'currencies', 'errors.ts', 'money.ts', 'orders'],
   rest: [
     'clock.ts',
     'config',
@@ -59,7 +61,9 @@ const layers: Record<string, readonly string[]> = {
     'partners',
     'rates',
     'reports',
+    'sandbox',
     'telemetry',
+    'webhooks',
   ],
   graphql: [
     'clock.ts',
@@ -76,6 +80,7 @@ const layers: Record<string, readonly string[]> = {
     'reports',
     'settlement',
     'staff',
+    'webhooks',
   ],
   internal: ['clock.ts', 'config', 'db', 'errors.ts', 'limits', 'log.ts', 'rates', 'reports', 'staff', 'telemetry'],
   // The composition: it may import every layer below it.
@@ -98,10 +103,12 @@ const layers: Record<string, readonly string[]> = {
     'rates',
     'reports',
     'rest',
+    'sandbox',
     'settlement',
     'signer',
     'staff',
     'telemetry',
+    'webhooks',
   ],
   cli: [
     'app',
@@ -204,6 +211,23 @@ describe('the structure of src', () => {
       return below.filter((each) => !used.has(each)).map((each) => `${layer} need not import ${each}`);
     });
     expect(unused).toEqual([]);
+  });
+
+  it('loads the sandbox of partners only where every network is of the sandbox', () => {
+    const loading = code
+      .filter(({ layer }) => layer !== 'sandbox')
+      .filter(({ text }) =>
+        /^(?!import type).*from '[^']*\/sandbox\/partner-sandbox\.ts'|import\('[^']*\/sandbox\/partner-sandbox/m.test(
+          text,
+        ),
+      )
+      .map(({ path }) => path);
+    expect(loading).toEqual(['app/open-sandbox.ts']);
+    const writing = code
+      .filter(({ path }) => !path.startsWith('db/'))
+      .filter(({ text }) => /insert into sandbox_outcome/.test(text))
+      .map(({ path }) => path);
+    expect(writing).toEqual(['sandbox/partner-sandbox.ts']);
   });
 
   it('has no circle between files, types included', () => {

@@ -13,6 +13,7 @@ interface Package {
   readonly devDependencies: Readonly<Record<string, string>>;
   readonly optionalDependencies: Readonly<Record<string, string>>;
   readonly allowScripts: Readonly<Record<string, boolean>>;
+  readonly workspaces: readonly string[];
 }
 
 const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')) as { packages: Record<string, Locked> };
@@ -38,9 +39,26 @@ describe('packages', () => {
   });
 
   it('have an exact version and a checksum', () => {
-    const wanted = { ...own.dependencies, ...own.devDependencies, ...own.optionalDependencies };
-    expect(Object.entries(wanted).filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([]);
+    const web = JSON.parse(readFileSync('web/package.json', 'utf8')) as Package;
+    const wanted = [own, web].flatMap(({ dependencies, devDependencies, optionalDependencies = {} }) =>
+      Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies }),
+    );
+    expect(wanted.filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([]);
     expect(packages.filter(({ integrity }) => !integrity?.startsWith('sha512-')).map(({ name }) => name)).toEqual([]);
+  });
+
+  it('of tools/nodes, which npm ci leaves out, have an exact version, a checksum and no install script', () => {
+    const { packages: nodes } = JSON.parse(readFileSync('tools/nodes/package-lock.json', 'utf8')) as typeof lock;
+    const entries = Object.entries(nodes).filter(([path]) => path !== '');
+    const { optionalDependencies } = JSON.parse(readFileSync('tools/nodes/package.json', 'utf8')) as Package;
+    expect(entries.map(([path]) => path.slice('node_modules/'.length)).sort()).toEqual(
+      Object.keys(optionalDependencies).sort(),
+    );
+    const exact = /^npm:node-\w+-\w+@\d+\.\d+\.\d+$/;
+    expect(Object.values(optionalDependencies).filter((version) => !exact.test(version))).toEqual([]);
+    const unsafe = entries.filter(([, one]) => !one.integrity?.startsWith('sha512-') || one.hasInstallScript);
+    expect(unsafe.map(([path]) => path)).toEqual([]);
+    expect(own.workspaces).not.toContain('tools/nodes');
   });
 
   it('of a deployed gateway have an allowed licence', () => {

@@ -1,6 +1,7 @@
 import { keyScopes } from '../../../src/partners/key-scope.ts';
 import { apiRoot, readContract } from '../../../src/rest/contract.ts';
 import { type OperationRow, Operations, operationRows } from '../../../src/rest/operations.ts';
+import { sandboxPaths } from '../../../src/rest/sandbox.ts';
 
 interface Contracted {
   readonly operationId: string;
@@ -26,13 +27,28 @@ describe('the row of an operation', () => {
     // An empty requirement means that a request without a key is allowed.
     const needsKey = security.length > 0 && security.every((requirement) => Object.keys(requirement).length > 0);
     expect(needsKey ? keyScopes : ['public']).toEqual(expect.arrayContaining([row?.scope].flat()));
-    expect(needsKey ? ['partner', 'orders', 'quotes', 'lists', 'validations'] : ['anon', 'assets']).toContain(
-      row?.bucket,
-    );
+    expect(
+      needsKey ? ['partner', 'orders', 'quotes', 'lists', 'validations', 'changes'] : ['anon', 'assets'],
+    ).toContain(row?.bucket);
     expect(row?.takesBody).toBe(requestBody !== undefined);
     // One key, in either header, is all that the listener can check.
     const schemes = security.flatMap((requirement) => Object.keys(requirement));
     expect(['bearerKey', 'headerKey']).toEqual(expect.arrayContaining(schemes));
+  });
+});
+
+describe('a path that a gateway does not have', () => {
+  it('is found and counted like a path that the contract does not have', async () => {
+    const without = await Operations.compile(contract, [sandboxPaths]);
+    const paths = Object.keys(contract.paths ?? {}).filter((path) => path.startsWith(sandboxPaths));
+    expect(paths).toHaveLength(5);
+    const unknown = without.rowOf(null, 'POST', `${apiRoot}/partner/nothing/orders/XP-7K2M9Q`);
+    for (const path of paths.map((one) => apiRoot + one.replace('{order_id}', 'XP-7K2M9Q'))) {
+      for (const method of ['POST', 'GET', 'DELETE']) {
+        expect(without.find(method, path)).toBeNull();
+        expect(without.rowOf(null, method, path)).toBe(unknown);
+      }
+    }
   });
 });
 
@@ -55,6 +71,12 @@ describe('the row of a request', () => {
     ['GET', `${apiRoot}/partner/orders/XP-7K2M9Q`, 'key partner'],
     ['GET', `${apiRoot}/partner/orders/XP-7K2M9Q/details`, 'key partner'],
     ['GET', `${apiRoot}/partner/orders/XP-7K2M9Q/events`, 'key partner'],
+    ['PATCH', `${apiRoot}/partner/orders/XP-7K2M9Q`, 'key changes'],
+    ['PUT', `${apiRoot}/partner/orders/XP-7K2M9Q/refund-address`, 'key changes'],
+    ['POST', `${apiRoot}/partner/orders/XP-7K2M9Q/cancel`, 'key changes'],
+    ['GET', `${apiRoot}/partner/events`, 'key partner'],
+    ['GET', `${apiRoot}/partner/events/stream`, 'key partner'],
+    ['POST', `${apiRoot}/partner/orders/XP-7K2M9Q/actions`, 'key changes'],
     ['GET', `${apiRoot}/status/0199c0de-7a11-7c3e-9a4e-5d2f6b7c8d90`, 'public anon'],
     ['GET', `${apiRoot}/partner/assets`, 'public anon'],
     ['GET', `${apiRoot}/partner/pairs`, 'public anon'],
@@ -69,8 +91,8 @@ describe('the row of a request', () => {
     ['GET', `${apiRoot}/Coin-Icons`, 'public assets'],
     ['POST', `${apiRoot}/coin-icons/btc.svg`, 'public assets'],
     ['POST', `${apiRoot}/partner/rates`, 'public anon'],
-    ['PUT', `${apiRoot}/partner/orders`, 'key partner'],
-    ['POST', `${apiRoot}/partner/orders/a/b`, 'key orders'],
+    ['PUT', `${apiRoot}/partner/orders`, 'key changes'],
+    ['POST', `${apiRoot}/partner/orders/a/b`, 'key changes'],
     ['GET', `${apiRoot}/PARTNER/orders/a/b`, 'key partner'],
     ['GET', `${apiRoot}/partner/orders/validate`, 'key partner'],
     ['GET', '/', 'public anon'],

@@ -1,4 +1,4 @@
-import { orderMoves } from '../../../../src/orders/order-status.ts';
+import { orderFacts, orderMoves } from '../../../../src/orders/order-status.ts';
 import type { Rows } from '../orders.ts';
 import type { World } from './world.ts';
 
@@ -149,13 +149,14 @@ function badDeadlines({ rows, gateway }: World): Promise<string[]> {
          join sandbox_tx t on t.chain = d.chain and t.txid = d.txid and t.state = 'mined'
          join sandbox_block b on b.chain = t.chain and b.height = t.height
         where d.amount >= o.min_amount and b.mined_at <= o.expires_at
-          and exists (select 1 from order_event e where e.order_id = o.id and e.cause in ('late_deposit', 'rate_expired'))`,
+          and exists (select 1 from order_event e where e.order_id = o.id and e.cause in ('late_deposit', 'rate_expired'))
+          and not exists (select 1 from order_event e where e.order_id = o.id and e.cause = 'partner_cancelled')`,
     ],
   ]);
 }
 
-/** Orders whose events are no path of the state table. */
-async function badHistories(rows: Rows): Promise<string[]> {
+/** Orders whose events are no path of the state table. A fact leaves the status. */
+export async function badHistories(rows: Rows): Promise<string[]> {
   const events = await rows<{
     order_id: string;
     seq: number;
@@ -176,7 +177,9 @@ async function badHistories(rows: Rows): Promise<string[]> {
       const edge = moves[cause];
       const isFirst = index === 0 && cause === 'created' && from === null && to === 'waiting_deposit';
       const isMove = index > 0 && edge?.from === from && edge.to === to && from === at;
-      if (seq !== index + 1 || !(isFirst || isMove)) faults.push(`order ${id}: event ${seq} ${cause} ${from} ${to}`);
+      const isFact = index > 0 && cause in orderFacts && from === at && to === at;
+      if (seq !== index + 1 || !(isFirst || isMove || isFact))
+        faults.push(`order ${id}: event ${seq} ${cause} ${from} ${to}`);
       at = to;
     }
     const [last] = history;

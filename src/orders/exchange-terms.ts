@@ -1,6 +1,6 @@
 import { Big, floorTo, maxOf, minOf, storedDecimals } from '../money.ts';
-import type { Order } from '../orders/order.entity.ts';
 import { type PricePair, type QuotedCurrency, quoteTerms } from '../rates/quote.ts';
+import type { Order } from './order.entity.ts';
 
 /**
  * Computes the gross amount of an exchange, in units of coin_to: the user's amount plus both fees.
@@ -23,7 +23,8 @@ export interface ExchangeTerms {
   readonly networkFee: Big;
 }
 
-type OrderTerms = Pick<
+/** What an order agreed on, from which the terms of its exchange follow. */
+export type AgreedRate = Pick<
   Order,
   | 'rateType'
   | 'amountFromExpected'
@@ -40,7 +41,7 @@ type OrderTerms = Pick<
  * and float terms up to the pair's maximum; the rest is refunded. A float rest below its refund's
  * fee is exchanged as well.
  */
-export function exchangedAmount(order: OrderTerms, arrived: Big, refundFee: Big): Big {
+export function exchangedAmount(order: AgreedRate, arrived: Big, refundFee: Big): Big {
   if (order.rateType === 'fixed') return minOf(arrived, new Big(order.amountFromExpected));
   const most = maxOf(new Big(order.maxAmount ?? arrived), new Big(order.amountFromExpected));
   return arrived.minus(most).gt(refundFee) ? most : arrived;
@@ -52,7 +53,7 @@ export function exchangedAmount(order: OrderTerms, arrived: Big, refundFee: Big)
  * when the fees exceed the amount.
  */
 export function exchangeTerms(
-  order: OrderTerms,
+  order: AgreedRate,
   amountFrom: Big,
   to: QuotedCurrency,
   prices: PricePair,
@@ -63,25 +64,39 @@ export function exchangeTerms(
 }
 
 /**
+ * Computes the terms of an exchange that the order's window does not cover: at these prices, with
+ * the order's own fee rate, for both rate types. Null when the fees exceed the amount.
+ */
+export function marketTerms(
+  order: AgreedRate,
+  amountFrom: Big,
+  to: QuotedCurrency,
+  prices: PricePair,
+): ExchangeTerms | null {
+  const terms = floatTerms(order, amountFrom, to, prices);
+  return terms.amountTo.gt('0') ? terms : null;
+}
+
+/**
  * Whether the quoted price of a fixed order gives its user no more than these prices, before fees.
  */
-export function isNoBetterThan(order: OrderTerms, { from, to }: PricePair): boolean {
+export function isNoBetterThan(order: AgreedRate, { from, to }: PricePair): boolean {
   const expected = new Big(order.amountFromExpected);
   return expected.times(from).gte(grossQuoted(order).times(to));
 }
 
 /** The gross amount that an order's quote gives for its expected amount. */
-function grossQuoted(order: OrderTerms): Big {
+function grossQuoted(order: AgreedRate): Big {
   const amountTo = new Big(order.amountFromExpected).times(order.rateQuoted);
   return grossOf({ amountTo, serviceFee: order.serviceFeeQuoted, networkFee: order.networkFeeQuoted });
 }
 
-function floatTerms(order: OrderTerms, amountFrom: Big, to: QuotedCurrency, prices: PricePair): ExchangeTerms {
+function floatTerms(order: AgreedRate, amountFrom: Big, to: QuotedCurrency, prices: PricePair): ExchangeTerms {
   const { amountTo, serviceFee, networkFee } = quoteTerms(amountFrom, prices, to, new Big(order.feeRate));
   return { amountFrom, amountTo, serviceFee, networkFee };
 }
 
-function fixedTerms(order: OrderTerms, amountFrom: Big, to: QuotedCurrency): ExchangeTerms {
+function fixedTerms(order: AgreedRate, amountFrom: Big, to: QuotedCurrency): ExchangeTerms {
   const expected = new Big(order.amountFromExpected);
   const serviceFee = new Big(order.serviceFeeQuoted);
   const networkFee = new Big(order.networkFeeQuoted);

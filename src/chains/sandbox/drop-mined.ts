@@ -1,0 +1,54 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { appendBlock, readWaiting, undoAbove } from './sandbox-blocks.ts';
+
+export interface DropMined {
+  readonly chain: string;
+  /** Of the newest block. */
+  readonly height: number;
+  readonly txid: string;
+  /** Newest blocks that may be replaced at most. */
+  readonly mostDepth: number;
+}
+
+/**
+ * Replaces the blocks from a transaction's own on by blocks without it. All other transactions keep
+ * their heights. The caller holds the lock of the chain's row. Returns whether it was taken out.
+ */
+export async function dropMined(
+  em: EntityManager,
+  { chain, height, txid, mostDepth }: DropMined,
+  now: Date,
+): Promise<boolean> {
+  const [found] = await em.execute<{ state: string; height: number | null }[]>(
+    'select state, height::int as height from sandbox_tx where chain = ? and txid = ?',
+    [chain, txid],
+  );
+  if (found?.state === 'mempool') {
+    await em.execute("update sandbox_tx set state = 'dropped' where chain = ? and txid = ?", [chain, txid]);
+    return true;
+  }
+  if (found?.state !== 'mined' || found.height === null || height - found.height >= mostDepth) return false;
+  const below = found.height - 1;
+  const mined = await em.execute<{ txid: string; height: number }[]>(
+    "select txid, height::int as height from sandbox_tx where chain = ? and state = 'mined' and height > ?",
+    [chain, below],
+  );
+  const heights = new Map(mined.map((row) => [row.txid, row.height]));
+  await undoAbove(em, chain, below, 'mempool');
+  await em.execute("update sandbox_tx set state = 'dropped' where chain = ? and txid = ?", [chain, txid]);
+  await em.execute('delete from sandbox_block where chain = ? and height > ?', [chain, below]);
+  await em.execute('update sandbox_chain set height = ? where chain = ?', [below, chain]);
+  for (let at = below; at < height; at += 1) {
+    const waiting = await readWaiting(em, chain);
+    await appendBlock(
+      em,
+      chain,
+      at,
+      waiting.filter((tx) => heights.get(tx.txid) === at + 1),
+      now,
+    );
+  }
+  // One more block than before, so that the new branch is the longer one.
+  await em.execute('update sandbox_chain set busy_until = greatest(busy_until, height + 1) where chain = ?', [chain]);
+  return true;
+}

@@ -1,0 +1,54 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { AppError } from '../errors.ts';
+import { IdempotencyKey } from './idempotency-key.entity.ts';
+
+/** Makes a request repeatable: the partner's idempotency key, and a hash of the whole request. */
+export interface Repeatable {
+  readonly key: string;
+  /** SHA-256, 32 bytes. */
+  readonly fingerprint: Buffer;
+}
+
+/** An answer that is stored under an idempotency key. */
+export interface StoredAnswer {
+  readonly orderId: string;
+  /** The text that the first answer had. */
+  readonly body: string;
+}
+
+/** PostgreSQL's lock timeout. */
+export const lockNotAvailable = '55P03';
+
+/**
+ * Reads the stored answer to an earlier request with the same idempotency key. Null without one.
+ *
+ * @throws AppError idempotency_key_reused when the key belongs to another request.
+ */
+export async function earlierAnswer(
+  em: EntityManager,
+  partnerId: string,
+  repeatable: Repeatable,
+): Promise<StoredAnswer | null> {
+  const stored = await em.findOne(IdempotencyKey, { partnerId, key: repeatable.key });
+  return stored && sameRequest(repeatable, stored);
+}
+
+/**
+ * Returns the stored answer to the same request.
+ *
+ * @throws AppError idempotency_key_reused when the key belongs to another request.
+ */
+export function sameRequest(
+  { fingerprint: sent }: Repeatable,
+  { orderId, fingerprint, body }: StoredAnswer & { readonly fingerprint: Buffer },
+): StoredAnswer {
+  if (fingerprint.equals(sent)) return { orderId, body };
+  const detail = 'this Idempotency-Key was used with another request; choose a new key for a new one';
+  throw new AppError('idempotency_key_reused', detail);
+}
+
+/** The refusal while another request with the same idempotency key is in progress. */
+export function inFlight(cause: unknown): AppError {
+  const detail = 'a request with this Idempotency-Key is still under way; try again in a second';
+  return new AppError('idempotency_in_flight', detail, { retryAfterSec: 1, cause });
+}

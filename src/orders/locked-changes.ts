@@ -1,0 +1,135 @@
+import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgresql';
+import type { Clock } from '../clock.ts';
+import { brokenConstraint, sqlState } from '../db/database.ts';
+import { AppError } from '../errors.ts';
+import type { Caller } from '../partners/authenticator.ts';
+import { annotate } from '../telemetry/tracing.ts';
+import { earlierAnswer, inFlight, lockNotAvailable, type Repeatable } from './idempotency.ts';
+import { IdempotencyKey } from './idempotency-key.entity.ts';
+import { Order } from './order.entity.ts';
+import { orderNotFound, partnerInactive } from './order-errors.ts';
+import { orderNamed } from './short-id.ts';
+
+/** An order under its row lock, inside the transaction that changes it. */
+export interface LockedOrder {
+  readonly em: EntityManager;
+  readonly order: Order;
+  readonly now: Date;
+  /** The partner, as the actor of events. */
+  readonly actor: string;
+}
+
+/** A partner's request to change an order. */
+export interface ChangeRequest {
+  /** The order's UUID or short id, as it was sent. */
+  readonly orderName: string;
+  readonly caller: Caller;
+  /** Makes the change repeatable. Gets the order's id, so that all its names count as the same. */
+  readonly repeatable?: (orderId: string) => Repeatable | null;
+  /** Renders the answer inside the transaction, from what the change has written. */
+  readonly answer: (em: EntityManager, orderId: string) => Promise<string>;
+}
+
+/** The answer to a change. `body` is the text that the first answer had. */
+export interface ChangedOrder {
+  readonly orderId: string;
+  readonly body: string;
+  readonly isReplayed: boolean;
+}
+
+/** Deadlocks and serialization failures are retried at once. */
+const maxTries = 3;
+
+/**
+ * Changes orders for their partners, each in one transaction under the lock of the order's row. The
+ * scanner, the expiry and the settler take the same lock, so that of two changes one comes first
+ * and the other one sees it.
+ */
+export class LockedChanges {
+  readonly #orm: MikroORM;
+  readonly #clock: Clock;
+
+  constructor(orm: MikroORM, clock: Clock) {
+    this.#orm = orm;
+    this.#clock = clock;
+  }
+
+  /**
+   * Locks the partner's order, lets `change` change it, and stores the answer of a repeatable
+   * request in the same transaction. A repetition gets the stored answer and changes nothing.
+   *
+   * @throws AppError order_not_found: the same for an unknown order, another partner's order, and
+   * malformed text.
+   * @throws AppError 401 or 403 when the key or the partner was ended meanwhile.
+   * @throws AppError idempotency_in_flight, idempotency_key_reused, or what `change` throws.
+   * @throws AppError unavailable when the order stays locked.
+   */
+  async run(request: ChangeRequest, change: (locked: LockedOrder) => Promise<void> | void): Promise<ChangedOrder> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#once(request, change);
+      } catch (error) {
+        const state = sqlState(error);
+        if (state === lockNotAvailable) throw busy(error);
+        // Two requests with one key, for two orders. The next try finds the stored answer.
+        const isTaken = brokenConstraint(error) === 'idempotency_key_pkey';
+        if (attempt >= maxTries || !(isTaken || state === '40P01' || state === '40001')) throw error;
+      }
+    }
+  }
+
+  #once(request: ChangeRequest, change: (locked: LockedOrder) => Promise<void> | void): Promise<ChangedOrder> {
+    const { orderName, caller, answer } = request;
+    const { partner } = caller;
+    const named = orderNamed(orderName);
+    if (!named) throw orderNotFound();
+    return this.#orm.em.fork().transactional(async (em) => {
+      const lockMode = LockMode.PESSIMISTIC_WRITE;
+      const order = await em.findOne(Order, { ...named, partner: partner.id }, { lockMode });
+      if (!order) throw orderNotFound();
+      annotate({ 'order.id': order.id });
+      const now = this.#clock.now();
+      await refuseEnded(em, caller, now);
+      const repeatable = request.repeatable?.(order.id) ?? null;
+      const earlier = repeatable && (await earlierAnswer(em, partner.id, repeatable));
+      if (earlier) return { ...earlier, isReplayed: true };
+      await change({ em, order, now, actor: `partner:${partner.id}` });
+      await em.flush();
+      const body = await answer(em, order.id);
+      if (repeatable) await storeAnswer(em, partner.id, repeatable, { orderId: order.id, body, now });
+      return { orderId: order.id, body, isReplayed: false };
+    });
+  }
+}
+
+/** Refuses a key that was revoked, or a partner that was switched off, since the key was proven. */
+async function refuseEnded(em: EntityManager, { keyId }: Caller, now: Date): Promise<void> {
+  const [key] = await em.execute<{ live: boolean; active: boolean }[]>(
+    `select k.revoked_at is null and (k.expires_at is null or k.expires_at > ?) as live, p.status = 'active' as active
+       from api_key k join partner p on p.id = k.partner_id where k.key_id = ?`,
+    [now, keyId],
+  );
+  if (!key?.live) throw new AppError('unauthorized', 'this API key has been revoked or has expired');
+  if (!key.active) throw partnerInactive();
+}
+
+/** Stores an answer. Waits for another request that is storing one under the same key. */
+async function storeAnswer(
+  em: EntityManager,
+  partnerId: string,
+  { key, fingerprint }: Repeatable,
+  { orderId, body, now }: { readonly orderId: string; readonly body: string; readonly now: Date },
+): Promise<void> {
+  em.create(IdempotencyKey, { partnerId, key, fingerprint, orderId, status: 200, body, createdAt: now });
+  try {
+    await em.flush();
+  } catch (error) {
+    if (sqlState(error) === lockNotAvailable) throw inFlight(error);
+    throw error;
+  }
+}
+
+function busy(cause: unknown): AppError {
+  const detail = 'the order is being changed at this moment; retry in a second';
+  return new AppError('unavailable', detail, { retryAfterSec: 1, cause });
+}

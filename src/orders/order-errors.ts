@@ -1,0 +1,11 @@
+import { AppError } from '../errors.ts';
+
+/** The answer for every order that the caller cannot see. It does not tell the reason. */
+export function orderNotFound(): AppError {
+  return new AppError('order_not_found', 'there is no such order');
+}
+
+/** The answer to a partner whose account is inactive. */
+export function partnerInactive(): AppError {
+  return new AppError('partner_inactive', 'this partner account is not active; contact support');
+}

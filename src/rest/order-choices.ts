@@ -1,0 +1,33 @@
+import type { Document } from 'openapi-backend';
+import { AppError } from '../errors.ts';
+import { parseDecimal } from '../money.ts';
+import type { OrderChoices } from '../orders/order-choices.ts';
+import type { PartnerOrders } from '../reports/partner-orders.ts';
+import type { Handler } from './api.ts';
+import { numberSource } from './body.ts';
+import { apiRoot } from './contract.ts';
+import { repeatable } from './idempotency-header.ts';
+import { answerOf, changeRequest } from './order-changes.ts';
+
+/** POST /partner/orders/{order_id}/actions */
+export function actOnOrderHandler(
+  document: Document,
+  choices: OrderChoices,
+  orders: PartnerOrders,
+): Handler<'actOnOrder'> {
+  const request = changeRequest(document, orders);
+  return async ({ path, body, call }) => {
+    const { action_id: actionId, action } = body;
+    const amountTo = body.amount_to === undefined ? null : parseDecimal(numberSource(body, 'amount_to'));
+    if (amountTo && action === 'refund') {
+      const fault = { field: 'amount_to', kind: 'invalid_value', detail: 'amount_to goes with an exchange' } as const;
+      throw new AppError(fault.kind, fault.detail, { faults: [fault] });
+    }
+    const orderTarget = (orderId: string): string => `POST ${apiRoot}/partner/orders/${orderId}/actions`;
+    // Made once for its refusal of a malformed key, which needs no order.
+    repeatable(call, orderTarget(''));
+    const repeated = (orderId: string) => repeatable(call, orderTarget(orderId));
+    const asked = { ...request(path.order_id, call), repeatable: repeated };
+    return answerOf(await choices.choose(asked, { actionId, action, amountTo }));
+  };
+}

@@ -1,0 +1,158 @@
+import { AppError } from '../errors.ts';
+import type { components } from '../generated/openapi.ts';
+import { formatDecimal } from '../money.ts';
+import type { DeliveryLog, DeliveryView, ReplayRequest } from '../webhooks/delivery-log.ts';
+import type { EndpointChanges, EndpointService, OrderedTest, TestResult } from '../webhooks/endpoint-service.ts';
+import type { WebhookEndpoint } from '../webhooks/webhook-endpoint.entity.ts';
+import type { Handlers } from './api.ts';
+import { callerOf } from './authenticate.ts';
+import type { Call } from './call.ts';
+import { apiRoot, type Body, type Json } from './contract.ts';
+import { moment } from './query-values.ts';
+
+type Schemas = components['schemas'];
+
+const usualLimit = 20;
+/** How long a test waits for its result, and how often it looks. An attempt takes 15 s at most. */
+const testWaitMs = 17_000;
+const testLookMs = 150;
+
+export interface WebhookParts {
+  readonly endpoints: EndpointService;
+  readonly deliveries: DeliveryLog;
+}
+
+/** The operations below /partner/webhook-endpoints. */
+export function webhookHandlers({ endpoints, deliveries }: WebhookParts) {
+  const own = (call: Call, id: string): Promise<WebhookEndpoint> => endpoints.get(callerOf(call).partner.id, id);
+  return {
+    listWebhookEndpoints: async ({ call }) => {
+      const all = await endpoints.list(callerOf(call).partner.id);
+      return { status: 200, body: json({ data: all.map(endpointView) }) };
+    },
+    createWebhookEndpoint: async ({ body, call }) => {
+      const { endpoint, secret } = await endpoints.create(callerOf(call).partner.id, {
+        ...changesOf(body),
+        url: body.url,
+      });
+      return {
+        status: 201,
+        body: json({ endpoint: endpointView(endpoint), secret }),
+        headers: { Location: `${apiRoot}/partner/webhook-endpoints/${endpoint.id}` },
+      };
+    },
+    getWebhookEndpoint: async ({ path, call }) => {
+      return { status: 200, body: json(endpointView(await own(call, path.endpoint_id))) };
+    },
+    updateWebhookEndpoint: async ({ path, body, call }) => {
+      const partnerId = callerOf(call).partner.id;
+      const endpoint = await endpoints.change(partnerId, path.endpoint_id, changesOf(body), 'partner');
+      return { status: 200, body: json(endpointView(endpoint)) };
+    },
+    deleteWebhookEndpoint: async ({ path, call }) => {
+      const before = await own(call, path.endpoint_id);
+      await endpoints.delete(callerOf(call).partner.id, path.endpoint_id);
+      return { status: 200, body: json(endpointView(before)) };
+    },
+    rotateWebhookSecret: async ({ path, body, call }) => {
+      const partnerId = callerOf(call).partner.id;
+      const { endpoint, secret } = await endpoints.rotateSecret(partnerId, path.endpoint_id, body.old_secret_hours);
+      return { status: 200, body: json({ endpoint: endpointView(endpoint), secret }) };
+    },
+    testWebhookEndpoint: async ({ path, call }) => {
+      const test = await endpoints.orderTest(callerOf(call).partner.id, path.endpoint_id);
+      const result = await resultOf(endpoints, test, call);
+      return { status: 200, body: json({ event_id: test.eventId, ...result }) };
+    },
+    listWebhookDeliveries: async ({ path, query, call }) => {
+      const endpoint = await own(call, path.endpoint_id);
+      const limit = query.limit === undefined ? usualLimit : Number.parseInt(formatDecimal(query.limit), 10);
+      const page = await deliveries.list(endpoint, { state: query.state ?? null, limit, cursor: query.cursor ?? null });
+      const data = page.deliveries.map(deliveryView);
+      return { status: 200, body: json({ data, has_more: page.nextCursor !== null, next_cursor: page.nextCursor }) };
+    },
+    replayWebhookEvents: async ({ path, body, call }) => {
+      const endpoint = await own(call, path.endpoint_id);
+      const { count, nextCursor } = await deliveries.replay(endpoint, replayOf(body));
+      return { status: 200, body: json({ count, next_cursor: nextCursor }) };
+    },
+  } satisfies Partial<Handlers>;
+}
+
+/** These answers hold no amounts. */
+function json<Shape>(value: Shape): Json<Shape> {
+  return JSON.stringify(value);
+}
+
+function endpointView(endpoint: WebhookEndpoint): Schemas['WebhookEndpoint'] {
+  return {
+    id: endpoint.id,
+    url: endpoint.url,
+    types: endpoint.types,
+    coin_from: endpoint.coinFrom,
+    coin_to: endpoint.coinTo,
+    amounts: endpoint.amounts,
+    status: endpoint.status === 'enabled' ? 'enabled' : 'disabled',
+    disabled_reason: endpoint.disabledReason,
+    disabled_at: endpoint.disabledAt?.toISOString() ?? null,
+    failures: endpoint.failures,
+    failing_since: endpoint.failingSince?.toISOString() ?? null,
+    last_success_at: endpoint.lastSuccessAt?.toISOString() ?? null,
+    last_failure_at: endpoint.lastFailureAt?.toISOString() ?? null,
+    old_secret_until: endpoint.oldSecretUntil?.toISOString() ?? null,
+    created_at: endpoint.createdAt.toISOString(),
+    updated_at: endpoint.updatedAt.toISOString(),
+  };
+}
+
+function deliveryView(delivery: DeliveryView): Schemas['WebhookDelivery'] {
+  return {
+    event_id: delivery.eventId,
+    type: delivery.type,
+    order_id: delivery.orderId,
+    is_replay: delivery.isReplay,
+    state: delivery.state,
+    created_at: delivery.createdAt,
+    next_attempt_at: delivery.nextAttemptAt,
+    ended_at: delivery.endedAt,
+    attempts: delivery.log.map(({ attempt, at, status, ms, error }) => ({ attempt, at, status, ms, error })),
+  };
+}
+
+function changesOf(body: Body<'updateWebhookEndpoint'>): EndpointChanges {
+  const { url, types, coin_from, coin_to, amounts, status } = body;
+  return {
+    ...(url === undefined ? {} : { url }),
+    ...(types === undefined ? {} : { types }),
+    ...(coin_from === undefined ? {} : { coinFrom: coin_from }),
+    ...(coin_to === undefined ? {} : { coinTo: coin_to }),
+    ...(amounts === undefined ? {} : { amounts }),
+    ...(status === undefined ? {} : { status }),
+  };
+}
+
+/** @throws AppError invalid_value for ids and a range together, or a time that does not exist. */
+function replayOf({ event_ids, from, to, failed_only, cursor }: Body<'replayWebhookEvents'>): ReplayRequest {
+  if (event_ids) {
+    if ([from, to, failed_only, cursor].some((member) => member !== undefined)) {
+      throw new AppError('invalid_value', 'send either event_ids or a range of time');
+    }
+    return { eventIds: event_ids };
+  }
+  return {
+    from: moment('from', from),
+    to: moment('to', to),
+    failedOnly: failed_only ?? false,
+    cursor: cursor ?? null,
+  };
+}
+
+/** Waits for the result of a test, no longer than the client. */
+async function resultOf(endpoints: EndpointService, test: OrderedTest, { res }: Call): Promise<TestResult> {
+  const endsMs = performance.now() + testWaitMs;
+  for (;;) {
+    const result = await endpoints.testResult(test);
+    if (result.state !== 'pending' || performance.now() >= endsMs || res.destroyed) return result;
+    await new Promise((resolve) => setTimeout(resolve, testLookMs));
+  }
+}

@@ -1,0 +1,398 @@
+import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgresql';
+import { validate as isUuid, v7 as uuidv7 } from 'uuid';
+import type { Clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import { type EventType, eventTypeNames } from '../orders/event-types.ts';
+import { Partner } from '../partners/partner.entity.ts';
+import { testEventId, testEventType } from './delivery-body.ts';
+import { type EgressRules, judgeUrl } from './egress-rules.ts';
+import type { SecretBox } from './secret-box.ts';
+import { newSecret, secretText } from './signature.ts';
+import { type DisabledReason, WebhookEndpoint } from './webhook-endpoint.entity.ts';
+
+/** Most endpoints of a partner. */
+export const mostEndpoints = 10;
+/** Longest time that the secret before a rotation signs too. */
+export const mostOldSecretHours = 7 * 24;
+export const usualOldSecretHours = 24;
+
+const hourMs = 3_600_000;
+const minuteMs = 60_000;
+/** Secrets that one run encrypts anew. */
+const resealBatch = 200;
+
+/** What a caller may set of an endpoint. An absent member stays as it is. */
+export interface EndpointChanges {
+  readonly url?: string;
+  /** Null for all types. */
+  readonly types?: readonly string[] | null;
+  /** Null for all coins. */
+  readonly coinFrom?: string | null;
+  readonly coinTo?: string | null;
+  readonly amounts?: 'string' | 'number';
+  readonly status?: 'enabled' | 'disabled';
+}
+
+/** A new secret with its endpoint. The secret cannot be read again. */
+export interface SecretOfEndpoint {
+  readonly endpoint: WebhookEndpoint;
+  readonly secret: string;
+}
+
+/** A test of an endpoint that was ordered. */
+export interface OrderedTest {
+  readonly deliveryId: string;
+  readonly eventId: string;
+}
+
+/** A sample of an event that was ordered for an endpoint. */
+export interface OrderedSample {
+  readonly endpointId: string;
+  readonly eventId: string;
+}
+
+/** The result of a test. All but the state is null until an attempt has ended. */
+export interface TestResult {
+  readonly state: 'pending' | 'delivered' | 'failed';
+  readonly status: number | null;
+  readonly ms: number | null;
+  readonly error: string | null;
+}
+
+export interface EndpointServiceOptions {
+  readonly orm: MikroORM;
+  readonly clock: Clock;
+  readonly secrets: SecretBox;
+  readonly rules: EgressRules;
+}
+
+/**
+ * Webhook endpoints of partners. The partner API and staff use the same service. A method that
+ * takes `em` joins the caller's transaction.
+ */
+export class EndpointService {
+  readonly #orm: MikroORM;
+  readonly #clock: Clock;
+  readonly #secrets: SecretBox;
+  readonly #rules: EgressRules;
+
+  constructor({ orm, clock, secrets, rules }: EndpointServiceOptions) {
+    this.#orm = orm;
+    this.#clock = clock;
+    this.#secrets = secrets;
+    this.#rules = rules;
+  }
+
+  /**
+   * Creates an enabled endpoint and returns its secret, which is shown only now. It gets the events
+   * from now on.
+   *
+   * @throws AppError url_not_allowed, too_many_endpoints (ten), invalid_value, partner_not_found
+   */
+  async create(
+    partnerId: string,
+    changes: EndpointChanges & { readonly url: string },
+    em: EntityManager = this.#orm.em.fork(),
+  ): Promise<SecretOfEndpoint> {
+    return em.transactional(async (tx) => {
+      const partner = isUuid(partnerId)
+        ? // Serialises the creates of one partner, so that two at once cannot both make the tenth.
+          await tx.findOne(Partner, { id: partnerId }, { lockMode: LockMode.PESSIMISTIC_WRITE })
+        : null;
+      if (!partner) throw new AppError('partner_not_found', 'there is no such partner');
+      const count = await tx.count(WebhookEndpoint, { partner, status: { $ne: 'deleted' } });
+      if (count >= mostEndpoints) {
+        throw new AppError('too_many_endpoints', `there are ${mostEndpoints} endpoints already; delete one first`);
+      }
+      const id = uuidv7();
+      const secret = newSecret();
+      const sealed = this.#secrets.seal(id, secret);
+      const now = this.#clock.now();
+      const endpoint = tx.create(WebhookEndpoint, {
+        id,
+        partner,
+        url: this.#checkedUrl(changes.url),
+        types: checkedTypes(changes.types ?? null),
+        coinFrom: checkedCoin('coin_from', changes.coinFrom ?? null),
+        coinTo: checkedCoin('coin_to', changes.coinTo ?? null),
+        amounts: changes.amounts ?? 'string',
+        status: 'enabled',
+        disabledReason: null,
+        disabledAt: null,
+        secret: sealed.bytes,
+        secretVersion: sealed.version,
+        oldSecret: null,
+        oldSecretVersion: null,
+        oldSecretUntil: null,
+        createdAt: now,
+        updatedAt: now,
+        failures: 0,
+        failingSince: null,
+        probeAt: null,
+        isQuick: false,
+        lastSuccessAt: null,
+        lastFailureAt: null,
+      });
+      if (changes.status === 'disabled') disable(endpoint, 'partner', now);
+      await tx.flush();
+      return { endpoint, secret: secretText(secret) };
+    });
+  }
+
+  /** The endpoints of a partner, oldest first. */
+  async list(partnerId: string): Promise<WebhookEndpoint[]> {
+    if (!isUuid(partnerId)) return [];
+    return this.#orm.em
+      .fork()
+      .find(
+        WebhookEndpoint,
+        { partner: partnerId, status: { $ne: 'deleted' } },
+        { orderBy: { createdAt: 'asc', id: 'asc' } },
+      );
+  }
+
+  /**
+   * @param partnerId Null finds the endpoint of any partner, for staff.
+   * @throws AppError endpoint_not_found, also for an endpoint of another partner.
+   */
+  async get(partnerId: string | null, id: string): Promise<WebhookEndpoint> {
+    return this.#find(this.#orm.em.fork(), partnerId, id);
+  }
+
+  /**
+   * Changes an endpoint. Enabling it forgets its failures; deliveries that waited go on.
+   *
+   * @param by Who disables it.
+   * @throws AppError endpoint_not_found, url_not_allowed, invalid_value
+   */
+  async change(
+    partnerId: string | null,
+    id: string,
+    changes: EndpointChanges,
+    by: 'partner' | 'staff',
+    em: EntityManager = this.#orm.em.fork(),
+  ): Promise<WebhookEndpoint> {
+    if (Object.keys(changes).length === 0) throw new AppError('invalid_value', 'say what is to be changed');
+    return em.transactional(async (tx) => {
+      const endpoint = await this.#find(tx, partnerId, id, LockMode.PESSIMISTIC_WRITE);
+      const now = this.#clock.now();
+      if (changes.url !== undefined) endpoint.url = this.#checkedUrl(changes.url);
+      if (changes.types !== undefined) endpoint.types = checkedTypes(changes.types);
+      if (changes.coinFrom !== undefined) endpoint.coinFrom = checkedCoin('coin_from', changes.coinFrom);
+      if (changes.coinTo !== undefined) endpoint.coinTo = checkedCoin('coin_to', changes.coinTo);
+      if (changes.amounts !== undefined) endpoint.amounts = changes.amounts;
+      if (changes.status === 'enabled' && endpoint.status !== 'enabled') enable(endpoint);
+      if (changes.status === 'disabled' && endpoint.status !== 'disabled') disable(endpoint, by, now);
+      endpoint.updatedAt = now;
+      return endpoint;
+    });
+  }
+
+  /**
+   * Deletes an endpoint. Deliveries under way end; no other begins.
+   *
+   * @throws AppError endpoint_not_found
+   */
+  async delete(
+    partnerId: string | null,
+    id: string,
+    em: EntityManager = this.#orm.em.fork(),
+  ): Promise<WebhookEndpoint> {
+    return em.transactional(async (tx) => {
+      const endpoint = await this.#find(tx, partnerId, id, LockMode.PESSIMISTIC_WRITE);
+      endpoint.status = 'deleted';
+      endpoint.disabledReason = null;
+      endpoint.disabledAt = null;
+      endpoint.updatedAt = this.#clock.now();
+      return endpoint;
+    });
+  }
+
+  /**
+   * Makes a new secret and returns it, which is shown only now. The old one signs too for some
+   * hours; 0 ends it at once. The secret before that ends now.
+   *
+   * @throws AppError endpoint_not_found, invalid_value
+   */
+  async rotateSecret(
+    partnerId: string | null,
+    id: string,
+    oldSecretHours: number = usualOldSecretHours,
+    em: EntityManager = this.#orm.em.fork(),
+  ): Promise<SecretOfEndpoint> {
+    if (!(oldSecretHours >= 0 && oldSecretHours <= mostOldSecretHours)) {
+      throw new AppError('invalid_value', `the old secret may sign for 0 to ${mostOldSecretHours} hours more`);
+    }
+    return em.transactional(async (tx) => {
+      const endpoint = await this.#find(tx, partnerId, id, LockMode.PESSIMISTIC_WRITE);
+      await tx.populate(endpoint, ['secret', 'secretVersion', 'oldSecret', 'oldSecretVersion']);
+      const now = this.#clock.now();
+      const keeps = oldSecretHours > 0;
+      endpoint.oldSecret = keeps ? endpoint.secret : null;
+      endpoint.oldSecretVersion = keeps ? endpoint.secretVersion : null;
+      endpoint.oldSecretUntil = keeps ? new Date(now.getTime() + oldSecretHours * hourMs) : null;
+      const secret = newSecret();
+      const sealed = this.#secrets.seal(id, secret);
+      endpoint.secret = sealed.bytes;
+      endpoint.secretVersion = sealed.version;
+      endpoint.updatedAt = now;
+      return { endpoint, secret: secretText(secret) };
+    });
+  }
+
+  /**
+   * Orders a test: a worker sends an event that is none, once and before all others.
+   *
+   * @throws AppError endpoint_not_found, endpoint_disabled, and rate_limited while a test waits.
+   */
+  async orderTest(partnerId: string | null, id: string): Promise<OrderedTest> {
+    return this.#orm.em.fork().transactional(async (em) => {
+      const endpoint = await this.#find(em, partnerId, id, LockMode.PESSIMISTIC_WRITE);
+      if (endpoint.status !== 'enabled') {
+        throw new AppError('endpoint_disabled', 'this endpoint is disabled; enable it first');
+      }
+      const now = this.#clock.now();
+      const [waiting] = await em.execute(
+        `select 1 from webhook_delivery
+          where endpoint_id = ? and order_id is null and state = 'pending' and created_at > ?::timestamptz limit 1`,
+        [id, new Date(now.getTime() - minuteMs)],
+      );
+      if (waiting) {
+        throw new AppError('rate_limited', 'a test of this endpoint is under way', { retryAfterSec: 15 });
+      }
+      // An endpoint that fails would not be tried before its next probe.
+      endpoint.probeAt = null;
+      const [made] = await em.execute<{ id: string }[]>(
+        `insert into webhook_delivery (endpoint_id, type, state, next_attempt_at, created_at)
+         values (?, ?, 'pending', ?::timestamptz, ?::timestamptz) returning id::text`,
+        [id, testEventType, now, now],
+      );
+      if (!made) throw new Error('the test was not stored');
+      return { deliveryId: made.id, eventId: testEventId(made.id) };
+    });
+  }
+
+  /**
+   * Orders a sample of an event for each enabled endpoint of the partner that gets the type. A
+   * worker sends each once, before all others. No order has the event.
+   */
+  async orderSamples(partnerId: string, type: EventType): Promise<OrderedSample[]> {
+    const now = this.#clock.now();
+    const made = await this.#orm.em.fork().execute<{ id: string; endpoint_id: string }[]>(
+      `insert into webhook_delivery (endpoint_id, type, state, next_attempt_at, created_at)
+       select w.id, ?::text, 'pending', ?::timestamptz, ?::timestamptz from webhook_endpoint w
+        where w.partner_id = ? and w.status = 'enabled' and (w.types is null or ?::text = any (w.types))
+        order by w.created_at, w.id
+       returning id::text, endpoint_id`,
+      [type, now, now, partnerId, type],
+    );
+    return made.map(({ id, endpoint_id }) => ({ endpointId: endpoint_id, eventId: testEventId(id) }));
+  }
+
+  /** The result of a test so far. */
+  async testResult({ deliveryId }: OrderedTest): Promise<TestResult> {
+    const [row] = await this.#orm.em.fork().execute<TestResult[]>(
+      `select state, (log -> -1 ->> 'status')::integer as status, (log -> -1 ->> 'ms')::integer as ms,
+                log -> -1 ->> 'error' as error from webhook_delivery where id = ?`,
+      [deliveryId],
+    );
+    return row ?? { state: 'pending', status: null, ms: null, error: null };
+  }
+
+  /**
+   * Encrypts secrets anew that an older key encrypted, and removes old ones whose time is over. Any
+   * number of processes may call it.
+   *
+   * @returns How many secrets it encrypted.
+   */
+  async resealOld(): Promise<number> {
+    return this.#orm.em.fork().transactional(async (em) => {
+      await em.execute(
+        `update webhook_endpoint set old_secret = null, old_secret_version = null, old_secret_until = null
+          where old_secret_until <= ?::timestamptz`,
+        [this.#clock.now()],
+      );
+      const { version } = this.#secrets;
+      const rows = await em.find(
+        WebhookEndpoint,
+        { $or: [{ secretVersion: { $lt: version } }, { oldSecretVersion: { $lt: version } }] },
+        {
+          limit: resealBatch,
+          lockMode: LockMode.PESSIMISTIC_PARTIAL_WRITE,
+          populate: ['secret', 'secretVersion', 'oldSecret', 'oldSecretVersion'],
+        },
+      );
+      for (const row of rows) {
+        const sealed = this.#resealed(row.id, row.secret, row.secretVersion);
+        row.secret = sealed.bytes;
+        row.secretVersion = sealed.version;
+        if (row.oldSecret === null || row.oldSecretVersion === null) continue;
+        const old = this.#resealed(row.id, row.oldSecret, row.oldSecretVersion);
+        row.oldSecret = old.bytes;
+        row.oldSecretVersion = old.version;
+      }
+      return rows.length;
+    });
+  }
+
+  #resealed(id: string, bytes: Buffer, version: number) {
+    return this.#secrets.seal(id, this.#secrets.open(id, { bytes, version }));
+  }
+
+  async #find(
+    em: EntityManager,
+    partnerId: string | null,
+    id: string,
+    lockMode = LockMode.NONE,
+  ): Promise<WebhookEndpoint> {
+    const owner = partnerId === null ? {} : { partner: partnerId };
+    const found = isUuid(id)
+      ? await em.findOne(WebhookEndpoint, { id: id.toLowerCase(), status: { $ne: 'deleted' }, ...owner }, { lockMode })
+      : null;
+    if (!found) throw endpointNotFound();
+    return found;
+  }
+
+  #checkedUrl(text: string): string {
+    const judged = judgeUrl(text, this.#rules);
+    if ('url' in judged) return judged.url;
+    const detail = `url is not allowed: ${judged.fault}`;
+    throw new AppError('url_not_allowed', detail, { faults: [{ field: 'url', kind: 'url_not_allowed', detail }] });
+  }
+}
+
+/** The one error for an endpoint that does not exist and for one of another partner. */
+export function endpointNotFound(): AppError {
+  return new AppError('endpoint_not_found', 'there is no such webhook endpoint');
+}
+
+function enable(endpoint: WebhookEndpoint): void {
+  endpoint.status = 'enabled';
+  endpoint.disabledReason = null;
+  endpoint.disabledAt = null;
+  endpoint.failures = 0;
+  endpoint.failingSince = null;
+  endpoint.probeAt = null;
+}
+
+function disable(endpoint: WebhookEndpoint, reason: DisabledReason, now: Date): void {
+  endpoint.status = 'disabled';
+  endpoint.disabledReason = reason;
+  endpoint.disabledAt = now;
+}
+
+function checkedTypes(types: readonly string[] | null): EventType[] | null {
+  if (types === null) return null;
+  const unknown = types.find((type) => !eventTypeNames.some((known) => known === type));
+  if (types.length === 0 || unknown !== undefined) {
+    throw new AppError('invalid_value', `types is null or a list of ${eventTypeNames.join(', ')}`);
+  }
+  return eventTypeNames.filter((known) => types.includes(known));
+}
+
+function checkedCoin(field: string, coin: string | null): string | null {
+  if (coin !== null && !/^[\x21-\x7e]{1,20}$/.test(coin)) {
+    throw new AppError('invalid_value', `${field} is null or a coin like BTC`);
+  }
+  return coin;
+}

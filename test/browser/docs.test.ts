@@ -1,0 +1,102 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { startGateway, type TestGateway } from '../support/gateway/gateway.ts';
+import { describeInBrowser, launchChromium } from '../support/staff/chromium.ts';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const guides = readdirSync('docs/partners').map((name) => `docs/guides/${name.replace(/\.md$/, '')}`);
+const themes = ['light', 'dark'] as const;
+const widths = [390, 1280] as const;
+
+describeInBrowser('the documentation', () => {
+  let gateway: TestGateway;
+  let browser: Browser;
+  let context: BrowserContext | undefined;
+  const complaints: string[] = [];
+  const hosts = new Set<string>();
+
+  beforeAll(async () => {
+    gateway = await startGateway();
+    browser = await launchChromium();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await gateway?.stop();
+  });
+  afterEach(async () => {
+    await context?.close();
+    expect(complaints.splice(0)).toEqual([]);
+    expect([...hosts]).toEqual([new URL(gateway.app.restUrl ?? '').host]);
+  });
+
+  async function open(path: string, theme: (typeof themes)[number], width: number, bypassCSP = false): Promise<Page> {
+    context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: theme, bypassCSP });
+    const page = await context.newPage();
+    page.on('request', (request) => {
+      if (!request.url().startsWith('data:')) hosts.add(new URL(request.url()).host);
+    });
+    page.on('pageerror', (error) => complaints.push(String(error)));
+    page.on('console', (message) => {
+      if (message.type() === 'error') complaints.push(message.text());
+    });
+    await page.goto(`${gateway.app.restUrl}/api/v1/${path}`);
+    if (path === 'docs') await page.locator('.opblock').first().waitFor();
+    return page;
+  }
+
+  /** How many columns of the page lie beyond the window. */
+  const overflow = (page: Page): Promise<number> =>
+    page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+
+  async function faults(page: Page): Promise<string[]> {
+    await page.evaluate(axe);
+    return page.evaluate<string[]>(
+      `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.slice(0, 3).map(({ html }) => html.slice(0, 160)).join(' | ')))`,
+    );
+  }
+
+  const folder = process.env.DOCS_SHOTS;
+  async function shoot(page: Page, name: string): Promise<void> {
+    if (folder !== undefined) await page.screenshot({ path: `${folder}/${name}.png` });
+  }
+
+  describe.each(themes)('in %s', (theme) => {
+    it.each(guides)('%s has no fault that axe finds, and fits a telephone', async (path) => {
+      for (const width of widths) {
+        const page = await open(path, theme, width, true);
+        await shoot(page, `${path.replaceAll('/', '-')}-${theme}-${width}`);
+        expect(await overflow(page)).toBe(0);
+        expect(await faults(page)).toEqual([]);
+        await context?.close();
+      }
+    });
+
+    it('the reference breaks no policy with every panel open, and fits its window', async () => {
+      const width = theme === 'light' ? 1280 : 390;
+      const page = await open('docs', theme, width);
+      await shoot(page, `reference-${theme}-${width}`);
+      for (const block of await page.locator('.opblock-summary-control').all()) await block.click();
+      await page.locator('.opblock-body').last().waitFor();
+      await page.locator('.try-out__btn').first().click();
+      await page.locator('.authorize').first().click();
+      await page.locator('.modal-ux input').first().waitFor();
+      await page.locator('.btn-done').first().click();
+      await shoot(page, `reference-open-${theme}-${width}`);
+      expect(await overflow(page)).toBe(0);
+      expect(await page.locator('html.dark-mode').count()).toBe(theme === 'dark' ? 1 : 0);
+      // The viewer draws every schema of a panel, which takes seconds on a busy machine.
+    }, 300_000);
+  });
+
+  it('leads from a guide to the next one and to the reference by keyboard alone', async () => {
+    const page = await open('docs/guides/quick-start', 'light', 1280);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Reference');
+    await page.getByRole('link', { name: /^Next: / }).focus();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/guides\/quotes$/);
+  });
+});

@@ -1,0 +1,119 @@
+import fc from 'fast-check';
+import { Redis } from 'ioredis';
+import { type Buckets, Limiter, type Verdict } from '../../../src/limits/limiter.ts';
+import { createLog } from '../../../src/log.ts';
+import { describeWithRedis, startRedis, type TestRedis } from '../../support/database/redis.ts';
+
+const partner = (key: string, limit: number) => ({ bucket: 'partner', key, limit }) as const;
+const orders = (key: string, limit: number) => ({ bucket: 'orders', key, limit }) as const;
+
+/**
+ * Counts requests one after another. A bucket that refused a request in an earlier turn refuses
+ * from memory, and nothing is counted then.
+ */
+class Model {
+  readonly #counts = new Map<string, number>();
+  readonly #refused = new Map<string, number>();
+  readonly #refusedNow = new Map<string, number>();
+
+  endTurn(): void {
+    for (const [name, limit] of this.#refusedNow) this.#refused.set(name, limit);
+    this.#refusedNow.clear();
+  }
+
+  consume(buckets: Buckets): Pick<Verdict, 'bucket' | 'allowed' | 'remaining'> {
+    for (const one of buckets) {
+      const known = one && this.#refused.get(`${one.bucket} ${one.key}`);
+      if (one && known !== undefined && known >= one.limit) return { bucket: one.bucket, allowed: false, remaining: 0 };
+    }
+    let tightest: Pick<Verdict, 'bucket' | 'allowed' | 'remaining'> | null = null;
+    for (const one of buckets) {
+      if (!one) break;
+      const name = `${one.bucket} ${one.key}`;
+      const count = (this.#counts.get(name) ?? 0) + 1;
+      this.#counts.set(name, count);
+      const allowed = count <= one.limit;
+      const verdict = { bucket: one.bucket, allowed, remaining: Math.max(0, one.limit - count) };
+      if (!allowed) {
+        this.#refusedNow.set(name, one.limit);
+        return verdict;
+      }
+      if (!tightest || verdict.remaining < tightest.remaining) tightest = verdict;
+    }
+    if (!tightest) throw new Error('a request counts in one bucket at least');
+    return tightest;
+  }
+}
+
+describeWithRedis('requests of one turn of the event loop', () => {
+  let redis: TestRedis;
+  let limiter: Limiter;
+  let admin: Redis;
+  let run = 0;
+  beforeAll(async () => {
+    redis = await startRedis();
+    admin = new Redis(redis.url);
+    limiter = new Limiter({ redisUrl: redis.url, nodeCount: 1, log: createLog('silent'), keyPrefix: 'turn' });
+    await limiter.ready(5_000);
+  });
+  afterAll(async () => {
+    limiter?.close();
+    admin?.disconnect();
+    await redis?.stop();
+  });
+
+  it('get the counts that they would have got one after another', async () => {
+    const request = fc.record({
+      key: fc.constantFrom('a', 'b', 'c'),
+      limit: fc.constantFrom(3, 8, 30),
+      second: fc.option(fc.constantFrom(2, 5, 20), { nil: null }),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(request, { maxLength: 24 }), { minLength: 1, maxLength: 4 }),
+        async (turns) => {
+          run++;
+          const model = new Model();
+          for (const turn of turns) {
+            // Requests of equal counters are counted together, in the model as well.
+            const sorted = [...Map.groupBy(turn, (one) => JSON.stringify(one)).values()].flat();
+            const asked = sorted.map(({ key, limit, second }): Buckets => {
+              const own = `${run}-${key}`;
+              return second === null ? [partner(own, limit)] : [partner(own, limit), orders(own, second)];
+            });
+            const verdicts = await Promise.all(asked.map((buckets) => limiter.consume(...buckets)));
+            for (const [i, buckets] of asked.entries()) {
+              const { bucket, allowed, remaining } = verdicts[i] as Verdict;
+              const expected = model.consume(buckets);
+              expect(allowed).toBe(expected.allowed);
+              if (allowed) expect({ bucket, allowed, remaining }).toEqual(expected);
+            }
+            model.endTurn();
+          }
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it('are one command to Redis', async () => {
+    const calls = async (): Promise<number> => {
+      const stats = await admin.info('commandstats');
+      return Number(/cmdstat_evalsha:calls=(\d+)/.exec(stats)?.[1] ?? 0);
+    };
+    await limiter.consume(partner('one', 1_000));
+    const before = await calls();
+    const verdicts = await Promise.all(
+      Array.from({ length: 300 }, (_, i) => limiter.consume(partner(`p${i % 20}`, 1_000), orders(`p${i % 20}`, 100))),
+    );
+    expect((await calls()) - before).toBe(1);
+    expect(verdicts.map(({ remaining }) => remaining).sort((a, b) => a - b)[0]).toBe(85);
+  });
+
+  it('are counted in memory, each by itself, when Redis has gone', async () => {
+    const away = new Limiter({ redisUrl: 'redis://127.0.0.1:1', nodeCount: 1, log: createLog('silent') });
+    const verdicts = await Promise.all(Array.from({ length: 5 }, () => away.consume(partner('one', 3))));
+    away.close();
+    expect(verdicts.map(({ allowed }) => allowed)).toEqual([true, true, true, false, false]);
+  });
+});

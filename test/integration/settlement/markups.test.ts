@@ -1,0 +1,204 @@
+import { readFileSync } from 'node:fs';
+import { reconcile } from '../../../src/ledger/reconcile.ts';
+import { Big, floorTo } from '../../../src/money.ts';
+import { bookLateMarkups } from '../../../src/settlement/payments/late-markups.ts';
+import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
+
+// What a partner earns by the markup of its orders: booked once, at the completion.
+
+let gateway: SettledGateway;
+beforeAll(async () => {
+  gateway = await startSettledGateway();
+});
+afterAll(() => gateway?.stop());
+
+const pair = { coin_from: 'BTC', network_from: 'BTC', coin_to: 'USDT', network_to: 'TRC20' };
+
+/** The lines of an order's accruals, as 'account coin amount'. */
+async function accrued({ id }: MadeOrder): Promise<string[]> {
+  const lines = await gateway.query<{ text: string }>(
+    `select l.account || ' ' || l.coin || ' ' || l.network || ' ' || trim_scale(l.amount)::text as text
+       from ledger_transaction x join ledger_line l on l.transaction_id = x.id
+      where x.order_id = $1 and x.kind = 'markup' order by x.id, l.line`,
+    [id],
+  );
+  return lines.map(({ text }) => text);
+}
+
+/** The two lines that an order must have, computed from its trade without the product's code. */
+async function expected({ id }: MadeOrder, markupBps: number): Promise<string[]> {
+  const [row] = await gateway.query<{ partner: string; fees: string; fee_rate: string }>(
+    `select o.partner_id as partner, t.service_fee::text as fees, o.fee_rate::text as fee_rate
+       from exchange_order o join trade t on t.order_id = o.id where o.id = $1`,
+    [id],
+  );
+  if (!row) throw new Error('the order has no trade');
+  const markup = floorTo(new Big(row.fees).times(String(markupBps)).div('10000').div(row.fee_rate), 18).toFixed();
+  return [`markup USDT TRC20 ${markup}`, `partner:${row.partner} USDT TRC20 -${markup}`];
+}
+
+async function completed(changes: Record<string, unknown>, deposit?: string): Promise<MadeOrder> {
+  const order = await gateway.order({ amount_from: 0.1, ...changes });
+  await gateway.deposit(order, deposit === undefined ? {} : { amount: deposit });
+  await gateway.settle(order);
+  expect((await gateway.show(order)).status).toBe('completed');
+  return order;
+}
+
+describe('the markup of a completed order', () => {
+  it.each([
+    ['fixed', 'amount_from', 0.1],
+    ['fixed', 'amount_to', 250],
+    ['float', 'amount_from', 0.1],
+    ['float', 'amount_to', 250],
+  ])('is booked to its partner, of a %s quote by %s', async (rateType, side, amount) => {
+    const body = { ...pair, rate_type: rateType, [side]: amount, markup_bps: 40 };
+    const { json: quote } = await gateway.call('POST', '/partner/quotes', { key: gateway.key, body });
+    const order = await completed({
+      rate_type: rateType,
+      amount_from: quote.amount_from,
+      quote_id: quote.quote_id,
+      external_id: `${rateType}-${side}`,
+    });
+    expect(await accrued(order)).toEqual(await expected(order, 40));
+    const details = await gateway.call('GET', `/partner/orders/${order.id}/details`, { key: gateway.key });
+    const { partner_markup: markup } = details.json.terms;
+    expect(Number((await accrued(order))[0]?.split(' ')[3])).toBe(markup);
+    expect(await gateway.differences()).toEqual([]);
+  });
+
+  it('is that of what was exchanged, not of what was expected', async () => {
+    const whole = await completed({ rate_type: 'fixed', markup_bps: 100 });
+    const part = await completed({ rate_type: 'fixed', markup_bps: 100 }, '0.05');
+    expect(await accrued(part)).toEqual(await expected(part, 100));
+    expect(await accrued(part)).not.toEqual(await accrued(whole));
+    expect(await gateway.differences()).toEqual([]);
+  });
+
+  it('is booked once, however often the order is settled', async () => {
+    const order = await completed({ rate_type: 'float', markup_bps: 25 });
+    for (let time = 0; time < 3; time++) await gateway.settlement.settler.settle([order.id]);
+    expect(await accrued(order)).toHaveLength(2);
+  });
+
+  it('is nothing for an order without a markup, and for one of zero', async () => {
+    expect(await accrued(await completed({ rate_type: 'float' }))).toEqual([]);
+    expect(await accrued(await completed({ rate_type: 'float', markup_bps: 0 }))).toEqual([]);
+  });
+
+  it('is nothing for an order that is refunded', async () => {
+    const order = await gateway.order({
+      amount_from: 0.1,
+      rate_type: 'fixed',
+      markup_bps: 500,
+      policy: { on_underpaid: 'refund' },
+    });
+    await gateway.deposit(order, { amount: '0.05' });
+    await gateway.settle(order);
+    expect((await gateway.show(order)).status).toBe('refunded');
+    expect(await accrued(order)).toEqual([]);
+    expect(await gateway.differences()).toEqual([]);
+  });
+
+  it('is booked for every order of a group that is settled together', async () => {
+    const orders = [];
+    for (const markup of [10, 20, undefined, 30]) {
+      orders.push(await gateway.order({ amount_from: 0.1, rate_type: 'float', markup_bps: markup }));
+    }
+    for (const order of orders) await gateway.deposit(order);
+    for (const order of orders) await gateway.settle(order);
+    const lines = await Promise.all(orders.map(accrued));
+    expect(lines.map(({ length }) => length)).toEqual([2, 2, 0, 2]);
+    expect(await gateway.differences()).toEqual([]);
+  });
+});
+
+describe('a worker of the version before', () => {
+  it('books no accrual, which the next scheduled reconciliation does, once', async () => {
+    const order = await completed({ rate_type: 'float', markup_bps: 71 });
+    const before = await accrued(order);
+    const entry = `select id from ledger_transaction where kind = 'markup' and order_id = '${order.id}'`;
+    await gateway.query(`set session_replication_role = replica;
+      delete from ledger_line where transaction_id in (${entry});
+      delete from ledger_transaction where id in (${entry})`);
+    expect((await gateway.differences()).map(({ check }) => check)).toContain('markups');
+    const { orm } = gateway.app;
+    const booked = await Promise.all([bookLateMarkups(orm), bookLateMarkups(orm)]);
+    expect(booked.toSorted()).toEqual([0, 1]);
+    expect(await bookLateMarkups(orm)).toBe(0);
+    expect(await accrued(order)).toEqual(before);
+    expect(await gateway.differences()).toEqual([]);
+  });
+});
+
+describe('the migration', () => {
+  it('books the orders that were completed before, as settlement would have', async () => {
+    const order = await completed({ rate_type: 'fixed', markup_bps: 333 }, '0.0713');
+    const before = await accrued(order);
+    await gateway.query(`set session_replication_role = replica;
+      delete from ledger_line where transaction_id in (select id from ledger_transaction where kind = 'markup');
+      delete from ledger_transaction where kind = 'markup'`);
+    expect((await gateway.differences()).map(({ check }) => check)).toContain('markups');
+    const source = readFileSync('src/db/migrations/0034-markup.ts', 'utf8');
+    await gateway.query(source.slice(source.indexOf('with due as'), source.indexOf('`);')));
+    expect(await accrued(order)).toEqual(before);
+    expect(await gateway.differences()).toEqual([]);
+  });
+});
+
+describe('the reconciler', () => {
+  /** Changes what the database keeps, finds the differences, and changes it back. */
+  async function found(change: string, back: string, { id }: MadeOrder): Promise<string[]> {
+    const corrupt = (sql: string) =>
+      gateway.query(`set session_replication_role = replica; ${sql.replaceAll('$id', `'${id}'`)}`);
+    await corrupt(change);
+    try {
+      const { rows } = await reconcile({ orm: gateway.app.orm, adapters: gateway.settlement.adapters });
+      return rows.filter(({ difference }) => difference !== '0').map(({ check }) => check);
+    } finally {
+      await corrupt(back);
+    }
+  }
+
+  it('finds an accrual that is missing, doubled, wrong, or for nothing', async () => {
+    const order = await completed({ rate_type: 'float', markup_bps: 25 });
+    const ofOrder = `transaction_id in (select id from ledger_transaction where order_id = $id and kind = 'markup')`;
+    const times = (factor: string) => `update ledger_line set amount = amount * ${factor} where ${ofOrder}`;
+    const both = ['accounts', 'accounts', 'markups'];
+    expect(await found(times('2'), times('0.5'), order)).toEqual(both);
+    expect(
+      await found(
+        `update ledger_line set amount = amount + sign(amount) * 1e-18 where ${ofOrder}`,
+        `update ledger_line set amount = amount - sign(amount) * 1e-18 where ${ofOrder}`,
+        order,
+      ),
+    ).toEqual(both);
+    const hide = `update ledger_line set account = 'trading' where ${ofOrder} and account like 'partner:%'`;
+    const show = `update ledger_line set account = 'partner:' || (select partner_id from exchange_order where id = $id)
+                   where ${ofOrder} and account = 'trading'`;
+    expect(await found(hide, show, order)).toEqual(['accounts', 'accounts', 'markups']);
+    const refunded = `update exchange_order set status = 'refunded' where id = $id`;
+    const again = `update exchange_order set status = 'completed' where id = $id`;
+    expect(await found(refunded, again, order)).toEqual(expect.arrayContaining(both));
+    expect(await gateway.differences()).toEqual([]);
+  });
+
+  it('finds two wrong accruals of one partner whose errors cancel each other', async () => {
+    const [one, other] = [
+      await completed({ rate_type: 'float', markup_bps: 25 }),
+      await completed({ rate_type: 'float', markup_bps: 25 }),
+    ];
+    const swap = (first: string, second: string) =>
+      `update ledger_transaction set order_id = case order_id when '${first}' then '${second}'::uuid else order_id end
+        where kind = 'markup' and order_id = '${first}'`;
+    const name = `(select id from ledger_transaction where kind = 'markup' and reference = '${one.id}')`;
+    expect(
+      await found(
+        swap(one.id, other.id),
+        `update ledger_transaction set order_id = '${one.id}' where id = ${name}`,
+        one,
+      ),
+    ).toEqual(['markups', 'markups']);
+    expect(await gateway.differences()).toEqual([]);
+  });
+});

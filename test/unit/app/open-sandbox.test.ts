@@ -1,0 +1,32 @@
+import { openSandbox, type SandboxSetup } from '../../../src/app/open-sandbox.ts';
+import type { LiveNetworks } from '../../../src/chains/networks/live-networks.ts';
+import { systemClock } from '../../../src/clock.ts';
+import type { Call } from '../../../src/rest/call.ts';
+import { type SandboxParts, sandboxHandlers } from '../../../src/rest/sandbox.ts';
+
+function setup(live: readonly string[]): SandboxSetup {
+  const networks = { live: new Map(live.map((chain) => [chain, {}])) } as unknown as LiveNetworks;
+  return { networks } as SandboxSetup;
+}
+
+describe('the sandbox of partners', () => {
+  it('is opened where every network is of the sandbox', async () => {
+    expect(await openSandbox({ clock: systemClock, servesPartners: true }, setup([]))).not.toBeNull();
+  });
+
+  it('is absent beside one real network, and where no partners are served', async () => {
+    expect(await openSandbox({ clock: systemClock, servesPartners: true }, setup(['bitcoin']))).toBeNull();
+    expect(await openSandbox({ clock: systemClock, servesPartners: false }, setup([]))).toBeNull();
+  });
+
+  it('is not there for keys of a gateway that moved money', async () => {
+    const sandbox = { expire: async () => ({ id: 'x', status: 'expired', expiresAt: new Date(0) }) };
+    const { expireSandboxOrder } = sandboxHandlers({ sandbox } as unknown as SandboxParts);
+    const ask = (keyId: string) => {
+      const call = { caller: { keyId, partner: { id: 'p' } } } as unknown as Call;
+      return expireSandboxOrder({ path: { order_id: 'x' }, call } as Parameters<typeof expireSandboxOrder>[0]);
+    };
+    expect(await ask('xp_test_abcdefghijkl')).toMatchObject({ status: 200 });
+    await expect(ask('xp_live_abcdefghijkl')).rejects.toMatchObject({ kind: 'not_found' });
+  });
+});

@@ -1,0 +1,69 @@
+import { changesOf } from '../../../web/console/diff.ts';
+import { changeOf, count, cut, duration, ends, percent, sumOf, usd, words } from '../../../web/ui/format.ts';
+
+describe('amounts on pages', () => {
+  it('are summed exactly', () => {
+    expect(sumOf([])).toBe('0');
+    expect(sumOf(['0.1', '0.2'])).toBe('0.3');
+    expect(sumOf(['9007199254740993', '0.000000000000000001'])).toBe('9007199254740993.000000000000000001');
+    expect(sumOf(['0.5', '-0.75'])).toBe('-0.25');
+    expect(() => sumOf(['1e3'])).toThrow("'1e3' is no exact decimal");
+  });
+
+  it('are cut, and never rounded', () => {
+    expect([cut('0.123456789'), cut('0.12345678'), cut('12')]).toEqual(['0.12345678…', '0.12345678', '12']);
+    expect([usd('1999.99'), usd('0.99'), usd('-1234567.5')]).toEqual(['$1,999', '$0', '-$1,234,567']);
+    expect([count(0), count(999), count(1_000), count(1_234_567)]).toEqual(['0', '999', '1,000', '1,234,567']);
+  });
+
+  it('are written as percentages without a loss', () => {
+    expect(['0.005', '0.0125', '1', '0', '0.1', '-0.02'].map(percent)).toEqual([
+      '0.5 %',
+      '1.25 %',
+      '100 %',
+      '0 %',
+      '10 %',
+      '-2 %',
+    ]);
+  });
+
+  it('are compared with those before', () => {
+    expect(changeOf('150', '100')).toBe(50);
+    expect(changeOf('1', '3')).toBe(-66.6);
+    expect(changeOf('1', '0')).toBeNull();
+  });
+});
+
+describe('times and names on pages', () => {
+  it('show the largest units', () => {
+    expect([0, 59, 60, 3_599, 3_600, 11_520, 90_061].map((seconds) => duration(seconds))).toEqual([
+      '0 s',
+      '59 s',
+      '1 min',
+      '59 min 59 s',
+      '1 h',
+      '3 h 12 min',
+      '1 d 1 h',
+    ]);
+    expect(duration(90_061, 1)).toBe('1 d');
+    expect(duration(3_605)).toBe('1 h');
+  });
+
+  it('are short where space is', () => {
+    expect(words('WAITING_DEPOSIT')).toBe('Waiting deposit');
+    expect(ends('0123456789abcdef0123')).toBe('01234567…cdef0123');
+    expect(ends('short')).toBe('short');
+  });
+});
+
+describe('a change in the audit log', () => {
+  it('is shown by the members that differ', () => {
+    expect(changesOf('{"a":1,"b":"x","c":null}', '{"a":2,"b":"x","d":[1]}')).toEqual([
+      { member: 'a', before: '1', after: '2' },
+      { member: 'c', before: 'null', after: null },
+      { member: 'd', before: null, after: '[1]' },
+    ]);
+    expect(changesOf(null, null)).toEqual([]);
+    expect(changesOf('[1]', '3')).toEqual([{ member: '0', before: '1', after: null }]);
+  });
+});

@@ -1,0 +1,65 @@
+// What the client of client/ knows of the contract: types with amounts as strings, and the place of
+// each operation.
+import openapiTS, { astToString } from 'openapi-typescript';
+import ts from 'typescript';
+
+const header = '// Generated from openapi.yaml by npm run generate. Do not edit.\n';
+
+/** An amount is a member of type `number`; the client asks for `Amounts: string`. */
+function amountAsText(schema) {
+  if (schema.type === 'number') return ts.factory.createKeywordTypeNode(ts.SyntaxKind.StringKeyword);
+  return undefined;
+}
+
+/** The schema Error is exported by another name, since each program has an Error of its own. */
+const exportedName = (schema) => (schema === 'Error' ? 'ErrorBody' : schema);
+
+/** Types of the contract, and a name for each schema. */
+export async function clientTypes(url, document) {
+  const types = await openapiTS(url, { exportType: true, transform: amountAsText });
+  const names = Object.keys(document.components.schemas).map(
+    (schema) => `export type ${exportedName(schema)} = components['schemas']['${schema}'];\n`,
+  );
+  return `${header}${astToString(types)}\n${names.join('')}`;
+}
+
+/** Operations of method POST that change nothing, so that a repetition does no harm. */
+const readingPosts = ['createQuote', 'validateAddress', 'validateOrder'];
+
+/**
+ * The row of an operation: whether a repetition does no harm, whether it takes the header
+ * `Amounts`, and the members of its request that are amounts. Those are members of its query, or
+ * stand at the top of its body.
+ */
+function rowOf(path, method, { operationId, parameters = [], requestBody }, document) {
+  const resolve = (part) =>
+    part?.$ref
+      ? resolve(
+          part.$ref
+            .slice(2)
+            .split('/')
+            .reduce((at, name) => at[name], document),
+        )
+      : part;
+  const named = parameters.map(resolve);
+  const takes = (header) => named.some((parameter) => parameter.in === 'header' && parameter.name === header);
+  const isRepeatable = method !== 'post' || readingPosts.includes(operationId) || takes('Idempotency-Key');
+  const query = named.filter((parameter) => parameter.in === 'query').map(({ name, schema }) => [name, schema]);
+  const body = resolve(requestBody?.content['application/json']?.schema)?.properties ?? {};
+  const amounts = [...query, ...Object.entries(body)]
+    .filter(([, schema]) => resolve(schema).type === 'number')
+    .map(([name]) => `'${name}'`);
+  const flags = `isRepeatable: ${isRepeatable}, hasAmounts: ${takes('Amounts')}`;
+  return `{ method: '${method.toUpperCase()}', path: '${path}', ${flags}, amounts: [${amounts.join(', ')}] }`;
+}
+
+/** Method, path and amounts of each operation. */
+export function clientOperations(document) {
+  const rows = Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item)
+      .filter(([, { operationId }]) => operationId)
+      .map(([method, operation]) => `  ${operation.operationId}: ${rowOf(path, method, operation, document)},\n`),
+  );
+  const comment = '/** The operations of the contract: place, whether a repetition does no harm, and amounts. */';
+  return `${header}${comment}\nexport const places = {\n${rows.join('')}} as const;\n`;
+}

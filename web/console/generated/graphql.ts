@@ -1,0 +1,1864 @@
+// Generated from web/console/operations.graphql by npm run generate. Do not edit.
+/* eslint-disable */
+/** Internal type. DO NOT USE DIRECTLY. */
+type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
+/** Internal type. DO NOT USE DIRECTLY. */
+export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
+import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core';
+/** Why staff must look at an item. */
+export type AttentionKind =
+  /** A partner did not say in time what to do with a deposit, and the order was not refunded. */
+  | 'ACTION_OVERDUE'
+  /** The fixed orders of a partner cost more than they earn. Its fixed caps have fallen to a tenth, or to zero. */
+  | 'ADVERSE_PARTNER'
+  /** The used quotes of a partner exceed the market by more than its fixed fee. Its fixed quotes hold for 15 seconds. */
+  | 'ADVERSE_QUOTES'
+  /** A chain is not read any further. */
+  | 'CHAIN_PROBLEM'
+  /** The account of an order is in debit, or its payments would bring it there: a deposit that was used is gone. */
+  | 'CLIENT_DEBIT'
+  /** The gateway does nothing more with a deposit until staff decide. */
+  | 'DEPOSIT_PROBLEM'
+  /** An order failed, and staff decide how it ends. */
+  | 'FAILED_ORDER'
+  /** An order is held. */
+  | 'HELD_ORDER'
+  /** An order is long overdue for its next step. */
+  | 'OVERDUE_ORDER'
+  /** A payment is blocked. */
+  | 'PAYMENT_PROBLEM'
+  /** The state of a payment is unknown. */
+  | 'PAYMENT_UNKNOWN'
+  /** Payouts of one asset, or of all assets, are held. */
+  | 'PAYOUT_HOLD'
+  /** Payments wait for room in a limit on automatic payouts. */
+  | 'PAYOUT_LIMIT'
+  /** A proposal waits for a second member. */
+  | 'PROPOSAL_OPEN'
+  /** A change of staff waits for a second admin. */
+  | 'STAFF_CHANGE_OPEN'
+  /** An exchange is undecided long after its deadline. */
+  | 'TRADE_STUCK'
+  /** A transfer to an address of ours could not become a deposit. The scan went on without it. */
+  | 'TRANSFER_LEFT_OUT'
+  /** An exchange left a coin at the venue that cannot be sold or bought back within its worst price. It waits for the market or for orderVenuePrice. */
+  | 'VENUE_POSITION'
+  /** A hot wallet holds too little to pay for long, or more than it should. */
+  | 'WALLET_LEVEL';
+
+/** Switches of a currency. An absent one stays as it is. */
+export type CurrencySwitchesInput = {
+  /** Whether partners see the currency. */
+  isActive?: boolean | null | undefined;
+  /** Whether new orders may deposit it. */
+  isDepositEnabled?: boolean | null | undefined;
+  /** Whether new orders may pay it out. */
+  isWithdrawEnabled?: boolean | null | undefined;
+};
+
+/** Limits, fee and confirmations of a currency. An absent one stays as it is. */
+export type CurrencyTermsInput = {
+  /** Largest amount of an order, in the coin's units. */
+  maxAmount?: string | null | undefined;
+  /** Smallest amount of an order, in the coin's units. */
+  minAmount?: string | null | undefined;
+  /** Confirmations that a deposit needs. */
+  minConfirmations?: number | null | undefined;
+  /** Network fee that the user pays for a payout, in the coin's units. */
+  networkFee?: string | null | undefined;
+};
+
+/** State of a webhook delivery. */
+export type DeliveryState =
+  /** The receiver took it. */
+  | 'DELIVERED'
+  /** It had its last attempt. */
+  | 'FAILED'
+  /** An attempt is before it. */
+  | 'PENDING';
+
+/** Why the gateway does nothing more with a deposit by itself. */
+export type DepositProblem =
+  /** It does not cover the fee of its own refund. */
+  | 'BELOW_FEE'
+  /** The partner set the refund address after the create, and such refunds are above their limit (`LATE_REFUND_LIMIT_USD`). */
+  | 'LATE_REFUND_LIMIT'
+  /** It replaces, wholly or in part, a used deposit that disappeared. It is refunded when that deposit returns. */
+  | 'NETTED'
+  /** It would be refunded, and the order has no refund address. */
+  | 'NO_REFUND_ADDRESS'
+  /** Its refund can never confirm. */
+  | 'REFUND_FAILED'
+  /** Its order has reached the limit of automatic refunds of extra deposits (`MAX_REFUNDS_PER_ORDER`). */
+  | 'TOO_MANY_REFUNDS'
+  /** Its tag belongs to no order. */
+  | 'UNKNOWN_TAG';
+
+/** State of a deposit. */
+export type DepositState =
+  /** Confirmed, and in the ledger. */
+  | 'CREDITED'
+  /** In the mempool, in no block yet. */
+  | 'MEMPOOL'
+  /** In a block, with too few confirmations. */
+  | 'MINED'
+  /** Dropped from the mempool, or removed by a reorg. */
+  | 'ORPHANED';
+
+/** Status of a webhook endpoint. */
+export type EndpointStatus =
+  /** Nothing is sent. */
+  | 'DISABLED'
+  /** Events are sent. */
+  | 'ENABLED';
+
+/** Properties of a key. An absent one stays as it is, or is the default for a new key. */
+export type KeyInput = {
+  /** Client networks that may use the key, like 203.0.113.0/24; an empty list allows all. */
+  allowedCidrs?: Array<string> | null | undefined;
+  /** Markup of quotes and creates that name none, in basis points; null for none. */
+  defaultMarkupBps?: number | null | undefined;
+  /** When it expires; null for never. */
+  expiresAt?: string | null | undefined;
+  /** Purpose of the key. */
+  label?: string | null | undefined;
+  /** Permissions of the key; by default all but `orders_manage`. */
+  scopes?: Array<KeyScope> | null | undefined;
+};
+
+/** Permission of a key. */
+export type KeyScope =
+  /** Create orders. */
+  | 'ORDERS_CREATE'
+  /** Change orders: cancel, set the refund address, answer questions, write metadata. */
+  | 'ORDERS_MANAGE'
+  /** Read orders. */
+  | 'ORDERS_READ'
+  /** Get quotes with the partner's own pricing. */
+  | 'RATES_READ'
+  /** Force events and outcomes, in a sandbox only. */
+  | 'SANDBOX'
+  /** Manage webhook endpoints. */
+  | 'WEBHOOKS_MANAGE';
+
+/** An account of the ledger. Debits are positive. */
+export type LedgerAccount =
+  /** Amounts owed to users. */
+  | 'CLIENT'
+  /** Coins on deposit addresses. */
+  | 'DEPOSITS'
+  /** The wallets that send payments. */
+  | 'HOT'
+  /** The parts of the service fees that partners earned. */
+  | 'MARKUP'
+  /** Fees that chains took. */
+  | 'NETWORK_COST'
+  /** Network fees that users paid. */
+  | 'NETWORK_FEE'
+  /** Opening balances of the hot wallets. */
+  | 'OPENING'
+  /** What a partner earned by its markups. */
+  | 'PARTNER'
+  /** Service fees that users paid. */
+  | 'SERVICE_FEE'
+  /** Deposits of no order so far. */
+  | 'SUSPENSE'
+  /** What the venue gave more or less than was agreed with users, other remainders and costs of trades there, and exchanges that the house took over. */
+  | 'TRADING'
+  /** Remainders too small to send back. */
+  | 'UNCLAIMED'
+  /** Our balance with the liquidity venue. */
+  | 'VENUE';
+
+/** Kind of an action of staff. */
+export type OrderActionKind =
+  /** Hold the order: it takes no further step and sends no payment. */
+  | 'HOLD'
+  /** End a payout or refund that was never signed. */
+  | 'MARK_FAILED'
+  /** Send a deposit, or the rest of one, to an address. */
+  | 'REFUND'
+  /** End a hold. */
+  | 'RELEASE'
+  /** End a hold of payouts. */
+  | 'RESUME_PAYOUTS'
+  /** Continue the payout of a failed order. */
+  | 'RETRY_PAYOUT'
+  /** Set the worst price for trading the rest that an exchange left at the venue. */
+  | 'VENUE_PRICE';
+
+/** State of an action of staff. */
+export type OrderActionState =
+  /** It was carried out. */
+  | 'DONE'
+  /** It waits for a second member. */
+  | 'PROPOSED'
+  /** It was rejected or withdrawn. */
+  | 'REJECTED';
+
+/** Why an order moved, or a fact in its history. */
+export type OrderCause =
+  /** The partner is asked what to do with a deposit. */
+  | 'ACTION_REQUIRED'
+  /** The partner answered, its time passed, or a reorg took the deposit. */
+  | 'ACTION_RESOLVED'
+  /** The deposit window passes, and all that arrived is less than the pair's minimum. */
+  | 'BELOW_MINIMUM'
+  /** A partner created the order. */
+  | 'CREATED'
+  /** The deposit has its confirmations and its amount is acceptable. */
+  | 'DEPOSIT_CONFIRMED'
+  /** A reorg or the mempool dropped the deposit, and the window is open or less than the minimum remains. */
+  | 'DEPOSIT_LOST'
+  /** A reorg or the mempool dropped the deposit, or no block took it in time, and the window has passed. */
+  | 'DEPOSIT_LOST_LATE'
+  /** A deposit of at least the minimum is in a block or in the mempool. */
+  | 'DEPOSIT_SEEN'
+  /** While the exchange waited, its payout fell below the smallest one that the order accepts. */
+  | 'EXCHANGE_BELOW_MIN'
+  /** No venue filled the exchange within the slippage bound until the deadline. */
+  | 'EXCHANGE_DEADLINE'
+  /** A late deposit is exchanged at the market, as the partner asked for, within 72 hours after the window. */
+  | 'LATE_ACCEPTED'
+  /** A deposit that came too late has its confirmations. */
+  | 'LATE_DEPOSIT'
+  /** The liquidity venue filled the exchange. */
+  | 'LIQUIDITY_BOUGHT'
+  /** The order has no refund address. */
+  | 'NO_REFUND_ADDRESS'
+  /** More than expected arrived, and the policy of the order or the answer to its question is a refund. */
+  | 'OVERPAID'
+  /** The partner cancels the order within its window, before any deposit was seen. */
+  | 'PARTNER_CANCELLED'
+  /** The payout is final on its chain. */
+  | 'PAYOUT_CONFIRMED'
+  /** The payout failed for good. */
+  | 'PAYOUT_FAILED'
+  /** The payout's outcome stayed unknown too long. */
+  | 'PAYOUT_UNKNOWN'
+  /** The payout would be below the smallest one that the order accepts. */
+  | 'PRICE_MOVED'
+  /** Nothing shows that the deposit came in time, and its rate is better than the market. */
+  | 'RATE_EXPIRED'
+  /** The partner set the refund address of an order that had none. */
+  | 'REFUND_ADDRESS_SET'
+  /** The refund would not cover its network's fee. */
+  | 'REFUND_BELOW_FEE'
+  /** The refund is final on its chain. */
+  | 'REFUND_CONFIRMED'
+  /** The refund failed for good, or its outcome stayed unknown too long. */
+  | 'REFUND_FAILED'
+  /** The refund address was set after the creation, and the refund is above the limit of such refunds. */
+  | 'REFUND_NEEDS_APPROVAL'
+  /** The partner set the refund address for whose lack the order had failed. */
+  | 'REFUND_RESUMED'
+  /** Staff end a refund that was never signed. */
+  | 'STAFF_FAILED'
+  /** Staff refund to an address, with a second approval. */
+  | 'STAFF_REFUND'
+  /** Staff retry the payout, with a second approval. */
+  | 'STAFF_RETRY'
+  /** Staff end a payout that was never signed. */
+  | 'STAFF_STOPPED'
+  /** Less than expected arrived, and the policy of the order or the answer to its question is a refund. */
+  | 'UNDERPAID'
+  /** The deposit window passes without a deposit that the order could exchange or return. */
+  | 'WINDOW_PASSED';
+
+/** Conditions on orders. An order must meet all given ones. */
+export type OrderFilter = {
+  /** Orders with this source or destination coin. */
+  coin?: string | null | undefined;
+  /** Orders with this source coin. */
+  coinFrom?: string | null | undefined;
+  /** Orders with this destination coin. */
+  coinTo?: string | null | undefined;
+  /** Created at this time or later. */
+  createdFrom?: string | null | undefined;
+  /** Created before this time. */
+  createdTo?: string | null | undefined;
+  /** Held. */
+  heldOnly?: boolean | null | undefined;
+  /** Orders of at most this amount. */
+  maxAmount?: string | null | undefined;
+  /** Orders of at least this amount, in units of coinFrom, which is then required. */
+  minAmount?: string | null | undefined;
+  /** Orders that have an item in `attention`. */
+  needsAttention?: boolean | null | undefined;
+  /** Orders with this source network. */
+  networkFrom?: string | null | undefined;
+  /** Orders with this destination network. */
+  networkTo?: string | null | undefined;
+  /** Orders of this partner. */
+  partnerId?: string | number | null | undefined;
+  /** Beginning of an order id, a short id, an external id, a transaction hash or an address; at least 4 characters. */
+  search?: string | null | undefined;
+  /** In one of these statuses. */
+  statuses?: Array<OrderStatus> | null | undefined;
+  /** Changed at this time or later. */
+  updatedFrom?: string | null | undefined;
+  /** Changed before this time. */
+  updatedTo?: string | null | undefined;
+};
+
+/** Sort key and direction of a list of orders. */
+export type OrderOrder = {
+  /** Sort direction. */
+  direction?: SortDirection;
+  /** By what. */
+  field?: OrderSort;
+};
+
+/** Sort key of a list of orders. */
+export type OrderSort =
+  /** Time of creation. */
+  | 'CREATED_AT'
+  /** Time of the last change. */
+  | 'UPDATED_AT';
+
+/** Status of an order. */
+export type OrderStatus =
+  /** The payout is final on its chain. */
+  | 'COMPLETED'
+  /** A deposit was seen and waits for its confirmations. */
+  | 'CONFIRMING'
+  /** The deposit is confirmed and liquidity is being bought. */
+  | 'EXCHANGING'
+  /** The deposit window passed without a deposit. */
+  | 'EXPIRED'
+  /** The gateway takes no further step; staff decide. */
+  | 'FAILED'
+  /** The refund is final on its chain. */
+  | 'REFUNDED'
+  /** The deposit is on its way back. */
+  | 'REFUNDING'
+  /** The payout is on its way. */
+  | 'SENDING'
+  /** No deposit was seen yet. */
+  | 'WAITING_DEPOSIT';
+
+/** Whether a partner may use the API. */
+export type PartnerStatus =
+  /** Its keys work. */
+  | 'ACTIVE'
+  /** Its requests get 403. */
+  | 'INACTIVE';
+
+/** What a payment is for. */
+export type PaymentKind =
+  /** Coins for the network fee of an address that is swept. */
+  | 'GAS'
+  /** The coins that were bought. */
+  | 'PAYOUT'
+  /** A deposit, or the rest of one, on its way back. */
+  | 'REFUND'
+  /** Coins of deposit addresses on their way to the hot wallet. */
+  | 'SWEEP';
+
+/** Which part of a deposit a payment settles. */
+export type PaymentLeg =
+  /** The part of it that was not exchanged. */
+  | 'EXCESS'
+  /** The deposit itself, exchanged or refunded. */
+  | 'MAIN';
+
+/** State of a payment. */
+export type PaymentState =
+  /** Final on its chain. */
+  | 'CONFIRMED'
+  /** It can never confirm. */
+  | 'DEAD'
+  /** Its transaction is built, and its inputs are reserved. */
+  | 'PREPARED'
+  /** Decided. */
+  | 'READY'
+  /** It was broadcast, perhaps more than once. */
+  | 'SENT'
+  /** Its signed bytes are stored. */
+  | 'SIGNED';
+
+/** Why payouts are held. */
+export type PayoutHoldCause =
+  /** An order was paid more than its deposits brought. */
+  | 'CLIENT_DEBIT'
+  /** The ledger differs from the chains, the venue or the orders. */
+  | 'RECONCILIATION'
+  /** A member of staff stopped them. */
+  | 'STAFF'
+  /** Exchanges lost more than the limit within 24 hours. */
+  | 'VENUE_LOSS';
+
+/** A price for a pair. */
+export type PriceOverrideInput = {
+  /** Source coin. */
+  coinFrom: string;
+  /** Destination coin. */
+  coinTo: string;
+  /** When it expires, at most seven days from now. */
+  endsAt: string;
+  /** Units of the destination coin for one unit of the source coin, before fees. */
+  price: string;
+};
+
+/** Service fees as fractions. An absent one stays as it is; null restores the gateway's. */
+export type PricingInput = {
+  /** On fixed orders. */
+  fixed?: string | null | undefined;
+  /** On float orders: 0.004. */
+  float?: string | null | undefined;
+};
+
+/** The pair, amount and rate type of a quote. */
+export type QuoteInput = {
+  /** Amount of the source coin; the pair's minimum by default. */
+  amount?: string | null | undefined;
+  /** Source coin. */
+  coinFrom: string;
+  /** Destination coin. */
+  coinTo: string;
+  /** Source network; required when the coin has several. */
+  networkFrom?: string | null | undefined;
+  /** Destination network; required when the coin has several. */
+  networkTo?: string | null | undefined;
+  /** Partner whose pricing applies; the public pricing by default. */
+  partnerId?: string | number | null | undefined;
+  /** Whether the rate is fixed at creation or floats. */
+  rateType?: RateType;
+};
+
+/** When the rate of an order is decided. */
+export type RateType =
+  /** When the order is created. */
+  | 'FIXED'
+  /** When the deposit is confirmed. */
+  | 'FLOAT';
+
+/** A refund to an address. */
+export type RefundInput = {
+  /** Address on the deposit's network. */
+  address: string;
+  /** Another deposit of the order instead of its main one, or a deposit of no order. */
+  depositId?: string | number | null | undefined;
+  /** The order. */
+  orderId?: string | number | null | undefined;
+  /** Tag or memo of the address. */
+  tag?: string | null | undefined;
+};
+
+/** Sort direction. */
+export type SortDirection =
+  /** Oldest first. */
+  | 'ASC'
+  /** Newest first. */
+  | 'DESC';
+
+/** Kind of a change of staff. */
+export type StaffChangeKind =
+  /** A member is added. */
+  | 'INVITE'
+  /** A member is revoked for good. */
+  | 'REVOKE'
+  /** A member gets another role. */
+  | 'ROLE'
+  /** A member gets a new token. */
+  | 'TOKEN';
+
+/** Role of a member. Each role has the permissions of the roles before it. */
+export type StaffRole =
+  /** Manages staff, pricing, fees, limits and prices. */
+  | 'ADMIN'
+  /** Runs the business: proposes and approves payments; manages partners, keys and switches of currencies. */
+  | 'OPERATOR'
+  /** Writes notes, and holds orders. */
+  | 'SUPPORT'
+  /** Reads. */
+  | 'VIEWER';
+
+/** Length of a bucket. Buckets begin in UTC. */
+export type StatsInterval =
+  /** Ranges of up to 366 days; of up to 14 days by pair. */
+  | 'DAY'
+  /** Ranges of up to 31 days; of up to 7 days by partner; not by pair. */
+  | 'HOUR'
+  /** Ranges of up to 10 years; of up to 366 days by pair. */
+  | 'MONTH';
+
+/** State of the exchange of an order. */
+export type TradeState =
+  /** Abandoned before the venue filled it. */
+  | 'ABANDONED'
+  /** The venue filled it. */
+  | 'FILLED'
+  /** Decided, and perhaps already ordered at the venue. */
+  | 'INTENDED'
+  /** Filled, then taken over by the house, because the user gets the deposit back. */
+  | 'UNWOUND';
+
+export type MeQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type MeQuery = { me: { id: string, email: string, role: StaffRole, permissions: Array<string> } };
+
+export type AttentionFieldsFragment = { id: string, kind: AttentionKind, subjectId: string, since: string, detail: string, order: { id: string, shortId: string, status: OrderStatus, coinFrom: string, networkFrom: string, coinTo: string, networkTo: string, partner: { id: string, name: string } } | null, deposit: { id: string, amount: string, coin: string, network: string, txid: string, address: string, problem: DepositProblem | null } | null };
+
+export type AttentionQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type AttentionQuery = { attention: Array<{ id: string, kind: AttentionKind, subjectId: string, since: string, detail: string, order: { id: string, shortId: string, status: OrderStatus, coinFrom: string, networkFrom: string, coinTo: string, networkTo: string, partner: { id: string, name: string } } | null, deposit: { id: string, amount: string, coin: string, network: string, txid: string, address: string, problem: DepositProblem | null } | null }> };
+
+export type OverviewQueryVariables = Exact<{
+  from: string;
+  to: string;
+  earlier: string;
+  interval: StatsInterval;
+}>;
+
+
+export type OverviewQuery = { stats: { series: Array<{ at: string, created: number, completed: number, expired: number, refunded: number, failed: number, conversion: string | null, volumeUsd: string, revenueUsd: string }>, timeInState: Array<{ status: OrderStatus, count: number, meanSeconds: string }>, failures: Array<{ status: OrderStatus, cause: OrderCause, count: number }> }, before: { series: Array<{ at: string, created: number, completed: number, expired: number, refunded: number, failed: number, volumeUsd: string, revenueUsd: string }> } };
+
+export type HealthQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type HealthQuery = { system: { overdueOrders: number, chains: Array<{ chain: string, head: number, height: number, lag: number, problem: string | null, failure: string | null, failingSince: string | null, scannedAt: string | null }>, workers: Array<{ id: string, seenAt: string }>, queues: Array<{ name: string, waiting: number, oldestSec: number | null }>, statistics: { eventsBehind: number, rolledAt: string | null, behindSince: string | null }, reconciliation: { endedAt: string, checks: number, differences: number } | null } };
+
+export type OrderRowFragment = { id: string, shortId: string, status: OrderStatus, createdAt: string, updatedAt: string, coinFrom: string, networkFrom: string, coinTo: string, networkTo: string, rateType: RateType, amountFromExpected: string, amountToExpected: string, amountFromActual: string | null, amountToActual: string | null, hold: { since: string } | null, partner: { id: string, name: string } };
+
+export type OrdersQueryVariables = Exact<{
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  last?: number | null | undefined;
+  before?: string | null | undefined;
+  filter?: OrderFilter | null | undefined;
+  orderBy?: OrderOrder | null | undefined;
+}>;
+
+
+export type OrdersQuery = { orders: { count: { value: number, isExact: boolean }, edges: Array<{ cursor: string, node: { id: string, shortId: string, status: OrderStatus, createdAt: string, updatedAt: string, coinFrom: string, networkFrom: string, coinTo: string, networkTo: string, rateType: RateType, amountFromExpected: string, amountToExpected: string, amountFromActual: string | null, amountToActual: string | null, hold: { since: string } | null, partner: { id: string, name: string } } }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
+
+export type OrderQueryVariables = Exact<{
+  id: string | number;
+  mayActions: boolean;
+  mayLedger: boolean;
+}>;
+
+
+export type OrderQuery = { order: { expiresAt: string, nextActionAt: string | null, depositAddress: string, depositAddressTag: string | null, depositConfirmations: number | null, depositConfirmationsRequired: number, depositTxid: string | null, recipientAddress: string, recipientAddressTag: string | null, refundAddress: string | null, refundAddressTag: string | null, refundAddressSetAt: string | null, payoutTxid: string | null, id: string, shortId: string, status: OrderStatus, createdAt: string, updatedAt: string, coinFrom: string, networkFrom: string, coinTo: string, networkTo: string, rateType: RateType, amountFromExpected: string, amountToExpected: string, amountFromActual: string | null, amountToActual: string | null, hold: { since: string, reason: string } | null, terms: { rate: string, feeRate: string, serviceFee: string, networkFee: string, minAmount: string | null, maxAmount: string | null }, events: Array<{ seq: number, at: string, fromStatus: OrderStatus | null, toStatus: OrderStatus, cause: OrderCause, actor: string, detail: string | null }>, questions: Array<{ seq: number, reason: string, amount: string, amountFrom: string, askedAt: string, deadline: string, outcome: string | null, endedAt: string | null, actor: string | null, amountTo: string | null }>, deposits: Array<{ id: string, txid: string, amount: string, coin: string, network: string, address: string, state: DepositState, height: number | null, seenAt: string, minedAt: string | null, creditedAt: string | null, confirmationsRequired: number, problem: DepositProblem | null }>, trade: { venue: string, state: TradeState, amountFrom: string, amountTo: string, minBought: string, bought: string | null, serviceFee: string, networkFee: string, createdAt: string, settledAt: string | null, tries: number, problem: string | null } | null, payments: Array<{ id: string, kind: PaymentKind, leg: PaymentLeg, amount: string, coin: string, network: string, address: string, tag: string | null, state: PaymentState, problem: string | null, problemSince: string | null, createdAt: string, sentAt: string | null, endedAt: string | null, feeCharged: string, attempts: Array<{ attempt: number, txid: string | null, fee: string, sentAt: string | null, minedHeight: number | null, deadAt: string | null, deadWhy: string | null }> }>, notes: Array<{ id: string, at: string, text: string, author: { id: string, email: string } }>, actions?: Array<{ id: string, action: OrderActionKind, state: OrderActionState, reason: string, address: string | null, tag: string | null, price: string | null, proposedAt: string, decidedAt: string | null, proposedBy: { id: string, email: string }, decidedBy: { id: string, email: string } | null }>, ledgerLines?: Array<{ at: string, kind: string, account: LedgerAccount, coin: string, network: string, amount: string }>, partner: { id: string, name: string } } };
+
+export type ProposalsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ProposalsQuery = { proposals: Array<{ id: string, action: OrderActionKind, state: OrderActionState, reason: string, address: string | null, tag: string | null, price: string | null, proposedAt: string, proposedBy: { id: string, email: string }, order: { id: string, shortId: string, status: OrderStatus, coinFrom: string, networkFrom: string, coinTo: string, networkTo: string, amountFromExpected: string, partner: { name: string } } | null, deposit: { id: string, amount: string, coin: string, network: string } | null, hold: { id: string, coin: string | null, network: string | null, cause: PayoutHoldCause, detail: string } | null }> };
+
+export type PartnersQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type PartnersQuery = { partners: Array<{ id: string, name: string, status: PartnerStatus, createdAt: string, pricing: { float: string, fixed: string }, usage: Array<{ at: string, created: number, completed: number, volumeUsd: string, revenueUsd: string }> }> };
+
+export type PartnerNamesQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type PartnerNamesQuery = { partners: Array<{ id: string, name: string }> };
+
+export type PartnerQueryVariables = Exact<{
+  id: string | number;
+  mayKeys: boolean;
+}>;
+
+
+export type PartnerQuery = { partner: { id: string, name: string, status: PartnerStatus, createdAt: string, updatedAt: string, publicStatus: boolean, requireSignature: boolean, keepsFixedCaps: boolean, feeRateFixed: string | null, feeRateFloat: string | null, rateLimitPerMin: number | null, ordersLimitPerMin: number | null, listsLimitPerMin: number | null, maxOpenOrders: number | null, maxFixedExposureUsd: number | null, maxFixedDayUsd: number | null, maxFloatExposureUsd: number | null, pricing: { float: string, fixed: string }, fixedResults: { day: { orders: number, sentUsd: string, adverseBps: string | null, lossUsd: string }, month: { orders: number, sentUsd: string, adverseBps: string | null, lossUsd: string } }, usage: Array<{ at: string, created: number, completed: number, expired: number, refunded: number, failed: number, volumeUsd: string, revenueUsd: string }>, keys?: Array<{ keyId: string, label: string, last4: string, scopes: Array<KeyScope>, allowedCidrs: Array<string>, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null }> }, webhookEndpoints: Array<{ id: string, url: string, status: EndpointStatus, types: Array<string> | null, failures: number, failingSince: string | null, lastSuccessAt: string | null, lastFailureAt: string | null, disabledReason: string | null, deliveries: Array<{ eventId: string, type: string, state: DeliveryState, createdAt: string, orderId: string | null, log: Array<{ attempt: number, at: string, status: number | null, ms: number, error: string | null }> }> }> };
+
+export type MoneyQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type MoneyQuery = { payoutBrakes: { holds: Array<{ id: string, coin: string | null, network: string | null, cause: PayoutHoldCause, detail: string, openedAt: string, isStanding: boolean, waiting: number, openedBy: { email: string } | null, proposedBy: { email: string } | null }>, limits: Array<{ coin: string | null, network: string | null, hourUsd: string, hourLimitUsd: number, dayUsd: string, dayLimitUsd: number, waiting: number, waitingSince: string | null }> }, system: { wallets: Array<{ chain: string, coin: string, network: string, balance: string, low: string | null, high: string | null, seenAt: string }>, reconciliation: { endedAt: string, checks: number, differences: number } | null } };
+
+export type CatalogueQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type CatalogueQuery = { currencies: Array<{ id: string, coin: string, network: string, name: string, isActive: boolean, isDepositEnabled: boolean, isWithdrawEnabled: boolean, minAmount: string, maxAmount: string, networkFee: string, minConfirmations: number, decimals: number, isMemo: boolean, contract: string | null, updatedAt: string }> };
+
+export type PricesQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type PricesQuery = { priceOverrides: Array<{ id: string, coinFrom: string, coinTo: string, price: string, createdAt: string, endsAt: string, setBy: { email: string } }>, system: { prices: Array<{ coin: string, price: string, ageSec: number }> } };
+
+export type QuoteQueryVariables = Exact<{
+  input: QuoteInput;
+}>;
+
+
+export type QuoteQuery = { quote: { amountFrom: string, coinFrom: string, networkFrom: string, amountTo: string, coinTo: string, networkTo: string, rate: string, rateType: RateType, feeRate: string, serviceFee: string, networkFee: string, minAmount: string, maxAmount: string, expiresIn: number | null } };
+
+export type AuditQueryVariables = Exact<{
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  last?: number | null | undefined;
+  before?: string | null | undefined;
+  staffId?: string | number | null | undefined;
+  target?: string | null | undefined;
+}>;
+
+
+export type AuditQuery = { auditLog: { edges: Array<{ cursor: string, node: { id: string, at: string, operation: string, target: string, reason: string, requestId: string, ip: string, operator: string | null, before: string | null, after: string | null, actor: { id: string, email: string } | null } }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
+
+export type StaffQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type StaffQuery = { staff: Array<{ id: string, email: string, role: StaffRole, hasToken: boolean, createdAt: string, approvesFrom: string | null, suspendedAt: string | null, revokedAt: string | null }>, staffChanges: Array<{ id: string, change: StaffChangeKind, state: OrderActionState, email: string | null, role: StaffRole | null, reason: string, proposedAt: string, proposedBy: { id: string, email: string }, member: { id: string, email: string } | null }> };
+
+export type NoteOrderMutationVariables = Exact<{
+  orderId: string | number;
+  text: string;
+}>;
+
+
+export type NoteOrderMutation = { orderNote: { id: string } };
+
+export type HoldOrderMutationVariables = Exact<{
+  orderId: string | number;
+  reason: string;
+}>;
+
+
+export type HoldOrderMutation = { orderHold: { id: string, state: OrderActionState } };
+
+export type ReleaseOrderMutationVariables = Exact<{
+  orderId: string | number;
+  reason: string;
+}>;
+
+
+export type ReleaseOrderMutation = { orderRelease: { id: string, state: OrderActionState } };
+
+export type RetryPayoutMutationVariables = Exact<{
+  orderId: string | number;
+  reason: string;
+}>;
+
+
+export type RetryPayoutMutation = { orderRetryPayout: { id: string, state: OrderActionState } };
+
+export type MarkFailedMutationVariables = Exact<{
+  orderId: string | number;
+  reason: string;
+}>;
+
+
+export type MarkFailedMutation = { orderMarkFailed: { id: string, state: OrderActionState } };
+
+export type RefundOrderMutationVariables = Exact<{
+  input: RefundInput;
+  reason: string;
+}>;
+
+
+export type RefundOrderMutation = { orderRefund: { id: string, state: OrderActionState } };
+
+export type VenuePriceMutationVariables = Exact<{
+  orderId: string | number;
+  price: string;
+  reason: string;
+}>;
+
+
+export type VenuePriceMutation = { orderVenuePrice: { id: string, state: OrderActionState } };
+
+export type ApproveActionMutationVariables = Exact<{
+  id: string | number;
+  reason: string;
+}>;
+
+
+export type ApproveActionMutation = { actionApprove: { id: string, state: OrderActionState } };
+
+export type RejectActionMutationVariables = Exact<{
+  id: string | number;
+  reason: string;
+}>;
+
+
+export type RejectActionMutation = { actionReject: { id: string, state: OrderActionState } };
+
+export type StopPayoutsMutationVariables = Exact<{
+  coin?: string | null | undefined;
+  network?: string | null | undefined;
+  reason: string;
+}>;
+
+
+export type StopPayoutsMutation = { payoutStop: { id: string } };
+
+export type ResumePayoutsMutationVariables = Exact<{
+  holdId: string | number;
+  acknowledge: boolean;
+  reason: string;
+}>;
+
+
+export type ResumePayoutsMutation = { payoutResume: { id: string, state: OrderActionState } };
+
+export type SwitchCurrencyMutationVariables = Exact<{
+  coin: string;
+  network: string;
+  switches: CurrencySwitchesInput;
+  reason: string;
+}>;
+
+
+export type SwitchCurrencyMutation = { currencySwitch: { id: string } };
+
+export type SetTermsMutationVariables = Exact<{
+  coin: string;
+  network: string;
+  terms: CurrencyTermsInput;
+  reason: string;
+}>;
+
+
+export type SetTermsMutation = { currencyTerms: { id: string } };
+
+export type OverridePriceMutationVariables = Exact<{
+  input: PriceOverrideInput;
+  reason: string;
+}>;
+
+
+export type OverridePriceMutation = { priceOverride: { id: string } };
+
+export type EndOverrideMutationVariables = Exact<{
+  coinFrom: string;
+  coinTo: string;
+  reason: string;
+}>;
+
+
+export type EndOverrideMutation = { priceOverrideEnd: { id: string } };
+
+export type CreatePartnerMutationVariables = Exact<{
+  name: string;
+  reason: string;
+}>;
+
+
+export type CreatePartnerMutation = { partnerCreate: { id: string } };
+
+export type RenamePartnerMutationVariables = Exact<{
+  id: string | number;
+  name: string;
+  reason: string;
+}>;
+
+
+export type RenamePartnerMutation = { partnerRename: { id: string } };
+
+export type SetPartnerStatusMutationVariables = Exact<{
+  id: string | number;
+  status: PartnerStatus;
+  reason: string;
+}>;
+
+
+export type SetPartnerStatusMutation = { partnerStatus: { id: string } };
+
+export type IssueKeyMutationVariables = Exact<{
+  partnerId: string | number;
+  key?: KeyInput | null | undefined;
+  reason: string;
+}>;
+
+
+export type IssueKeyMutation = { keyIssue: { key: string, keyId: string } };
+
+export type RollKeyMutationVariables = Exact<{
+  keyId: string | number;
+  hours: number;
+  reason: string;
+}>;
+
+
+export type RollKeyMutation = { keyRoll: { key: string, keyId: string } };
+
+export type RevokeKeyMutationVariables = Exact<{
+  keyId: string | number;
+  reason: string;
+}>;
+
+
+export type RevokeKeyMutation = { keyRevoke: { keyId: string } };
+
+export type SetPricingMutationVariables = Exact<{
+  id: string | number;
+  pricing: PricingInput;
+  reason: string;
+}>;
+
+
+export type SetPricingMutation = { partnerPricing: { id: string } };
+
+export type InviteStaffMutationVariables = Exact<{
+  email: string;
+  role: StaffRole;
+  reason: string;
+}>;
+
+
+export type InviteStaffMutation = { staffInvite: { enrolmentCode: string | null, change: { state: OrderActionState } } };
+
+export type SetStaffRoleMutationVariables = Exact<{
+  id: string | number;
+  role: StaffRole;
+  reason: string;
+}>;
+
+
+export type SetStaffRoleMutation = { staffRole: { enrolmentCode: string | null, change: { state: OrderActionState } } };
+
+export type RenewStaffTokenMutationVariables = Exact<{
+  id: string | number;
+  reason: string;
+}>;
+
+
+export type RenewStaffTokenMutation = { staffToken: { enrolmentCode: string | null, change: { state: OrderActionState } } };
+
+export type RevokeStaffMutationVariables = Exact<{
+  id: string | number;
+  reason: string;
+}>;
+
+
+export type RevokeStaffMutation = { staffRevoke: { enrolmentCode: string | null, change: { state: OrderActionState } } };
+
+export type ApproveStaffChangeMutationVariables = Exact<{
+  id: string | number;
+  reason: string;
+}>;
+
+
+export type ApproveStaffChangeMutation = { staffChangeApprove: { enrolmentCode: string | null, change: { state: OrderActionState } } };
+
+export type RejectStaffChangeMutationVariables = Exact<{
+  id: string | number;
+  reason: string;
+}>;
+
+
+export type RejectStaffChangeMutation = { staffChangeReject: { enrolmentCode: string | null, change: { state: OrderActionState } } };
+
+export type OrderMovesSubscriptionVariables = Exact<{ [key: string]: never; }>;
+
+
+export type OrderMovesSubscription = { orderChanged: { seq: number, at: string, fromStatus: OrderStatus | null, toStatus: OrderStatus, cause: OrderCause, order: { id: string, shortId: string } } };
+
+export type AttentionMovesSubscriptionVariables = Exact<{ [key: string]: never; }>;
+
+
+export type AttentionMovesSubscription = { attentionChanged: { isOver: boolean, item: { id: string, kind: AttentionKind } } };
+
+export class TypedDocumentString<TResult, TVariables>
+  extends String
+  implements DocumentTypeDecoration<TResult, TVariables>
+{
+  __apiType?: NonNullable<DocumentTypeDecoration<TResult, TVariables>['__apiType']>;
+  private value: string;
+  public __meta__?: Record<string, any> | undefined;
+
+  constructor(value: string, __meta__?: Record<string, any> | undefined) {
+    super(value);
+    this.value = value;
+    this.__meta__ = __meta__;
+  }
+
+  override toString(): string & DocumentTypeDecoration<TResult, TVariables> {
+    return this.value;
+  }
+}
+export const AttentionFieldsFragmentDoc = new TypedDocumentString(`
+    fragment AttentionFields on AttentionItem {
+  id
+  kind
+  subjectId
+  since
+  detail
+  order {
+    id
+    shortId
+    status
+    coinFrom
+    networkFrom
+    coinTo
+    networkTo
+    partner {
+      id
+      name
+    }
+  }
+  deposit {
+    id
+    amount
+    coin
+    network
+    txid
+    address
+    problem
+  }
+}
+    `, {"fragmentName":"AttentionFields"}) as unknown as TypedDocumentString<AttentionFieldsFragment, unknown>;
+export const OrderRowFragmentDoc = new TypedDocumentString(`
+    fragment OrderRow on Order {
+  id
+  shortId
+  status
+  createdAt
+  updatedAt
+  coinFrom
+  networkFrom
+  coinTo
+  networkTo
+  rateType
+  amountFromExpected
+  amountToExpected
+  amountFromActual
+  amountToActual
+  hold {
+    since
+  }
+  partner {
+    id
+    name
+  }
+}
+    `, {"fragmentName":"OrderRow"}) as unknown as TypedDocumentString<OrderRowFragment, unknown>;
+export const MeDocument = new TypedDocumentString(`
+    query Me {
+  me {
+    id
+    email
+    role
+    permissions
+  }
+}
+    `) as unknown as TypedDocumentString<MeQuery, MeQueryVariables>;
+export const AttentionDocument = new TypedDocumentString(`
+    query Attention {
+  attention(limit: 200) {
+    ...AttentionFields
+  }
+}
+    fragment AttentionFields on AttentionItem {
+  id
+  kind
+  subjectId
+  since
+  detail
+  order {
+    id
+    shortId
+    status
+    coinFrom
+    networkFrom
+    coinTo
+    networkTo
+    partner {
+      id
+      name
+    }
+  }
+  deposit {
+    id
+    amount
+    coin
+    network
+    txid
+    address
+    problem
+  }
+}`) as unknown as TypedDocumentString<AttentionQuery, AttentionQueryVariables>;
+export const OverviewDocument = new TypedDocumentString(`
+    query Overview($from: DateTime!, $to: DateTime!, $earlier: DateTime!, $interval: StatsInterval!) {
+  stats(from: $from, to: $to, interval: $interval) {
+    series {
+      at
+      created
+      completed
+      expired
+      refunded
+      failed
+      conversion
+      volumeUsd
+      revenueUsd
+    }
+    timeInState {
+      status
+      count
+      meanSeconds
+    }
+    failures {
+      status
+      cause
+      count
+    }
+  }
+  before: stats(from: $earlier, to: $from, interval: $interval) {
+    series {
+      at
+      created
+      completed
+      expired
+      refunded
+      failed
+      volumeUsd
+      revenueUsd
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<OverviewQuery, OverviewQueryVariables>;
+export const HealthDocument = new TypedDocumentString(`
+    query Health {
+  system {
+    chains {
+      chain
+      head
+      height
+      lag
+      problem
+      failure
+      failingSince
+      scannedAt
+    }
+    workers {
+      id
+      seenAt
+    }
+    queues {
+      name
+      waiting
+      oldestSec
+    }
+    overdueOrders
+    statistics {
+      eventsBehind
+      rolledAt
+      behindSince
+    }
+    reconciliation {
+      endedAt
+      checks
+      differences
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<HealthQuery, HealthQueryVariables>;
+export const OrdersDocument = new TypedDocumentString(`
+    query Orders($first: Int, $after: String, $last: Int, $before: String, $filter: OrderFilter, $orderBy: OrderOrder) {
+  orders(
+    first: $first
+    after: $after
+    last: $last
+    before: $before
+    filter: $filter
+    orderBy: $orderBy
+  ) {
+    count {
+      value
+      isExact
+    }
+    edges {
+      cursor
+      node {
+        ...OrderRow
+      }
+    }
+    pageInfo {
+      hasNextPage
+      hasPreviousPage
+      startCursor
+      endCursor
+    }
+  }
+}
+    fragment OrderRow on Order {
+  id
+  shortId
+  status
+  createdAt
+  updatedAt
+  coinFrom
+  networkFrom
+  coinTo
+  networkTo
+  rateType
+  amountFromExpected
+  amountToExpected
+  amountFromActual
+  amountToActual
+  hold {
+    since
+  }
+  partner {
+    id
+    name
+  }
+}`) as unknown as TypedDocumentString<OrdersQuery, OrdersQueryVariables>;
+export const OrderDocument = new TypedDocumentString(`
+    query Order($id: ID!, $mayActions: Boolean!, $mayLedger: Boolean!) {
+  order(id: $id) {
+    ...OrderRow
+    expiresAt
+    nextActionAt
+    hold {
+      since
+      reason
+    }
+    terms {
+      rate
+      feeRate
+      serviceFee
+      networkFee
+      minAmount
+      maxAmount
+    }
+    depositAddress
+    depositAddressTag
+    depositConfirmations
+    depositConfirmationsRequired
+    depositTxid
+    recipientAddress
+    recipientAddressTag
+    refundAddress
+    refundAddressTag
+    refundAddressSetAt
+    payoutTxid
+    events {
+      seq
+      at
+      fromStatus
+      toStatus
+      cause
+      actor
+      detail
+    }
+    questions {
+      seq
+      reason
+      amount
+      amountFrom
+      askedAt
+      deadline
+      outcome
+      endedAt
+      actor
+      amountTo
+    }
+    deposits {
+      id
+      txid
+      amount
+      coin
+      network
+      address
+      state
+      height
+      seenAt
+      minedAt
+      creditedAt
+      confirmationsRequired
+      problem
+    }
+    trade {
+      venue
+      state
+      amountFrom
+      amountTo
+      minBought
+      bought
+      serviceFee
+      networkFee
+      createdAt
+      settledAt
+      tries
+      problem
+    }
+    payments {
+      id
+      kind
+      leg
+      amount
+      coin
+      network
+      address
+      tag
+      state
+      problem
+      problemSince
+      createdAt
+      sentAt
+      endedAt
+      feeCharged
+      attempts {
+        attempt
+        txid
+        fee
+        sentAt
+        minedHeight
+        deadAt
+        deadWhy
+      }
+    }
+    notes {
+      id
+      at
+      text
+      author {
+        id
+        email
+      }
+    }
+    actions @include(if: $mayActions) {
+      id
+      action
+      state
+      reason
+      address
+      tag
+      price
+      proposedAt
+      proposedBy {
+        id
+        email
+      }
+      decidedAt
+      decidedBy {
+        id
+        email
+      }
+    }
+    ledgerLines @include(if: $mayLedger) {
+      at
+      kind
+      account
+      coin
+      network
+      amount
+    }
+  }
+}
+    fragment OrderRow on Order {
+  id
+  shortId
+  status
+  createdAt
+  updatedAt
+  coinFrom
+  networkFrom
+  coinTo
+  networkTo
+  rateType
+  amountFromExpected
+  amountToExpected
+  amountFromActual
+  amountToActual
+  hold {
+    since
+  }
+  partner {
+    id
+    name
+  }
+}`) as unknown as TypedDocumentString<OrderQuery, OrderQueryVariables>;
+export const ProposalsDocument = new TypedDocumentString(`
+    query Proposals {
+  proposals {
+    id
+    action
+    state
+    reason
+    address
+    tag
+    price
+    proposedAt
+    proposedBy {
+      id
+      email
+    }
+    order {
+      id
+      shortId
+      status
+      coinFrom
+      networkFrom
+      coinTo
+      networkTo
+      amountFromExpected
+      partner {
+        name
+      }
+    }
+    deposit {
+      id
+      amount
+      coin
+      network
+    }
+    hold {
+      id
+      coin
+      network
+      cause
+      detail
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<ProposalsQuery, ProposalsQueryVariables>;
+export const PartnersDocument = new TypedDocumentString(`
+    query Partners {
+  partners {
+    id
+    name
+    status
+    createdAt
+    pricing {
+      float
+      fixed
+    }
+    usage {
+      at
+      created
+      completed
+      volumeUsd
+      revenueUsd
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<PartnersQuery, PartnersQueryVariables>;
+export const PartnerNamesDocument = new TypedDocumentString(`
+    query PartnerNames {
+  partners {
+    id
+    name
+  }
+}
+    `) as unknown as TypedDocumentString<PartnerNamesQuery, PartnerNamesQueryVariables>;
+export const PartnerDocument = new TypedDocumentString(`
+    query Partner($id: ID!, $mayKeys: Boolean!) {
+  partner(id: $id) {
+    id
+    name
+    status
+    createdAt
+    updatedAt
+    publicStatus
+    requireSignature
+    keepsFixedCaps
+    feeRateFixed
+    feeRateFloat
+    pricing {
+      float
+      fixed
+    }
+    rateLimitPerMin
+    ordersLimitPerMin
+    listsLimitPerMin
+    maxOpenOrders
+    maxFixedExposureUsd
+    maxFixedDayUsd
+    maxFloatExposureUsd
+    fixedResults {
+      day {
+        orders
+        sentUsd
+        adverseBps
+        lossUsd
+      }
+      month {
+        orders
+        sentUsd
+        adverseBps
+        lossUsd
+      }
+    }
+    usage {
+      at
+      created
+      completed
+      expired
+      refunded
+      failed
+      volumeUsd
+      revenueUsd
+    }
+    keys @include(if: $mayKeys) {
+      keyId
+      label
+      last4
+      scopes
+      allowedCidrs
+      createdAt
+      expiresAt
+      lastUsedAt
+      revokedAt
+    }
+  }
+  webhookEndpoints(partnerId: $id) {
+    id
+    url
+    status
+    types
+    failures
+    failingSince
+    lastSuccessAt
+    lastFailureAt
+    disabledReason
+    deliveries(first: 5) {
+      eventId
+      type
+      state
+      createdAt
+      orderId
+      log {
+        attempt
+        at
+        status
+        ms
+        error
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<PartnerQuery, PartnerQueryVariables>;
+export const MoneyDocument = new TypedDocumentString(`
+    query Money {
+  payoutBrakes {
+    holds {
+      id
+      coin
+      network
+      cause
+      detail
+      openedAt
+      isStanding
+      waiting
+      openedBy {
+        email
+      }
+      proposedBy {
+        email
+      }
+    }
+    limits {
+      coin
+      network
+      hourUsd
+      hourLimitUsd
+      dayUsd
+      dayLimitUsd
+      waiting
+      waitingSince
+    }
+  }
+  system {
+    wallets {
+      chain
+      coin
+      network
+      balance
+      low
+      high
+      seenAt
+    }
+    reconciliation {
+      endedAt
+      checks
+      differences
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<MoneyQuery, MoneyQueryVariables>;
+export const CatalogueDocument = new TypedDocumentString(`
+    query Catalogue {
+  currencies {
+    id
+    coin
+    network
+    name
+    isActive
+    isDepositEnabled
+    isWithdrawEnabled
+    minAmount
+    maxAmount
+    networkFee
+    minConfirmations
+    decimals
+    isMemo
+    contract
+    updatedAt
+  }
+}
+    `) as unknown as TypedDocumentString<CatalogueQuery, CatalogueQueryVariables>;
+export const PricesDocument = new TypedDocumentString(`
+    query Prices {
+  priceOverrides {
+    id
+    coinFrom
+    coinTo
+    price
+    createdAt
+    endsAt
+    setBy {
+      email
+    }
+  }
+  system {
+    prices {
+      coin
+      price
+      ageSec
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<PricesQuery, PricesQueryVariables>;
+export const QuoteDocument = new TypedDocumentString(`
+    query Quote($input: QuoteInput!) {
+  quote(input: $input) {
+    amountFrom
+    coinFrom
+    networkFrom
+    amountTo
+    coinTo
+    networkTo
+    rate
+    rateType
+    feeRate
+    serviceFee
+    networkFee
+    minAmount
+    maxAmount
+    expiresIn
+  }
+}
+    `) as unknown as TypedDocumentString<QuoteQuery, QuoteQueryVariables>;
+export const AuditDocument = new TypedDocumentString(`
+    query Audit($first: Int, $after: String, $last: Int, $before: String, $staffId: ID, $target: String) {
+  auditLog(
+    first: $first
+    after: $after
+    last: $last
+    before: $before
+    staffId: $staffId
+    target: $target
+  ) {
+    edges {
+      cursor
+      node {
+        id
+        at
+        operation
+        target
+        reason
+        requestId
+        ip
+        operator
+        actor {
+          id
+          email
+        }
+        before
+        after
+      }
+    }
+    pageInfo {
+      hasNextPage
+      hasPreviousPage
+      startCursor
+      endCursor
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<AuditQuery, AuditQueryVariables>;
+export const StaffDocument = new TypedDocumentString(`
+    query Staff {
+  staff {
+    id
+    email
+    role
+    hasToken
+    createdAt
+    approvesFrom
+    suspendedAt
+    revokedAt
+  }
+  staffChanges {
+    id
+    change
+    state
+    email
+    role
+    reason
+    proposedAt
+    proposedBy {
+      id
+      email
+    }
+    member {
+      id
+      email
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<StaffQuery, StaffQueryVariables>;
+export const NoteOrderDocument = new TypedDocumentString(`
+    mutation NoteOrder($orderId: ID!, $text: String!) {
+  orderNote(orderId: $orderId, text: $text) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<NoteOrderMutation, NoteOrderMutationVariables>;
+export const HoldOrderDocument = new TypedDocumentString(`
+    mutation HoldOrder($orderId: ID!, $reason: String!) {
+  orderHold(orderId: $orderId, reason: $reason) {
+    id
+    state
+  }
+}
+    `) as unknown as TypedDocumentString<HoldOrderMutation, HoldOrderMutationVariables>;
+export const ReleaseOrderDocument = new TypedDocumentString(`
+    mutation ReleaseOrder($orderId: ID!, $reason: String!) {
+  orderRelease(orderId: $orderId, reason: $reason) {
+    id
+    state
+  }
+}
+    `) as unknown as TypedDocumentString<ReleaseOrderMutation, ReleaseOrderMutationVariables>;
+export const RetryPayoutDocument = new TypedDocumentString(`
+    mutation RetryPayout($orderId: ID!, $reason: String!) {
+  orderRetryPayout(orderId: $orderId, reason: $reason) {
+    id
+    state
+  }
+}
+    `) as unknown as TypedDocumentString<RetryPayoutMutation, RetryPayoutMutationVariables>;
+export const MarkFailedDocument = new TypedDocumentString(`
+    mutation MarkFailed($orderId: ID!, $reason: String!) {
+  orderMarkFailed(orderId: $orderId, reason: $reason) {
+    id
+    state
+  }
+}
+    `) as unknown as TypedDocumentString<MarkFailedMutation, MarkFailedMutationVariables>;
+export const RefundOrderDocument = new TypedDocumentString(`
+    mutation RefundOrder($input: RefundInput!, $reason: String!) {
+  orderRefund(input: $input, reason: $reason) {
+    id
+    state
+  }
+}
+    `) as unknown as TypedDocumentString<RefundOrderMutation, RefundOrderMutationVariables>;
+export const VenuePriceDocument = new TypedDocumentString(`
+    mutation VenuePrice($orderId: ID!, $price: Decimal!, $reason: String!) {
+  orderVenuePrice(orderId: $orderId, price: $price, reason: $reason) {
+    id
+    state
+  }
+}
+    `) as unknown as TypedDocumentString<VenuePriceMutation, VenuePriceMutationVariables>;
+export const ApproveActionDocument = new TypedDocumentString(`
+    mutation ApproveAction($id: ID!, $reason: String!) {
+  actionApprove(id: $id, reason: $reason) {
+    id
+    state
+  }
+}
+    `) as unknown as TypedDocumentString<ApproveActionMutation, ApproveActionMutationVariables>;
+export const RejectActionDocument = new TypedDocumentString(`
+    mutation RejectAction($id: ID!, $reason: String!) {
+  actionReject(id: $id, reason: $reason) {
+    id
+    state
+  }
+}
+    `) as unknown as TypedDocumentString<RejectActionMutation, RejectActionMutationVariables>;
+export const StopPayoutsDocument = new TypedDocumentString(`
+    mutation StopPayouts($coin: String, $network: String, $reason: String!) {
+  payoutStop(coin: $coin, network: $network, reason: $reason) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<StopPayoutsMutation, StopPayoutsMutationVariables>;
+export const ResumePayoutsDocument = new TypedDocumentString(`
+    mutation ResumePayouts($holdId: ID!, $acknowledge: Boolean!, $reason: String!) {
+  payoutResume(holdId: $holdId, acknowledge: $acknowledge, reason: $reason) {
+    id
+    state
+  }
+}
+    `) as unknown as TypedDocumentString<ResumePayoutsMutation, ResumePayoutsMutationVariables>;
+export const SwitchCurrencyDocument = new TypedDocumentString(`
+    mutation SwitchCurrency($coin: String!, $network: String!, $switches: CurrencySwitchesInput!, $reason: String!) {
+  currencySwitch(
+    coin: $coin
+    network: $network
+    switches: $switches
+    reason: $reason
+  ) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<SwitchCurrencyMutation, SwitchCurrencyMutationVariables>;
+export const SetTermsDocument = new TypedDocumentString(`
+    mutation SetTerms($coin: String!, $network: String!, $terms: CurrencyTermsInput!, $reason: String!) {
+  currencyTerms(coin: $coin, network: $network, terms: $terms, reason: $reason) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<SetTermsMutation, SetTermsMutationVariables>;
+export const OverridePriceDocument = new TypedDocumentString(`
+    mutation OverridePrice($input: PriceOverrideInput!, $reason: String!) {
+  priceOverride(input: $input, reason: $reason) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<OverridePriceMutation, OverridePriceMutationVariables>;
+export const EndOverrideDocument = new TypedDocumentString(`
+    mutation EndOverride($coinFrom: String!, $coinTo: String!, $reason: String!) {
+  priceOverrideEnd(coinFrom: $coinFrom, coinTo: $coinTo, reason: $reason) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<EndOverrideMutation, EndOverrideMutationVariables>;
+export const CreatePartnerDocument = new TypedDocumentString(`
+    mutation CreatePartner($name: String!, $reason: String!) {
+  partnerCreate(name: $name, reason: $reason) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<CreatePartnerMutation, CreatePartnerMutationVariables>;
+export const RenamePartnerDocument = new TypedDocumentString(`
+    mutation RenamePartner($id: ID!, $name: String!, $reason: String!) {
+  partnerRename(id: $id, name: $name, reason: $reason) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<RenamePartnerMutation, RenamePartnerMutationVariables>;
+export const SetPartnerStatusDocument = new TypedDocumentString(`
+    mutation SetPartnerStatus($id: ID!, $status: PartnerStatus!, $reason: String!) {
+  partnerStatus(id: $id, status: $status, reason: $reason) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<SetPartnerStatusMutation, SetPartnerStatusMutationVariables>;
+export const IssueKeyDocument = new TypedDocumentString(`
+    mutation IssueKey($partnerId: ID!, $key: KeyInput, $reason: String!) {
+  keyIssue(partnerId: $partnerId, key: $key, reason: $reason) {
+    key
+    keyId
+  }
+}
+    `) as unknown as TypedDocumentString<IssueKeyMutation, IssueKeyMutationVariables>;
+export const RollKeyDocument = new TypedDocumentString(`
+    mutation RollKey($keyId: ID!, $hours: Int!, $reason: String!) {
+  keyRoll(keyId: $keyId, hours: $hours, reason: $reason) {
+    key
+    keyId
+  }
+}
+    `) as unknown as TypedDocumentString<RollKeyMutation, RollKeyMutationVariables>;
+export const RevokeKeyDocument = new TypedDocumentString(`
+    mutation RevokeKey($keyId: ID!, $reason: String!) {
+  keyRevoke(keyId: $keyId, reason: $reason) {
+    keyId
+  }
+}
+    `) as unknown as TypedDocumentString<RevokeKeyMutation, RevokeKeyMutationVariables>;
+export const SetPricingDocument = new TypedDocumentString(`
+    mutation SetPricing($id: ID!, $pricing: PricingInput!, $reason: String!) {
+  partnerPricing(id: $id, pricing: $pricing, reason: $reason) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<SetPricingMutation, SetPricingMutationVariables>;
+export const InviteStaffDocument = new TypedDocumentString(`
+    mutation InviteStaff($email: String!, $role: StaffRole!, $reason: String!) {
+  staffInvite(email: $email, role: $role, reason: $reason) {
+    enrolmentCode
+    change {
+      state
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<InviteStaffMutation, InviteStaffMutationVariables>;
+export const SetStaffRoleDocument = new TypedDocumentString(`
+    mutation SetStaffRole($id: ID!, $role: StaffRole!, $reason: String!) {
+  staffRole(id: $id, role: $role, reason: $reason) {
+    enrolmentCode
+    change {
+      state
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<SetStaffRoleMutation, SetStaffRoleMutationVariables>;
+export const RenewStaffTokenDocument = new TypedDocumentString(`
+    mutation RenewStaffToken($id: ID!, $reason: String!) {
+  staffToken(id: $id, reason: $reason) {
+    enrolmentCode
+    change {
+      state
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<RenewStaffTokenMutation, RenewStaffTokenMutationVariables>;
+export const RevokeStaffDocument = new TypedDocumentString(`
+    mutation RevokeStaff($id: ID!, $reason: String!) {
+  staffRevoke(id: $id, reason: $reason) {
+    enrolmentCode
+    change {
+      state
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<RevokeStaffMutation, RevokeStaffMutationVariables>;
+export const ApproveStaffChangeDocument = new TypedDocumentString(`
+    mutation ApproveStaffChange($id: ID!, $reason: String!) {
+  staffChangeApprove(id: $id, reason: $reason) {
+    enrolmentCode
+    change {
+      state
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<ApproveStaffChangeMutation, ApproveStaffChangeMutationVariables>;
+export const RejectStaffChangeDocument = new TypedDocumentString(`
+    mutation RejectStaffChange($id: ID!, $reason: String!) {
+  staffChangeReject(id: $id, reason: $reason) {
+    enrolmentCode
+    change {
+      state
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<RejectStaffChangeMutation, RejectStaffChangeMutationVariables>;
+export const OrderMovesDocument = new TypedDocumentString(`
+    subscription OrderMoves {
+  orderChanged {
+    seq
+    at
+    fromStatus
+    toStatus
+    cause
+    order {
+      id
+      shortId
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<OrderMovesSubscription, OrderMovesSubscriptionVariables>;
+export const AttentionMovesDocument = new TypedDocumentString(`
+    subscription AttentionMoves {
+  attentionChanged {
+    isOver
+    item {
+      id
+      kind
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<AttentionMovesSubscription, AttentionMovesSubscriptionVariables>;

@@ -1,0 +1,133 @@
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { words } from '../../ui/format.ts';
+import { Ago, Badge, Card, Empty } from '../../ui/parts.tsx';
+import { query } from '../api.ts';
+import { decisionsOf } from '../decide.tsx';
+import { AttentionDocument, ProposalsDocument, type ProposalsQuery } from '../generated/graphql.ts';
+import { AttentionQueue } from '../queue.tsx';
+import type { Search } from '../router.tsx';
+import { Allowed, useMay, useMember } from '../session.tsx';
+import { Actions, Loaded, OrderLink, PageHead, Pair } from '../shared.tsx';
+
+/** What staff must look at, and the proposals that wait for a second member. */
+export function Attention(): ReactNode {
+  return (
+    <Allowed to="orders:read">
+      <Content />
+    </Allowed>
+  );
+}
+
+function Content(): ReactNode {
+  const may = useMay();
+  const { kind } = useSearch({ strict: false }) as Search;
+  const navigate = useNavigate();
+  const attention = useQuery(query('attention', AttentionDocument, {}));
+  return (
+    <div className="page">
+      <PageHead title="Attention" lead="Oldest first. An item ends by itself when its cause ends." />
+      {may('actions:read') ? <Proposals /> : null}
+      <Card title="Items" flush>
+        <Loaded of={attention}>
+          {({ attention: items }) => {
+            const kinds = [...new Set(items.map((item) => item.kind))].sort();
+            const shown = items.filter((item) => !kind || item.kind === kind);
+            if (items.length === 0) {
+              return (
+                <Empty icon="check" title="Nothing needs attention">
+                  <p>
+                    Held and failed orders, blocked payments, chains that stand still and wallets out of bounds would be
+                    here.
+                  </p>
+                </Empty>
+              );
+            }
+            return (
+              <>
+                <div className="body">
+                  <fieldset className="chips" aria-label="Kinds">
+                    {[null, ...kinds].map((name) => (
+                      <button
+                        key={name}
+                        type="button"
+                        className="chip"
+                        aria-pressed={(kind ?? null) === name}
+                        onClick={() => navigate({ to: '/attention', search: name === null ? {} : { kind: name } })}
+                      >
+                        {name === null
+                          ? `All ${items.length}`
+                          : `${words(name)} ${items.filter((item) => item.kind === name).length}`}
+                      </button>
+                    ))}
+                  </fieldset>
+                </div>
+                <AttentionQueue items={shown} />
+              </>
+            );
+          }}
+        </Loaded>
+      </Card>
+    </div>
+  );
+}
+
+function Proposals(): ReactNode {
+  const proposals = useQuery(query('proposals', ProposalsDocument, {}));
+  return (
+    <Card title="Proposals" flush>
+      <Loaded of={proposals} lines={3}>
+        {({ proposals: waiting }) =>
+          waiting.length === 0 ? (
+            <p className="muted body">No proposal waits for a second member.</p>
+          ) : (
+            <ul className="queue">
+              {waiting.map((proposal) => (
+                <Proposal key={proposal.id} proposal={proposal} />
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+    </Card>
+  );
+}
+
+function Proposal({ proposal }: { proposal: ProposalsQuery['proposals'][number] }): ReactNode {
+  const member = useMember();
+  const may = useMay();
+  const { action, order, deposit, hold, address, price, proposedBy, proposedAt, reason } = proposal;
+  return (
+    <li>
+      <span className="kind">
+        <Badge tone="warn">{words(action)}</Badge>
+      </span>
+      {order ? (
+        <>
+          <OrderLink order={order} /> <Pair of={order} />
+        </>
+      ) : null}
+      {deposit && !order ? `${deposit.amount} ${deposit.coin}` : null}
+      {hold ? `Payouts of ${hold.coin === null ? 'all assets' : `${hold.coin} ${hold.network}`}` : null}
+      <span className="detail">
+        {reason}
+        {address ? (
+          <>
+            {' '}
+            · to <code>{address}</code>
+          </>
+        ) : null}
+        {price ? ` · worst price ${price}` : null}
+        <br />
+        <span className="muted small">
+          {proposedBy.email} · <Ago at={proposedAt} />
+          {proposedBy.id === member.id ? ' · another member must approve it' : ''}
+        </span>
+      </span>
+      <span className="row tight">
+        <Actions of={decisionsOf(proposal, member, may)} small />
+      </span>
+    </li>
+  );
+}

@@ -1,0 +1,234 @@
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { count, usd, words } from '../../ui/format.ts';
+import { Ago, Amount, Badge, Card, Empty, Meter, Notice, Table, type Tone } from '../../ui/parts.tsx';
+import { query } from '../api.ts';
+import { MoneyDocument, type MoneyQuery, ResumePayoutsDocument, StopPayoutsDocument } from '../generated/graphql.ts';
+import { Allowed, useMay } from '../session.tsx';
+import { Actions, Loaded, PageHead, send } from '../shared.tsx';
+
+/** Brakes on payments, hot wallets, and whether the ledger agrees with the world. */
+export function Money(): ReactNode {
+  return (
+    <Allowed to="system:read">
+      <Content />
+    </Allowed>
+  );
+}
+
+function Content(): ReactNode {
+  const may = useMay();
+  const money = useQuery({ ...query('money', MoneyDocument, {}), refetchInterval: 15_000 });
+  return (
+    <div className="page">
+      <PageHead
+        title="Money"
+        lead="Holds and limits of automatic payments, hot wallets and the comparison of the ledger."
+      >
+        <Actions
+          of={[
+            may('payouts:stop') && {
+              name: 'Stop payouts',
+              icon: 'pause',
+              title: 'Stop payouts and refunds',
+              about: 'In force at once. Signed payments continue. Two members resume them.',
+              isDangerous: true,
+              fields: [
+                { name: 'coin', label: 'Coin', isOptional: true, hint: 'Empty, with the network, for all assets' },
+                { name: 'network', label: 'Network', isOptional: true },
+              ],
+              run: ({ coin = '', network = '', reason = '' }) =>
+                send(StopPayoutsDocument, { reason, ...(coin ? { coin } : {}), ...(network ? { network } : {}) }),
+            },
+          ]}
+        />
+      </PageHead>
+      <Loaded of={money}>
+        {({ payoutBrakes, system }) => (
+          <>
+            <Holds holds={payoutBrakes.holds} />
+            <div className="wide-narrow">
+              <Limits limits={payoutBrakes.limits} />
+              <Comparison of={system.reconciliation} />
+            </div>
+            <Wallets wallets={system.wallets} />
+          </>
+        )}
+      </Loaded>
+    </div>
+  );
+}
+
+type Hold = MoneyQuery['payoutBrakes']['holds'][number];
+
+function Holds({ holds }: { holds: readonly Hold[] }): ReactNode {
+  const may = useMay();
+  if (holds.length === 0) return <Notice tone="good">Payouts and refunds of every asset flow.</Notice>;
+  return (
+    <Card title="Held payouts" className="attention-card" flush>
+      <ul className="queue">
+        {holds.map((hold) => (
+          <li key={hold.id}>
+            <Badge tone="bad">{hold.coin === null ? 'All assets' : `${hold.coin} ${hold.network}`}</Badge>
+            <span className="detail">
+              {words(hold.cause)}: {hold.detail}
+              <br />
+              <span className="muted small">
+                {count(hold.waiting)} wait · {hold.openedBy?.email ?? 'the gateway'} · <Ago at={hold.openedAt} />
+                {hold.isStanding ? ' · the cause stands' : ' · the cause has ended'}
+              </span>
+            </span>
+            {hold.proposedBy ? (
+              <span className="muted">{hold.proposedBy.email} proposed to resume</span>
+            ) : (
+              <Actions
+                small
+                of={[
+                  may('payouts:resume') && {
+                    name: 'Resume',
+                    icon: 'play',
+                    title: 'Resume payouts',
+                    about: 'Payouts and refunds that wait are sent.',
+                    needsSecond: true,
+                    fields: hold.isStanding
+                      ? [
+                          {
+                            name: 'acknowledge',
+                            label: 'End it although its cause stands',
+                            kind: 'check',
+                            isOptional: true,
+                          },
+                        ]
+                      : [],
+                    run: ({ acknowledge = '', reason = '' }) =>
+                      send(ResumePayoutsDocument, { holdId: hold.id, acknowledge: acknowledge === 'true', reason }),
+                  },
+                ]}
+              />
+            )}
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+function toneOf(share: number): Tone {
+  return share >= 1 ? 'bad' : share >= 0.8 ? 'warn' : 'accent';
+}
+
+function Limits({ limits }: { limits: MoneyQuery['payoutBrakes']['limits'] }): ReactNode {
+  const use = (used: string, limit: number): ReactNode => {
+    const share = limit === 0 ? 1 : Number(used) / limit;
+    return (
+      <span className="limit">
+        <span className="small">
+          {usd(used)} <span className="muted">of ${count(limit)}</span>
+        </span>
+        <Meter share={share} tone={toneOf(share)} label={`${usd(used)} of $${count(limit)}`} />
+      </span>
+    );
+  };
+  return (
+    <Card title="Limits of automatic payments" flush>
+      <Table
+        label="Limits of automatic payments"
+        head={
+          <>
+            <th>Asset</th>
+            <th>Last hour</th>
+            <th>Last 24 hours</th>
+            <th className="number">Waiting</th>
+          </>
+        }
+      >
+        {limits.map((limit) => (
+          <tr key={`${limit.coin} ${limit.network}`}>
+            <td className="nowrap">
+              {limit.coin === null ? <span className="strong">All assets</span> : `${limit.coin} ${limit.network}`}
+            </td>
+            <td>{use(limit.hourUsd, limit.hourLimitUsd)}</td>
+            <td>{use(limit.dayUsd, limit.dayLimitUsd)}</td>
+            <td className={`number ${limit.waiting > 0 ? 'warn-text strong' : 'muted'}`}>
+              {count(limit.waiting)} {limit.waitingSince ? <Ago at={limit.waitingSince} /> : null}
+            </td>
+          </tr>
+        ))}
+      </Table>
+    </Card>
+  );
+}
+
+function Comparison({ of }: { of: MoneyQuery['system']['reconciliation'] }): ReactNode {
+  return (
+    <Card title="Ledger against the world">
+      {of === null ? (
+        <Empty icon="money" title="Not compared yet">
+          <p>A worker compares the ledger with the chains, the venue and the orders.</p>
+        </Empty>
+      ) : (
+        <div className="stack tight">
+          <p className={`strong ${of.differences === 0 ? 'good-text' : 'bad-text'}`}>
+            {of.differences === 0 ? 'They agree' : `${count(of.differences)} differences`}
+          </p>
+          <p className="muted">
+            {count(of.checks)} comparisons with the chains, the venue and the orders, <Ago at={of.endedAt} />.
+          </p>
+        </div>
+      )}
+    </Card>
+  );
+}
+
+function Wallets({ wallets }: { wallets: MoneyQuery['system']['wallets'] }): ReactNode {
+  return (
+    <Card title="Hot wallets" flush>
+      {wallets.length === 0 ? (
+        <Empty icon="money" title="No hot wallet of a live chain">
+          <p>Balances of live chains would be here, each with its bounds. Sandbox chains pay from nothing.</p>
+        </Empty>
+      ) : (
+        <Table
+          label="Hot wallets"
+          head={
+            <>
+              <th>Asset</th>
+              <th>Chain</th>
+              <th className="number">Balance</th>
+              <th className="number">Low</th>
+              <th className="number">High</th>
+              <th>State</th>
+              <th className="number">Seen</th>
+            </>
+          }
+        >
+          {wallets.map((wallet) => {
+            const isLow = wallet.low !== null && Number(wallet.balance) < Number(wallet.low);
+            const isHigh = wallet.high !== null && Number(wallet.balance) > Number(wallet.high);
+            return (
+              <tr key={`${wallet.chain} ${wallet.coin}`}>
+                <td>
+                  {wallet.coin} <span className="muted">{wallet.network}</span>
+                </td>
+                <td>{wallet.chain}</td>
+                <td className="number strong">
+                  <Amount value={wallet.balance} />
+                </td>
+                <td className="number muted">{wallet.low ?? '–'}</td>
+                <td className="number muted">{wallet.high ?? '–'}</td>
+                <td>
+                  <Badge tone={isLow ? 'bad' : isHigh ? 'warn' : 'good'}>
+                    {isLow ? 'Top up' : isHigh ? 'Withdraw' : 'In bounds'}
+                  </Badge>
+                </td>
+                <td className="number muted">
+                  <Ago at={wallet.seenAt} />
+                </td>
+              </tr>
+            );
+          })}
+        </Table>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,404 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { type ReactNode, useMemo } from 'react';
+import { count, percent, sumOf, usd, words } from '../../ui/format.ts';
+import { Ago, Badge, Card, Copy, Empty, Facts, Notice, Table, Time } from '../../ui/parts.tsx';
+import { Plot } from '../../ui/plot.tsx';
+import { query } from '../api.ts';
+import {
+  IssueKeyDocument,
+  PartnerDocument,
+  type PartnerQuery,
+  RenamePartnerDocument,
+  RevokeKeyDocument,
+  RollKeyDocument,
+  SetPartnerStatusDocument,
+  SetPricingDocument,
+} from '../generated/graphql.ts';
+import { Allowed, useMay } from '../session.tsx';
+import { type Action, Actions, Loaded, PageHead, send } from '../shared.tsx';
+
+type PartnerView = PartnerQuery['partner'];
+
+/** One partner: its business, keys, limits and webhooks. */
+export function Partner(): ReactNode {
+  return (
+    <Allowed to="partners:read">
+      <Content />
+    </Allowed>
+  );
+}
+
+function Content(): ReactNode {
+  const { id } = useParams({ from: '/partners/$id' });
+  const may = useMay();
+  const partner = useQuery(query('partner', PartnerDocument, { id, mayKeys: may('keys:read') }));
+  return (
+    <div className="page">
+      <Loaded of={partner} lines={12}>
+        {(data) => (
+          <>
+            <Head partner={data.partner} />
+            <div className="wide-narrow">
+              <div className="stack">
+                <Usage partner={data.partner} />
+                <Keys partner={data.partner} />
+                <Webhooks endpoints={data.webhookEndpoints} />
+              </div>
+              <div className="stack">
+                <Terms partner={data.partner} />
+                <Fixed partner={data.partner} />
+              </div>
+            </div>
+          </>
+        )}
+      </Loaded>
+    </div>
+  );
+}
+
+/** Shown once: the console keeps it nowhere. */
+function secretShown(what: string, secret: string): ReactNode {
+  return (
+    <div className="stack">
+      <Notice tone="warn">
+        This is the only time that the {what} is shown. Give it to the partner over a safe channel.
+      </Notice>
+      <p className="secret">
+        <Copy text={secret} label={what} />
+      </p>
+    </div>
+  );
+}
+
+function Head({ partner }: { partner: PartnerView }): ReactNode {
+  const may = useMay();
+  const { id, name, status } = partner;
+  const isActive = status === 'ACTIVE';
+  return (
+    <PageHead
+      title={name}
+      above={
+        <p className="crumb">
+          <Link to="/partners">Partners</Link> / since {partner.createdAt.slice(0, 10)}
+        </p>
+      }
+      lead={
+        <span className="headline">
+          <Badge tone={isActive ? 'good' : 'bad'}>{isActive ? 'Active' : 'Blocked'}</Badge>
+          {partner.requireSignature ? <Badge>Signed requests</Badge> : null}
+          {partner.publicStatus ? <Badge>Public status</Badge> : null}
+        </span>
+      }
+    >
+      <Link to="/orders" search={{ partner: id }} className="button">
+        Orders
+      </Link>
+      <Actions
+        version={partner.updatedAt}
+        of={[
+          may('partners:write') && {
+            name: 'Rename',
+            title: `Rename ${name}`,
+            about: 'Staff and reports show the name.',
+            fields: [{ name: 'name', label: 'Name', initial: name }],
+            run: ({ name: next = '', reason = '' }) => send(RenamePartnerDocument, { id, name: next, reason }),
+          },
+          may('partners:price') && {
+            name: 'Fees',
+            title: `Fees of ${name}`,
+            about: 'Fractions: 0.005 is half a percent. An empty field restores the fee of the gateway.',
+            fields: [
+              { name: 'float', label: 'On float orders', isOptional: true, initial: partner.feeRateFloat ?? '' },
+              { name: 'fixed', label: 'On fixed orders', isOptional: true, initial: partner.feeRateFixed ?? '' },
+            ],
+            run: ({ float = '', fixed = '', reason = '' }) =>
+              send(SetPricingDocument, {
+                id,
+                reason,
+                pricing: { float: float.trim() || null, fixed: fixed.trim() || null },
+              }),
+          },
+          may('partners:write') && {
+            name: isActive ? 'Block' : 'Unblock',
+            title: `${isActive ? 'Block' : 'Unblock'} ${name}`,
+            about: isActive ? 'Its requests are refused at once. Orders under way continue.' : 'Its keys work again.',
+            isDangerous: isActive,
+            run: ({ reason = '' }) =>
+              send(SetPartnerStatusDocument, { id, status: isActive ? 'INACTIVE' : 'ACTIVE', reason }),
+          },
+        ]}
+      />
+    </PageHead>
+  );
+}
+
+const dollars = (value: number): string => `$${value >= 1_000 ? `${value / 1_000}k` : value}`;
+
+function Usage({ partner: { usage } }: { partner: PartnerView }): ReactNode {
+  const points = useMemo(
+    () => usage.map(({ at, volumeUsd }) => ({ at, value: Number(volumeUsd), text: usd(volumeUsd) })),
+    [usage],
+  );
+  const created = usage.reduce((sum, bucket) => sum + bucket.created, 0);
+  const completed = usage.reduce((sum, bucket) => sum + bucket.completed, 0);
+  if (usage.every(({ volumeUsd }) => volumeUsd === '0')) {
+    return (
+      <Card title="Last 30 days">
+        <Empty
+          icon="orders"
+          title={created === 0 ? 'No orders in 30 days' : `${count(created)} orders, and no exchange yet`}
+        >
+          <p>Volume by day would be here.</p>
+        </Empty>
+      </Card>
+    );
+  }
+  return (
+    <Card
+      title="Volume of the last 30 days"
+      tools={
+        <span className="muted">
+          {count(created)} orders · {count(completed)} completed · {usd(sumOf(usage.map(({ volumeUsd }) => volumeUsd)))}
+        </span>
+      }
+    >
+      <Plot
+        sentence="Volume by day; the table below has the figures."
+        points={points}
+        axis={dollars}
+        unit="Volume"
+        height={180}
+      />
+    </Card>
+  );
+}
+
+function Terms({ partner }: { partner: PartnerView }): ReactNode {
+  const own = (value: number | null, unit = ''): ReactNode =>
+    value === null ? <span className="muted">the gateway's</span> : `${unit}${count(value)}`;
+  return (
+    <Card title="Fees and limits">
+      <Facts
+        of={[
+          [
+            'Float fee',
+            `${percent(partner.pricing.float)}${partner.feeRateFloat === null ? ", the gateway's" : ', its own'}`,
+          ],
+          [
+            'Fixed fee',
+            `${percent(partner.pricing.fixed)}${partner.feeRateFixed === null ? ", the gateway's" : ', its own'}`,
+          ],
+          ['Requests a minute', own(partner.rateLimitPerMin)],
+          ['Orders a minute', own(partner.ordersLimitPerMin)],
+          ['Lists a minute', own(partner.listsLimitPerMin)],
+          ['Waiting orders', own(partner.maxOpenOrders)],
+          ['Fixed value an hour', own(partner.maxFixedExposureUsd, '$')],
+          ['Fixed value a day', own(partner.maxFixedDayUsd, '$')],
+          ['Open float value', own(partner.maxFloatExposureUsd, '$')],
+          ['Partner id', <Copy key="i" text={partner.id} label="partner id" />],
+        ]}
+      />
+    </Card>
+  );
+}
+
+function Fixed({ partner: { fixedResults, keepsFixedCaps } }: { partner: PartnerView }): ReactNode {
+  return (
+    <Card title="Results of fixed orders" flush>
+      <Table
+        label="Results of fixed orders"
+        head={
+          <>
+            <th>In</th>
+            <th className="number">Orders</th>
+            <th className="number">Sent</th>
+            <th className="number">Adverse</th>
+            <th className="number">Loss</th>
+          </>
+        }
+      >
+        {(['day', 'month'] as const).map((range) => {
+          const { orders, sentUsd, adverseBps, lossUsd } = fixedResults[range];
+          return (
+            <tr key={range}>
+              <td className="nowrap">{range === 'day' ? '24 hours' : '30 days'}</td>
+              <td className="number">{count(orders)}</td>
+              <td className="number">{usd(sentUsd)}</td>
+              <td className="number">{adverseBps === null ? '–' : `${adverseBps} bp`}</td>
+              <td className={`number ${lossUsd.startsWith('-') || lossUsd === '0' ? '' : 'bad-text strong'}`}>
+                {usd(lossUsd)}
+              </td>
+            </tr>
+          );
+        })}
+      </Table>
+      {keepsFixedCaps ? (
+        <p className="muted small body">Its fixed caps stay when its orders cost more than they earn.</p>
+      ) : null}
+    </Card>
+  );
+}
+
+type Key = NonNullable<PartnerView['keys']>[number];
+
+function Keys({ partner }: { partner: PartnerView }): ReactNode {
+  const may = useMay();
+  const { keys, id, name } = partner;
+  if (!keys) return null;
+  const issue: Action<{ keyIssue: { key: string } }> = {
+    name: 'New key',
+    icon: 'plus',
+    title: `New key for ${name}`,
+    about: 'With all permissions but changing orders. A partner has at most five valid keys.',
+    fields: [
+      { name: 'label', label: 'Purpose', hint: 'Like: production' },
+      {
+        name: 'cidrs',
+        label: 'Networks',
+        isOptional: true,
+        hint: 'Like 203.0.113.0/24, parted by commas. Empty allows all.',
+      },
+    ],
+    run: ({ label = '', cidrs = '', reason = '' }) =>
+      send(IssueKeyDocument, {
+        partnerId: id,
+        reason,
+        key: {
+          label,
+          allowedCidrs: cidrs
+            .split(',')
+            .map((cidr) => cidr.trim())
+            .filter(Boolean),
+        },
+      }),
+    shown: ({ keyIssue }) => secretShown('key', keyIssue.key),
+  };
+  return (
+    <Card title="Keys" flush tools={may('keys:write') ? <Actions of={[issue as Action]} small /> : null}>
+      {keys.length === 0 ? (
+        <Empty icon="lock" title="No key yet">
+          <p>The partner needs a key to use the API.</p>
+        </Empty>
+      ) : (
+        <Table
+          label="Keys"
+          head={
+            <>
+              <th>Key</th>
+              <th>State</th>
+              <th>Networks</th>
+              <th>Last used</th>
+              <th>
+                <span className="hidden">Actions</span>
+              </th>
+            </>
+          }
+        >
+          {keys.map((key) => (
+            <tr key={key.keyId}>
+              <td>
+                <span className="strong">{key.label || 'Without a purpose'}</span>
+                <br />
+                <span className="muted small" title={key.scopes.map(words).join(', ')}>
+                  …{key.last4} · {key.scopes.length} permissions
+                </span>
+              </td>
+              <td>
+                <KeyState of={key} />
+              </td>
+              <td className="small">
+                {key.allowedCidrs.length === 0 ? <span className="muted">all</span> : key.allowedCidrs.join(', ')}
+              </td>
+              <td className="muted nowrap">{key.lastUsedAt ? <Ago at={key.lastUsedAt} /> : 'never'}</td>
+              <td className="number">
+                <span className="row tight nowrap-row">
+                  <Actions small of={may('keys:write') && key.revokedAt === null ? keyActions(key) : []} />
+                </span>
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
+    </Card>
+  );
+}
+
+function KeyState({ of: { revokedAt, expiresAt } }: { of: Key }): ReactNode {
+  if (revokedAt) return <Badge>Revoked</Badge>;
+  if (expiresAt && Date.parse(expiresAt) < Date.now()) return <Badge>Expired</Badge>;
+  if (expiresAt) {
+    return (
+      <Badge tone="warn">
+        Ends <Ago at={expiresAt} />
+      </Badge>
+    );
+  }
+  return <Badge tone="good">Valid</Badge>;
+}
+
+function keyActions({ keyId, label }: Key): readonly Action[] {
+  const roll: Action<{ keyRoll: { key: string } }> = {
+    name: 'Roll',
+    title: `Roll ${label || 'the key'}`,
+    about: 'Issues a successor. Both keys work until the old one ends.',
+    fields: [{ name: 'hours', label: 'Hours until the old key ends', initial: '24', hint: '0 to 168' }],
+    run: ({ hours = '', reason = '' }) => send(RollKeyDocument, { keyId, hours: Number(hours), reason }),
+    shown: ({ keyRoll }) => secretShown('new key', keyRoll.key),
+  };
+  return [
+    roll as Action,
+    {
+      name: 'Revoke',
+      title: `Revoke ${label || 'the key'}`,
+      about: 'Requests with this key are refused at once, for good.',
+      isDangerous: true,
+      run: ({ reason = '' }) => send(RevokeKeyDocument, { keyId, reason }),
+    },
+  ];
+}
+
+function Webhooks({ endpoints }: { endpoints: PartnerQuery['webhookEndpoints'] }): ReactNode {
+  return (
+    <Card title="Webhooks" flush={endpoints.length > 0}>
+      {endpoints.length === 0 ? (
+        <p className="muted">No endpoint. The partner asks for changes itself.</p>
+      ) : (
+        <ul className="queue">
+          {endpoints.map((endpoint) => (
+            <li key={endpoint.id}>
+              <Badge tone={endpoint.status === 'DISABLED' ? 'plain' : endpoint.failingSince ? 'bad' : 'good'}>
+                {endpoint.status === 'DISABLED' ? 'Disabled' : endpoint.failingSince ? 'Failing' : 'Working'}
+              </Badge>
+              <code className="detail">{endpoint.url}</code>
+              <span className="age">
+                {endpoint.lastSuccessAt ? (
+                  <>
+                    last success <Ago at={endpoint.lastSuccessAt} />
+                  </>
+                ) : (
+                  'no success yet'
+                )}
+              </span>
+              {endpoint.deliveries.map((delivery) => {
+                const last = delivery.log.at(-1);
+                return (
+                  <p key={`${delivery.eventId} ${delivery.createdAt}`} className="small muted delivery">
+                    <Badge
+                      tone={delivery.state === 'DELIVERED' ? 'good' : delivery.state === 'FAILED' ? 'bad' : 'plain'}
+                    >
+                      {words(delivery.state)}
+                    </Badge>{' '}
+                    {delivery.type}{' '}
+                    {last ? `· ${last.status ?? last.error ?? ''} in ${last.ms} ms · attempt ${last.attempt}` : ''} ·{' '}
+                    <Time at={delivery.createdAt} />
+                  </p>
+                );
+              })}
+            </li>
+          ))}
+        </ul>
+      )}
+    </Card>
+  );
+}

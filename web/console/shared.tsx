@@ -1,0 +1,276 @@
+import { type UseQueryResult, useMutation, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { Dialog, Form, type FormFaults, type FormField } from '../ui/dialog.tsx';
+import { words } from '../ui/format.ts';
+import { Icon, type IconName } from '../ui/icon.tsx';
+import { Badge, Empty, Notice, Skeleton, type Tone } from '../ui/parts.tsx';
+import { ask, GatewayError } from './api.ts';
+import type { OrderStatus, TypedDocumentString } from './generated/graphql.ts';
+
+const statusTones: Record<OrderStatus, Tone> = {
+  WAITING_DEPOSIT: 'idle',
+  CONFIRMING: 'info',
+  EXCHANGING: 'info',
+  SENDING: 'accent',
+  COMPLETED: 'good',
+  EXPIRED: 'idle',
+  REFUNDING: 'warn',
+  REFUNDED: 'warn',
+  FAILED: 'bad',
+};
+
+export const orderStatuses = Object.keys(statusTones) as OrderStatus[];
+
+export function StatusBadge({ status }: { status: OrderStatus }): ReactNode {
+  return <Badge tone={statusTones[status]}>{words(status)}</Badge>;
+}
+
+/** The title of a page, with its tools beside it. Names the window too. */
+export function PageHead(props: {
+  title: string;
+  lead?: ReactNode;
+  above?: ReactNode;
+  children?: ReactNode;
+}): ReactNode {
+  useEffect(() => {
+    document.title = `${props.title} · Exchange console`;
+  }, [props.title]);
+  return (
+    <header className="page-head">
+      <div>
+        {props.above}
+        <h1>{props.title}</h1>
+        {props.lead ? <p className="muted">{props.lead}</p> : null}
+      </div>
+      {props.children ? <div className="row">{props.children}</div> : null}
+    </header>
+  );
+}
+
+/** A failure in place of content, with its request id and a way to try again. */
+export function Failed({ error, retry }: { error: Error; retry: () => unknown }): ReactNode {
+  const known = error instanceof GatewayError ? error : null;
+  const isMissing = known?.kind.endsWith('not_found') ?? false;
+  return (
+    <Empty
+      icon={isMissing ? 'search' : 'attention'}
+      title={isMissing ? 'There is no such thing' : 'This could not be loaded'}
+    >
+      <p>{error.message}</p>
+      {known?.requestId ? (
+        <p className="small">
+          Request <code>{known.requestId}</code>
+        </p>
+      ) : null}
+      {isMissing ? null : (
+        <button type="button" className="button" onClick={() => retry()}>
+          <Icon name="refresh" /> Try again
+        </button>
+      )}
+    </Empty>
+  );
+}
+
+/** The result of a query: its content, lines while it is on its way, or its failure. */
+export function Loaded<Result>(props: {
+  of: UseQueryResult<Result, Error>;
+  lines?: number;
+  children: (data: Result) => ReactNode;
+}): ReactNode {
+  const { data, error, refetch } = props.of;
+  if (data !== undefined) {
+    return (
+      <>
+        {error ? <Notice tone="warn">This is not current: {error.message}. The console tries again.</Notice> : null}
+        {props.children(data)}
+      </>
+    );
+  }
+  if (error) return <Failed error={error} retry={refetch} />;
+  return <Skeleton lines={props.lines ?? 6} />;
+}
+
+export function OrderLink({ order }: { order: { readonly shortId: string } }): ReactNode {
+  return (
+    <Link to="/orders/$id" params={{ id: order.shortId }} className="mono strong order-link">
+      {order.shortId}
+    </Link>
+  );
+}
+
+/** A pair, with its networks where they say more than the coin. */
+export function Pair(props: {
+  of: { coinFrom: string; networkFrom: string; coinTo: string; networkTo: string };
+}): ReactNode {
+  const { coinFrom, networkFrom, coinTo, networkTo } = props.of;
+  const side = (coin: string, network: string): ReactNode => (
+    <span>
+      {coin}
+      {network === coin ? null : <span className="muted small"> {network}</span>}
+    </span>
+  );
+  return (
+    <span className="pair-of-coins">
+      {side(coinFrom, networkFrom)} <span className="muted">→</span> {side(coinTo, networkTo)}
+    </span>
+  );
+}
+
+/** What is wrong with a mutation, for a form. */
+export function faultsOf(error: unknown): FormFaults {
+  if (!(error instanceof GatewayError)) return { whole: 'this could not be sent; try again', fields: {} };
+  if (error.kind === 'unauthorized') {
+    return {
+      whole: 'Your session has ended. Sign in on another tab, then send this again; what you typed stays here.',
+      fields: {},
+    };
+  }
+  const fields = Object.fromEntries(
+    error.faults.map(({ field, detail }) => [field.split('.').at(-1) ?? field, detail]),
+  );
+  const request = error.requestId ? ` (request ${error.requestId})` : '';
+  return { whole: `${error.message}${request}`, fields };
+}
+
+/** A mutation with the reason that the audit log keeps. */
+export interface Action<Result = unknown> {
+  readonly name: string;
+  readonly icon?: IconName;
+  readonly title: string;
+  readonly about: ReactNode;
+  readonly fields?: readonly FormField[];
+  /** Whether another member must approve it before it happens. */
+  readonly needsSecond?: boolean;
+  readonly isDangerous?: boolean;
+  /** Whether the typed text is its own reason. */
+  readonly hasNoReason?: boolean;
+  readonly run: (values: Record<string, string>) => Promise<Result>;
+  /** What the dialog shows after a success; without it the dialog closes. */
+  readonly shown?: (result: Result) => ReactNode;
+}
+
+/** Sends a mutation. */
+export function send<Result, Variables>(
+  document: TypedDocumentString<Result, Variables>,
+  variables: Variables,
+): Promise<Result> {
+  return ask(document, variables);
+}
+
+const reasonField: FormField = {
+  name: 'reason',
+  label: 'Reason',
+  kind: 'long',
+  hint: 'Kept in the audit log with your name.',
+};
+
+/** The dialog of an action: what it does, its fields, the reason, and who must agree. */
+export function ActionDialog(props: { action: Action; version?: string; onClose: () => void }): ReactNode {
+  const { action, version, onClose } = props;
+  const opened = useRef(version);
+  const client = useQueryClient();
+  const [done, setDone] = useState<ReactNode>(null);
+  const { mutateAsync } = useMutation({ mutationFn: action.run, onSuccess: () => client.invalidateQueries() });
+  const submit = async (values: Record<string, string>): Promise<FormFaults | null> => {
+    try {
+      const result = await mutateAsync(values);
+      if (action.shown) setDone(action.shown(result));
+      else onClose();
+      return null;
+    } catch (error) {
+      return faultsOf(error);
+    }
+  };
+  return (
+    <Dialog title={action.title} onClose={onClose}>
+      {done === null ? (
+        <>
+          <div className="muted">{action.about}</div>
+          {version !== opened.current ? (
+            <Notice tone="warn">This changed while the dialog was open. Close it and look again before you act.</Notice>
+          ) : null}
+          {action.needsSecond ? (
+            <Notice>This is a proposal: nothing happens until a second member approves it.</Notice>
+          ) : null}
+          <Form
+            fields={[...(action.fields ?? []), ...(action.hasNoReason ? [] : [reasonField])]}
+            action={action.needsSecond ? 'Propose' : action.name}
+            isDangerous={action.isDangerous ?? false}
+            submit={submit}
+            onCancel={onClose}
+          />
+        </>
+      ) : (
+        done
+      )}
+    </Dialog>
+  );
+}
+
+/** A button for each action, with its dialog. */
+export function Actions(props: {
+  of: readonly (Action | null | false)[];
+  version?: string;
+  small?: boolean;
+}): ReactNode {
+  const [open, setOpen] = useState<Action | null>(null);
+  return (
+    <>
+      {props.of.map((action) =>
+        action ? (
+          <button
+            key={action.name}
+            type="button"
+            className={`button ${props.small ? 'small' : ''}`}
+            onClick={() => setOpen(action)}
+          >
+            {action.icon ? <Icon name={action.icon} /> : null}
+            {action.name}
+          </button>
+        ) : null,
+      )}
+      {open ? (
+        <ActionDialog
+          action={open}
+          {...(props.version === undefined ? {} : { version: props.version })}
+          onClose={() => setOpen(null)}
+        />
+      ) : null}
+    </>
+  );
+}
+
+/** The ends of a list of which one page is shown. */
+export interface PageEnds {
+  readonly hasNextPage: boolean;
+  readonly hasPreviousPage: boolean;
+  readonly startCursor: string | null;
+  readonly endCursor: string | null;
+}
+
+/** Buttons to the pages before and after. Cursors are in the address, so that Back works. */
+export function Pager(props: { info: PageEnds; go: (cursor: { after?: string; before?: string }) => void }): ReactNode {
+  const { info, go } = props;
+  if (!info.hasNextPage && !info.hasPreviousPage) return null;
+  return (
+    <nav className="pager" aria-label="Pages of the list">
+      <button
+        type="button"
+        className="button small"
+        disabled={!info.hasPreviousPage}
+        onClick={() => go({ before: info.startCursor ?? '' })}
+      >
+        <Icon name="left" /> Before
+      </button>
+      <button
+        type="button"
+        className="button small"
+        disabled={!info.hasNextPage}
+        onClick={() => go({ after: info.endCursor ?? '' })}
+      >
+        After <Icon name="right" />
+      </button>
+    </nav>
+  );
+}

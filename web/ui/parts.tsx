@@ -1,0 +1,225 @@
+import { type ReactNode, useEffect, useId, useState, useSyncExternalStore } from 'react';
+import { encode } from 'uqr';
+import { cut, duration, ends, local, utc } from './format.ts';
+import { Icon, type IconName } from './icon.tsx';
+
+export type Tone = 'plain' | 'idle' | 'good' | 'warn' | 'bad' | 'info' | 'accent';
+
+/** A short state in a colour. The text says it too, for people who do not see the colour. */
+export function Badge({ tone = 'plain', children }: { tone?: Tone; children: ReactNode }): ReactNode {
+  return <span className={`badge ${tone}`}>{children}</span>;
+}
+
+/** A titled part of a page. */
+export function Card(props: {
+  title: ReactNode;
+  tools?: ReactNode;
+  children: ReactNode;
+  /** Whether the content brings its own padding, as tables do. */
+  flush?: boolean;
+  className?: string;
+}): ReactNode {
+  const id = useId();
+  return (
+    <section className={`card ${props.className ?? ''}`} aria-labelledby={id}>
+      <header>
+        <h2 id={id}>{props.title}</h2>
+        {props.tools}
+      </header>
+      {props.flush ? props.children : <div className="body">{props.children}</div>}
+    </section>
+  );
+}
+
+/** A table that scrolls inside its frame. Its label names it for screen readers. */
+export function Table({ label, head, children }: { label: string; head: ReactNode; children: ReactNode }): ReactNode {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a frame that scrolls needs the keyboard
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for the controls of a form
+    <div className="table" role="group" aria-label={label} tabIndex={0}>
+      <table>
+        <thead>
+          <tr>{head}</tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </div>
+  );
+}
+
+/** Pairs of a name and a value. Pairs without a value are left out. */
+export function Facts({ of }: { of: readonly (readonly [string, ReactNode])[] }): ReactNode {
+  return (
+    <dl className="facts">
+      {of
+        .filter(([, value]) => value !== null && value !== undefined && value !== '')
+        .map(([name, value]) => (
+          <div key={name} className="pair">
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+    </dl>
+  );
+}
+
+/** An exact amount. In lists its decimals are cut, and the whole amount is in the title. */
+export function Amount(props: { value: string; coin?: string; decimals?: number }): ReactNode {
+  const shown = props.decimals === undefined ? props.value : cut(props.value, props.decimals);
+  return (
+    <span className="amount" {...(shown === props.value ? {} : { title: props.value })}>
+      {shown}
+      {props.coin ? <span className="muted"> {props.coin}</span> : null}
+    </span>
+  );
+}
+
+/** A text with a button that copies it whole. */
+export function Copy({ text, short = false, label }: { text: string; short?: boolean; label: string }): ReactNode {
+  const [isDone, setDone] = useState(false);
+  useEffect(() => {
+    if (!isDone) return;
+    const timer = setTimeout(() => setDone(false), 1_500);
+    return () => clearTimeout(timer);
+  }, [isDone]);
+  const copy = (): void => {
+    navigator.clipboard?.writeText(text).then(
+      () => setDone(true),
+      () => undefined,
+    );
+  };
+  return (
+    <span className="copy">
+      <code title={text}>{short ? ends(text) : text}</code>
+      <button type="button" aria-label={isDone ? `${label} copied` : `Copy ${label}`} onClick={copy}>
+        <Icon name={isDone ? 'check' : 'copy'} />
+      </button>
+    </span>
+  );
+}
+
+/** The present moment, moved on every five seconds for all ages of a page together. */
+const clock = {
+  now: Date.now(),
+  listeners: new Set<() => void>(),
+  subscribe(listener: () => void): () => void {
+    clock.listeners.add(listener);
+    return () => clock.listeners.delete(listener);
+  },
+};
+setInterval(() => {
+  clock.now = Date.now();
+  for (const listener of clock.listeners) listener();
+}, 5_000);
+
+/** The present moment in milliseconds; the component renders again as it moves. */
+export function useNow(): number {
+  return useSyncExternalStore(clock.subscribe, () => clock.now);
+}
+
+/** A moment in UTC, with the local time on hover. */
+export function Time({ at }: { at: string }): ReactNode {
+  return (
+    <time dateTime={at} title={`${local(at)} here`} className="time">
+      {utc(at)} <span className="muted">UTC</span>
+    </time>
+  );
+}
+
+/** A time of so many seconds ago, or ahead, in its largest unit. */
+function age(seconds: number): string {
+  if (seconds < 0) return `in ${duration(-seconds)}`;
+  return seconds < 5 ? 'just now' : `${duration(seconds, 1)} ago`;
+}
+
+/** How long ago a moment was, with the moment on hover. */
+export function Ago({ at }: { at: string }): ReactNode {
+  const now = useNow();
+  const seconds = (now - Date.parse(at)) / 1_000;
+  const text = age(seconds);
+  return (
+    <time dateTime={at} title={`${utc(at)} UTC\n${local(at)} here`}>
+      {text}
+    </time>
+  );
+}
+
+/** A share of a whole as a bar. The text beside it says the figures. */
+export function Meter({ share, tone = 'accent', label }: { share: number; tone?: Tone; label: string }): ReactNode {
+  const width = Math.min(100, Math.max(0, share * 100));
+  return (
+    <span className={`meter ${tone}`} role="img" aria-label={label}>
+      <svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
+        <rect width={width} height="10" />
+      </svg>
+    </span>
+  );
+}
+
+/** A text as a QR code: black on white with a border of 4 in both themes. */
+export function QrCode({ text, label }: { text: string; label: string }): ReactNode {
+  const { data, size } = encode(text, { border: 4, ecc: 'M' });
+  const path = data.flatMap((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : ''))).join('');
+  return (
+    <svg className="qr" viewBox={`0 0 ${size} ${size}`} shapeRendering="crispEdges" role="img" aria-label={label}>
+      <path d={path} />
+    </svg>
+  );
+}
+
+/** Tells of something beside the page's own content. */
+export function Notice({
+  tone = 'info',
+  children,
+}: {
+  tone?: 'info' | 'warn' | 'bad' | 'good';
+  children: ReactNode;
+}): ReactNode {
+  const icon = tone === 'good' ? 'check' : tone === 'info' ? 'info' : 'attention';
+  return (
+    <div className={`notice ${tone}`} role={tone === 'bad' ? 'alert' : 'status'}>
+      <Icon name={icon} />
+      <div>{children}</div>
+    </div>
+  );
+}
+
+/** What a part shows instead of its content: nothing there, forbidden, or failed. */
+export function Empty(props: { icon?: IconName; title: string; children?: ReactNode }): ReactNode {
+  return (
+    <div className="state">
+      <Icon name={props.icon ?? 'empty'} />
+      <strong>{props.title}</strong>
+      {props.children}
+    </div>
+  );
+}
+
+/** Lines in place of content that is on its way. */
+export function Skeleton({ lines = 5 }: { lines?: number }): ReactNode {
+  return (
+    <div className="stack skeletons" role="status" aria-label="Loading">
+      {Array.from({ length: lines }, (_, index) => (
+        <span key={index} className="skeleton" />
+      ))}
+    </div>
+  );
+}
+
+/** One of a few choices, all in sight. */
+export function Segments<Value extends string>(props: {
+  label: string;
+  value: Value;
+  choices: readonly (readonly [Value, string])[];
+  onChange: (value: Value) => void;
+}): ReactNode {
+  return (
+    <fieldset className="segments" aria-label={props.label}>
+      {props.choices.map(([value, text]) => (
+        <button key={value} type="button" aria-pressed={value === props.value} onClick={() => props.onChange(value)}>
+          {text}
+        </button>
+      ))}
+    </fieldset>
+  );
+}
