@@ -1,7 +1,8 @@
 import { query } from './database.ts';
 
 /** Tables that a gateway changes by itself, apart from requests. */
-const moving = /^(chain_state|price_window|wallet_level|worker|order_stat\w*|fixed_result|sandbox_\w+|own_output|webhook_place)$/;
+const moving =
+  /^(chain_state|price_window|wallet_level|worker|order_stat\w*|fixed_result|sandbox_\w+|own_output|webhook_place)$/;
 /** Notes of use, which are no rights or money. */
 const uses = `- 'last_used_at' - 'last_seen_at'`;
 
