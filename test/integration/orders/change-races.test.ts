@@ -2,6 +2,7 @@ import { addressExample } from '../../../src/chains/addresses/address.ts';
 import { TestClock } from '../../support/gateway/clock.ts';
 import { Dice } from '../../support/gateway/dice.ts';
 import { startGateway, type TestGateway } from '../../support/gateway/gateway.ts';
+import { quietly, type RaceStep, raceSteps } from '../../support/gateway/races.ts';
 import {
   endWindow,
   type MadeOrder,
@@ -155,12 +156,7 @@ it.each([1, 2, 3])('any interleaving is a legal history with one payment for eac
   for (let i = 0; i < 5; i++) {
     orders.push(await gateway.order(dice.pick([true, false]) ? { refund_address: undefined } : {}));
   }
-  const quietly = async (action: Promise<unknown>): Promise<void> => {
-    await action.catch((error) => {
-      if (!['action_not_possible', 'already_exists'].includes(error.kind)) throw error;
-    });
-  };
-  const steps: readonly ((order: MadeOrder) => Promise<unknown>)[] = [
+  const steps: readonly RaceStep[] = [
     cancel,
     cancel,
     putRefund,
@@ -183,13 +179,7 @@ it.each([1, 2, 3])('any interleaving is a legal history with one payment for eac
     },
   ];
   for (let round = 0; round < 10; round++) {
-    const chosen = Array.from({ length: 5 }, () => [dice.pick(steps), dice.pick(orders)] as const);
-    const done = await Promise.all(chosen.map(([step, order]) => step(order)));
-    for (const reply of done) {
-      const { status } = (reply ?? {}) as { status?: number };
-      // An order that stays locked for too long is answered with 503, and is unchanged.
-      if (status !== undefined) expect([200, 409, 503]).toContain(status);
-    }
+    await raceSteps(dice, { steps, orders, count: 5 });
     clock.advance(1_000);
   }
   await settleAll(orders);

@@ -2,6 +2,7 @@ import type { OrderPolicy } from '../../../src/orders/order-terms.ts';
 import { PolicyGateway } from '../../support/gateway/asked-orders.ts';
 import { TestClock } from '../../support/gateway/clock.ts';
 import { Dice } from '../../support/gateway/dice.ts';
+import { quietly, type RaceStep, raceSteps } from '../../support/gateway/races.ts';
 import { endWindow, type MadeOrder } from '../../support/gateway/settled-gateway.ts';
 import { badHistories } from '../../support/gateway/settlement-model/invariants.ts';
 import type { Reply } from '../../support/http/contract-client.ts';
@@ -167,11 +168,6 @@ it.each([1, 2, 3, 4])('any interleaving is a legal history with one payment for 
       }),
     );
   }
-  const quietly = async (action: Promise<unknown>): Promise<void> => {
-    await action.catch((error) => {
-      if (!['action_not_possible', 'already_exists'].includes(error.kind)) throw error;
-    });
-  };
   const act = async (where: PolicyGateway, order: MadeOrder): Promise<Reply> => {
     const { action_required: open } = await where.details(order);
     const id = open?.id ?? 'act_3';
@@ -183,7 +179,7 @@ it.each([1, 2, 3, 4])('any interleaving is a legal history with one payment for 
       ...(action === 'exchange' && amount && dice.chance(0.7) ? { amount_to: amount } : {}),
     });
   };
-  const steps: readonly ((order: MadeOrder) => Promise<unknown>)[] = [
+  const steps: readonly RaceStep[] = [
     (order) => act(one, order),
     (order) => act(two, order),
     (order) => act(two, order),
@@ -208,13 +204,7 @@ it.each([1, 2, 3, 4])('any interleaving is a legal history with one payment for 
     },
   ];
   for (let round = 0; round < 14; round++) {
-    const chosen = Array.from({ length: 6 }, () => [dice.pick(steps), dice.pick(orders)] as const);
-    const done = await Promise.all(chosen.map(([step, order]) => step(order)));
-    for (const reply of done) {
-      const { status } = (reply ?? {}) as { status?: number };
-      // An order that stays locked for too long is answered with 503, and is unchanged.
-      if (status !== undefined) expect([200, 409, 503]).toContain(status);
-    }
+    await raceSteps(dice, { steps, orders, count: 6 });
     // A reorg of a few blocks now and then, which keeps its transactions or drops them.
     if (dice.chance(0.3)) await one.gateway.reorg('BTC', 1, dice.chance(0.7));
     await one.advance(dice.pick([1, 6, 20]));
