@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { AppError } from '../errors.ts';
 import type { VersionedKey } from '../partners/secret-key.ts';
 
@@ -9,23 +9,41 @@ export const cursorPurpose = 'list cursors';
 const macBytes = 16;
 const version = /^(\d{1,9})\./;
 
+/** The keys of one version: one for the MAC, one for the cipher. */
+interface CursorKeys {
+  readonly version: number;
+  readonly mac: KeyObject;
+  readonly cipher: Buffer;
+}
+
 /**
- * Writes and reads the cursors of partners' lists. A cursor carries a place, and a MAC over the
- * place and over what it is bound to: the partner and the filters. It is useless anywhere else.
+ * Writes and reads the cursors of partners' lists. A cursor carries a place, encrypted, and a MAC
+ * over the place and over what it is bound to: the partner and the filters. It is useless anywhere
+ * else. A place may count the transactions of all partners, so partners cannot read it.
+ *
+ * The MAC is the initial counter of AES-256-CTR, as in SIV (RFC 5297). Equal places have equal
+ * cursors, and different places have different counters.
  */
 export class ListCursors {
-  readonly #keys: readonly VersionedKey[];
+  readonly #keys: readonly CursorKeys[];
 
   /** @param keys newest first. Cursors under any of them are read; the first one writes. */
   constructor(keys: readonly VersionedKey[]) {
-    this.#keys = keys;
+    this.#keys = keys.map(({ version, key }) => ({
+      version,
+      mac: key,
+      cipher: createHmac('sha256', key).update('cipher').digest(),
+    }));
   }
 
   write(bound: string, place: string): string {
     const [key] = this.#keys;
     if (!key) throw new Error('ListCursors needs at least one key');
-    const text = Buffer.from(`${key.version}.${place}`);
-    return Buffer.concat([text, mac(key, bound, text)]).toString('base64url');
+    const text = Buffer.from(place);
+    const mac = macOf(key, bound, text);
+    const cipher = createCipheriv('aes-256-ctr', key.cipher, mac);
+    const hidden = Buffer.concat([cipher.update(text), cipher.final()]);
+    return Buffer.concat([Buffer.from(`${key.version}.`), mac, hidden]).toString('base64url');
   }
 
   /**
@@ -36,18 +54,26 @@ export class ListCursors {
    */
   read(bound: string, cursor: string): string {
     const bytes = Buffer.from(cursor, 'base64url');
-    const text = bytes.subarray(0, -macBytes);
-    const named = version.exec(text.toString('latin1'));
+    const named = version.exec(bytes.subarray(0, 10).toString('latin1'));
     const key = this.#keys.find((each) => String(each.version) === named?.[1]);
     // Several texts stand for the same bytes, and only one of them was written.
-    const isWhole = bytes.length > macBytes && bytes.toString('base64url') === cursor;
-    if (!named || !key || !isWhole || !timingSafeEqual(mac(key, bound, text), bytes.subarray(-macBytes))) {
-      throw new AppError('invalid_cursor', 'cursor is not one that this list gave for the same filters');
-    }
-    return text.toString('latin1').slice(named[0].length);
+    const isWhole = bytes.toString('base64url') === cursor;
+    const place = named && key && isWhole ? openPlace(key, bound, bytes.subarray(named[0].length)) : null;
+    if (place !== null) return place;
+    throw new AppError('invalid_cursor', 'cursor is not one that this list gave for the same filters');
   }
 }
 
-function mac({ key }: VersionedKey, bound: string, text: Buffer): Buffer {
-  return createHmac('sha256', key).update(`${bound.length}.${bound}.`).update(text).digest().subarray(0, macBytes);
+/** Null when these bytes are not of this key and these filters. */
+function openPlace(key: CursorKeys, bound: string, sealed: Buffer): string | null {
+  if (sealed.length < macBytes) return null;
+  const mac = sealed.subarray(0, macBytes);
+  const cipher = createDecipheriv('aes-256-ctr', key.cipher, mac);
+  const text = Buffer.concat([cipher.update(sealed.subarray(macBytes)), cipher.final()]);
+  return timingSafeEqual(macOf(key, bound, text), mac) ? text.toString() : null;
+}
+
+function macOf({ version, mac }: CursorKeys, bound: string, text: Buffer): Buffer {
+  const head = `${version}.${bound.length}.${bound}.`;
+  return createHmac('sha256', mac).update(head).update(text).digest().subarray(0, macBytes);
 }

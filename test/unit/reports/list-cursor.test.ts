@@ -14,6 +14,27 @@ describe('a cursor', () => {
     expect(cursors.read('partner created', cursors.write('partner created', '12.x'))).toBe('12.x');
   });
 
+  it('does not show its place', () => {
+    const [place, next] = ['4711.2f1c.1', '4712.2f1c.1'];
+    const cursors = cursorsOf(old);
+    const bytes = Buffer.from(cursors.write('p', place), 'base64url');
+    expect(bytes.includes(Buffer.from(place))).toBe(false);
+    // Places that differ in one sign differ in each part of the cursor.
+    const other = Buffer.from(cursors.write('p', next), 'base64url');
+    expect(other.subarray(-place.length, -1)).not.toEqual(bytes.subarray(-place.length, -1));
+    expect(cursors.write('p', place)).toBe(cursors.write('p', place));
+  });
+
+  it('is refused after a change of any byte', () => {
+    const cursors = cursorsOf(old);
+    const bytes = Buffer.from(cursors.write('p', 'place'), 'base64url');
+    for (const [i] of bytes.entries()) {
+      const changed = Buffer.from(bytes);
+      changed[i] = (changed[i] ?? 0) ^ 1;
+      expect(() => cursors.read('p', changed.toString('base64url'))).toThrow('cursor');
+    }
+  });
+
   it('is read after its key was replaced, as long as the old key is there', () => {
     const cursor = cursorsOf(old).write('p', 'place');
     expect(cursorsOf(newer, old).read('p', cursor)).toBe('place');
