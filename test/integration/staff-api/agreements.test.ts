@@ -1,3 +1,4 @@
+import { readingStatements } from '../../support/database/statement-count.ts';
 import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 import { kinds, type Member, newMember } from '../../support/staff/staff-client.ts';
 
@@ -127,14 +128,11 @@ describe('an order with an agreement', () => {
   });
 
   it('is loaded for a page at once', async () => {
-    const count = async (first: number): Promise<number> => {
-      statements.length = 0;
-      await support.data(
-        `query ($first: Int) { orders(first: $first) { edges { node { ${agreement} markupAccrual { amount } } } } }`,
-        { first },
-      );
-      return statements.filter((sql) => /^\s*(select|with)\b/i.test(sql)).length;
-    };
+    const query = `query ($first: Int) { orders(first: $first) { edges { node { ${agreement} markupAccrual { amount } } } } }`;
+    const count = (first: number) =>
+      readingStatements(statements, async () => {
+        await support.data(query, { first });
+      });
     const of = await count(1);
     for (let i = 0; i < 4; i++) await gateway.order({ markup_bps: 10, external_id: `page-${i}` });
     expect(await count(6)).toBeLessThanOrEqual(of + 1);
