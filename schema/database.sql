@@ -308,7 +308,7 @@ create table idempotency_key (
   partner_id uuid not null,
   key text not null,
   fingerprint bytea not null,
-  order_id uuid not null,
+  order_id uuid,
   status integer not null,
   body text not null,
   created_at timestamp with time zone not null,
@@ -837,6 +837,14 @@ create table sandbox_chain (
   constraint sandbox_chain_pkey PRIMARY KEY (chain)
 );
 
+create table sandbox_deposits (
+  order_id uuid not null,
+  count integer not null,
+  constraint sandbox_deposits_pkey PRIMARY KEY (order_id),
+  constraint sandbox_deposits_count_check CHECK ((count > 0)),
+  constraint sandbox_deposits_order_id_fkey FOREIGN KEY (order_id) REFERENCES exchange_order(id)
+);
+
 create table sandbox_fill (
   client_id text not null,
   sell_coin text not null,
@@ -860,7 +868,7 @@ create table sandbox_outcome (
   at timestamp with time zone not null,
   constraint sandbox_outcome_pkey PRIMARY KEY (order_id, outcome),
   constraint sandbox_outcome_order_id_fkey FOREIGN KEY (order_id) REFERENCES exchange_order(id),
-  constraint sandbox_outcome_outcome_check CHECK ((outcome = ANY (ARRAY['venue_rejects'::text, 'payout_dead'::text, 'payout_unknown'::text, 'refund_dead'::text, 'fee_spike'::text])))
+  constraint sandbox_outcome_outcome_check CHECK ((outcome = ANY (ARRAY['venue_rejects'::text, 'venue_silent'::text, 'payout_dead'::text, 'payout_unknown'::text, 'refund_dead'::text, 'fee_spike'::text, 'would_fail'::text, 'gas_above_maximum'::text, 'token_refused'::text, 'signer_unavailable'::text])))
 );
 
 create table sandbox_place (

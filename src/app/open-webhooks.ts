@@ -1,6 +1,7 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { Config } from '../config/settings.ts';
 import { warning } from '../jobs/repeat.ts';
+import { RepeatableRequests } from '../orders/repeatable-requests.ts';
 import type { KeyHasher } from '../partners/secret-key.ts';
 import { cursorPurpose, ListCursors } from '../reports/list-cursor.ts';
 import { DeliveryLog } from '../webhooks/delivery-log.ts';
@@ -21,6 +22,7 @@ const housekeepingMs = 600_000;
 export interface Webhooks {
   readonly endpoints: EndpointService;
   readonly deliveries: DeliveryLog;
+  readonly requests: RepeatableRequests;
 }
 
 /** What a worker sends webhooks with. */
@@ -37,6 +39,7 @@ export function openWebhooks(
   return {
     endpoints: new EndpointService({ orm, clock, secrets: secretsOf(hasher), rules: egressRules(config) }),
     deliveries: new DeliveryLog(orm, clock, new ListCursors(hasher.derivedKeys(cursorPurpose))),
+    requests: new RepeatableRequests(orm, clock),
   };
 }
 

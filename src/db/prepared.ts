@@ -118,6 +118,27 @@ export class PreparedStatements {
   }
 }
 
+/** What runs prepared statements: connections of the mapper, or one transaction. */
+export type Statements = Pick<PreparedStatements, 'run'>;
+
+/** Runs statements inside the transaction of `em`. There each is planned anew. */
+export function statementsIn(em: EntityManager): Statements {
+  return {
+    run: <Row extends object>(
+      { text, parameters }: Prepared,
+      values: Readonly<Record<string, Value | readonly string[]>>,
+    ): Promise<Row[]> => {
+      const given: unknown[] = [];
+      const sql = text.replace(/\$(\d+)/g, (_, number: string) => {
+        const value = values[parameters[Number.parseInt(number, 10) - 1] ?? ''] ?? null;
+        given.push(Array.isArray(value) ? `{${value.map((each) => JSON.stringify(each)).join(',')}}` : value);
+        return '?';
+      });
+      return em.execute<Row[]>(sql, given);
+    },
+  };
+}
+
 /**
  * Runs a statement over one given row inside the transaction of `em`. There it is planned anew. The
  * values are texts, as the arrays of a statement over given rows take them.

@@ -1,7 +1,7 @@
 import { Entity, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
 
 /**
- * The answer to a create that carried an Idempotency-Key, stored in the order's own transaction.
+ * The answer to a request that carried an Idempotency-Key, stored in the transaction of its effect.
  */
 @Entity({ tableName: 'idempotency_key' })
 export class IdempotencyKey {
@@ -15,8 +15,9 @@ export class IdempotencyKey {
   @Property({ type: 'blob' })
   fingerprint!: Buffer;
 
-  @Property({ type: 'uuid' })
-  orderId!: string;
+  /** The order that was made or changed. Null for a request about anything else. */
+  @Property({ type: 'uuid', nullable: true })
+  orderId!: string | null;
 
   @Property({ type: 'integer' })
   status!: number;

@@ -9,7 +9,7 @@ export interface Repeatable {
   readonly fingerprint: Buffer;
 }
 
-/** An answer that is stored under an idempotency key. */
+/** An answer about an order that is stored under an idempotency key. */
 export interface StoredAnswer {
   readonly orderId: string;
   /** The text that the first answer had. */
@@ -40,11 +40,16 @@ export async function earlierAnswer(
  */
 export function sameRequest(
   { fingerprint: sent }: Repeatable,
-  { orderId, fingerprint, body }: StoredAnswer & { readonly fingerprint: Buffer },
+  { orderId, fingerprint, body }: Pick<IdempotencyKey, 'orderId' | 'fingerprint' | 'body'>,
 ): StoredAnswer {
-  if (fingerprint.equals(sent)) return { orderId, body };
+  if (orderId !== null && fingerprint.equals(sent)) return { orderId, body };
+  throw keyReused();
+}
+
+/** The refusal of an idempotency key that belongs to another request. */
+export function keyReused(): AppError {
   const detail = 'this Idempotency-Key was used with another request; choose a new key for a new one';
-  throw new AppError('idempotency_key_reused', detail);
+  return new AppError('idempotency_key_reused', detail);
 }
 
 /** The refusal while another request with the same idempotency key is in progress. */

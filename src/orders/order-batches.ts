@@ -103,7 +103,7 @@ function ownKey({ partner, repeatKey, quoteNonce, externalId }: CreateRow): stri
  * in one batch are admitted together or not at all.
  */
 function lacksOnlyRoom(outcome: CreateOutcome): boolean {
-  const { live, active, ownRecipient, ownRefund, earlierOrder, quoteOrder, externalOrder, hasRoom } = outcome;
-  const isRefused = ownRecipient || ownRefund || earlierOrder || quoteOrder || externalOrder;
+  const { live, active, ownRecipient, ownRefund, earlierFingerprint, quoteOrder, externalOrder, hasRoom } = outcome;
+  const isRefused = ownRecipient || ownRefund || earlierFingerprint || quoteOrder || externalOrder;
   return live && active && !isRefused && !hasRoom;
 }

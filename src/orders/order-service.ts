@@ -363,8 +363,8 @@ export class OrderService {
     });
     if (!outcome?.live) throw new AppError('unauthorized', 'this API key has been revoked or has expired');
     if (!outcome.active) throw partnerInactive();
-    const { earlierOrder, earlierFingerprint, earlierBody, ownRecipient, ownRefund, address } = outcome;
-    if (repeatable && earlierOrder && earlierFingerprint && earlierBody) {
+    const { earlierOrder = null, earlierFingerprint, earlierBody, ownRecipient, ownRefund, address } = outcome;
+    if (repeatable && earlierFingerprint && earlierBody) {
       const stored = { orderId: earlierOrder, fingerprint: earlierFingerprint, body: earlierBody };
       return { ...sameRequest(repeatable, stored), replayed: true };
     }

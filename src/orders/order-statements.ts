@@ -88,7 +88,7 @@ export interface CreateOutcome {
   readonly active: boolean;
   readonly ownRecipient: boolean;
   readonly ownRefund: boolean;
-  /** An earlier create with the same idempotency key. Nothing was made then. */
+  /** An earlier request with the same idempotency key. Nothing was made then. */
   readonly earlierOrder?: string | null;
   readonly earlierFingerprint?: Buffer | null;
   readonly earlierBody?: string | null;
@@ -158,7 +158,7 @@ const repeatable: Repetition = {
   columns: `, i.order_id as "earlierOrder", i.fingerprint as "earlierFingerprint", i.body as "earlierBody"`,
   names: ', j."earlierOrder", j."earlierFingerprint", j."earlierBody"',
   join: 'left join idempotency_key i on i.partner_id = p.id and i.key = asked.repeat_key',
-  isFirst: 'and "earlierOrder" is null',
+  isFirst: 'and "earlierFingerprint" is null',
   answer: `, answer as (
   insert into idempotency_key (partner_id, key, fingerprint, order_id, status, body, created_at)
   select a.partner, a.repeat_key, a.fingerprint, a.id, 201,

@@ -1,4 +1,4 @@
-import { type PreparedStatements, replanned } from '../db/prepared.ts';
+import { replanned, type Statements } from '../db/prepared.ts';
 import { AppError } from '../errors.ts';
 
 /**
@@ -95,7 +95,7 @@ const placeForm = /^(\d+)\.([0-9a-f-]{36})\.(\d+)\.(-?\d+)\.(.+)$/;
  * before the first event. A moment takes a statement.
  */
 export async function feedStart(
-  statements: PreparedStatements,
+  statements: Statements,
   place: string | null,
   since: Date | null,
 ): Promise<FeedStart> {
@@ -111,7 +111,7 @@ export async function feedStart(
   };
 }
 
-async function firstXid(statements: PreparedStatements, since: Date | null): Promise<string> {
+async function firstXid(statements: Statements, since: Date | null): Promise<string> {
   if (since === null) return '0';
   const before = new Date(since.getTime() - disorderMs).toISOString();
   const [row] = await statements.run<{ xid: string }>(placeOfTime, { before });

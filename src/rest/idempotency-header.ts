@@ -18,3 +18,8 @@ export function repeatable(call: Call, target: string): Repeatable | null {
   }
   return { key, fingerprint: createHash('sha256').update(`${target}\n`).update(call.rawBody).digest() };
 }
+
+/** The header that tells the stored answer of an earlier request. */
+export function replayedHeader(isReplayed: boolean): Record<string, string> {
+  return isReplayed ? { 'Idempotent-Replayed': 'true' } : {};
+}

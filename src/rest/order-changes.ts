@@ -7,7 +7,7 @@ import type { Handler } from './api.ts';
 import { callerOf } from './authenticate.ts';
 import type { Call } from './call.ts';
 import { apiRoot, type Json } from './contract.ts';
-import { repeatable } from './idempotency-header.ts';
+import { repeatable, replayedHeader } from './idempotency-header.ts';
 import { detailsWriter } from './order-lists.ts';
 
 type DetailsBody = components['schemas']['OrderDetails'];
@@ -70,6 +70,5 @@ export function changeRequest(
 
 /** The answer to a change: the details, as they were stored or just written. */
 export function answerOf({ body, isReplayed }: ChangedOrder) {
-  const headers: Record<string, string> = isReplayed ? { 'Idempotent-Replayed': 'true' } : {};
-  return { status: 200 as const, body: body as Json<DetailsBody>, headers };
+  return { status: 200 as const, body: body as Json<DetailsBody>, headers: replayedHeader(isReplayed) };
 }

@@ -106,7 +106,7 @@ export async function createRestListener(dependencies: RestDependencies): Promis
     listEvents: listEventsHandler(document, eventParts),
     streamEvents: streamEventsHandler(eventParts, dependencies.streamTimes),
     ...webhookHandlers(dependencies.webhooks),
-    ...sandboxHandlers({ sandbox: dependencies.sandbox, endpoints: dependencies.webhooks.endpoints }),
+    ...sandboxHandlers({ ...dependencies.webhooks, sandbox: dependencies.sandbox }),
     getPublicStatus: getPublicStatusHandler(document, partnerOrders),
     getDocument: getDocumentHandler(document),
   };

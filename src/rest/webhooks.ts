@@ -1,16 +1,23 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { AppError } from '../errors.ts';
 import type { components } from '../generated/openapi.ts';
 import { formatDecimal } from '../money.ts';
+import type { Effect, RepeatableRequests, RepeatedAnswer } from '../orders/repeatable-requests.ts';
 import type { DeliveryLog, DeliveryView, ReplayRequest } from '../webhooks/delivery-log.ts';
 import type { EndpointChanges, EndpointService, OrderedTest, TestResult } from '../webhooks/endpoint-service.ts';
+import { secretMark } from '../webhooks/signature.ts';
 import type { WebhookEndpoint } from '../webhooks/webhook-endpoint.entity.ts';
 import type { Handlers } from './api.ts';
 import { callerOf } from './authenticate.ts';
 import type { Call } from './call.ts';
 import { apiRoot, type Body, type Json } from './contract.ts';
+import { repeatable, replayedHeader } from './idempotency-header.ts';
 import { moment } from './query-values.ts';
 
 type Schemas = components['schemas'];
+type SecretAnswer = Schemas['WebhookEndpointSecret'];
+
+const endpointsPath = `${apiRoot}/partner/webhook-endpoints`;
 
 const usualLimit = 20;
 /** How long a test waits for its result, and how often it looks. An attempt takes 15 s at most. */
@@ -20,10 +27,20 @@ const testLookMs = 150;
 export interface WebhookParts {
   readonly endpoints: EndpointService;
   readonly deliveries: DeliveryLog;
+  readonly requests: RepeatableRequests;
 }
 
 /** The operations below /partner/webhook-endpoints. */
-export function webhookHandlers({ endpoints, deliveries }: WebhookParts) {
+export function webhookHandlers({ endpoints, deliveries, requests }: WebhookParts) {
+  /** Runs a POST once for each idempotency key. `path` is what follows the list of endpoints. */
+  const once = (call: Call, path: string, effect: (em: EntityManager) => Promise<Effect>): Promise<RepeatedAnswer> =>
+    requests.run(callerOf(call).partner.id, repeatable(call, `POST ${endpointsPath}${path.toLowerCase()}`), effect);
+  /** The answer with its secret, which is stored by its mark only. */
+  const withSecret = async (call: Call, { stored }: RepeatedAnswer, made: string | null): Promise<SecretAnswer> => {
+    const { endpoint, secret: mark }: SecretAnswer = JSON.parse(stored);
+    const secret = made ?? (await endpoints.markedSecret(callerOf(call).partner.id, endpoint.id, mark));
+    return { endpoint, secret };
+  };
   const own = (call: Call, id: string): Promise<WebhookEndpoint> => endpoints.get(callerOf(call).partner.id, id);
   return {
     listWebhookEndpoints: async ({ call }) => {
@@ -31,15 +48,16 @@ export function webhookHandlers({ endpoints, deliveries }: WebhookParts) {
       return { status: 200, body: json({ data: all.map(endpointView) }) };
     },
     createWebhookEndpoint: async ({ body, call }) => {
-      const { endpoint, secret } = await endpoints.create(callerOf(call).partner.id, {
-        ...changesOf(body),
-        url: body.url,
+      const changes = { ...changesOf(body), url: body.url };
+      let made: string | null = null;
+      const answer = await once(call, '', async (em) => {
+        const { endpoint, secret } = await endpoints.create(callerOf(call).partner.id, changes, em);
+        made = secret;
+        return { stored: markedJson(endpoint, secret), status: 201, orderId: null };
       });
-      return {
-        status: 201,
-        body: json({ endpoint: endpointView(endpoint), secret }),
-        headers: { Location: `${apiRoot}/partner/webhook-endpoints/${endpoint.id}` },
-      };
+      const shown = await withSecret(call, answer, made);
+      const headers = { Location: `${endpointsPath}/${shown.endpoint.id}`, ...replayedHeader(answer.isReplayed) };
+      return { status: 201, body: json(shown), headers };
     },
     getWebhookEndpoint: async ({ path, call }) => {
       return { status: 200, body: json(endpointView(await own(call, path.endpoint_id))) };
@@ -56,13 +74,25 @@ export function webhookHandlers({ endpoints, deliveries }: WebhookParts) {
     },
     rotateWebhookSecret: async ({ path, body, call }) => {
       const partnerId = callerOf(call).partner.id;
-      const { endpoint, secret } = await endpoints.rotateSecret(partnerId, path.endpoint_id, body.old_secret_hours);
-      return { status: 200, body: json({ endpoint: endpointView(endpoint), secret }) };
+      let made: string | null = null;
+      const answer = await once(call, `/${path.endpoint_id}/rotate-secret`, async (em) => {
+        const hours = body.old_secret_hours;
+        const { endpoint, secret } = await endpoints.rotateSecret(partnerId, path.endpoint_id, hours, em);
+        made = secret;
+        return { stored: markedJson(endpoint, secret), status: 200, orderId: null };
+      });
+      const shown = await withSecret(call, answer, made);
+      return { status: 200, body: json(shown), headers: replayedHeader(answer.isReplayed) };
     },
     testWebhookEndpoint: async ({ path, call }) => {
-      const test = await endpoints.orderTest(callerOf(call).partner.id, path.endpoint_id);
+      const partnerId = callerOf(call).partner.id;
+      const { stored, isReplayed } = await once(call, `/${path.endpoint_id}/test`, async (em) => {
+        const ordered = await endpoints.orderTest(partnerId, path.endpoint_id, em);
+        return { stored: JSON.stringify(ordered), status: 200, orderId: null };
+      });
+      const test: OrderedTest = JSON.parse(stored);
       const result = await resultOf(endpoints, test, call);
-      return { status: 200, body: json({ event_id: test.eventId, ...result }) };
+      return { status: 200, body: json({ event_id: test.eventId, ...result }), headers: replayedHeader(isReplayed) };
     },
     listWebhookDeliveries: async ({ path, query, call }) => {
       const endpoint = await own(call, path.endpoint_id);
@@ -73,10 +103,19 @@ export function webhookHandlers({ endpoints, deliveries }: WebhookParts) {
     },
     replayWebhookEvents: async ({ path, body, call }) => {
       const endpoint = await own(call, path.endpoint_id);
-      const { count, nextCursor } = await deliveries.replay(endpoint, replayOf(body));
-      return { status: 200, body: json({ count, next_cursor: nextCursor }) };
+      const asked = replayOf(body);
+      const { stored, isReplayed } = await once(call, `/${endpoint.id}/replay`, async (em) => {
+        const { count, nextCursor } = await deliveries.replay(endpoint, asked, em);
+        return { stored: JSON.stringify({ count, next_cursor: nextCursor }), status: 200, orderId: null };
+      });
+      return { status: 200, body: stored, headers: replayedHeader(isReplayed) };
     },
   } satisfies Partial<Handlers>;
+}
+
+/** The answer with a new secret, as it is stored: with the mark of the secret. */
+function markedJson(endpoint: WebhookEndpoint, secret: string): string {
+  return JSON.stringify({ endpoint: endpointView(endpoint), secret: secretMark(secret) } satisfies SecretAnswer);
 }
 
 /** These answers hold no amounts. */

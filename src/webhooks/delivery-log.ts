@@ -1,6 +1,13 @@
-import type { MikroORM } from '@mikro-orm/postgresql';
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../clock.ts';
-import { type Prepared, PreparedStatements, prepared, replanned } from '../db/prepared.ts';
+import {
+  type Prepared,
+  PreparedStatements,
+  prepared,
+  replanned,
+  type Statements,
+  statementsIn,
+} from '../db/prepared.ts';
 import { AppError } from '../errors.ts';
 import { eventTypeSql, eventTypesJson } from '../orders/event-types.ts';
 import { isoTime } from '../orders/order-statements.ts';
@@ -197,10 +204,15 @@ export class DeliveryLog {
    *
    * @throws AppError invalid_value, invalid_cursor, and cursor_expired after a restore.
    */
-  async replay(endpoint: Pick<WebhookEndpoint, 'id' | 'partner'>, request: ReplayRequest): Promise<Replayed> {
+  async replay(
+    endpoint: Pick<WebhookEndpoint, 'id' | 'partner'>,
+    request: ReplayRequest,
+    em?: EntityManager,
+  ): Promise<Replayed> {
+    const statements = em ? statementsIn(em) : this.#statements;
     const now = this.#clock.now();
     const oldest = new Date(now.getTime() - keptDays * dayMs);
-    if ('eventIds' in request) return this.#replayNamed(endpoint, request.eventIds, now, oldest);
+    if ('eventIds' in request) return replayEvents(statements, endpoint, request.eventIds, now, oldest);
     const { failedOnly, cursor } = request;
     const from = request.from && request.from > oldest ? request.from : oldest;
     // Clocks of several machines differ, and all that has happened counts.
@@ -209,8 +221,8 @@ export class DeliveryLog {
     const range = `${request.from?.toISOString() ?? ''} ${request.to?.toISOString() ?? ''}`;
     const bound = `${endpoint.partner.id} replay ${endpoint.id} ${range} ${failedOnly}`;
     const place = cursor === null ? null : this.#cursors.read(bound, cursor);
-    const start = await feedStart(this.#statements, place, from);
-    const [row] = await this.#statements.run<RangeRow>(replayRange, {
+    const start = await feedStart(statements, place, from);
+    const [row] = await statements.run<RangeRow>(replayRange, {
       partner: endpoint.partner.id,
       endpoint: endpoint.id,
       ...start.values,
@@ -225,24 +237,6 @@ export class DeliveryLog {
     start.requireCluster(row.cluster, 'from');
     const isOver = row.xid === null || row.scanned < mostReplayed || row.isPast;
     return { count: row.count, nextCursor: isOver ? null : this.#cursors.write(bound, placeOf(row)) };
-  }
-
-  async #replayNamed(
-    { id }: Pick<WebhookEndpoint, 'id'>,
-    eventIds: readonly string[],
-    now: Date,
-    oldest: Date,
-  ): Promise<Replayed> {
-    const named = [...new Set(eventIds)].flatMap((text) => eventNamed(text) ?? []);
-    const made = await this.#statements.run(replayNamed, {
-      endpoint: id,
-      typeOf: eventTypesJson,
-      now: now.toISOString(),
-      oldest: oldest.toISOString(),
-      orderIds: named.map(({ orderId }) => orderId),
-      seqs: named.map(({ seq }) => String(seq)),
-    });
-    return { count: made.length, nextCursor: null };
   }
 
   /**
@@ -280,4 +274,23 @@ export class DeliveryLog {
       if (rows.length < forgetBatch) return forgotten;
     }
   }
+}
+
+async function replayEvents(
+  statements: Statements,
+  { id }: Pick<WebhookEndpoint, 'id'>,
+  eventIds: readonly string[],
+  now: Date,
+  oldest: Date,
+): Promise<Replayed> {
+  const named = [...new Set(eventIds)].flatMap((text) => eventNamed(text) ?? []);
+  const made = await statements.run(replayNamed, {
+    endpoint: id,
+    typeOf: eventTypesJson,
+    now: now.toISOString(),
+    oldest: oldest.toISOString(),
+    orderIds: named.map(({ orderId }) => orderId),
+    seqs: named.map(({ seq }) => String(seq)),
+  });
+  return { count: made.length, nextCursor: null };
 }

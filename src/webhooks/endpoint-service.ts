@@ -7,7 +7,7 @@ import { Partner } from '../partners/partner.entity.ts';
 import { testEventId, testEventType } from './delivery-body.ts';
 import { type EgressRules, judgeUrl } from './egress-rules.ts';
 import type { SecretBox } from './secret-box.ts';
-import { newSecret, secretText } from './signature.ts';
+import { newSecret, secretMark, secretText } from './signature.ts';
 import { type DisabledReason, WebhookEndpoint } from './webhook-endpoint.entity.ts';
 
 /** Most endpoints of a partner. */
@@ -241,12 +241,38 @@ export class EndpointService {
   }
 
   /**
+   * Finds a secret of an endpoint again by its mark, for the repetition of an answer.
+   *
+   * @throws AppError endpoint_not_found, and action_not_available when the secret has ended.
+   */
+  async markedSecret(partnerId: string, id: string, mark: string): Promise<string> {
+    const em = this.#orm.em.fork();
+    const endpoint = await this.#find(em, partnerId, id);
+    await em.populate(endpoint, ['secret', 'secretVersion', 'oldSecret', 'oldSecretVersion']);
+    const { secret, secretVersion, oldSecret, oldSecretVersion, oldSecretUntil } = endpoint;
+    const known = [{ bytes: secret, version: secretVersion }];
+    if (oldSecret && oldSecretVersion !== null && oldSecretUntil !== null && oldSecretUntil > this.#clock.now()) {
+      known.push({ bytes: oldSecret, version: oldSecretVersion });
+    }
+    const texts = known.map((sealed) => secretText(this.#secrets.open(id, sealed)));
+    const found = texts.find((text) => secretMark(text) === mark);
+    if (found === undefined) {
+      throw new AppError('action_not_available', 'the secret of the first answer has ended; make a new one');
+    }
+    return found;
+  }
+
+  /**
    * Orders a test: a worker sends an event that is none, once and before all others.
    *
    * @throws AppError endpoint_not_found, endpoint_disabled, and rate_limited while a test waits.
    */
-  async orderTest(partnerId: string | null, id: string): Promise<OrderedTest> {
-    return this.#orm.em.fork().transactional(async (em) => {
+  async orderTest(
+    partnerId: string | null,
+    id: string,
+    joined: EntityManager = this.#orm.em.fork(),
+  ): Promise<OrderedTest> {
+    return joined.transactional(async (em) => {
       const endpoint = await this.#find(em, partnerId, id, LockMode.PESSIMISTIC_WRITE);
       if (endpoint.status !== 'enabled') {
         throw new AppError('endpoint_disabled', 'this endpoint is disabled; enable it first');
@@ -276,9 +302,13 @@ export class EndpointService {
    * Orders a sample of an event for each enabled endpoint of the partner that gets the type. A
    * worker sends each once, before all others. No order has the event.
    */
-  async orderSamples(partnerId: string, type: EventType): Promise<OrderedSample[]> {
+  async orderSamples(
+    partnerId: string,
+    type: EventType,
+    em: EntityManager = this.#orm.em.fork(),
+  ): Promise<OrderedSample[]> {
     const now = this.#clock.now();
-    const made = await this.#orm.em.fork().execute<{ id: string; endpoint_id: string }[]>(
+    const made = await em.execute<{ id: string; endpoint_id: string }[]>(
       `insert into webhook_delivery (endpoint_id, type, state, next_attempt_at, created_at)
        select w.id, ?::text, 'pending', ?::timestamptz, ?::timestamptz from webhook_endpoint w
         where w.partner_id = ? and w.status = 'enabled' and (w.types is null or ?::text = any (w.types))

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHash, createHmac, randomBytes } from 'node:crypto';
 
 const prefix = 'whsec_';
 const secretBytes = 32;
@@ -11,6 +11,11 @@ export function newSecret(): Buffer {
 /** The form in which a partner gets a secret. */
 export function secretText(secret: Buffer): string {
   return prefix + secret.toString('base64');
+}
+
+/** Tells a secret from others without being it. The secret has too many bits to be guessed. */
+export function secretMark(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }
 
 /** A message that is signed. */

@@ -450,7 +450,8 @@ export type paths = {
          * @description Events of your orders are sent to the URL from now on, as `POST` requests that are signed
          *     after Standard Webhooks 1.0. The answer has the signing secret, which is not shown again. An
          *     account has at most ten endpoints. The URL must be `https` on port 443, with a public host
-         *     name.
+         *     name. A repetition with the same `Idempotency-Key` shows the secret again while it signs;
+         *     once it has ended, that is 409 `action_not_available`.
          */
         post: operations["createWebhookEndpoint"];
         delete?: never;
@@ -502,7 +503,8 @@ export type paths = {
          * Make a new signing secret
          * @description The answer has the new secret, which is not shown again. Until the old secret ends, each
          *     delivery carries two signatures, and a receiver may check either. The secret before the old
-         *     one ends now.
+         *     one ends now. A repetition with the same `Idempotency-Key` shows the secret again while it
+         *     signs; once it has ended, that is 409 `action_not_available`.
          */
         post: operations["rotateWebhookSecret"];
         delete?: never;
@@ -524,7 +526,7 @@ export type paths = {
          * Send a test event
          * @description Sends one event of type `endpoint.test`, once and before all others, and waits for its
          *     result. The state is `pending` when there is none within 17 seconds. Only enabled endpoints
-         *     are tested.
+         *     are tested. A repetition with the same `Idempotency-Key` waits for the same test.
          */
         post: operations["testWebhookEndpoint"];
         delete?: never;
@@ -588,8 +590,9 @@ export type paths = {
         /**
          * Send deposits in a sandbox
          * @description Sends coins to the order's deposit address, as its user would. Without members it sends
-         *     what is agreed. Only in a sandbox: elsewhere every path below `/partner/sandbox/` is 404.
-         *     Needs the scope `sandbox`.
+         *     what is agreed. An order gets at most 100 deposits; more are 409 `action_not_available`.
+         *     Only in a sandbox: elsewhere every path below `/partner/sandbox/` is 404. Needs the scope
+         *     `sandbox`.
          */
         post: operations["makeSandboxDeposits"];
         delete?: never;
@@ -608,10 +611,11 @@ export type paths = {
         get?: never;
         put?: never;
         /**
-         * End the window of an order in a sandbox
+         * End the time of an order in a sandbox
          * @description Ends the deposit window now. The order is `expired` a moment later, and the next deposit
-         *     is late. An order that does not wait for a deposit is 409 `action_not_available`. Takes no
-         *     body; a signature signs the empty string. Only in a sandbox. Needs the scope `sandbox`.
+         *     is late. For an order with `action_required` it ends the time for an answer. An order that
+         *     waits for neither is 409 `action_not_available`. Takes no body; a signature signs the empty
+         *     string. Only in a sandbox. Needs the scope `sandbox`.
          */
         post: operations["expireSandboxOrder"];
         delete?: never;
@@ -654,10 +658,12 @@ export type paths = {
         put?: never;
         /**
          * Force an outcome in a sandbox
-         * @description The order then meets the outcome when it comes that far. `venue_rejects` and
-         *     `payout_unknown` make it wait for the gateway's deadline; the same request during that
-         *     wait ends it. `none` takes everything back that was forced. A hold of an order at rest is
-         *     409 `action_not_available`. Only in a sandbox. Needs the scope `sandbox`.
+         * @description The order then meets the outcome when it comes that far. Where an outcome makes it wait for
+         *     a deadline of the gateway, the same request during that wait ends it. These are
+         *     `venue_rejects`, `venue_silent`, `payout_unknown`, `would_fail`, `gas_above_maximum` and
+         *     `token_refused`. `none` takes everything back that was forced. A hold of an order at rest is
+         *     409 `action_not_available`. The request is no event; what it causes is. Only in a sandbox.
+         *     Needs the scope `sandbox`.
          */
         post: operations["forceSandboxOutcome"];
         delete?: never;
@@ -1957,15 +1963,19 @@ export type components = {
         ForceSandboxOutcome: {
             /**
              * @description - `venue_rejects`: the venue refuses the exchange, and the deposit is refunded.
+             *     - `venue_silent`: the venue gives no answer, and the deposit is refunded.
              *     - `payout_dead`: the chain takes the payout and moves nothing.
              *     - `payout_unknown`: no node finds the payout.
              *     - `refund_dead`: the chain takes the refund and moves nothing.
+             *     - `would_fail`, `gas_above_maximum`, `token_refused`: the recipient or the token refuses
+             *       payments.
+             *     - `signer_unavailable`: payments wait for the signer.
              *     - `hold`: the order is on hold.
              *     - `fee_spike`: payments wait, because their fee is too high.
              *     - `none`: takes back all of these.
              * @enum {string}
              */
-            outcome: "venue_rejects" | "payout_dead" | "payout_unknown" | "refund_dead" | "hold" | "fee_spike" | "none";
+            outcome: "venue_rejects" | "venue_silent" | "payout_dead" | "payout_unknown" | "refund_dead" | "would_fail" | "gas_above_maximum" | "token_refused" | "signer_unavailable" | "hold" | "fee_spike" | "none";
         };
         /** @description A sample event to send. */
         EmitSandboxEvent: {
@@ -3525,6 +3535,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
+                 * @description 1 to 255 visible ASCII characters of your choice, bare or in double quotes.
+                 *     A UUID, for example. The same key with the same request returns the same answer.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
                  * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
                  *     The key of the HMAC is the secret: the part of the API key after the dot.
                  *     Verified when present. A signature that does not match is answered with 401.
@@ -3544,6 +3559,8 @@ export interface operations {
             /** @description The new endpoint with its secret. */
             201: {
                 headers: {
+                    /** @description `true` when this is the stored answer of an earlier request. */
+                    "Idempotent-Replayed"?: "true";
                     /** @description Path of the endpoint. */
                     Location?: string;
                     "Cache-Control": components["headers"]["Cache-Control"];
@@ -3564,6 +3581,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             405: components["responses"]["MethodNotAllowed"];
             408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             417: components["responses"]["ExpectationFailed"];
@@ -3731,6 +3749,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
+                 * @description 1 to 255 visible ASCII characters of your choice, bare or in double quotes.
+                 *     A UUID, for example. The same key with the same request returns the same answer.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
                  * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
                  *     The key of the HMAC is the secret: the part of the API key after the dot.
                  *     Verified when present. A signature that does not match is answered with 401.
@@ -3753,6 +3776,8 @@ export interface operations {
             /** @description The endpoint with its new secret. */
             200: {
                 headers: {
+                    /** @description `true` when this is the stored answer of an earlier request. */
+                    "Idempotent-Replayed"?: "true";
                     "Cache-Control": components["headers"]["Cache-Control"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -3772,6 +3797,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
             408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             417: components["responses"]["ExpectationFailed"];
@@ -3786,6 +3812,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /**
+                 * @description 1 to 255 visible ASCII characters of your choice, bare or in double quotes.
+                 *     A UUID, for example. The same key with the same request returns the same answer.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
                  * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
                  *     The key of the HMAC is the secret: the part of the API key after the dot.
@@ -3804,6 +3835,8 @@ export interface operations {
             /** @description The result of the test. */
             200: {
                 headers: {
+                    /** @description `true` when this is the stored answer of an earlier request. */
+                    "Idempotent-Replayed"?: "true";
                     "Cache-Control": components["headers"]["Cache-Control"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -3825,6 +3858,7 @@ export interface operations {
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];
             417: components["responses"]["ExpectationFailed"];
+            422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalServerError"];
@@ -3892,6 +3926,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
+                 * @description 1 to 255 visible ASCII characters of your choice, bare or in double quotes.
+                 *     A UUID, for example. The same key with the same request returns the same answer.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
                  * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
                  *     The key of the HMAC is the secret: the part of the API key after the dot.
                  *     Verified when present. A signature that does not match is answered with 401.
@@ -3914,6 +3953,8 @@ export interface operations {
             /** @description How many events are sent again. */
             200: {
                 headers: {
+                    /** @description `true` when this is the stored answer of an earlier request. */
+                    "Idempotent-Replayed"?: "true";
                     "Cache-Control": components["headers"]["Cache-Control"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -3933,6 +3974,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
             408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
             410: components["responses"]["CursorExpired"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -3953,6 +3995,11 @@ export interface operations {
                  *     the amounts of the body. Without it they are numbers. Any other value is answered with 400.
                  */
                 Amounts?: components["parameters"]["Amounts"];
+                /**
+                 * @description 1 to 255 visible ASCII characters of your choice, bare or in double quotes.
+                 *     A UUID, for example. The same key with the same request returns the same answer.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
                  * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
                  *     The key of the HMAC is the secret: the part of the API key after the dot.
@@ -3976,6 +4023,8 @@ export interface operations {
             /** @description The transactions that now wait for a block. */
             200: {
                 headers: {
+                    /** @description `true` when this is the stored answer of an earlier request. */
+                    "Idempotent-Replayed"?: "true";
                     "Cache-Control": components["headers"]["Cache-Control"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -3995,6 +4044,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
             408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             417: components["responses"]["ExpectationFailed"];
@@ -4010,6 +4060,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
+                 * @description 1 to 255 visible ASCII characters of your choice, bare or in double quotes.
+                 *     A UUID, for example. The same key with the same request returns the same answer.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
                  * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
                  *     The key of the HMAC is the secret: the part of the API key after the dot.
                  *     Verified when present. A signature that does not match is answered with 401.
@@ -4024,9 +4079,11 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The order, whose window has ended. */
+            /** @description The order, whose time has ended. */
             200: {
                 headers: {
+                    /** @description `true` when this is the stored answer of an earlier request. */
+                    "Idempotent-Replayed"?: "true";
                     "Cache-Control": components["headers"]["Cache-Control"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -4048,6 +4105,7 @@ export interface operations {
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];
             417: components["responses"]["ExpectationFailed"];
+            422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalServerError"];
@@ -4058,6 +4116,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /**
+                 * @description 1 to 255 visible ASCII characters of your choice, bare or in double quotes.
+                 *     A UUID, for example. The same key with the same request returns the same answer.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
                  * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
                  *     The key of the HMAC is the secret: the part of the API key after the dot.
@@ -4076,6 +4139,8 @@ export interface operations {
             /** @description The transactions that are gone. */
             200: {
                 headers: {
+                    /** @description `true` when this is the stored answer of an earlier request. */
+                    "Idempotent-Replayed"?: "true";
                     "Cache-Control": components["headers"]["Cache-Control"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -4097,6 +4162,7 @@ export interface operations {
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];
             417: components["responses"]["ExpectationFailed"];
+            422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalServerError"];
@@ -4107,6 +4173,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /**
+                 * @description 1 to 255 visible ASCII characters of your choice, bare or in double quotes.
+                 *     A UUID, for example. The same key with the same request returns the same answer.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
                  * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
                  *     The key of the HMAC is the secret: the part of the API key after the dot.
@@ -4130,6 +4201,8 @@ export interface operations {
             /** @description The order at this moment. */
             200: {
                 headers: {
+                    /** @description `true` when this is the stored answer of an earlier request. */
+                    "Idempotent-Replayed"?: "true";
                     "Cache-Control": components["headers"]["Cache-Control"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -4153,6 +4226,7 @@ export interface operations {
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             417: components["responses"]["ExpectationFailed"];
+            422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalServerError"];
@@ -4163,6 +4237,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /**
+                 * @description 1 to 255 visible ASCII characters of your choice, bare or in double quotes.
+                 *     A UUID, for example. The same key with the same request returns the same answer.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
                  * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
                  *     The key of the HMAC is the secret: the part of the API key after the dot.
@@ -4183,6 +4262,8 @@ export interface operations {
             /** @description The samples that are being sent. */
             200: {
                 headers: {
+                    /** @description `true` when this is the stored answer of an earlier request. */
+                    "Idempotent-Replayed"?: "true";
                     "Cache-Control": components["headers"]["Cache-Control"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -4202,9 +4283,11 @@ export interface operations {
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
             408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             417: components["responses"]["ExpectationFailed"];
+            422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalServerError"];

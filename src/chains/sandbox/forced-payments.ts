@@ -3,15 +3,20 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 // Outcomes that partners force on the payments of their orders. The table is empty except where the
 // sandbox is served by API.
 
+/** Why a payment can be forced to wait, unsigned, by the names of its problems elsewhere. */
+export const forcedProblems = ['would_fail', 'gas_above_maximum', 'token_refused', 'signer_unavailable'] as const;
+export type ForcedProblem = (typeof forcedProblems)[number];
+
 /** SQL: whether a waiting transaction `t` is a payment that has to fail in its block. */
 export const isForcedToFail = (t: string): string => `exists (
   select from payment_attempt a join payment p on p.id = a.payment_id
     join sandbox_outcome f on f.order_id = p.order_id and f.outcome = p.kind || '_dead'
    where a.chain = ${t}.chain and a.txid = ${t}.txid)`;
 
-/** SQL: a row when the payment meets a high fee. */
-export const isFeeForced = `select 1 as forced from payment p
-   join sandbox_outcome f on f.order_id = p.order_id and f.outcome = 'fee_spike' where p.id = ?`;
+/** SQL: what a payment meets before it is built: a problem, or a high fee. No row for nothing. */
+export const forcedOnPayment = `select f.outcome from payment p join sandbox_outcome f on f.order_id = p.order_id
+  where p.id = ? and f.outcome in ('fee_spike', ${forcedProblems.map((name) => `'${name}'`).join(', ')})
+  order by f.outcome = 'fee_spike', f.at desc limit 1`;
 
 /**
  * Loses a transaction that was just accepted, when it is a payout that no node is to find. Once its

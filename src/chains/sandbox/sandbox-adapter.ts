@@ -16,6 +16,7 @@ import {
   type TxStatus,
 } from '../chain-adapter.ts';
 import { type BlockSource, scanBlocks, startCursor } from '../nodes/scan-blocks.ts';
+import type { ForcedProblem } from './forced-payments.ts';
 import type { SandboxChain, SandboxRange } from './sandbox-chain.ts';
 import { decodePayload, encodePayload } from './sandbox-tx.ts';
 
@@ -93,7 +94,9 @@ export class SandboxAdapter implements ChainAdapter {
     const from = this.#hotAddress;
     let nonce = await this.#ask(() => this.#node.nextNonce(this.chain, from));
     while (held.has(reservation(from, nonce))) nonce += 1;
-    const fee = (await this.#ask(() => this.#node.isFeeForced(intent.id))) ? forcedFee : flatFee;
+    const forced = await this.#ask(() => this.#node.forcedOnPayment(intent.id));
+    if (forced !== null && forced !== 'fee_spike') throw forcedRefusal(forced);
+    const fee = forced === null ? flatFee : forcedFee;
     const { to, tag, contract, amount } = intent;
     return {
       payload: encodePayload({
@@ -198,6 +201,15 @@ class SandboxSource implements BlockSource {
     this.#range ??= await this.#node.range(this.#chain, this.#from, this.#to);
     return this.#range;
   }
+}
+
+/**
+ * Before a nonce is reserved, so that no payment of another order waits behind this one. A signer
+ * that is away is no verdict on the payment.
+ */
+function forcedRefusal(problem: ForcedProblem): ChainError {
+  const isOfChain = problem !== 'signer_unavailable';
+  return new ChainError(problem, 'a partner forced it in the sandbox', { isOfChain });
 }
 
 function reservation(address: string, nonce: number): Reservation {

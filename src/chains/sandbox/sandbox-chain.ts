@@ -9,7 +9,7 @@ import {
   type Transfer,
 } from '../chain-adapter.ts';
 import { dropMined } from './drop-mined.ts';
-import { isFeeForced, loseForced } from './forced-payments.ts';
+import { type ForcedProblem, forcedOnPayment, loseForced } from './forced-payments.ts';
 import { appendBlock, blockHash, makeBlock, openAccount, salt, undoAbove } from './sandbox-blocks.ts';
 import { openSandboxTx, type SandboxPayload } from './sandbox-tx.ts';
 import { takeTx } from './take-tx.ts';
@@ -97,10 +97,16 @@ export class SandboxChain {
 
   /**
    * Sends coins from outside to an address and returns the txid. The transaction waits for a block.
+   *
+   * @param em joins the caller's transaction.
    */
-  async pay(chain: string, { to, tag, contract, amount, busyBlocks }: OutsidePayment): Promise<string> {
+  async pay(
+    chain: string,
+    { to, tag, contract, amount, busyBlocks }: OutsidePayment,
+    em: EntityManager = this.#orm.em.fork(),
+  ): Promise<string> {
     const txid = salt(32);
-    const rows = await this.#read(
+    const rows = await em.execute<unknown[]>(
       `with paid as (
          insert into sandbox_tx (chain, txid, recipient, tag, contract, amount, fee, state, seen_at)
          select chain, ?, ?, ?, ?, ?::numeric, 0, 'mempool', ?::timestamptz from sandbox_chain where chain = ?
@@ -138,10 +144,15 @@ export class SandboxChain {
     });
   }
 
-  /** Makes blocks of the waiting transactions, each block in a transaction of its own. */
-  async mine(chain: string, blocks = 1): Promise<void> {
+  /**
+   * Makes blocks of the waiting transactions, each block in a transaction of its own, or all in the
+   * caller's.
+   */
+  async mine(chain: string, blocks = 1, joined?: EntityManager): Promise<void> {
+    const work = (em: EntityManager, height: number): Promise<void> =>
+      makeBlock(em, chain, height, this.#clock.now());
     for (let made = 0; made < blocks; made += 1) {
-      await this.#onChain(chain, (em, height) => makeBlock(em, chain, height, this.#clock.now()));
+      await (joined ? this.#locked(joined, chain, work) : this.#onChain(chain, work));
     }
   }
 
@@ -208,8 +219,10 @@ export class SandboxChain {
    * made again with all their other transactions, each at its old height. A waiting transaction is
    * dropped. Returns false when the chain does not have it, or has it deeper than `mostDepth`.
    */
-  async dropMined(chain: string, txid: string, mostDepth: number): Promise<boolean> {
-    return this.#onChain(chain, (em, height) => dropMined(em, { chain, height, txid, mostDepth }, this.#clock.now()));
+  async dropMined(chain: string, txid: string, mostDepth: number, joined?: EntityManager): Promise<boolean> {
+    const work = (em: EntityManager, height: number): Promise<boolean> =>
+      dropMined(em, { chain, height, txid, mostDepth }, this.#clock.now());
+    return joined ? this.#locked(joined, chain, work) : this.#onChain(chain, work);
   }
 
   /** Makes payments to this address fail: they are mined and move nothing. */
@@ -335,10 +348,10 @@ export class SandboxChain {
     return row?.nonce ?? 0;
   }
 
-  /** Whether the order of a payment was forced to meet a high fee. */
-  async isFeeForced(paymentId: string): Promise<boolean> {
-    const rows = await this.#read(isFeeForced, [paymentId]);
-    return rows.length > 0;
+  /** What the order of a payment was forced to meet before the payment is built. */
+  async forcedOnPayment(paymentId: string): Promise<ForcedProblem | 'fee_spike' | null> {
+    const [row] = await this.#read<{ outcome: ForcedProblem | 'fee_spike' }>(forcedOnPayment, [paymentId]);
+    return row?.outcome ?? null;
   }
 
   /** The state of a transaction, and whether another one used its sender's nonce. */

@@ -22,9 +22,10 @@ export const inventoryName = 'sandbox';
 /** SQL: the advisory lock that serializes requests about an order, by its clientId. */
 const lockKey = (clientId: string): string => `hashtextextended('sandbox_fill:' || ${clientId}, 0)`;
 
-/** SQL: no partner has forced this venue to reject the order. */
+/** SQL: no partner has forced this venue to reject the order, or to give no answer. */
 const mayFill = `not exists (
-  select from sandbox_outcome f where f.order_id::text = asked.client_id and f.outcome = 'venue_rejects')`;
+  select from sandbox_outcome f
+   where f.order_id::text = asked.client_id and f.outcome in ('venue_rejects', 'venue_silent'))`;
 
 /** An order, and the amount that it buys. */
 interface Decided {
@@ -41,6 +42,7 @@ export class InventoryVenue implements LiquidityVenue {
   readonly #orm: MikroORM;
   readonly #clock: Clock;
   readonly #prices: InventoryVenueOptions['prices'];
+  readonly #isSandbox: boolean;
   /** SQL: whether an order that is asked for may be filled. */
   readonly #mayFill: string;
 
@@ -48,6 +50,7 @@ export class InventoryVenue implements LiquidityVenue {
     this.#orm = orm;
     this.#clock = clock;
     this.#prices = prices;
+    this.#isSandbox = isSandbox;
     this.#mayFill = isSandbox ? mayFill : 'true';
   }
 
@@ -94,7 +97,20 @@ export class InventoryVenue implements LiquidityVenue {
 
   /** An order that was filled before keeps its fill, at any later price, time and stock. */
   async #filledOr({ clientId }: VenueOrder, code: string): Promise<VenueAnswer> {
-    return (await this.find(clientId)) ?? { outcome: 'rejected', code };
+    const filled = await this.find(clientId);
+    if (filled) return filled;
+    if (this.#isSandbox && (await this.#isSilent(clientId))) throw new Error('a partner forced the venue to be silent');
+    return { outcome: 'rejected', code };
+  }
+
+  async #isSilent(clientId: string): Promise<boolean> {
+    const rows = await this.#orm.em
+      .fork()
+      .execute<unknown[]>(
+        "select 1 from sandbox_outcome where order_id::text = ? and outcome = 'venue_silent'",
+        [clientId],
+      );
+    return rows.length > 0;
   }
 
   /** The amount that the sold amount buys now. Null while a price is missing, too old or paused. */

@@ -1,0 +1,81 @@
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import type { Clock } from '../clock.ts';
+import { sqlState } from '../db/database.ts';
+import { inFlight, keyReused, lockNotAvailable, type Repeatable } from './idempotency.ts';
+import { IdempotencyKey } from './idempotency-key.entity.ts';
+
+/** What a request has done. */
+export interface Effect {
+  /** The answer, as it is stored. It holds no secret. */
+  readonly stored: string;
+  readonly status: 200 | 201;
+  /** The order that was changed. Null for a request about anything else. */
+  readonly orderId: string | null;
+}
+
+/** The stored answer to a request, and whether it is that of an earlier one. */
+export interface RepeatedAnswer {
+  readonly stored: string;
+  readonly isReplayed: boolean;
+}
+
+/**
+ * Requests that have their effect once for each idempotency key. Creates of orders and changes of
+ * orders store their keys by themselves, in the same table.
+ */
+export class RepeatableRequests {
+  readonly #orm: MikroORM;
+  readonly #clock: Clock;
+
+  constructor(orm: MikroORM, clock: Clock) {
+    this.#orm = orm;
+    this.#clock = clock;
+  }
+
+  /**
+   * Runs `effect` in a transaction and stores its answer there. A repetition has no effect and gets
+   * the stored answer. The key is taken before the effect: of two requests at once the second waits
+   * for the first.
+   *
+   * @param repeatable null for a request without a key.
+   * @throws AppError idempotency_key_reused, idempotency_in_flight, or what `effect` throws. Then
+   *   nothing is stored.
+   */
+  run(
+    partnerId: string,
+    repeatable: Repeatable | null,
+    effect: (em: EntityManager) => Promise<Effect>,
+  ): Promise<RepeatedAnswer> {
+    return this.#orm.em.fork().transactional(async (em) => {
+      if (!repeatable) return { stored: (await effect(em)).stored, isReplayed: false };
+      if (!(await this.#take(em, partnerId, repeatable))) return repetition(em, partnerId, repeatable);
+      const { stored, status, orderId } = await effect(em);
+      await em.execute(
+        'update idempotency_key set body = ?, status = ?, order_id = ? where partner_id = ? and key = ?',
+        [stored, status, orderId, partnerId, repeatable.key],
+      );
+      return { stored, isReplayed: false };
+    });
+  }
+
+  /** Takes a key. False when another request had it first, which has ended by then. */
+  async #take(em: EntityManager, partnerId: string, { key, fingerprint }: Repeatable): Promise<boolean> {
+    try {
+      const taken = await em.execute<unknown[]>(
+        `insert into idempotency_key (partner_id, key, fingerprint, order_id, status, body, created_at)
+         values (?, ?, ?, null, 200, '', ?) on conflict do nothing returning 1`,
+        [partnerId, key, fingerprint, this.#clock.now()],
+      );
+      return taken.length > 0;
+    } catch (error) {
+      if (sqlState(error) === lockNotAvailable) throw inFlight(error);
+      throw error;
+    }
+  }
+}
+
+async function repetition(em: EntityManager, partnerId: string, repeatable: Repeatable): Promise<RepeatedAnswer> {
+  const earlier = await em.findOne(IdempotencyKey, { partnerId, key: repeatable.key });
+  if (!earlier?.fingerprint.equals(repeatable.fingerprint)) throw keyReused();
+  return { stored: earlier.body, isReplayed: true };
+}
