@@ -19,6 +19,9 @@ export interface RepeatedAnswer {
   readonly isReplayed: boolean;
 }
 
+/** Deadlocks and serialization failures are retried at once. */
+const maxTries = 3;
+
 /**
  * Requests that have their effect once for each idempotency key. Creates of orders and changes of
  * orders store their keys by themselves, in the same table.
@@ -41,7 +44,22 @@ export class RepeatableRequests {
    * @throws AppError idempotency_key_reused, idempotency_in_flight, or what `effect` throws. Then
    *   nothing is stored.
    */
-  run(
+  async run(
+    partnerId: string,
+    repeatable: Repeatable | null,
+    effect: (em: EntityManager) => Promise<Effect>,
+  ): Promise<RepeatedAnswer> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#once(partnerId, repeatable, effect);
+      } catch (error) {
+        const state = sqlState(error);
+        if (attempt >= maxTries || (state !== '40P01' && state !== '40001')) throw error;
+      }
+    }
+  }
+
+  #once(
     partnerId: string,
     repeatable: Repeatable | null,
     effect: (em: EntityManager) => Promise<Effect>,
@@ -61,6 +79,7 @@ export class RepeatableRequests {
   /** Takes a key. False when another request had it first, which has ended by then. */
   async #take(em: EntityManager, partnerId: string, { key, fingerprint }: Repeatable): Promise<boolean> {
     try {
+      // Waits for another request that has taken the key and is under way.
       const taken = await em.execute<unknown[]>(
         `insert into idempotency_key (partner_id, key, fingerprint, order_id, status, body, created_at)
          values (?, ?, ?, null, 200, '', ?) on conflict do nothing returning 1`,

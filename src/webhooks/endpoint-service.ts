@@ -95,10 +95,10 @@ export class EndpointService {
     em: EntityManager = this.#orm.em.fork(),
   ): Promise<SecretOfEndpoint> {
     return em.transactional(async (tx) => {
-      const partner = isUuid(partnerId)
-        ? // Serialises the creates of one partner, so that two at once cannot both make the tenth.
-          await tx.findOne(Partner, { id: partnerId }, { lockMode: LockMode.PESSIMISTIC_WRITE })
-        : null;
+      // Serialises the creates of one partner, so that two at once cannot both make the tenth. Rows
+      // that refer to the partner, such as orders, are written meanwhile.
+      if (isUuid(partnerId)) await tx.execute('select 1 from partner where id = ? for no key update', [partnerId]);
+      const partner = isUuid(partnerId) ? await tx.findOne(Partner, { id: partnerId }) : null;
       if (!partner) throw new AppError('partner_not_found', 'there is no such partner');
       const count = await tx.count(WebhookEndpoint, { partner, status: { $ne: 'deleted' } });
       if (count >= mostEndpoints) {
@@ -243,19 +243,16 @@ export class EndpointService {
   /**
    * Finds a secret of an endpoint again by its mark, for the repetition of an answer.
    *
-   * @throws AppError endpoint_not_found, and action_not_available when the secret has ended.
+   * @throws AppError action_not_available when the secret or the endpoint has ended.
    */
   async markedSecret(partnerId: string, id: string, mark: string): Promise<string> {
-    const em = this.#orm.em.fork();
-    const endpoint = await this.#find(em, partnerId, id);
-    await em.populate(endpoint, ['secret', 'secretVersion', 'oldSecret', 'oldSecretVersion']);
-    const { secret, secretVersion, oldSecret, oldSecretVersion, oldSecretUntil } = endpoint;
-    const known = [{ bytes: secret, version: secretVersion }];
-    if (oldSecret && oldSecretVersion !== null && oldSecretUntil !== null && oldSecretUntil > this.#clock.now()) {
-      known.push({ bytes: oldSecret, version: oldSecretVersion });
-    }
-    const texts = known.map((sealed) => secretText(this.#secrets.open(id, sealed)));
-    const found = texts.find((text) => secretMark(text) === mark);
+    const endpoint = await this.#orm.em.fork().findOne(
+      WebhookEndpoint,
+      { id, partner: partnerId, status: { $ne: 'deleted' } },
+      { populate: ['secret', 'secretVersion', 'oldSecret', 'oldSecretVersion'] },
+    );
+    const known = endpoint ? this.#signing(endpoint) : [];
+    const found = known.map(secretText).find((text) => secretMark(text) === mark);
     if (found === undefined) {
       throw new AppError('action_not_available', 'the secret of the first answer has ended; make a new one');
     }
@@ -363,6 +360,17 @@ export class EndpointService {
       }
       return rows.length;
     });
+  }
+
+  /** The secrets that sign now, the newest first. */
+  #signing(endpoint: WebhookEndpoint): Buffer[] {
+    const { id, secret, secretVersion, oldSecret, oldSecretVersion, oldSecretUntil } = endpoint;
+    const secrets = [this.#secrets.open(id, { bytes: secret, version: secretVersion })];
+    const isOldAlive = oldSecretUntil !== null && oldSecretUntil > this.#clock.now();
+    if (isOldAlive && oldSecret && oldSecretVersion !== null) {
+      secrets.push(this.#secrets.open(id, { bytes: oldSecret, version: oldSecretVersion }));
+    }
+    return secrets;
   }
 
   #resealed(id: string, bytes: Buffer, version: number) {

@@ -205,6 +205,6 @@ describe('a secret', () => {
     const key = randomUUID();
     const { json } = await create(key);
     await partner.gateway.call('DELETE', `/partner/webhook-endpoints/${json.endpoint.id}`, { key: partner.gateway.key });
-    expect(await create(key)).toMatchObject({ status: 404, json: { code: 'endpoint_not_found' } });
+    expect(await create(key)).toMatchObject({ status: 409, json: { code: 'action_not_available' } });
   });
 });
