@@ -94,11 +94,7 @@ const placeForm = /^(\d+)\.([0-9a-f-]{36})\.(\d+)\.(-?\d+)\.(.+)$/;
  * Finds where a walk begins: at the place of a cursor, before all events from a moment on, or
  * before the first event. A moment takes a statement.
  */
-export async function feedStart(
-  statements: Statements,
-  place: string | null,
-  since: Date | null,
-): Promise<FeedStart> {
+export async function feedStart(statements: Statements, place: string | null, since: Date | null): Promise<FeedStart> {
   const [, fromXid, orderId = zeroId, seq = '0', ms, named] = placeForm.exec(place ?? '') ?? [];
   const xid = fromXid ?? (await firstXid(statements, since));
   const beganMs = ms ?? String(since?.getTime() ?? 0);

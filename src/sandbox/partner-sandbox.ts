@@ -55,7 +55,7 @@ export interface MadeDeposits {
 const wrongTag = '4294967295';
 /** Newest blocks that a reorganisation may replace. The scanner looks back further. */
 const mostReorgDepth = 50;
-/** Deposits that an order gets at most, over all requests. They are rows that nobody removes. */
+/** Deposits that an order gets at most, over all requests. Their rows are never removed. */
 const mostDeposits = 100;
 const holdReason = 'sandbox';
 /** A wait that is passed ends this long ago, beyond the grace of each. */

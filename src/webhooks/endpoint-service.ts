@@ -246,11 +246,13 @@ export class EndpointService {
    * @throws AppError action_not_available when the secret or the endpoint has ended.
    */
   async markedSecret(partnerId: string, id: string, mark: string): Promise<string> {
-    const endpoint = await this.#orm.em.fork().findOne(
-      WebhookEndpoint,
-      { id, partner: partnerId, status: { $ne: 'deleted' } },
-      { populate: ['secret', 'secretVersion', 'oldSecret', 'oldSecretVersion'] },
-    );
+    const endpoint = await this.#orm.em
+      .fork()
+      .findOne(
+        WebhookEndpoint,
+        { id, partner: partnerId, status: { $ne: 'deleted' } },
+        { populate: ['secret', 'secretVersion', 'oldSecret', 'oldSecretVersion'] },
+      );
     const known = endpoint ? this.#signing(endpoint) : [];
     const found = known.map(secretText).find((text) => secretMark(text) === mark);
     if (found === undefined) {

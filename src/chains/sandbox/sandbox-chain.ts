@@ -149,8 +149,7 @@ export class SandboxChain {
    * caller's.
    */
   async mine(chain: string, blocks = 1, joined?: EntityManager): Promise<void> {
-    const work = (em: EntityManager, height: number): Promise<void> =>
-      makeBlock(em, chain, height, this.#clock.now());
+    const work = (em: EntityManager, height: number): Promise<void> => makeBlock(em, chain, height, this.#clock.now());
     for (let made = 0; made < blocks; made += 1) {
       await (joined ? this.#locked(joined, chain, work) : this.#onChain(chain, work));
     }

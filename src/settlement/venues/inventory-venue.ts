@@ -106,10 +106,9 @@ export class InventoryVenue implements LiquidityVenue {
   async #isSilent(clientId: string): Promise<boolean> {
     const rows = await this.#orm.em
       .fork()
-      .execute<unknown[]>(
-        "select 1 from sandbox_outcome where order_id::text = ? and outcome = 'venue_silent'",
-        [clientId],
-      );
+      .execute<unknown[]>("select 1 from sandbox_outcome where order_id::text = ? and outcome = 'venue_silent'", [
+        clientId,
+      ]);
     return rows.length > 0;
   }
 

@@ -77,7 +77,12 @@ const reached: Readonly<Record<string, readonly Case[]>> = {
   // In time or late
   'in time': [{ steps: [deposit(), seconds(12)], webhooks: completed, group: 'completed' }],
   late: [
-    { steps: [expire, seconds(2), deposit(), seconds(12)], webhooks: [...late, 'refunded'], group: 'refunded', refunds: 1 },
+    {
+      steps: [expire, seconds(2), deposit(), seconds(12)],
+      webhooks: [...late, 'refunded'],
+      group: 'refunded',
+      refunds: 1,
+    },
   ],
   // Below the minimum
   'also a deposit that reaches the minimum': [
@@ -88,7 +93,7 @@ const reached: Readonly<Record<string, readonly Case[]>> = {
       refunds: 1,
     },
   ],
-  'only smaller deposits; one is credited, covers its refund\'s fee, and has a refund address': [
+  "only smaller deposits; one is credited, covers its refund's fee, and has a refund address": [
     {
       steps: [deposit({ amount: 0.0003 }), seconds(4), expire, seconds(12)],
       webhooks: ['created', 'refunding', 'refunded'],
@@ -297,8 +302,18 @@ const reached: Readonly<Record<string, readonly Case[]>> = {
     },
   ],
   'a deposit after the window': [
-    { name: 'no deposit within the window', steps: [expire, seconds(2)], webhooks: ['created', 'expired'], group: 'expired' },
-    { steps: [expire, seconds(2), deposit(), seconds(12)], webhooks: [...late, 'refunded'], group: 'refunded', refunds: 1 },
+    {
+      name: 'no deposit within the window',
+      steps: [expire, seconds(2)],
+      webhooks: ['created', 'expired'],
+      group: 'expired',
+    },
+    {
+      steps: [expire, seconds(2), deposit(), seconds(12)],
+      webhooks: [...late, 'refunded'],
+      group: 'refunded',
+      refunds: 1,
+    },
   ],
   'the partner cancels: within the window, before any deposit was seen': [
     { steps: [cancel, seconds(2)], webhooks: ['created', 'expired'], group: 'expired' },
@@ -495,7 +510,8 @@ const reached: Readonly<Record<string, readonly Case[]>> = {
 };
 
 const atCreate = 'the create is refused: there is no order, and so no event';
-const ofHouse = 'the order looks as with `fee_spike`; the limit is one of the house over all orders, for a partner to wait';
+const ofHouse =
+  'the order looks as with `fee_spike`; the limit is one of the house over all orders, for a partner to wait';
 const noPrice = 'prices are of all orders; the order looks as before, or as after a rejection of the venue';
 
 /** Rows that no partner of a sandbox can reach, each with its reason. */
@@ -519,7 +535,7 @@ const leftOut: Readonly<Record<string, string>> = {
     'the order completes; the position is of the house',
   'the venue bought only a part': 'the order looks as with `venue_rejects`; the rest is of the house',
   'the venue reports a fill below the agreed minimum': 'the order looks as with `venue_silent`, until staff act',
-  'refunds, sweeps or the payments of one partner have used up their part of the network\'s `fees_per_day` (`FEE_SHARE_…`)':
+  "refunds, sweeps or the payments of one partner have used up their part of the network's `fees_per_day` (`FEE_SHARE_…`)":
     ofHouse,
   'payouts of an hour or a day reach a limit (`PAYOUT_LIMIT_…`)': ofHouse,
   'refunds together, the payments of one partner, or the refunds of one partner have used up their part of such a limit (`PAYOUT_SHARE_…`)':
@@ -540,9 +556,13 @@ const others = ['status', 'what is known', 'chain', 'policy', 'state', 'cause', 
 /** The first cells of all rows of the tables with exceptions. */
 function documented(): string[] {
   const text = readFileSync('docs/lifecycle.md', 'utf8');
-  const tables = [...text.matchAll(/^\|.*\|\n\|[-|]+\|\n(?:\|.*\|\n)+/gm)].map(([table]) => table.trimEnd().split('\n'));
+  const tables = [...text.matchAll(/^\|.*\|\n\|[-|]+\|\n(?:\|.*\|\n)+/gm)].map(([table]) =>
+    table.trimEnd().split('\n'),
+  );
   const cells = tables.map((rows) => rows.map((row) => row.split('|')[1]?.trim() ?? ''));
-  expect(cells.map(([header]) => header).filter((header) => ![...exceptions, ...others].includes(header ?? ''))).toEqual([]);
+  expect(
+    cells.map(([header]) => header).filter((header) => ![...exceptions, ...others].includes(header ?? '')),
+  ).toEqual([]);
   return cells.flatMap(([header = '', , ...rows]) => (exceptions.includes(header) ? rows : []));
 }
 

@@ -55,7 +55,7 @@ const samples = "webhook_delivery where order_id is null and type <> 'endpoint.t
 const operations: Readonly<Record<string, () => Promise<Repeated>>> = {
   'sandbox deposits': async () => {
     const path = `sandbox/orders/${await order()}/deposits`;
-    const count = () => rows("sandbox_tx where sender is null and not minted");
+    const count = () => rows('sandbox_tx where sender is null and not minted');
     return { path, body: { count: 2 }, other: { path, body: { count: 3 } }, count, adds: 2 };
   },
   'sandbox expire': async () => {
@@ -127,9 +127,7 @@ describe.each(Object.entries(operations))('%s', (_, prepare) => {
     const [key, before] = [randomUUID(), await count()];
     const both = await answered([post(path, body, key), post(path, body, key), post(path, body, key)]);
     const again = (await answered([post(path, body, key)]))[0] as Reply;
-    expect([...both, again].map((reply) => [reply.status, reply.text])).toEqual(
-      Array(4).fill([status, again.text]),
-    );
+    expect([...both, again].map((reply) => [reply.status, reply.text])).toEqual(Array(4).fill([status, again.text]));
     expect(both.filter(isReplayed)).toHaveLength(2);
     expect(isReplayed(again)).toBe(true);
     expect((await count()) - before).toBe(adds);
@@ -140,7 +138,10 @@ describe.each(Object.entries(operations))('%s', (_, prepare) => {
 
   it('has an effect for each request without a key or with another one', async () => {
     const { path, body, other, status = 200 } = await prepare();
-    const [first, second] = await answered([post(path, body, randomUUID()), post(other.path, other.body, randomUUID())]);
+    const [first, second] = await answered([
+      post(path, body, randomUUID()),
+      post(other.path, other.body, randomUUID()),
+    ]);
     expect([first?.status, second?.status]).toEqual([status, status]);
     expect([first, second].map((reply) => reply && isReplayed(reply))).toEqual([false, false]);
   });
@@ -204,7 +205,9 @@ describe('a secret', () => {
   it('of a deleted endpoint is gone', async () => {
     const key = randomUUID();
     const { json } = await create(key);
-    await partner.gateway.call('DELETE', `/partner/webhook-endpoints/${json.endpoint.id}`, { key: partner.gateway.key });
+    await partner.gateway.call('DELETE', `/partner/webhook-endpoints/${json.endpoint.id}`, {
+      key: partner.gateway.key,
+    });
     expect(await create(key)).toMatchObject({ status: 409, json: { code: 'action_not_available' } });
   });
 });

@@ -185,6 +185,24 @@ describe('a request that fails for the moment', () => {
     }
   });
 
+  it.each([
+    ['makeSandboxDeposits', () => client().makeSandboxDeposits('x', { count: 2 })],
+    ['expireSandboxOrder', () => client().expireSandboxOrder('x')],
+    ['reorgSandboxDeposit', () => client().reorgSandboxDeposit('x')],
+    ['forceSandboxOutcome', () => client().forceSandboxOutcome('x', 'hold')],
+    ['emitSandboxEvent', () => client().emitSandboxEvent('order.completed')],
+    ['createWebhookEndpoint', () => client().createWebhookEndpoint({ url: 'https://hooks.example.com/x' })],
+    ['rotateWebhookSecret', () => client().rotateWebhookSecret('x')],
+    ['testWebhookEndpoint', () => client().testWebhookEndpoint('x')],
+    ['replayWebhookEvents', () => client().replayWebhookEvents('x', { event_ids: ['evt_x_1'] })],
+  ] as const)('is repeated with the same key by %s', async (_, send) => {
+    gateway.plays('cut', refusal(503, 'unavailable'), { body: order });
+    await send();
+    const keys = gateway.requests.map(({ headers }) => headers['idempotency-key']);
+    expect(keys).toEqual(Array(3).fill(keys[0]));
+    expect(keys[0]).toMatch(/^[0-9a-f]{32}$/);
+  });
+
   it('is given up after two repetitions, with the key for a further one', async () => {
     gateway.plays('cut');
     const error = await errorOf(client().createOrder(body));
