@@ -1,6 +1,8 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { openSandbox, type SandboxSetup } from '../../../src/app/open-sandbox.ts';
 import type { LiveNetworks } from '../../../src/chains/networks/live-networks.ts';
 import { systemClock } from '../../../src/clock.ts';
+import type { RepeatableRequests } from '../../../src/orders/repeatable-requests.ts';
 import type { Call } from '../../../src/rest/call.ts';
 import { type SandboxParts, sandboxHandlers } from '../../../src/rest/sandbox.ts';
 
@@ -20,10 +22,16 @@ describe('the sandbox of partners', () => {
   });
 
   it('is not there for keys of a gateway that moved money', async () => {
-    const sandbox = { expire: async () => ({ id: 'x', status: 'expired', expiresAt: new Date(0) }) };
-    const { expireSandboxOrder } = sandboxHandlers({ sandbox } as unknown as SandboxParts);
+    const sandbox = {
+      idOf: async () => 'x',
+      expire: async () => ({ id: 'x', status: 'expired', expiresAt: new Date(0) }),
+    };
+    const requests: Pick<RepeatableRequests, 'run'> = {
+      run: async (_partner, _key, effect) => ({ ...(await effect({} as EntityManager)), isReplayed: false }),
+    };
+    const { expireSandboxOrder } = sandboxHandlers({ sandbox, requests } as unknown as SandboxParts);
     const ask = (keyId: string) => {
-      const call = { caller: { keyId, partner: { id: 'p' } } } as unknown as Call;
+      const call = { caller: { keyId, partner: { id: 'p' } }, header: () => undefined } as unknown as Call;
       return expireSandboxOrder({ path: { order_id: 'x' }, call } as Parameters<typeof expireSandboxOrder>[0]);
     };
     expect(await ask('xp_test_abcdefghijkl')).toMatchObject({ status: 200 });
