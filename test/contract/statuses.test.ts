@@ -237,6 +237,9 @@ async function tooLate(id: string): Promise<Reply> {
   const { json } = await gateway.call('POST', '/partner/orders', { key: partner.key, body });
   if (id === 'cancelOrder' || id === 'expireSandboxOrder') await change('cancelOrder', json.id);
   if (id === 'forceSandboxOutcome') await change(id, json.id);
+  if (id === 'makeSandboxDeposits') {
+    for (let sent = 0; sent < 100; sent += 10) await change(id, json.id, { body: { count: 10 } });
+  }
   return change(id, json.id);
 }
 
@@ -264,11 +267,23 @@ async function withLiveKey(id: string): Promise<Reply> {
   return plain(gateway, id, { key: (await ofValue.issueKey(partner.id, { scopes: ['sandbox'] })).key });
 }
 
-/** Cancels an order under the idempotency key of another request. */
+/** The operations that refuse no value, but a key. */
+const reusedOnly = new Set([
+  'cancelOrder',
+  'testWebhookEndpoint',
+  'expireSandboxOrder',
+  'reorgSandboxDeposit',
+  'forceSandboxOutcome',
+  'emitSandboxEvent',
+]);
+
+/** Sends a request under the idempotency key of another one. */
 async function reused(id: string): Promise<Reply> {
-  const headers = { 'Idempotency-Key': randomUUID() };
-  await change(id, undefined, { headers });
-  return change(id, undefined, { headers });
+  const options = { key: partner.key, headers: { 'Idempotency-Key': randomUUID() } };
+  await change('cancelOrder', undefined, options);
+  if (changing.has(id)) return change(id, undefined, options);
+  const [method, path] = id.includes('Webhook') ? await atOwn(id) : at(id);
+  return gateway.call(method, path, { ...options, ...(bodies[id] ? { body: bodies[id]() } : {}) });
 }
 
 /** Sends bytes; the answer is not checked here. */
@@ -380,7 +395,9 @@ const scenarios: Record<string, (id: string) => Promise<{ status: number }>> = {
         `insert into idempotency_key values ($1, $2, decode(repeat('00', 32), 'hex'), $3, 201, '{}', now())`,
         [partner.id, key, orderId],
       );
-      return await plain(gateway, id, options);
+      if (id !== 'replayWebhookEvents') return await plain(gateway, id, options);
+      const [method, path] = await atOwn(id);
+      return await gateway.call(method, path, { ...options, body: bodies[id]?.() ?? {} });
     } finally {
       await client.end();
     }
@@ -398,12 +415,12 @@ const scenarios: Record<string, (id: string) => Promise<{ status: number }>> = {
   '415': (id) => plain(gateway, id, { key: partner.key, headers: { 'Content-Type': 'text/plain' } }),
   '417': (id) => raw(id, 'Host: x\r\nExpect: 200-ok\r\nContent-Length: 0\r\n\r\n'),
   '422': async (id) =>
-    id.includes('Webhook')
-      ? wrongWebhook(id)
-      : id === 'makeSandboxDeposits'
-        ? change(id, undefined, { body: bodies[id]?.(wrongValue(id)) ?? {} })
-        : id === 'cancelOrder'
-          ? reused(id)
+    reusedOnly.has(id)
+      ? reused(id)
+      : id.includes('Webhook')
+        ? wrongWebhook(id)
+        : id === 'makeSandboxDeposits'
+          ? change(id, undefined, { body: bodies[id]?.(wrongValue(id)) ?? {} })
           : id === 'getCoinIcon'
             ? gateway.call('GET', `${icon}?v=${'x'.repeat(65)}`)
             : bodies[id]
