@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { RepeatableRequests } from '../../../src/orders/repeatable-requests.ts';
 import { SandboxPartner } from '../../support/gateway/sandbox-partner.ts';
 import type { Reply } from '../../support/http/contract-client.ts';
 
@@ -186,6 +188,28 @@ describe('a key', () => {
     const { id } = await partner.gateway.order();
     const refused = await post(`sandbox/orders/${id}/force`, { outcome: 'hold' }, key);
     expect(refused).toMatchObject({ status: 400, json: { code: 'invalid_idempotency_key' } });
+  });
+});
+
+describe('the transaction of an effect', () => {
+  it('takes the effect back with the key', async () => {
+    const { app, clock } = partner.gateway;
+    const { id: partnerId } = await partner.gateway.partner();
+    const requests = new RepeatableRequests(app.orm, clock);
+    const request = { key: randomUUID(), fingerprint: Buffer.alloc(32, 1) };
+    const effect = async (em: EntityManager, failure: Error | null) => {
+      await em.execute("insert into sandbox_refusing (chain, address) values ('bitcoin', ?)", [request.key]);
+      if (failure) throw failure;
+      return { stored: 'done', status: 200 as const, orderId: null };
+    };
+    const refused = requests.run(partnerId, request, (em) => effect(em, new Error('cut')));
+    await expect(refused).rejects.toThrow('cut');
+    expect(await rows('sandbox_refusing where address = $1', request.key)).toBe(0);
+    expect(await rows('idempotency_key where key = $1', request.key)).toBe(0);
+    const run = () => requests.run(partnerId, request, (em) => effect(em, null));
+    expect(await run()).toEqual({ stored: 'done', isReplayed: false });
+    expect(await run()).toEqual({ stored: 'done', isReplayed: true });
+    expect(await rows('sandbox_refusing where address = $1', request.key)).toBe(1);
   });
 });
 
