@@ -33,7 +33,13 @@ import type { StreamTimes } from './event-stream.ts';
 import type { EventWaits } from './event-waits.ts';
 import { type EventParts, listEventsHandler, streamEventsHandler } from './events.ts';
 import { Operations, operationRows } from './operations.ts';
-import { cancelOrderHandler, changeOrderHandler, setRefundAddressHandler } from './order-changes.ts';
+import {
+  cancelOrderHandler,
+  changeOrderHandler,
+  renewOrderPageHandler,
+  revokeOrderPageHandler,
+  setRefundAddressHandler,
+} from './order-changes.ts';
 import { actOnOrderHandler } from './order-choices.ts';
 import { getOrderDetailsHandler, listOrderEventsHandler, listOrdersHandler } from './order-lists.ts';
 import { createOrderHandler, createOrderRefusal, getOrderHandler } from './orders.ts';
@@ -103,6 +109,8 @@ export async function createRestListener(dependencies: RestDependencies): Promis
     setRefundAddress: setRefundAddressHandler(document, changes, partnerOrders),
     actOnOrder: actOnOrderHandler(document, choices, partnerOrders),
     cancelOrder: cancelOrderHandler(document, changes, partnerOrders),
+    renewOrderPage: renewOrderPageHandler(document, changes, partnerOrders),
+    revokeOrderPage: revokeOrderPageHandler(document, changes, partnerOrders),
     listEvents: listEventsHandler(document, eventParts),
     streamEvents: streamEventsHandler(eventParts, dependencies.streamTimes),
     ...webhookHandlers(dependencies.webhooks),

@@ -46,7 +46,7 @@ let quoteId: string;
 beforeAll(async () => {
   gateway = await startGateway();
   partner = await gateway.partner();
-  await gateway.partners.change(partner.id, { publicStatus: true });
+  await gateway.partners.change(partner.id, { publicStatus: true, orderPage: true, displayName: 'Test Wallet' });
   orderId = (await gateway.call('POST', '/partner/orders', { key: partner.key, body: orderBody() })).json.id;
   const asked = await gateway.call('POST', '/partner/quotes', { key: partner.key, body: quoteBody });
   quoteId = asked.json.quote_id;
@@ -92,6 +92,8 @@ const paths: Record<string, [method: string, path: string]> = {
   changeOrder: ['PATCH', `/partner/orders/${randomUUID()}`],
   setRefundAddress: ['PUT', `/partner/orders/${randomUUID()}/refund-address`],
   cancelOrder: ['POST', `/partner/orders/${randomUUID()}/cancel`],
+  renewOrderPage: ['POST', `/partner/orders/${randomUUID()}/page`],
+  revokeOrderPage: ['DELETE', `/partner/orders/${randomUUID()}/page`],
   actOnOrder: ['POST', `/partner/orders/${randomUUID()}/actions`],
   listOrderEvents: ['GET', `/partner/orders/${randomUUID()}/events`],
   listEvents: ['GET', '/partner/events'],
@@ -207,6 +209,8 @@ const changing = new Set([
   'changeOrder',
   'setRefundAddress',
   'cancelOrder',
+  'renewOrderPage',
+  'revokeOrderPage',
   'actOnOrder',
   'makeSandboxDeposits',
   'expireSandboxOrder',
@@ -237,7 +241,11 @@ async function tooLate(id: string): Promise<Reply> {
   const { json } = await gateway.call('POST', '/partner/orders', { key: partner.key, body });
   if (id === 'cancelOrder' || id === 'expireSandboxOrder') await change('cancelOrder', json.id);
   if (id === 'forceSandboxOutcome') await change(id, json.id);
-  return change(id, json.id);
+  if (id !== 'renewOrderPage') return change(id, json.id);
+  await gateway.partners.change(partner.id, { orderPage: false });
+  const reply = await change(id, json.id);
+  await gateway.partners.change(partner.id, { orderPage: true });
+  return reply;
 }
 
 /** Drops a deposit, once the gateway has seen it. */
@@ -402,7 +410,7 @@ const scenarios: Record<string, (id: string) => Promise<{ status: number }>> = {
       ? wrongWebhook(id)
       : id === 'makeSandboxDeposits'
         ? change(id, undefined, { body: bodies[id]?.(wrongValue(id)) ?? {} })
-        : id === 'cancelOrder'
+        : id === 'cancelOrder' || id === 'renewOrderPage'
           ? reused(id)
           : id === 'getCoinIcon'
             ? gateway.call('GET', `${icon}?v=${'x'.repeat(65)}`)
