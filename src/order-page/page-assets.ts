@@ -2,47 +2,47 @@
  * The style of order pages. Text is large, colours reach WCAG AA in both themes, and a QR code stays
  * black on white. Served compressed, below 1 kB.
  */
-export const pageStyle = `:root{color-scheme:light dark;--bg:#f3f5f8;--card:#fff;--text:#10151d;--soft:#4b5563;--line:#d5dae2;--tone:#1d4ed8;--wash:#e8effd;--fill:#1d4ed8}
+export const pageStyle = `:root{--bg:#f3f5f8;--card:#fff;--text:#10151d;--soft:#4b5563;--line:#d5dae2;--tone:#1d4ed8;--wash:#e8effd}
 .good{--tone:#0a6640;--wash:#e2f5eb}
 .warn{--tone:#8a4504;--wash:#fff2dc}
 .bad{--tone:#ab1d1d;--wash:#fdeaea}
-@media(prefers-color-scheme:dark){:root{--bg:#0b0e13;--card:#161b23;--text:#edf0f4;--soft:#aab4c2;--line:#323a47;--tone:#9dbdff;--wash:#1a2848;--fill:#2f5fe0}
+@media(prefers-color-scheme:dark){:root{--bg:#0b0e13;--card:#161b23;--text:#edf0f4;--soft:#aab4c2;--line:#323a47;--tone:#9dbdff;--wash:#1a2848}
 .good{--tone:#6fdcab;--wash:#10301f}
 .warn{--tone:#f6c06a;--wash:#382709}
 .bad{--tone:#ffa49c;--wash:#401a1a}}
-*{box-sizing:border-box;margin:0}
+*,:before{box-sizing:border-box;margin:0;overflow-wrap:anywhere}
 body{background:var(--bg);color:var(--text);font:1.125rem/1.5 system-ui,sans-serif}
-main{max-width:66rem;margin:auto;padding:1rem;display:grid;gap:1rem}
-header{display:flex;flex-wrap:wrap;justify-content:space-between;gap:0 1rem;font-weight:700}
-section,.test{background:var(--card);border:1px solid var(--line);border-radius:1rem;padding:1.25rem;min-width:0}
+main,.side{display:grid;gap:1rem}
+main{max-width:66rem;margin:auto;padding:1rem}
+header,.row{display:flex;flex-wrap:wrap;gap:.5rem 1rem;align-items:center;justify-content:space-between}
+section,.say{background:var(--card);border:1px solid var(--line);border-radius:1rem;padding:1.25rem;min-width:0}
 .say{background:var(--wash);border-color:var(--tone)}
-h1{color:var(--tone);font-size:1.75rem;line-height:1.2;overflow-wrap:anywhere}
-h2{font-size:1.125rem;margin-bottom:.5rem}
-p+p,.pay>*+*{margin-top:.75rem}
-.soft,dt{color:var(--soft);font-weight:400}
-.big{font-size:1.5rem;font-weight:700;overflow-wrap:anywhere}
-code{font:1rem/1.4 ui-monospace,monospace;overflow-wrap:anywhere}
-svg{display:block;width:100%;max-width:20rem;height:auto;margin:auto;border-radius:.5rem}
-a{color:var(--tone)}
-button,.open{font:inherit;font-weight:700;color:var(--text);background:none;border:2px solid;border-radius:.6rem;padding:.35rem .8rem;min-height:2.75rem;cursor:pointer}
-.open{display:block;text-align:center;text-decoration:none;color:#fff;background:var(--fill);border-color:var(--fill)}
+.test{padding:.5rem 1.25rem}
+h1,a{color:var(--tone)}
+h1{font-size:1.9rem;line-height:1.2;margin-bottom:.5rem}
+h2{font-size:1.125rem}
+p+p,.pay>*+*,ol,dt{margin-top:.75rem}
+.soft,dt{color:var(--soft);font-size:1rem}
+.big,.left{font-size:1.5rem;font-weight:700}
+svg{display:block;max-width:20rem;margin:auto;border-radius:.5rem}
+button,.open{font:inherit;font-weight:700;color:inherit;background:none;border:2px solid;border-radius:.5rem;padding:.5rem 1rem}
+.open{display:block;text-align:center;text-decoration:none;color:#fff;background:#1d4ed8}
 button{display:none}
-.js button{display:inline-block}
+.js button{display:block}
 :focus-visible{outline:3px solid var(--tone);outline-offset:2px}
 ol{list-style:none;padding:0}
-li{padding:.25rem 0 .25rem 2rem;position:relative;color:var(--soft)}
-li:before{content:"○";position:absolute;left:0}
-.done:before{content:"✓"}
-.now:before{content:"●"}
+li{padding:0 0 1rem 2.5rem;position:relative;color:var(--soft)}
+li:before,li:after{content:"";position:absolute;left:0;width:1.5rem;height:1.5rem;border:2px solid;border-radius:50%;font-weight:700;line-height:1.25rem;text-align:center}
+li:after{top:1.6rem;bottom:-.1rem;left:.7rem;width:0;height:auto;border-width:0 0 0 2px;border-radius:0;color:var(--line)}
+li:last-child:after{display:none}
+li .soft{display:block}
+.done:before{content:"✓";color:#fff;background:#0a6640}
+.now:before{border:.45rem solid var(--tone)}
 .stopped:before{content:"!"}
-.now,.done,.stopped{color:var(--text)}
-.now,.stopped{font-weight:700}
-dt{margin-top:.6rem;font-size:1rem}
-dd{overflow-wrap:anywhere}
-.row{display:flex;flex-wrap:wrap;gap:.5rem 1rem;align-items:center;justify-content:space-between}
-.left{font-size:1.5rem;font-weight:700}
-.hide{position:absolute;clip-path:inset(50%)}
-@media(min-width:56rem){main{grid-template-columns:1fr 1fr;align-items:start;padding:2rem 1rem}header,.say,.test{grid-column:1/-1}.pay{grid-row:span 2}}
+.now,.done,.stopped{color:inherit}
+.now,.stopped,header{font-weight:700}
+.hide{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
+@media(min-width:56rem){main{grid-template-columns:1fr 1fr;align-items:start;padding:2rem 1rem}header,footer,main>.say{grid-column:1/-1}}
 `;
 
 /**

@@ -26,11 +26,11 @@ export function orderHtml(view: PageView, assets: AssetPaths): string {
   const { partnerName, shortId, tone, headline, lines, payment, refreshSec } = view;
   const said = lines.map((line) => `<p>${text(line)}</p>`).join('\n');
   const content = `<header><span>${text(partnerName)}</span><span class="soft">Order ${text(shortId)}</span></header>
-${view.isTest ? '<p class="test">This is a <b>test order</b>. Never send real coins to it.</p>\n' : ''}<section class="say ${tone}">
+${view.isTest ? '<p class="say warn test">This is a <b>test order</b>. Never send real coins to it.</p>\n' : ''}<section class="say ${tone}">
 <h1>${text(headline)}</h1>
 ${payment ? countdown(payment) : ''}${said}
 </section>
-${payment ? paymentHtml(payment) : ''}<section>
+${payment ? `${paymentHtml(payment)}<div class="side">\n` : ''}<section>
 <h2>Progress</h2>
 <ol>
 ${view.steps.map(stepHtml).join('\n')}
@@ -41,7 +41,7 @@ ${view.steps.map(stepHtml).join('\n')}
 <dl>
 ${view.facts.map(factHtml).join('\n')}
 </dl>
-${refreshSec === null ? '' : `<p><a href="">Look again</a> <span class="soft">if this page does not change by itself.</span></p>\n`}</section>`;
+</section>${payment ? '\n</div>' : ''}${refreshSec === null ? '' : `\n<footer><a href="">Look again</a> <span class="soft">if this page does not change by itself.</span></footer>`}`;
   return html({ title: `${headline} · ${partnerName}`, tone, content, refreshSec, assets });
 }
 
@@ -96,7 +96,7 @@ ${content}
 
 /** Without script the time is told in UTC only, as the clock of a device may be wrong. */
 function countdown({ secondsLeft, expiresAt }: Payment): string {
-  return `<p><span class="left" data-left="${secondsLeft}" role="timer"></span> <span class="soft">Pay before <time datetime="${text(expiresAt)}">${utc(expiresAt)}</time></span></p>
+  return `<p class="row"><span class="left" data-left="${secondsLeft}" role="timer"></span> <span class="soft">Pay before <time datetime="${text(expiresAt)}">${utc(expiresAt)}</time></span></p>
 `;
 }
 

@@ -360,22 +360,22 @@ function factsOf({ order, details }: LinkedOrder, links: Links): Fact[] {
   };
   const { terms } = details;
   const isFixed = order.rateType === 'fixed' || terms.isFinal;
-  const isReturned = order.status === 'refunding' || order.status === 'refunded';
+  const hasNoPayout = order.status === 'refunding' || order.status === 'refunded' || order.status === 'expired';
   const paid = (label: string, { amount, coin, network, state, txid }: PaymentDetails): Fact[] => [
     plain(label, `${amount} ${coin}, ${paymentStates[state]}`),
     ...(txid === null ? [] : [transaction(coin, network, txid)]),
   ];
   return [
     plain('You send', `${order.amountFromExpected} ${order.coinFrom} on ${titleOf(order.networkFrom)}`),
-    ...(isReturned
+    ...(hasNoPayout
       ? []
       : [
           plain(
             'You get',
             `${isFixed ? '' : 'about '}${terms.amountTo} ${order.coinTo} on ${titleOf(order.networkTo)}`,
           ),
+          address('Your address', order.coinTo, order.networkTo, order.recipientAddress),
         ]),
-    address('Your address', order.coinTo, order.networkTo, order.recipientAddress),
     ...details.deposits.flatMap(({ coin, network, amount, state, txid }) => [
       plain('Payment', `${amount} ${coin}, ${depositStates[state]}`),
       transaction(coin, network, txid),
