@@ -76,7 +76,7 @@ export class OrderPageSite {
   }
 }
 
-const missing = notice(404, 'There is no such order', 'Check the link, or ask whoever gave it to you for a new one.');
+const missing = notice(404, 'There is no such order', 'Check the link, or ask for a new one where you got it.');
 
 /** The page of a client that asks too often. */
 export function tooManyPages(retryAfterSec: number): PageAnswer {

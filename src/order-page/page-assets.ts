@@ -1,6 +1,6 @@
 /**
- * The style of order pages. Text is large, colours reach WCAG AA in both themes, and a QR code stays
- * black on white. Served compressed, below 1 kB.
+ * The style of order pages. Text is large, colours reach WCAG AA in both themes, and a QR code
+ * stays black on white. Served compressed, below 1 kB.
  */
 export const pageStyle = `:root{--bg:#f3f5f8;--card:#fff;--text:#10151d;--soft:#4b5563;--line:#d5dae2;--tone:#1d4ed8;--wash:#e8effd}
 .good{--tone:#0a6640;--wash:#e2f5eb}
@@ -46,9 +46,9 @@ li .soft{display:block}
 `;
 
 /**
- * The script of order pages: the countdown by the server's clock, copying, and reading the page anew.
- * It uses no sink of Trusted Types: the browser itself parses the answer. Served compressed, below
- * 1 kB.
+ * The script of order pages: the countdown by the server's clock, copying, and reading the page
+ * anew. It uses no sink of Trusted Types: the browser itself parses the answer. Served compressed,
+ * below 1 kB.
  */
 export const pageScript = `(d=>{
 const $=s=>d.querySelector(s),now=()=>performance.now();

@@ -62,7 +62,9 @@ interface Page {
   readonly assets: AssetPaths;
 }
 
-/** The mark of the content tells the script whether the page has changed; time left does not count. */
+/**
+ * The mark of the content tells the script whether the page has changed. Time left does not count.
+ */
 function html({ title, content, refreshSec, assets }: Page): string {
   const mark = createHash('sha256')
     .update(content.replace(/ data-left="\d+"/, ''))

@@ -222,8 +222,8 @@ export class PartnerOrders {
   }
 
   /**
-   * Finds an order by the token of its page. Null for every token that shows no page, whatever the
-   * reason: an unknown one costs the same as a revoked one.
+   * Finds an order by the token of its page. Null for every token that shows no page: an unknown
+   * one costs the same as a revoked one.
    */
   async linked(token: string): Promise<LinkedOrder | null> {
     const found = await this.#statements.run<{ id: string; partner: string; partnerName: string }>(orderOfToken, {

@@ -85,8 +85,9 @@ export interface RestDependencies {
 }
 
 /**
- * Makes the public listener, which serves /api/v1 and the pages of orders. Each request goes through the same steps:
- * id, HTTPS, key and limits, contract, handler. Any failure ends in the one error answer.
+ * Makes the public listener, which serves /api/v1 and the pages of orders. Each request of the API
+ * goes through the same steps: id, HTTPS, key and limits, contract, handler. Any failure ends in
+ * the one error answer.
  */
 export async function createRestListener(dependencies: RestDependencies): Promise<RequestListener> {
   const { config, log, limiter, authenticator, catalogue, assets, metrics } = dependencies;

@@ -8,8 +8,8 @@ import { describeInBrowser, launchChromium } from '../support/staff/chromium.ts'
 import { axeFaults, overflow } from '../support/staff/console.ts';
 
 /**
- * The page of an order in each of its states. With ORDER_PAGE_SHOTS=folder it writes the pictures of
- * the documentation, and with ORDER_PAGE_SHOTS_ALL=true a picture of each state.
+ * The page of an order in each of its states. With ORDER_PAGE_SHOTS=folder it writes the pictures
+ * of the documentation, and with ORDER_PAGE_SHOTS_ALL=true a picture of each state.
  */
 
 const themes = ['light', 'dark'] as const;

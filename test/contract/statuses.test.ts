@@ -162,7 +162,7 @@ async function atOwn(id: string): Promise<[string, string]> {
 }
 
 /** A method that no operation has at the path of this one. */
-const otherMethod = (id: string): string => (id.includes('Webhook') ? 'PUT' : 'DELETE');
+const otherMethod = (id: string): string => (/Webhook|OrderPage/.test(id) ? 'PUT' : 'DELETE');
 
 /** Calls an operation in its plainest valid form. */
 function plain(where: TestGateway, id: string, options: CallOptions): Promise<Reply> {

@@ -318,11 +318,11 @@ export type paths = {
         put?: never;
         /**
          * Make a new link to the order page
-         * @description Gives the order a new link to its page, and ends the one before at once. The answer has it as
-         *     `public_url`. Also for an order that was made before your account had pages, or whose link
-         *     was revoked. 409 `order_page_off` while your account has no order pages. A repetition with
-         *     the same `Idempotency-Key` makes no other link, and shows the present one. Takes no body; a
-         *     signature signs the empty string. Needs the scope `orders:manage`.
+         * @description Gives the order a new link to its page, and ends the one before at once. The answer has it
+         *     as `public_url`. Also for an order that was made before your account had pages, or whose
+         *     link was revoked. 409 `order_page_off` while your account has no order pages. A repetition
+         *     with the same `Idempotency-Key` makes no other link, and shows the present one. Takes no
+         *     body; a signature signs the empty string. Needs the scope `orders:manage`.
          */
         post: operations["renewOrderPage"];
         /**
@@ -1585,9 +1585,9 @@ export type components = {
              */
             public_url: string | null;
             /**
-             * @description Opens a wallet with the deposit filled in: BIP 21, EIP-681, Solana Pay or SEP-7. On other
-             *     networks it is the bare deposit address, so that a tag must be shown beside it. Null
-             *     unless the order is `waiting_deposit`.
+             * @description Opens a wallet with the deposit filled in: BIP 21, EIP-681, Solana Pay or SEP-7. On
+             *     other networks it is the bare deposit address, so that a tag must be shown beside it.
+             *     Null unless the order is `waiting_deposit`.
              */
             payment_uri: string | null;
         };
