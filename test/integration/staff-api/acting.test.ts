@@ -278,8 +278,8 @@ describe('partners and keys', () => {
     });
     expect((await audited(`partner:${id}`)).map(({ operation }) => operation)).toEqual([
       'partnerStatus',
-      'partnerPublicStatus',
       'partnerOrderPage',
+      'partnerPublicStatus',
       'partnerSignature',
       'partnerRename',
       'partnerLimits',

@@ -39,7 +39,7 @@ describe('loadConfig', () => {
     expect(of({ PORT: '0' })).toBeNull();
     expect(of({ TRUSTED_PROXIES: '127.0.0.0/8' })).toBeNull();
     for (const wrong of ['pay.example.com', 'http://pay.example.com', 'https://pay.example.com/o', 'ftp://x']) {
-      expect(problemsOf({ PUBLIC_URL: wrong })).toEqual([expect.stringMatching(/^PUBLIC_URL .*a good value: https/)]);
+      expect(problemsOf({ PUBLIC_URL: wrong })).toEqual([expect.stringMatching(/^PUBLIC_URL=.*a good value: https/)]);
     }
   });
 
