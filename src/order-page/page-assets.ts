@@ -26,21 +26,22 @@ p+p,.pay>*+*,ol,dt{margin-top:.75rem}
 .big,.left{font-size:1.5rem;font-weight:700}
 svg{display:block;max-width:20rem;margin:auto;border-radius:.5rem}
 button,.open{font:inherit;font-weight:700;color:inherit;background:none;border:2px solid;border-radius:.5rem;padding:.5rem 1rem}
-.open{display:block;text-align:center;text-decoration:none;color:#fff;background:#1d4ed8}
+.open{text-align:center;text-decoration:none;background:#1d4ed8}
 button{display:none}
-.js button{display:block}
+.open,.js button{display:block}
 :focus-visible{outline:3px solid var(--tone);outline-offset:2px}
 ol{list-style:none;padding:0}
 li{padding:0 0 1rem 2.5rem;position:relative;color:var(--soft)}
-li:before,li:after{content:"";position:absolute;left:0;width:1.5rem;height:1.5rem;border:2px solid;border-radius:50%;font-weight:700;line-height:1.25rem;text-align:center}
+li:before,li:after{content:"";position:absolute;left:0;width:1.5rem;height:1.5rem;border:2px solid;border-radius:50%;line-height:1.25rem;text-align:center}
 li:after{top:1.6rem;bottom:-.1rem;left:.7rem;width:0;height:auto;border-width:0 0 0 2px;border-radius:0;color:var(--line)}
 li:last-child:after{display:none}
 li .soft{display:block}
-.done:before{content:"✓";color:#fff;background:#0a6640}
+.done:before{content:"✓";background:#0a6640}
+.open,.done:before{color:#fff;border-color:#0000}
 .now:before{border:.45rem solid var(--tone)}
 .stopped:before{content:"!"}
 .now,.done,.stopped{color:inherit}
-.now,.stopped,header{font-weight:700}
+header,.now,.stopped{font-weight:700}
 .hide{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 @media(min-width:56rem){main{grid-template-columns:1fr 1fr;align-items:start;padding:2rem 1rem}header,footer,main>.say{grid-column:1/-1}}
 `;

@@ -226,8 +226,9 @@ const statusWords: Readonly<Record<OrderStatus, (linked: LinkedOrder, payment: P
   expired: (linked) => {
     const late = linked.details.deposits.filter(({ state }) => state !== 'lost');
     if (late.length > 0) {
-      const line = 'Your payment came after the time to pay. Once the network has confirmed it, it is dealt with.';
-      return { tone: 'warn', headline: 'Your payment came late', lines: [line, 'Do not send any more.'] };
+      const first = 'It came after the time to pay. The network confirms it first.';
+      const then = `Then it is returned, or exchanged at the present price if ${linked.partnerName} has agreed so.`;
+      return { tone: 'warn', headline: 'Your payment came late', lines: [first, then, 'Do not send any more.'] };
     }
     const isCancelled = linked.cause === 'partner_cancelled';
     const why = isCancelled ? `${linked.partnerName} has cancelled this order.` : 'No payment arrived in time.';
@@ -360,7 +361,9 @@ function factsOf({ order, details }: LinkedOrder, links: Links): Fact[] {
   };
   const { terms } = details;
   const isFixed = order.rateType === 'fixed' || terms.isFinal;
-  const hasNoPayout = order.status === 'refunding' || order.status === 'refunded' || order.status === 'expired';
+  const hasNoPayout =
+    ['refunding', 'refunded', 'expired'].includes(order.status) ||
+    (order.status === 'failed' && details.payout === null);
   const paid = (label: string, { amount, coin, network, state, txid }: PaymentDetails): Fact[] => [
     plain(label, `${amount} ${coin}, ${paymentStates[state]}`),
     ...(txid === null ? [] : [transaction(coin, network, txid)]),
