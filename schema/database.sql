@@ -461,6 +461,20 @@ create table order_note (
 CREATE INDEX order_note_order ON public.order_note USING btree (order_id, id);
 CREATE TRIGGER order_note_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.order_note FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
+create table order_page (
+  order_id uuid not null,
+  nonce bytea,
+  key_version integer,
+  token_hash bytea,
+  changed_at timestamp with time zone not null,
+  constraint order_page_pkey PRIMARY KEY (order_id),
+  constraint order_page_check CHECK ((((nonce IS NULL) = (token_hash IS NULL)) AND ((nonce IS NULL) = (key_version IS NULL)))),
+  constraint order_page_nonce_check CHECK ((length(nonce) = 16)),
+  constraint order_page_order_id_fkey FOREIGN KEY (order_id) REFERENCES exchange_order(id),
+  constraint order_page_token_hash_check CHECK ((length(token_hash) = 32))
+);
+CREATE UNIQUE INDEX order_page_token ON public.order_page USING btree (token_hash) WHERE (token_hash IS NOT NULL);
+
 create table order_stat (
   grain text not null,
   dimension text not null,
@@ -564,7 +578,11 @@ create table partner (
   quote_hold_sec integer,
   quote_adverse_bps numeric(12,1),
   quote_cut_since timestamp with time zone,
+  order_page boolean not null default false,
+  display_name text,
   constraint partner_pkey PRIMARY KEY (id),
+  constraint partner_check CHECK (((NOT order_page) OR (display_name IS NOT NULL))),
+  constraint partner_display_name_check CHECK (((length(display_name) >= 1) AND (length(display_name) <= 60))),
   constraint partner_fee_rate_fixed_check CHECK (((fee_rate_fixed >= (0)::numeric) AND (fee_rate_fixed < 0.5))),
   constraint partner_fee_rate_float_check CHECK (((fee_rate_float >= (0)::numeric) AND (fee_rate_float < 0.5))),
   constraint partner_lists_limit_per_min_check CHECK ((lists_limit_per_min > 0)),

@@ -52,6 +52,7 @@ export const errorTable = {
   refund_address_set: { status: 409, graphql: 'CONFLICT' },
   order_not_cancellable: { status: 409, graphql: 'CONFLICT' },
   action_not_available: { status: 409, graphql: 'CONFLICT' },
+  order_page_off: { status: 409, graphql: 'CONFLICT' },
   action_stale: { status: 409, graphql: 'CONFLICT' },
   cursor_expired: { status: 410, graphql: 'BAD_USER_INPUT' },
   body_too_large: { status: 413, graphql: 'BAD_USER_INPUT' },

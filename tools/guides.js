@@ -6,6 +6,7 @@ import { Marked } from 'marked';
 const order = [
   'quick-start',
   'quotes',
+  'order-page',
   'edge-states',
   'whole-flow',
   'sync',

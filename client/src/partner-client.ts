@@ -200,6 +200,16 @@ export class PartnerClient implements EveryOperation {
     return this.#call('cancelOrder', { path: { order_id: orderId } }, options);
   }
 
+  /** Makes a new link to an order's page, and ends the one before. See `public_url`. */
+  renewOrderPage(orderId: string, options?: RequestOptions): Promise<OrderDetails> {
+    return this.#call('renewOrderPage', { path: { order_id: orderId } }, options);
+  }
+
+  /** Revokes the link to an order's page. */
+  revokeOrderPage(orderId: string, options?: RequestOptions): Promise<OrderDetails> {
+    return this.#call('revokeOrderPage', { path: { order_id: orderId } }, options);
+  }
+
   /**
    * Reads a page of events of all orders, oldest first. With `wait` the gateway waits for one.
    * Store `next_cursor` after the events, and ask with it again.

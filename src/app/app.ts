@@ -4,6 +4,7 @@ import { ConfigError } from '../config/load-config.ts';
 import { Assets } from '../currencies/assets.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
 import type { Log } from '../log.ts';
+import { OrderPageSite } from '../order-page/order-page-site.ts';
 import type { OrderService } from '../orders/order-service.ts';
 import type { PriceBook } from '../rates/price-book.ts';
 import type { MagicOrders } from '../sandbox/magic-orders.ts';
@@ -93,7 +94,7 @@ async function openParts(foundation: Foundation): Promise<App> {
   const { prices, overrides } = await openPrices(foundation, { orm, catalogue });
   endPart('prices');
   const offered = await openOrders(foundation, { orm, catalogue, prices, networks, hasher });
-  const { rates, quotes, unpaid, orders, addressChecks, partnerOrders, changes, choices, events } = offered;
+  const { rates, quotes, unpaid, orders, addressChecks, partnerOrders, wallets, changes, choices, events } = offered;
   const signer = signing?.signer ?? null;
   const settlement = await openWorker(foundation, { orders, unpaid, catalogue, prices, networks, signer });
   endPart('settlement');
@@ -126,6 +127,7 @@ async function openParts(foundation: Foundation): Promise<App> {
     quotes,
     orders,
     partnerOrders,
+    orderPageSite: new OrderPageSite(partnerOrders, wallets, foundation.clock),
     changes,
     choices,
     addressChecks,

@@ -147,15 +147,18 @@ export async function createDemoAccess(
     const em = orm.em.fork();
     const isFirst = (await em.count(Partner)) + (await em.count(StaffMember)) === 0;
     if (!isFirst) return null;
+    const terms = gatewayTerms(config);
     return createDemo(
-      new PartnerService(orm, hasher, clock, networks.areOfValue, gatewayTerms(config)),
+      new PartnerService(orm, hasher, clock, networks.areOfValue, terms),
       new StaffService(orm, hasher, clock),
+      !networks.areOfValue && terms.publicUrl !== null,
     );
   });
 }
 
-async function createDemo(partners: PartnerService, staff: StaffService): Promise<DemoAccess> {
+async function createDemo(partners: PartnerService, staff: StaffService, hasPages: boolean): Promise<DemoAccess> {
   const partner = await partners.create('Demo partner');
+  if (hasPages) await partners.change(partner.id, { orderPage: true, displayName: 'Demo partner' });
   const { key } = await partners.issueKey(partner.id, { label: 'demo', scopes: [...usualScopes, 'sandbox'] });
   const staffEmail = 'admin@example.com';
   const { token } = await staff.create(staffEmail, 'admin');

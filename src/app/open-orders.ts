@@ -3,8 +3,10 @@ import { DepositAddresses } from '../chains/addresses/deposit-addresses.ts';
 import { pointAddition } from '../chains/addresses/point-addition.ts';
 import type { LiveNetworks } from '../chains/networks/live-networks.ts';
 import { fixedRateTimes } from '../config/fixed-rates.ts';
+import { publicUrl } from '../config/public-url.ts';
 import { Assets } from '../currencies/assets.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
+import { WalletLinks } from '../currencies/wallet-links.ts';
 import type { Log } from '../log.ts';
 import { ActionOffers } from '../orders/action-offers.ts';
 import { AddressChecks } from '../orders/address-checks.ts';
@@ -12,6 +14,7 @@ import { LockedChanges } from '../orders/locked-changes.ts';
 import { OpenOrders } from '../orders/open-orders.ts';
 import { OrderChanges } from '../orders/order-changes.ts';
 import { OrderChoices } from '../orders/order-choices.ts';
+import { OrderPages, pagePurpose } from '../orders/order-pages.ts';
 import { OrderService } from '../orders/order-service.ts';
 import type { KeyHasher } from '../partners/secret-key.ts';
 import { BindingQuotes } from '../rates/binding-quotes.ts';
@@ -40,6 +43,7 @@ export interface Orders {
   readonly addressChecks: AddressChecks;
   readonly unpaid: OpenOrders;
   readonly partnerOrders: PartnerOrders;
+  readonly wallets: WalletLinks;
   readonly changes: OrderChanges;
   readonly choices: OrderChoices;
   readonly events: PartnerEvents;
@@ -50,7 +54,8 @@ export async function openOrders(foundation: Foundation, parts: OrderParts): Pro
   const { config, clock, log, metrics } = foundation;
   const { orm, catalogue, prices, hasher } = parts;
   const pricing = { float: config.FEE_RATE_FLOAT, fixed: config.FEE_RATE_FIXED };
-  const rates = new RateService(catalogue, prices, pricing, new Assets(parts.networks));
+  const assets = new Assets(parts.networks);
+  const rates = new RateService(catalogue, prices, pricing, assets);
   const quotes = openQuotes(foundation, parts, rates);
   const addresses = new DepositAddresses(orm);
   await addresses.load();
@@ -71,6 +76,7 @@ export async function openOrders(foundation: Foundation, parts: OrderParts): Pro
     maxDrift: config.FIXED_MAX_DRIFT,
     processes: config.NODE_COUNT * config.API_PROCESSES,
   });
+  const pages = new OrderPages(hasher.derivedKeys(pagePurpose), publicUrl(config));
   const orders = new OrderService({
     orm,
     clock,
@@ -78,6 +84,7 @@ export async function openOrders(foundation: Foundation, parts: OrderParts): Pro
     addresses,
     openOrders: unpaid,
     quotes,
+    pages,
     depositWindowSec: config.DEPOSIT_WINDOW_SEC,
     shortIdPrefix: config.SHORT_ID_PREFIX,
     onQuoteUsed: (partnerId, adverse) => {
@@ -89,13 +96,21 @@ export async function openOrders(foundation: Foundation, parts: OrderParts): Pro
   });
   const offers = new ActionOffers({ clock, catalogue, prices, ...fixedRateTimes(config) });
   const cursors = new ListCursors(hasher.derivedKeys(cursorPurpose));
-  const partnerOrders = new PartnerOrders({ orm, offers, cursors, depositGraceSec: config.DEPOSIT_GRACE_SEC });
+  const wallets = new WalletLinks(catalogue, assets, parts.networks);
+  const partnerOrders = new PartnerOrders({
+    orm,
+    offers,
+    pages,
+    paymentUri: (order) => wallets.paymentUri(order),
+    cursors,
+    depositGraceSec: config.DEPOSIT_GRACE_SEC,
+  });
   const events = new PartnerEvents(orm, cursors);
   const addressChecks = new AddressChecks(orm, catalogue);
   const locked = new LockedChanges(orm, clock);
-  const changes = new OrderChanges({ changes: locked, catalogue, openOrders: unpaid });
+  const changes = new OrderChanges({ changes: locked, catalogue, openOrders: unpaid, pages });
   const choices = new OrderChoices({ changes: locked, offers });
-  return { rates, quotes, orders, addressChecks, unpaid, partnerOrders, changes, choices, events };
+  return { rates, quotes, orders, addressChecks, unpaid, partnerOrders, wallets, changes, choices, events };
 }
 
 /** Opens the binding quotes. Their keys come from the peppers, so that all processes share them. */

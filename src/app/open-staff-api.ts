@@ -1,6 +1,7 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { gatewayTerms } from '../config/fixed-rates.ts';
 import { payoutRules } from '../config/payout-rules.ts';
+import { publicUrl } from '../config/public-url.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
 import { CurrencyService, type PaymentLimits } from '../currencies/currency-service.ts';
 import { ActionResolver } from '../graphql/actions.ts';
@@ -19,6 +20,7 @@ import { SystemResolver } from '../graphql/system.ts';
 import { WebhookResolver } from '../graphql/webhooks.ts';
 import { isSameOrigin, staffCaller } from '../internal/staff-caller.ts';
 import type { Limiter } from '../limits/limiter.ts';
+import { OrderPages, pagePurpose } from '../orders/order-pages.ts';
 import { PartnerService } from '../partners/partner-service.ts';
 import type { KeyHasher } from '../partners/secret-key.ts';
 import type { PriceBook } from '../rates/price-book.ts';
@@ -62,7 +64,7 @@ export async function openStaffApi({ config, clock, log }: Foundation, parts: St
   const webhooks = openWebhooks({ config, clock }, { orm, hasher });
   const partners = new PartnerService(orm, hasher, clock, networks.areOfValue, gatewayTerms(config));
   const schema = await buildStaffSchema([
-    new OrderResolver(clock, audit, actions),
+    new OrderResolver(clock, audit, actions, new OrderPages(hasher.derivedKeys(pagePurpose), publicUrl(config))),
     new ActionResolver(audit, actions),
     new PayoutResolver(clock, audit, new PayoutHolds(orm, clock, log), actions, payoutRules(config)),
     new PartnerResolver(audit, partners, rates),

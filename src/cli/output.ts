@@ -71,6 +71,8 @@ export function partnerFields(partner: Partner): Fields {
     quote_cut_since: partner.quoteCutSince?.toISOString() ?? null,
     require_signature: partner.requireSignature,
     public_status: partner.publicStatus,
+    order_page: partner.orderPage,
+    display_name: partner.displayName,
     created_at: partner.createdAt.toISOString(),
   };
 }

@@ -63,6 +63,8 @@ function accountCommands(partner: Command): void {
     )
     .option('--require-signature <flag>', 'true refuses order requests without X-Signature', flag)
     .option('--public-status <flag>', 'true lets everyone who knows the UUID of an order read its status', flag)
+    .option('--display-name <name>', 'what the order page calls the partner')
+    .option('--order-page <flag>', 'true gives its orders a page for their users; needs a display name', flag)
     .action(async (options) => {
       const changes = {
         ...(options.status === undefined ? {} : { status: options.status }),
@@ -81,6 +83,8 @@ function accountCommands(partner: Command): void {
         ...(options.quoteHold === undefined ? {} : { quoteHoldSec: options.quoteHold }),
         ...(options.requireSignature === undefined ? {} : { requireSignature: options.requireSignature }),
         ...(options.publicStatus === undefined ? {} : { publicStatus: options.publicStatus }),
+        ...(options.displayName === undefined ? {} : { displayName: options.displayName }),
+        ...(options.orderPage === undefined ? {} : { orderPage: options.orderPage }),
       };
       const change = { command: 'partner set', reason: options.reason };
       const changed = await withChange(change, async ({ partners }, em) => {

@@ -1,3 +1,4 @@
+import { publicUrl } from './public-url.ts';
 import type { Config } from './settings.ts';
 
 /** Longest hold of a binding quote in seconds. A longer setting is cut to it. */
@@ -8,11 +9,13 @@ export function gatewayTerms(config: Config): {
   readonly feeRateFixed: string;
   readonly quoteHoldSec: number;
   readonly maxMarkupBps: number;
+  readonly publicUrl: string | null;
 } {
   return {
     feeRateFixed: config.FEE_RATE_FIXED,
     quoteHoldSec: fixedRateTimes(config).holdSec,
     maxMarkupBps: config.MAX_MARKUP_BPS,
+    publicUrl: publicUrl(config),
   };
 }
 

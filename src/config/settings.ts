@@ -80,6 +80,13 @@ export const settings = {
     good: '8080',
     why: 'port of the public listener; 0 takes a free one',
   }),
+  PUBLIC_URL: setting<string | null>({
+    parse: origin,
+    fallback: null,
+    shown: '',
+    good: 'https://pay.example.com',
+    why: 'scheme and host at which the public listener is reached, for links to order pages; without it only HOST and PORT of this machine are known',
+  }),
   INTERNAL_HOST: setting({
     parse: host,
     fallback: '127.0.0.1',
@@ -278,6 +285,13 @@ export const settings = {
     shown: '600',
     good: '600',
     why: 'requests of icons and documentation pages each minute, for a client address',
+  }),
+  RATE_LIMIT_PAGES_PER_MIN: setting({
+    parse: integer(1, 1_000_000),
+    fallback: 240,
+    shown: '240',
+    good: '240',
+    why: 'requests of order pages each minute, for a client address; an open page asks six times a minute',
   }),
   RATE_LIMIT_SIGN_IN_PER_MIN: setting({
     parse: integer(1, 1_000_000),

@@ -26,6 +26,7 @@ export const migrationNames = [
   '0036-webhooks',
   '0037-sandbox-outcomes',
   '0038-sandbox-magic-values',
+  '0039-order-page',
   '0042-repeatable-requests',
 ] as const;
 

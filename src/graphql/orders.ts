@@ -10,8 +10,9 @@ import type { OrderAction } from '../orders/order-action.entity.ts';
 import type { OrderEvent } from '../orders/order-event.entity.ts';
 import type { OrderNote } from '../orders/order-note.entity.ts';
 import { addNote } from '../orders/order-notes.ts';
+import type { OrderPages } from '../orders/order-pages.ts';
 import { orderNamed } from '../orders/short-id.ts';
-import type { Partner } from '../partners/partner.entity.ts';
+import { Partner } from '../partners/partner.entity.ts';
 import { markupPart } from '../rates/binding-terms.ts';
 import type { MarkupAccrual } from '../reports/order-agreements.ts';
 import { countOrders, type OrderFilter, searchOrders } from '../reports/order-search.ts';
@@ -74,11 +75,13 @@ export class OrderResolver {
   readonly #clock: Clock;
   readonly #audit: AuditLog;
   readonly #actions: StaffActions;
+  readonly #pages: OrderPages;
 
-  constructor(clock: Clock, audit: AuditLog, actions: StaffActions) {
+  constructor(clock: Clock, audit: AuditLog, actions: StaffActions, pages: OrderPages) {
     this.#clock = clock;
     this.#audit = audit;
     this.#actions = actions;
+    this.#pages = pages;
   }
 
   @RequiresPermission('orders:read')
@@ -347,6 +350,49 @@ export class OrderResolver {
     @Ctx() context: GraphqlContext,
   ): Promise<StaffAction> {
     return this.#propose(context, 'orderVenuePrice', 'venue_price', { orderId, price }, reason);
+  }
+
+  @RequiresPermission('orders:hold')
+  @Mutation(() => OrderType, {
+    description:
+      "Gives an order a new link to its page for the user, and ends the one before. The partner's API shows it.",
+  })
+  orderPageRenew(
+    @Arg('orderId', () => ID, { description: 'The order.' }) orderId: string,
+    @ReasonArg() reason: string,
+    @Ctx() context: GraphqlContext,
+  ): Promise<Order> {
+    return this.#changePage(context, 'orderPageRenew', orderId, reason, async (em, order, now) => {
+      const { orderPage } = await em.findOneOrFail(Partner, { id: order.partner.id });
+      if (!orderPage) throw new AppError('order_page_off', 'this partner has no order pages; switch them on first');
+      await this.#pages.renew(em, order.id, now);
+    });
+  }
+
+  @RequiresPermission('orders:hold')
+  @Mutation(() => OrderType, { description: "Ends the link to an order's page at once." })
+  orderPageRevoke(
+    @Arg('orderId', () => ID, { description: 'The order.' }) orderId: string,
+    @ReasonArg() reason: string,
+    @Ctx() context: GraphqlContext,
+  ): Promise<Order> {
+    return this.#changePage(context, 'orderPageRevoke', orderId, reason, (em, order, now) =>
+      this.#pages.revoke(em, order.id, now),
+    );
+  }
+
+  async #changePage(
+    context: GraphqlContext,
+    operation: string,
+    orderId: string,
+    reason: string,
+    change: (em: EntityManager, order: Order, now: Date) => Promise<void>,
+  ): Promise<Order> {
+    const order = await findOrder(context.em, orderId);
+    return this.#audit.act(context.actor, operation, reason, async (em) => {
+      await change(em, order, this.#clock.now());
+      return { result: order, target: `order:${order.id}` };
+    });
   }
 
   async #propose(

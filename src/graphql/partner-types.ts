@@ -134,6 +134,12 @@ export class PartnerType {
   @Field(() => Boolean, { description: 'Whether everyone who knows the id of an order may read its status.' })
   publicStatus!: boolean;
 
+  @Field(() => Boolean, { description: 'Whether its orders have a page for the users who pay them.' })
+  orderPage!: boolean;
+
+  @Field(() => String, { nullable: true, description: 'What the order page calls it; null without a page.' })
+  displayName!: string | null;
+
   @Field(() => DateTime, { description: 'When it was created.' })
   createdAt!: Date;
 

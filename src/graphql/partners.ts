@@ -17,6 +17,7 @@ import {
 } from './partner-types.ts';
 import type { GraphqlContext } from './server/context.ts';
 import { KeyScopeEnum, PartnerStatusEnum, scopeName, scopeOf } from './server/enumerations.ts';
+import { omitNullish } from './server/omit-nullish.ts';
 import { ReasonArg } from './server/reason-arg.ts';
 import { RequiresPermission } from './server/requires-permission.ts';
 import { StatsBucketType } from './stats.ts';
@@ -139,6 +140,25 @@ export class PartnerResolver {
     @Ctx() context: GraphqlContext,
   ): Promise<Partner> {
     return this.#change(context, 'partnerPublicStatus', id, { publicStatus: enabled }, reason);
+  }
+
+  @RequiresPermission('partners:write')
+  @Mutation(() => PartnerType, {
+    description: 'Gives orders of a partner a page for the users who pay them, or closes all of its pages.',
+  })
+  partnerOrderPage(
+    @Arg('id', () => ID, { description: 'The partner.' }) id: string,
+    @Arg('enabled', () => Boolean, { description: 'Whether its orders have a page.' }) enabled: boolean,
+    @Arg('displayName', () => String, {
+      nullable: true,
+      description: 'What the page calls the partner, 1 to 60 characters; absent: as it is.',
+    })
+    displayName: string | null | undefined,
+    @ReasonArg() reason: string,
+    @Ctx() context: GraphqlContext,
+  ): Promise<Partner> {
+    const changes = { orderPage: enabled, ...omitNullish({ displayName }) };
+    return this.#change(context, 'partnerOrderPage', id, changes, reason);
   }
 
   @RequiresPermission('partners:price')
@@ -267,7 +287,7 @@ export class PartnerResolver {
 
 function snapshot(partner: Partner): Record<string, unknown> {
   const { name, status, feeRateFloat, feeRateFixed, rateLimitPerMin, ordersLimitPerMin, requireSignature } = partner;
-  const { listsLimitPerMin, publicStatus, maxMarkupBps, quoteHoldSec } = partner;
+  const { listsLimitPerMin, publicStatus, orderPage, displayName, maxMarkupBps, quoteHoldSec } = partner;
   const { maxOpenOrders, maxFixedExposureUsd, maxFixedDayUsd, maxFloatExposureUsd, keepsFixedCaps } = partner;
   return {
     name,
@@ -286,6 +306,8 @@ function snapshot(partner: Partner): Record<string, unknown> {
     quoteHoldSec,
     requireSignature,
     publicStatus,
+    orderPage,
+    displayName,
   };
 }
 

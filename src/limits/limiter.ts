@@ -20,6 +20,7 @@ export type BucketName =
   | 'changes'
   | 'authfail'
   | 'assets'
+  | 'pages'
   | 'lookup'
   | 'signin'
   | 'staff';

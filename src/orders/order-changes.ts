@@ -7,6 +7,7 @@ import type { ChangedOrder, ChangeRequest, LockedChanges, LockedOrder } from './
 import type { OpenOrders } from './open-orders.ts';
 import type { Order } from './order.entity.ts';
 import { moveOrder, recordFact } from './order-moves.ts';
+import type { OrderPages } from './order-pages.ts';
 import { type MetadataChange, mergedMetadata, metadataFaults } from './order-terms.ts';
 
 /** A refund address as a partner sends it. */
@@ -19,6 +20,7 @@ export interface OrderChangesOptions {
   readonly changes: LockedChanges;
   readonly catalogue: CurrencyCatalogue;
   readonly openOrders: Pick<OpenOrders, 'forget'>;
+  readonly pages: Pick<OrderPages, 'renew' | 'revoke'>;
 }
 
 /**
@@ -101,6 +103,29 @@ export class OrderChanges {
     });
     if (!changed.isReplayed) openOrders.forget(request.caller.partner.id);
     return changed;
+  }
+
+  /**
+   * Gives an order a new link to its page. The one before ends. It writes no event: the link moves
+   * nothing.
+   *
+   * @throws AppError order_page_off while the partner has no pages.
+   */
+  renewPage(request: ChangeRequest): Promise<ChangedOrder> {
+    const { changes, pages } = this.#options;
+    return changes.run(request, async ({ em, order, now }) => {
+      const [partner] = await em.execute<{ isOn: boolean }[]>('select order_page as "isOn" from partner where id = ?', [
+        order.partner.id,
+      ]);
+      if (!partner?.isOn) throw new AppError('order_page_off', 'this account has no order pages; ask support for them');
+      await pages.renew(em, order.id, now);
+    });
+  }
+
+  /** Ends the link of an order's page, if it has one. */
+  revokePage(request: ChangeRequest): Promise<ChangedOrder> {
+    const { changes, pages } = this.#options;
+    return changes.run(request, ({ em, order, now }) => pages.revoke(em, order.id, now));
   }
 
   #destination(order: Order, { address, tag }: SentRefundAddress, faults: FieldFault[]): Destination | null {

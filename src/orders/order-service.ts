@@ -17,6 +17,7 @@ import type { OpenOrders, OrderHeadroom } from './open-orders.ts';
 import { type OnBatch, OrderBatches } from './order-batches.ts';
 import { type CreateOrder, type Draft, OrderDrafts, orderWarnings } from './order-drafts.ts';
 import { orderNotFound, partnerInactive } from './order-errors.ts';
+import type { OrderPages } from './order-pages.ts';
 import {
   addressPlaceholder,
   type CreateOutcome,
@@ -51,6 +52,7 @@ export interface OrderServiceOptions {
   readonly addresses: DepositAddresses;
   readonly openOrders: OpenOrders;
   readonly quotes: BindingQuotes;
+  readonly pages: Pick<OrderPages, 'make'>;
   readonly depositWindowSec: number;
   readonly shortIdPrefix: string;
   /**
@@ -320,7 +322,13 @@ export class OrderService {
     const { quote, recipient, refund, terms, room } = admitted;
     const order = this.#view(admitted, place);
     const body = write(order);
-    const statement = createStatement(place.address === null, repeatable !== null, terms !== null);
+    const page = caller.partner.orderPage ? this.#options.pages.make(order.id) : null;
+    const statement = createStatement({
+      isPooled: place.address === null,
+      isRepeatable: repeatable !== null,
+      hasTerms: terms !== null,
+      hasPage: page !== null,
+    });
     const outcome = await this.#batches.create(statement, {
       keyId: caller.keyId,
       partner: caller.partner.id,
@@ -360,6 +368,7 @@ export class OrderService {
       body,
       ...(room.fixed ?? noFixedRoom),
       ...terms,
+      ...page,
     });
     if (!outcome?.live) throw new AppError('unauthorized', 'this API key has been revoked or has expired');
     if (!outcome.active) throw partnerInactive();

@@ -201,15 +201,27 @@ const withTerms: Repetition = {
 )`,
 };
 
-/** A create that is repeatable and has terms of its own. */
-const repeatableWithTerms: Repetition = {
-  given: { ...repeatable.given, ...withTerms.given },
-  columns: repeatable.columns + withTerms.columns,
-  names: repeatable.names + withTerms.names,
-  join: `${repeatable.join} ${withTerms.join}`,
-  isFirst: `${repeatable.isFirst} ${withTerms.isFirst}`,
-  answer: repeatable.answer + withTerms.answer,
+/** The part of a create whose order has a page: it stores the page's link. */
+const withPage: Repetition = {
+  ...plain,
+  given: { pageNonce: 'bytea', pageKeyVersion: 'integer', pageTokenHash: 'bytea' },
+  answer: `, page as (
+  insert into order_page (order_id, nonce, key_version, token_hash, changed_at)
+  select a.id, a.page_nonce, a.page_key_version, a.page_token_hash, a.now from admitted a join taken using (n)
+)`,
 };
+
+/** A create that has the parts of both. */
+function both(one: Repetition, other: Repetition): Repetition {
+  return {
+    given: { ...one.given, ...other.given },
+    columns: one.columns + other.columns,
+    names: one.names + other.names,
+    join: `${one.join} ${other.join}`,
+    isFirst: `${one.isFirst} ${other.isFirst}`,
+    answer: one.answer + other.answer,
+  };
+}
 
 /** Finds the orders that have a quote or an external id of a partner. */
 export const termsOrders = prepared(
@@ -339,9 +351,18 @@ select j.n::int, j.live, j.active, j."ownRecipient", j."ownRefund"${names},
   );
 }
 
-/** Picks the statement: pooled or derived address, with or without idempotency key and terms. */
-export function createStatement(isPooled: boolean, isRepeatable: boolean, hasTerms = false): Prepared {
-  const { plain, terms } = isPooled ? statements.pooled : statements.derived;
+/** What a create has beside its order. */
+export interface CreateParts {
+  readonly isPooled: boolean;
+  readonly isRepeatable: boolean;
+  readonly hasTerms: boolean;
+  readonly hasPage: boolean;
+}
+
+/** Picks the statement: pooled or derived address, with or without idempotency key, terms, page. */
+export function createStatement({ isPooled, isRepeatable, hasTerms, hasPage }: CreateParts): Prepared {
+  const { withoutPage, withPage } = isPooled ? statements.pooled : statements.derived;
+  const { plain, terms } = hasPage ? withPage : withoutPage;
   const { once, repeated } = hasTerms ? terms : plain;
   return isRepeatable ? repeated : once;
 }
@@ -352,14 +373,15 @@ const statements = {
 };
 
 function statementsOf(name: string, taking: Taking) {
-  return {
+  const of = (kind: string, part: Repetition) => ({
     plain: {
-      once: createOrders(name, taking, plain),
-      repeated: createOrders(`${name}_repeatable`, taking, repeatable),
+      once: createOrders(name + kind, taking, part),
+      repeated: createOrders(`${name}${kind}_repeatable`, taking, both(repeatable, part)),
     },
     terms: {
-      once: createOrders(`${name}_terms`, taking, withTerms),
-      repeated: createOrders(`${name}_terms_repeatable`, taking, repeatableWithTerms),
+      once: createOrders(`${name}${kind}_terms`, taking, both(withTerms, part)),
+      repeated: createOrders(`${name}${kind}_terms_repeatable`, taking, both(both(repeatable, withTerms), part)),
     },
-  };
+  });
+  return { withoutPage: of('', plain), withPage: of('_page', withPage) };
 }

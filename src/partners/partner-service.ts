@@ -42,6 +42,9 @@ export interface PartnerChanges {
   readonly quoteHoldSec?: number | null;
   readonly requireSignature?: boolean;
   readonly publicStatus?: boolean;
+  /** Needs a display name, and a gateway that knows its public address. */
+  readonly orderPage?: boolean;
+  readonly displayName?: string | null;
 }
 
 export interface KeyOptions {
@@ -59,6 +62,8 @@ export interface GatewayTerms {
   readonly feeRateFixed: string;
   readonly quoteHoldSec: number;
   readonly maxMarkupBps: number;
+  /** Scheme and host of links to the public listener. Null when the gateway does not know them. */
+  readonly publicUrl: string | null;
 }
 
 /** An issued key with its secret. The secret cannot be read again. */
@@ -107,6 +112,8 @@ export class PartnerService {
       quoteCutSince: null,
       requireSignature: false,
       publicStatus: false,
+      orderPage: false,
+      displayName: null,
       createdAt: now,
       updatedAt: now,
     });
@@ -165,6 +172,9 @@ export class PartnerService {
       this.#refuseFreeHold(partner);
       if (changes.requireSignature !== undefined) partner.requireSignature = changes.requireSignature;
       if (changes.publicStatus !== undefined) partner.publicStatus = changes.publicStatus;
+      if (changes.displayName !== undefined) partner.displayName = checkedDisplayName(changes.displayName);
+      if (changes.orderPage !== undefined) partner.orderPage = changes.orderPage;
+      this.#refuseNamelessPage(partner, changes);
       partner.updatedAt = this.#clock.now();
       return partner;
     });
@@ -304,6 +314,14 @@ export class PartnerService {
     throw new AppError('invalid_value', detail);
   }
 
+  /** The page tells its reader whose order it shows, and its links begin with our address. */
+  #refuseNamelessPage({ orderPage, displayName }: Partner, changes: PartnerChanges): void {
+    if (!orderPage) return;
+    if (displayName === null) throw new AppError('invalid_value', 'an order page needs a display name to show');
+    if (!changes.orderPage || this.#terms.publicUrl !== null) return;
+    throw new AppError('invalid_value', 'set PUBLIC_URL first: links to order pages begin with it');
+  }
+
   async #find(em: EntityManager, id: string, lockMode = LockMode.NONE): Promise<Partner> {
     const partner = isUuid(id) ? await em.findOne(Partner, { id }, { lockMode }) : null;
     if (!partner) throw new AppError('partner_not_found', `there is no partner with the id '${id.slice(0, 40)}'`);
@@ -322,6 +340,16 @@ function checkedName(name: string): string {
   // Control characters would break logs and terminals.
   if (trimmed.length < 1 || trimmed.length > 200 || /\p{Cc}/u.test(trimmed)) {
     throw new AppError('invalid_value', 'a partner name has 1 to 200 characters and no control characters');
+  }
+  return trimmed;
+}
+
+/** Users read it, so that it must not hide or reorder what stands around it. */
+function checkedDisplayName(name: string | null): string | null {
+  if (name === null) return null;
+  const trimmed = name.trim();
+  if (trimmed.length < 1 || trimmed.length > 60 || /[\p{C}\p{Zl}\p{Zp}]/u.test(trimmed)) {
+    throw new AppError('invalid_value', 'a display name has 1 to 60 visible characters');
   }
   return trimmed;
 }

@@ -77,6 +77,14 @@ export class Partner {
   @Property({ type: 'boolean' })
   publicStatus!: boolean;
 
+  /** Gives each of its orders a page for the user who pays it, at an unguessable link. */
+  @Property({ type: 'boolean' })
+  orderPage!: boolean;
+
+  /** What the page calls the partner. Never null where there is a page. */
+  @Property({ type: 'text', nullable: true })
+  displayName!: string | null;
+
   @Property({ type: 'timestamptz' })
   createdAt!: Date;
 

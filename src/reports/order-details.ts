@@ -2,6 +2,7 @@ import { Big, floorTo, formatDecimal, storedDecimals } from '../money.ts';
 import type { ActionOffers, AskedOrder } from '../orders/action-offers.ts';
 import type { ActionReason } from '../orders/order-action.entity.ts';
 import { actionName } from '../orders/order-actions.ts';
+import type { OrderPages } from '../orders/order-pages.ts';
 import { isoTime, type OrderView, orderLookupWith } from '../orders/order-statements.ts';
 import type { OrderMove, OrderStatus } from '../orders/order-status.ts';
 import type { OrderPolicy } from '../orders/order-terms.ts';
@@ -84,6 +85,18 @@ export interface OrderDetails {
   readonly actionRequired: ActionRequired | null;
   /** Whether there is one, never the address itself. */
   readonly refundAddress: 'none' | 'given' | 'set_later' | 'awaits_approval';
+  /** Null while the order has no page. */
+  readonly publicUrl: string | null;
+  /** Null unless the order waits for its deposit. */
+  readonly paymentUri: string | null;
+}
+
+/** What details need beside the row. */
+export interface DetailsSources {
+  readonly offers: ActionOffers;
+  readonly pages: Pick<OrderPages, 'urlOf'>;
+  /** The URI that opens a wallet with the payment that an order waits for. */
+  readonly paymentUri: (order: OrderView) => string | null;
 }
 
 const groups: Readonly<Record<OrderStatus, StatusGroup>> = {
@@ -163,6 +176,7 @@ export function orderDetailsStatement(graceSec: number) {
             then jsonb_build_object('seq', act.seq, 'reason', act.reason, 'deadline', ${isoTime('act.deadline')},
                                     'amount', ${decimal('act.amount')}, 'amountFrom', ${decimal('act.amount_from')})
        end as action,
+       page.nonce as "pageNonce", page.key_version as "pageKeyVersion",
        ${deposits(graceSec)} as deposits, ${payments} as payments`,
     `
   join lateral (
@@ -170,6 +184,8 @@ export function orderDetailsStatement(graceSec: number) {
      order by e.seq desc limit 1) last on true
   left join lateral (
     select e.at from order_event e where e.order_id = o.id and e.cause = 'partner_cancelled') cancelled on true
+  left join order_page page on page.order_id = o.id
+    and (select p.order_page from partner p where p.id = o.partner_id)
   left join order_terms m on m.order_id = o.id
   left join order_action act on act.order_id = o.id and act.outcome is null
   left join trade t on t.order_id = o.id and t.state in ('intended', 'filled')`,
@@ -200,6 +216,9 @@ export interface OrderDetailsRow extends OrderView {
   readonly markupBps: number | null;
   readonly minAmountTo: string | null;
   readonly action: OpenAction | null;
+  /** The link of the page, while its partner has pages. */
+  readonly pageNonce: Buffer | null;
+  readonly pageKeyVersion: number | null;
   readonly hasRefundAddress: boolean;
   readonly isLateAddress: boolean;
   /** Whether a refund to the late address is above the limit, and waits for staff. */
@@ -218,7 +237,7 @@ interface OpenAction {
 }
 
 /** Makes the details of a row. */
-export function orderDetails(row: OrderDetailsRow, offers: ActionOffers): OrderDetails {
+export function orderDetails(row: OrderDetailsRow, { offers, pages, paymentUri }: DetailsSources): OrderDetails {
   const { heldAt, holdReason, status, action } = row;
   const group = action === null ? groups[status] : 'action_required';
   const refunds = row.payments.filter(({ kind }) => kind === 'refund');
@@ -238,6 +257,8 @@ export function orderDetails(row: OrderDetailsRow, offers: ActionOffers): OrderD
     failure: status === 'failed' ? { cause: row.cause as OrderMove, at: row.lastAt } : null,
     actionRequired: action && heldAt === null ? actionRequired(row, action, offers) : null,
     refundAddress: refundAddressOf(row),
+    publicUrl: pages.urlOf(row.id, { nonce: row.pageNonce, keyVersion: row.pageKeyVersion }),
+    paymentUri: status === 'waiting_deposit' ? paymentUri(row) : null,
   };
 }
 

@@ -1,12 +1,18 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { type Prepared, PreparedStatements, prepared, runRowIn } from '../db/prepared.ts';
-import type { ActionOffers } from '../orders/action-offers.ts';
 import { orderNotFound } from '../orders/order-errors.ts';
+import { type PageLink, tokenHash } from '../orders/order-pages.ts';
 import { isoTime, type OrderView, orderLookup } from '../orders/order-statements.ts';
 import type { OrderCause, OrderStatus } from '../orders/order-status.ts';
 import { orderNamed } from '../orders/short-id.ts';
 import type { ListCursors } from './list-cursor.ts';
-import { type OrderDetails, type OrderDetailsRow, orderDetails, orderDetailsStatement } from './order-details.ts';
+import {
+  type DetailsSources,
+  type OrderDetails,
+  type OrderDetailsRow,
+  orderDetails,
+  orderDetailsStatement,
+} from './order-details.ts';
 import { createdPage, filterText, type OrderListFilter, updatedPage, type Walk } from './order-walk.ts';
 
 /** A page of a partner's orders, as it was asked for. */
@@ -55,10 +61,19 @@ export interface PublicStatus {
   readonly updatedAt: string;
 }
 
-export interface PartnerOrdersOptions {
+/** An order as its user may see it, by the link of its page. */
+export interface LinkedOrder {
+  readonly order: OrderView;
+  readonly details: OrderDetails;
+  /** The cause of the order's last move. */
+  readonly cause: string;
+  /** What the page calls the partner. */
+  readonly partnerName: string;
+}
+
+export interface PartnerOrdersOptions extends DetailsSources {
   readonly orm: MikroORM;
   readonly cursors: ListCursors;
-  readonly offers: ActionOffers;
   /** How long after the window a deposit that came in time may be mined. */
   readonly depositGraceSec: number;
 }
@@ -92,15 +107,30 @@ const publicStatus = prepared(
  where o.id = :id::uuid and p.public_status`,
 );
 
+/** One statement and one plan for each token: unknown, revoked, or of a partner without pages. */
+const orderOfToken = prepared(
+  'order_of_token',
+  `select o.id, o.partner_id as partner, p.display_name as "partnerName"
+  from order_page l join exchange_order o on o.id = l.order_id join partner p on p.id = o.partner_id
+ where l.token_hash = :tokenHash::bytea and p.order_page`,
+);
+
+const pageLink = prepared(
+  'order_page_link',
+  `select l.nonce, l.key_version as "keyVersion"
+  from order_page l join exchange_order o on o.id = l.order_id join partner p on p.id = o.partner_id
+ where l.order_id = :id::uuid and p.order_page`,
+);
+
 /** Lists of a partner's orders, and everything about one of them. It only reads. */
 export class PartnerOrders {
   readonly #statements: PreparedStatements;
   readonly #cursors: ListCursors;
   readonly #details: Prepared;
-  readonly #offers: ActionOffers;
+  readonly #sources: DetailsSources;
 
-  constructor({ orm, cursors, offers, depositGraceSec }: PartnerOrdersOptions) {
-    this.#offers = offers;
+  constructor({ orm, cursors, depositGraceSec, ...sources }: PartnerOrdersOptions) {
+    this.#sources = sources;
     this.#statements = new PreparedStatements(orm);
     this.#cursors = cursors;
     this.#details = orderDetailsStatement(depositGraceSec);
@@ -108,7 +138,7 @@ export class PartnerOrders {
 
   /** The statements of this class, for tests of their plans. */
   get statements(): readonly Prepared[] {
-    return [this.#details, orderEvents, publicStatus];
+    return [this.#details, orderEvents, publicStatus, orderOfToken, pageLink];
   }
 
   /**
@@ -153,14 +183,14 @@ export class PartnerOrders {
     const lookup = { partner: partnerId, id: null, shortId: null, ...named };
     const [row] = await this.#statements.runRows<OrderDetailsRow>(this.#details, [lookup]);
     if (!row) throw orderNotFound();
-    return orderDetails(row, this.#offers);
+    return orderDetails(row, this.#sources);
   }
 
   /** Reads the details of an order of the partner inside the transaction that has changed it. */
   async detailsIn(em: EntityManager, id: string, partner: string): Promise<OrderDetails> {
     const [row] = await runRowIn<OrderDetailsRow>(em, this.#details, { partner, id, shortId: null });
     if (!row) throw orderNotFound();
-    return orderDetails(row, this.#offers);
+    return orderDetails(row, this.#sources);
   }
 
   /**
@@ -191,6 +221,28 @@ export class PartnerOrders {
     return row;
   }
 
+  /**
+   * Finds an order by the token of its page. Null for every token that shows no page: an unknown
+   * one costs the same as a revoked one.
+   */
+  async linked(token: string): Promise<LinkedOrder | null> {
+    const found = await this.#statements.run<{ id: string; partner: string; partnerName: string }>(orderOfToken, {
+      tokenHash: tokenHash(token),
+    });
+    const [named] = found;
+    if (!named) return null;
+    const { id, partner, partnerName } = named;
+    const [order] = await this.#statements.runRows<OrderDetailsRow>(this.#details, [{ partner, id, shortId: null }]);
+    if (!order) return null;
+    return { order, details: orderDetails(order, this.#sources), cause: order.cause, partnerName };
+  }
+
+  /** The address of an order's page at this moment. Null without one. */
+  async publicUrl(id: string): Promise<string | null> {
+    const [link] = await this.#statements.run<PageLink>(pageLink, { id });
+    return link ? this.#sources.pages.urlOf(id, link) : null;
+  }
+
   async #read(
     partnerId: string,
     { found }: Walk,
@@ -206,7 +258,7 @@ export class PartnerOrders {
       const row = byPlace.get(i + 1);
       if (!row) return [];
       return [
-        { order: row, details: withDetails ? orderDetails(row, this.#offers) : null, cursor: () => write(before) },
+        { order: row, details: withDetails ? orderDetails(row, this.#sources) : null, cursor: () => write(before) },
       ];
     });
   }

@@ -47,6 +47,8 @@ export const operationRows: {
   setRefundAddress: { scope: 'orders:manage', bucket: 'changes', takesBody: true },
   actOnOrder: { scope: 'orders:manage', bucket: 'changes', takesBody: true },
   cancelOrder: { scope: 'orders:manage', bucket: 'changes', takesBody: false },
+  renewOrderPage: { scope: 'orders:manage', bucket: 'changes', takesBody: false },
+  revokeOrderPage: { scope: 'orders:manage', bucket: 'changes', takesBody: false },
   listEvents: { scope: 'orders:read', bucket: 'partner', takesBody: false },
   streamEvents: { scope: 'orders:read', bucket: 'partner', takesBody: false },
   listWebhookEndpoints: { scope: 'webhooks:manage', bucket: 'partner', takesBody: false },

@@ -16,6 +16,7 @@ export function actOnOrderHandler(
   orders: PartnerOrders,
 ): Handler<'actOnOrder'> {
   const request = changeRequest(document, orders);
+  const answer = answerOf(orders);
   return async ({ path, body, call }) => {
     const { action_id: actionId, action } = body;
     const amountTo = body.amount_to === undefined ? null : parseDecimal(numberSource(body, 'amount_to'));
@@ -28,6 +29,6 @@ export function actOnOrderHandler(
     repeatable(call, orderTarget(''));
     const repeated = (orderId: string) => repeatable(call, orderTarget(orderId));
     const asked = { ...request(path.order_id, call), repeatable: repeated };
-    return answerOf(await choices.choose(asked, { actionId, action, amountTo }));
+    return answer(await choices.choose(asked, { actionId, action, amountTo }));
   };
 }

@@ -92,8 +92,13 @@ function listRequest(query: Query<'listOrders'>): OrderListRequest {
   };
 }
 
-/** Writes details with the members of the contract's OrderDetails. */
-export function detailsWriter(document: Document): (details: OrderDetails) => Json<Schemas['OrderDetails']> {
+/**
+ * Makes the function that writes details with the members of the contract's OrderDetails.
+ * `publicUrl` replaces theirs, as JSON.
+ */
+export function detailsWriter(
+  document: Document,
+): (details: OrderDetails, publicUrl?: string) => Json<Schemas['OrderDetails']> {
   const write = nestedWriter(document, 'OrderDetails');
   const writeDeposit = jsonWriter(document, 'OrderDeposit');
   const writeTerms = jsonWriter(document, 'OrderTerms');
@@ -101,7 +106,7 @@ export function detailsWriter(document: Document): (details: OrderDetails) => Js
   const writeRefund = jsonWriter(document, 'OrderRefund');
   const writeHold = jsonWriter(document, 'OrderHold');
   const writeFailure = jsonWriter(document, 'OrderFailure');
-  return (details) => {
+  return (details, publicUrl) => {
     const { orderId, seq, statusGroup, updatedAt, externalId, metadata, policy } = details;
     const { deposits, terms, payout, refunds, hold, failure } = details;
     const written = deposits.map(({ outputIndex, seenAt, ...deposit }) =>
@@ -136,6 +141,8 @@ export function detailsWriter(document: Document): (details: OrderDetails) => Js
       failure: failure ? writeFailure(failure) : 'null',
       action_required: details.actionRequired ? actionRequired(details.actionRequired) : 'null',
       refund_address: jsonValue(details.refundAddress),
+      public_url: publicUrl ?? jsonValue(details.publicUrl),
+      payment_uri: jsonValue(details.paymentUri),
     });
   };
 }

@@ -37,6 +37,13 @@ export class RateLimit {
     throw new AppError('rate_limited', detail, { retryAfterSec: seconds });
   }
 
+  /** Counts a request of an order page by its address. The seconds until it may try again, or 0. */
+  async admitPage(call: Call): Promise<number> {
+    const verdict = await this.#byAddress(call, 'pages', this.#config.RATE_LIMIT_PAGES_PER_MIN);
+    call.verdict = verdict;
+    return verdict.allowed ? 0 : Math.max(1, Math.ceil(verdict.resetMs / 1000));
+  }
+
   /** Counts without a promise of its own where nothing waits but the limiter. */
   #count(call: Call, row: OperationRow): Promise<Verdict> {
     if (row.bucket === 'assets') return this.#byAddress(call, 'assets', this.#config.RATE_LIMIT_ICONS_PER_MIN);

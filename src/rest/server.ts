@@ -7,6 +7,7 @@ import { AppError } from '../errors.ts';
 import { addressPrefix } from '../limits/client-address.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import { errorMembers, type Log } from '../log.ts';
+import { isOrderPage, type OrderPageSite } from '../order-page/order-page-site.ts';
 import type { AddressChecks } from '../orders/address-checks.ts';
 import type { OrderChanges } from '../orders/order-changes.ts';
 import type { OrderChoices } from '../orders/order-choices.ts';
@@ -33,9 +34,16 @@ import type { StreamTimes } from './event-stream.ts';
 import type { EventWaits } from './event-waits.ts';
 import { type EventParts, listEventsHandler, streamEventsHandler } from './events.ts';
 import { Operations, operationRows } from './operations.ts';
-import { cancelOrderHandler, changeOrderHandler, setRefundAddressHandler } from './order-changes.ts';
+import {
+  cancelOrderHandler,
+  changeOrderHandler,
+  renewOrderPageHandler,
+  revokeOrderPageHandler,
+  setRefundAddressHandler,
+} from './order-changes.ts';
 import { actOnOrderHandler } from './order-choices.ts';
 import { getOrderDetailsHandler, listOrderEventsHandler, listOrdersHandler } from './order-lists.ts';
+import { orderPages } from './order-page.ts';
 import { createOrderHandler, createOrderRefusal, getOrderHandler } from './orders.ts';
 import { listPairsHandler, listPairsRefusal } from './pairs.ts';
 import { getPublicStatusHandler } from './public-status.ts';
@@ -62,6 +70,7 @@ export interface RestDependencies {
   readonly quotes: BindingQuotes;
   readonly orders: OrderService;
   readonly partnerOrders: PartnerOrders;
+  readonly orderPageSite: OrderPageSite;
   readonly changes: OrderChanges;
   readonly choices: OrderChoices;
   readonly addressChecks: AddressChecks;
@@ -76,8 +85,9 @@ export interface RestDependencies {
 }
 
 /**
- * Makes the public listener, which serves /api/v1 only. Each request goes through the same steps:
- * id, HTTPS, key and limits, contract, handler. Any failure ends in the one error answer.
+ * Makes the public listener, which serves /api/v1 and the pages of orders. Each request of the API
+ * goes through the same steps: id, HTTPS, key and limits, contract, handler. Any failure ends in
+ * the one error answer.
  */
 export async function createRestListener(dependencies: RestDependencies): Promise<RequestListener> {
   const { config, log, limiter, authenticator, catalogue, assets, metrics } = dependencies;
@@ -103,6 +113,8 @@ export async function createRestListener(dependencies: RestDependencies): Promis
     setRefundAddress: setRefundAddressHandler(document, changes, partnerOrders),
     actOnOrder: actOnOrderHandler(document, choices, partnerOrders),
     cancelOrder: cancelOrderHandler(document, changes, partnerOrders),
+    renewOrderPage: renewOrderPageHandler(document, changes, partnerOrders),
+    revokeOrderPage: revokeOrderPageHandler(document, changes, partnerOrders),
     listEvents: listEventsHandler(document, eventParts),
     streamEvents: streamEventsHandler(eventParts, dependencies.streamTimes),
     ...webhookHandlers(dependencies.webhooks),
@@ -121,19 +133,25 @@ export async function createRestListener(dependencies: RestDependencies): Promis
   const operations = await Operations.compile(document, dependencies.sandbox === null ? [sandboxPaths] : []);
   const api = createApi(handlers, refusals);
   const rateLimit = new RateLimit(config, limiter, authenticator);
+  const pageAnswer = orderPages(dependencies.orderPageSite, rateLimit, log);
   const clientOf = clientReader(config.TRUSTED_PROXIES);
   const warnOfProxy = proxyWarning(log);
 
   const answer = async (call: Call): Promise<void> => {
     try {
       requireHttps(call.client);
+      if (isOrderPage(call.path)) return sendAnswer(call, await pageAnswer(call));
       const target = operations.find(call.method, call.path);
       await rateLimit.admit(call, operations.rowOf(target, call.method, call.path));
       const docs = isDocs(call) ? await docsAnswer(call) : null;
       sendAnswer(call, docs ?? (await api(call, target)));
     } catch (error) {
       sendError(call, error, log);
+    } finally {
+      observe(call);
     }
+  };
+  const observe = (call: Call): void => {
     const { method, route, res, startedAt } = call;
     metrics.observeRequest({ method, route, status: res.statusCode, seconds: (performance.now() - startedAt) / 1000 });
   };

@@ -145,6 +145,8 @@ describe("another partner's order", () => {
       ['PATCH', '', { metadata: { mine: 'now' } }],
       ['PUT', '/refund-address', { refund_address: addressExample('BTC') }],
       ['POST', '/cancel', undefined],
+      ['POST', '/page', undefined],
+      ['DELETE', '/page', undefined],
       ['POST', '/actions', { action_id: 'act_3', action: 'refund' }],
     ] as const;
     await changingNothing(gateway, async () => {

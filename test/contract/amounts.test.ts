@@ -13,12 +13,14 @@ import type { CallOptions, Reply } from '../support/http/contract-client.ts';
 
 let gateway: TestGateway;
 let key: string;
+let partner: { readonly id: string; readonly key: string };
 let orderId: string;
 let quoteId: string;
 
 beforeAll(async () => {
   gateway = await startGateway();
-  ({ key } = await gateway.partner());
+  partner = await gateway.partner();
+  key = partner.key;
   orderId = (await gateway.call('POST', '/partner/orders', { key, body: orderBody() })).json.id;
   quoteId = (await gateway.call('POST', '/partner/quotes', { key, body: quoteBody })).json.quote_id;
 });
@@ -115,6 +117,11 @@ const paths: Record<string, (options: CallOptions) => Promise<Reply>> = {
   makeSandboxDeposits: (options) =>
     gateway.call('POST', `/partner/sandbox/orders/${orderId}/deposits`, { key, body: {}, ...options }),
   cancelOrder: (options) => gateway.call('POST', `/partner/orders/${orderId}/cancel`, { key, ...options }),
+  renewOrderPage: async (options) => {
+    await gateway.partners.change(partner.id, { orderPage: true, displayName: 'Test Wallet' });
+    return gateway.call('POST', `/partner/orders/${orderId}/page`, { key, ...options });
+  },
+  revokeOrderPage: (options) => gateway.call('DELETE', `/partner/orders/${orderId}/page`, { key, ...options }),
   createOrder: (options) => gateway.call('POST', '/partner/orders', { key, body: orderBody(), ...options }),
   validateOrder: (options) => gateway.call('POST', '/partner/orders/validate', { key, body: orderBody(), ...options }),
 };

@@ -34,7 +34,7 @@ beforeAll(async () => {
   gateway = await startSettledGateway();
   const partner = await gateway.partner();
   partnerId = partner.id;
-  await gateway.partners.change(partnerId, { publicStatus: true });
+  await gateway.partners.change(partnerId, { publicStatus: true, orderPage: true, displayName: 'Test Wallet' });
   client = clientWith(partner.key);
   made = await client.createOrder(order);
 });
@@ -74,6 +74,8 @@ const calls: { readonly [Id in Exclude<OperationId, 'streamEvents'>]: () => Prom
   changeOrder: () => client.changeOrder(made.id, { metadata: { cart: 'c_881', coupon: null } }),
   setRefundAddress: () => client.setRefundAddress(made.id, { refund_address: addressExample('BTC') }),
   cancelOrder: async () => client.cancelOrder((await client.createOrder(order)).id),
+  renewOrderPage: () => client.renewOrderPage(made.id),
+  revokeOrderPage: () => client.revokeOrderPage(made.id),
   listEvents: () => client.listEvents({ limit: 5 }),
   listWebhookEndpoints: async () => {
     await endpointId();

@@ -24,6 +24,10 @@ const failures: unknown[] = [];
 beforeAll(async () => {
   receivers = await Receivers.start();
   gateway = await startSettledGateway({ settings: receivers.settings, outside: { receivers: receivers.outside } });
+  const [row] = await gateway.query<{ partner_id: string }>('select partner_id from api_key where key_id = $1', [
+    gateway.key.split('.')[0],
+  ]);
+  await gateway.partners.change(row?.partner_id ?? '', { orderPage: true, displayName: 'Guide Wallet' });
   const { dispatcher, sender } = gateway.app.webhooks ?? {};
   if (!dispatcher || !sender) throw new Error('this gateway sends no webhooks');
   webhooks = new WebhookWorker({ dispatcher, sender, onFailure: (error) => failures.push(error) });

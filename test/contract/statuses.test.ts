@@ -46,7 +46,7 @@ let quoteId: string;
 beforeAll(async () => {
   gateway = await startGateway();
   partner = await gateway.partner();
-  await gateway.partners.change(partner.id, { publicStatus: true });
+  await gateway.partners.change(partner.id, { publicStatus: true, orderPage: true, displayName: 'Test Wallet' });
   orderId = (await gateway.call('POST', '/partner/orders', { key: partner.key, body: orderBody() })).json.id;
   const asked = await gateway.call('POST', '/partner/quotes', { key: partner.key, body: quoteBody });
   quoteId = asked.json.quote_id;
@@ -92,6 +92,8 @@ const paths: Record<string, [method: string, path: string]> = {
   changeOrder: ['PATCH', `/partner/orders/${randomUUID()}`],
   setRefundAddress: ['PUT', `/partner/orders/${randomUUID()}/refund-address`],
   cancelOrder: ['POST', `/partner/orders/${randomUUID()}/cancel`],
+  renewOrderPage: ['POST', `/partner/orders/${randomUUID()}/page`],
+  revokeOrderPage: ['DELETE', `/partner/orders/${randomUUID()}/page`],
   actOnOrder: ['POST', `/partner/orders/${randomUUID()}/actions`],
   listOrderEvents: ['GET', `/partner/orders/${randomUUID()}/events`],
   listEvents: ['GET', '/partner/events'],
@@ -160,7 +162,7 @@ async function atOwn(id: string): Promise<[string, string]> {
 }
 
 /** A method that no operation has at the path of this one. */
-const otherMethod = (id: string): string => (id.includes('Webhook') ? 'PUT' : 'DELETE');
+const otherMethod = (id: string): string => (/Webhook|OrderPage/.test(id) ? 'PUT' : 'DELETE');
 
 /** Calls an operation in its plainest valid form. */
 function plain(where: TestGateway, id: string, options: CallOptions): Promise<Reply> {
@@ -207,6 +209,9 @@ const changing = new Set([
   'changeOrder',
   'setRefundAddress',
   'cancelOrder',
+  'renewOrderPage',
+  'renewOrderPage',
+  'revokeOrderPage',
   'actOnOrder',
   'makeSandboxDeposits',
   'expireSandboxOrder',
@@ -240,7 +245,11 @@ async function tooLate(id: string): Promise<Reply> {
   if (id === 'makeSandboxDeposits') {
     for (let sent = 0; sent < 100; sent += 10) await change(id, json.id, { body: { count: 10 } });
   }
-  return change(id, json.id);
+  if (id !== 'renewOrderPage') return change(id, json.id);
+  await gateway.partners.change(partner.id, { orderPage: false });
+  const reply = await change(id, json.id);
+  await gateway.partners.change(partner.id, { orderPage: true });
+  return reply;
 }
 
 /** Drops a deposit, once the gateway has seen it. */
@@ -270,6 +279,7 @@ async function withLiveKey(id: string): Promise<Reply> {
 /** The operations that refuse no value, but a key. */
 const reusedOnly = new Set([
   'cancelOrder',
+  'renewOrderPage',
   'testWebhookEndpoint',
   'expireSandboxOrder',
   'reorgSandboxDeposit',

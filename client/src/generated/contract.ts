@@ -307,6 +307,36 @@ export type paths = {
         patch?: never;
         trace?: never;
     };
+    "/partner/orders/{order_id}/page": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a new link to the order page
+         * @description Gives the order a new link to its page, and ends the one before at once. The answer has it
+         *     as `public_url`. Also for an order that was made before your account had pages, or whose
+         *     link was revoked. 409 `order_page_off` while your account has no order pages. A repetition
+         *     with the same `Idempotency-Key` makes no other link, and shows the present one. Takes no
+         *     body; a signature signs the empty string. Needs the scope `orders:manage`.
+         */
+        post: operations["renewOrderPage"];
+        /**
+         * Revoke the link to the order page
+         * @description Ends the link to the order's page at once: who opens it gets 404. Without a link nothing
+         *     changes, so that a repetition is safe. A signature signs the empty string. Needs the scope
+         *     `orders:manage`.
+         */
+        delete: operations["revokeOrderPage"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/partner/orders/{order_id}/actions": {
         parameters: {
             query?: never;
@@ -1555,6 +1585,17 @@ export type components = {
              * @enum {string}
              */
             refund_address: "none" | "given" | "set_later" | "awaits_approval";
+            /**
+             * @description The page of the order for your user, at a link that cannot be guessed. Everyone who has
+             *     it sees the order. Null without order pages on your account, and for a revoked link.
+             */
+            public_url: string | null;
+            /**
+             * @description Opens a wallet with the deposit filled in: BIP 21, EIP-681, Solana Pay or SEP-7. On
+             *     other networks it is the bare deposit address, so that a tag must be shown beside it.
+             *     Null unless the order is `waiting_deposit`.
+             */
+            payment_uri: string | null;
         };
         /** @description A move of an order, or a fact about it. */
         OrderEvent: {
@@ -3190,6 +3231,121 @@ export interface operations {
             409: components["responses"]["Conflict"];
             417: components["responses"]["ExpectationFailed"];
             422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    renewOrderPage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description `string` asks for every amount and rate of the answer as a string, and allows strings for
+                 *     the amounts of the body. Without it they are numbers. Any other value is answered with 400.
+                 */
+                Amounts?: components["parameters"]["Amounts"];
+                /**
+                 * @description 1 to 255 visible ASCII characters of your choice, bare or in double quotes.
+                 *     A UUID, for example. The same key with the same request returns the same answer.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
+                 *     The key of the HMAC is the secret: the part of the API key after the dot.
+                 *     Verified when present. A signature that does not match is answered with 401.
+                 */
+                "X-Signature"?: components["parameters"]["Signature"];
+            };
+            path: {
+                /** @description The order's UUID or its short id. */
+                order_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The order's details, with the new `public_url`. */
+            200: {
+                headers: {
+                    /** @description `true` when this is the stored answer of an earlier request. */
+                    "Idempotent-Replayed"?: "true";
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrderDetails"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            417: components["responses"]["ExpectationFailed"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    revokeOrderPage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description `string` asks for every amount and rate of the answer as a string, and allows strings for
+                 *     the amounts of the body. Without it they are numbers. Any other value is answered with 400.
+                 */
+                Amounts?: components["parameters"]["Amounts"];
+                /**
+                 * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
+                 *     The key of the HMAC is the secret: the part of the API key after the dot.
+                 *     Verified when present. A signature that does not match is answered with 401.
+                 */
+                "X-Signature"?: components["parameters"]["Signature"];
+            };
+            path: {
+                /** @description The order's UUID or its short id. */
+                order_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The order's details, whose `public_url` is null. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrderDetails"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalServerError"];

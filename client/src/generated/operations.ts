@@ -15,6 +15,8 @@ export const places = {
   changeOrder: { method: 'PATCH', path: '/partner/orders/{order_id}', isRepeatable: true, hasAmounts: true, amounts: [] },
   setRefundAddress: { method: 'PUT', path: '/partner/orders/{order_id}/refund-address', isRepeatable: true, hasAmounts: true, amounts: [] },
   cancelOrder: { method: 'POST', path: '/partner/orders/{order_id}/cancel', isRepeatable: true, hasAmounts: true, amounts: [] },
+  renewOrderPage: { method: 'POST', path: '/partner/orders/{order_id}/page', isRepeatable: true, hasAmounts: true, amounts: [] },
+  revokeOrderPage: { method: 'DELETE', path: '/partner/orders/{order_id}/page', isRepeatable: true, hasAmounts: true, amounts: [] },
   actOnOrder: { method: 'POST', path: '/partner/orders/{order_id}/actions', isRepeatable: true, hasAmounts: true, amounts: ['amount_to'] },
   getOrderDetails: { method: 'GET', path: '/partner/orders/{order_id}/details', isRepeatable: true, hasAmounts: true, amounts: [] },
   listOrderEvents: { method: 'GET', path: '/partner/orders/{order_id}/events', isRepeatable: true, hasAmounts: false, amounts: [] },

@@ -1,6 +1,7 @@
 import { Client } from 'pg';
 import { addressExample } from '../../../src/chains/addresses/address.ts';
 import type { ActionOffers } from '../../../src/orders/action-offers.ts';
+import { OrderPages } from '../../../src/orders/order-pages.ts';
 import { ListCursors } from '../../../src/reports/list-cursor.ts';
 import { walkStatements } from '../../../src/reports/order-walk.ts';
 import { PartnerEvents } from '../../../src/reports/partner-events.ts';
@@ -428,7 +429,8 @@ describe('the statements of lists', () => {
     await gateway.query('analyze exchange_order, order_event, partner, deposit, payment, trade');
     const partner = await partnerOf(small.key);
     const offers = {} as ActionOffers;
-    const options = { orm: gateway.app.orm, cursors: new ListCursors([]), offers, depositGraceSec: 600 };
+    const sources = { offers, pages: new OrderPages([], null), paymentUri: () => null };
+    const options = { orm: gateway.app.orm, cursors: new ListCursors([]), ...sources, depositGraceSec: 600 };
     const values: Record<string, unknown> = {
       partner,
       xid: '0',

@@ -163,7 +163,12 @@ describe('the hot wallet', () => {
 
 describe('looking for our own addresses', () => {
   it('is look-ups in indexes, within the one statement that creates orders', async () => {
-    const { text, parameters } = createStatement(false, false);
+    const { text, parameters } = createStatement({
+      isPooled: false,
+      isRepeatable: false,
+      hasTerms: false,
+      hasPage: false,
+    });
     const { Client } = await import('pg');
     const client = new Client({ connectionString: gateway.databaseUrl });
     await client.connect();

@@ -238,8 +238,11 @@ describe('partners and keys', () => {
     await operator.data('mutation ($id: ID!) { partnerPublicStatus(id: $id, enabled: true, reason: "asked") { id } }', {
       id,
     });
+    const page =
+      'mutation ($id: ID!) { partnerOrderPage(id: $id, enabled: true, displayName: "Big Wallet", reason: "asked") { id } }';
+    await operator.data(page, { id });
     const { partner } = await support.data(
-      'query ($id: ID!) { partner(id: $id) { name feeRateFloat rateLimitPerMin listsLimitPerMin publicStatus requireSignature pricing { float fixed } keys { keyId } } }',
+      'query ($id: ID!) { partner(id: $id) { name feeRateFloat rateLimitPerMin listsLimitPerMin publicStatus orderPage displayName requireSignature pricing { float fixed } keys { keyId } } }',
       { id },
     );
     expect(partner).toMatchObject({
@@ -248,6 +251,8 @@ describe('partners and keys', () => {
       rateLimitPerMin: 7,
       listsLimitPerMin: 9,
       publicStatus: true,
+      orderPage: true,
+      displayName: 'Big Wallet',
       requireSignature: true,
       pricing: { float: '0.2' },
       keys: [{ keyId: keyIssue.keyId }],
@@ -273,6 +278,7 @@ describe('partners and keys', () => {
     });
     expect((await audited(`partner:${id}`)).map(({ operation }) => operation)).toEqual([
       'partnerStatus',
+      'partnerOrderPage',
       'partnerPublicStatus',
       'partnerSignature',
       'partnerRename',

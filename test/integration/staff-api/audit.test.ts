@@ -100,6 +100,15 @@ const calls: Readonly<Record<string, () => Promise<string>>> = {
     return `(orderId: "${(await paidIn(toLtc)).id}", reason: "x")`;
   },
   orderNote: async () => `(orderId: "${(await gateway.order()).id}", text: "called the partner")`,
+  orderPageRenew: async () => {
+    const { id } = await gateway.order();
+    const [row] = await gateway.query<{ partner_id: string }>('select partner_id from exchange_order where id = $1', [
+      id,
+    ]);
+    await gateway.partners.change(row?.partner_id ?? '', { orderPage: true, displayName: 'Wallet' });
+    return `(orderId: "${id}", reason: "x")`;
+  },
+  orderPageRevoke: async () => `(orderId: "${(await gateway.order()).id}", reason: "x")`,
   orderRefund: async () => {
     const { id } = await failedOrder(gateway);
     return `(input: { orderId: "${id}", address: "${addressExample('BTC')}" }, reason: "x")`;
@@ -109,6 +118,7 @@ const calls: Readonly<Record<string, () => Promise<string>>> = {
   orderVenuePrice: async () => `(orderId: "${(await unsoldOrder()).id}", price: "80", reason: "x")`,
   partnerCreate: async () => '(name: "Shop", reason: "x")',
   partnerLimits: async () => `(id: "${await partnerId()}", limits: { requests: 7 }, reason: "x")`,
+  partnerOrderPage: async () => `(id: "${await partnerId()}", enabled: true, displayName: "Wallet", reason: "x")`,
   partnerPricing: async () => `(id: "${await partnerId()}", pricing: { float: "0.2" }, reason: "x")`,
   partnerPublicStatus: async () => `(id: "${await partnerId()}", enabled: true, reason: "x")`,
   partnerRename: async () => `(id: "${await partnerId()}", name: "Big Shop", reason: "x")`,

@@ -146,6 +146,13 @@ describe('the command line', () => {
     expect(await query(gateway.databaseUrl, "select 1 from partner where name = 'Unwritten'")).toEqual([]);
   });
 
+  it('gives orders of a partner a page, once there is a name to show', async () => {
+    const set = (...args: string[]) => cli('partner', 'set', '--partner', partner.id, '--json', ...args);
+    expect((await set('--order-page', 'true')).errors).toContain('an order page needs a display name');
+    const { code, output } = await set('--order-page', 'true', '--display-name', 'Big Wallet');
+    expect([code, JSON.parse(output)]).toMatchObject([0, { order_page: true, display_name: 'Big Wallet' }]);
+  });
+
   it('makes members who approve nothing for a day, unless there is no admin', async () => {
     const [bob] = await query<{ rests: boolean }>(
       gateway.databaseUrl,

@@ -6,6 +6,8 @@ export const testSettings = {
   INTERNAL_PORT: '0',
   REQUIRE_DURABLE_COMMITS: 'false',
   DRAIN_GRACE_MS: '0',
+  // What links to order pages begin with, as the ports are free ones.
+  PUBLIC_URL: 'https://pay.example',
 } as const;
 
 /** What is wrong with an environment, as a start would say it. */
@@ -36,6 +38,7 @@ export const loadSettings = {
   RATE_LIMIT_LISTS_PER_MIN: '1000000',
   RATE_LIMIT_VALIDATIONS_PER_MIN: '1000000',
   RATE_LIMIT_CHANGES_PER_MIN: '1000000',
+  RATE_LIMIT_PAGES_PER_MIN: '1000000',
   RATE_LIMIT_STAFF_PER_MIN: '1000000',
   RATE_LIMIT_AUTH_FAILURES_PER_MIN: '1000000',
   MAX_OPEN_ORDERS: '1000000',

@@ -1,5 +1,6 @@
 import { environmentExample } from '../../../src/config/environment-example.ts';
 import { loadConfig } from '../../../src/config/load-config.ts';
+import { publicUrl } from '../../../src/config/public-url.ts';
 import { settings } from '../../../src/config/settings.ts';
 import { problemsOf } from '../../support/gateway/settings.ts';
 
@@ -28,6 +29,18 @@ describe('loadConfig', () => {
     });
     expect(problems).toHaveLength(5);
     for (const problem of problems) expect(problem).toContain('a good value: ');
+  });
+
+  it('knows the address of links from PUBLIC_URL, or where it serves this machine without a proxy', () => {
+    const of = (environment: Record<string, string>) => publicUrl(loadConfig(environment));
+    expect(of({ PUBLIC_URL: 'https://pay.example.com/' })).toBe('https://pay.example.com');
+    expect(of({})).toBe('http://127.0.0.1:8080');
+    expect(of({ HOST: '::1', PORT: '9000' })).toBe('http://[::1]:9000');
+    expect(of({ PORT: '0' })).toBeNull();
+    expect(of({ TRUSTED_PROXIES: '127.0.0.0/8' })).toBeNull();
+    for (const wrong of ['pay.example.com', 'http://pay.example.com', 'https://pay.example.com/o', 'ftp://x']) {
+      expect(problemsOf({ PUBLIC_URL: wrong })).toEqual([expect.stringMatching(/^PUBLIC_URL=.*a good value: https/)]);
+    }
   });
 
   it('never shows a secret', () => {

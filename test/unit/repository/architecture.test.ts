@@ -47,6 +47,7 @@ const layers: Record<string, readonly string[]> = {
   reports: ['clock.ts', 'db', 'errors.ts', 'ledger', 'log.ts', 'money.ts', 'orders', 'partners', 'rates'],
   webhooks: ['clock.ts', 'db', 'errors.ts', 'jobs', 'orders', 'partners', 'reports'],
   sandbox: ['chains', 'clock.ts', 'currencies', 'errors.ts', 'money.ts', 'orders', 'reports'],
+  'order-page': ['chains', 'clock.ts', 'orders', 'reports'],
   rest: [
     'clock.ts',
     'config',
@@ -57,6 +58,7 @@ const layers: Record<string, readonly string[]> = {
     'limits',
     'log.ts',
     'money.ts',
+    'order-page',
     'orders',
     'partners',
     'rates',
@@ -98,6 +100,7 @@ const layers: Record<string, readonly string[]> = {
     'ledger',
     'limits',
     'log.ts',
+    'order-page',
     'orders',
     'partners',
     'rates',

@@ -1,0 +1,402 @@
+import { type MemoRule, networkById } from '../chains/networks/networks.ts';
+import type { OrderMove, OrderStatus, orderMoves } from '../orders/order-status.ts';
+import type { DepositDetails, PaymentDetails } from '../reports/order-details.ts';
+import type { LinkedOrder } from '../reports/partner-orders.ts';
+
+/** What is outside this product about a payment. See `WalletLinks`. */
+export interface Links {
+  isOfValue(network: string): boolean;
+  explorerUrl(coin: string, network: string, kind: 'transaction' | 'address', value: string): string | null;
+}
+
+/** How a page looks at a glance. */
+export type Tone = 'wait' | 'work' | 'good' | 'warn' | 'bad';
+
+/** What the user pays, and how. Amounts are plain decimal text. */
+export interface Payment {
+  readonly amount: string;
+  readonly coin: string;
+  readonly network: string;
+  readonly address: string;
+  readonly tag: { readonly name: MemoRule['name']; readonly value: string } | null;
+  /** Null for a currency that was removed: the address alone is shown then. */
+  readonly uri: string | null;
+  /** Whether the URI opens a wallet: a bare address does not. */
+  readonly opensWallet: boolean;
+  readonly expiresAt: string;
+  /** By the clock of the server. */
+  readonly secondsLeft: number;
+}
+
+export interface Step {
+  readonly name: string;
+  readonly state: 'done' | 'now' | 'next' | 'stopped';
+  readonly note: string | null;
+}
+
+/** A line of the order's facts. */
+export interface Fact {
+  readonly label: string;
+  readonly value: string;
+  /** Whether the value is an address or a transaction. */
+  readonly isCode: boolean;
+  /** Where an explorer shows it. */
+  readonly href: string | null;
+}
+
+/** Everything that a page says, in the words of its user. */
+export interface PageView {
+  readonly partnerName: string;
+  readonly shortId: string;
+  /** Whether its coins have no value. */
+  readonly isTest: boolean;
+  readonly tone: Tone;
+  readonly headline: string;
+  readonly lines: readonly string[];
+  readonly payment: Payment | null;
+  readonly steps: readonly Step[];
+  readonly facts: readonly Fact[];
+  /** Seconds after which the page is read again. Null at an end. */
+  readonly refreshSec: number | null;
+}
+
+interface Words {
+  readonly tone: Tone;
+  readonly headline: string;
+  readonly lines: readonly string[];
+}
+
+type MovesTo<To extends OrderStatus> = {
+  [Move in OrderMove]: (typeof orderMoves)[Move]['to'] extends To ? Move : never;
+}[OrderMove];
+
+/** Why a payment is returned: one sentence for each move into `refunding`. */
+const refundReasons: Readonly<Record<MovesTo<'refunding'>, string>> = {
+  below_minimum: 'It is less than the smallest amount that can be exchanged.',
+  rate_expired: 'It came after its rate had ended.',
+  underpaid: 'It is less than the amount of the order.',
+  overpaid: 'It is more than the amount of the order.',
+  price_moved: 'The price has moved, and you would have got less than the order promises at least.',
+  late_deposit: 'It came after the time to pay.',
+  exchange_deadline: 'It could not be exchanged at a fair price in time.',
+  exchange_below_min: 'The price has moved, and you would have got less than the order promises at least.',
+  refund_resumed: 'There is now an address to return it to.',
+  staff_refund: 'Our team has decided so.',
+};
+
+/** What stopped an order: the sentences for each move into `failed`. `{partner}` is its name. */
+const failures: Readonly<Record<MovesTo<'failed'>, readonly string[]>> = {
+  payout_failed: ['Your coins could not be sent. Our team looks into it, and nothing is lost.'],
+  payout_unknown: ['We do not know yet whether your coins have reached the network. Our team looks into it.'],
+  no_refund_address: [
+    'Your payment is to be returned, but the order has no address to return it to.',
+    'Give {partner} an address of yours for it.',
+  ],
+  refund_below_fee: ['Your payment is smaller than the network fee of sending it back.'],
+  refund_needs_approval: ['Your payment is to be returned. Our team checks the address first.'],
+  refund_failed: ['Your payment could not be sent back yet. Our team looks into it, and nothing is lost.'],
+  staff_stopped: ['Our team has stopped sending your coins, to look into the order.'],
+  staff_failed: ['Our team has stopped the return of your payment, to look into the order.'],
+};
+
+/** Between two looks, in seconds: often where something happens, seldom where it may. */
+const soonSec = 10;
+const seldomSec = 60;
+
+/** Puts an order in words for its user, as it is at this moment by the clock of the server. */
+export function pageView(linked: LinkedOrder, links: Links, now: Date): PageView {
+  const { order, details, partnerName } = linked;
+  const isPayable = order.status === 'waiting_deposit' && details.hold === null && now < new Date(order.expiresAt);
+  const payment = isPayable ? paymentOf(linked, now) : null;
+  const { tone, headline, lines } = wordsOf(linked, payment);
+  return {
+    partnerName,
+    shortId: order.shortId,
+    isTest: !links.isOfValue(order.networkFrom),
+    tone,
+    headline,
+    lines,
+    payment,
+    steps: stepsOf(linked),
+    facts: factsOf(linked, links),
+    refreshSec: refreshOf(linked),
+  };
+}
+
+function refreshOf({ order: { status }, details }: LinkedOrder): number | null {
+  const isUnderWay = details.refunds.some(({ state }) => state === 'pending' || state === 'sent');
+  if (status === 'completed' || status === 'refunded') return isUnderWay ? seldomSec : null;
+  return status === 'failed' || status === 'expired' || details.hold !== null ? seldomSec : soonSec;
+}
+
+function paymentOf({ order, details }: LinkedOrder, now: Date): Payment {
+  const { depositAddressTag: tag, depositAddress: address, networkFrom } = order;
+  const network = networkById(networkFrom);
+  const { paymentUri: uri } = details;
+  return {
+    amount: order.amountFromExpected,
+    coin: order.coinFrom,
+    network: titleOf(networkFrom),
+    address,
+    tag: tag === null ? null : { name: network?.memo?.name ?? 'memo', value: tag },
+    uri,
+    opensWallet: uri !== null && uri !== address,
+    expiresAt: order.expiresAt,
+    secondsLeft: Math.ceil((new Date(order.expiresAt).getTime() - now.getTime()) / 1000),
+  };
+}
+
+function wordsOf(linked: LinkedOrder, payment: Payment | null): Words {
+  const { details } = linked;
+  if (details.hold) return heldWords(linked, details.hold.reason);
+  if (details.actionRequired) return askedWords(linked);
+  return statusWords[linked.order.status](linked, payment);
+}
+
+function heldWords({ order, partnerName }: LinkedOrder, reason: 'chain' | 'review'): Words {
+  const first =
+    reason === 'chain'
+      ? 'The network has undone your payment. We wait until it is sure what happened to it.'
+      : 'Our team takes a closer look at this order. You need not do anything.';
+  const stop = order.status === 'waiting_deposit' ? ['Do not send anything while this page says so.'] : [];
+  const help = `If this takes longer than a day, ask ${partnerName} and name the order ${order.shortId}.`;
+  return { tone: 'warn', headline: 'Your order is on hold', lines: [first, ...stop, help] };
+}
+
+const questions = {
+  late: () => 'Your payment came after the time to pay.',
+  underpaid: ({ order }: LinkedOrder) =>
+    `Your payment is less than the ${order.amountFromExpected} ${order.coinFrom} of the order.`,
+  overpaid: ({ order }: LinkedOrder) =>
+    `Your payment is more than the ${order.amountFromExpected} ${order.coinFrom} of the order.`,
+  price_moved: () => 'The price has moved since the order was made.',
+};
+
+function askedWords(linked: LinkedOrder): Words {
+  const { details, partnerName } = linked;
+  const asked = details.actionRequired;
+  if (!asked) throw new Error('nothing is asked about this order');
+  const until = `It can be exchanged at the present price, or be returned. Choose in ${partnerName} before ${utc(asked.deadline)}.`;
+  return {
+    tone: 'warn',
+    headline: 'Choose what happens to your payment',
+    lines: [questions[asked.reason](linked), until, 'Without a choice it is returned.'],
+  };
+}
+
+const statusWords: Readonly<Record<OrderStatus, (linked: LinkedOrder, payment: Payment | null) => Words>> = {
+  waiting_deposit: (linked, payment) => {
+    if (!payment) return timeOverWords(linked);
+    const notes = waitingNotes(linked);
+    const headline = `Send ${payment.amount} ${payment.coin}`;
+    const how = `Send exactly this amount in one payment, on the network ${payment.network}.`;
+    return { tone: notes.length > 0 ? 'warn' : 'wait', headline, lines: [...notes, how] };
+  },
+  confirming: ({ order }) => {
+    const done = order.depositConfirmations ?? 0;
+    const needed = order.depositConfirmationsRequired;
+    const line =
+      done === 0
+        ? 'It waits for its first block on the network.'
+        : `It has ${done} of ${needed} confirmations of the network.`;
+    return { tone: 'work', headline: 'We see your payment', lines: [line, 'You can close this page and come back.'] };
+  },
+  exchanging: ({ order }) => ({
+    tone: 'work',
+    headline: `Your ${order.coinFrom} is being exchanged`,
+    lines: [`Next, your ${order.coinTo} is sent. This takes a few minutes.`],
+  }),
+  sending: ({ order, details }) => ({
+    tone: 'work',
+    headline: `Your ${order.coinTo} is on its way`,
+    lines: [`We send ${details.payout?.amount ?? details.terms.amountTo} ${order.coinTo} to your address.`],
+  }),
+  completed: ({ order, details }) => {
+    const sent = `${details.payout?.amount ?? details.terms.amountTo} ${order.coinTo}`;
+    return {
+      tone: 'good',
+      headline: 'Done',
+      lines: [
+        `We have sent ${sent} to your address.`,
+        'Do not send any more to the address of this order.',
+        ...extraNotes(details.refunds),
+      ],
+    };
+  },
+  expired: (linked) => {
+    const late = linked.details.deposits.filter(({ state }) => state !== 'lost');
+    if (late.length > 0) {
+      const first = 'It came after the time to pay. The network confirms it first.';
+      const then = `Then it is returned, or exchanged at the present price if ${linked.partnerName} has agreed so.`;
+      return { tone: 'warn', headline: 'Your payment came late', lines: [first, then, 'Do not send any more.'] };
+    }
+    const isCancelled = linked.cause === 'partner_cancelled';
+    const why = isCancelled ? `${linked.partnerName} has cancelled this order.` : 'No payment arrived in time.';
+    const paid = 'If you have paid already, keep this page: it shows your payment as soon as the network does.';
+    return {
+      tone: 'bad',
+      headline: isCancelled ? 'Cancelled: do not send' : 'Expired: do not send',
+      lines: [why, 'Do not send anything to the address of this order.', paid],
+    };
+  },
+  refunding: ({ order, cause }) => ({
+    tone: 'warn',
+    headline: 'Your payment is being returned',
+    lines: [
+      ...reasonOf(refundReasons, cause),
+      `It goes to your refund address, less the network fee. Do not send any more ${order.coinFrom}.`,
+    ],
+  }),
+  refunded: ({ details }) => {
+    const sent = details.refunds.filter(({ state }) => state === 'confirmed');
+    const amounts = sent.map(({ amount, coin }) => `${amount} ${coin}`).join(' and ');
+    return {
+      tone: 'good',
+      headline: 'Your payment was returned',
+      lines: [amounts === '' ? 'It went to your refund address.' : `${amounts} went to your refund address.`],
+    };
+  },
+  failed: ({ order, details, partnerName }) => {
+    const why = failures[details.failure?.cause as MovesTo<'failed'>] ?? ['Our team looks into it.'];
+    const help = `Ask ${partnerName} and name the order ${order.shortId}. Do not send any more.`;
+    return {
+      tone: 'bad',
+      headline: 'This order needs help',
+      lines: [...why.map((line) => line.replaceAll('{partner}', partnerName)), help],
+    };
+  },
+};
+
+function reasonOf(reasons: Readonly<Record<string, string>>, cause: string): string[] {
+  const reason = reasons[cause];
+  return reason === undefined ? [] : [reason];
+}
+
+function timeOverWords({ order }: LinkedOrder): Words {
+  const line = 'If you have paid already, keep this page: we still look for your payment.';
+  return {
+    tone: 'bad',
+    headline: 'The time to pay is over',
+    lines: [`Do not send any ${order.coinFrom}.`, line],
+  };
+}
+
+/** What a user must know before paying again. */
+function waitingNotes({ details }: LinkedOrder): string[] {
+  return details.deposits.flatMap(({ role, state, amount, coin }) => {
+    const sum = `${amount} ${coin}`;
+    if (state === 'lost') {
+      return [`The network has dropped a payment of ${sum}. Look into your wallet before you pay again.`];
+    }
+    if (role === 'small') {
+      return [`We got ${sum}. That is too little, and is returned later. Send the whole amount in one payment.`];
+    }
+    if (role === 'wrong_asset') return [`We got ${sum}, which this order does not exchange. It is returned later.`];
+    return [];
+  });
+}
+
+function extraNotes(refunds: readonly PaymentDetails[]): string[] {
+  return refunds.map(({ amount, coin, state }) =>
+    state === 'confirmed'
+      ? `We have also returned ${amount} ${coin} that was too much.`
+      : `${amount} ${coin} that was too much is being returned.`,
+  );
+}
+
+/** The places of the statuses on the way to the payout. */
+const places: Readonly<Partial<Record<OrderStatus, number>>> = {
+  waiting_deposit: 0,
+  confirming: 1,
+  exchanging: 2,
+  sending: 3,
+  completed: 4,
+};
+
+function stepsOf({ order, details }: LinkedOrder): Step[] {
+  const { status, coinFrom, coinTo, depositConfirmations, depositConfirmationsRequired: needed } = order;
+  const confirmed = depositConfirmations === null ? null : `${depositConfirmations} of ${needed} confirmations`;
+  const place = places[status];
+  if (place !== undefined) {
+    const isStopped = details.hold !== null || details.actionRequired !== null;
+    const stateAt = (step: number): Step['state'] =>
+      step < place ? 'done' : step > place ? 'next' : isStopped ? 'stopped' : 'now';
+    return [
+      { name: 'Payment', state: stateAt(0), note: null },
+      { name: 'Confirmation by the network', state: stateAt(1), note: confirmed },
+      { name: `Exchange into ${coinTo}`, state: stateAt(2), note: null },
+      { name: `${coinTo} sent to you`, state: stateAt(3), note: null },
+    ];
+  }
+  const isPaid = details.deposits.some(({ state }) => state !== 'lost');
+  const paid: Step = { name: 'Payment', state: isPaid ? 'done' : 'stopped', note: isPaid ? null : 'none in time' };
+  if (status === 'expired') return [paid];
+  if (status === 'failed') return [paid, { name: 'Stopped', state: 'stopped', note: 'our team looks into it' }];
+  const state = status === 'refunded' ? 'done' : 'now';
+  return [paid, { name: `${coinFrom} returned to you`, state, note: null }];
+}
+
+const depositStates: Readonly<Record<DepositDetails['state'], string>> = {
+  mempool: 'seen',
+  confirming: 'being confirmed',
+  credited: 'confirmed',
+  lost: 'dropped by the network',
+};
+
+const paymentStates: Readonly<Record<PaymentDetails['state'], string>> = {
+  pending: 'being prepared',
+  sent: 'sent',
+  confirmed: 'confirmed',
+  failed: 'looked into',
+};
+
+function factsOf({ order, details }: LinkedOrder, links: Links): Fact[] {
+  const plain = (label: string, value: string): Fact => ({ label, value, isCode: false, href: null });
+  const transaction = (coin: string, network: string, txid: string): Fact => {
+    const href = links.explorerUrl(coin, network, 'transaction', txid);
+    return { label: 'Transaction', value: txid, isCode: true, href };
+  };
+  const address = (label: string, coin: string, network: string, value: string): Fact => {
+    return { label, value, isCode: true, href: links.explorerUrl(coin, network, 'address', value) };
+  };
+  const { terms } = details;
+  const isFixed = order.rateType === 'fixed' || terms.isFinal;
+  const hasNoPayout =
+    ['refunding', 'refunded', 'expired'].includes(order.status) ||
+    (order.status === 'failed' && details.payout === null);
+  const paid = (label: string, { amount, coin, network, state, txid }: PaymentDetails): Fact[] => [
+    plain(label, `${amount} ${coin}, ${paymentStates[state]}`),
+    ...(txid === null ? [] : [transaction(coin, network, txid)]),
+  ];
+  return [
+    plain('You send', `${order.amountFromExpected} ${order.coinFrom} on ${titleOf(order.networkFrom)}`),
+    ...(hasNoPayout
+      ? []
+      : [
+          plain(
+            'You get',
+            `${isFixed ? '' : 'about '}${terms.amountTo} ${order.coinTo} on ${titleOf(order.networkTo)}`,
+          ),
+          address('Your address', order.coinTo, order.networkTo, order.recipientAddress),
+        ]),
+    ...details.deposits.flatMap(({ coin, network, amount, state, txid }) => [
+      plain('Payment', `${amount} ${coin}, ${depositStates[state]}`),
+      transaction(coin, network, txid),
+    ]),
+    ...(details.payout ? paid('Sent to you', details.payout) : []),
+    ...details.refunds.flatMap((refund) => paid('Returned to you', refund)),
+    plain('Made', utc(order.createdAt)),
+  ];
+}
+
+function titleOf(network: string): string {
+  return networkById(network)?.title ?? network;
+}
+
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** A time for people, in UTC: '23 Nov 2026, 10:42 UTC'. */
+export function utc(iso: string): string {
+  const [year = '', month = '', day = ''] = iso.slice(0, 10).split('-');
+  return `${day.replace(/^0/, '')} ${months[Number.parseInt(month, 10) - 1]} ${year}, ${iso.slice(11, 16)} UTC`;
+}

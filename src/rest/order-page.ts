@@ -1,0 +1,64 @@
+import { AppError } from '../errors.ts';
+import { errorMembers, type Log } from '../log.ts';
+import {
+  type OrderPageSite,
+  pageFile,
+  pageHeaders,
+  pageUnavailable,
+  tooManyPages,
+} from '../order-page/order-page-site.ts';
+import type { Answer } from './answer.ts';
+import { CachedBytes } from './cached-bytes.ts';
+import type { Call } from './call.ts';
+import type { RateLimit } from './rate-limit.ts';
+
+/** The route of every order page in logs, which never have a token. */
+const route = '/o/{token}';
+
+const htmlType = 'text/html; charset=utf-8';
+
+/** The files that were requested. They change only with the package. */
+const requested = new Map<string, CachedBytes>();
+
+/**
+ * Makes the function that answers order pages and their files. People read the answers, so that
+ * refusals are pages as well.
+ *
+ * @throws AppError method_not_allowed
+ */
+export function orderPages(site: OrderPageSite, rateLimit: RateLimit, log: Log): (call: Call) => Promise<Answer> {
+  return async (call) => {
+    call.route = route;
+    if (call.method !== 'GET' && call.method !== 'HEAD') {
+      const allow = ['GET', 'HEAD'];
+      throw new AppError('method_not_allowed', `${call.method} is not supported here; use GET`, { allow });
+    }
+    const retryAfterSec = await rateLimit.admitPage(call);
+    if (retryAfterSec > 0) {
+      call.errorCode = 'rate_limited';
+      return { ...tooManyPages(retryAfterSec), type: htmlType };
+    }
+    const file = fileAnswer(call);
+    if (file) return file;
+    try {
+      return { ...(await site.page(call.path)), type: htmlType };
+    } catch (error) {
+      call.errorCode = 'unavailable';
+      log.error({ event: 'order_page_failed', request_id: call.id, route, ...errorMembers(error) }, 'page not shown');
+      return { ...pageUnavailable, type: htmlType };
+    }
+  };
+}
+
+/** A name of another version gets this version's file, which no cache may keep under that name. */
+function fileAnswer(call: Call): Answer | null {
+  const file = pageFile(call.path);
+  if (!file) return null;
+  const { path, type, content } = file;
+  const bytes = requested.get(path) ?? new CachedBytes(content);
+  requested.set(path, bytes);
+  const isNamed = call.path === path;
+  const caching = isNamed ? 'public, max-age=31536000, immutable' : 'no-store';
+  const answer = bytes.answer(call, { ...pageHeaders, 'Cache-Control': caching });
+  return answer.status === 304 ? answer : { ...answer, type };
+}

@@ -1,0 +1,281 @@
+import { brotliCompressSync, constants } from 'node:zlib';
+import { pageScript, pageStyle } from '../../../src/order-page/page-assets.ts';
+import { orderHtml } from '../../../src/order-page/page-html.ts';
+import { pageView } from '../../../src/order-page/page-view.ts';
+import { type OrderStatus, orderMoves, orderStatuses } from '../../../src/orders/order-status.ts';
+import type { DepositDetails, OrderDetails, PaymentDetails } from '../../../src/reports/order-details.ts';
+import type { LinkedOrder } from '../../../src/reports/partner-orders.ts';
+
+const now = new Date('2026-11-23T10:10:00.000Z');
+const sandbox = { isOfValue: () => false, explorerUrl: () => null };
+const live = {
+  isOfValue: () => true,
+  explorerUrl: (_coin: string, network: string, kind: string, value: string) =>
+    `https://explorer.example/${network}/${kind}/${value}`,
+};
+
+const deposit: DepositDetails = {
+  txid: '4a5e1e4b',
+  outputIndex: 0,
+  coin: 'BTC',
+  network: 'BTC',
+  amount: '0.1',
+  confirmations: 1,
+  state: 'confirming',
+  role: 'main',
+  seenAt: '2026-11-23T10:04:31.000Z',
+};
+const refund: PaymentDetails = {
+  txid: 'f00d',
+  coin: 'BTC',
+  network: 'BTC',
+  amount: '0.099',
+  fee: '0.001',
+  state: 'confirmed',
+  createdAt: '2026-11-23T10:21:02.000Z',
+  sentAt: null,
+  confirmedAt: null,
+  depositTxid: '4a5e1e4b',
+};
+
+interface Changes {
+  readonly status?: OrderStatus;
+  readonly cause?: string;
+  readonly order?: Partial<LinkedOrder['order']>;
+  readonly details?: Partial<OrderDetails>;
+  readonly partnerName?: string;
+}
+
+function linked({
+  status = 'waiting_deposit',
+  cause = 'created',
+  order,
+  details,
+  partnerName,
+}: Changes = {}): LinkedOrder {
+  return {
+    partnerName: partnerName ?? 'Acme Wallet',
+    cause,
+    order: {
+      id: '0199c0de-7a11-7c3e-9a4e-5d2f6b7c8d90',
+      shortId: 'XP-7K2M9Q',
+      status,
+      createdAt: '2026-11-23T10:00:00.000Z',
+      expiresAt: '2026-11-23T10:30:00.000Z',
+      coinFrom: 'BTC',
+      networkFrom: 'BTC',
+      coinTo: 'USDT',
+      networkTo: 'TRC20',
+      amountFromExpected: '0.1',
+      amountToExpected: '6378.44',
+      rateType: 'float',
+      rateQuoted: '63784.4',
+      depositAddress: 'bc1qdeposit',
+      depositAddressTag: null,
+      recipientAddress: 'TUser',
+      depositTxid: null,
+      depositConfirmations: null,
+      depositConfirmationsRequired: 2,
+      payoutTxid: null,
+      ...order,
+    },
+    details: {
+      orderId: '0199c0de-7a11-7c3e-9a4e-5d2f6b7c8d90',
+      seq: 1,
+      statusGroup: 'waiting',
+      updatedAt: '2026-11-23T10:00:00.000Z',
+      externalId: 'secret-invoice-881',
+      metadata: { user: 'secret-user' },
+      policy: null,
+      deposits: [],
+      terms: {
+        isFinal: false,
+        mid: '64127.537',
+        serviceFee: '32.0637685',
+        partnerMarkup: '25.66048',
+        networkFee: '2.2499315',
+        rate: '63784.4',
+        amountFrom: '0.1',
+        amountTo: '6378.44',
+      },
+      payout: null,
+      refunds: [],
+      hold: null,
+      failure: null,
+      actionRequired: null,
+      refundAddress: 'given',
+      publicUrl: 'https://pay.example/o/token',
+      paymentUri: status === 'waiting_deposit' ? 'bitcoin:bc1qdeposit?amount=0.1' : null,
+      ...details,
+    },
+  };
+}
+
+const view = (changes: Changes = {}, links: typeof live | typeof sandbox = live) =>
+  pageView(linked(changes), links, now);
+const assets = { style: '/o/page.css', script: '/o/page.js' };
+const shown = (changes: Changes = {}, links: typeof live | typeof sandbox = live) =>
+  orderHtml(view(changes, links), assets);
+
+describe('the page of an order', () => {
+  it.each(orderStatuses)('has words for %s', (status) => {
+    const { headline, lines, steps } = view({ status });
+    expect(headline.length).toBeGreaterThan(3);
+    expect(lines.length).toBeGreaterThan(0);
+    expect(steps.length).toBeGreaterThan(0);
+  });
+
+  it('offers a payment only while the order waits, its time runs and nothing holds it', () => {
+    for (const status of orderStatuses) {
+      expect([status, view({ status }).payment !== null]).toEqual([status, status === 'waiting_deposit']);
+    }
+    expect(view({ order: { expiresAt: now.toISOString() } }).payment).toBeNull();
+    const held = view({ details: { hold: { reason: 'review', since: now.toISOString() } } });
+    expect(held.payment).toBeNull();
+    expect(held.lines.join(' ')).toContain('Do not send anything');
+  });
+
+  it('tells an order that is expired, cancelled or over not to be paid', () => {
+    for (const changes of [
+      { status: 'expired', cause: 'window_passed' },
+      { status: 'expired', cause: 'partner_cancelled' },
+      { status: 'expired', details: { deposits: [{ ...deposit, role: 'late' }] } },
+      { order: { expiresAt: now.toISOString() } },
+      { status: 'completed' },
+      { status: 'failed' },
+    ] satisfies Changes[]) {
+      expect(view(changes).lines.join(' ')).toMatch(/Do not send any/);
+    }
+  });
+
+  const moves = Object.entries(orderMoves);
+  it.each(moves.filter(([, { to }]) => to === 'refunding').map(([cause]) => cause))('says why after %s', (cause) => {
+    const { headline, lines } = view({ status: 'refunding', cause });
+    expect(headline).toBe('Your payment is being returned');
+    expect(lines).toHaveLength(2);
+  });
+
+  it.each(
+    moves.filter(([, { to }]) => to === 'failed').map(([cause]) => cause),
+  )('says what is next after %s', (cause) => {
+    const failure = { cause: cause as keyof typeof orderMoves, at: now.toISOString() };
+    const { lines } = view({ status: 'failed', cause, details: { failure } });
+    expect(lines.length).toBeGreaterThan(1);
+    expect(lines.join(' ')).toContain('Ask Acme Wallet and name the order XP-7K2M9Q');
+    expect(lines.join(' ')).not.toContain('{');
+  });
+
+  it.each(['late', 'underpaid', 'overpaid', 'price_moved'] as const)('asks for the choice when it is %s', (reason) => {
+    const actionRequired = { id: 'act_3', reason, deadline: '2026-11-24T09:05:00.000Z', exchange: null, refund: null };
+    const { headline, lines } = view({ status: 'confirming', details: { actionRequired } });
+    expect(headline).toBe('Choose what happens to your payment');
+    expect(lines.join(' ')).toContain('Choose in Acme Wallet before 24 Nov 2026, 09:05 UTC');
+  });
+
+  it('warns of what was dropped, too little, or of another coin, before one pays again', () => {
+    const notes = (changes: Partial<DepositDetails>) =>
+      view({ details: { deposits: [{ ...deposit, ...changes }] } }).lines[0];
+    expect(notes({ state: 'lost' })).toContain('Look into your wallet before you pay again');
+    expect(notes({ role: 'small', amount: '0.0001' })).toContain('We got 0.0001 BTC. That is too little');
+    expect(notes({ role: 'wrong_asset', coin: 'USDT' })).toContain('which this order does not exchange');
+  });
+
+  it('counts confirmations and tells what was returned beside the payout', () => {
+    const counted = view({ status: 'confirming', order: { depositConfirmations: 1 } });
+    expect(counted.lines).toContain('It has 1 of 2 confirmations of the network.');
+    expect(counted.steps[1]).toEqual({
+      name: 'Confirmation by the network',
+      state: 'now',
+      note: '1 of 2 confirmations',
+    });
+    expect(view({ status: 'completed', details: { refunds: [refund] } }).lines.join(' ')).toContain(
+      'We have also returned 0.099 BTC',
+    );
+    expect(view({ status: 'refunded', details: { refunds: [refund] } }).lines).toEqual([
+      '0.099 BTC went to your refund address.',
+    ]);
+  });
+
+  it('says about, until the payout is certain', () => {
+    const gets = (changes: Changes) => view(changes).facts.find(({ label }) => label === 'You get')?.value;
+    expect(gets({})).toBe('about 6378.44 USDT on TRON (TRC-20)');
+    expect(gets({ order: { rateType: 'fixed' } })).toBe('6378.44 USDT on TRON (TRC-20)');
+  });
+
+  it('links to explorers where coins have value, and says so where they have none', () => {
+    const changes: Changes = { status: 'confirming', details: { deposits: [deposit] } };
+    expect(shown(changes)).toContain('href="https://explorer.example/BTC/transaction/4a5e1e4b"');
+    expect(shown(changes)).not.toContain('test order');
+    expect(shown(changes, sandbox)).not.toContain('explorer.example');
+    expect(shown(changes, sandbox)).toContain('test order');
+  });
+
+  it('shows nothing that its user was not told: no fee, rate, note, id, nor its own link', () => {
+    for (const status of orderStatuses) {
+      const html = shown({ status, details: { deposits: [deposit], refunds: [refund] } });
+      for (const hidden of [
+        'secret',
+        '63784',
+        '64127',
+        '32.06',
+        '25.66',
+        '2.2499',
+        '0199c0de',
+        '/o/token',
+        'metadata',
+      ]) {
+        expect([status, hidden, html.includes(hidden)]).toEqual([status, hidden, false]);
+      }
+    }
+  });
+
+  it('is no place for markup: names, tags and addresses stay text', () => {
+    const attack = `"><script>alert(1)</script>'&`;
+    const html = shown({
+      partnerName: attack,
+      order: { depositAddress: attack, depositAddressTag: attack, recipientAddress: attack, shortId: attack },
+      details: { paymentUri: attack, deposits: [{ ...deposit, txid: attack, coin: attack, role: 'wrong_asset' }] },
+    });
+    expect(html).not.toContain('<script>alert');
+    expect(html.match(/<script/g)).toHaveLength(1);
+    expect(html).toContain('&lt;script&gt;');
+    expect(html).not.toMatch(/ style=| on\w+=/);
+  });
+
+  it('shows the tag before the code, and no link into a wallet for a bare address', () => {
+    const html = shown({
+      order: { networkFrom: 'XRP', coinFrom: 'XRP', depositAddress: 'rShared', depositAddressTag: '799719294' },
+      details: { paymentUri: 'rShared' },
+    });
+    expect(html.indexOf('799719294')).toBeGreaterThan(0);
+    expect(html.indexOf('799719294')).toBeLessThan(html.indexOf('<svg'));
+    expect(html).not.toContain('Open in a wallet');
+  });
+
+  it('marks a change of the order, but not the passing of time', () => {
+    const mark = (changes: Changes, at: Date) =>
+      /data-v="(\w+)"/.exec(orderHtml(pageView(linked(changes), live, at), assets))?.[1];
+    expect(mark({}, now)).toBe(mark({}, new Date(now.getTime() + 1_000)));
+    expect(mark({}, now)).not.toBe(mark({ status: 'confirming' }, now));
+  });
+
+  it('is read anew while something may happen, and not at its end', () => {
+    const polls = (status: OrderStatus) => view({ status }).refreshSec;
+    expect(orderStatuses.map((status) => [status, polls(status)])).toEqual([
+      ['waiting_deposit', 10],
+      ['confirming', 10],
+      ['exchanging', 10],
+      ['sending', 10],
+      ['completed', null],
+      ['expired', 60],
+      ['refunding', 10],
+      ['refunded', null],
+      ['failed', 60],
+    ]);
+  });
+
+  it('has less than one kilobyte of script and of style, as they are sent', () => {
+    const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } };
+    for (const file of [pageScript, pageStyle]) expect(brotliCompressSync(file, quality).length).toBeLessThan(1_000);
+  });
+});
