@@ -273,6 +273,7 @@ export class PartnerService {
       defaultMarkupBps: this.#checkedDefault(options.defaultMarkupBps ?? null, partner),
       revokedAt: null,
       lastUsedAt: null,
+      lastUsedFrom: null,
     });
     await em.flush();
     return { keyId: key.keyId, key: key.whole };

@@ -4,8 +4,8 @@ import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import { AuditEntry } from './audit-entry.entity.ts';
 
-/** The actor and the request: a member of staff, or an operator with a shell. */
-export type Actor = Request & ({ readonly staffId: string } | { readonly operator: string });
+/** The actor and the request: a member of staff, an operator with a shell, or a partner's member. */
+export type Actor = Request & ({ readonly staffId: string } | { readonly operator: string } | { readonly memberId: string });
 
 interface Request {
   readonly requestId: string;
@@ -67,6 +67,7 @@ export class AuditLog {
       id: uuidv7(),
       at: this.#clock.now(),
       staffId: 'staffId' in actor ? actor.staffId : null,
+      memberId: 'memberId' in actor ? actor.memberId : null,
       actor: 'operator' in actor ? `cli:${actor.operator}` : null,
       requestId: actor.requestId,
       ip: actor.ip,
