@@ -100,7 +100,7 @@ export class Passkeys {
     purpose: ChallengePurpose,
     { memberId, name, answer }: { readonly memberId: string; readonly name: string; readonly answer: unknown },
   ): Promise<PasskeyView> {
-    const challenge = await this.#takeUp(purpose, answer);
+    const { challenge } = await this.#takeUp(purpose, answer);
     const { verified, registrationInfo } = await verifyRegistrationResponse({
       response: answer as RegistrationResponseJSON,
       expectedChallenge: challenge,
@@ -170,8 +170,25 @@ export class Passkeys {
    *   counter that went back, which is the sign of a copied passkey.
    */
   async prove(purpose: ChallengePurpose, answer: unknown, memberId: string | null): Promise<{ memberId: string }> {
+    const { challenge } = await this.#takeUp(purpose, answer);
+    return this.#proven(challenge, answer, memberId);
+  }
+
+  /**
+   * Proves that the member of a session confirms an operation, and returns the operation that the
+   * challenge was made for.
+   *
+   * @throws AppError as `prove` does.
+   */
+  async proveConfirmation(sessionId: string, answer: unknown, memberId: string): Promise<string> {
+    const purpose = { purpose: 'confirmation', subject: sessionId } as const;
+    const { challenge, operation } = await this.#takeUp(purpose, answer);
+    await this.#proven(challenge, answer, memberId);
+    return operation ?? '';
+  }
+
+  #proven(challenge: string, answer: unknown, memberId: string | null): Promise<{ memberId: string }> {
     return this.#orm.em.fork().transactional(async (em) => {
-      const challenge = await this.#takeUp(purpose, answer);
       const response = answer as AuthenticationResponseJSON;
       const [passkey] = await em.execute<StoredPasskey[]>(
         `select k.id, k.member_id, k.public_key, k.counter::text as counter
@@ -230,7 +247,8 @@ export class Passkeys {
       [memberId],
     );
     if (!rows.some((row) => row.id === id)) throw new AppError('passkey_not_found', 'you have no such passkey');
-    if (rows.length === 1) throw new AppError('action_not_possible', 'this is your last passkey; add another one first');
+    if (rows.length === 1)
+      throw new AppError('action_not_possible', 'this is your last passkey; add another one first');
     await em.execute('delete from partner_passkey where id = ?', [id]);
   }
 
@@ -240,43 +258,40 @@ export class Passkeys {
   }
 
   async #store(challenge: string, purpose: ChallengePurpose): Promise<void> {
-    await this.#orm.em.fork().execute(
-      'insert into partner_challenge (challenge, purpose, subject, operation, expires_at) values (?, ?, ?, ?, ?)',
-      [
-        challenge,
-        purpose.purpose,
-        'subject' in purpose ? purpose.subject : null,
-        'operation' in purpose ? purpose.operation : null,
-        new Date(this.#clock.now().getTime() + challengeMs),
-      ],
-    );
+    await this.#orm.em
+      .fork()
+      .execute(
+        'insert into partner_challenge (challenge, purpose, subject, operation, expires_at) values (?, ?, ?, ?, ?)',
+        [
+          challenge,
+          purpose.purpose,
+          'subject' in purpose ? purpose.subject : null,
+          'operation' in purpose ? purpose.operation : null,
+          new Date(this.#clock.now().getTime() + challengeMs),
+        ],
+      );
   }
 
   /**
-   * Takes out the challenge that an answer names. It is gone even when the answer is then refused,
-   * because that is a transaction of its own.
+   * Takes out the challenge that an answer names. That is a transaction of its own, so the challenge
+   * is gone even when the answer is then refused.
    */
-  async #takeUp(purpose: ChallengePurpose, answer: unknown): Promise<string> {
+  async #takeUp(
+    purpose: Pick<ChallengePurpose, 'purpose'> & { readonly subject?: string },
+    answer: unknown,
+  ): Promise<{ readonly challenge: string; readonly operation: string | null }> {
     const challenge = challengeOf(answer);
-    const taken =
+    const [taken] =
       challenge === null
         ? []
-        : await this.#orm.em.fork().execute(
+        : await this.#orm.em.fork().execute<{ challenge: string; operation: string | null }[]>(
             `delete from partner_challenge
-              where challenge = ? and purpose = ? and subject is not distinct from ?::uuid
-                and operation is not distinct from ?::text and expires_at > ? returning challenge`,
-            [
-              challenge,
-              purpose.purpose,
-              'subject' in purpose ? purpose.subject : null,
-              'operation' in purpose ? purpose.operation : null,
-              this.#clock.now(),
-            ],
+              where challenge = ? and purpose = ? and subject is not distinct from ?::uuid and expires_at > ?
+             returning challenge, operation`,
+            [challenge, purpose.purpose, purpose.subject ?? null, this.#clock.now()],
           );
-    if (challenge === null || taken.length === 0) {
-      throw new AppError('passkey_refused', 'this answer is old or was used already; try again');
-    }
-    return challenge;
+    if (!taken) throw new AppError('passkey_refused', 'this answer is old or was used already; try again');
+    return taken;
   }
 }
 

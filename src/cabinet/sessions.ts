@@ -187,13 +187,11 @@ export class MemberSessions {
     const taken =
       confirmation === undefined
         ? []
-        : await this.#orm.em
-            .fork()
-            .execute(
-              `delete from partner_confirmation
+        : await this.#orm.em.fork().execute(
+            `delete from partner_confirmation
                 where token_hash = ? and session_id = ? and operation = ? and expires_at > ? returning operation`,
-              [hashOf(confirmation), sessionId, operation, this.#clock.now()],
-            );
+            [hashOf(confirmation), sessionId, operation, this.#clock.now()],
+          );
     if (taken.length === 0) throw new AppError('passkey_required', 'confirm this with your passkey');
   }
 
