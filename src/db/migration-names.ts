@@ -27,6 +27,7 @@ export const migrationNames = [
   '0037-sandbox-outcomes',
   '0038-sandbox-magic-values',
   '0039-order-page',
+  '0040-partner-cabinet',
   '0042-repeatable-requests',
 ] as const;
 

@@ -4,6 +4,7 @@ import { AppError } from '../errors.ts';
 import { addressKeys, addressPrefix, isLoopback } from '../limits/client-address.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import { errorMembers, type Log } from '../log.ts';
+import { cookieOf } from '../staff/cookie.ts';
 import type { StaffAuthenticator } from '../staff/staff-authenticator.ts';
 import { isEnrolmentCode, type StaffService } from '../staff/staff-service.ts';
 import { maxSessionMs, type StaffSessions, type StartedSession } from '../staff/staff-sessions.ts';
@@ -11,7 +12,7 @@ import { logFailure, toAppError } from './error-handler.ts';
 import { callbackPath, type IdentityProvider } from './identity-provider.ts';
 import { continuePage, icon, pagePolicy, pageStyle } from './page.ts';
 import { enrolledPage, signedInPage, signInPage } from './sign-in-pages.ts';
-import { cookieOf, isSameOrigin, sessionCookie, staffCaller } from './staff-caller.ts';
+import { isSameOrigin, sessionCookie, staffCaller } from './staff-caller.ts';
 
 /** Binds a sign-in at the identity provider to the browser that began it. */
 const underWayCookie = '__Host-staff-sign-in';

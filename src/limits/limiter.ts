@@ -23,6 +23,7 @@ export type BucketName =
   | 'pages'
   | 'lookup'
   | 'signin'
+  | 'cabinet'
   | 'staff';
 
 /** One bucket in which a request counts. */

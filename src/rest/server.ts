@@ -25,6 +25,7 @@ import { sendAnswer, sendError } from './answer.ts';
 import { authorize, createApi } from './api.ts';
 import { listAssetsHandler } from './assets.ts';
 import { invalidKey, presentedKey } from './authenticate.ts';
+import type { CabinetServices } from './cabinet/cabinet-parts.ts';
 import { Call } from './call.ts';
 import { type Client, clientReader } from './client.ts';
 import { readContract } from './contract.ts';
@@ -81,6 +82,8 @@ export interface RestDependencies {
   readonly feedWatch: FeedWatch;
   readonly eventWaits: EventWaits;
   readonly streamTimes: StreamTimes;
+  /** Null where it is switched off. */
+  readonly cabinet: CabinetServices | null;
   readonly metrics: ProcessMetrics;
 }
 
@@ -134,6 +137,7 @@ export async function createRestListener(dependencies: RestDependencies): Promis
   const api = createApi(handlers, refusals);
   const rateLimit = new RateLimit(config, limiter, authenticator);
   const pageAnswer = orderPages(dependencies.orderPageSite, rateLimit, log);
+  const cabinet = await openCabinet(dependencies);
   const clientOf = clientReader(config.TRUSTED_PROXIES);
   const warnOfProxy = proxyWarning(log);
 
@@ -141,6 +145,7 @@ export async function createRestListener(dependencies: RestDependencies): Promis
     try {
       requireHttps(call.client);
       if (isOrderPage(call.path)) return sendAnswer(call, await pageAnswer(call));
+      if (cabinet && isCabinet(call)) return sendAnswer(call, await cabinet(call));
       const target = operations.find(call.method, call.path);
       await rateLimit.admit(call, operations.rowOf(target, call.method, call.path));
       const docs = isDocs(call) ? await docsAnswer(call) : null;
@@ -180,6 +185,18 @@ function eventPartsOf({ events, feedWatch, eventWaits, authenticator, log }: Res
     onStreamFailure: (error) =>
       log.warn({ event: 'event_stream_failed', ...errorMembers(error) }, 'a stream of events ended'),
   };
+}
+
+/** Loads the cabinet's code only where it is switched on. */
+async function openCabinet({ cabinet, config, limiter }: RestDependencies) {
+  if (!cabinet) return null;
+  const { cabinetSite } = await import('./cabinet/cabinet-site.ts');
+  return cabinetSite({ services: cabinet, config, limiter, origin: cabinet.origin });
+}
+
+/** Whether a request is for the cabinet. */
+function isCabinet({ path }: Call): boolean {
+  return path === '/cabinet' || path.startsWith('/cabinet/');
 }
 
 /** Answers a request within a span. The caller's trace is continued only behind a trusted proxy. */

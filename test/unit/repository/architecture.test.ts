@@ -48,7 +48,9 @@ const layers: Record<string, readonly string[]> = {
   webhooks: ['clock.ts', 'db', 'errors.ts', 'jobs', 'orders', 'partners', 'reports'],
   sandbox: ['chains', 'clock.ts', 'currencies', 'errors.ts', 'money.ts', 'orders', 'reports'],
   'order-page': ['chains', 'clock.ts', 'orders', 'reports'],
+  cabinet: ['clock.ts', 'errors.ts', 'generated', 'money.ts', 'orders', 'partners', 'reports'],
   rest: [
+    'cabinet',
     'clock.ts',
     'config',
     'currencies',
@@ -64,10 +66,12 @@ const layers: Record<string, readonly string[]> = {
     'rates',
     'reports',
     'sandbox',
+    'staff',
     'telemetry',
     'webhooks',
   ],
   graphql: [
+    'cabinet',
     'clock.ts',
     'currencies',
     'db',
@@ -87,6 +91,7 @@ const layers: Record<string, readonly string[]> = {
   internal: ['clock.ts', 'config', 'db', 'errors.ts', 'limits', 'log.ts', 'rates', 'reports', 'staff', 'telemetry'],
   // The composition: it may import every layer below it.
   app: [
+    'cabinet',
     'chains',
     'clock.ts',
     'config',
@@ -115,6 +120,7 @@ const layers: Record<string, readonly string[]> = {
   ],
   cli: [
     'app',
+    'cabinet',
     'chains',
     'clock.ts',
     'config',
