@@ -26,6 +26,7 @@ export const migrationNames = [
   '0036-webhooks',
   '0037-sandbox-outcomes',
   '0038-sandbox-magic-values',
+  '0041-console-lists',
 ] as const;
 
 export type MigrationName = (typeof migrationNames)[number];

@@ -10,6 +10,7 @@ import { OrderConnectionResolver, OrderNoteResolver, OrderResolver } from '../or
 import { ApiKeyResolver, PartnerResolver } from '../partners.ts';
 import { ActionHoldResolver, PayoutResolver } from '../payouts.ts';
 import { RateResolver } from '../rates.ts';
+import { SessionResolver } from '../sessions.ts';
 import { DepositResolver, LedgerLineResolver, PaymentResolver } from '../settlement.ts';
 import { StaffResolver } from '../staff.ts';
 import { StaffChangeResolver } from '../staff-changes.ts';
@@ -29,6 +30,7 @@ export type Resolvers = readonly [
   StatsResolver,
   AttentionResolver,
   SystemResolver,
+  SessionResolver,
   StaffResolver,
   WebhookResolver,
 ];
@@ -73,6 +75,7 @@ export async function buildStaffSchema(resolvers: Resolvers | readonly [] = []):
       AttentionResolver,
       AuditResolver,
       SystemResolver,
+      SessionResolver,
       StaffResolver,
       StaffChangeResolver,
       LiveResolver,
