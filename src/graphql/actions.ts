@@ -4,7 +4,7 @@ import { AppError } from '../errors.ts';
 import type { Order } from '../orders/order.entity.ts';
 import type { Deposit } from '../settlement/deposits/deposit.entity.ts';
 import { StaffAction, type StaffActionName } from '../settlement/staff-action.entity.ts';
-import type { StaffActions } from '../settlement/staff-actions.ts';
+import { proposedActions, type StaffActions } from '../settlement/staff-actions.ts';
 import type { AuditLog } from '../staff/audit/audit-log.ts';
 import { OrderType } from './order-types.ts';
 import type { GraphqlContext } from './server/context.ts';
@@ -66,13 +66,19 @@ export class ActionResolver {
   }
 
   @RequiresPermission('actions:read')
-  @Query(() => [ActionType], { description: 'Actions that were done or rejected, the last decided first.' })
+  @Query(() => [ActionType], {
+    description: 'Proposals that were approved, rejected or withdrawn, the last decided first.',
+  })
   decidedProposals(
-    @Arg('limit', () => Int, { defaultValue: 20, description: `Most actions, 1 to ${listed}.` }) limit: number,
+    @Arg('limit', () => Int, { defaultValue: 20, description: `Most proposals, 1 to ${listed}.` }) limit: number,
     @Ctx() { em }: GraphqlContext,
   ): Promise<StaffAction[]> {
     if (limit < 1 || limit > listed) throw new AppError('invalid_value', `limit is a whole number from 1 to ${listed}`);
-    return em.find(StaffAction, { decidedAt: { $ne: null } }, { orderBy: { decidedAt: 'desc', id: 'desc' }, limit });
+    return em.find(
+      StaffAction,
+      { decidedAt: { $ne: null }, action: { $in: proposedActions } },
+      { orderBy: { decidedAt: 'desc', id: 'desc' }, limit },
+    );
   }
 
   @FieldResolver(() => OrderType, { nullable: true, description: 'The order; null for a deposit of no order.' })

@@ -159,6 +159,32 @@ describeInBrowser('the console', () => {
     await page.getByRole('link', { name: (await setup.gateway.show(missed)).short_id }).waitFor();
   });
 
+  it('tells the loser of a race that somebody acted first', async () => {
+    const order = await setup.gateway.order();
+    const first = await setup.open('admin', `/orders/${order.id}`);
+    await settled(first);
+    for (const [action, button] of [
+      ['Hold', 'Hold'],
+      ['Release', 'Propose'],
+    ] as const) {
+      await first.getByRole('button', { name: action }).click();
+      await first.getByLabel('Reason').fill('to be decided by two');
+      await first.getByRole('dialog').getByRole('button', { name: button }).click();
+      await first.getByRole('dialog').waitFor({ state: 'detached' });
+    }
+    const second = await setup.open('operator', `/orders/${order.id}`);
+    await settled(second);
+    await second.getByRole('button', { name: 'Approve' }).click();
+    await second.getByLabel('Reason').fill('agreed');
+    await first.getByRole('button', { name: 'Withdraw' }).click();
+    await first.getByLabel('Reason').fill('a mistake');
+    await first.getByRole('dialog').getByRole('button', { name: 'Withdraw' }).click();
+    await first.getByRole('dialog').waitFor({ state: 'detached' });
+    await second.getByRole('dialog').getByRole('button', { name: 'Approve' }).click();
+    await second.getByRole('alert').getByText('somebody acted first').waitFor();
+    expect(await second.getByLabel('Reason').inputValue()).toBe('agreed');
+  });
+
   it('lists own sessions, and ends another one for a reason', async () => {
     const forgotten = await setup.open('support', '/orders');
     await settled(forgotten);

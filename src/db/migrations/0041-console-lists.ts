@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Indexes of the audit log's filters and of the decided actions. */
+/** Indexes of the audit log's filters and of the decided proposals. */
 export class Migration0041ConsoleLists extends Migration {
   override up(): void {
     this.addSql(`

@@ -100,7 +100,7 @@ function Proposals(): ReactNode {
   );
 }
 
-/** The actions that were decided last, and by whom. */
+/** The proposals that were decided last, and by whom. */
 function Decided(): ReactNode {
   const decided = useQuery(query('decidedProposals', DecidedProposalsDocument, {}));
   return (
@@ -108,7 +108,7 @@ function Decided(): ReactNode {
       <Loaded of={decided} lines={3}>
         {({ decidedProposals }) =>
           decidedProposals.length === 0 ? (
-            <p className="muted body">No action was done or rejected yet.</p>
+            <p className="muted body">No proposal was decided yet.</p>
           ) : (
             <ul className="queue">
               {decidedProposals.map(({ id, action, state, reason, order, proposedBy, decidedBy, decidedAt }) => (
