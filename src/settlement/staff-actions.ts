@@ -165,7 +165,7 @@ export class StaffActions {
     const action = await em.findOne(StaffAction, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
     if (!action) throw new AppError('action_not_found', 'there is no such proposal');
     if (action.state !== 'proposed')
-      throw notPossible(`somebody acted first: this was decided before, and is ${action.state}`);
+      throw notPossible(`another member acted first: this was decided before, and is ${action.state}`);
     return action;
   }
 

@@ -159,7 +159,7 @@ describeInBrowser('the console', () => {
     await page.getByRole('link', { name: (await setup.gateway.show(missed)).short_id }).waitFor();
   });
 
-  it('tells the loser of a race that somebody acted first', async () => {
+  it('tells the loser of a race that another member acted first', async () => {
     const order = await setup.gateway.order();
     const first = await setup.open('admin', `/orders/${order.id}`);
     await settled(first);
@@ -181,7 +181,7 @@ describeInBrowser('the console', () => {
     await first.getByRole('dialog').getByRole('button', { name: 'Withdraw' }).click();
     await first.getByRole('dialog').waitFor({ state: 'detached' });
     await second.getByRole('dialog').getByRole('button', { name: 'Approve' }).click();
-    await second.getByRole('alert').getByText('somebody acted first').waitFor();
+    await second.getByRole('alert').getByText('another member acted first').waitFor();
     expect(await second.getByLabel('Reason').inputValue()).toBe('agreed');
   });
 

@@ -6,7 +6,7 @@ const paths = [...readFileSync('web/console/router.tsx', 'utf8').matchAll(/^ {2}
 );
 
 describe('the addresses of the console', () => {
-  it('that its router knows are those that the gateway serves', () => {
+  it('are the same in its router and in the gateway', () => {
     expect(paths.length).toBeGreaterThan(10);
     for (const path of paths) expect(path.replace('$id', 'a1-b2')).toMatch(consolePages);
     const served = [...consolePages.source.matchAll(/[a-z]{2,}/g)].map(([name]) => name);
