@@ -116,14 +116,15 @@ function startOfDay(day: string, daysLater: number): string {
 
 function DayFilter(props: { label: string; value: string; onChange: (day: string) => void }): ReactNode {
   return (
-    <input
-      className="input finder"
-      type="date"
-      aria-label={props.label}
-      title={props.label}
-      value={props.value}
-      onChange={({ target }) => props.onChange(target.value)}
-    />
+    <label className="row tight small muted">
+      {props.label}
+      <input
+        className="input"
+        type="date"
+        value={props.value}
+        onChange={({ target }) => props.onChange(target.value)}
+      />
+    </label>
   );
 }
 
