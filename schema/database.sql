@@ -44,7 +44,9 @@ create table audit_log (
   constraint audit_log_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 1000))),
   constraint audit_log_staff_id_fkey FOREIGN KEY (staff_id) REFERENCES staff_member(id)
 );
+CREATE INDEX audit_log_at ON public.audit_log USING btree (at);
 CREATE INDEX audit_log_member ON public.audit_log USING btree (member_id, id) WHERE (member_id IS NOT NULL);
+CREATE INDEX audit_log_operation ON public.audit_log USING btree (operation, id);
 CREATE INDEX audit_log_staff ON public.audit_log USING btree (staff_id, id);
 CREATE INDEX audit_log_target ON public.audit_log USING btree (target, id);
 CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
@@ -1080,6 +1082,7 @@ END),
   constraint staff_action_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 1000))),
   constraint staff_action_state_check CHECK ((state = ANY (ARRAY['proposed'::text, 'done'::text, 'rejected'::text])))
 );
+CREATE INDEX staff_action_decided ON public.staff_action USING btree (decided_at DESC, id DESC) WHERE (decided_at IS NOT NULL);
 CREATE INDEX staff_action_open ON public.staff_action USING btree (proposed_at) WHERE (state = 'proposed'::text);
 CREATE UNIQUE INDEX staff_action_open_once ON public.staff_action USING btree (action, order_id, deposit_id, hold_id) NULLS NOT DISTINCT WHERE ((state = 'proposed'::text) AND (action = ANY (ARRAY['refund'::text, 'retry_payout'::text, 'release'::text, 'venue_price'::text, 'resume_payouts'::text])));
 CREATE INDEX staff_action_order ON public.staff_action USING btree (order_id);

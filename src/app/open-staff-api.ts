@@ -16,6 +16,7 @@ import { RateResolver } from '../graphql/rates.ts';
 import { LiveFeed } from '../graphql/server/live-feed.ts';
 import { buildStaffSchema } from '../graphql/server/schema.ts';
 import { createStaffApi, type StaffApi } from '../graphql/server/staff-api.ts';
+import { SessionResolver } from '../graphql/sessions.ts';
 import { StaffResolver } from '../graphql/staff.ts';
 import { StatsResolver } from '../graphql/stats.ts';
 import { SystemResolver } from '../graphql/system.ts';
@@ -78,6 +79,7 @@ export async function openStaffApi({ config, clock, log }: Foundation, parts: St
     new StatsResolver(stats),
     new AttentionResolver(clock),
     new SystemResolver(prices, clock),
+    new SessionResolver(audit, clock),
     new StaffResolver(audit, members, new StaffChanges(members, clock)),
     new WebhookResolver(audit, webhooks.endpoints, webhooks.deliveries),
   ]);

@@ -28,6 +28,7 @@ export const migrationNames = [
   '0038-sandbox-magic-values',
   '0039-order-page',
   '0040-partner-cabinet',
+  '0041-console-lists',
   '0042-repeatable-requests',
 ] as const;
 

@@ -29,6 +29,7 @@ import { Migration0037SandboxOutcomes } from './migrations/0037-sandbox-outcomes
 import { Migration0038SandboxMagicValues } from './migrations/0038-sandbox-magic-values.ts';
 import { Migration0039OrderPage } from './migrations/0039-order-page.ts';
 import { Migration0040PartnerCabinet } from './migrations/0040-partner-cabinet.ts';
+import { Migration0041ConsoleLists } from './migrations/0041-console-lists.ts';
 import { Migration0042RepeatableRequests } from './migrations/0042-repeatable-requests.ts';
 
 const classes: Readonly<Record<MigrationName, Constructor<Migration>>> = {
@@ -60,6 +61,7 @@ const classes: Readonly<Record<MigrationName, Constructor<Migration>>> = {
   '0038-sandbox-magic-values': Migration0038SandboxMagicValues,
   '0039-order-page': Migration0039OrderPage,
   '0040-partner-cabinet': Migration0040PartnerCabinet,
+  '0041-console-lists': Migration0041ConsoleLists,
   '0042-repeatable-requests': Migration0042RepeatableRequests,
 };
 

@@ -1,10 +1,10 @@
-import { Arg, Ctx, Field, FieldResolver, ID, Mutation, ObjectType, Query, Resolver, Root } from 'type-graphql';
+import { Arg, Ctx, Field, FieldResolver, ID, Int, Mutation, ObjectType, Query, Resolver, Root } from 'type-graphql';
 import { validate as isUuid } from 'uuid';
 import { AppError } from '../errors.ts';
 import type { Order } from '../orders/order.entity.ts';
 import type { Deposit } from '../settlement/deposits/deposit.entity.ts';
 import { StaffAction, type StaffActionName } from '../settlement/staff-action.entity.ts';
-import type { StaffActions } from '../settlement/staff-actions.ts';
+import { proposedActions, type StaffActions } from '../settlement/staff-actions.ts';
 import type { AuditLog } from '../staff/audit/audit-log.ts';
 import { OrderType } from './order-types.ts';
 import type { GraphqlContext } from './server/context.ts';
@@ -63,6 +63,22 @@ export class ActionResolver {
   @Query(() => [ActionType], { description: 'Proposals that wait for a second member, oldest first, at most 200.' })
   proposals(@Ctx() { em }: GraphqlContext): Promise<StaffAction[]> {
     return em.find(StaffAction, { state: 'proposed' }, { orderBy: { proposedAt: 'asc' }, limit: listed });
+  }
+
+  @RequiresPermission('actions:read')
+  @Query(() => [ActionType], {
+    description: 'Proposals that were approved, rejected or withdrawn, the last decided first.',
+  })
+  decidedProposals(
+    @Arg('limit', () => Int, { defaultValue: 20, description: `Most proposals, 1 to ${listed}.` }) limit: number,
+    @Ctx() { em }: GraphqlContext,
+  ): Promise<StaffAction[]> {
+    if (limit < 1 || limit > listed) throw new AppError('invalid_value', `limit is a whole number from 1 to ${listed}`);
+    return em.find(
+      StaffAction,
+      { decidedAt: { $ne: null }, action: { $in: proposedActions } },
+      { orderBy: { decidedAt: 'desc', id: 'desc' }, limit },
+    );
   }
 
   @FieldResolver(() => OrderType, { nullable: true, description: 'The order; null for a deposit of no order.' })

@@ -64,6 +64,12 @@ export class AuditResolver {
     staffId: string | null | undefined,
     @Arg('target', () => String, { nullable: true, description: "Only actions on this object: 'order:<id>'." })
     target: string | null | undefined,
+    @Arg('operation', () => String, { nullable: true, description: 'Only this mutation or command.' })
+    operation: string | null | undefined,
+    @Arg('from', () => DateTime, { nullable: true, description: 'Only actions at this time or later.' })
+    from: Date | null | undefined,
+    @Arg('to', () => DateTime, { nullable: true, description: 'Only actions before this time.' })
+    to: Date | null | undefined,
     @Ctx() { em }: GraphqlContext,
   ): Promise<AuditEntryConnectionType> {
     const { backwards, size, cursor } = pageOf(pageArgs);
@@ -72,12 +78,15 @@ export class AuditResolver {
         throw new AppError('invalid_value', `'${id?.slice(0, 40)}' is no id of this list`);
       }
     }
+    if (from && to && from >= to) throw new AppError('invalid_value', 'from must be before to');
     // Ids grow with time, so they order the list and serve as its cursors.
     const found = await em.find(
       AuditEntry,
       {
         ...(staffId ? { staffId } : {}),
         ...(target ? { target } : {}),
+        ...(operation ? { operation } : {}),
+        ...(from || to ? { at: { ...(from ? { $gte: from } : {}), ...(to ? { $lt: to } : {}) } } : {}),
         ...(cursor === null ? {} : { id: backwards ? { $gt: cursor } : { $lt: cursor } }),
       },
       { orderBy: { id: backwards ? 'asc' : 'desc' }, limit: size + 1 },
@@ -97,7 +106,10 @@ export class AuditResolver {
     };
   }
 
-  @FieldResolver(() => StaffNameType, { nullable: true, description: 'The member who did it; null for an operator.' })
+  @FieldResolver(() => StaffNameType, {
+    nullable: true,
+    description: 'The member who did it; null for an operator or a partner.',
+  })
   async actor(@Root() { staffId }: AuditEntry, @Ctx() context: GraphqlContext): Promise<StaffNameType | null> {
     return staffId === null ? null : staffName(context, staffId);
   }
@@ -108,6 +120,14 @@ export class AuditResolver {
   })
   operator(@Root() { actor }: AuditEntry): string | null {
     return actor;
+  }
+
+  @FieldResolver(() => String, {
+    nullable: true,
+    description: "For an action in the partner cabinet: the name of the partner's member.",
+  })
+  async member(@Root() { memberId }: AuditEntry, @Ctx() { loaders }: GraphqlContext): Promise<string | null> {
+    return memberId === null ? null : ((await loaders.partnerMember.load(memberId))?.name ?? null);
   }
 
   @FieldResolver(() => String, { nullable: true, description: 'The changed values before the action, as JSON.' })

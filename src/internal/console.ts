@@ -14,10 +14,11 @@ const types: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.md': 'text/markdown; charset=utf-8',
 };
 
 /** The addresses of pages: those of web/console/router.tsx. Below all others is nothing. */
-const pages =
+export const consolePages =
   /^\/(?:(?:orders|partners)(?:\/[\w-]{1,64})?|attention|money|chains|catalogue|audit|staff|me|components)?$/;
 
 interface ConsoleAsset {
@@ -61,7 +62,13 @@ export function consoleRouter({ authenticator, publicUrl, areOfValue }: ConsoleO
     else next();
   });
 
-  router.get(pages, async (req: Request, res: Response) => {
+  router.get('/licences.md', (_req, res, next) => {
+    const licences = files().assets.get('licences.md');
+    if (licences) res.type(licences.type).send(licences.content);
+    else next();
+  });
+
+  router.get(consolePages, async (req: Request, res: Response) => {
     if (await staffCaller(req, authenticator)) {
       const environment = areOfValue ? 'live' : 'sandbox';
       res.set('Content-Security-Policy', consolePolicy(socketOrigin(req, publicUrl))).type('html');

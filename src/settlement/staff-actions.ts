@@ -18,7 +18,7 @@ import { Payment } from './payments/payment.entity.ts';
 import { createPayment, type Recipient, refundLeg } from './payments/payments.ts';
 import { refuseUnknownHold, resumePayouts } from './payments/payout-holds.ts';
 import type { Settling } from './settling.ts';
-import { StaffAction, type StaffActionName } from './staff-action.entity.ts';
+import { StaffAction, type StaffActionName, staffActions } from './staff-action.entity.ts';
 import { decidePayout, unwindTrade } from './steps/exchange.ts';
 import { currentPayment } from './steps/pay.ts';
 import { unreturnedPart } from './steps/refund.ts';
@@ -53,6 +53,9 @@ const needsApproval: Readonly<Record<StaffActionName, boolean>> = {
   mark_failed: false,
   resume_payouts: true,
 };
+
+/** The actions that are proposals first. */
+export const proposedActions = staffActions.filter((action) => needsApproval[action]);
 
 export interface StaffActionsOptions {
   readonly orm: MikroORM;
@@ -161,7 +164,8 @@ export class StaffActions {
   async #open(em: EntityManager, id: string): Promise<StaffAction> {
     const action = await em.findOne(StaffAction, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
     if (!action) throw new AppError('action_not_found', 'there is no such proposal');
-    if (action.state !== 'proposed') throw notPossible(`this was decided before: it is ${action.state}`);
+    if (action.state !== 'proposed')
+      throw notPossible(`another member acted first: this was decided before, and is ${action.state}`);
     return action;
   }
 

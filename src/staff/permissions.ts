@@ -7,6 +7,7 @@ import { staffRoles } from './staff-member.entity.ts';
  */
 export const permissions = {
   'self:read': 'viewer',
+  'self:sessions': 'viewer',
   'orders:read': 'viewer',
   'partners:read': 'viewer',
   'currencies:read': 'viewer',

@@ -7,7 +7,7 @@ import { StaffMember, type StaffRole } from './staff-member.entity.ts';
 import { StaffSession } from './staff-session.entity.ts';
 
 /** A session ends when it was not used for this long. */
-const idleMs = 30 * 60_000;
+export const idleMs = 30 * 60_000;
 /**
  * The last use of a session is written at most this often, so that reading requests seldom write.
  */

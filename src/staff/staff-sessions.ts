@@ -4,7 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../clock.ts';
 import { approvalDelayMs, isActive } from './approvals.ts';
 import { AuditLog } from './audit/audit-log.ts';
-import { hashOfSecret, type StaffAuthenticator } from './staff-authenticator.ts';
+import { hashOfSecret, idleMs, type StaffAuthenticator } from './staff-authenticator.ts';
 import { StaffMember } from './staff-member.entity.ts';
 import type { IssuedToken, StaffService } from './staff-service.ts';
 import { StaffSession } from './staff-session.entity.ts';
@@ -37,6 +37,20 @@ export interface SignInChecks {
 export interface ProviderAccount {
   readonly issuer: string;
   readonly subject: string;
+}
+
+/** The open sessions of a member, the newest first. */
+export function openSessionsOf(em: EntityManager, staffId: string, now: Date): Promise<StaffSession[]> {
+  return em.find(
+    StaffSession,
+    {
+      staff: staffId,
+      endedAt: null,
+      expiresAt: { $gt: now },
+      lastSeenAt: { $gt: new Date(now.getTime() - idleMs) },
+    },
+    { orderBy: { createdAt: 'desc', id: 'desc' }, limit: openSessions },
+  );
 }
 
 /** Sessions of staff in their browsers. */

@@ -159,6 +159,79 @@ describeInBrowser('the console', () => {
     await page.getByRole('link', { name: (await setup.gateway.show(missed)).short_id }).waitFor();
   });
 
+  it('tells the loser of a race that another member acted first', async () => {
+    const order = await setup.gateway.order();
+    const first = await setup.open('admin', `/orders/${order.id}`);
+    await settled(first);
+    for (const [action, button] of [
+      ['Hold', 'Hold'],
+      ['Release', 'Propose'],
+    ] as const) {
+      await first.getByRole('button', { name: action }).click();
+      await first.getByLabel('Reason').fill('to be decided by two');
+      await first.getByRole('dialog').getByRole('button', { name: button }).click();
+      await first.getByRole('dialog').waitFor({ state: 'detached' });
+    }
+    const second = await setup.open('operator', `/orders/${order.id}`);
+    await settled(second);
+    await second.getByRole('button', { name: 'Approve' }).click();
+    await second.getByLabel('Reason').fill('agreed');
+    await first.getByRole('button', { name: 'Withdraw' }).click();
+    await first.getByLabel('Reason').fill('a mistake');
+    await first.getByRole('dialog').getByRole('button', { name: 'Withdraw' }).click();
+    await first.getByRole('dialog').waitFor({ state: 'detached' });
+    await second.getByRole('dialog').getByRole('button', { name: 'Approve' }).click();
+    await second.getByRole('alert').getByText('another member acted first').waitFor();
+    expect(await second.getByLabel('Reason').inputValue()).toBe('agreed');
+  });
+
+  it('lists own sessions, and ends another one for a reason', async () => {
+    const forgotten = await setup.open('support', '/orders');
+    await settled(forgotten);
+    const page = await setup.open('support', '/me');
+    const others = page.getByRole('listitem').filter({ hasText: 'Another browser' });
+    await page.getByText('This browser').waitFor();
+    const before = await others.count();
+    await others.first().getByRole('button', { name: 'End' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'End' }).click();
+    expect(await page.evaluate('document.querySelector("dialog textarea").validity.valueMissing')).toBe(true);
+    await dialog.getByLabel('Reason').fill('left in the office');
+    await dialog.getByRole('button', { name: 'End' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await others.nth(before - 1).waitFor({ state: 'detached' });
+    expect(before).toBeGreaterThan(0);
+    const answer = await forgotten.request.get(consoleUrl(setup.gateway, '/orders'), { maxRedirects: 0 });
+    expect(answer.status()).toBe(302);
+    await forgotten.close();
+  });
+
+  it('filters the audit log by operation and day, in the address', async () => {
+    const { id } = await setup.gateway.order();
+    const page = await setup.open('admin', `/orders/${id}`);
+    await settled(page);
+    await page.getByRole('button', { name: 'Hold' }).click();
+    await page.getByLabel('Reason').fill('seen in the audit log');
+    await page.getByRole('dialog').getByRole('button', { name: 'Hold' }).click();
+    await page.getByText('Nothing is paid until it is released').waitFor();
+    await page.goto(consoleUrl(setup.gateway, '/audit?operation=orderHold'));
+    await page.getByText('seen in the audit log').waitFor();
+    await page.getByLabel('From day (UTC)').fill('2020-01-01');
+    await page.waitForURL('**/audit?operation=orderHold&from=2020-01-01');
+    await page.getByText('seen in the audit log').waitFor();
+    await page.getByLabel('To day (UTC)').fill('2020-01-02');
+    await page.getByText('No action fits').waitFor();
+    await page.getByLabel('Operation').fill('');
+    await page.getByLabel('Operation').press('Enter');
+    await page.waitForURL('**/audit?from=2020-01-01&to=2020-01-02');
+  });
+
+  it('serves the licences of its packages', async () => {
+    const answer = await fetch(consoleUrl(setup.gateway, '/licences.md'));
+    expect(answer.status).toBe(200);
+    expect(await answer.text()).toContain('react');
+  });
+
   it('leads to the sign-in when the session has ended, and back', async () => {
     const page = await setup.open('viewer', '/partners');
     await settled(page);

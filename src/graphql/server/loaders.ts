@@ -60,6 +60,14 @@ export function createLoaders(em: EntityManager, usageOf: LoadUsage, now: () => 
     ),
     partner: one((ids) => em.find(Partner, { id: { $in: ids } }), byId),
     staffMember: one((ids) => em.find(StaffMember, { id: { $in: ids } }), byId),
+    partnerMember: one(
+      (ids) =>
+        em.execute<{ id: string; name: string }[]>(
+          `select id, name from partner_member where id in (${ids.map(() => '?').join(', ')})`,
+          ids,
+        ),
+      byId,
+    ),
     trade: one((ids) => em.find(Trade, { orderId: { $in: ids } }), byOrder),
     deposit: one((ids) => em.find(Deposit, { id: { $in: ids } }), byId),
     events: many(

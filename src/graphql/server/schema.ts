@@ -11,6 +11,7 @@ import { OrderConnectionResolver, OrderNoteResolver, OrderResolver } from '../or
 import { ApiKeyResolver, PartnerResolver } from '../partners.ts';
 import { ActionHoldResolver, PayoutResolver } from '../payouts.ts';
 import { RateResolver } from '../rates.ts';
+import { SessionResolver } from '../sessions.ts';
 import { DepositResolver, LedgerLineResolver, PaymentResolver } from '../settlement.ts';
 import { StaffResolver } from '../staff.ts';
 import { StaffChangeResolver } from '../staff-changes.ts';
@@ -31,6 +32,7 @@ export type Resolvers = readonly [
   StatsResolver,
   AttentionResolver,
   SystemResolver,
+  SessionResolver,
   StaffResolver,
   WebhookResolver,
 ];
@@ -76,6 +78,7 @@ export async function buildStaffSchema(resolvers: Resolvers | readonly [] = []):
       AttentionResolver,
       AuditResolver,
       SystemResolver,
+      SessionResolver,
       StaffResolver,
       StaffChangeResolver,
       LiveResolver,

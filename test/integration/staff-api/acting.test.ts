@@ -5,6 +5,7 @@ import { addressExample } from '../../../src/chains/addresses/address.ts';
 import { encodeBase58check } from '../../../src/chains/addresses/base58check.ts';
 import { Big, floorTo } from '../../../src/money.ts';
 import { failedOrder, type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
+import { StaffBrowser } from '../../support/staff/staff-browser.ts';
 import { changeStaff, enrol, newMember } from '../../support/staff/staff-client.ts';
 
 type Member = Awaited<ReturnType<typeof newMember>>;
@@ -434,5 +435,78 @@ describe('the audit log', () => {
     expect((await operator.ask('{ auditLog(after: "x") { edges { cursor } } }')).errors).toMatchObject([
       { extensions: { kind: 'invalid_value' } },
     ]);
+  });
+
+  it('is filtered by operation and time', async () => {
+    const { id } = await gateway.order();
+    await operator.data(`mutation { orderHold(orderId: "${id}", reason: "odd") { id } }`);
+    const list = async (args: string) =>
+      (await operator.data(`{ auditLog(first: 100, ${args}) { edges { node { at operation target } } } }`)).auditLog
+        .edges;
+    const holds = await list('operation: "orderHold"');
+    expect(new Set(holds.map((edge: { node: { operation: string } }) => edge.node.operation))).toEqual(
+      new Set(['orderHold']),
+    );
+    const { at, target } = holds[0].node;
+    expect(target).toBe(`order:${id}`);
+    const after = new Date(Date.parse(at) + 1).toISOString();
+    expect(await list(`target: "order:${id}", from: "${at}", to: "${after}"`)).toHaveLength(1);
+    expect(await list(`target: "order:${id}", to: "${at}"`)).toEqual([]);
+    expect(await list(`target: "order:${id}", from: "${after}"`)).toEqual([]);
+    expect(
+      (await operator.ask(`{ auditLog(from: "${after}", to: "${at}") { edges { cursor } } }`)).errors,
+    ).toMatchObject([{ extensions: { kind: 'invalid_value' } }]);
+  });
+});
+
+describe('decided proposals', () => {
+  it('are listed with who decided, the last first', async () => {
+    const ids: string[] = [];
+    for (const reason of ['first', 'second']) {
+      const { id } = await gateway.order();
+      await operator.data(`mutation { orderHold(orderId: "${id}", reason: "odd") { id } }`);
+      const made = await operator.data(`mutation { orderRelease(orderId: "${id}", reason: "${reason}") { id } }`);
+      expect((await operator.data('{ decidedProposals { id } }')).decidedProposals).not.toContainEqual({
+        id: made.orderRelease.id,
+      });
+      await operator.data(`mutation { actionReject(id: "${made.orderRelease.id}", reason: "no") { id } }`);
+      ids.push(made.orderRelease.id);
+    }
+    const { decidedProposals } = await operator.data('{ decidedProposals(limit: 2) { id state decidedBy { email } } }');
+    expect(decidedProposals).toEqual(
+      ids.reverse().map((id) => ({ id, state: 'REJECTED', decidedBy: { email: operator.email } })),
+    );
+    expect((await operator.ask('{ decidedProposals(limit: 0) { id } }')).errors).toMatchObject([
+      { extensions: { kind: 'invalid_value' } },
+    ]);
+  });
+});
+
+describe('sessions of a member', () => {
+  const own = '{ sessions { id isCurrent via lastSeenAt endedAt } }';
+
+  it('are listed, and end at once', async () => {
+    const member = await newMember(gateway, 'viewer');
+    const browser = new StaffBrowser(gateway.app.internalUrl);
+    await browser.post('/sign-in', { token: member.token });
+    expect((await browser.get('/console')).status).toBe(200);
+    const { sessions } = await member.data(own);
+    expect(sessions).toMatchObject([{ isCurrent: false, via: 'TOKEN', endedAt: null }]);
+    await member.data(`mutation { sessionEnd(id: "${sessions[0].id}", reason: "left it open") { id endedAt } }`);
+    expect((await browser.get('/console')).status).toBe(302);
+    expect((await member.data(own)).sessions).toEqual([]);
+    expect((await audited(`staff:${member.id}`)).map(({ operation }) => operation)).toEqual(['sessionEnd']);
+  });
+
+  it('of another member cannot be ended, nor an ended one', async () => {
+    const [member, other] = [await newMember(gateway, 'viewer'), await newMember(gateway, 'admin')];
+    const browser = new StaffBrowser(gateway.app.internalUrl);
+    await browser.post('/sign-in', { token: member.token });
+    const { id } = (await member.data(own)).sessions[0];
+    const end = `mutation { sessionEnd(id: "${id}", reason: "x") { id } }`;
+    expect((await other.ask(end)).errors).toMatchObject([{ extensions: { kind: 'invalid_value' } }]);
+    expect((await browser.get('/console')).status).toBe(200);
+    await member.data(end);
+    expect((await member.ask(end)).errors).toMatchObject([{ extensions: { kind: 'invalid_value' } }]);
   });
 });

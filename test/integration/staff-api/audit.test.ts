@@ -7,6 +7,7 @@ import {
   startSettledGateway,
 } from '../../support/gateway/settled-gateway.ts';
 import { rootFields } from '../../support/http/schema-walk.ts';
+import { StaffBrowser } from '../../support/staff/staff-browser.ts';
 import { type Member, newMember, proposeChange } from '../../support/staff/staff-client.ts';
 
 let gateway: SettledGateway;
@@ -73,6 +74,11 @@ const webhookId = async (): Promise<string> => {
   const arguments_ = `(partnerId: "${await partnerId()}", endpoint: { url: "https://hooks.example.com/" }, reason: "x")`;
   return (await other.data(`mutation { made: webhookCreate${arguments_} { endpoint { id } } }`)).made.endpoint.id;
 };
+/** A browser in which the admin signs in. */
+const sessionId = async (): Promise<string> => {
+  await new StaffBrowser(gateway.app.internalUrl).post('/sign-in', { token: admin.token });
+  return (await admin.data('{ sessions { id } }')).sessions[0].id;
+};
 const keyId = async (): Promise<string> => (await gateway.partner()).keyId;
 /** Arguments that set a coin's price in bitcoin to the market's. */
 const override = async (coinFrom: string): Promise<string> => {
@@ -134,6 +140,7 @@ const calls: Readonly<Record<string, () => Promise<string>>> = {
     await other.data(`mutation { priceOverride${await override('DASH')} { price } }`);
     return '(coinFrom: "DASH", coinTo: "BTC", reason: "x")';
   },
+  sessionEnd: async () => `(id: "${await sessionId()}", reason: "x")`,
   staffChangeApprove: async () => `(id: "${await proposedRole()}", reason: "x")`,
   staffChangeReject: async () => `(id: "${await proposedRole()}", reason: "x")`,
   staffInvite: async () => '(email: "new@example.com", role: SUPPORT, reason: "x")',

@@ -445,6 +445,13 @@ export type RefundInput = {
   tag?: string | null | undefined;
 };
 
+/** How a member proved the identity. */
+export type SignInKind =
+  /** At the identity provider. */
+  | 'OIDC'
+  /** By a token of this gateway. */
+  | 'TOKEN';
+
 /** Sort direction. */
 export type SortDirection =
   /** Oldest first. */
@@ -544,6 +551,24 @@ export type OrderQueryVariables = Exact<{
 
 export type OrderQuery = { order: { expiresAt: string, nextActionAt: string | null, depositAddress: string, depositAddressTag: string | null, depositConfirmations: number | null, depositConfirmationsRequired: number, depositTxid: string | null, recipientAddress: string, recipientAddressTag: string | null, refundAddress: string | null, refundAddressTag: string | null, refundAddressSetAt: string | null, payoutTxid: string | null, id: string, shortId: string, status: OrderStatus, createdAt: string, updatedAt: string, coinFrom: string, networkFrom: string, coinTo: string, networkTo: string, rateType: RateType, amountFromExpected: string, amountToExpected: string, amountFromActual: string | null, amountToActual: string | null, hold: { since: string, reason: string } | null, terms: { rate: string, feeRate: string, serviceFee: string, networkFee: string, minAmount: string | null, maxAmount: string | null }, events: Array<{ seq: number, at: string, fromStatus: OrderStatus | null, toStatus: OrderStatus, cause: OrderCause, actor: string, detail: string | null }>, questions: Array<{ seq: number, reason: string, amount: string, amountFrom: string, askedAt: string, deadline: string, outcome: string | null, endedAt: string | null, actor: string | null, amountTo: string | null }>, deposits: Array<{ id: string, txid: string, amount: string, coin: string, network: string, address: string, state: DepositState, height: number | null, seenAt: string, minedAt: string | null, creditedAt: string | null, confirmationsRequired: number, problem: DepositProblem | null }>, trade: { venue: string, state: TradeState, amountFrom: string, amountTo: string, minBought: string, bought: string | null, serviceFee: string, networkFee: string, createdAt: string, settledAt: string | null, tries: number, problem: string | null } | null, payments: Array<{ id: string, kind: PaymentKind, leg: PaymentLeg, amount: string, coin: string, network: string, address: string, tag: string | null, state: PaymentState, problem: string | null, problemSince: string | null, createdAt: string, sentAt: string | null, endedAt: string | null, feeCharged: string, attempts: Array<{ attempt: number, txid: string | null, fee: string, sentAt: string | null, minedHeight: number | null, deadAt: string | null, deadWhy: string | null }> }>, notes: Array<{ id: string, at: string, text: string, author: { id: string, email: string } }>, actions?: Array<{ id: string, action: OrderActionKind, state: OrderActionState, reason: string, address: string | null, tag: string | null, price: string | null, proposedAt: string, decidedAt: string | null, proposedBy: { id: string, email: string }, decidedBy: { id: string, email: string } | null }>, ledgerLines?: Array<{ at: string, kind: string, account: LedgerAccount, coin: string, network: string, amount: string }>, partner: { id: string, name: string } } };
 
+export type SessionsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type SessionsQuery = { sessions: Array<{ id: string, via: SignInKind, createdAt: string, lastSeenAt: string, expiresAt: string, isCurrent: boolean }> };
+
+export type EndSessionMutationVariables = Exact<{
+  id: string | number;
+  reason: string;
+}>;
+
+
+export type EndSessionMutation = { sessionEnd: { id: string } };
+
+export type DecidedProposalsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type DecidedProposalsQuery = { decidedProposals: Array<{ id: string, action: OrderActionKind, state: OrderActionState, reason: string, decidedAt: string | null, proposedBy: { id: string, email: string }, decidedBy: { id: string, email: string } | null, order: { id: string, shortId: string, coinFrom: string, networkFrom: string, coinTo: string, networkTo: string } | null }> };
+
 export type ProposalsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -596,10 +621,13 @@ export type AuditQueryVariables = Exact<{
   before?: string | null | undefined;
   staffId?: string | number | null | undefined;
   target?: string | null | undefined;
+  operation?: string | null | undefined;
+  from?: string | null | undefined;
+  to?: string | null | undefined;
 }>;
 
 
-export type AuditQuery = { auditLog: { edges: Array<{ cursor: string, node: { id: string, at: string, operation: string, target: string, reason: string, requestId: string, ip: string, operator: string | null, before: string | null, after: string | null, actor: { id: string, email: string } | null } }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
+export type AuditQuery = { auditLog: { edges: Array<{ cursor: string, node: { id: string, at: string, operation: string, target: string, reason: string, requestId: string, ip: string, operator: string | null, member: string | null, before: string | null, after: string | null, actor: { id: string, email: string } | null } }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
 
 export type StaffQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -1266,6 +1294,52 @@ export const OrderDocument = new TypedDocumentString(`
     name
   }
 }`) as unknown as TypedDocumentString<OrderQuery, OrderQueryVariables>;
+export const SessionsDocument = new TypedDocumentString(`
+    query Sessions {
+  sessions {
+    id
+    via
+    createdAt
+    lastSeenAt
+    expiresAt
+    isCurrent
+  }
+}
+    `) as unknown as TypedDocumentString<SessionsQuery, SessionsQueryVariables>;
+export const EndSessionDocument = new TypedDocumentString(`
+    mutation EndSession($id: ID!, $reason: String!) {
+  sessionEnd(id: $id, reason: $reason) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<EndSessionMutation, EndSessionMutationVariables>;
+export const DecidedProposalsDocument = new TypedDocumentString(`
+    query DecidedProposals {
+  decidedProposals {
+    id
+    action
+    state
+    reason
+    proposedBy {
+      id
+      email
+    }
+    decidedAt
+    decidedBy {
+      id
+      email
+    }
+    order {
+      id
+      shortId
+      coinFrom
+      networkFrom
+      coinTo
+      networkTo
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<DecidedProposalsQuery, DecidedProposalsQueryVariables>;
 export const ProposalsDocument = new TypedDocumentString(`
     query Proposals {
   proposals {
@@ -1538,7 +1612,7 @@ export const QuoteDocument = new TypedDocumentString(`
 }
     `) as unknown as TypedDocumentString<QuoteQuery, QuoteQueryVariables>;
 export const AuditDocument = new TypedDocumentString(`
-    query Audit($first: Int, $after: String, $last: Int, $before: String, $staffId: ID, $target: String) {
+    query Audit($first: Int, $after: String, $last: Int, $before: String, $staffId: ID, $target: String, $operation: String, $from: DateTime, $to: DateTime) {
   auditLog(
     first: $first
     after: $after
@@ -1546,6 +1620,9 @@ export const AuditDocument = new TypedDocumentString(`
     before: $before
     staffId: $staffId
     target: $target
+    operation: $operation
+    from: $from
+    to: $to
   ) {
     edges {
       cursor
@@ -1558,6 +1635,7 @@ export const AuditDocument = new TypedDocumentString(`
         requestId
         ip
         operator
+        member
         actor {
           id
           email

@@ -5,7 +5,12 @@ import { words } from '../../ui/format.ts';
 import { Ago, Badge, Card, Empty } from '../../ui/parts.tsx';
 import { query } from '../api.ts';
 import { decisionsOf } from '../decide.tsx';
-import { AttentionDocument, ProposalsDocument, type ProposalsQuery } from '../generated/graphql.ts';
+import {
+  AttentionDocument,
+  DecidedProposalsDocument,
+  ProposalsDocument,
+  type ProposalsQuery,
+} from '../generated/graphql.ts';
 import { AttentionQueue } from '../queue.tsx';
 import type { Search } from '../router.tsx';
 import { Allowed, useMay, useMember } from '../session.tsx';
@@ -69,6 +74,7 @@ function Content(): ReactNode {
           }}
         </Loaded>
       </Card>
+      {may('actions:read') ? <Decided /> : null}
     </div>
   );
 }
@@ -85,6 +91,48 @@ function Proposals(): ReactNode {
             <ul className="queue">
               {waiting.map((proposal) => (
                 <Proposal key={proposal.id} proposal={proposal} />
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+    </Card>
+  );
+}
+
+/** The proposals that were decided last, and by whom. */
+function Decided(): ReactNode {
+  const decided = useQuery(query('decidedProposals', DecidedProposalsDocument, {}));
+  return (
+    <Card title="Decided lately" flush>
+      <Loaded of={decided} lines={3}>
+        {({ decidedProposals }) =>
+          decidedProposals.length === 0 ? (
+            <p className="muted body">No proposal was decided yet.</p>
+          ) : (
+            <ul className="queue">
+              {decidedProposals.map(({ id, action, state, reason, order, proposedBy, decidedBy, decidedAt }) => (
+                <li key={id}>
+                  <span className="kind">
+                    <Badge tone={state === 'DONE' ? 'good' : 'plain'}>
+                      {words(action)}: {words(state).toLowerCase()}
+                    </Badge>
+                  </span>
+                  {order ? (
+                    <>
+                      <OrderLink order={order} /> <Pair of={order} />
+                    </>
+                  ) : null}
+                  <span className="detail">
+                    {reason}
+                    <br />
+                    <span className="muted small">
+                      proposed by {proposedBy.email}
+                      {decidedBy ? ` · decided by ${decidedBy.email}` : ''}
+                    </span>
+                  </span>
+                  <span className="age">{decidedAt ? <Ago at={decidedAt} /> : null}</span>
+                </li>
               ))}
             </ul>
           )

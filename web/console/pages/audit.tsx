@@ -24,14 +24,23 @@ function Content(): ReactNode {
   const may = useMay();
   const search = useSearch({ strict: false }) as Search;
   const navigate = useNavigate();
-  const { after, before, member, target } = search;
-  const filter = { ...(member ? { member } : {}), ...(target ? { target } : {}) };
+  const { after, before, member, target, operation, from, to } = search;
+  const filter = {
+    ...(member ? { member } : {}),
+    ...(target ? { target } : {}),
+    ...(operation ? { operation } : {}),
+    ...(from ? { from } : {}),
+    ...(to ? { to } : {}),
+  };
   const go = (change: Search): void => void navigate({ to: '/audit', search: { ...filter, ...change } });
   const audit = useQuery({
     ...query('audit', AuditDocument, {
       ...(before ? { last: pageSize, before } : { first: pageSize, ...(after ? { after } : {}) }),
       ...(member ? { staffId: member } : {}),
       ...(target ? { target } : {}),
+      ...(operation ? { operation } : {}),
+      ...(from ? { from: startOfDay(from, 0) } : {}),
+      ...(to ? { to: startOfDay(to, 1) } : {}),
     }),
     placeholderData: keepPreviousData,
   });
@@ -39,7 +48,22 @@ function Content(): ReactNode {
     <div className="page">
       <PageHead title="Audit log" lead="Newest first. Entries are never changed or removed.">
         {may('staff:read') ? <MemberFilter value={member ?? ''} onChange={(id) => go({ member: id })} /> : null}
-        <TargetFilter value={target ?? ''} onChange={(text) => go({ target: text })} />
+        <TextFilter
+          key={`target ${target}`}
+          label="Object, like order:<id>"
+          placeholder="Object, like currency:BTC/BTC"
+          value={target ?? ''}
+          onChange={(text) => go({ target: text })}
+        />
+        <TextFilter
+          key={`operation ${operation}`}
+          label="Operation"
+          placeholder="Operation, like orderHold"
+          value={operation ?? ''}
+          onChange={(text) => go({ operation: text })}
+        />
+        <DayFilter label="From day (UTC)" value={from ?? ''} onChange={(day) => go({ from: day })} />
+        <DayFilter label="To day (UTC)" value={to ?? ''} onChange={(day) => go({ to: day })} />
       </PageHead>
       <Card title="Actions" flush>
         <Loaded of={audit} lines={10}>
@@ -84,7 +108,33 @@ function MemberFilter({ value, onChange }: { value: string; onChange: (id: strin
   );
 }
 
-function TargetFilter({ value, onChange }: { value: string; onChange: (text: string) => void }): ReactNode {
+/** The beginning of a day in UTC, or of a day after it. The text of an address may be no day. */
+function startOfDay(day: string, daysLater: number): string {
+  const at = Date.parse(`${day}T00:00:00Z`);
+  return Number.isNaN(at) ? day : new Date(at + daysLater * 86_400_000).toISOString();
+}
+
+function DayFilter(props: { label: string; value: string; onChange: (day: string) => void }): ReactNode {
+  return (
+    <label className="row tight small muted">
+      {props.label}
+      <input
+        className="input"
+        type="date"
+        value={props.value}
+        onChange={({ target }) => props.onChange(target.value)}
+      />
+    </label>
+  );
+}
+
+function TextFilter(props: {
+  label: string;
+  placeholder: string;
+  value: string;
+  onChange: (text: string) => void;
+}): ReactNode {
+  const { label, placeholder, value, onChange } = props;
   const [text, setText] = useState(value);
   return (
     <form
@@ -95,8 +145,8 @@ function TargetFilter({ value, onChange }: { value: string; onChange: (text: str
     >
       <input
         className="input finder"
-        aria-label="Object, like order:<id>"
-        placeholder="Object, like currency:BTC/BTC"
+        aria-label={label}
+        placeholder={placeholder}
         value={text}
         spellCheck={false}
         onChange={({ target }) => setText(target.value)}
@@ -115,7 +165,7 @@ function Entry({ of }: { of: EntryView }): ReactNode {
         <Badge>{of.operation}</Badge>
       </span>
       <span className="detail">
-        <span className="strong">{of.actor?.email ?? of.operator}</span>: {of.reason}
+        <span className="strong">{of.actor?.email ?? of.operator ?? `${of.member}, partner`}</span>: {of.reason}
         <br />
         <span className="muted small">
           <Target of={of.target} /> · from {of.ip} · request <code>{of.requestId}</code>
