@@ -1,26 +1,5 @@
-import { QueryClient } from '@tanstack/react-query';
+import { GatewayError, queryClient } from '../ui/failure.ts';
 import type { TypedDocumentString } from './generated/graphql.ts';
-
-/** A refusal or a failure of the staff API, or of the way to it. */
-export class GatewayError extends Error {
-  /** The machine-readable kind: 'not_found', 'rate_limited'; 'offline' when no answer came. */
-  readonly kind: string;
-  readonly requestId: string | null;
-  readonly retryAfterSec: number | null;
-  readonly faults: readonly { readonly field: string; readonly detail: string }[];
-
-  constructor(
-    kind: string,
-    message: string,
-    more: Partial<Pick<GatewayError, 'requestId' | 'retryAfterSec' | 'faults'>> = {},
-  ) {
-    super(message);
-    this.kind = kind;
-    this.requestId = more.requestId ?? null;
-    this.retryAfterSec = more.retryAfterSec ?? null;
-    this.faults = more.faults ?? [];
-  }
-}
 
 interface Answer<Result> {
   readonly data?: Result | null;
@@ -94,26 +73,7 @@ export async function ask<Result, Variables>(
   );
 }
 
-/** Failures that pass by themselves. */
-const passing = new Set(['offline', 'unavailable', 'rate_limited']);
-
-export const queries = new QueryClient({
-  defaultOptions: {
-    queries: {
-      staleTime: 2_000,
-      // A refusal would be the same again.
-      retry: (failures, error) => {
-        if (!(error instanceof GatewayError)) return failures < 1;
-        if (error.kind === 'unauthorized') toSignIn();
-        return passing.has(error.kind) && failures < 6;
-      },
-      retryDelay: (failures, error) =>
-        (error instanceof GatewayError ? error.retryAfterSec : null) !== null
-          ? ((error as GatewayError).retryAfterSec ?? 1) * 1_000
-          : Math.min(8_000, 500 * 2 ** failures),
-    },
-  },
-});
+export const queries = queryClient(toSignIn);
 
 /** The options of a query for useQuery. Variables make its key. */
 export function query<Result, Variables>(

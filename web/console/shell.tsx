@@ -3,12 +3,12 @@ import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-route
 import { type FormEvent, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
 import { Dialog } from '../ui/dialog.tsx';
 import { Icon, type IconName } from '../ui/icon.tsx';
+import { EnvironmentMark, ThemeButton } from '../ui/page.tsx';
 import { Skeleton } from '../ui/parts.tsx';
 import { query } from './api.ts';
 import { AttentionDocument } from './generated/graphql.ts';
 import { useLiveState } from './live.ts';
 import { Session, useMay, useMember } from './session.tsx';
-import { useThemeChoice } from './theme.ts';
 
 interface Place {
   readonly to: '/' | '/orders' | '/attention' | '/partners' | '/money' | '/chains' | '/catalogue' | '/audit' | '/staff';
@@ -105,24 +105,6 @@ function Frame(): ReactNode {
   );
 }
 
-/** Says whether coins here have value. */
-function EnvironmentMark(): ReactNode {
-  const isLive = document.documentElement.dataset.environment === 'live';
-  return (
-    <aside className={`environment ${isLive ? 'live' : 'sandbox'}`} aria-label="Environment">
-      {isLive ? (
-        <>
-          <strong>Live</strong> Real coins move here
-        </>
-      ) : (
-        <>
-          <strong>Sandbox</strong> Coins here have no value
-        </>
-      )}
-    </aside>
-  );
-}
-
 function AttentionCount(): ReactNode {
   const { data } = useQuery(query('attention', AttentionDocument, {}));
   const number = data?.attention.length ?? 0;
@@ -147,22 +129,6 @@ function LiveMark(): ReactNode {
     <span className={`live-mark ${state}`} role="status" title={title}>
       {text}
     </span>
-  );
-}
-
-function ThemeButton(): ReactNode {
-  const [theme, next] = useThemeChoice();
-  const icons = { auto: 'auto', light: 'sun', dark: 'moon' } as const;
-  return (
-    <button
-      type="button"
-      className="button quiet square theme-button"
-      aria-label={`Theme: ${theme}`}
-      title={`Theme: ${theme}`}
-      onClick={next}
-    >
-      <Icon name={icons[theme]} />
-    </button>
   );
 }
 

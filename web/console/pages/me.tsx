@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react';
 import { words } from '../../ui/format.ts';
+import { PageHead } from '../../ui/page.tsx';
 import { Card, Facts } from '../../ui/parts.tsx';
 import { useMember } from '../session.tsx';
-import { PageHead } from '../shared.tsx';
 
 /** Who is signed in, and what the member may do. */
 export function Me(): ReactNode {
