@@ -1,3 +1,4 @@
+import { isActive } from '../ui/activity.ts';
 import { GatewayError, queryClient } from '../ui/failure.ts';
 import type { TypedDocumentString } from './generated/graphql.ts';
 
@@ -13,24 +14,6 @@ interface Answer<Result> {
       readonly errors?: readonly { readonly field: string; readonly detail: string }[];
     };
   }[];
-}
-
-/** How long after the last key or click a request still counts as activity of the member. */
-const activityMs = 60_000;
-let lastInput = performance.now();
-for (const kind of ['pointerdown', 'keydown', 'wheel', 'touchstart'] as const) {
-  addEventListener(
-    kind,
-    () => {
-      lastInput = performance.now();
-    },
-    { passive: true, capture: true },
-  );
-}
-
-/** Headers that keep a page in the background from extending the session. */
-function activityHeader(): Record<string, string> {
-  return performance.now() - lastInput > activityMs ? { 'X-Background': '1' } : {};
 }
 
 /** Leads to the sign-in, and from there back to this page. */
@@ -50,7 +33,7 @@ export async function ask<Result, Variables>(
 ): Promise<Result> {
   const response = await fetch('/graphql', {
     method: 'POST',
-    headers: { 'Content-Type': 'application/json', ...(isBackground ? { 'X-Background': '1' } : activityHeader()) },
+    headers: { 'Content-Type': 'application/json', ...(isBackground || !isActive() ? { 'X-Background': '1' } : {}) },
     body: JSON.stringify({ query: document.toString(), variables }),
     ...(signal ? { signal } : {}),
   }).catch((error: unknown) => {

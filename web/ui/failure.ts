@@ -23,7 +23,16 @@ export class GatewayError extends Error {
 }
 
 /** Failures that pass by themselves. */
-const passing = new Set(['offline', 'unavailable', 'rate_limited']);
+const passing: ReadonlySet<string> = new Set(['offline', 'unavailable', 'rate_limited']);
+
+/** What a page says while it tries again by itself; null for a failure that lasts. */
+export function passingText(error: unknown): string | null {
+  if (!(error instanceof GatewayError) || !passing.has(error.kind)) return null;
+  const { kind, retryAfterSec } = error;
+  if (kind === 'rate_limited') return `Too many requests. The page asks again ${retryAfterSec === null ? 'soon' : `in ${retryAfterSec} s`}.`;
+  if (kind === 'unavailable') return 'The gateway is busy or restarting. The page asks again by itself.';
+  return 'The gateway does not answer. It may be restarting; the page asks again by itself.';
+}
 
 /**
  * A store of answers that asks again by itself after a failure that passes, and waits as long as
@@ -40,6 +49,9 @@ export function queryClient(onSessionEnd: () => void): QueryClient {
           if (error.kind === 'unauthorized') onSessionEnd();
           return passing.has(error.kind) && failures < 6;
         },
+        // A page that gave up asks again from time to time.
+        refetchInterval: ({ state: { error } }) =>
+          error instanceof GatewayError && passing.has(error.kind) ? 10_000 : false,
         retryDelay: (failures, error) => {
           const wait = error instanceof GatewayError ? error.retryAfterSec : null;
           return wait === null ? Math.min(8_000, 500 * 2 ** failures) : wait * 1_000;
@@ -62,5 +74,5 @@ export function faultsOf(error: unknown): FormFaults {
     error.faults.map(({ field, detail }) => [field.split('.').at(-1) ?? field, detail]),
   );
   const request = error.requestId ? ` (request ${error.requestId})` : '';
-  return { whole: `${error.message}${request}`, fields };
+  return { whole: `${error.message}${request}`, fields, waitSec: error.retryAfterSec };
 }

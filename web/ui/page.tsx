@@ -1,6 +1,6 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
-import { GatewayError } from './failure.ts';
+import { GatewayError, passingText } from './failure.ts';
 import { words } from './format.ts';
 import { Icon } from './icon.tsx';
 import { Badge, Empty, Notice, Skeleton, type Tone } from './parts.tsx';
@@ -82,7 +82,7 @@ export function Loaded<Result>(props: {
   lines?: number;
   children: (data: Result) => ReactNode;
 }): ReactNode {
-  const { data, error, refetch } = props.of;
+  const { data, error, refetch, failureReason } = props.of;
   if (data !== undefined) {
     return (
       <>
@@ -92,7 +92,13 @@ export function Loaded<Result>(props: {
     );
   }
   if (error) return <Failed error={error} retry={refetch} />;
-  return <Skeleton lines={props.lines ?? 6} />;
+  const waiting = passingText(failureReason);
+  return (
+    <>
+      {waiting ? <Notice tone="warn">{waiting}</Notice> : null}
+      <Skeleton lines={props.lines ?? 6} />
+    </>
+  );
 }
 
 /** Buttons to the pages before and after; null where there is none. */

@@ -74,6 +74,16 @@ export function Amount(props: { value: string; coin?: string; decimals?: number 
   );
 }
 
+/** A coin, with its network where that says more. */
+export function Asset({ coin, network }: { coin: string; network: string }): ReactNode {
+  return (
+    <span className="asset">
+      {coin}
+      {network === coin ? null : <span className="muted small"> {network}</span>}
+    </span>
+  );
+}
+
 /** A text with a button that copies it whole. */
 export function Copy({ text, short = false, label }: { text: string; short?: boolean; label: string }): ReactNode {
   const [isDone, setDone] = useState(false);

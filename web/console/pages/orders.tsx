@@ -4,7 +4,7 @@ import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react'
 import { count, words } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Loaded, PageHead, StatusBadge, TextFilter } from '../../ui/page.tsx';
-import { Ago, Amount, Badge, Empty, Table } from '../../ui/parts.tsx';
+import { Ago, Amount, Asset, Badge, Empty, Table } from '../../ui/parts.tsx';
 import { query } from '../api.ts';
 import {
   type OrderFilter,
@@ -257,14 +257,5 @@ function Rows({ edges, reset }: { edges: readonly Edge[]; reset: () => void }): 
         ))}
       </Table>
     </div>
-  );
-}
-
-function Asset({ coin, network }: { coin: string; network: string }): ReactNode {
-  return (
-    <span className="asset">
-      {coin}
-      {network === coin ? null : <span className="muted small"> {network}</span>}
-    </span>
   );
 }
