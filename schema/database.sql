@@ -863,6 +863,13 @@ create table sandbox_outcome (
   constraint sandbox_outcome_outcome_check CHECK ((outcome = ANY (ARRAY['venue_rejects'::text, 'payout_dead'::text, 'payout_unknown'::text, 'refund_dead'::text, 'fee_spike'::text])))
 );
 
+create table sandbox_place (
+  only_row boolean not null default true,
+  cursor text not null,
+  constraint sandbox_place_pkey PRIMARY KEY (only_row),
+  constraint sandbox_place_only_row_check CHECK (only_row)
+);
+
 create table sandbox_price (
   coin text not null,
   price numeric(38,18) not null,

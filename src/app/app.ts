@@ -6,6 +6,7 @@ import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
 import type { Log } from '../log.ts';
 import type { OrderService } from '../orders/order-service.ts';
 import type { PriceBook } from '../rates/price-book.ts';
+import type { MagicOrders } from '../sandbox/magic-orders.ts';
 import { bootstrap, createDemoAccess, type DemoAccess } from './bootstrap.ts';
 import { type AppOptions, type Foundation, openFoundation } from './foundation.ts';
 import type { Listener } from './listener.ts';
@@ -19,7 +20,7 @@ import { openNetworks, unsafeSettings } from './open-networks.ts';
 import { openOrders } from './open-orders.ts';
 import { openPrices } from './open-prices.ts';
 import { openRest } from './open-rest.ts';
-import { openSandbox } from './open-sandbox.ts';
+import { openMagicOrders, openSandbox } from './open-sandbox.ts';
 import type { Settlement, SettlementParts } from './open-settlement.ts';
 import { offerStaffApi, openStaff } from './open-staff.ts';
 import { openTracing } from './open-tracing.ts';
@@ -40,6 +41,8 @@ export interface App {
   readonly settlement: Settlement | null;
   /** Null in an api process. */
   readonly webhooks: WebhookSending | null;
+  /** Null in an api process, and beside a real network. */
+  readonly magicOrders: MagicOrders | null;
   readonly networks: LiveNetworks;
   /** Makes changes of the catalogue visible at once instead of within seconds. */
   readonly catalogue: CurrencyCatalogue;
@@ -96,6 +99,7 @@ async function openParts(foundation: Foundation): Promise<App> {
   endPart('settlement');
   const webhooks = await openWebhookSending(foundation, hasher);
   endPart('webhooks');
+  const magicOrders = await openMagicOrders(foundation, { orm, catalogue, networks });
   const authenticator = openAuthenticator(foundation, { orm, hasher });
   const limiter = await openLimits(foundation);
   const staff = openStaff(foundation, { orm, hasher });
@@ -144,6 +148,7 @@ async function openParts(foundation: Foundation): Promise<App> {
     prices,
     settlement,
     webhooks,
+    magicOrders,
     networks,
     catalogue,
     stop: drain(foundation, internal, rest),

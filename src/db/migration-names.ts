@@ -25,6 +25,7 @@ export const migrationNames = [
   '0034-markup',
   '0036-webhooks',
   '0037-sandbox-outcomes',
+  '0038-sandbox-magic-values',
 ] as const;
 
 export type MigrationName = (typeof migrationNames)[number];

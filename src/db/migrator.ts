@@ -26,6 +26,7 @@ import { Migration0033OrderActions } from './migrations/0033-order-actions.ts';
 import { Migration0034Markup } from './migrations/0034-markup.ts';
 import { Migration0036Webhooks } from './migrations/0036-webhooks.ts';
 import { Migration0037SandboxOutcomes } from './migrations/0037-sandbox-outcomes.ts';
+import { Migration0038SandboxMagicValues } from './migrations/0038-sandbox-magic-values.ts';
 
 const classes: Readonly<Record<MigrationName, Constructor<Migration>>> = {
   '0001-foundation': Migration0001Foundation,
@@ -53,6 +54,7 @@ const classes: Readonly<Record<MigrationName, Constructor<Migration>>> = {
   '0034-markup': Migration0034Markup,
   '0036-webhooks': Migration0036Webhooks,
   '0037-sandbox-outcomes': Migration0037SandboxOutcomes,
+  '0038-sandbox-magic-values': Migration0038SandboxMagicValues,
 };
 
 /** Makes the migrator, which runs the migrations that a database lacks. */

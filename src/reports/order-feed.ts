@@ -88,9 +88,9 @@ export async function isFeedStalled(em: EntityManager): Promise<boolean> {
 }
 
 /**
- * Gives all events transaction numbers of this cluster, moves the place of webhooks, and restarts
- * the statistics, in one transaction. It takes long, and orders cannot move meanwhile. Returns the
- * number of events.
+ * Gives all events transaction numbers of this cluster, moves the places of webhooks and of the
+ * sandbox, and restarts the statistics, in one transaction. It takes long, and orders cannot move
+ * meanwhile. Returns the number of events.
  */
 export async function renumberFeed(outer: EntityManager): Promise<number> {
   return outer.transactional(async (em) => {
@@ -108,6 +108,9 @@ export async function renumberFeed(outer: EntityManager): Promise<number> {
     await em.execute('alter table order_event enable trigger order_event_append_only');
     await em.execute(
       `update webhook_place set xid = pg_current_xact_id(), order_id = '00000000-0000-0000-0000-000000000000', seq = 0`,
+    );
+    await em.execute(
+      `update sandbox_place set cursor = pg_current_xact_id()::text || '-00000000-0000-0000-0000-000000000000-0'`,
     );
     await em.execute('truncate order_stat');
     await em.execute(

@@ -1,14 +1,8 @@
 import { ripemd160 } from '@noble/hashes/legacy.js';
 import { sha256 } from '@noble/hashes/sha2.js';
-import { base58xrp, bech32 } from '@scure/base';
-import { encodeStrkey } from '../chains/addresses/stellar.ts';
-
-const classicAddress = 0;
-/**
- * Shown as the letter G,
- * https://github.com/stellar/stellar-protocol/blob/master/ecosystem/sep-0023.md
- */
-const stellarPublicKey = 6 << 3;
+import { encodeCosmos } from '../chains/addresses/cosmos.ts';
+import { encodeRippleClassic } from '../chains/addresses/ripple.ts';
+import { encodeStellarAccount } from '../chains/addresses/stellar.ts';
 
 function keyHash(publicKey: Uint8Array): Uint8Array {
   return ripemd160(sha256(publicKey));
@@ -19,8 +13,7 @@ function keyHash(publicKey: Uint8Array): Uint8Array {
  * https://xrpl.org/docs/concepts/accounts/addresses
  */
 export function rippleAddress(publicKey: Uint8Array): string {
-  const payload = Uint8Array.from([classicAddress, ...keyHash(publicKey)]);
-  return base58xrp.encode(Uint8Array.from([...payload, ...sha256(sha256(payload)).subarray(0, 4)]));
+  return encodeRippleClassic(keyHash(publicKey));
 }
 
 /**
@@ -28,7 +21,7 @@ export function rippleAddress(publicKey: Uint8Array): string {
  * https://github.com/stellar/stellar-protocol/blob/master/ecosystem/sep-0023.md
  */
 export function stellarAddress(publicKey: Uint8Array): string {
-  return encodeStrkey(stellarPublicKey, publicKey);
+  return encodeStellarAccount(publicKey);
 }
 
 /**
@@ -36,5 +29,5 @@ export function stellarAddress(publicKey: Uint8Array): string {
  * https://docs.cosmos.network/sdk/latest/reference/architecture/adr-028-public-key-addresses
  */
 export function cosmosAddress(publicKey: Uint8Array): string {
-  return bech32.encodeFromBytes('cosmos', keyHash(publicKey));
+  return encodeCosmos(keyHash(publicKey));
 }

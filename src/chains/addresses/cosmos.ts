@@ -7,6 +7,11 @@ import { type AddressCodec, accepted, attempt, isZero, notOurs, refused, zeroAdd
 const otherChains =
   /^(akash|axelar|celestia|dydx|evmos|inj|juno|kava|neutron|noble|osmo|secret|sei|stars|terra|thor|umee)1/;
 
+/** The address of an account, from the hash of its key. */
+export function encodeCosmos(keyHash: Uint8Array): string {
+  return bech32.encodeFromBytes('cosmos', keyHash);
+}
+
 /** Accounts of the Cosmos Hub: 20 bytes of a key's hash, or 32 of a module or contract. */
 export const cosmosCodec: AddressCodec = {
   looks: 'starts with cosmos1',

@@ -7,13 +7,14 @@ import { encodeCashaddr } from './bitcoin-cash.ts';
 import { encodeKeyHash } from './bitcoin-like.ts';
 import { encodeCardanoEnterprise, encodeCardanoEnterpriseOfHash } from './cardano.ts';
 import { attempt } from './codec.ts';
+import { encodeCosmos } from './cosmos.ts';
 import { toChecksumAddress } from './evm.ts';
 import { sha256 } from './hashes.ts';
 import { encodeMonero } from './monero.ts';
 import { encodePolkadot } from './polkadot.ts';
 import { encodeRippleClassic, rippleAccount } from './ripple.ts';
 import { encodeSolana } from './solana.ts';
-import { encodeStrkey } from './stellar.ts';
+import { encodeStellarAccount } from './stellar.ts';
 import { encodeTezos } from './tezos.ts';
 
 /**
@@ -68,7 +69,7 @@ function ofKeyHash(keyHash: Uint8Array): string[] {
     encodeBase58check([0x4c], keyHash),
     encodeBase58check([0x1c, 0xb8], keyHash),
     encodeRippleClassic(keyHash),
-    bech32.encodeFromBytes('cosmos', keyHash),
+    encodeCosmos(keyHash),
   ];
 }
 
@@ -134,7 +135,7 @@ function ofAccount(digits: string): string[] {
 function ofEd25519(key: Uint8Array): string[] {
   return [
     encodeSolana(key),
-    encodeStrkey(6 << 3, key),
+    encodeStellarAccount(key),
     encodeAlgorand(key),
     encodePolkadot(key),
     encodeTezos(key),

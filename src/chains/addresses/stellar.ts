@@ -12,6 +12,11 @@ export function encodeStrkey(version: number, payload: Uint8Array): string {
   return base32nopad.encode(Uint8Array.from([...bytes, crc & 0xff, crc >> 8]));
 }
 
+/** The address of an account, from its Ed25519 public key. */
+export function encodeStellarAccount(publicKey: Uint8Array): string {
+  return encodeStrkey(versions.account, publicKey);
+}
+
 /** Stellar accounts, and muxed accounts, which hold an account and a memo id in one text. */
 export const stellarCodec: AddressCodec = {
   looks: 'starts with G and has 56 characters, or is an M-address',
@@ -28,7 +33,7 @@ export const stellarCodec: AddressCodec = {
     if (version === versions.account && payload.length === 32) return accepted(text, 'account');
     if (version === versions.muxed && payload.length === 40) {
       const id = new DataView(payload.buffer, payload.byteOffset).getBigUint64(32);
-      return accepted(encodeStrkey(versions.account, payload.subarray(0, 32)), 'muxed', id.toString());
+      return accepted(encodeStellarAccount(payload.subarray(0, 32)), 'muxed', id.toString());
     }
     return refused('is not an account; give the address that starts with G');
   },

@@ -113,6 +113,16 @@ export class SandboxChain {
     return txid;
   }
 
+  /** The number of transactions to an address and tag; dropped ones do not count. */
+  async paymentsTo(chain: string, address: string, tag: string | null): Promise<number> {
+    const [row] = await this.#read<{ count: number }>(
+      `select count(*)::int as count from sandbox_tx
+        where chain = ? and recipient = ? and tag is not distinct from ?::text and state <> 'dropped'`,
+      [chain, address, tag],
+    );
+    return row?.count ?? 0;
+  }
+
   /**
    * Accepts a signed transaction into the mempool, or says why not. A transaction that was dropped
    * may come again. A higher fee replaces a waiting transaction with the same nonce.

@@ -1,6 +1,6 @@
 /**
- * The number of statements that read in one run. The gateway reads something by itself now and then,
- * but not each time, so this is the least of eight runs.
+ * The number of statements that read in one run. The gateway reads something by itself now and
+ * then, but not each time, so this is the least of eight runs.
  *
  * @param statements where the gateway's `onStatement` writes.
  */

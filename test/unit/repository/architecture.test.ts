@@ -46,7 +46,7 @@ const layers: Record<string, readonly string[]> = {
   ],
   reports: ['clock.ts', 'db', 'errors.ts', 'ledger', 'log.ts', 'money.ts', 'orders', 'partners', 'rates'],
   webhooks: ['clock.ts', 'db', 'errors.ts', 'jobs', 'orders', 'partners', 'reports'],
-  sandbox: ['chains', 'clock.ts', 'currencies', 'errors.ts', 'money.ts', 'orders'],
+  sandbox: ['chains', 'clock.ts', 'currencies', 'errors.ts', 'money.ts', 'orders', 'reports'],
   rest: [
     'clock.ts',
     'config',
@@ -217,7 +217,7 @@ describe('the structure of src', () => {
     const loading = code
       .filter(({ layer }) => layer !== 'sandbox')
       .filter(({ text }) =>
-        /^(?!import type).*from '[^']*\/sandbox\/partner-sandbox\.ts'|import\('[^']*\/sandbox\/partner-sandbox/m.test(
+        /^(?!import type).*from '[^']*\/sandbox\/(?:partner-sandbox|magic-orders)\.ts'|import\('[^']*\/sandbox\/(?:partner-sandbox|magic-orders)/m.test(
           text,
         ),
       )
