@@ -15,7 +15,11 @@ type Answers<Name extends Operation> = operations[Name]['responses'];
 
 /** What an operation answers; undefined for one that answers nothing. */
 export type Answer<Name extends Operation> = {
-  [Status in keyof Answers<Name>]: Status extends 200 | 201 | 202 ? JsonOf<Answers<Name>[Status]> : never;
+  [Status in keyof Answers<Name>]: Status extends 200
+    ? JsonOf<Answers<Name>[Status]>
+    : Status extends 204
+      ? undefined
+      : never;
 }[keyof Answers<Name>];
 
 type BodyOf<Name extends Operation> = operations[Name] extends { requestBody: infer Body } ? JsonOf<Body> : undefined;
@@ -47,18 +51,24 @@ const statusKinds: Readonly<Record<number, string>> = {
   504: 'unavailable',
 };
 
-/** Names an address; path parameters stand in braces. */
-function addressOf(template: string, path: Readonly<Record<string, string>> = {}, query: object = {}): string {
-  const place = template.replace(/\{(\w+)\}/g, (_found, name: string) => encodeURIComponent(path[name] ?? ''));
-  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
-  return `${base}${place}${given.length === 0 ? '' : `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`}`;
-}
-
 /** Where the operations of the cabinet's API are. */
 const base = '/cabinet/api';
 
-async function once<Name extends Operation>(name: Name, asked: Asked<Name>): Promise<Answer<Name>> {
-  const { method, path: template } = places[name];
+/** The address of an operation. Path parameters stand in braces. */
+export function addressOf(name: Operation, path: Readonly<Record<string, string>> = {}, query: object = {}): string {
+  const place = places[name].path.replace(/\{(\w+)\}/g, (_found, part: string) => encodeURIComponent(path[part] ?? ''));
+  const given = Object.entries(query)
+    .filter(([, value]) => value !== undefined && value !== '')
+    .map(([part, value]) => [part, String(value)]);
+  return `${base}${place}${given.length === 0 ? '' : `?${new URLSearchParams(given)}`}`;
+}
+
+async function once<Name extends Operation>(
+  name: Name,
+  asked: Asked<Name>,
+  confirmation: string | null = null,
+): Promise<Answer<Name>> {
+  const { method } = places[name];
   const { body, path, query, signal, isBackground } = asked as {
     body?: unknown;
     path?: Record<string, string>;
@@ -66,11 +76,12 @@ async function once<Name extends Operation>(name: Name, asked: Asked<Name>): Pro
     signal?: AbortSignal;
     isBackground?: boolean;
   };
-  const response = await fetch(addressOf(template, path, query), {
+  const response = await fetch(addressOf(name, path, query), {
     method,
     headers: {
       ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
       ...(isBackground || !isActive() ? { 'X-Background': '1' } : {}),
+      ...(confirmation === null ? {} : { 'X-Confirmation': confirmation }),
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     ...(signal ? { signal } : {}),
@@ -95,31 +106,31 @@ async function once<Name extends Operation>(name: Name, asked: Asked<Name>): Pro
 }
 
 /**
- * Asks the cabinet's API. When the operation wants the passkey again, asks for it and repeats.
+ * Asks the cabinet's API. An operation that needs it asks for the passkey first.
  *
  * @throws GatewayError
  * @throws PasskeyError
  */
 export async function call<Name extends Operation>(name: Name, asked: Asked<Name>): Promise<Answer<Name>> {
   try {
-    const answer = await once(name, asked);
+    const confirmation = places[name].isConfirmed ? await confirmationOf(name as Schemas['ConfirmedOperation']) : null;
+    const answer = await once(name, asked, confirmation);
     noteAnswer(null);
     return answer;
   } catch (error) {
-    if (error instanceof GatewayError && error.kind === 'passkey_required') {
-      await confirmPasskey();
-      return once(name, asked);
-    }
-    if (name !== 'finishSignIn') noteAnswer(error);
+    // A refused sign-in says nothing of a session.
+    if (!signIns.has(name)) noteAnswer(error);
     throw error;
   }
 }
 
-/** Shows the server the passkey of the person who is signed in. */
-async function confirmPasskey(): Promise<void> {
-  const { options, ceremony } = await once('startConfirmation', {});
-  const answer = await askPasskey(options);
-  await once('finishConfirmation', { body: { ceremony, answer } });
+const signIns: ReadonlySet<Operation> = new Set(['beginSignIn', 'signIn', 'openInvitation', 'acceptInvitation']);
+
+/** Shows the passkey to the server. The confirmation holds for one request of the operation. */
+async function confirmationOf(operation: Schemas['ConfirmedOperation']): Promise<string> {
+  const { options } = await once('beginConfirmation', { body: { operation } });
+  const credential = await askPasskey(options);
+  return (await once('confirm', { body: { credential } })).confirmation;
 }
 
 export const queries = queryClient(() => undefined);

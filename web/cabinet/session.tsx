@@ -4,16 +4,18 @@ import { Dialog } from '../ui/dialog.tsx';
 import { GatewayError } from '../ui/failure.ts';
 import { EnvironmentMark, Failed } from '../ui/page.tsx';
 import { Empty, Notice } from '../ui/parts.tsx';
-import { call, type Me, queries } from './api.ts';
+import { call, type Me, queries, type Schemas } from './api.ts';
 import { noteSession, useLine, watchTabs } from './line.ts';
 import { SignIn, SignInPage } from './sign-in.tsx';
+
+type Right = Schemas['Right'];
 
 const SessionContext = createContext<Me | null>(null);
 
 /** The query of who is signed in. */
 const session = {
   queryKey: ['me'] as const,
-  queryFn: ({ signal }: { signal: AbortSignal }) => call('getMe', { signal }),
+  queryFn: ({ signal }: { signal: AbortSignal }) => call('getSession', { signal }),
 };
 
 /**
@@ -84,14 +86,14 @@ export function useMe(): Me {
   return me;
 }
 
-/** Whether the person has a permission. The server decides again on each request. */
-export function useMay(): (permission: string) => boolean {
-  const { permissions } = useMe();
-  return (permission) => permissions.some((known) => known === permission);
+/** Whether the person has a right. The server decides again on each request. */
+export function useMay(): (right: Right) => boolean {
+  const { rights } = useMe();
+  return (right) => rights.includes(right);
 }
 
 /** Shows a page to people who may see it, and says to others what is missing. */
-export function Allowed({ to, children }: { to: string; children: ReactNode }): ReactNode {
+export function Allowed({ to, children }: { to: Right; children: ReactNode }): ReactNode {
   const may = useMay();
   const { member } = useMe();
   if (may(to)) return children;

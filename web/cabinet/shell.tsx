@@ -4,7 +4,7 @@ import { Icon, type IconName } from '../ui/icon.tsx';
 import { type Chord, KeysDialog, useChords } from '../ui/keys.tsx';
 import { EnvironmentMark, ThemeButton } from '../ui/page.tsx';
 import { Skeleton } from '../ui/parts.tsx';
-import { call } from './api.ts';
+import { call, type Schemas } from './api.ts';
 import icon from './icon.svg';
 import { noteSignOut, useLine } from './line.ts';
 import { Session, useMay, useMe } from './session.tsx';
@@ -13,17 +13,17 @@ interface Place extends Chord {
   readonly to: '/' | '/keys' | '/orders' | '/webhooks' | '/networks' | '/team' | '/statements';
   readonly icon: IconName;
   /** What a person needs to see it; null for everyone. */
-  readonly permission: string | null;
+  readonly right: Schemas['Right'] | null;
 }
 
 const places: readonly Place[] = [
-  { to: '/', name: 'Home', icon: 'overview', key: 'h', permission: null },
-  { to: '/orders', name: 'Orders', icon: 'orders', key: 'o', permission: 'orders:read' },
-  { to: '/keys', name: 'Keys', icon: 'key', key: 'k', permission: 'keys:read' },
-  { to: '/webhooks', name: 'Webhooks', icon: 'webhook', key: 'w', permission: 'webhooks:read' },
-  { to: '/networks', name: 'Networks', icon: 'networks', key: 'n', permission: 'keys:read' },
-  { to: '/statements', name: 'Statements', icon: 'statements', key: 's', permission: 'statements:read' },
-  { to: '/team', name: 'Team', icon: 'partners', key: 't', permission: 'team:read' },
+  { to: '/', name: 'Home', icon: 'overview', key: 'h', right: null },
+  { to: '/orders', name: 'Orders', icon: 'orders', key: 'o', right: 'orders:read' },
+  { to: '/keys', name: 'Keys', icon: 'key', key: 'k', right: 'keys:read' },
+  { to: '/webhooks', name: 'Webhooks', icon: 'webhook', key: 'w', right: 'webhooks:read' },
+  { to: '/networks', name: 'Networks', icon: 'networks', key: 'n', right: 'keys:read' },
+  { to: '/statements', name: 'Statements', icon: 'statements', key: 's', right: 'statements:read' },
+  { to: '/team', name: 'Team', icon: 'partners', key: 't', right: 'team:read' },
 ];
 
 /** The frame of all pages: navigation, keys, and what stands between the page and the gateway. */
@@ -43,7 +43,7 @@ function Frame(): ReactNode {
   const [isMenu, setMenu] = useState(false);
   const path = useRouterState({ select: ({ location }) => location.pathname });
   const navigate = useNavigate();
-  const shown = places.filter(({ permission }) => permission === null || may(permission));
+  const shown = places.filter(({ right }) => right === null || may(right));
   useChords(
     shown,
     (place) => void navigate({ to: place.to }),
@@ -100,8 +100,8 @@ function Frame(): ReactNode {
       <main id="content" tabIndex={-1}>
         {isDown ? (
           <p className="line-state" role="status">
-            <Icon name="refresh" /> The gateway does not answer. It may be restarting. What you typed stays, and the page
-            goes on by itself.
+            <Icon name="refresh" /> The gateway does not answer. It may be restarting. What you typed stays, and the
+            page goes on by itself.
           </p>
         ) : null}
         <Suspense fallback={<Skeleton lines={8} />}>

@@ -53,9 +53,9 @@ export function PasskeyButton(props: { name: string; run: () => Promise<void>; i
 /** Signs in with a passkey. */
 export function SignIn({ onDone }: { onDone: () => void }): ReactNode {
   const run = async (): Promise<void> => {
-    const { options, ceremony } = await call('startSignIn', {});
-    const answer = await askPasskey(options);
-    await call('finishSignIn', { body: { ceremony, answer } });
+    const { options } = await call('beginSignIn', {});
+    const credential = await askPasskey(options);
+    await call('signIn', { body: { credential } });
     noteSignIn();
     onDone();
   };

@@ -1,3 +1,5 @@
+import type { components } from './generated/contract.ts';
+
 /** What is wrong with an attempt to use a passkey. */
 export type PasskeyFault = 'cancelled' | 'known' | 'unsupported' | 'failed';
 
@@ -29,15 +31,9 @@ export function fromBase64Url(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (sign) => sign.charCodeAt(0));
 }
 
-/** What a passkey answers, as the server reads it. */
-export interface PasskeyAnswer {
-  readonly id: string;
-  readonly rawId: string;
-  readonly type: string;
-  readonly authenticatorAttachment?: string;
-  readonly clientExtensionResults: object;
-  readonly response: Readonly<Record<string, unknown>>;
-}
+type PasskeyAnswer = components['schemas']['WebAuthnAnswer'];
+/** Options of WebAuthn as the server's JSON. The browser checks them. */
+type PasskeyOptions = components['schemas']['WebAuthnOptions'];
 
 interface DescriptorJson {
   readonly id: string;
@@ -86,8 +82,8 @@ export function answerOf(credential: PublicKeyCredential): PasskeyAnswer {
   const common = {
     id,
     rawId: toBase64Url(rawId),
-    type,
-    clientExtensionResults: credential.getClientExtensionResults(),
+    type: type as 'public-key',
+    clientExtensionResults: { ...credential.getClientExtensionResults() },
     ...(authenticatorAttachment ? { authenticatorAttachment } : {}),
   };
   const clientDataJSON = toBase64Url(response.clientDataJSON);
@@ -133,8 +129,12 @@ async function run(ask: () => Promise<Credential | null>): Promise<PasskeyAnswer
  *
  * @throws PasskeyError
  */
-export function makePasskey(options: PublicKeyCredentialCreationOptionsJSON): Promise<PasskeyAnswer> {
-  return run(() => navigator.credentials.create({ publicKey: creationOptions(options) }));
+export function makePasskey(options: PasskeyOptions): Promise<PasskeyAnswer> {
+  return run(() =>
+    navigator.credentials.create({
+      publicKey: creationOptions(options as unknown as PublicKeyCredentialCreationOptionsJSON),
+    }),
+  );
 }
 
 /**
@@ -142,6 +142,10 @@ export function makePasskey(options: PublicKeyCredentialCreationOptionsJSON): Pr
  *
  * @throws PasskeyError
  */
-export function askPasskey(options: PublicKeyCredentialRequestOptionsJSON): Promise<PasskeyAnswer> {
-  return run(() => navigator.credentials.get({ publicKey: requestOptions(options) }));
+export function askPasskey(options: PasskeyOptions): Promise<PasskeyAnswer> {
+  return run(() =>
+    navigator.credentials.get({
+      publicKey: requestOptions(options as unknown as PublicKeyCredentialRequestOptionsJSON),
+    }),
+  );
 }

@@ -222,7 +222,11 @@ export function Form(props: {
             Cancel
           </button>
         ) : null}
-        <button type="submit" className={`button ${props.isDangerous ? 'danger' : 'primary'}`} disabled={isBusy || wait > 0}>
+        <button
+          type="submit"
+          className={`button ${props.isDangerous ? 'danger' : 'primary'}`}
+          disabled={isBusy || wait > 0}
+        >
           {isBusy ? 'Sending…' : wait > 0 ? `Wait ${wait} s` : props.action}
         </button>
       </footer>

@@ -29,7 +29,8 @@ const passing: ReadonlySet<string> = new Set(['offline', 'unavailable', 'rate_li
 export function passingText(error: unknown): string | null {
   if (!(error instanceof GatewayError) || !passing.has(error.kind)) return null;
   const { kind, retryAfterSec } = error;
-  if (kind === 'rate_limited') return `Too many requests. The page asks again ${retryAfterSec === null ? 'soon' : `in ${retryAfterSec} s`}.`;
+  if (kind === 'rate_limited')
+    return `Too many requests. The page asks again ${retryAfterSec === null ? 'soon' : `in ${retryAfterSec} s`}.`;
   if (kind === 'unavailable') return 'The gateway is busy or restarting. The page asks again by itself.';
   return 'The gateway does not answer. It may be restarting; the page asks again by itself.';
 }
