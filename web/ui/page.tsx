@@ -102,11 +102,16 @@ export function Loaded<Result>(props: {
 }
 
 /** Buttons to the pages before and after; null where there is none. */
-export function PageButtons(props: { before: (() => void) | null; after: (() => void) | null }): ReactNode {
+export function PageButtons(props: {
+  before: (() => void) | null;
+  after: (() => void) | null;
+  /** Names the list, where a page has several. */
+  of?: string;
+}): ReactNode {
   const { before, after } = props;
   if (!before && !after) return null;
   return (
-    <nav className="pager" aria-label="Pages of the list">
+    <nav className="pager" aria-label={`Pages of ${props.of ?? 'the list'}`}>
       <button type="button" className="button small" disabled={!before} onClick={() => before?.()}>
         <Icon name="left" /> Before
       </button>

@@ -149,25 +149,27 @@ function Limits({ view }: { view: HomeView }): ReactNode {
         </Link>
       }
     >
-      <p>
-        <span className="big-amount">{count(open)}</span> <span className="muted">of at most {count(most)}</span>
-      </p>
-      <Meter
-        share={share}
-        tone={share > 0.9 ? 'bad' : share > 0.7 ? 'warn' : 'accent'}
-        label={`${count(open)} of at most ${count(most)} open orders`}
-      />
-      <p className="muted small">
-        {share > 0.9
-          ? 'Near the limit: new orders are refused above it.'
-          : 'Orders that wait for a deposit. They end by themselves after their deposit window.'}
-      </p>
-      <p>
-        {held === 0
-          ? 'No order is held.'
-          : `${count(held)} ${held === 1 ? 'order is' : 'orders are'} held for a check.`}{' '}
-        {keys === 1 ? 'One key is live.' : `${count(keys)} keys are live.`}
-      </p>
+      <div className="gauge">
+        <p>
+          <span className="big-amount">{count(open)}</span> <span className="muted">of at most {count(most)}</span>
+        </p>
+        <Meter
+          share={share}
+          tone={share > 0.9 ? 'bad' : share > 0.7 ? 'warn' : 'accent'}
+          label={`${count(open)} of at most ${count(most)} open orders`}
+        />
+        <p className="muted small">
+          {share > 0.9
+            ? 'Near the limit: new orders are refused above it.'
+            : 'Orders that wait for a deposit. They end by themselves after their deposit window.'}
+        </p>
+        <p>
+          {held === 0
+            ? 'No order is held.'
+            : `${count(held)} ${held === 1 ? 'order is' : 'orders are'} held for a check.`}{' '}
+          {keys === 1 ? 'One key is live.' : `${count(keys)} keys are live.`}
+        </p>
+      </div>
     </Card>
   );
 }
@@ -183,7 +185,7 @@ function Webhooks({ view }: { view: HomeView }): ReactNode {
           <p>Add one, and each change of an order is sent to you.</p>
         </Empty>
       ) : (
-        <>
+        <div className="gauge">
           <p>
             <span className="big-amount">{count(delivered)}</span>{' '}
             <span className="muted">delivered in 24 hours, {count(failed)} failed</span>
@@ -200,7 +202,7 @@ function Webhooks({ view }: { view: HomeView }): ReactNode {
             {failing > 0 ? <Badge tone="warn">{failing} failing</Badge> : null}
             {disabled > 0 ? <Badge tone="bad">{disabled} switched off</Badge> : null}
           </p>
-        </>
+        </div>
       )}
     </Card>
   );

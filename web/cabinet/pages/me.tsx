@@ -4,7 +4,7 @@ import { words } from '../../ui/format.ts';
 import { Loaded, PageHead } from '../../ui/page.tsx';
 import { Ago, Badge, Card, Facts, Notice, Time } from '../../ui/parts.tsx';
 import { call, query, type Schemas } from '../api.ts';
-import { addPasskey } from '../passkeys.ts';
+import { addPasskey, browserName } from '../passkeys.ts';
 import { useMe } from '../session.tsx';
 import { type Action, Actions } from '../shared.tsx';
 import { PasskeyButton } from '../sign-in.tsx';
@@ -113,7 +113,9 @@ function Sessions(): ReactNode {
               <li key={id} className="item">
                 <header>
                   <div>
-                    <h3 className="item-title">{browser || 'Unknown browser'}</h3>
+                    <h3 className="item-title" title={browser}>
+                      {browserName(browser)}
+                    </h3>
                     <span className="muted small">
                       from {network}, since <Time at={created_at} />, active <Ago at={last_seen_at} />
                     </span>

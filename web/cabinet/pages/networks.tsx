@@ -53,13 +53,15 @@ export function Networks(): ReactNode {
                             </button>
                           ) : null}
                         </header>
-                        <p className="tags">
-                          {key.networks.map((network) => (
-                            <span key={network} className="tag">
-                              {network}
-                            </span>
-                          ))}
-                        </p>
+                        {key.networks.length === 0 ? null : (
+                          <p className="tags">
+                            {key.networks.map((network) => (
+                              <span key={network} className="tag">
+                                {network}
+                              </span>
+                            ))}
+                          </p>
+                        )}
                         <p className="muted small">
                           {key.last_used_at ? (
                             <>

@@ -139,7 +139,6 @@ function Entries({ month, search }: { month: string; search: Search }): ReactNod
                     <th className="number">User sent</th>
                     <th className="number">User got</th>
                     <th className="number">Your markup</th>
-                    <th>External id</th>
                   </>
                 }
               >
@@ -147,6 +146,9 @@ function Entries({ month, search }: { month: string; search: Search }): ReactNod
                   <tr key={entry.order_id}>
                     <td>
                       <OrderLink id={entry.order_id} shortId={entry.short_id} />
+                      {entry.external_id === null ? null : (
+                        <small className="muted block cut partner-cell">{entry.external_id}</small>
+                      )}
                     </td>
                     <td className="nowrap">
                       <Time at={entry.completed_at} />
@@ -163,7 +165,6 @@ function Entries({ month, search }: { month: string; search: Search }): ReactNod
                       <Amount value={entry.partner_markup} decimals={8} />
                       <Asset coin={entry.coin_to} network={entry.network_to} />
                     </td>
-                    <td className="cut partner-cell muted">{entry.external_id ?? '–'}</td>
                   </tr>
                 ))}
               </Table>

@@ -297,6 +297,7 @@ function Deliveries({ of: endpoint }: { of: Endpoint }): ReactNode {
               </>
             )}
             <PageButtons
+              of={`the deliveries to ${endpoint.url}`}
               before={cursors.length === 0 ? null : () => setCursors(cursors.slice(0, -1))}
               after={next === null ? null : () => setCursors([...cursors, next])}
             />

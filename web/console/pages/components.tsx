@@ -12,13 +12,13 @@ import {
   Facts,
   Meter,
   Notice,
-  QrCode,
   Segments,
   Skeleton,
   Table,
   Time,
 } from '../../ui/parts.tsx';
 import { Plot } from '../../ui/plot.tsx';
+import { QrCode } from '../../ui/qr-code.tsx';
 import { orderStatuses } from '../shared.tsx';
 
 const colours = ['ground', 'surface', 'sunken', 'line', 'text', 'muted', 'accent', 'good', 'warn', 'bad', 'info'];

@@ -4,20 +4,8 @@ import { type ReactNode, useState } from 'react';
 import { faultsOf } from '../../ui/failure.ts';
 import { count, duration, percent, words } from '../../ui/format.ts';
 import { Loaded, PageHead, StatusBadge } from '../../ui/page.tsx';
-import {
-  Ago,
-  Amount,
-  Badge,
-  Card,
-  Copy,
-  Empty,
-  Facts,
-  Notice,
-  QrCode,
-  Segments,
-  Table,
-  Time,
-} from '../../ui/parts.tsx';
+import { Ago, Amount, Badge, Card, Copy, Empty, Facts, Notice, Segments, Table, Time } from '../../ui/parts.tsx';
+import { QrCode } from '../../ui/qr-code.tsx';
 import { query } from '../api.ts';
 import { Decide } from '../decide.tsx';
 import {
