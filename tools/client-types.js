@@ -20,12 +20,11 @@ export async function cabinetTypes(url, document) {
   const rows = Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item)
       .filter(([, { operationId }]) => operationId)
-      .map(([method, { operationId, parameters = [] }]) => {
-        const isConfirmed = parameters.some(({ $ref }) => $ref === '#/components/parameters/Confirmation');
-        return `  ${operationId}: { method: '${method.toUpperCase()}', path: '${path}', isConfirmed: ${isConfirmed} },\n`;
-      }),
+      .map(
+        ([method, { operationId }]) => `  ${operationId}: { method: '${method.toUpperCase()}', path: '${path}' },\n`,
+      ),
   );
-  const comment = '/** The operations: place, and whether they ask for the passkey again. */';
+  const comment = '/** The operations of the API: method and path. */';
   const source = '// Generated from cabinet-openapi.yaml by npm run generate. Do not edit.\n';
   return `${source}${astToString(types)}\n${comment}\nexport const places = {\n${rows.join('')}} as const;\n`;
 }

@@ -144,7 +144,8 @@ function sentences({ line, lines }) {
 }
 
 const readers = { ts: codePieces, js: codePieces, graphql: graphqlPieces, yaml: yamlPieces, md: markdownPieces };
-const isGenerated = (path) => /^(?:(?:client\/)?src\/generated|web\/(?:console|cabinet)\/generated|schema)\//.test(path);
+const isGenerated = (path) =>
+  /^(?:(?:client\/)?src\/generated|web\/(?:console|cabinet)\/generated|schema)\//.test(path);
 
 /** Finds the faults of a file's prose, as { line, kind, what }, in the order of lines. */
 export function proseFaults(path, source) {

@@ -106,15 +106,18 @@ async function once<Name extends Operation>(
 }
 
 /**
- * Asks the cabinet's API. An operation that needs it asks for the passkey first.
+ * Asks the cabinet's API. When the operation needs the passkey again, asks for it and repeats. What
+ * is wrong with the request itself is told before that.
  *
  * @throws GatewayError
  * @throws PasskeyError
  */
 export async function call<Name extends Operation>(name: Name, asked: Asked<Name>): Promise<Answer<Name>> {
   try {
-    const confirmation = places[name].isConfirmed ? await confirmationOf(name as Schemas['ConfirmedOperation']) : null;
-    const answer = await once(name, asked, confirmation);
+    const answer = await once(name, asked).catch(async (error: unknown) => {
+      if (!(error instanceof GatewayError && error.kind === 'passkey_required')) throw error;
+      return once(name, asked, await confirmationOf(name as Schemas['ConfirmedOperation']));
+    });
     noteAnswer(null);
     return answer;
   } catch (error) {

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useEffect, useRef } from 'react';
 import { Dialog } from '../ui/dialog.tsx';
 import { GatewayError } from '../ui/failure.ts';
-import { EnvironmentMark, Failed } from '../ui/page.tsx';
+import { Failed } from '../ui/page.tsx';
 import { Empty, Notice } from '../ui/parts.tsx';
 import { call, type Me, queries, type Schemas } from './api.ts';
 import { noteSession, useLine, watchTabs } from './line.ts';
@@ -52,7 +52,6 @@ export function Session({ children }: { children: ReactNode }): ReactNode {
   if (me.error instanceof GatewayError && me.error.kind === 'unauthorized') return <SignInPage onDone={signedIn} />;
   return (
     <div className="door">
-      <EnvironmentMark />
       <main>
         {me.error ? (
           <Failed error={me.error} retry={refetch} />

@@ -37,7 +37,7 @@ export function Shell(): ReactNode {
 
 function Frame(): ReactNode {
   const may = useMay();
-  const { partner } = useMe();
+  const { partner, environment } = useMe();
   const { isDown } = useLine();
   const [isHelp, setHelp] = useState(false);
   const [isMenu, setMenu] = useState(false);
@@ -58,7 +58,7 @@ function Frame(): ReactNode {
       <a className="skip" href="#content">
         Skip to the content
       </a>
-      <EnvironmentMark />
+      <EnvironmentMark environment={environment} />
       <header className="top">
         <button
           type="button"

@@ -2,7 +2,7 @@ import { type ReactNode, useState } from 'react';
 import { useCountdown } from '../ui/dialog.tsx';
 import { faultsOf } from '../ui/failure.ts';
 import { Icon } from '../ui/icon.tsx';
-import { EnvironmentMark, ThemeButton } from '../ui/page.tsx';
+import { ThemeButton } from '../ui/page.tsx';
 import { Notice } from '../ui/parts.tsx';
 import { call } from './api.ts';
 import icon from './icon.svg';
@@ -66,7 +66,6 @@ export function SignIn({ onDone }: { onDone: () => void }): ReactNode {
 export function Door({ children }: { children: ReactNode }): ReactNode {
   return (
     <div className="door">
-      <EnvironmentMark />
       <main id="content">
         <div className="panel">
           <div className="crest">

@@ -149,9 +149,13 @@ export function TextFilter(props: {
   );
 }
 
-/** Says whether coins here have value. */
-export function EnvironmentMark(): ReactNode {
-  const isLive = document.documentElement.dataset.environment === 'live';
+/** Says whether coins here have value. The page's own mark counts unless one is given. */
+export function EnvironmentMark({
+  environment = document.documentElement.dataset.environment,
+}: {
+  environment?: string | undefined;
+}): ReactNode {
+  const isLive = environment === 'live';
   return (
     <aside className={`environment ${isLive ? 'live' : 'sandbox'}`} aria-label="Environment">
       {isLive ? (

@@ -111,7 +111,7 @@ function KeyRow({ of: key }: { of: Key }): ReactNode {
         <div>
           <dt>Networks</dt>
           <dd>
-            {key.networks.length === 0 ? <span className="warn-text">Every address</span> : null}
+            {key.networks.length === 0 ? <span className={isLive(key) ? 'warn-text' : ''}>Every address</span> : null}
             <span className="tags">
               {key.networks.map((network) => (
                 <span key={network} className="tag">
