@@ -7,7 +7,8 @@ import { Ago, Notice, Skeleton } from '../../ui/parts.tsx';
 import { type Answer, call, queries } from '../api.ts';
 import { dropInvitation, invitationToken } from '../invitation.ts';
 import { noteSignIn } from '../line.ts';
-import { addPasskey, deviceName } from '../passkeys.ts';
+import { deviceName } from '../passkey-names.ts';
+import { addPasskey } from '../passkeys.ts';
 import { Door, PasskeyButton, passkeyFault } from '../sign-in.tsx';
 import { makePasskey } from '../webauthn.ts';
 
