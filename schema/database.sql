@@ -14,6 +14,7 @@ create table api_key (
   revoked_at timestamp with time zone,
   last_used_at timestamp with time zone,
   default_markup_bps integer,
+  last_used_from text,
   constraint api_key_pkey PRIMARY KEY (key_id),
   constraint api_key_default_markup_bps_check CHECK (((default_markup_bps >= 1) AND (default_markup_bps <= 500))),
   constraint api_key_key_id_check CHECK ((key_id ~ '^xp_(live|test)_[0-9A-Za-z]{12}$'::text)),
@@ -35,12 +36,15 @@ create table audit_log (
   request_id text not null,
   ip text not null,
   actor text,
+  member_id uuid,
   constraint audit_log_pkey PRIMARY KEY (id),
+  constraint audit_log_actor CHECK ((num_nonnulls(staff_id, actor, member_id) = 1)),
   constraint audit_log_actor_check CHECK ((actor ~ '^cli:'::text)),
-  constraint audit_log_check CHECK ((num_nonnulls(staff_id, actor) = 1)),
+  constraint audit_log_member_id_fkey FOREIGN KEY (member_id) REFERENCES partner_member(id),
   constraint audit_log_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 1000))),
   constraint audit_log_staff_id_fkey FOREIGN KEY (staff_id) REFERENCES staff_member(id)
 );
+CREATE INDEX audit_log_member ON public.audit_log USING btree (member_id, id) WHERE (member_id IS NOT NULL);
 CREATE INDEX audit_log_staff ON public.audit_log USING btree (staff_id, id);
 CREATE INDEX audit_log_target ON public.audit_log USING btree (target, id);
 CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
@@ -579,6 +583,100 @@ create table partner (
   constraint partner_rate_limit_per_min_check CHECK ((rate_limit_per_min > 0)),
   constraint partner_status_check CHECK ((status = ANY (ARRAY['active'::text, 'inactive'::text])))
 );
+
+create table partner_challenge (
+  challenge text not null,
+  purpose text not null,
+  subject uuid,
+  operation text,
+  expires_at timestamp with time zone not null,
+  constraint partner_challenge_pkey PRIMARY KEY (challenge),
+  constraint partner_challenge_check CHECK (((purpose = 'sign_in'::text) = (subject IS NULL))),
+  constraint partner_challenge_check1 CHECK (((purpose = 'confirmation'::text) = (operation IS NOT NULL))),
+  constraint partner_challenge_purpose_check CHECK ((purpose = ANY (ARRAY['sign_in'::text, 'invitation'::text, 'passkey'::text, 'confirmation'::text])))
+);
+CREATE INDEX partner_challenge_expires ON public.partner_challenge USING btree (expires_at);
+
+create table partner_confirmation (
+  token_hash bytea not null,
+  session_id uuid not null,
+  operation text not null,
+  expires_at timestamp with time zone not null,
+  constraint partner_confirmation_pkey PRIMARY KEY (token_hash),
+  constraint partner_confirmation_session_id_fkey FOREIGN KEY (session_id) REFERENCES partner_session(id)
+);
+CREATE INDEX partner_confirmation_expires ON public.partner_confirmation USING btree (expires_at);
+
+create table partner_invitation (
+  id uuid not null,
+  partner_id uuid not null,
+  member_id uuid,
+  name text not null,
+  role text not null,
+  token_hash bytea not null,
+  invited_by uuid,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  constraint partner_invitation_pkey PRIMARY KEY (id),
+  constraint partner_invitation_invited_by_fkey FOREIGN KEY (invited_by) REFERENCES partner_member(id),
+  constraint partner_invitation_member_id_fkey FOREIGN KEY (member_id) REFERENCES partner_member(id),
+  constraint partner_invitation_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+  constraint partner_invitation_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partner(id),
+  constraint partner_invitation_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'developer'::text, 'finance'::text, 'viewer'::text]))),
+  constraint partner_invitation_token_hash_key UNIQUE (token_hash)
+);
+CREATE INDEX partner_invitation_open ON public.partner_invitation USING btree (partner_id, created_at) WHERE (ended_at IS NULL);
+
+create table partner_member (
+  id uuid not null,
+  partner_id uuid not null,
+  name text not null,
+  role text not null,
+  created_at timestamp with time zone not null,
+  removed_at timestamp with time zone,
+  constraint partner_member_pkey PRIMARY KEY (id),
+  constraint partner_member_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+  constraint partner_member_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partner(id),
+  constraint partner_member_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'developer'::text, 'finance'::text, 'viewer'::text])))
+);
+CREATE INDEX partner_member_partner ON public.partner_member USING btree (partner_id, created_at) WHERE (removed_at IS NULL);
+
+create table partner_passkey (
+  id uuid not null,
+  member_id uuid not null,
+  credential_id bytea not null,
+  public_key bytea not null,
+  counter bigint not null,
+  transports text[] not null,
+  name text not null,
+  created_at timestamp with time zone not null,
+  last_used_at timestamp with time zone,
+  constraint partner_passkey_pkey PRIMARY KEY (id),
+  constraint partner_passkey_counter_check CHECK ((counter >= 0)),
+  constraint partner_passkey_credential_id_key UNIQUE (credential_id),
+  constraint partner_passkey_member_id_fkey FOREIGN KEY (member_id) REFERENCES partner_member(id),
+  constraint partner_passkey_name_check CHECK ((length(name) <= 100))
+);
+CREATE INDEX partner_passkey_member ON public.partner_passkey USING btree (member_id);
+
+create table partner_session (
+  id uuid not null,
+  member_id uuid not null,
+  secret_hash bytea not null,
+  network text not null,
+  browser text not null,
+  created_at timestamp with time zone not null,
+  last_seen_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  constraint partner_session_pkey PRIMARY KEY (id),
+  constraint partner_session_browser_check CHECK ((length(browser) <= 200)),
+  constraint partner_session_member_id_fkey FOREIGN KEY (member_id) REFERENCES partner_member(id),
+  constraint partner_session_secret_hash_key UNIQUE (secret_hash)
+);
+CREATE INDEX partner_session_expires ON public.partner_session USING btree (expires_at);
+CREATE INDEX partner_session_member ON public.partner_session USING btree (member_id, created_at);
 
 create table payment (
   id uuid not null,

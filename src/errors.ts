@@ -27,6 +27,8 @@ export const errorTable = {
   insufficient_role: { status: 403, graphql: 'FORBIDDEN' },
   second_member_needed: { status: 403, graphql: 'FORBIDDEN' },
   approval_too_early: { status: 403, graphql: 'FORBIDDEN' },
+  passkey_refused: { status: 403, graphql: 'FORBIDDEN' },
+  passkey_required: { status: 403, graphql: 'FORBIDDEN' },
   https_required: { status: 403, graphql: 'FORBIDDEN' },
 
   not_found: { status: 404, graphql: 'NOT_FOUND' },
@@ -38,6 +40,9 @@ export const errorTable = {
   deposit_not_found: { status: 404, graphql: 'NOT_FOUND' },
   action_not_found: { status: 404, graphql: 'NOT_FOUND' },
   endpoint_not_found: { status: 404, graphql: 'NOT_FOUND' },
+  member_not_found: { status: 404, graphql: 'NOT_FOUND' },
+  invitation_not_found: { status: 404, graphql: 'NOT_FOUND' },
+  passkey_not_found: { status: 404, graphql: 'NOT_FOUND' },
   hold_not_found: { status: 404, graphql: 'NOT_FOUND' },
 
   method_not_allowed: { status: 405, graphql: 'BAD_USER_INPUT' },
@@ -46,6 +51,7 @@ export const errorTable = {
   already_exists: { status: 409, graphql: 'CONFLICT' },
   action_not_possible: { status: 409, graphql: 'CONFLICT' },
   too_many_keys: { status: 409, graphql: 'CONFLICT' },
+  network_locked_out: { status: 409, graphql: 'CONFLICT' },
   endpoint_disabled: { status: 409, graphql: 'CONFLICT' },
   quote_used: { status: 409, graphql: 'CONFLICT' },
   external_id_taken: { status: 409, graphql: 'CONFLICT' },

@@ -43,6 +43,15 @@ emit(
   'src/generated/contract.ts',
   `// Generated from openapi.yaml by npm run generate. Do not edit.\n/** The contract as JSON, which is read faster than YAML. */\nexport const contractJson =\n  ${JSON.stringify(JSON.stringify(document))};\n`,
 );
+const cabinetDocument = parse(readFileSync(new URL('cabinet-openapi.yaml', root), 'utf8'));
+emit(
+  'src/generated/cabinet.ts',
+  `// Generated from cabinet-openapi.yaml by npm run generate. Do not edit.\n${astToString(await openapiTS(new URL('cabinet-openapi.yaml', root), { exportType: true }))}`,
+);
+emit(
+  'src/generated/cabinet-contract.ts',
+  `// Generated from cabinet-openapi.yaml by npm run generate. Do not edit.\n/** The cabinet's contract as JSON, which is read faster than YAML. */\nexport const cabinetContractJson =\n  ${JSON.stringify(JSON.stringify(cabinetDocument))};\n`,
+);
 emit('client/src/generated/contract.ts', await clientTypes(new URL('openapi.yaml', root), document));
 emit('client/src/generated/operations.ts', clientOperations(document));
 

@@ -11,6 +11,7 @@ import { bootstrap, createDemoAccess, type DemoAccess } from './bootstrap.ts';
 import { type AppOptions, type Foundation, openFoundation } from './foundation.ts';
 import type { Listener } from './listener.ts';
 import { openAuthenticator } from './open-authenticator.ts';
+import { openCabinet } from './open-cabinet.ts';
 import { openCatalogue } from './open-catalogue.ts';
 import { openDatabase } from './open-database.ts';
 import { openDepositPool } from './open-deposit-pool.ts';
@@ -117,6 +118,7 @@ async function openParts(foundation: Foundation): Promise<App> {
   });
   const internal = await openInternal(foundation, { orm, prices, limiter, networks, staff, staffApi });
   const assets = new Assets(networks);
+  const managed = openWebhooks(foundation, { orm, hasher });
   const rest = await openRest(foundation, {
     limiter,
     authenticator,
@@ -131,7 +133,8 @@ async function openParts(foundation: Foundation): Promise<App> {
     addressChecks,
     orm,
     events,
-    webhooks: openWebhooks(foundation, { orm, hasher }),
+    webhooks: managed,
+    cabinet: openCabinet(foundation, { orm, hasher, networks, partnerOrders, webhooks: managed }),
     sandbox: await openSandbox(foundation, { orm, catalogue, networks }),
   });
   endPart('REST API and listeners');

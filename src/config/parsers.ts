@@ -108,6 +108,20 @@ export const origin = (text: string): string => {
   return address.origin;
 };
 
+/**
+ * An origin that browsers count as secure: https, or http on localhost. Passkeys belong to host
+ * names, not to IP addresses.
+ */
+export const cabinetOrigin = (text: string): string => {
+  const found = origin(text);
+  const { protocol, hostname } = new URL(found);
+  if (protocol !== 'https:' && hostname !== 'localhost')
+    throw new BadSetting('must begin with https://, or be http://localhost');
+  if (/^[\d.]+$|^\[/.test(hostname))
+    throw new BadSetting('must have a host name: passkeys cannot belong to an IP address');
+  return found;
+};
+
 /** Path of a file that can be read. */
 export const readableFile = (text: string): string => {
   try {

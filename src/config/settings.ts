@@ -4,6 +4,7 @@ import {
   type AssetUsd,
   assetUsd,
   bytes32,
+  cabinetOrigin,
   cidrList,
   coin,
   countryList,
@@ -79,6 +80,13 @@ export const settings = {
     shown: '8080',
     good: '8080',
     why: 'port of the public listener; 0 takes a free one',
+  }),
+  CABINET_URL: setting<string | null>({
+    parse: cabinetOrigin,
+    fallback: null,
+    shown: '',
+    good: 'https://cabinet.example.com',
+    why: 'scheme and host at which browsers of partners reach the public listener; switches the partner cabinet on; passkeys belong to this host',
   }),
   INTERNAL_HOST: setting({
     parse: host,
@@ -284,7 +292,14 @@ export const settings = {
     fallback: 20,
     shown: '20',
     good: '20',
-    why: 'sign-in attempts of staff each minute, for a client address',
+    why: 'sign-in attempts of staff, and of partners to the cabinet, each minute, for a client address',
+  }),
+  RATE_LIMIT_CABINET_PER_MIN: setting({
+    parse: integer(1, 1_000_000),
+    fallback: 300,
+    shown: '300',
+    good: '300',
+    why: 'requests of the partner cabinet each minute, for a member of a partner',
   }),
   MAX_OPEN_ORDERS: setting({
     parse: integer(1, 1_000_000_000),

@@ -26,6 +26,7 @@ export const migrationNames = [
   '0036-webhooks',
   '0037-sandbox-outcomes',
   '0038-sandbox-magic-values',
+  '0040-partner-cabinet',
 ] as const;
 
 export type MigrationName = (typeof migrationNames)[number];

@@ -27,6 +27,7 @@ import { Migration0034Markup } from './migrations/0034-markup.ts';
 import { Migration0036Webhooks } from './migrations/0036-webhooks.ts';
 import { Migration0037SandboxOutcomes } from './migrations/0037-sandbox-outcomes.ts';
 import { Migration0038SandboxMagicValues } from './migrations/0038-sandbox-magic-values.ts';
+import { Migration0040PartnerCabinet } from './migrations/0040-partner-cabinet.ts';
 
 const classes: Readonly<Record<MigrationName, Constructor<Migration>>> = {
   '0001-foundation': Migration0001Foundation,
@@ -55,6 +56,7 @@ const classes: Readonly<Record<MigrationName, Constructor<Migration>>> = {
   '0036-webhooks': Migration0036Webhooks,
   '0037-sandbox-outcomes': Migration0037SandboxOutcomes,
   '0038-sandbox-magic-values': Migration0038SandboxMagicValues,
+  '0040-partner-cabinet': Migration0040PartnerCabinet,
 };
 
 /** Makes the migrator, which runs the migrations that a database lacks. */

@@ -1,5 +1,6 @@
 import express, { type CookieOptions, type NextFunction, type Request, type Response, Router } from 'express';
 import type { Config } from '../config/settings.ts';
+import { cookieOf } from '../cookies.ts';
 import { AppError } from '../errors.ts';
 import { addressKeys, addressPrefix, isLoopback } from '../limits/client-address.ts';
 import type { Limiter } from '../limits/limiter.ts';
@@ -11,7 +12,7 @@ import { logFailure, toAppError } from './error-handler.ts';
 import { callbackPath, type IdentityProvider } from './identity-provider.ts';
 import { continuePage, icon, pagePolicy, pageStyle } from './page.ts';
 import { enrolledPage, signedInPage, signInPage } from './sign-in-pages.ts';
-import { cookieOf, isSameOrigin, sessionCookie, staffCaller } from './staff-caller.ts';
+import { isSameOrigin, sessionCookie, staffCaller } from './staff-caller.ts';
 
 /** Binds a sign-in at the identity provider to the browser that began it. */
 const underWayCookie = '__Host-staff-sign-in';

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { cookieOf } from '../cookies.ts';
 import type { StaffAuthenticator, StaffCaller } from '../staff/staff-authenticator.ts';
 
 /**
@@ -24,16 +25,6 @@ export async function staffCaller(
   }
   const secret = cookieOf(req, sessionCookie);
   return secret === null ? null : authenticator.bySession(secret, isActivity);
-}
-
-/** The value of a cookie; null when it is absent or given twice. */
-export function cookieOf(req: IncomingMessage, name: string): string | null {
-  const values = (req.headers.cookie ?? '')
-    .split(';')
-    .map((part) => part.trim())
-    .filter((part) => part.startsWith(`${name}=`))
-    .map((part) => part.slice(name.length + 1));
-  return values.length === 1 ? (values[0] ?? null) : null;
 }
 
 /**

@@ -22,6 +22,7 @@ export type BucketName =
   | 'assets'
   | 'lookup'
   | 'signin'
+  | 'cabinet'
   | 'staff';
 
 /** One bucket in which a request counts. */

@@ -31,6 +31,9 @@ export interface OrderView {
 export const isoTime = (column: string): string =>
   `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
+/** An amount as plain decimal text, without zeros at its end. */
+export const decimal = (column: string): string => `trim_scale(${column})::text`;
+
 /** An order that is looked up, by one of its names. */
 export type OrderLookup = {
   readonly partner: string;

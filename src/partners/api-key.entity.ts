@@ -47,4 +47,8 @@ export class ApiKey {
 
   @Property({ type: 'timestamptz', nullable: true })
   lastUsedAt!: Date | null;
+
+  /** The address that used the key last. Null for uses before it was written down. */
+  @Property({ type: 'text', nullable: true })
+  lastUsedFrom!: string | null;
 }

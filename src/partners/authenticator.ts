@@ -51,7 +51,7 @@ export class Authenticator {
    * Ids of keys that were genuine lately, so that guesses of unknown clients cannot lock them out.
    */
   readonly #proven = new LRUCache<string, true>({ max: cachedKeys });
-  readonly #used = new Map<string, Date>();
+  readonly #used = new Map<string, { readonly at: Date; readonly from: string }>();
   /** New hashes of genuine keys that were hashed with an older pepper. */
   readonly #rehashed = new Map<string, KeyMac>();
 
@@ -107,14 +107,14 @@ export class Authenticator {
     this.#used.clear();
     if (used.length === 0) return;
     const write = this.#orm.em.fork().execute(
-      `update api_key set last_used_at = seen.at::timestamptz
-         from jsonb_to_recordset(?::jsonb) as seen(key_id text, at text) where api_key.key_id = seen.key_id`,
-      [JSON.stringify(used.map(([keyId, at]) => ({ key_id: keyId, at: at.toISOString() })))],
+      `update api_key set last_used_at = seen.at::timestamptz, last_used_from = seen.used_from
+         from jsonb_to_recordset(?::jsonb) as seen(key_id text, at text, used_from text) where api_key.key_id = seen.key_id`,
+      [JSON.stringify(used.map(([keyId, { at, from }]) => ({ key_id: keyId, at: at.toISOString(), used_from: from })))],
     );
     try {
       await write;
     } catch (error) {
-      for (const [keyId, at] of used) if (!this.#used.has(keyId)) this.#used.set(keyId, at);
+      for (const [keyId, use] of used) if (!this.#used.has(keyId)) this.#used.set(keyId, use);
       throw error;
     }
   }
@@ -123,7 +123,8 @@ export class Authenticator {
     const now = this.#clock.now();
     if (!this.#hasher.matches(key, row) || !row || !isLive(row, now)) return null;
     this.#proven.set(row.keyId, true);
-    this.#used.set(row.keyId, now);
+    const addressAllowed = isAllowed(clientAddress, row.allowedCidrs);
+    if (addressAllowed) this.#used.set(row.keyId, { at: now, from: clientAddress });
     if (this.#hasher.isOutdated(row) && !this.#rehashed.has(row.keyId)) {
       this.#rehashed.set(row.keyId, this.#hasher.hash(key));
     }
@@ -132,7 +133,7 @@ export class Authenticator {
       scopes: row.scopes,
       partner: row.partner,
       defaultMarkupBps: row.defaultMarkupBps,
-      addressAllowed: isAllowed(clientAddress, row.allowedCidrs),
+      addressAllowed,
     };
   }
 
@@ -146,7 +147,8 @@ export function isLive(key: { revokedAt: Date | null; expiresAt: Date | null }, 
   return key.revokedAt === null && (key.expiresAt === null || key.expiresAt > now);
 }
 
-function isAllowed(address: string, cidrs: readonly string[]): boolean {
+/** Whether an address is of one of the networks. Without networks every address is. */
+export function isAllowed(address: string, cidrs: readonly string[]): boolean {
   if (cidrs.length === 0) return true;
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.process(address);

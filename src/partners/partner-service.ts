@@ -11,7 +11,7 @@ import { Partner, type PartnerStatus } from './partner.entity.ts';
 import { generateKey, type KeyHasher, type KeyPrefix } from './secret-key.ts';
 
 /** Limit of a partner's keys that are neither revoked nor expired. */
-const maxLiveKeys = 5;
+export const maxLiveKeys = 5;
 const maxRollHours = 7 * 24;
 /** Bounds of the hold of a partner's quotes. */
 const shortestHoldSec = 15;
@@ -273,6 +273,7 @@ export class PartnerService {
       defaultMarkupBps: this.#checkedDefault(options.defaultMarkupBps ?? null, partner),
       revokedAt: null,
       lastUsedAt: null,
+      lastUsedFrom: null,
     });
     await em.flush();
     return { keyId: key.keyId, key: key.whole };

@@ -1,6 +1,6 @@
 import { type EventType, eventTypeOf } from '../orders/event-types.ts';
 import type { OrderEvent } from '../orders/order-event.entity.ts';
-import { isoTime } from '../orders/order-statements.ts';
+import { decimal, isoTime } from '../orders/order-statements.ts';
 import type { OrderStatus } from '../orders/order-status.ts';
 
 /** The facts of an event as the database gives them. They never change after the event. */
@@ -24,8 +24,6 @@ export interface EventFacts {
   readonly refundAmount: string | null;
   readonly refundTxid: string | null;
 }
-
-const decimal = (column: string): string => `trim_scale(${column})::text`;
 
 /** The columns of `EventFacts`, over the tables of `eventTables`. */
 export const eventColumns = `o.id as "orderId", o.short_id as "shortId", terms.external_id as "externalId", e.seq,

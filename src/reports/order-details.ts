@@ -2,7 +2,7 @@ import { Big, floorTo, formatDecimal, storedDecimals } from '../money.ts';
 import type { ActionOffers, AskedOrder } from '../orders/action-offers.ts';
 import type { ActionReason } from '../orders/order-action.entity.ts';
 import { actionName } from '../orders/order-actions.ts';
-import { isoTime, type OrderView, orderLookupWith } from '../orders/order-statements.ts';
+import { decimal, isoTime, type OrderView, orderLookupWith } from '../orders/order-statements.ts';
 import type { OrderMove, OrderStatus } from '../orders/order-status.ts';
 import type { OrderPolicy } from '../orders/order-terms.ts';
 import { markupPart } from '../rates/binding-terms.ts';
@@ -100,8 +100,6 @@ const groups: Readonly<Record<OrderStatus, StatusGroup>> = {
 
 /** Most deposits, and most payments, that the details of an order show. */
 export const mostParts = 100;
-
-const decimal = (column: string): string => `trim_scale(${column})::text`;
 
 /** The problem of a deposit whose refund to a late address is above the limit of such refunds. */
 const aboveLateLimit = 'late_refund_limit';

@@ -114,6 +114,36 @@ class Contract31Backend extends OpenAPIBackend {
   }
 }
 
+/**
+ * Reads a contract. openapi-backend finds its operations and compiles the validators of requests.
+ *
+ * @param options.coerceTypes Whether whole numbers of a query may be text, as they are in a URL.
+ */
+export async function backendOf(
+  document: Document,
+  root: string,
+  { coerceTypes = false }: { readonly coerceTypes?: boolean } = {},
+): Promise<OpenAPIBackend> {
+  const api = new Contract31Backend({
+    definition: document,
+    apiRoot: root,
+    // Compiles the request validators when they are requested below, and no response validators.
+    quick: true,
+    strict: true,
+    validate: true,
+    coerceTypes,
+    ajvOpts: { strictNumbers: true, allErrors: true, verbose: true, validateSchema: false, strict: false },
+    customizeAjv: (_ajv, options) => {
+      const ajv = new Ajv2020({ ...(options as object), coerceTypes });
+      addFormats.default(ajv);
+      ajv.addFormat('int32', true);
+      return ajv as never;
+    },
+  });
+  await api.init();
+  return api;
+}
+
 /** A path of the contract and its operations by method. */
 interface Place {
   readonly pattern: RegExp;
@@ -148,23 +178,7 @@ export class Operations {
 
   /** @param absent Beginnings of paths that this gateway does not have. */
   static async compile(document: Document, absent: readonly string[] = []): Promise<Operations> {
-    const api = new Contract31Backend({
-      definition: document,
-      apiRoot,
-      // Compiles the request validators when they are requested below, and no response validators.
-      quick: true,
-      strict: true,
-      validate: true,
-      coerceTypes: false,
-      ajvOpts: { strictNumbers: true, allErrors: true, verbose: true, validateSchema: false, strict: false },
-      customizeAjv: (_ajv, options) => {
-        const ajv = new Ajv2020({ ...(options as object), coerceTypes: false });
-        addFormats.default(ajv);
-        ajv.addFormat('int32', true);
-        return ajv as never;
-      },
-    });
-    await api.init();
+    const api = await backendOf(document, apiRoot);
     return new Operations(
       api
         .getOperations()

@@ -24,6 +24,7 @@ import { sendAnswer, sendError } from './answer.ts';
 import { authorize, createApi } from './api.ts';
 import { listAssetsHandler } from './assets.ts';
 import { invalidKey, presentedKey } from './authenticate.ts';
+import type { CabinetServices } from './cabinet/cabinet-parts.ts';
 import { Call } from './call.ts';
 import { type Client, clientReader } from './client.ts';
 import { readContract } from './contract.ts';
@@ -72,6 +73,8 @@ export interface RestDependencies {
   readonly feedWatch: FeedWatch;
   readonly eventWaits: EventWaits;
   readonly streamTimes: StreamTimes;
+  /** Null without CABINET_URL. */
+  readonly cabinet: CabinetServices | null;
   readonly metrics: ProcessMetrics;
 }
 
@@ -121,12 +124,17 @@ export async function createRestListener(dependencies: RestDependencies): Promis
   const operations = await Operations.compile(document, dependencies.sandbox === null ? [sandboxPaths] : []);
   const api = createApi(handlers, refusals);
   const rateLimit = new RateLimit(config, limiter, authenticator);
+  const cabinet = await openCabinet(dependencies);
   const clientOf = clientReader(config.TRUSTED_PROXIES);
   const warnOfProxy = proxyWarning(log);
 
   const answer = async (call: Call): Promise<void> => {
     try {
       requireHttps(call.client);
+      if (cabinet && isCabinet(call)) {
+        sendAnswer(call, await cabinet(call));
+        return observe(call);
+      }
       const target = operations.find(call.method, call.path);
       await rateLimit.admit(call, operations.rowOf(target, call.method, call.path));
       const docs = isDocs(call) ? await docsAnswer(call) : null;
@@ -134,6 +142,9 @@ export async function createRestListener(dependencies: RestDependencies): Promis
     } catch (error) {
       sendError(call, error, log);
     }
+    observe(call);
+  };
+  const observe = (call: Call): void => {
     const { method, route, res, startedAt } = call;
     metrics.observeRequest({ method, route, status: res.statusCode, seconds: (performance.now() - startedAt) / 1000 });
   };
@@ -162,6 +173,18 @@ function eventPartsOf({ events, feedWatch, eventWaits, authenticator, log }: Res
     onStreamFailure: (error) =>
       log.warn({ event: 'event_stream_failed', ...errorMembers(error) }, 'a stream of events ended'),
   };
+}
+
+/** Loads the cabinet's code only where it is switched on. */
+async function openCabinet({ cabinet, config, limiter }: RestDependencies) {
+  if (!cabinet || config.CABINET_URL === null) return null;
+  const { cabinetSite } = await import('./cabinet/cabinet-site.ts');
+  return cabinetSite({ services: cabinet, config, limiter, origin: config.CABINET_URL });
+}
+
+/** Whether a request is for the cabinet. */
+function isCabinet({ path }: Call): boolean {
+  return path === '/cabinet' || path.startsWith('/cabinet/');
 }
 
 /** Answers a request within a span. The caller's trace is continued only behind a trusted proxy. */

@@ -1,6 +1,6 @@
 import { Entity, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
 
-/** One action of a member of staff, or of an operator by command line. Never changed or removed. */
+/** One action of a member of staff, of an operator by command line, or of a partner's member. Never changed or removed. */
 @Entity({ tableName: 'audit_log' })
 export class AuditEntry {
   @PrimaryKey({ type: 'uuid' })
@@ -9,9 +9,13 @@ export class AuditEntry {
   @Property({ type: 'timestamptz' })
   at!: Date;
 
-  /** Null for an action of an operator. */
+  /** Null for an action of an operator or of a partner's member. */
   @Property({ type: 'uuid', nullable: true })
   staffId!: string | null;
+
+  /** The member of a partner; null for an action of staff or of an operator. */
+  @Property({ type: 'uuid', nullable: true })
+  memberId!: string | null;
 
   /** 'cli:' and the operator's account name on the machine; null for an action of staff. */
   @Property({ type: 'text', nullable: true })

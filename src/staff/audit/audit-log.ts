@@ -4,8 +4,9 @@ import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import { AuditEntry } from './audit-entry.entity.ts';
 
-/** The actor and the request: a member of staff, or an operator with a shell. */
-export type Actor = Request & ({ readonly staffId: string } | { readonly operator: string });
+/** The actor and the request: a member of staff, an operator with a shell, or a partner's member. */
+export type Actor = Request &
+  ({ readonly staffId: string } | { readonly operator: string } | { readonly memberId: string });
 
 interface Request {
   readonly requestId: string;
@@ -18,6 +19,21 @@ export interface AuditedResult<Result> {
   readonly target: string;
   readonly before?: Record<string, unknown> | null;
   readonly after?: Record<string, unknown> | null;
+}
+
+/** An action on a partner's account, as the partner sees it. */
+export interface PartnerAuditEntry {
+  readonly id: string;
+  readonly at: Date;
+  /** A member's name, or 'staff'. */
+  readonly actor: string;
+  readonly operation: string;
+  readonly target: string;
+  /** Network of a member's client; empty for staff. */
+  readonly ip: string;
+  /** Null for staff. */
+  readonly before: Record<string, unknown> | null;
+  readonly after: Record<string, unknown> | null;
 }
 
 const maxReason = 1000;
@@ -55,6 +71,30 @@ export class AuditLog {
     });
   }
 
+  /**
+   * What was done with a partner's account, newest first. Members are named; staff are 'staff'.
+   *
+   * @param before the id of the entry before the page.
+   */
+  async ofPartner(
+    partnerId: string,
+    { limit, before }: { readonly limit: number; readonly before: string | null },
+  ): Promise<PartnerAuditEntry[]> {
+    const rows = await this.#orm.em.fork().execute<(Omit<PartnerAuditEntry, 'at'> & { at: string })[]>(
+      `select a.id, a.at, coalesce(m.name, 'staff') as actor, a.operation, a.target,
+              case when m.id is null then '' else a.ip end as ip,
+              case when m.id is not null then a.before end as before, case when m.id is not null then a.after end as after
+         from audit_log a left join partner_member m on m.id = a.member_id
+        where (m.partner_id = ?::uuid or a.target = 'partner:' || ?::text
+               or a.target in (select 'key:' || k.key_id from api_key k where k.partner_id = ?::uuid)
+               or a.target in (select 'webhook:' || w.id from webhook_endpoint w where w.partner_id = ?::uuid))
+          and a.id < coalesce(?::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+        order by a.id desc limit ?`,
+      [partnerId, partnerId, partnerId, partnerId, before, limit],
+    );
+    return rows.map((row) => ({ ...row, at: new Date(row.at) }));
+  }
+
   /** Writes the audit entry of an action within the caller's transaction. */
   async write(
     em: EntityManager,
@@ -67,6 +107,7 @@ export class AuditLog {
       id: uuidv7(),
       at: this.#clock.now(),
       staffId: 'staffId' in actor ? actor.staffId : null,
+      memberId: 'memberId' in actor ? actor.memberId : null,
       actor: 'operator' in actor ? `cli:${actor.operator}` : null,
       requestId: actor.requestId,
       ip: actor.ip,

@@ -1,0 +1,69 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
+import { Glance } from '../cabinet/glance.ts';
+import { Members } from '../cabinet/members.ts';
+import { OwnKeys } from '../cabinet/own-keys.ts';
+import { Passkeys } from '../cabinet/passkeys.ts';
+import { MemberSessions } from '../cabinet/sessions.ts';
+import { Statements } from '../cabinet/statements.ts';
+import type { Clock } from '../clock.ts';
+import { gatewayTerms } from '../config/fixed-rates.ts';
+import { PartnerService } from '../partners/partner-service.ts';
+import type { KeyHasher } from '../partners/secret-key.ts';
+import { cursorPurpose, ListCursors } from '../reports/list-cursor.ts';
+import type { PartnerOrders } from '../reports/partner-orders.ts';
+import type { CabinetServices } from '../rest/cabinet/cabinet-parts.ts';
+import { AuditLog } from '../staff/audit/audit-log.ts';
+import { type Foundation, inBackground } from './foundation.ts';
+import type { Webhooks } from './open-webhooks.ts';
+
+const housekeepingMs = 600_000;
+
+export interface CabinetSetup {
+  readonly orm: MikroORM;
+  readonly hasher: KeyHasher;
+  readonly networks: { readonly areOfValue: boolean };
+  readonly partnerOrders: PartnerOrders;
+  readonly webhooks: Webhooks;
+}
+
+/** The people of partners, and how they sign in. */
+export interface CabinetPeople {
+  readonly members: Members;
+  readonly passkeys: Passkeys;
+  readonly sessions: MemberSessions;
+}
+
+/** @param origin CABINET_URL. */
+export function cabinetPeople(orm: MikroORM, clock: Clock, origin: string): CabinetPeople {
+  const passkeys = new Passkeys({ orm, clock, origin });
+  const sessions = new MemberSessions(orm, clock);
+  return { passkeys, sessions, members: new Members({ orm, clock, passkeys, sessions, origin }) };
+}
+
+/** Opens the partner cabinet. Null without CABINET_URL, and in a process that serves no partners. */
+export function openCabinet(foundation: Foundation, setup: CabinetSetup): CabinetServices | null {
+  const { config, clock, servesPartners } = foundation;
+  const { orm, hasher, networks, partnerOrders, webhooks } = setup;
+  if (config.CABINET_URL === null || !servesPartners) return null;
+  const people = cabinetPeople(orm, clock, config.CABINET_URL);
+  const partners = new PartnerService(orm, hasher, clock, networks.areOfValue, gatewayTerms(config));
+  inBackground(foundation, housekeepingMs, 'cabinet_forget_failed', async () => {
+    await people.passkeys.forgetOld();
+    await people.sessions.forgetOld();
+  });
+  return {
+    ...people,
+    orm,
+    partners,
+    audit: new AuditLog(orm, clock),
+    keys: new OwnKeys(orm, clock, partners),
+    glance: new Glance(orm, clock),
+    statements: new Statements(orm),
+    orders: partnerOrders,
+    endpoints: webhooks.endpoints,
+    deliveries: webhooks.deliveries,
+    cursors: new ListCursors(hasher.derivedKeys(cursorPurpose)),
+    maxOpenOrders: config.MAX_OPEN_ORDERS,
+    areOfValue: networks.areOfValue,
+  };
+}

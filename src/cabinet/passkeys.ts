@@ -1,0 +1,312 @@
+import { randomBytes } from 'node:crypto';
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import {
+  type AuthenticationResponseJSON,
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  type RegistrationResponseJSON,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+} from '@simplewebauthn/server';
+import { v7 as uuidv7 } from 'uuid';
+import type { Clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
+
+/** How long a browser may take to answer a challenge. */
+const challengeMs = 5 * 60_000;
+const mostPasskeys = 10;
+
+/** What a challenge is for. An answer to one purpose is refused for every other. */
+export type ChallengePurpose =
+  | { readonly purpose: 'sign_in' }
+  | { readonly purpose: 'invitation'; readonly subject: string }
+  | { readonly purpose: 'passkey'; readonly subject: string }
+  | { readonly purpose: 'confirmation'; readonly subject: string; readonly operation: string };
+
+export interface PasskeyView {
+  readonly id: string;
+  readonly name: string;
+  readonly createdAt: Date;
+  readonly lastUsedAt: Date | null;
+}
+
+/** A passkey as the browser shows it when it is made. */
+export interface PasskeyUser {
+  readonly id: string;
+  readonly name: string;
+  readonly partnerName: string;
+}
+
+interface StoredPasskey {
+  readonly id: string;
+  readonly member_id: string;
+  readonly public_key: Buffer;
+  readonly counter: string;
+}
+
+export interface PasskeysOptions {
+  readonly orm: MikroORM;
+  readonly clock: Clock;
+  /** CABINET_URL: passkeys belong to its host. */
+  readonly origin: string;
+}
+
+/**
+ * Passkeys of members, by WebAuthn: https://www.w3.org/TR/webauthn-3/. A challenge is stored, is
+ * taken out by its answer, and is bound to its purpose. So no answer works twice.
+ */
+export class Passkeys {
+  readonly #orm: MikroORM;
+  readonly #clock: Clock;
+  readonly #origin: string;
+  readonly #rpId: string;
+
+  constructor({ orm, clock, origin }: PasskeysOptions) {
+    this.#orm = orm;
+    this.#clock = clock;
+    this.#origin = origin;
+    this.#rpId = new URL(origin).hostname;
+  }
+
+  /** Options to make a passkey. It names the member itself, so a sign-in asks for no name. */
+  async beginRegistration(purpose: ChallengePurpose, user: PasskeyUser): Promise<object> {
+    const known = await this.#orm.em
+      .fork()
+      .execute<{ id: Buffer }[]>('select credential_id as id from partner_passkey where member_id = ?', [user.id]);
+    const options = await generateRegistrationOptions({
+      rpName: 'Exchange partner cabinet',
+      rpID: this.#rpId,
+      userID: Uint8Array.from(Buffer.from(user.id)),
+      userName: `${user.name} (${user.partnerName})`,
+      userDisplayName: user.name,
+      challenge: randomBytes(32).toString('base64url'),
+      attestationType: 'none',
+      timeout: challengeMs,
+      excludeCredentials: known.map(({ id }) => ({ id: id.toString('base64url') })),
+      authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+    });
+    await this.#store(options.challenge, purpose);
+    return options;
+  }
+
+  /**
+   * Stores the passkey of an answer.
+   *
+   * @throws AppError passkey_refused for an answer to another challenge, of another site, without
+   *   verification of the user, or with a passkey that is known.
+   */
+  async register(
+    em: EntityManager,
+    purpose: ChallengePurpose,
+    { memberId, name, answer }: { readonly memberId: string; readonly name: string; readonly answer: unknown },
+  ): Promise<PasskeyView> {
+    const { challenge } = await this.#takeUp(purpose, answer);
+    const { verified, registrationInfo } = await verifyRegistrationResponse({
+      response: answer as RegistrationResponseJSON,
+      expectedChallenge: challenge,
+      expectedOrigin: this.#origin,
+      expectedRPID: this.#rpId,
+      requireUserVerification: true,
+    }).catch((error: unknown) => {
+      throw refused(error);
+    });
+    if (!verified) throw refused();
+    const { id, publicKey, counter, transports } = registrationInfo.credential;
+    const [row] = await em.execute<{ count: number }[]>(
+      'select count(*)::int as count from partner_passkey where member_id = ?',
+      [memberId],
+    );
+    if ((row?.count ?? 0) >= mostPasskeys) {
+      throw new AppError('action_not_possible', `there are ${mostPasskeys} passkeys already; remove one first`);
+    }
+    const view = { id: uuidv7(), name: name.trim(), createdAt: this.#clock.now(), lastUsedAt: null };
+    const stored = await em.execute(
+      `insert into partner_passkey (id, member_id, credential_id, public_key, counter, transports, name, created_at)
+       values (?, ?, ?, ?, ?, ?, ?, ?) on conflict (credential_id) do nothing returning id`,
+      [
+        view.id,
+        memberId,
+        Buffer.from(id, 'base64url'),
+        Buffer.from(publicKey),
+        counter,
+        `{${(transports ?? []).filter((transport) => /^[a-z-]{1,20}$/.test(transport)).join(',')}}`,
+        view.name,
+        view.createdAt,
+      ],
+    );
+    if (stored.length === 0) throw new AppError('already_exists', 'this passkey is registered already');
+    return view;
+  }
+
+  /** Options to use a passkey: any, to sign in; one of the member's, to confirm an operation. */
+  async beginUse(purpose: ChallengePurpose, memberId: string | null): Promise<object> {
+    const own = memberId
+      ? await this.#orm.em
+          .fork()
+          .execute<{ id: Buffer; transports: string[] }[]>(
+            'select credential_id as id, transports from partner_passkey where member_id = ? order by created_at',
+            [memberId],
+          )
+      : [];
+    const options = await generateAuthenticationOptions({
+      rpID: this.#rpId,
+      challenge: randomBytes(32).toString('base64url'),
+      timeout: challengeMs,
+      userVerification: 'required',
+      allowCredentials: own.map(({ id, transports }) => ({
+        id: id.toString('base64url'),
+        transports: transports as never,
+      })),
+    });
+    await this.#store(options.challenge, purpose);
+    return options;
+  }
+
+  /**
+   * Proves the use of a passkey, and returns its member.
+   *
+   * @param memberId whose passkey it must be. Null for any member that is not removed.
+   * @throws AppError passkey_refused as `register` does, also for an unknown passkey and for a
+   *   counter that went back, which is the sign of a copied passkey.
+   */
+  async prove(purpose: ChallengePurpose, answer: unknown, memberId: string | null): Promise<{ memberId: string }> {
+    const { challenge } = await this.#takeUp(purpose, answer);
+    return this.#proven(challenge, answer, memberId);
+  }
+
+  /**
+   * Proves that the member of a session confirms an operation, and returns the operation that the
+   * challenge was made for.
+   *
+   * @throws AppError as `prove` does.
+   */
+  async proveConfirmation(sessionId: string, answer: unknown, memberId: string): Promise<string> {
+    const purpose = { purpose: 'confirmation', subject: sessionId } as const;
+    const { challenge, operation } = await this.#takeUp(purpose, answer);
+    await this.#proven(challenge, answer, memberId);
+    return operation ?? '';
+  }
+
+  #proven(challenge: string, answer: unknown, memberId: string | null): Promise<{ memberId: string }> {
+    return this.#orm.em.fork().transactional(async (em) => {
+      const response = answer as AuthenticationResponseJSON;
+      const [passkey] = await em.execute<StoredPasskey[]>(
+        `select k.id, k.member_id, k.public_key, k.counter::text as counter
+           from partner_passkey k join partner_member m on m.id = k.member_id and m.removed_at is null
+          where k.credential_id = ? for update of k`,
+        [Buffer.from(String(response.id), 'base64url')],
+      );
+      if (!passkey || (memberId !== null && passkey.member_id !== memberId)) throw refused();
+      const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+        response,
+        expectedChallenge: challenge,
+        expectedOrigin: this.#origin,
+        expectedRPID: this.#rpId,
+        requireUserVerification: true,
+        credential: {
+          id: response.id,
+          publicKey: Uint8Array.from(passkey.public_key),
+          counter: Number(passkey.counter),
+        },
+      }).catch((error: unknown) => {
+        throw refused(error);
+      });
+      if (!verified) throw refused();
+      await em.execute('update partner_passkey set counter = ?, last_used_at = ? where id = ?', [
+        authenticationInfo.newCounter,
+        this.#clock.now(),
+        passkey.id,
+      ]);
+      return { memberId: passkey.member_id };
+    });
+  }
+
+  async list(memberId: string): Promise<PasskeyView[]> {
+    const rows = await this.#orm.em
+      .fork()
+      .execute<{ id: string; name: string; created_at: string; last_used_at: string | null }[]>(
+        'select id, name, created_at, last_used_at from partner_passkey where member_id = ? order by created_at, id',
+        [memberId],
+      );
+    return rows.map(({ id, name, created_at, last_used_at }) => ({
+      id,
+      name,
+      createdAt: new Date(created_at),
+      lastUsedAt: last_used_at === null ? null : new Date(last_used_at),
+    }));
+  }
+
+  /**
+   * Removes a passkey of a member.
+   *
+   * @throws AppError passkey_not_found; action_not_possible for the last one.
+   */
+  async remove(em: EntityManager, memberId: string, id: string): Promise<void> {
+    const rows = await em.execute<{ id: string }[]>(
+      'select id from partner_passkey where member_id = ? order by id for update',
+      [memberId],
+    );
+    if (!rows.some((row) => row.id === id)) throw new AppError('passkey_not_found', 'you have no such passkey');
+    if (rows.length === 1)
+      throw new AppError('action_not_possible', 'this is your last passkey; add another one first');
+    await em.execute('delete from partner_passkey where id = ?', [id]);
+  }
+
+  /** Deletes challenges that nobody answered. It runs from time to time. */
+  async forgetOld(): Promise<void> {
+    await this.#orm.em.fork().execute('delete from partner_challenge where expires_at < ?', [this.#clock.now()]);
+  }
+
+  async #store(challenge: string, purpose: ChallengePurpose): Promise<void> {
+    await this.#orm.em
+      .fork()
+      .execute(
+        'insert into partner_challenge (challenge, purpose, subject, operation, expires_at) values (?, ?, ?, ?, ?)',
+        [
+          challenge,
+          purpose.purpose,
+          'subject' in purpose ? purpose.subject : null,
+          'operation' in purpose ? purpose.operation : null,
+          new Date(this.#clock.now().getTime() + challengeMs),
+        ],
+      );
+  }
+
+  /**
+   * Takes out the challenge that an answer names. That is a transaction of its own, so the challenge
+   * is gone even when the answer is then refused.
+   */
+  async #takeUp(
+    purpose: Pick<ChallengePurpose, 'purpose'> & { readonly subject?: string },
+    answer: unknown,
+  ): Promise<{ readonly challenge: string; readonly operation: string | null }> {
+    const challenge = challengeOf(answer);
+    const [taken] =
+      challenge === null
+        ? []
+        : await this.#orm.em.fork().execute<{ challenge: string; operation: string | null }[]>(
+            `delete from partner_challenge
+              where challenge = ? and purpose = ? and subject is not distinct from ?::uuid and expires_at > ?
+             returning challenge, operation`,
+            [challenge, purpose.purpose, purpose.subject ?? null, this.#clock.now()],
+          );
+    if (!taken) throw new AppError('passkey_refused', 'this answer is old or was used already; try again');
+    return taken;
+  }
+}
+
+/** The challenge that an answer of a browser names. https://www.w3.org/TR/webauthn-3/#dictionary-client-data */
+function challengeOf(answer: unknown): string | null {
+  const { clientDataJSON } = ((answer as { response?: unknown }).response ?? {}) as { clientDataJSON?: unknown };
+  if (typeof clientDataJSON !== 'string') return null;
+  try {
+    const { challenge } = JSON.parse(Buffer.from(clientDataJSON, 'base64url').toString());
+    return typeof challenge === 'string' ? challenge : null;
+  } catch {
+    return null;
+  }
+}
+
+function refused(cause?: unknown): AppError {
+  return new AppError('passkey_refused', 'this passkey was not accepted; try again, or use another one', { cause });
+}

@@ -1,0 +1,281 @@
+import { shownAddress } from '../../cabinet/own-keys.ts';
+import { eventTypeNames } from '../../orders/event-types.ts';
+import { orderNotFound } from '../../orders/order-errors.ts';
+import { orderNamed } from '../../orders/short-id.ts';
+import { keyScopes } from '../../partners/key-scope.ts';
+import { maxLiveKeys } from '../../partners/partner-service.ts';
+import { moment } from '../query-values.ts';
+import type { CabinetParts } from './cabinet-parts.ts';
+import type { CabinetHandlers } from './contract.ts';
+import { memberOf } from './session-handlers.ts';
+import { deliveryView, entryView, keyView, monthView, orderView, paymentView, text, webhookView } from './views.ts';
+
+const usualLimit = 50;
+
+/** Keys, orders, webhooks and reports. */
+export function accountHandlers(parts: CabinetParts) {
+  const { keys, orders, endpoints, deliveries, statements, glance, cursors, audit, orm } = parts;
+  const own = (request: { member: Parameters<typeof memberOf>[0]['member'] }) => memberOf(request).partnerId;
+  return {
+    getHome: async (request) => {
+      const { partnerId, memberId } = memberOf(request);
+      const [view, partner] = await Promise.all([glance.of(partnerId, memberId), parts.partners.get(partnerId)]);
+      const figures = ({ created, completed, refunded, expired, volumeUsd }: typeof view.today) => {
+        return { created, completed, refunded, expired, volume_usd: volumeUsd };
+      };
+      return {
+        body: {
+          today: figures(view.today),
+          days_30: figures(view.days30),
+          by_day: view.byDay.map(({ day, created, completed, volumeUsd }) => {
+            return { day, created, completed, volume_usd: volumeUsd };
+          }),
+          open_orders: view.openOrders,
+          most_open_orders: partner.maxOpenOrders ?? parts.maxOpenOrders,
+          orders_on_hold: view.ordersOnHold,
+          live_keys: view.liveKeys,
+          webhooks: {
+            endpoints: view.webhooks.endpoints,
+            disabled: view.webhooks.disabled,
+            failing: view.webhooks.failing,
+            delivered_24h: view.webhooks.delivered,
+            failed_24h: view.webhooks.failed,
+          },
+          needs_action: view.needsAction.map(({ reason, count }) => ({ code: reason, count })),
+        },
+      };
+    },
+    listKeys: async (request) => {
+      const now = keys.now();
+      const data = (await keys.list(own(request))).map((key) => keyView(key, now));
+      return {
+        body: {
+          data,
+          your_address: shownAddress(request.call.client.address),
+          most_live_keys: maxLiveKeys,
+          scopes: [...keyScopes],
+        },
+      };
+    },
+    issueKey: async (request) => {
+      const { label, scopes, networks = [], expires_at } = request.body;
+      const options = {
+        label,
+        scopes,
+        allowedCidrs: networks,
+        expiresAt: moment('expires_at', expires_at ?? undefined),
+      };
+      const [key, issued] = await parts.act(request, 'issueKey', async (em) => {
+        const result = await keys.issue(em, own(request), options);
+        return { result, target: `key:${result[1].keyId}`, after: { label, scopes, networks } };
+      });
+      return { body: { key: keyView(key, keys.now()), secret: issued.key } };
+    },
+    rollKey: async (request) => {
+      const { key_id: keyId } = request.path;
+      const hours = request.body.old_key_hours;
+      const [key, issued] = await parts.act(request, 'rollKey', async (em) => {
+        const result = await keys.roll(em, own(request), keyId, hours);
+        return { result, target: `key:${keyId}`, after: { successor: result[1].keyId, old_key_hours: hours } };
+      });
+      return { body: { key: keyView(key, keys.now()), secret: issued.key } };
+    },
+    revokeKey: async (request) => {
+      const { key_id: keyId } = request.path;
+      const key = await parts.act(request, 'revokeKey', async (em) => {
+        return { result: await keys.revoke(em, own(request), keyId), target: `key:${keyId}` };
+      });
+      return { body: keyView(key, keys.now()) };
+    },
+    setKeyNetworks: async (request) => {
+      const { key_id: keyId } = request.path;
+      const { networks, confirm_lock_out: mayLockOut = false } = request.body;
+      const { key } = await parts.act(request, 'setKeyNetworks', async (em) => {
+        const result = await keys.setNetworks(em, own(request), keyId, { networks, mayLockOut });
+        return { result, target: `key:${keyId}`, before: { networks: result.before }, after: { networks } };
+      });
+      return { body: keyView(key, keys.now()) };
+    },
+    listOrders: async (request) => {
+      const { search, status, coin, created_from, created_to, limit = usualLimit, cursor } = request.query;
+      const filter = {
+        statuses: status ?? null,
+        names: search !== undefined && orderNamed(search) ? [search] : null,
+        externalId: search !== undefined && !orderNamed(search) ? search : null,
+        createdFrom: moment('created_from', created_from),
+        createdTo: moment('created_to', created_to),
+        coinFrom: coin ?? null,
+        coinTo: null,
+      };
+      const page = await orders.list(own(request), {
+        filter,
+        sort: 'created',
+        updatedSince: null,
+        limit,
+        cursor: cursor ?? null,
+        withDetails: true,
+      });
+      const data = page.orders.map(({ order, details }) =>
+        orderView(order, { externalId: details?.externalId ?? null, isHeld: details?.hold != null }),
+      );
+      return { body: { data, next_cursor: page.nextCursor } };
+    },
+    getOrder: async (request) => {
+      const partnerId = own(request);
+      const { order_id: name } = request.path;
+      if (!orderNamed(name)) throw orderNotFound();
+      const none = {
+        statuses: null,
+        externalId: null,
+        createdFrom: null,
+        createdTo: null,
+        coinFrom: null,
+        coinTo: null,
+      };
+      const [page, events] = await Promise.all([
+        orders.list(partnerId, {
+          filter: { ...none, names: [name] },
+          sort: 'created',
+          updatedSince: null,
+          limit: 1,
+          cursor: null,
+          withDetails: true,
+        }),
+        orders.events(name, partnerId),
+      ]);
+      const [found] = page.orders;
+      if (!found?.details) throw orderNotFound();
+      const { order, details } = found;
+      const [more] = await orm.em
+        .fork()
+        .execute<{ recipient_tag: string | null; refund_address: string | null; refund_tag: string | null }[]>(
+          `select recipient_address_tag as recipient_tag, refund_address, refund_address_tag as refund_tag
+             from exchange_order where id = ?`,
+          [order.id],
+        );
+      const { terms } = details;
+      return {
+        body: {
+          ...orderView(order, { externalId: details.externalId, isHeld: details.hold !== null }),
+          rate: terms.rate,
+          service_fee: terms.serviceFee,
+          network_fee: terms.networkFee,
+          partner_markup: terms.partnerMarkup,
+          deposit_address: order.depositAddress,
+          deposit_tag: order.depositAddressTag,
+          recipient_address: order.recipientAddress,
+          recipient_tag: more?.recipient_tag ?? null,
+          refund_address: more?.refund_address ?? null,
+          refund_tag: more?.refund_tag ?? null,
+          confirmations: order.depositConfirmations,
+          confirmations_required: order.depositConfirmationsRequired,
+          metadata: details.metadata,
+          public_url: null,
+          deposits: details.deposits.map(({ txid, coin, network, amount, confirmations, state, role, seenAt }) => {
+            return { txid, coin, network, amount, confirmations, state, role, seen_at: seenAt };
+          }),
+          payout: details.payout && paymentView(details.payout),
+          refunds: details.refunds.map(paymentView),
+          events: events.map(({ seq, status, previousStatus, cause, at }) => {
+            return { seq, status, previous_status: previousStatus, cause, at };
+          }),
+        },
+      };
+    },
+    listWebhooks: async (request) => ({
+      body: { data: (await endpoints.list(own(request))).map(webhookView), types: [...eventTypeNames] },
+    }),
+    createWebhook: async (request) => {
+      const { url, types = null } = request.body;
+      const made = await parts.act(request, 'createWebhook', async (em) => {
+        const result = await endpoints.create(own(request), { url, types }, em);
+        return { result, target: `webhook:${result.endpoint.id}`, after: { url, types } };
+      });
+      return { body: { webhook: webhookView(made.endpoint), secret: made.secret } };
+    },
+    changeWebhook: async (request) => {
+      const { webhook_id: id } = request.path;
+      const endpoint = await parts.act(request, 'changeWebhook', async (em) => {
+        const result = await endpoints.change(own(request), id, request.body, 'partner', em);
+        return { result, target: `webhook:${id}`, after: { ...request.body } };
+      });
+      return { body: webhookView(endpoint) };
+    },
+    deleteWebhook: async (request) => {
+      const { webhook_id: id } = request.path;
+      await parts.act(request, 'deleteWebhook', async (em) => {
+        const { url } = await endpoints.delete(own(request), id, em);
+        return { result: null, target: `webhook:${id}`, before: { url } };
+      });
+      return { body: undefined };
+    },
+    rotateWebhookSecret: async (request) => {
+      const { webhook_id: id } = request.path;
+      const hours = request.body.old_secret_hours;
+      const made = await parts.act(request, 'rotateWebhookSecret', async (em) => {
+        const result = await endpoints.rotateSecret(own(request), id, hours, em);
+        return { result, target: `webhook:${id}`, after: { old_secret_hours: hours } };
+      });
+      return { body: { webhook: webhookView(made.endpoint), secret: made.secret } };
+    },
+    testWebhook: async (request) => {
+      const { eventId } = await endpoints.orderTest(own(request), request.path.webhook_id);
+      return { body: { event_id: eventId } };
+    },
+    listDeliveries: async (request) => {
+      const endpoint = await endpoints.get(own(request), request.path.webhook_id);
+      const { state = null, limit = usualLimit, cursor = null } = request.query;
+      const page = await deliveries.list(endpoint, { state, limit, cursor });
+      return { body: { data: page.deliveries.map(deliveryView), next_cursor: page.nextCursor } };
+    },
+    replayEvents: async (request) => {
+      const endpoint = await endpoints.get(own(request), request.path.webhook_id);
+      const { count } = await deliveries.replay(endpoint, { eventIds: request.body.event_ids });
+      return { body: { count } };
+    },
+    listStatements: async (request) => ({
+      body: { data: (await statements.months(own(request), keys.now())).map(monthView) },
+    }),
+    getStatement: async (request) => {
+      const partnerId = own(request);
+      const { month } = request.path;
+      const { limit = usualLimit, cursor } = request.query;
+      const bound = `statement ${partnerId} ${month}`;
+      const [at = '', orderId = ''] = cursor === undefined ? [] : cursors.read(bound, cursor).split(' ');
+      const after = cursor === undefined ? null : { at, orderId };
+      const [sums, found] = await Promise.all([
+        statements.month(partnerId, month),
+        statements.entries(partnerId, month, { limit: limit + 1, after }),
+      ]);
+      const data = found.slice(0, limit);
+      const last = found.length > limit ? data.at(-1) : undefined;
+      const next = last ? cursors.write(bound, `${last.completedAt} ${last.orderId}`) : null;
+      return { body: { month: monthView(sums), data: data.map(entryView), next_cursor: next } };
+    },
+    getStatementCsv: async (request) => {
+      const { month } = request.path;
+      return {
+        parts: statements.csv(own(request), month),
+        type: 'text/csv; charset=utf-8',
+        headers: { 'Content-Disposition': `attachment; filename="statement-${month}.csv"` },
+      };
+    },
+    listAudit: async (request) => {
+      const partnerId = own(request);
+      const { limit = usualLimit, cursor } = request.query;
+      const bound = `audit ${partnerId}`;
+      const before = cursor === undefined ? null : cursors.read(bound, cursor);
+      const found = await audit.ofPartner(partnerId, { limit: limit + 1, before });
+      const rows = found.slice(0, limit);
+      const last = found.length > limit ? rows.at(-1) : undefined;
+      return {
+        body: {
+          data: rows.map(({ id, at, actor, operation, target, ip, before: was, after }) => {
+            return { id, at: text(at), actor, operation, target, network: ip, before: was, after };
+          }),
+          next_cursor: last ? cursors.write(bound, last.id) : null,
+        },
+      };
+    },
+  } satisfies Partial<CabinetHandlers>;
+}

@@ -1,0 +1,164 @@
+import type { OpenAPIBackend, Request } from 'openapi-backend';
+import { type CabinetOperation, hasRight, operationRows } from '../../cabinet/rights.ts';
+import type { MemberCaller, MemberSessions } from '../../cabinet/sessions.ts';
+import type { Config } from '../../config/settings.ts';
+import { AppError, errorFromFaults } from '../../errors.ts';
+import { addressKeys } from '../../limits/client-address.ts';
+import type { Limiter } from '../../limits/limiter.ts';
+import { type Answer, jsonType } from '../answer.ts';
+import { parseBody, readBody } from '../body.ts';
+import type { Call } from '../call.ts';
+import { backendOf } from '../operations.ts';
+import { faultsOf } from '../validation-faults.ts';
+import { type CabinetHandlers, type CabinetReply, cabinetApiRoot, readCabinetContract } from './contract.ts';
+import { sessionSecret } from './session-cookie.ts';
+
+export interface CabinetApiOptions {
+  readonly config: Pick<Config, 'RATE_LIMIT_SIGN_IN_PER_MIN' | 'RATE_LIMIT_CABINET_PER_MIN'>;
+  /** CABINET_URL. */
+  readonly origin: string;
+  readonly limiter: Limiter;
+  readonly sessions: MemberSessions;
+  readonly handlers: CabinetHandlers;
+}
+
+/**
+ * Makes the function that answers the cabinet's API by its contract. A request passes these steps:
+ * origin, limit, session, right, contract, passkey, handler.
+ */
+export async function cabinetApi(options: CabinetApiOptions): Promise<(call: Call) => Promise<Answer>> {
+  const { handlers, sessions } = options;
+  const backend = await backendOf(readCabinetContract(), cabinetApiRoot, { coerceTypes: true });
+  return async (call) => {
+    const request = requestOf(call);
+    const id = operationAt(backend, request, call);
+    call.route = `${cabinetApiRoot} ${id}`;
+    const { needs, isConfirmed } = operationRows[id];
+    if (call.method !== 'GET') requireOwnOrigin(call, options.origin);
+    const secret = sessionSecret(call.req);
+    if (needs === 'nobody' || secret === null) await countAddress(call, options);
+    const member = secret === null ? null : await sessions.find(secret, !isBackground(call));
+    if (needs !== 'nobody') {
+      if (!member) throw new AppError('unauthorized', 'you are signed out; sign in with your passkey');
+      await countMember(member, options);
+      if (needs !== 'member' && !hasRight(member.role, needs)) {
+        throw new AppError('insufficient_role', `the role ${member.role} may not do this; ask an owner`);
+      }
+    }
+    const checked = await validated(backend, request, call, id);
+    if (isConfirmed && member) {
+      await sessions.requireConfirmation(member.sessionId, id, call.header('x-confirmation'));
+    }
+    const handler = handlers[id] as (request: unknown) => Promise<CabinetReply<CabinetOperation>>;
+    return toAnswer(await handler({ ...checked, call, member }), call);
+  };
+}
+
+function requestOf({ req, method, path, queryText }: Call): Request {
+  return { method, path, query: queryText, headers: req.headers as Record<string, string> };
+}
+
+function operationAt(backend: OpenAPIBackend, request: Request, call: Call): CabinetOperation {
+  const known = backend.router
+    .getOperations()
+    .map(({ method, path }) => ({ method: method.toUpperCase(), path }))
+    .filter(({ path }) => patternOf(path).test(call.path));
+  if (known.length === 0) throw new AppError('not_found', 'there is nothing at this path');
+  if (!known.some(({ method }) => method === call.method)) {
+    const allow = known.map(({ method }) => method);
+    throw new AppError('method_not_allowed', `${call.method} is not supported here; use ${allow.join(' or ')}`, {
+      allow,
+    });
+  }
+  const id = backend.router.matchOperation(request, true)?.operationId;
+  if (id === undefined) throw new AppError('not_found', 'there is nothing at this path');
+  return id as CabinetOperation;
+}
+
+function patternOf(path: string): RegExp {
+  return new RegExp(`^${cabinetApiRoot}${path.replace(/\{\w+\}/g, '[^/]+')}$`);
+}
+
+/** @throws AppError with every fault that the contract finds. */
+async function validated(backend: OpenAPIBackend, request: Request, call: Call, id: CabinetOperation) {
+  const operation = backend.router.getOperation(id);
+  if (!operation) throw new Error(`${id} is not in the contract`);
+  const takesBody = operation.requestBody !== undefined;
+  const body = takesBody ? parseBody(await readBody(call)) : undefined;
+  const whole = { ...request, ...(body === undefined ? {} : { body }) } as Request;
+  const { params, query } = backend.router.parseRequest(whole, operation);
+  const { errors } = backend.validateRequest(whole, operation);
+  if (errors && errors.length > 0) {
+    const members = Object.keys(
+      (operation.requestBody as { content?: Record<string, { schema?: { properties?: object } }> } | undefined)
+        ?.content?.['application/json']?.schema?.properties ?? {},
+    );
+    throw errorFromFaults(faultsOf(errors, members));
+  }
+  return { path: params, query: coerced(query), body };
+}
+
+/** The whole numbers of a query, which are text in a URL. */
+function coerced(query: Record<string, string | string[]>): Record<string, unknown> {
+  const { limit } = query;
+  const list = query.status;
+  return {
+    ...query,
+    ...(typeof limit === 'string' ? { limit: Number.parseInt(limit, 10) } : {}),
+    ...(list === undefined ? {} : { status: [list].flat().flatMap((part) => part.split(',')) }),
+  };
+}
+
+/** A page that only keeps itself up to date keeps no session alive. */
+const isBackground = (call: Call): boolean => call.header('x-background') !== undefined;
+
+/**
+ * Browsers attach the cookie to requests of other sites of the same host as well. A request without
+ * `Origin` counts as foreign.
+ */
+function requireOwnOrigin(call: Call, origin: string): void {
+  const site = call.header('sec-fetch-site');
+  if (call.header('origin') === origin && (site === undefined || site === 'same-origin')) return;
+  throw new AppError('foreign_origin', `the cabinet takes requests from its own pages only: ${origin}`);
+}
+
+async function countAddress(call: Call, { limiter, config }: CabinetApiOptions): Promise<void> {
+  const { host } = addressKeys(call.client.address);
+  // Opening a page asks for the session first, so reading costs less than a try to sign in.
+  const limit = config.RATE_LIMIT_SIGN_IN_PER_MIN * (call.method === 'GET' ? 6 : 1);
+  const bucket = call.method === 'GET' ? 'cabinet' : 'signin';
+  refuseOver(await limiter.consume({ bucket, key: `cabinet:${host}`, limit }));
+}
+
+async function countMember({ memberId }: MemberCaller, { limiter, config }: CabinetApiOptions): Promise<void> {
+  refuseOver(await limiter.consume({ bucket: 'cabinet', key: memberId, limit: config.RATE_LIMIT_CABINET_PER_MIN }));
+}
+
+function refuseOver({ allowed, resetMs }: { readonly allowed: boolean; readonly resetMs: number }): void {
+  if (allowed) return;
+  const seconds = Math.max(1, Math.ceil(resetMs / 1000));
+  throw new AppError('rate_limited', `too many requests; retry in ${seconds} seconds`, { retryAfterSec: seconds });
+}
+
+function toAnswer(reply: CabinetReply<CabinetOperation>, { res }: Call): Answer {
+  const headers = { ...reply.headers, 'Referrer-Policy': 'no-referrer' };
+  if ('parts' in reply) {
+    const { parts, type } = reply;
+    return { status: 200, type, headers, stream: () => sendParts(parts, res) };
+  }
+  if (reply.body === undefined) return { status: 204, headers };
+  return { status: 200, type: jsonType, headers, body: JSON.stringify(reply.body) };
+}
+
+/** Sends parts as fast as the client reads. A failure cuts the connection, so that no file looks whole. */
+async function sendParts(parts: AsyncIterable<string>, res: Call['res']): Promise<void> {
+  try {
+    for await (const part of parts) {
+      if (res.destroyed) return;
+      if (!res.write(part)) await new Promise((resolve) => res.once('drain', resolve).once('close', resolve));
+    }
+    res.end();
+  } catch {
+    res.destroy();
+  }
+}

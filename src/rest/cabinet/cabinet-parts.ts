@@ -1,0 +1,64 @@
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import type { Glance } from '../../cabinet/glance.ts';
+import type { Members } from '../../cabinet/members.ts';
+import type { OwnKeys } from '../../cabinet/own-keys.ts';
+import type { Passkeys } from '../../cabinet/passkeys.ts';
+import type { MemberCaller, MemberSessions } from '../../cabinet/sessions.ts';
+import type { Statements } from '../../cabinet/statements.ts';
+import { addressPrefix } from '../../limits/client-address.ts';
+import type { PartnerService } from '../../partners/partner-service.ts';
+import type { ListCursors } from '../../reports/list-cursor.ts';
+import type { PartnerOrders } from '../../reports/partner-orders.ts';
+import type { Actor, AuditedResult, AuditLog } from '../../staff/audit/audit-log.ts';
+import type { DeliveryLog } from '../../webhooks/delivery-log.ts';
+import type { EndpointService } from '../../webhooks/endpoint-service.ts';
+import type { Call } from '../call.ts';
+
+export interface CabinetServices {
+  readonly orm: MikroORM;
+  readonly audit: AuditLog;
+  readonly members: Members;
+  readonly passkeys: Passkeys;
+  readonly sessions: MemberSessions;
+  readonly partners: PartnerService;
+  readonly keys: OwnKeys;
+  readonly glance: Glance;
+  readonly statements: Statements;
+  readonly orders: PartnerOrders;
+  readonly endpoints: EndpointService;
+  readonly deliveries: DeliveryLog;
+  readonly cursors: ListCursors;
+  /** The cap on open orders of partners without one of their own. */
+  readonly maxOpenOrders: number;
+  /** Whether the chains are real ones, with coins of value. */
+  readonly areOfValue: boolean;
+}
+
+/** The services of the cabinet's handlers, and what all handlers do alike. */
+export interface CabinetParts extends CabinetServices {
+  actor(memberId: string, call: Call): Actor;
+  transactional<Result>(work: (em: EntityManager) => Promise<Result>): Promise<Result>;
+  /** Runs a change and writes its audit entry in one transaction: both happen or neither. */
+  act<Result>(
+    request: { readonly member: MemberCaller | null; readonly call: Call },
+    operation: string,
+    work: (em: EntityManager) => Promise<AuditedResult<Result>>,
+  ): Promise<Result>;
+}
+
+export function cabinetParts(services: CabinetServices): CabinetParts {
+  const actor = (memberId: string, { id, client }: Call): Actor => ({
+    memberId,
+    requestId: id,
+    ip: addressPrefix(client.address),
+  });
+  return {
+    ...services,
+    actor,
+    transactional: (work) => services.orm.em.fork().transactional(work),
+    act: ({ member, call }, operation, work) => {
+      if (!member) throw new Error(`${operation} needs a session`);
+      return services.audit.act(actor(member.memberId, call), operation, 'in the cabinet', work);
+    },
+  };
+}
