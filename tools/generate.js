@@ -54,9 +54,7 @@ emit(
 );
 emit('client/src/generated/contract.ts', await clientTypes(new URL('openapi.yaml', root), document));
 emit('client/src/generated/operations.ts', clientOperations(document));
-
-const cabinet = new URL('cabinet-openapi.yaml', root);
-emit('web/cabinet/generated/contract.ts', await cabinetTypes(cabinet, parse(readFileSync(cabinet, 'utf8'))));
+emit('web/cabinet/generated/contract.ts', await cabinetTypes(new URL('cabinet-openapi.yaml', root), cabinetDocument));
 
 emit(
   'src/generated/guides.ts',
