@@ -43,9 +43,8 @@ export interface Visitor {
   readonly context: BrowserContext;
   /** Adds a device for passkeys. A browser has one that is built in, and others by USB. */
   addDevice(transport: 'internal' | 'usb'): Promise<string>;
-  /** Whether the person answers when a device asks. */
-  answers(device: string, isPresent: boolean): Promise<void>;
-  /** Gives another page of the same browser the passkeys of this one. */
+  /** Whether the person shows finger or PIN to the built-in device. */
+  verifies(isVerified: boolean): Promise<void>;
   open(path: string): Promise<void>;
 }
 
@@ -110,13 +109,13 @@ export async function setUpCabinet(settings: Record<string, string> = {}): Promi
     await protocol.send('WebAuthn.enable');
     const addDevice = async (transport: 'internal' | 'usb'): Promise<string> =>
       (await protocol.send('WebAuthn.addVirtualAuthenticator', { options: { ...device, transport } })).authenticatorId;
-    await addDevice('internal');
+    const builtIn = await addDevice('internal');
     return {
       page,
       context,
       addDevice,
-      answers: async (authenticatorId, enabled) => {
-        await protocol.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled });
+      verifies: async (isUserVerified) => {
+        await protocol.send('WebAuthn.setUserVerified', { authenticatorId: builtIn, isUserVerified });
       },
       open: async (path) => {
         await page.goto(`${origin}/cabinet${path}`);
