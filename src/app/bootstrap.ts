@@ -1,5 +1,7 @@
 import { join } from 'node:path';
 import type { MikroORM } from '@mikro-orm/postgresql';
+import type { Members } from '../cabinet/members.ts';
+import { cabinetUrl } from '../config/cabinet-url.ts';
 import { gatewayTerms } from '../config/fixed-rates.ts';
 import { createSecretFile, readSecretFile } from '../config/secret-file.ts';
 import type { Config, Pepper } from '../config/settings.ts';
@@ -14,6 +16,7 @@ import { isFeedStalled } from '../reports/order-feed.ts';
 import { StaffMember } from '../staff/staff-member.entity.ts';
 import { StaffService } from '../staff/staff-service.ts';
 import type { Foundation } from './foundation.ts';
+import { cabinetPeople } from './open-cabinet.ts';
 import { refuseOtherChains } from './open-chains.ts';
 import type { Signing, SigningParts } from './open-signing.ts';
 import { createOrm } from './orm.ts';
@@ -24,6 +27,8 @@ export interface DemoAccess {
   readonly partnerKey: string;
   readonly staffEmail: string;
   readonly staffToken: string;
+  /** The invitation of the demo partner's first owner. Null without a cabinet. */
+  readonly invitation: string | null;
 }
 
 export interface Bootstrapped {
@@ -147,17 +152,20 @@ export async function createDemoAccess(
     const em = orm.em.fork();
     const isFirst = (await em.count(Partner)) + (await em.count(StaffMember)) === 0;
     if (!isFirst) return null;
+    const origin = cabinetUrl(config);
     return createDemo(
       new PartnerService(orm, hasher, clock, networks.areOfValue, gatewayTerms(config)),
       new StaffService(orm, hasher, clock),
+      origin === null ? null : cabinetPeople(orm, clock, origin).members,
     );
   });
 }
 
-async function createDemo(partners: PartnerService, staff: StaffService): Promise<DemoAccess> {
+async function createDemo(partners: PartnerService, staff: StaffService, members: Members | null): Promise<DemoAccess> {
   const partner = await partners.create('Demo partner');
   const { key } = await partners.issueKey(partner.id, { label: 'demo', scopes: [...usualScopes, 'sandbox'] });
   const staffEmail = 'admin@example.com';
   const { token } = await staff.create(staffEmail, 'admin');
-  return { partnerKey: key, staffEmail, staffToken: token };
+  const invited = await members?.invite(partner.id, { name: 'Demo owner', role: 'owner' }, null);
+  return { partnerKey: key, staffEmail, staffToken: token, invitation: invited?.link ?? null };
 }

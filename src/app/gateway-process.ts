@@ -82,6 +82,7 @@ function announceDemo({ restUrl, internalUrl, demo, catalogue, networks }: App):
   print(`demo partner key, shown this once: ${demo.partnerKey}`);
   print(`staff token of ${demo.staffEmail} (admin), shown this once: ${demo.staffToken}`);
   print(`staff sign in at ${internalUrl}/sign-in`);
+  if (demo.invitation) print(`partner cabinet, this link works once: ${demo.invitation}`);
   print('');
   const order = networks.live.size === 0 ? exampleOrder(catalogue) : null;
   const quote = exampleQuote(catalogue);

@@ -6,6 +6,7 @@ import { Passkeys } from '../cabinet/passkeys.ts';
 import { MemberSessions } from '../cabinet/sessions.ts';
 import { Statements } from '../cabinet/statements.ts';
 import type { Clock } from '../clock.ts';
+import { cabinetUrl } from '../config/cabinet-url.ts';
 import { gatewayTerms } from '../config/fixed-rates.ts';
 import { PartnerService } from '../partners/partner-service.ts';
 import type { KeyHasher } from '../partners/secret-key.ts';
@@ -33,19 +34,20 @@ export interface CabinetPeople {
   readonly sessions: MemberSessions;
 }
 
-/** @param origin CABINET_URL. */
+/** @param origin where browsers reach the cabinet. */
 export function cabinetPeople(orm: MikroORM, clock: Clock, origin: string): CabinetPeople {
   const passkeys = new Passkeys({ orm, clock, origin });
   const sessions = new MemberSessions(orm, clock);
   return { passkeys, sessions, members: new Members({ orm, clock, passkeys, sessions, origin }) };
 }
 
-/** Opens the partner cabinet. Null without CABINET_URL, and in a process that serves no partners. */
+/** Opens the partner cabinet. Null where it is switched off, and in a process that serves no partners. */
 export function openCabinet(foundation: Foundation, setup: CabinetSetup): CabinetServices | null {
   const { config, clock, servesPartners } = foundation;
   const { orm, hasher, networks, partnerOrders, webhooks } = setup;
-  if (config.CABINET_URL === null || !servesPartners) return null;
-  const people = cabinetPeople(orm, clock, config.CABINET_URL);
+  const origin = cabinetUrl(config);
+  if (origin === null || !servesPartners) return null;
+  const people = cabinetPeople(orm, clock, origin);
   const partners = new PartnerService(orm, hasher, clock, networks.areOfValue, gatewayTerms(config));
   inBackground(foundation, housekeepingMs, 'cabinet_forget_failed', async () => {
     await people.passkeys.forgetOld();
@@ -53,6 +55,7 @@ export function openCabinet(foundation: Foundation, setup: CabinetSetup): Cabine
   });
   return {
     ...people,
+    origin,
     orm,
     partners,
     audit: new AuditLog(orm, clock),

@@ -1,4 +1,5 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
+import { cabinetUrl } from '../config/cabinet-url.ts';
 import { gatewayTerms } from '../config/fixed-rates.ts';
 import { payoutRules } from '../config/payout-rules.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
@@ -6,6 +7,7 @@ import { CurrencyService, type PaymentLimits } from '../currencies/currency-serv
 import { ActionResolver } from '../graphql/actions.ts';
 import { AttentionResolver } from '../graphql/attention.ts';
 import { CurrencyResolver } from '../graphql/currencies.ts';
+import { MemberResolver } from '../graphql/members.ts';
 import { OrderResolver } from '../graphql/orders.ts';
 import { PartnerResolver } from '../graphql/partners.ts';
 import { PayoutResolver } from '../graphql/payouts.ts';
@@ -32,6 +34,7 @@ import type { StaffAuthenticator } from '../staff/staff-authenticator.ts';
 import { StaffChanges } from '../staff/staff-changes.ts';
 import { StaffService } from '../staff/staff-service.ts';
 import type { Foundation } from './foundation.ts';
+import { cabinetPeople } from './open-cabinet.ts';
 import { openWebhooks } from './open-webhooks.ts';
 import { staffActionsWithoutWorker } from './settlement-tools.ts';
 
@@ -57,6 +60,7 @@ export async function openStaffApi({ config, clock, log }: Foundation, parts: St
   const { orm, hasher, limiter, authenticator, catalogue, networks, prices, overrides, rates } = parts;
   const actions = parts.actions ?? staffActionsWithoutWorker({ config, orm, clock, log, catalogue, prices });
   const audit = new AuditLog(orm, clock);
+  const origin = cabinetUrl(config);
   const members = new StaffService(orm, hasher, clock, config.OIDC_ISSUER !== null);
   const stats = new OrderStats(orm);
   const webhooks = openWebhooks({ config, clock }, { orm, hasher });
@@ -66,6 +70,7 @@ export async function openStaffApi({ config, clock, log }: Foundation, parts: St
     new ActionResolver(audit, actions),
     new PayoutResolver(clock, audit, new PayoutHolds(orm, clock, log), actions, payoutRules(config)),
     new PartnerResolver(audit, partners, rates),
+    new MemberResolver(audit, origin === null ? null : cabinetPeople(orm, clock, origin).members),
     new CurrencyResolver(audit, new CurrencyService(orm, clock, networks), catalogue),
     new RateResolver(audit, rates, partners, overrides, prices, () => prices.refresh(catalogue.coins())),
     new StatsResolver(stats),

@@ -2,12 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { openHasher } from '../app/bootstrap.ts';
+import { cabinetPeople } from '../app/open-cabinet.ts';
 import { openKnownChains } from '../app/open-chains.ts';
 import { openNetworks } from '../app/open-networks.ts';
 import { createOrm } from '../app/orm.ts';
 import { StartError } from '../app/start-error.ts';
+import type { Members } from '../cabinet/members.ts';
 import type { LiveNetworks } from '../chains/networks/live-networks.ts';
 import { systemClock } from '../clock.ts';
+import { cabinetUrl } from '../config/cabinet-url.ts';
 import { gatewayTerms } from '../config/fixed-rates.ts';
 import { loadConfig } from '../config/load-config.ts';
 import type { Config } from '../config/settings.ts';
@@ -31,6 +34,8 @@ export interface DatabaseContext {
 export interface CommandContext extends DatabaseContext {
   readonly partners: PartnerService;
   readonly staff: StaffService;
+  /** People of partners. Null without a cabinet. */
+  readonly members: Members | null;
   readonly currencies: CurrencyService;
 }
 
@@ -66,10 +71,12 @@ export async function withServices<T>(command: (context: CommandContext) => Prom
     }
     const { config, orm } = context;
     const hasher = await openHasher(config, orm);
+    const origin = cabinetUrl(config);
     return command({
       ...context,
       partners: new PartnerService(orm, hasher, systemClock, context.networks.areOfValue, gatewayTerms(config)),
       staff: new StaffService(orm, hasher, systemClock),
+      members: origin === null ? null : cabinetPeople(orm, systemClock, origin).members,
       currencies: new CurrencyService(orm, systemClock, context.networks),
     });
   });

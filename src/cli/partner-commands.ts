@@ -1,4 +1,7 @@
 import { type Command, Option } from 'commander';
+import { StartError } from '../app/start-error.ts';
+import type { Members } from '../cabinet/members.ts';
+import { memberRoles } from '../cabinet/rights.ts';
 import { keyScopes, usualScopes } from '../partners/key-scope.ts';
 import { changing, flag, instant, list, rateOrDefault, verb, wholeNumber, wholeNumberOrDefault } from './arguments.ts';
 import { withChange, withServices } from './context.ts';
@@ -8,6 +11,7 @@ export function partnerCommands(program: Command): void {
   const partner = program.command('partner').description('partner accounts and their keys');
   accountCommands(partner);
   keyCommands(partner);
+  memberCommands(partner);
 }
 
 function accountCommands(partner: Command): void {
@@ -90,6 +94,41 @@ function accountCommands(partner: Command): void {
       });
       print(changed, options.json);
     });
+}
+
+function memberCommands(partner: Command): void {
+  changing(partner, 'invite', 'invite a person to the partner cabinet; the link is shown only once')
+    .requiredOption('--partner <id>', 'id of the partner')
+    .requiredOption('--name <name>', 'name of the person')
+    .addOption(new Option('--role <role>', 'what the person may do').choices([...memberRoles]).default('owner'))
+    .action(async ({ partner: id, name, role, json, reason }) => {
+      const issued = await withChange({ command: 'partner invite', reason }, async ({ members }, em) => {
+        const result = await cabinetMembers(members).invite(id, { name, role }, null, em);
+        return { result, target: `partner:${id}`, after: { name, role } };
+      });
+      print({ link: issued.link, expires_at: issued.invitation.expiresAt.toISOString() }, json);
+    });
+  verb(partner, 'members', 'show the people who sign in to the partner cabinet')
+    .requiredOption('--partner <id>', 'id of the partner')
+    .action(async ({ partner: id, json }) => {
+      const { members } = await withServices(({ members: people }) => cabinetMembers(people).team(id));
+      const rows = members.map(({ id: memberId, name, role, passkeys }) => ({ id: memberId, name, role, passkeys }));
+      print({ members: rows }, json);
+    });
+  changing(partner, 'recover', 'invite a member who has lost all passkeys; the link is shown only once')
+    .requiredOption('--member <id>', 'id of the member')
+    .action(async ({ member: id, json, reason }) => {
+      const issued = await withChange({ command: 'partner recover', reason }, async ({ members }, em) => {
+        const result = await cabinetMembers(members).recover(null, id, null, em);
+        return { result, target: `member:${id}` };
+      });
+      print({ link: issued.link, expires_at: issued.invitation.expiresAt.toISOString() }, json);
+    });
+}
+
+function cabinetMembers(members: Members | null): Members {
+  if (members) return members;
+  throw new StartError('there is no partner cabinet: set CABINET_URL (for example https://cabinet.example.com)');
 }
 
 function keyCommands(partner: Command): void {

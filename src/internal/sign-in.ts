@@ -1,10 +1,10 @@
 import express, { type CookieOptions, type NextFunction, type Request, type Response, Router } from 'express';
 import type { Config } from '../config/settings.ts';
-import { cookieOf } from '../cookies.ts';
 import { AppError } from '../errors.ts';
 import { addressKeys, addressPrefix, isLoopback } from '../limits/client-address.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import { errorMembers, type Log } from '../log.ts';
+import { cookieOf } from '../staff/cookie.ts';
 import type { StaffAuthenticator } from '../staff/staff-authenticator.ts';
 import { isEnrolmentCode, type StaffService } from '../staff/staff-service.ts';
 import { maxSessionMs, type StaffSessions, type StartedSession } from '../staff/staff-sessions.ts';

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { cookieOf } from '../cookies.ts';
+import { cookieOf } from '../staff/cookie.ts';
 import type { StaffAuthenticator, StaffCaller } from '../staff/staff-authenticator.ts';
 
 /**

@@ -73,7 +73,7 @@ export interface RestDependencies {
   readonly feedWatch: FeedWatch;
   readonly eventWaits: EventWaits;
   readonly streamTimes: StreamTimes;
-  /** Null without CABINET_URL. */
+  /** Null where it is switched off. */
   readonly cabinet: CabinetServices | null;
   readonly metrics: ProcessMetrics;
 }
@@ -177,9 +177,9 @@ function eventPartsOf({ events, feedWatch, eventWaits, authenticator, log }: Res
 
 /** Loads the cabinet's code only where it is switched on. */
 async function openCabinet({ cabinet, config, limiter }: RestDependencies) {
-  if (!cabinet || config.CABINET_URL === null) return null;
+  if (!cabinet) return null;
   const { cabinetSite } = await import('./cabinet/cabinet-site.ts');
-  return cabinetSite({ services: cabinet, config, limiter, origin: config.CABINET_URL });
+  return cabinetSite({ services: cabinet, config, limiter, origin: cabinet.origin });
 }
 
 /** Whether a request is for the cabinet. */

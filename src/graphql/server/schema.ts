@@ -6,6 +6,7 @@ import { AttentionResolver } from '../attention.ts';
 import { AuditResolver } from '../audit.ts';
 import { CurrencyResolver } from '../currencies.ts';
 import { LiveResolver } from '../live.ts';
+import { MemberResolver } from '../members.ts';
 import { OrderConnectionResolver, OrderNoteResolver, OrderResolver } from '../orders.ts';
 import { ApiKeyResolver, PartnerResolver } from '../partners.ts';
 import { ActionHoldResolver, PayoutResolver } from '../payouts.ts';
@@ -24,6 +25,7 @@ export type Resolvers = readonly [
   ActionResolver,
   PayoutResolver,
   PartnerResolver,
+  MemberResolver,
   CurrencyResolver,
   RateResolver,
   StatsResolver,
@@ -66,6 +68,7 @@ export async function buildStaffSchema(resolvers: Resolvers | readonly [] = []):
       ActionHoldResolver,
       PayoutResolver,
       PartnerResolver,
+      MemberResolver,
       ApiKeyResolver,
       CurrencyResolver,
       RateResolver,

@@ -15,6 +15,8 @@ import type { EndpointService } from '../../webhooks/endpoint-service.ts';
 import type { Call } from '../call.ts';
 
 export interface CabinetServices {
+  /** Scheme and host at which browsers reach the cabinet. */
+  readonly origin: string;
   readonly orm: MikroORM;
   readonly audit: AuditLog;
   readonly members: Members;

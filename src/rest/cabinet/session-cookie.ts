@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { maxSessionMs } from '../../cabinet/sessions.ts';
-import { cookieOf } from '../../cookies.ts';
+import { cookieOf } from '../../staff/cookie.ts';
 
 /**
  * Browsers keep a `__Host-` cookie only when it is Secure, for this host only and for all its paths.

@@ -47,7 +47,9 @@ const layers: Record<string, readonly string[]> = {
   reports: ['clock.ts', 'db', 'errors.ts', 'ledger', 'log.ts', 'money.ts', 'orders', 'partners', 'rates'],
   webhooks: ['clock.ts', 'db', 'errors.ts', 'jobs', 'orders', 'partners', 'reports'],
   sandbox: ['chains', 'clock.ts', 'currencies', 'errors.ts', 'money.ts', 'orders', 'reports'],
+  cabinet: ['clock.ts', 'errors.ts', 'generated', 'money.ts', 'orders', 'partners', 'reports'],
   rest: [
+    'cabinet',
     'clock.ts',
     'config',
     'currencies',
@@ -62,10 +64,12 @@ const layers: Record<string, readonly string[]> = {
     'rates',
     'reports',
     'sandbox',
+    'staff',
     'telemetry',
     'webhooks',
   ],
   graphql: [
+    'cabinet',
     'clock.ts',
     'currencies',
     'db',
@@ -85,6 +89,7 @@ const layers: Record<string, readonly string[]> = {
   internal: ['clock.ts', 'config', 'db', 'errors.ts', 'limits', 'log.ts', 'rates', 'reports', 'staff', 'telemetry'],
   // The composition: it may import every layer below it.
   app: [
+    'cabinet',
     'chains',
     'clock.ts',
     'config',
@@ -112,6 +117,7 @@ const layers: Record<string, readonly string[]> = {
   ],
   cli: [
     'app',
+    'cabinet',
     'chains',
     'clock.ts',
     'config',

@@ -1,0 +1,114 @@
+import {
+  Arg,
+  Ctx,
+  Field,
+  FieldResolver,
+  ID,
+  Int,
+  Mutation,
+  ObjectType,
+  Resolver,
+  Root,
+  registerEnumType,
+} from 'type-graphql';
+import type { IssuedInvitation, Members, MemberView } from '../cabinet/members.ts';
+import { type MemberRole, memberRoles } from '../cabinet/rights.ts';
+import { AppError } from '../errors.ts';
+import type { Partner } from '../partners/partner.entity.ts';
+import type { AuditLog } from '../staff/audit/audit-log.ts';
+import { PartnerType } from './partner-types.ts';
+import type { GraphqlContext } from './server/context.ts';
+import { ReasonArg } from './server/reason-arg.ts';
+import { RequiresPermission } from './server/requires-permission.ts';
+import { DateTime } from './server/scalars.ts';
+
+const MemberRoleEnum = Object.fromEntries(memberRoles.map((role) => [role.toUpperCase(), role]));
+registerEnumType(MemberRoleEnum, { name: 'MemberRole', description: "What a member of a partner's team may do." });
+
+@ObjectType('PartnerMember', { description: "A person of a partner's team, who signs in to the cabinet." })
+export class PartnerMemberType {
+  @Field(() => ID, { description: 'Id of the member.' })
+  id!: string;
+
+  @Field(() => String, { description: 'Name of the person.' })
+  name!: string;
+
+  @Field(() => MemberRoleEnum, { description: 'Role.' })
+  role!: MemberRole;
+
+  @Field(() => Int, { description: 'How many passkeys the member has.' })
+  passkeys!: number;
+
+  @Field(() => DateTime, { description: 'When the member came.' })
+  createdAt!: Date;
+
+  @Field(() => DateTime, { nullable: true, description: 'When the member was last seen.' })
+  lastSeenAt!: Date | null;
+}
+
+@ObjectType('IssuedInvitation', { description: 'An invitation to the cabinet. Its link is shown only now.' })
+export class IssuedInvitationType {
+  @Field(() => String, { description: 'The link. It works once.' })
+  link!: string;
+
+  @Field(() => DateTime, { description: 'Until when it works.' })
+  expiresAt!: Date;
+}
+
+/** People of partners, as staff see and invite them. */
+@Resolver(() => PartnerType)
+export class MemberResolver {
+  readonly #audit: AuditLog;
+  readonly #members: Members | null;
+
+  /** @param members null without CABINET_URL. */
+  constructor(audit: AuditLog, members: Members | null) {
+    this.#audit = audit;
+    this.#members = members;
+  }
+
+  @RequiresPermission('keys:read')
+  @FieldResolver(() => [PartnerMemberType], { description: 'People who sign in to the cabinet, oldest first.' })
+  async members(@Root() { id }: Partner): Promise<MemberView[]> {
+    return this.#members ? (await this.#members.team(id)).members : [];
+  }
+
+  @RequiresPermission('keys:write')
+  @Mutation(() => IssuedInvitationType, { description: 'Invites a person to the cabinet of a partner.' })
+  memberInvite(
+    @Arg('partnerId', () => ID, { description: 'The partner.' }) partnerId: string,
+    @Arg('name', () => String, { description: 'Name of the person, 1 to 100 characters.' }) name: string,
+    @Arg('role', () => MemberRoleEnum, { description: 'Role.' }) role: MemberRole,
+    @ReasonArg() reason: string,
+    @Ctx() context: GraphqlContext,
+  ): Promise<IssuedInvitationType> {
+    return this.#audit.act(context.actor, 'memberInvite', reason, async (em) => {
+      const issued = await this.#open().invite(partnerId, { name, role }, null, em);
+      return { result: shown(issued), target: `partner:${partnerId}`, after: { name, role } };
+    });
+  }
+
+  @RequiresPermission('keys:write')
+  @Mutation(() => IssuedInvitationType, {
+    description: 'Invites a member who has lost all passkeys to make a new one.',
+  })
+  memberRecover(
+    @Arg('memberId', () => ID, { description: 'The member.' }) memberId: string,
+    @ReasonArg() reason: string,
+    @Ctx() context: GraphqlContext,
+  ): Promise<IssuedInvitationType> {
+    return this.#audit.act(context.actor, 'memberRecover', reason, async (em) => {
+      const issued = await this.#open().recover(null, memberId, null, em);
+      return { result: shown(issued), target: `member:${memberId}` };
+    });
+  }
+
+  #open(): Members {
+    if (this.#members) return this.#members;
+    throw new AppError('action_not_possible', 'there is no partner cabinet here; set CABINET_URL');
+  }
+}
+
+function shown({ link, invitation }: IssuedInvitation): IssuedInvitationType {
+  return { link, expiresAt: invitation.expiresAt };
+}

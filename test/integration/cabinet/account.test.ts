@@ -1,0 +1,355 @@
+import { cabinetPeople } from '../../../src/app/open-cabinet.ts';
+import { type CabinetOperation, hasRight, memberRoles, operationRows } from '../../../src/cabinet/rights.ts';
+import { cell } from '../../../src/cabinet/statements.ts';
+import { OrderStats } from '../../../src/reports/order-stats.ts';
+import { readCabinetContract } from '../../../src/rest/cabinet/contract.ts';
+import { CabinetClient, cabinetOrigin, cabinetSettings } from '../../support/cabinet/cabinet-client.ts';
+import { feedCatchesUp } from '../../support/gateway/orders.ts';
+import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
+import { newMember } from '../../support/staff/staff-client.ts';
+import { Receivers } from '../../support/webhooks/receiver.ts';
+
+// What members see and change of their account. Nobody reaches another partner's.
+
+let receivers: Receivers;
+let gateway: SettledGateway;
+let partnerId: string;
+let owner: CabinetClient;
+let stranger: CabinetClient;
+
+beforeAll(async () => {
+  receivers = await Receivers.start();
+  gateway = await startSettledGateway({
+    settings: { ...receivers.settings, ...cabinetSettings },
+    outside: { receivers: receivers.outside },
+  });
+  const [keyId] = gateway.key.split('.');
+  const [row] = await gateway.query<{ partner_id: string }>('select partner_id from api_key where key_id = $1', [
+    keyId,
+  ]);
+  partnerId = row?.partner_id ?? '';
+  owner = await member('owner');
+  const other = await gateway.partners.create('Other shop');
+  stranger = await member('owner', other.id);
+});
+afterAll(async () => {
+  await gateway?.stop();
+  await receivers?.stop();
+});
+
+async function member(role: (typeof memberRoles)[number], of = partnerId): Promise<CabinetClient> {
+  const { members } = cabinetPeople(gateway.app.orm, gateway.clock, cabinetOrigin);
+  const { link } = await members.invite(of, { name: `A ${role}`, role }, null);
+  const client = new CabinetClient(gateway.app.restUrl ?? '');
+  expect((await client.accept(link)).status).toBe(200);
+  return client;
+}
+
+const order = { coin_from: 'BTC', network_from: 'BTC', coin_to: 'USDT', network_to: 'TRC20', rate_type: 'float' };
+const create = (key: string) =>
+  gateway.call('POST', '/partner/orders', {
+    key,
+    body: { ...order, amount_from: 0.1, recipient_address: 'TUEZSdKsoDHQMeZwihtdoBiN46zxhGWYdH' },
+  });
+
+describe('keys', () => {
+  const ask = { label: 'Checkout', scopes: ['orders:create', 'orders:read', 'rates:read'] };
+
+  it('are made, shown once, used, and ended', async () => {
+    const { status, json, headers } = await owner.sure('issueKey', 'POST', '/keys', ask);
+    expect(status).toBe(200);
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(json.key).toMatchObject({ label: 'Checkout', scopes: [...ask.scopes].sort(), state: 'live', networks: [] });
+    expect((await create(json.secret)).status).toBe(201);
+    const list = await owner.call('GET', '/keys');
+    expect(list.text).not.toContain(json.secret);
+    expect(list.json.your_address).toBe('127.0.0.1');
+    const ended = await owner.done('POST', `/keys/${json.key.key_id}/revoke`);
+    expect(ended.state).toBe('revoked');
+  });
+
+  it('are rolled, and both work until the old one ends', async () => {
+    const made = (await owner.sure('issueKey', 'POST', '/keys', ask)).json;
+    const path = `/keys/${made.key.key_id}/roll`;
+    const rolled = (await owner.sure('rollKey', 'POST', path, { old_key_hours: 24 })).json;
+    expect((await create(made.secret)).status).toBe(201);
+    expect((await create(rolled.secret)).status).toBe(201);
+    const { data } = await owner.done('GET', '/keys');
+    const states = data.map(({ key_id, state }: { key_id: string; state: string }) => [key_id, state]);
+    expect(states).toEqual(
+      expect.arrayContaining([
+        [made.key.key_id, 'expires'],
+        [rolled.key.key_id, 'live'],
+      ]),
+    );
+    const wrong = await owner.sure('rollKey', 'POST', path, { old_key_hours: 169 });
+    expect([wrong.status, wrong.json.errors[0].field]).toEqual([422, 'old_key_hours']);
+    for (const key of [made, rolled]) await owner.done('POST', `/keys/${key.key.key_id}/revoke`);
+  });
+
+  it('keep the network that used them last, unless that is confirmed', async () => {
+    const made = (await owner.sure('issueKey', 'POST', '/keys', ask)).json;
+    const path = `/keys/${made.key.key_id}/networks`;
+    const set = (networks: string[], sure = {}) => owner.sure('setKeyNetworks', 'PUT', path, { networks, ...sure });
+    // A key that nobody used locks nobody out.
+    expect((await set(['203.0.113.0/24'])).json.networks).toEqual(['203.0.113.0/24']);
+    expect((await set(['127.0.0.0/8'])).status).toBe(200);
+    expect((await create(made.secret)).status).toBe(201);
+    await gateway.query("update api_key set last_used_from = '127.0.0.1' where key_id = $1", [made.key.key_id]);
+    const locked = await set(['203.0.113.0/24']);
+    expect([locked.status, locked.json.code]).toEqual([409, 'network_locked_out']);
+    const { data } = await owner.done('GET', '/keys');
+    const kept = data.find(({ key_id }: { key_id: string }) => key_id === made.key.key_id);
+    expect(kept.networks).toEqual(['127.0.0.0/8']);
+    expect((await set(['203.0.113.0/24'], { confirm_lock_out: true })).status).toBe(200);
+    expect((await set(['nonsense'])).json.code).toBe('invalid_value');
+    await owner.done('POST', `/keys/${made.key.key_id}/revoke`);
+  });
+});
+
+describe('orders', () => {
+  let made: MadeOrder;
+  beforeAll(async () => {
+    made = await gateway.order({ external_id: 'basket-1', metadata: { basket: '1' } });
+    await gateway.deposit(made);
+    for (let i = 0; i < 8; i++) {
+      await gateway.tick();
+      for (const network of ['BTC', 'TRC20']) await gateway.mine(network);
+    }
+    await gateway.settle(made);
+    await feedCatchesUp(gateway.query);
+    await new OrderStats(gateway.app.orm).rollUp();
+  });
+
+  it('are listed and found by any of their names', async () => {
+    const shown = await gateway.show(made);
+    for (const search of [made.id, shown.short_id, 'basket-1']) {
+      const { data } = await owner.done('GET', `/orders?search=${search}`);
+      expect(data.map(({ id }: { id: string }) => id)).toEqual([made.id]);
+    }
+    const { data, next_cursor } = await owner.done('GET', '/orders?limit=1');
+    expect(data).toHaveLength(1);
+    const more = await owner.done('GET', `/orders?limit=1&cursor=${next_cursor}`);
+    expect(more.data[0].id).not.toBe(data[0].id);
+    expect((await owner.done('GET', '/orders?status=completed,failed')).data).toHaveLength(1);
+    expect((await owner.call('GET', '/orders?limit=0')).json.errors[0].field).toBe('limit');
+    expect((await owner.call('GET', '/orders?cursor=x')).json.code).toBe('invalid_cursor');
+  });
+
+  it('are shown whole, with exact amounts, and without internals', async () => {
+    const shown = await owner.done('GET', `/orders/${made.id}`);
+    expect(shown).toMatchObject({
+      status: 'completed',
+      external_id: 'basket-1',
+      metadata: { basket: '1' },
+      deposits: [{ amount: made.amountFrom, role: 'main' }],
+      payout: { state: 'confirmed' },
+      refunds: [],
+    });
+    expect(shown.events.map(({ status }: { status: string }) => status).at(-1)).toBe('completed');
+    expect(shown.amount_to).toMatch(/^\d+(\.\d+)?$/);
+  });
+
+  it('of another partner are not found', async () => {
+    const { status, json } = await stranger.call('GET', `/orders/${made.id}`);
+    expect([status, json.code]).toEqual([404, 'order_not_found']);
+    expect((await stranger.done('GET', '/orders')).data).toEqual([]);
+    expect((await stranger.done('GET', `/orders?search=${made.id}`)).data).toEqual([]);
+  });
+
+  it('are counted at home', async () => {
+    const home = await owner.done('GET', '/home');
+    expect(home.days_30.completed).toBe(1);
+    expect(home.by_day).toHaveLength(30);
+    expect(home.open_orders).toBeGreaterThan(0);
+    expect(home.needs_action).toContainEqual({ code: 'one_passkey', count: 1 });
+    expect((await stranger.done('GET', '/home')).days_30.created).toBe(0);
+  });
+
+  it('are in the statement of their month, and in its CSV', async () => {
+    const { data: months } = await owner.done('GET', '/statements');
+    expect(months).toMatchObject([{ orders: 1 }]);
+    const { month } = months[0];
+    const { data } = await owner.done('GET', `/statements/${month}`);
+    expect(data).toMatchObject([{ order_id: made.id, external_id: 'basket-1', amount_from: made.amountFrom }]);
+    const csv = await owner.call('GET', `/statements/${month}/csv`);
+    expect(csv.headers.get('content-disposition')).toContain(`statement-${month}.csv`);
+    const lines = csv.text.split('\r\n');
+    expect(lines).toHaveLength(3);
+    expect(lines[1]?.split(',')).toEqual(Object.values(data[0]).map((value) => value ?? ''));
+    expect((await stranger.done('GET', `/statements/${month}`)).data).toEqual([]);
+    expect((await owner.call('GET', '/statements/2026-13')).status).toBe(422);
+  });
+});
+
+it.each([
+  ['=1+1', "'=1+1"],
+  ['+1', "'+1"],
+  ['-2', "'-2"],
+  ['@x', "'@x"],
+  ['\tx', "'\tx"],
+  ['a,b', '"a,b"'],
+  ['a"b', '"a""b"'],
+  ['=a,"b"', `"'=a,""b"""`],
+  ['a\nb', '"a\nb"'],
+  ['0.5', '0.5'],
+  [null, ''],
+])('a cell of %j is %j in CSV', (value, written) => {
+  expect(cell(value)).toBe(written);
+});
+
+/** Sends all webhooks that wait. */
+async function send(): Promise<void> {
+  for (;;) {
+    const begun = await gateway.app.webhooks?.sender.begin();
+    await gateway.app.webhooks?.sender.idle();
+    if (!begun) return;
+  }
+}
+
+describe('webhooks', () => {
+  it('are added, tested, rotated, changed and removed', async () => {
+    const url = receivers.url('cabinet');
+    const made = (await owner.sure('createWebhook', 'POST', '/webhooks', { url })).json;
+    expect(made.secret).toMatch(/^whsec_/);
+    const { id } = made.webhook;
+    expect((await owner.call('GET', '/webhooks')).text).not.toContain(made.secret);
+    const { event_id } = await owner.done('POST', `/webhooks/${id}/test`);
+    await send();
+    const { data } = await owner.done('GET', `/webhooks/${id}/deliveries`);
+    expect(data).toMatchObject([{ event_id, state: 'delivered', attempts: [{ status: 204 }] }]);
+    const turned = (await owner.sure('rotateWebhookSecret', 'POST', `/webhooks/${id}/secret`, { old_secret_hours: 1 }))
+      .json;
+    expect(turned.secret).not.toBe(made.secret);
+    const changed = await owner.sure('changeWebhook', 'PATCH', `/webhooks/${id}`, { types: ['order.completed'] });
+    expect(changed.json.types).toEqual(['order.completed']);
+    const bad = await owner.sure('createWebhook', 'POST', '/webhooks', { url: 'http://169.254.169.254/' });
+    expect([bad.status, bad.json.code]).toEqual([422, 'url_not_allowed']);
+    for (const [method, path] of [
+      ['GET', `/webhooks/${id}/deliveries`],
+      ['POST', `/webhooks/${id}/test`],
+    ] as const) {
+      expect((await stranger.call(method, path)).status).toBe(404);
+    }
+    expect((await owner.sure('deleteWebhook', 'DELETE', `/webhooks/${id}`)).status).toBe(204);
+  });
+
+  it('send events again, marked as a repetition', async () => {
+    const url = receivers.url('again');
+    const { webhook } = (await owner.sure('createWebhook', 'POST', '/webhooks', { url })).json;
+    const made = await gateway.order();
+    await feedCatchesUp(gateway.query);
+    await gateway.app.webhooks?.dispatcher.dispatch();
+    const path = `/webhooks/${webhook.id}`;
+    await send();
+    const event = `evt_${made.id.replaceAll('-', '')}_1`;
+    expect(await owner.done('POST', `${path}/replay`, { body: { event_ids: [event] } })).toEqual({ count: 1 });
+    await send();
+    const { data } = await owner.done('GET', `${path}/deliveries`);
+    const of = data.filter(({ event_id }: { event_id: string }) => event_id === event);
+    expect(of.map(({ is_replay }: { is_replay: boolean }) => is_replay).sort()).toEqual([false, true]);
+  });
+});
+
+describe('the team', () => {
+  it('keeps its last owner, changes roles, and removes members with their sessions', async () => {
+    const { id } = await gateway.partners.create('Team');
+    const first = await member('owner', id);
+    const { member: me } = await first.done('GET', '/session');
+    const demoted = await first.sure('changeMember', 'PATCH', `/members/${me.id}`, { role: 'viewer' });
+    expect([demoted.status, demoted.json.code]).toEqual([409, 'action_not_possible']);
+    expect((await first.sure('removeMember', 'DELETE', `/members/${me.id}`)).status).toBe(409);
+    const issued = (await first.sure('invite', 'POST', '/invitations', { name: 'Bob', role: 'viewer' })).json;
+    expect((await first.done('GET', '/team')).invitations).toMatchObject([{ name: 'Bob', invited_by: 'A owner' }]);
+    const second = new CabinetClient(gateway.app.restUrl ?? '');
+    const bob = (await second.accept(issued.link)).json.member;
+    expect((await second.call('GET', '/keys')).json.code).toBe('insufficient_role');
+    await first.sure('changeMember', 'PATCH', `/members/${bob.id}`, { role: 'owner' });
+    expect((await second.call('GET', '/keys')).status).toBe(200);
+    // Two owners who remove each other at the same time leave one.
+    const headers = [await first.confirmed('removeMember'), await second.confirmed('removeMember')];
+    const replies = await Promise.all([
+      first.call('DELETE', `/members/${bob.id}`, { headers: headers[0] ?? {} }),
+      second.call('DELETE', `/members/${me.id}`, { headers: headers[1] ?? {} }),
+    ]);
+    expect(replies.filter(({ status }) => status === 204)).toHaveLength(1);
+    const left = replies[0]?.status === 204 ? second : first;
+    expect((await left.call('GET', '/session')).status).toBe(401);
+    expect((await left.signIn()).status).toBe(403);
+  });
+
+  it('cannot touch members of another partner', async () => {
+    const { member: me } = await owner.done('GET', '/session');
+    for (const [operation, method, path, body] of [
+      ['changeMember', 'PATCH', `/members/${me.id}`, { role: 'viewer' }],
+      ['removeMember', 'DELETE', `/members/${me.id}`, undefined],
+      ['recoverMember', 'POST', `/members/${me.id}/recovery`, undefined],
+    ] as const) {
+      const { status, json } = await stranger.sure(operation, method, path, body);
+      expect([operation, status, json.code]).toEqual([operation, 404, 'member_not_found']);
+    }
+  });
+});
+
+describe('rights', () => {
+  // biome-ignore lint/suspicious/noExplicitAny: the contract as it was read
+  const paths = Object.entries(readCabinetContract().paths as any).flatMap(([path, methods]) =>
+    Object.entries(methods as Record<string, { operationId: CabinetOperation }>).map(([method, { operationId }]) => ({
+      id: operationId,
+      method: method.toUpperCase(),
+      path: path.replace(/\{(\w+)\}/g, (_, name) =>
+        name === 'month' ? '2026-01' : name === 'key_id' ? 'xp_test_none' : '00000000-0000-7000-8000-000000000000',
+      ),
+    })),
+  );
+
+  it.each(memberRoles)('of the role %s hold at each operation', async (role) => {
+    const client = await member(role);
+    for (const { id, method, path } of paths) {
+      const { needs } = operationRows[id];
+      if (needs === 'nobody' || id === 'signOut') continue;
+      const { status, json } = await client.call(
+        method,
+        path,
+        method === 'GET' || method === 'DELETE' ? {} : { body: {} },
+      );
+      const isRefused = status === 403 && json?.code === 'insufficient_role';
+      expect([id, isRefused]).toEqual([id, needs !== 'member' && !hasRight(role, needs)]);
+    }
+  });
+
+  it('need a session for every operation but those that begin one', async () => {
+    const nobody = new CabinetClient(gateway.app.restUrl ?? '');
+    for (const { id, method, path } of paths) {
+      const { status } = await nobody.call(method, path, method === 'GET' || method === 'DELETE' ? {} : { body: {} });
+      expect([id, status === 401]).toEqual([id, operationRows[id].needs !== 'nobody']);
+    }
+  });
+});
+
+it('the audit log tells an owner who did what, without what staff wrote', async () => {
+  const admin = await newMember(gateway, 'admin');
+  await admin.data(
+    'mutation ($id: ID!) { partnerLimits(id: $id, limits: { requests: 500 }, reason: "an internal thought") { id } }',
+    { id: partnerId },
+  );
+  const { data, next_cursor } = await owner.done('GET', '/audit?limit=2');
+  expect(data[0]).toMatchObject({ actor: 'staff', operation: 'partnerLimits', before: null, after: null, network: '' });
+  expect(next_cursor).not.toBeNull();
+  const text = (await owner.call('GET', '/audit?limit=100')).text;
+  expect(text).not.toContain('an internal thought');
+  expect(text).toContain('issueKey');
+  expect(text).toContain('A owner');
+  expect((await stranger.call('GET', '/audit')).text).not.toContain('issueKey');
+});
+
+it('is not there without CABINET_URL', async () => {
+  const plain = await startSettledGateway();
+  try {
+    for (const path of ['/cabinet', '/cabinet/', '/cabinet/api/session']) {
+      expect((await fetch(`${plain.app.restUrl}${path}`)).status).toBe(404);
+    }
+  } finally {
+    await plain.stop();
+  }
+});
