@@ -11,7 +11,14 @@ describeInBrowser('the cabinet', () => {
     setup = await setUpCabinet();
   });
   afterAll(() => setup?.stop());
-  afterEach(() => setup.closeAll());
+  afterEach(async () => {
+    await setup.closeAll();
+    // A partner may have few live keys.
+    await setup.gateway.query('update api_key set revoked_at = $1 where label <> $2 and revoked_at is null', [
+      setup.gateway.clock.now(),
+      '',
+    ]);
+  });
 
   const pathOf = (page: Page): string => page.url().slice(setup.origin.length);
   const dialog = (page: Page) => page.getByRole('dialog');
@@ -102,7 +109,7 @@ describeInBrowser('the cabinet', () => {
     const key = await makeKey(page, 'revoked');
     await keyRow(page, 'revoked').getByRole('button', { name: 'Revoke' }).click();
     await dialog(page).getByRole('button', { name: 'Revoke' }).click();
-    await keyRow(page, 'revoked').getByText('Revoked').waitFor();
+    await keyRow(page, 'revoked').locator('.badge').getByText('Revoked').waitFor();
     expect(await statusWith(key)).toBe(401);
   });
 
@@ -185,6 +192,7 @@ describeInBrowser('the cabinet', () => {
       const invites = await page.getByRole('button', { name: 'Invite a person' }).count();
       await open('/keys');
       await page.locator('.page-head, .state').first().waitFor();
+      await page.locator('.skeleton').first().waitFor({ state: 'detached' });
       const makes = await page.getByRole('button', { name: 'Make a key' }).count();
       seen[role] = { pages: names.map((name) => name.trim()), statuses, invites, makes };
       await setup.closeAll();
@@ -249,7 +257,7 @@ describeInBrowser('the cabinet', () => {
     await dialog(page).getByRole('button', { name: 'Remove' }).click();
     await dialog(page).waitFor({ state: 'detached' });
     await guest.page.getByRole('link', { name: 'Orders' }).click();
-    await guest.page.getByText('You are signed out').waitFor();
+    await guest.page.getByRole('heading', { name: 'You are signed out' }).waitFor();
   });
 
   it('gives statements as a table and as CSV, with exact amounts', async () => {
@@ -284,9 +292,9 @@ describeInBrowser('the cabinet', () => {
     await tab.goto(`${setup.origin}/cabinet/`);
     await tab.getByRole('button', { name: /^Signed in as/ }).click();
     await tab.getByRole('button', { name: 'Sign out' }).click();
-    await page.getByText('You are signed out').waitFor();
+    await page.getByRole('heading', { name: 'You are signed out' }).waitFor();
     await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
-    await page.getByText('You are signed out').waitFor({ state: 'detached' });
+    await page.getByRole('heading', { name: 'You are signed out' }).waitFor({ state: 'detached' });
     expect(await page.getByLabel('Name').inputValue()).toBe('Half typed');
     await dialog(page).getByRole('button', { name: 'Invite a person' }).click();
     await takeSecret(page);
@@ -296,9 +304,9 @@ describeInBrowser('the cabinet', () => {
     const { page } = await setup.member('viewer', '/orders');
     setup.gateway.clock.advance(48 * 3_600_000);
     await page.getByRole('button', { name: 'Failed' }).click();
-    await page.getByText('You are signed out').waitFor();
+    await page.getByRole('heading', { name: 'You are signed out' }).waitFor();
     await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
-    await page.getByText('You are signed out').waitFor({ state: 'detached' });
+    await page.getByRole('heading', { name: 'You are signed out' }).waitFor({ state: 'detached' });
     await page.waitForURL('**/orders?status=failed');
   });
 

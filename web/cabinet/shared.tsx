@@ -2,10 +2,9 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { Dialog, Form, type FormFaults, type FormField, SecretDialog } from '../ui/dialog.tsx';
-import { faultsOf } from '../ui/failure.ts';
 import { Icon, type IconName } from '../ui/icon.tsx';
 import { Notice } from '../ui/parts.tsx';
-import { PasskeyError } from './webauthn.ts';
+import { actionFaults } from './faults.ts';
 
 /** A secret that an action made, for the dialog that shows it once. */
 export interface Secret {
@@ -30,11 +29,6 @@ export interface Action {
   readonly run: (values: Record<string, string>) => Promise<Secret | null>;
 }
 
-/** What is wrong with an action, for its form. */
-export function actionFaults(error: unknown): FormFaults {
-  return error instanceof PasskeyError ? { whole: error.message, fields: {} } : faultsOf(error);
-}
-
 /**
  * A button for each action, with its dialog. The result of an action is held by this component
  * alone, so that no cache gets a secret.
@@ -52,7 +46,7 @@ export function Actions({ of, small = false }: { of: readonly (Action | null | f
       void client.invalidateQueries();
       return null;
     } catch (error) {
-      return actionFaults(error);
+      return actionFaults(error, values);
     }
   };
   return (

@@ -1,3 +1,4 @@
+import { actionFaults } from '../../../web/cabinet/faults.ts';
 import { keyMoves } from '../../../web/cabinet/key-moves.ts';
 import { momentsOf } from '../../../web/cabinet/moments.ts';
 import { networkOf } from '../../../web/cabinet/network.ts';
@@ -11,6 +12,7 @@ import {
   requestOptions,
   toBase64Url,
 } from '../../../web/cabinet/webauthn.ts';
+import { GatewayError } from '../../../web/ui/failure.ts';
 
 describe('what the cabinet asks of the list of orders', () => {
   it('comes from the address, without what no filter knows', () => {
@@ -35,6 +37,20 @@ describe('what the cabinet asks of the list of orders', () => {
       limit: 25,
       cursor: 'abc',
     });
+  });
+});
+
+describe('a refusal of an action', () => {
+  it('goes to the field that holds the refused value', () => {
+    const refusal = new GatewayError('invalid_value', "'1.2.3.4/99' is not a network", { requestId: '01' });
+    const values = { label: 'checkout', networks: '203.0.113.0/24\n1.2.3.4/99' };
+    expect(actionFaults(refusal, values)).toEqual({
+      whole: null,
+      fields: { networks: "'1.2.3.4/99' is not a network (request 01)" },
+    });
+    expect(actionFaults(refusal, { label: 'checkout' }).whole).toBe("'1.2.3.4/99' is not a network (request 01)");
+    const limited = new GatewayError('rate_limited', 'too many requests', { retryAfterSec: 3 });
+    expect(actionFaults(limited, values)).toEqual({ whole: 'too many requests', fields: {}, waitSec: 3 });
   });
 });
 

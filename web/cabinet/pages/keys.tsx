@@ -34,6 +34,7 @@ export function Keys(): ReactNode {
       <div className="page">
         <PageHead title="Keys" lead="Your programs authenticate with keys. Each is shown once, when it is made.">
           {keys.data && may('keys:write') && !isFull ? <Actions of={[makeKey(keys.data)]} /> : null}
+          {isFull ? <span className="muted">No more live keys are possible. Revoke one first.</span> : null}
         </PageHead>
         <Loaded of={keys}>
           {(answer) => (

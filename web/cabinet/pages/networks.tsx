@@ -5,9 +5,10 @@ import { GatewayError } from '../../ui/failure.ts';
 import { Loaded, PageHead } from '../../ui/page.tsx';
 import { Ago, Badge, Card, Copy, Empty, Notice } from '../../ui/parts.tsx';
 import { call, query, type Schemas } from '../api.ts';
+import { actionFaults } from '../faults.ts';
 import { networkOf } from '../network.ts';
 import { Allowed, useMay } from '../session.tsx';
-import { actionFaults, linesOf } from '../shared.tsx';
+import { linesOf } from '../shared.tsx';
 
 type Key = Schemas['Key'];
 
@@ -107,7 +108,7 @@ function NetworkDialog(props: { of: Key; address: string; onClose: () => void })
         setLockOut(true);
         return { whole: error.message, fields: {} };
       }
-      return actionFaults(error);
+      return actionFaults(error, { networks });
     }
   };
   return (

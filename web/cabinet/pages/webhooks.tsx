@@ -6,9 +6,10 @@ import { Icon } from '../../ui/icon.tsx';
 import { Loaded, PageButtons, PageHead } from '../../ui/page.tsx';
 import { Ago, Badge, Card, Copy, Empty, Meter, Notice, Segments, Table, Time, type Tone } from '../../ui/parts.tsx';
 import { type Asked, call, query, type Schemas } from '../api.ts';
+import { actionFaults } from '../faults.ts';
 import { keyMoves } from '../key-moves.ts';
 import { Allowed, useMay } from '../session.tsx';
-import { type Action, Actions, actionFaults, overlapField } from '../shared.tsx';
+import { type Action, Actions, overlapField } from '../shared.tsx';
 
 type Endpoint = Schemas['Webhook'];
 type Delivery = Schemas['Delivery'];
@@ -203,8 +204,14 @@ function EndpointCard({ of: endpoint, types }: { of: Endpoint; types: readonly s
   );
 }
 
+interface Run {
+  readonly note: ReactNode;
+  readonly isBusy: boolean;
+  readonly run: (task: () => Promise<string>) => Promise<void>;
+}
+
 /** Runs a request of a button, and says what came of it. */
-function useRun(): { note: ReactNode; isBusy: boolean; run: (task: () => Promise<string>) => Promise<void> } {
+function useRun(): Run {
   const client = useQueryClient();
   const [note, setNote] = useState<ReactNode>(null);
   const [isBusy, setBusy] = useState(false);
@@ -267,10 +274,14 @@ function Deliveries({ of: endpoint }: { of: Endpoint }): ReactNode {
     placeholderData: keepPreviousData,
     refetchInterval: cursor === undefined ? 5_000 : false,
   });
+  const replay = useRun();
   return (
     <>
       <div className="sub-head">
         <h3>Deliveries</h3>
+        <span role="status" className="small">
+          {replay.note}
+        </span>
         <Segments
           label="Show deliveries"
           value={state}
@@ -292,7 +303,12 @@ function Deliveries({ of: endpoint }: { of: Endpoint }): ReactNode {
               <>
                 <Speed of={data} />
                 {data.map((delivery) => (
-                  <DeliveryRow key={`${delivery.event_id} ${delivery.created_at}`} of={delivery} endpoint={endpoint} />
+                  <DeliveryRow
+                    key={`${delivery.event_id} ${delivery.created_at}`}
+                    of={delivery}
+                    endpoint={endpoint}
+                    replay={replay}
+                  />
                 ))}
               </>
             )}
@@ -325,7 +341,8 @@ function Speed({ of }: { of: readonly Delivery[] }): ReactNode {
 
 const stateTones = { pending: 'info', delivered: 'good', failed: 'bad' } as const;
 
-function DeliveryRow({ of: delivery, endpoint }: { of: Delivery; endpoint: Endpoint }): ReactNode {
+function DeliveryRow(props: { of: Delivery; endpoint: Endpoint; replay: Run }): ReactNode {
+  const { of: delivery, endpoint, replay } = props;
   const { event_id, type, order_id, is_replay, state, created_at, next_attempt_at, attempts } = delivery;
   const last = attempts.at(-1);
   return (
@@ -385,39 +402,36 @@ function DeliveryRow({ of: delivery, endpoint }: { of: Delivery; endpoint: Endpo
               Order
             </Link>
           ) : null}
-          <Replay of={delivery} endpoint={endpoint} />
+          <Replay of={delivery} endpoint={endpoint} replay={replay} />
         </div>
       </div>
     </details>
   );
 }
 
-function Replay({ of: { event_id, state, order_id }, endpoint }: { of: Delivery; endpoint: Endpoint }): ReactNode {
+function Replay(props: { of: Delivery; endpoint: Endpoint; by: Run }): ReactNode {
   const may = useMay();
-  const { note, isBusy, run } = useRun();
+  const { event_id, state, order_id } = props.of;
+  const { isBusy, run } = props.by;
   // A test has no order, and is sent again by its own button.
-  if (!may('webhooks:write') || state === 'pending' || order_id === null || endpoint.status !== 'enabled') return null;
+  const isPossible = state !== 'pending' && order_id !== null && props.endpoint.status === 'enabled';
+  if (!may('webhooks:write') || !isPossible) return null;
   return (
-    <>
-      <button
-        type="button"
-        className="button small"
-        disabled={isBusy}
-        onClick={() =>
-          run(async () => {
-            const { count } = await call('replayEvents', {
-              path: { webhook_id: endpoint.id },
-              body: { event_ids: [event_id] },
-            });
-            return count === 0 ? 'It cannot be sent again: it waits, or is too old.' : 'It is sent again.';
-          })
-        }
-      >
-        <Icon name="refresh" /> Replay
-      </button>
-      <span role="status" className="small">
-        {note}
-      </span>
-    </>
+    <button
+      type="button"
+      className="button small"
+      disabled={isBusy}
+      onClick={() =>
+        run(async () => {
+          const { count } = await call('replayEvents', {
+            path: { webhook_id: props.endpoint.id },
+            body: { event_ids: [event_id] },
+          });
+          return count === 0 ? 'It cannot be sent again: it waits, or is too old.' : 'It is sent again.';
+        })
+      }
+    >
+      <Icon name="refresh" /> Replay
+    </button>
   );
 }
