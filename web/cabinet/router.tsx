@@ -1,4 +1,6 @@
+import type { ErrorComponentProps } from '@tanstack/react-router';
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { Failed } from '../ui/page.tsx';
 import { Empty } from '../ui/parts.tsx';
 import { Shell } from './shell.tsx';
@@ -6,17 +8,26 @@ import { Shell } from './shell.tsx';
 /** What an address carries after its '?': texts only. */
 export type Search = Readonly<Record<string, string | undefined>>;
 
+const failed = ({ error, reset }: ErrorComponentProps): ReactNode => (
+  <Failed error={error instanceof Error ? error : new Error(String(error))} retry={reset} />
+);
+
 const root = createRootRoute({
   component: Outlet,
   validateSearch: (search): Search => search as Search,
   notFoundComponent: () => (
-    <Empty icon="search" title="There is no such page">
-      <p>The address may be mistyped, or from another version of the cabinet.</p>
-    </Empty>
+    <div className="door">
+      <main id="content">
+        <Empty icon="search" title="There is no such page">
+          <p>The address may be mistyped, or from another version of the cabinet.</p>
+          <a className="button" href="/cabinet/">
+            Home
+          </a>
+        </Empty>
+      </main>
+    </div>
   ),
-  errorComponent: ({ error, reset }) => (
-    <Failed error={error instanceof Error ? error : new Error(String(error))} retry={reset} />
-  ),
+  errorComponent: failed,
 });
 
 /** The pages that need a session, inside their frame. */
@@ -24,9 +35,15 @@ const inside = createRoute({ getParentRoute: () => root, id: 'inside', component
 
 const page = <Path extends string, Name extends string>(
   path: Path,
-  load: () => Promise<Record<Name, () => React.ReactNode>>,
+  load: () => Promise<Record<Name, () => ReactNode>>,
   name: Name,
-) => createRoute({ getParentRoute: () => inside, path, component: lazyRouteComponent(load, name) });
+) =>
+  createRoute({
+    getParentRoute: () => inside,
+    path,
+    component: lazyRouteComponent(load, name),
+    errorComponent: failed,
+  });
 
 const routes = root.addChildren([
   inside.addChildren([

@@ -402,7 +402,7 @@ function DeliveryRow(props: { of: Delivery; endpoint: Endpoint; replay: Run }): 
               Order
             </Link>
           ) : null}
-          <Replay of={delivery} endpoint={endpoint} replay={replay} />
+          <Replay of={delivery} endpoint={endpoint} by={replay} />
         </div>
       </div>
     </details>
