@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import type { Browser, BrowserContext, BrowserContextOptions, CDPSession, Page } from 'playwright-core';
 import { type CabinetPeople, cabinetPeople } from '../../../src/app/open-cabinet.ts';
 import type { MemberRole } from '../../../src/cabinet/rights.ts';
+import { OrderStats } from '../../../src/reports/order-stats.ts';
 import { seedOrders } from '../database/seed-orders.ts';
 import { TestClock } from '../gateway/clock.ts';
 import { feedCatchesUp } from '../gateway/orders.ts';
@@ -85,6 +86,10 @@ export async function setUpCabinet(settings: Record<string, string> = {}): Promi
   ]);
   const partnerId = row?.partner_id ?? '';
   await seedOrders(gateway.databaseUrl, { count: 600, partners: [partnerId], days: 40, until: clock.now() });
+  await new OrderStats(gateway.app.orm).rollUp();
+  // What happened before the first endpoint is sent to none.
+  await feedCatchesUp(gateway.query);
+  await gateway.app.webhooks?.dispatcher.dispatch();
   const people = cabinetPeople(gateway.app.orm, clock, origin);
   const browser = await launchChromium();
   const contexts = new Set<BrowserContext>();
