@@ -67,7 +67,7 @@ export function Actions({ of, small = false }: { of: readonly (Action | null | f
       {open ? (
         <Dialog title={open.title} onClose={close}>
           <div className="muted">{open.about}</div>
-          {open.needsPasskey ? <Notice>Your passkey is asked for again, unless you used it just now.</Notice> : null}
+          {open.needsPasskey ? <Notice>Your passkey is asked for again.</Notice> : null}
           <Form
             fields={open.fields ?? []}
             action={open.name}

@@ -53,7 +53,11 @@ function Tasks({ view }: { view: HomeView }): ReactNode {
     );
   }
   return (
-    <Card className="attention-card" title="Needs action" flush>
+    <Card
+      className={`attention-card ${shown.some(({ tone }) => tone === 'bad') ? '' : 'mild'}`}
+      title="Needs action"
+      flush
+    >
       <ul className="todo">
         {shown.map(({ code, text, detail, tone, to, link, right }) => (
           <li key={code}>

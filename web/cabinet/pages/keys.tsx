@@ -205,7 +205,7 @@ function makeKey({ scopes: known, your_address }: Answer<'listKeys'>): Action {
           },
         }),
         'Your new key',
-        'Your program sends it with each request, as the password of a bearer: Authorization: Bearer <key>.',
+        'Your program sends it in the header of each request: Authorization: Bearer, a space, the key.',
       ),
   };
 }
