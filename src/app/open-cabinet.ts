@@ -41,7 +41,10 @@ export function cabinetPeople(orm: MikroORM, clock: Clock, origin: string): Cabi
   return { passkeys, sessions, members: new Members({ orm, clock, passkeys, sessions, origin }) };
 }
 
-/** Opens the partner cabinet. Null where it is switched off, and in a process that serves no partners. */
+/**
+ * Opens the partner cabinet. Null where it is switched off, and in a process that serves no
+ * partners.
+ */
 export function openCabinet(foundation: Foundation, setup: CabinetSetup): CabinetServices | null {
   const { config, clock, servesPartners } = foundation;
   const { orm, hasher, networks, partnerOrders, webhooks } = setup;

@@ -63,7 +63,7 @@ type Counts = Readonly<
   >
 >;
 
-/** A partner at a glance: its figures and what needs somebody. */
+/** A partner at a glance: its figures, and what its members must do. */
 export class Glance {
   readonly #orm: MikroORM;
   readonly #clock: Clock;

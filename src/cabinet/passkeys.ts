@@ -252,7 +252,7 @@ export class Passkeys {
     await em.execute('delete from partner_passkey where id = ?', [id]);
   }
 
-  /** Deletes challenges that nobody answered. It runs from time to time. */
+  /** Deletes challenges without an answer. It runs from time to time. */
   async forgetOld(): Promise<void> {
     await this.#orm.em.fork().execute('delete from partner_challenge where expires_at < ?', [this.#clock.now()]);
   }
@@ -273,8 +273,8 @@ export class Passkeys {
   }
 
   /**
-   * Takes out the challenge that an answer names. That is a transaction of its own, so the challenge
-   * is gone even when the answer is then refused.
+   * Takes out the challenge that an answer names. That is a transaction of its own, so the
+   * challenge is gone even when the answer is then refused.
    */
   async #takeUp(
     purpose: Pick<ChallengePurpose, 'purpose'> & { readonly subject?: string },
@@ -295,7 +295,10 @@ export class Passkeys {
   }
 }
 
-/** The challenge that an answer of a browser names. https://www.w3.org/TR/webauthn-3/#dictionary-client-data */
+/**
+ * The challenge that an answer of a browser names.
+ * https://www.w3.org/TR/webauthn-3/#dictionary-client-data
+ */
 function challengeOf(answer: unknown): string | null {
   const { clientDataJSON } = ((answer as { response?: unknown }).response ?? {}) as { clientDataJSON?: unknown };
   if (typeof clientDataJSON !== 'string') return null;

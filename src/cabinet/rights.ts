@@ -30,8 +30,10 @@ export type CabinetOperation = keyof operations;
 
 /** What an operation needs before its request is read. */
 export interface OperationRow {
-  /** `nobody`: no session. `member`: any session. Else the right that the member's role must have. */
-  readonly needs: 'nobody' | 'member' | Right;
+  /**
+   * `nothing`: no session. `member`: any session. Else the right that the member's role must have.
+   */
+  readonly needs: 'nothing' | 'member' | Right;
   /** Whether the passkey must be asked again, for this very operation. */
   readonly isConfirmed?: true;
 }
@@ -39,11 +41,11 @@ export interface OperationRow {
 /** One row for each operation of cabinet-openapi.yaml. The compiler refuses a missing one. */
 export const operationRows: Readonly<Record<CabinetOperation, OperationRow>> = {
   getSession: { needs: 'member' },
-  beginSignIn: { needs: 'nobody' },
-  signIn: { needs: 'nobody' },
-  signOut: { needs: 'nobody' },
-  openInvitation: { needs: 'nobody' },
-  acceptInvitation: { needs: 'nobody' },
+  beginSignIn: { needs: 'nothing' },
+  signIn: { needs: 'nothing' },
+  signOut: { needs: 'nothing' },
+  openInvitation: { needs: 'nothing' },
+  acceptInvitation: { needs: 'nothing' },
   listPasskeys: { needs: 'member' },
   addPasskey: { needs: 'member', isConfirmed: true },
   beginPasskey: { needs: 'member' },

@@ -156,8 +156,8 @@ function rangeOf(month: string): [from: Date, to: Date] {
 }
 
 /**
- * A cell of CSV. A spreadsheet would compute text that begins like a formula, so an apostrophe comes
- * before it. Amounts are not negative, and stay numbers.
+ * A cell of CSV. A spreadsheet would compute text that begins like a formula, so an apostrophe
+ * comes before it. Amounts are not negative, and stay numbers.
  */
 export function cell(value: string | null): string {
   const text = value ?? '';

@@ -36,9 +36,9 @@ export async function cabinetApi(options: CabinetApiOptions): Promise<(call: Cal
     const { needs, isConfirmed } = operationRows[id];
     if (call.method !== 'GET') requireOwnOrigin(call, options.origin);
     const secret = sessionSecret(call.req);
-    if (needs === 'nobody' || secret === null) await countAddress(call, options);
+    if (needs === 'nothing' || secret === null) await countAddress(call, options);
     const member = secret === null ? null : await sessions.find(secret, !isBackground(call));
-    if (needs !== 'nobody') {
+    if (needs !== 'nothing') {
       if (!member) throw new AppError('unauthorized', 'you are signed out; sign in with your passkey');
       await countMember(member, options);
       if (needs !== 'member' && !hasRight(member.role, needs)) {
@@ -150,7 +150,10 @@ function toAnswer(reply: CabinetReply<CabinetOperation>, { res }: Call): Answer 
   return { status: 200, type: jsonType, headers, body: JSON.stringify(reply.body) };
 }
 
-/** Sends parts as fast as the client reads. A failure cuts the connection, so that no file looks whole. */
+/**
+ * Sends parts as fast as the client reads. A failure cuts the connection, so that no file looks
+ * whole.
+ */
 async function sendParts(parts: AsyncIterable<string>, res: Call['res']): Promise<void> {
   try {
     for await (const part of parts) {

@@ -3,8 +3,8 @@ import { maxSessionMs } from '../../cabinet/sessions.ts';
 import { cookieOf } from '../../staff/cookie.ts';
 
 /**
- * Browsers keep a `__Host-` cookie only when it is Secure, for this host only and for all its paths.
- * They count http://localhost as secure.
+ * Browsers keep a `__Host-` cookie only when it is Secure, for this host only and for all its
+ * paths. They count http://localhost as secure.
  */
 const name = '__Host-partner';
 const attributes = 'Path=/; HttpOnly; Secure; SameSite=Strict';

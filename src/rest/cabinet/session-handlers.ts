@@ -32,7 +32,7 @@ export function sessionHandlers(parts: CabinetParts) {
     beginSignIn: async () => ({ body: { options: await optionsOf(passkeys.beginUse({ purpose: 'sign_in' }, null)) } }),
     signIn: async ({ body, call, member }) => {
       const { memberId } = await passkeys.prove({ purpose: 'sign_in' }, body.credential, null);
-      // A session that the browser had before ends, so that nobody goes on with it.
+      // A session that the browser had before ends, so that no other person goes on with it.
       if (member) await sessions.end(member.memberId, member.sessionId);
       const secret = await parts.transactional((em) => sessions.start(memberId, originOf(call), em));
       return started(secret);

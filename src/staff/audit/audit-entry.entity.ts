@@ -1,6 +1,9 @@
 import { Entity, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
 
-/** One action of a member of staff, of an operator by command line, or of a partner's member. Never changed or removed. */
+/**
+ * One action of a member of staff, of an operator by command line, or of a partner's member. Never
+ * changed or removed.
+ */
 @Entity({ tableName: 'audit_log' })
 export class AuditEntry {
   @PrimaryKey({ type: 'uuid' })

@@ -4,7 +4,7 @@ import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import { AuditEntry } from './audit-entry.entity.ts';
 
-/** The actor and the request: a member of staff, an operator with a shell, or a partner's member. */
+/** The request and its actor: a member of staff, an operator with a shell, a partner's member. */
 export type Actor = Request &
   ({ readonly staffId: string } | { readonly operator: string } | { readonly memberId: string });
 

@@ -9,7 +9,7 @@ import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../
 import { newMember } from '../../support/staff/staff-client.ts';
 import { Receivers } from '../../support/webhooks/receiver.ts';
 
-// What members see and change of their account. Nobody reaches another partner's.
+// What members see and change of their account. Another partner's account is out of reach.
 
 let receivers: Receivers;
 let gateway: SettledGateway;
@@ -91,7 +91,7 @@ describe('keys', () => {
     const made = (await owner.sure('issueKey', 'POST', '/keys', ask)).json;
     const path = `/keys/${made.key.key_id}/networks`;
     const set = (networks: string[], sure = {}) => owner.sure('setKeyNetworks', 'PUT', path, { networks, ...sure });
-    // A key that nobody used locks nobody out.
+    // A key without a use has no address to lock out.
     expect((await set(['203.0.113.0/24'])).json.networks).toEqual(['203.0.113.0/24']);
     expect((await set(['127.0.0.0/8'])).status).toBe(200);
     expect((await create(made.secret)).status).toBe(201);
@@ -307,7 +307,7 @@ describe('rights', () => {
     const client = await member(role);
     for (const { id, method, path } of paths) {
       const { needs } = operationRows[id];
-      if (needs === 'nobody' || id === 'signOut') continue;
+      if (needs === 'nothing' || id === 'signOut') continue;
       const { status, json } = await client.call(
         method,
         path,
@@ -318,11 +318,15 @@ describe('rights', () => {
     }
   });
 
-  it('need a session for every operation but those that begin one', async () => {
-    const nobody = new CabinetClient(gateway.app.restUrl ?? '');
+  it('need a session for every operation except a sign-in', async () => {
+    const signedOut = new CabinetClient(gateway.app.restUrl ?? '');
     for (const { id, method, path } of paths) {
-      const { status } = await nobody.call(method, path, method === 'GET' || method === 'DELETE' ? {} : { body: {} });
-      expect([id, status === 401]).toEqual([id, operationRows[id].needs !== 'nobody']);
+      const { status } = await signedOut.call(
+        method,
+        path,
+        method === 'GET' || method === 'DELETE' ? {} : { body: {} },
+      );
+      expect([id, status === 401]).toEqual([id, operationRows[id].needs !== 'nothing']);
     }
   });
 });
