@@ -2,7 +2,8 @@ import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
 /**
- * How every surface is bundled; tools/build-web.js adds its base. No file is inlined, because the policy admits files of ours only.
+ * How every surface is bundled; tools/build-web.js adds its base. No file is inlined, because the
+ * policy admits files of ours only.
  */
 export default defineConfig({
   plugins: [react()],

@@ -104,6 +104,18 @@ describeInBrowser('the cabinet', () => {
     expect([await statusWith(old), await statusWith(next)]).toEqual([401, 200]);
   });
 
+  it('keeps a new key in sight when the row of the old one moves to another list', async () => {
+    const { page } = await setup.member('owner', '/keys');
+    const old = await makeKey(page, 'swapped');
+    await keyRow(page, 'swapped').getByRole('button', { name: 'Roll' }).click();
+    await page.getByLabel('The old one ends').selectOption({ label: 'Now' });
+    await dialog(page).getByRole('button', { name: 'Roll' }).click();
+    await dialog(page).getByText('The old one has ended').waitFor();
+    await page.locator('.item.ended').filter({ hasText: 'swapped' }).waitFor();
+    const next = await takeSecret(page);
+    expect([await statusWith(old), await statusWith(next)]).toEqual([401, 200]);
+  });
+
   it('revokes a key at once', async () => {
     const { page } = await setup.member('owner', '/keys');
     const key = await makeKey(page, 'revoked');

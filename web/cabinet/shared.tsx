@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { createContext, type ReactNode, useContext, useState } from 'react';
 import { Dialog, Form, type FormFaults, type FormField, SecretDialog } from '../ui/dialog.tsx';
 import { Icon, type IconName } from '../ui/icon.tsx';
 import { Notice } from '../ui/parts.tsx';
@@ -29,19 +29,43 @@ export interface Action {
   readonly run: (values: Record<string, string>) => Promise<Secret | null>;
 }
 
+const SecretContext = createContext<(secret: Secret) => void>(() => undefined);
+
 /**
- * A button for each action, with its dialog. The result of an action is held by this component
- * alone, so that no cache gets a secret.
+ * Shows a secret over the pages until it is stored. It is held here, because the part of the page
+ * that asked for it may go: a key that was rolled moves to another list.
+ */
+export function SecretHost({ children }: { children: ReactNode }): ReactNode {
+  const [secret, setSecret] = useState<Secret | null>(null);
+  return (
+    <SecretContext value={setSecret}>
+      {children}
+      {secret ? (
+        <SecretDialog
+          title={secret.title}
+          about={secret.about}
+          label={secret.label}
+          secret={secret.text}
+          onStored={() => setSecret(null)}
+        />
+      ) : null}
+    </SecretContext>
+  );
+}
+
+/**
+ * A button for each action, with its dialog. A secret goes to the SecretHost alone, so that no cache
+ * gets it.
  */
 export function Actions({ of, small = false }: { of: readonly (Action | null | false)[]; small?: boolean }): ReactNode {
   const [open, setOpen] = useState<Action | null>(null);
-  const [secret, setSecret] = useState<Secret | null>(null);
+  const show = useContext(SecretContext);
   const client = useQueryClient();
   const close = (): void => setOpen(null);
   const submit = async (action: Action, values: Record<string, string>): Promise<FormFaults | null> => {
     try {
       const made = await action.run(values);
-      setSecret(made);
+      if (made) show(made);
       close();
       void client.invalidateQueries();
       return null;
@@ -76,15 +100,6 @@ export function Actions({ of, small = false }: { of: readonly (Action | null | f
             onCancel={close}
           />
         </Dialog>
-      ) : null}
-      {secret ? (
-        <SecretDialog
-          title={secret.title}
-          about={secret.about}
-          label={secret.label}
-          secret={secret.text}
-          onStored={() => setSecret(null)}
-        />
       ) : null}
     </>
   );

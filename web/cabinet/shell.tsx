@@ -8,6 +8,7 @@ import { call, type Schemas } from './api.ts';
 import icon from './icon.svg';
 import { noteSignOut, useLine } from './line.ts';
 import { Session, useMay, useMe } from './session.tsx';
+import { SecretHost } from './shared.tsx';
 
 interface Place extends Chord {
   readonly to: '/' | '/keys' | '/orders' | '/webhooks' | '/networks' | '/team' | '/statements';
@@ -30,7 +31,9 @@ const places: readonly Place[] = [
 export function Shell(): ReactNode {
   return (
     <Session>
-      <Frame />
+      <SecretHost>
+        <Frame />
+      </SecretHost>
     </Session>
   );
 }
