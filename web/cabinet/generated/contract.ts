@@ -664,7 +664,7 @@ export type components = {
         /** @enum {string} */
         Role: "owner" | "developer" | "finance" | "viewer";
         /** @enum {string} */
-        OrderStatus: "waiting_deposit" | "confirming" | "exchanging" | "sending" | "completed" | "expired" | "refunded" | "failed";
+        OrderStatus: "waiting_deposit" | "confirming" | "exchanging" | "sending" | "refunding" | "completed" | "expired" | "refunded" | "failed";
         /**
          * @description What a role may do.
          * @enum {string}

@@ -16,7 +16,7 @@ type OrderRow = Schemas['Order'];
 const views = [
   ['All', ''],
   ['Waiting', 'waiting_deposit'],
-  ['Under way', 'confirming,exchanging,sending'],
+  ['Under way', 'confirming,exchanging,sending,refunding'],
   ['Completed', 'completed'],
   ['Refunded', 'refunded'],
   ['Expired', 'expired'],
