@@ -76,7 +76,7 @@ describeInBrowser('the cabinet', () => {
     const secret = (await dialog(page).locator('.secret code').innerText()).trim();
     await page.keyboard.press('Escape');
     await page.keyboard.press('Escape');
-    expect(await dialog(page).getByText(secret).isVisible()).toBe(true);
+    await dialog(page).getByText(secret).waitFor();
     await page.getByRole('button', { name: 'I have stored it' }).click();
     await keyRow(page, 'checkout').waitFor();
     expect(await statusWith(secret)).toBe(200);

@@ -1,12 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
-import { createContext, type ReactNode, useContext, useEffect, useRef } from 'react';
+import { createContext, lazy, type ReactNode, Suspense, useContext, useEffect, useRef } from 'react';
 import { Dialog } from '../ui/dialog.tsx';
 import { GatewayError } from '../ui/failure.ts';
 import { Failed } from '../ui/page.tsx';
-import { Empty, Notice } from '../ui/parts.tsx';
+import { Empty, Notice, Skeleton } from '../ui/parts.tsx';
 import { call, type Me, queries, type Schemas } from './api.ts';
 import { noteSession, useLine, watchTabs } from './line.ts';
-import { SignIn, SignInPage } from './sign-in.tsx';
+
+/** People with a session need no sign-in, so it is no part of the first load. */
+const SignIn = lazy(() => import('./sign-in.tsx').then(({ SignIn }) => ({ default: SignIn })));
+const SignInPage = lazy(() => import('./sign-in.tsx').then(({ SignInPage }) => ({ default: SignInPage })));
 
 type Right = Schemas['Right'];
 
@@ -49,7 +52,13 @@ export function Session({ children }: { children: ReactNode }): ReactNode {
       </SessionContext>
     );
   }
-  if (me.error instanceof GatewayError && me.error.kind === 'unauthorized') return <SignInPage onDone={signedIn} />;
+  if (me.error instanceof GatewayError && me.error.kind === 'unauthorized') {
+    return (
+      <Suspense fallback={<div className="door" />}>
+        <SignInPage onDone={signedIn} />
+      </Suspense>
+    );
+  }
   return (
     <div className="door">
       <main>
@@ -73,7 +82,9 @@ function SignInAgain({ onDone }: { onDone: () => void }): ReactNode {
         you typed.
       </p>
       <Notice>Only the same person can go on here.</Notice>
-      <SignIn onDone={onDone} />
+      <Suspense fallback={<Skeleton lines={2} />}>
+        <SignIn onDone={onDone} />
+      </Suspense>
     </Dialog>
   );
 }

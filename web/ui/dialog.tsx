@@ -24,6 +24,7 @@ export function Dialog(props: {
       ref={element}
       className="dialog"
       aria-labelledby={id}
+      {...(isHeld ? { closedby: 'none' } : {})}
       onClose={({ target, currentTarget }) => {
         if (target !== currentTarget) return;
         // Some browsers close at a second Escape all the same.
