@@ -2,7 +2,6 @@ import { isActive } from '../ui/activity.ts';
 import { GatewayError, queryClient } from '../ui/failure.ts';
 import { type components, type operations, places } from './generated/contract.ts';
 import { noteAnswer } from './line.ts';
-import { askPasskey } from './webauthn.ts';
 
 export type Schemas = components['schemas'];
 export type Me = Schemas['Me'];
@@ -132,6 +131,7 @@ const signIns: ReadonlySet<Operation> = new Set(['beginSignIn', 'signIn', 'openI
 /** Shows the passkey to the server. The confirmation holds for one request of the operation. */
 async function confirmationOf(operation: Schemas['ConfirmedOperation']): Promise<string> {
   const { options } = await once('beginConfirmation', { body: { operation } });
+  const { askPasskey } = await import('./webauthn.ts');
   const credential = await askPasskey(options);
   return (await once('confirm', { body: { credential } })).confirmation;
 }

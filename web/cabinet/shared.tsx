@@ -1,18 +1,11 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { createContext, type ReactNode, useContext, useState } from 'react';
-import { Dialog, Form, type FormFaults, type FormField, SecretDialog } from '../ui/dialog.tsx';
+import { type ReactNode, useState } from 'react';
+import { Dialog, Form, type FormFaults, type FormField } from '../ui/dialog.tsx';
 import { Icon, type IconName } from '../ui/icon.tsx';
 import { Notice } from '../ui/parts.tsx';
 import { actionFaults } from './faults.ts';
-
-/** A secret that an action made, for the dialog that shows it once. */
-export interface Secret {
-  readonly title: string;
-  readonly about: ReactNode;
-  readonly label: string;
-  readonly text: string;
-}
+import { type Secret, useShowSecret } from './secret.tsx';
 
 /** Something that a person may do, with the form that it needs. */
 export interface Action {
@@ -29,37 +22,13 @@ export interface Action {
   readonly run: (values: Record<string, string>) => Promise<Secret | null>;
 }
 
-const SecretContext = createContext<(secret: Secret) => void>(() => undefined);
-
-/**
- * Shows a secret over the pages until it is stored. It is held here, because the part of the page
- * that asked for it may go: a key that was rolled moves to another list.
- */
-export function SecretHost({ children }: { children: ReactNode }): ReactNode {
-  const [secret, setSecret] = useState<Secret | null>(null);
-  return (
-    <SecretContext value={setSecret}>
-      {children}
-      {secret ? (
-        <SecretDialog
-          title={secret.title}
-          about={secret.about}
-          label={secret.label}
-          secret={secret.text}
-          onStored={() => setSecret(null)}
-        />
-      ) : null}
-    </SecretContext>
-  );
-}
-
 /**
  * A button for each action, with its dialog. A secret goes to the SecretHost alone, so that no cache
  * gets it.
  */
 export function Actions({ of, small = false }: { of: readonly (Action | null | false)[]; small?: boolean }): ReactNode {
   const [open, setOpen] = useState<Action | null>(null);
-  const show = useContext(SecretContext);
+  const show = useShowSecret();
   const client = useQueryClient();
   const close = (): void => setOpen(null);
   const submit = async (action: Action, values: Record<string, string>): Promise<FormFaults | null> => {

@@ -7,8 +7,8 @@ import { Skeleton } from '../ui/parts.tsx';
 import { call, type Schemas } from './api.ts';
 import icon from './icon.svg';
 import { noteSignOut, useLine } from './line.ts';
+import { SecretHost } from './secret.tsx';
 import { Session, useMay, useMe } from './session.tsx';
-import { SecretHost } from './shared.tsx';
 
 interface Place extends Chord {
   readonly to: '/' | '/keys' | '/orders' | '/webhooks' | '/networks' | '/team' | '/statements';

@@ -5,8 +5,9 @@ import { Loaded, PageHead } from '../../ui/page.tsx';
 import { Ago, Badge, Card, Empty, Time, type Tone } from '../../ui/parts.tsx';
 import { type Answer, call, query, type Schemas } from '../api.ts';
 import { keyMoves } from '../key-moves.ts';
+import type { Secret } from '../secret.tsx';
 import { Allowed, useMay } from '../session.tsx';
-import { type Action, Actions, linesOf, overlapField, type Secret } from '../shared.tsx';
+import { type Action, Actions, linesOf, overlapField } from '../shared.tsx';
 
 type Key = Schemas['Key'];
 

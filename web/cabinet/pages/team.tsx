@@ -4,8 +4,9 @@ import { words } from '../../ui/format.ts';
 import { Loaded, PageButtons, PageHead } from '../../ui/page.tsx';
 import { Ago, Badge, Card, Empty } from '../../ui/parts.tsx';
 import { type Answer, call, query, type Schemas } from '../api.ts';
+import type { Secret } from '../secret.tsx';
 import { Allowed, useMay, useMe } from '../session.tsx';
-import { type Action, Actions, type Secret } from '../shared.tsx';
+import { type Action, Actions } from '../shared.tsx';
 
 type Member = Schemas['Member'];
 type Role = Schemas['Role'];
