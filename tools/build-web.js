@@ -18,7 +18,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const web = join(root, 'web');
 /** Each surface is a folder of web with an index.html. */
-const surfaces = ['console'];
+const surfaces = ['console', 'cabinet'];
 /** Smaller files are served as they are. */
 const leastBytes = 1_024;
 
@@ -91,6 +91,7 @@ export async function buildWeb() {
     for (const surface of surfaces) {
       await vite.build({
         root: join(web, surface),
+        base: `/${surface}/`,
         configFile: join(web, 'vite.config.ts'),
         logLevel: 'warn',
         build: { outDir: join(building, surface) },

@@ -14,6 +14,21 @@ function amountAsText(schema) {
 /** The schema Error is exported by another name, since each program has an Error of its own. */
 const exportedName = (schema) => (schema === 'Error' ? 'ErrorBody' : schema);
 
+/** Method and path of each operation of the cabinet's API, with the types of its document. */
+export async function cabinetTypes(url, document) {
+  const types = await openapiTS(url, { exportType: true });
+  const rows = Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item)
+      .filter(([, { operationId }]) => operationId)
+      .map(
+        ([method, { operationId }]) => `  ${operationId}: { method: '${method.toUpperCase()}', path: '${path}' },\n`,
+      ),
+  );
+  const comment = '/** The operations of the API: method and path. */';
+  const source = '// Generated from cabinet-openapi.yaml by npm run generate. Do not edit.\n';
+  return `${source}${astToString(types)}\n${comment}\nexport const places = {\n${rows.join('')}} as const;\n`;
+}
+
 /** Types of the contract, and a name for each schema. */
 export async function clientTypes(url, document) {
   const types = await openapiTS(url, { exportType: true, transform: amountAsText });

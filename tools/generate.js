@@ -1,5 +1,5 @@
 // Writes the generated files, or with --check lists the stale ones. Generated are:
-// - the types of the REST contract (openapi.yaml), and those of its client;
+// - the types of the REST contract (openapi.yaml), of its client, and of the cabinet's pages;
 // - the guides for partners, coin icons and .env.example;
 // - the order's states, the staff API's schema, the console's operations and the database's schema.
 // Builds src once it has the types of the contract.
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { parse } from 'yaml';
 import { buildOrExit } from './build.js';
-import { clientOperations, clientTypes } from './client-types.js';
+import { cabinetTypes, clientOperations, clientTypes } from './client-types.js';
 import { consoleOperations } from './console-operations.js';
 import { guides } from './guides.js';
 
@@ -54,6 +54,7 @@ emit(
 );
 emit('client/src/generated/contract.ts', await clientTypes(new URL('openapi.yaml', root), document));
 emit('client/src/generated/operations.ts', clientOperations(document));
+emit('web/cabinet/generated/contract.ts', await cabinetTypes(new URL('cabinet-openapi.yaml', root), cabinetDocument));
 
 emit(
   'src/generated/guides.ts',

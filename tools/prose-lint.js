@@ -144,7 +144,8 @@ function sentences({ line, lines }) {
 }
 
 const readers = { ts: codePieces, js: codePieces, graphql: graphqlPieces, yaml: yamlPieces, md: markdownPieces };
-const isGenerated = (path) => /^(?:(?:client\/)?src\/generated|web\/console\/generated|schema)\//.test(path);
+const isGenerated = (path) =>
+  /^(?:(?:client\/)?src\/generated|web\/(?:console|cabinet)\/generated|schema)\//.test(path);
 
 /** Finds the faults of a file's prose, as { line, kind, what }, in the order of lines. */
 export function proseFaults(path, source) {
@@ -186,7 +187,7 @@ function proseFiles(root, paths) {
     encoding: 'utf8',
   });
   const isRead = (path) =>
-    !/^(?:(?:client\/)?src|web\/console)\/generated\//.test(path) &&
+    !/^(?:(?:client\/)?src|web\/(?:console|cabinet))\/generated\//.test(path) &&
     !mergedMigrations.test(path) &&
     (!path.startsWith('schema/') || path.endsWith('.graphql'));
   return listed.split('\0').filter((path) => path && isRead(path) && existsSync(`${root}/${path}`));

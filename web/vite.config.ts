@@ -2,10 +2,10 @@ import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
 /**
- * How every surface is bundled. No file is inlined, because the policy admits files of ours only.
+ * How every surface is bundled; tools/build-web.js adds its base. No file is inlined, because the
+ * policy admits files of ours only.
  */
 export default defineConfig({
-  base: '/console/',
   plugins: [react()],
   // The packages of the root bring an older React, which must not come into the bundle.
   resolve: { dedupe: ['react', 'react-dom'] },

@@ -1,26 +1,6 @@
-import { QueryClient } from '@tanstack/react-query';
+import { isActive } from '../ui/activity.ts';
+import { GatewayError, queryClient } from '../ui/failure.ts';
 import type { TypedDocumentString } from './generated/graphql.ts';
-
-/** A refusal or a failure of the staff API, or of the way to it. */
-export class GatewayError extends Error {
-  /** The machine-readable kind: 'not_found', 'rate_limited'; 'offline' when no answer came. */
-  readonly kind: string;
-  readonly requestId: string | null;
-  readonly retryAfterSec: number | null;
-  readonly faults: readonly { readonly field: string; readonly detail: string }[];
-
-  constructor(
-    kind: string,
-    message: string,
-    more: Partial<Pick<GatewayError, 'requestId' | 'retryAfterSec' | 'faults'>> = {},
-  ) {
-    super(message);
-    this.kind = kind;
-    this.requestId = more.requestId ?? null;
-    this.retryAfterSec = more.retryAfterSec ?? null;
-    this.faults = more.faults ?? [];
-  }
-}
 
 interface Answer<Result> {
   readonly data?: Result | null;
@@ -34,24 +14,6 @@ interface Answer<Result> {
       readonly errors?: readonly { readonly field: string; readonly detail: string }[];
     };
   }[];
-}
-
-/** How long after the last key or click a request still counts as activity of the member. */
-const activityMs = 60_000;
-let lastInput = performance.now();
-for (const kind of ['pointerdown', 'keydown', 'wheel', 'touchstart'] as const) {
-  addEventListener(
-    kind,
-    () => {
-      lastInput = performance.now();
-    },
-    { passive: true, capture: true },
-  );
-}
-
-/** Headers that keep a page in the background from extending the session. */
-function activityHeader(): Record<string, string> {
-  return performance.now() - lastInput > activityMs ? { 'X-Background': '1' } : {};
 }
 
 /** Leads to the sign-in, and from there back to this page. */
@@ -71,7 +33,7 @@ export async function ask<Result, Variables>(
 ): Promise<Result> {
   const response = await fetch('/graphql', {
     method: 'POST',
-    headers: { 'Content-Type': 'application/json', ...(isBackground ? { 'X-Background': '1' } : activityHeader()) },
+    headers: { 'Content-Type': 'application/json', ...(isBackground || !isActive() ? { 'X-Background': '1' } : {}) },
     body: JSON.stringify({ query: document.toString(), variables }),
     ...(signal ? { signal } : {}),
   }).catch((error: unknown) => {
@@ -94,26 +56,7 @@ export async function ask<Result, Variables>(
   );
 }
 
-/** Failures that pass by themselves. */
-const passing = new Set(['offline', 'unavailable', 'rate_limited']);
-
-export const queries = new QueryClient({
-  defaultOptions: {
-    queries: {
-      staleTime: 2_000,
-      // A refusal would be the same again.
-      retry: (failures, error) => {
-        if (!(error instanceof GatewayError)) return failures < 1;
-        if (error.kind === 'unauthorized') toSignIn();
-        return passing.has(error.kind) && failures < 6;
-      },
-      retryDelay: (failures, error) =>
-        (error instanceof GatewayError ? error.retryAfterSec : null) !== null
-          ? ((error as GatewayError).retryAfterSec ?? 1) * 1_000
-          : Math.min(8_000, 500 * 2 ** failures),
-    },
-  },
-});
+export const queries = queryClient(toSignIn);
 
 /** The options of a query for useQuery. Variables make its key. */
 export function query<Result, Variables>(

@@ -1,6 +1,7 @@
 import { type Client, createClient } from 'graphql-ws';
 import { useEffect, useSyncExternalStore } from 'react';
-import { ask, GatewayError, queries, toSignIn } from './api.ts';
+import { GatewayError } from '../ui/failure.ts';
+import { ask, queries, toSignIn } from './api.ts';
 import {
   AttentionMovesDocument,
   MeDocument,

@@ -1,6 +1,6 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { Failed } from '../ui/page.tsx';
 import { Empty } from '../ui/parts.tsx';
-import { Failed } from './shared.tsx';
 import { Shell } from './shell.tsx';
 
 /** What an address carries after its '?': texts only. */

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext } from 'react';
+import { Failed } from '../ui/page.tsx';
 import { Empty } from '../ui/parts.tsx';
 import { query } from './api.ts';
 import { MeDocument, type MeQuery } from './generated/graphql.ts';
-import { Failed } from './shared.tsx';
 
 type Member = MeQuery['me'];
 

@@ -1,95 +1,15 @@
-import { type UseQueryResult, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useRef, useState } from 'react';
 import { Dialog, Form, type FormFaults, type FormField } from '../ui/dialog.tsx';
-import { words } from '../ui/format.ts';
+import { faultsOf } from '../ui/failure.ts';
 import { Icon, type IconName } from '../ui/icon.tsx';
-import { Badge, Empty, Notice, Skeleton, type Tone } from '../ui/parts.tsx';
-import { ask, GatewayError } from './api.ts';
+import { PageButtons, statuses } from '../ui/page.tsx';
+import { Notice } from '../ui/parts.tsx';
+import { ask } from './api.ts';
 import type { OrderStatus, TypedDocumentString } from './generated/graphql.ts';
 
-const statusTones: Record<OrderStatus, Tone> = {
-  WAITING_DEPOSIT: 'idle',
-  CONFIRMING: 'info',
-  EXCHANGING: 'info',
-  SENDING: 'accent',
-  COMPLETED: 'good',
-  EXPIRED: 'idle',
-  REFUNDING: 'warn',
-  REFUNDED: 'warn',
-  FAILED: 'bad',
-};
-
-export const orderStatuses = Object.keys(statusTones) as OrderStatus[];
-
-export function StatusBadge({ status }: { status: OrderStatus }): ReactNode {
-  return <Badge tone={statusTones[status]}>{words(status)}</Badge>;
-}
-
-/** The title of a page, with its tools beside it. Names the window too. */
-export function PageHead(props: {
-  title: string;
-  lead?: ReactNode;
-  above?: ReactNode;
-  children?: ReactNode;
-}): ReactNode {
-  useEffect(() => {
-    document.title = `${props.title} · Exchange console`;
-  }, [props.title]);
-  return (
-    <header className="page-head">
-      <div>
-        {props.above}
-        <h1>{props.title}</h1>
-        {props.lead ? <p className="muted">{props.lead}</p> : null}
-      </div>
-      {props.children ? <div className="row">{props.children}</div> : null}
-    </header>
-  );
-}
-
-/** A failure in place of content, with its request id and a way to try again. */
-export function Failed({ error, retry }: { error: Error; retry: () => unknown }): ReactNode {
-  const known = error instanceof GatewayError ? error : null;
-  const isMissing = known?.kind.endsWith('not_found') ?? false;
-  return (
-    <Empty
-      icon={isMissing ? 'search' : 'attention'}
-      title={isMissing ? 'There is no such thing' : 'This could not be loaded'}
-    >
-      <p>{error.message}</p>
-      {known?.requestId ? (
-        <p className="small">
-          Request <code>{known.requestId}</code>
-        </p>
-      ) : null}
-      {isMissing ? null : (
-        <button type="button" className="button" onClick={() => retry()}>
-          <Icon name="refresh" /> Try again
-        </button>
-      )}
-    </Empty>
-  );
-}
-
-/** The result of a query: its content, lines while it is on its way, or its failure. */
-export function Loaded<Result>(props: {
-  of: UseQueryResult<Result, Error>;
-  lines?: number;
-  children: (data: Result) => ReactNode;
-}): ReactNode {
-  const { data, error, refetch } = props.of;
-  if (data !== undefined) {
-    return (
-      <>
-        {error ? <Notice tone="warn">This is not current: {error.message}. The console tries again.</Notice> : null}
-        {props.children(data)}
-      </>
-    );
-  }
-  if (error) return <Failed error={error} retry={refetch} />;
-  return <Skeleton lines={props.lines ?? 6} />;
-}
+export const orderStatuses = statuses.map((status) => status.toUpperCase() as OrderStatus);
 
 export function OrderLink({ order }: { order: { readonly shortId: string } }): ReactNode {
   return (
@@ -115,22 +35,6 @@ export function Pair(props: {
       {side(coinFrom, networkFrom)} <span className="muted">→</span> {side(coinTo, networkTo)}
     </span>
   );
-}
-
-/** What is wrong with a mutation, for a form. */
-export function faultsOf(error: unknown): FormFaults {
-  if (!(error instanceof GatewayError)) return { whole: 'this could not be sent; try again', fields: {} };
-  if (error.kind === 'unauthorized') {
-    return {
-      whole: 'Your session has ended. Sign in on another tab, then send this again; what you typed stays here.',
-      fields: {},
-    };
-  }
-  const fields = Object.fromEntries(
-    error.faults.map(({ field, detail }) => [field.split('.').at(-1) ?? field, detail]),
-  );
-  const request = error.requestId ? ` (request ${error.requestId})` : '';
-  return { whole: `${error.message}${request}`, fields };
 }
 
 /** A mutation with the reason that the audit log keeps. */
@@ -252,25 +156,10 @@ export interface PageEnds {
 /** Buttons to the pages before and after. Cursors are in the address, so that Back works. */
 export function Pager(props: { info: PageEnds; go: (cursor: { after?: string; before?: string }) => void }): ReactNode {
   const { info, go } = props;
-  if (!info.hasNextPage && !info.hasPreviousPage) return null;
   return (
-    <nav className="pager" aria-label="Pages of the list">
-      <button
-        type="button"
-        className="button small"
-        disabled={!info.hasPreviousPage}
-        onClick={() => go({ before: info.startCursor ?? '' })}
-      >
-        <Icon name="left" /> Before
-      </button>
-      <button
-        type="button"
-        className="button small"
-        disabled={!info.hasNextPage}
-        onClick={() => go({ after: info.endCursor ?? '' })}
-      >
-        After <Icon name="right" />
-      </button>
-    </nav>
+    <PageButtons
+      before={info.hasPreviousPage ? () => go({ before: info.startCursor ?? '' }) : null}
+      after={info.hasNextPage ? () => go({ after: info.endCursor ?? '' }) : null}
+    />
   );
 }

@@ -1,14 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
 import { type FormEvent, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
-import { Dialog } from '../ui/dialog.tsx';
 import { Icon, type IconName } from '../ui/icon.tsx';
+import { KeysDialog, useChords } from '../ui/keys.tsx';
+import { EnvironmentMark, ThemeButton } from '../ui/page.tsx';
 import { Skeleton } from '../ui/parts.tsx';
 import { query } from './api.ts';
 import { AttentionDocument } from './generated/graphql.ts';
 import { useLiveState } from './live.ts';
 import { Session, useMay, useMember } from './session.tsx';
-import { useThemeChoice } from './theme.ts';
 
 interface Place {
   readonly to: '/' | '/orders' | '/attention' | '/partners' | '/money' | '/chains' | '/catalogue' | '/audit' | '/staff';
@@ -46,9 +46,18 @@ function Frame(): ReactNode {
   const [isHelp, setHelp] = useState(false);
   const [isMenu, setMenu] = useState(false);
   const path = useRouterState({ select: ({ location }) => location.pathname });
-  useKeys(search, () => setHelp(true));
+  const navigate = useNavigate();
   useEffect(() => setMenu(false), [path]);
   const shown = places.filter(({ permission }) => may(permission));
+  useChords(
+    shown,
+    (place) => void navigate({ to: place.to }),
+    (key) => {
+      if (key === '/') search.current?.focus();
+      if (key === '?') setHelp(true);
+      return key === '/' || key === '?';
+    },
+  );
   return (
     <div className="frame">
       <a className="skip" href="#content">
@@ -100,26 +109,17 @@ function Frame(): ReactNode {
           <Outlet />
         </Suspense>
       </main>
-      {isHelp ? <Help onClose={() => setHelp(false)} places={shown} /> : null}
+      {isHelp ? (
+        <KeysDialog chords={shown} more={[['/', 'Search orders']]} onClose={() => setHelp(false)}>
+          <p className="muted small">
+            Times are UTC, with your local time on hover. Amounts are exact; lists cut decimals and never round.{' '}
+            <Link to="/components" onClick={() => setHelp(false)}>
+              Components of these pages
+            </Link>
+          </p>
+        </KeysDialog>
+      ) : null}
     </div>
-  );
-}
-
-/** Says whether coins here have value. */
-function EnvironmentMark(): ReactNode {
-  const isLive = document.documentElement.dataset.environment === 'live';
-  return (
-    <aside className={`environment ${isLive ? 'live' : 'sandbox'}`} aria-label="Environment">
-      {isLive ? (
-        <>
-          <strong>Live</strong> Real coins move here
-        </>
-      ) : (
-        <>
-          <strong>Sandbox</strong> Coins here have no value
-        </>
-      )}
-    </aside>
   );
 }
 
@@ -147,22 +147,6 @@ function LiveMark(): ReactNode {
     <span className={`live-mark ${state}`} role="status" title={title}>
       {text}
     </span>
-  );
-}
-
-function ThemeButton(): ReactNode {
-  const [theme, next] = useThemeChoice();
-  const icons = { auto: 'auto', light: 'sun', dark: 'moon' } as const;
-  return (
-    <button
-      type="button"
-      className="button quiet square theme-button"
-      aria-label={`Theme: ${theme}`}
-      title={`Theme: ${theme}`}
-      onClick={next}
-    >
-      <Icon name={icons[theme]} />
-    </button>
   );
 }
 
@@ -229,74 +213,5 @@ function SearchBox({ input }: { input: React.RefObject<HTMLInputElement | null> 
         <kbd>/</kbd>
       </form>
     </search>
-  );
-}
-
-/** '/' for the search, '?' for help, and 'g' with a letter for a page. */
-function useKeys(search: React.RefObject<HTMLInputElement | null>, help: () => void): void {
-  const navigate = useNavigate();
-  const may = useMay();
-  const latest = useRef({ help, may });
-  latest.current = { help, may };
-  useEffect(() => {
-    let isChord = false;
-    const onKey = (event: KeyboardEvent): void => {
-      const target = event.target as HTMLElement;
-      const isTyping = target.closest('input, textarea, select, dialog, [contenteditable]') !== null;
-      if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
-      const place = places.find(({ key, permission }) => key === event.key && latest.current.may(permission));
-      if (isChord && place) void navigate({ to: place.to });
-      else if (event.key === '/') search.current?.focus();
-      else if (event.key === '?') latest.current.help();
-      else {
-        isChord = event.key === 'g';
-        return;
-      }
-      isChord = false;
-      event.preventDefault();
-    };
-    addEventListener('keydown', onKey);
-    return () => removeEventListener('keydown', onKey);
-  }, [navigate, search]);
-}
-
-function Help({ onClose, places: shown }: { onClose: () => void; places: readonly Place[] }): ReactNode {
-  return (
-    <Dialog title="Keys" onClose={onClose}>
-      <dl className="keys">
-        <div>
-          <dt>
-            <kbd>/</kbd>
-          </dt>
-          <dd>Search orders</dd>
-        </div>
-        {shown.map(({ key, name }) => (
-          <div key={key}>
-            <dt>
-              <kbd>g</kbd> <kbd>{key}</kbd>
-            </dt>
-            <dd>{name}</dd>
-          </div>
-        ))}
-        <div>
-          <dt>
-            <kbd>?</kbd>
-          </dt>
-          <dd>This help</dd>
-        </div>
-        <div>
-          <dt>
-            <kbd>Esc</kbd>
-          </dt>
-          <dd>Close a window</dd>
-        </div>
-      </dl>
-      <p className="muted small">
-        Times are UTC, with your local time on hover. Amounts are exact; lists cut decimals and never round.{' '}
-        <Link to="/components" onClick={onClose}>
-          Components of these pages
-        </Link>
-      </p>
-    </Dialog>
   );
 }

@@ -1,28 +1,53 @@
 import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { Icon } from './icon.tsx';
-import { Notice } from './parts.tsx';
+import { Copy, Notice } from './parts.tsx';
 
-/** A modal window. The browser keeps the keyboard inside, and Escape closes it. */
-export function Dialog(props: { title: string; onClose: () => void; children: ReactNode }): ReactNode {
+/**
+ * A modal window. The browser keeps the keyboard inside, and Escape closes it. A held one stays
+ * open until its content calls `onClose`.
+ */
+export function Dialog(props: {
+  title: string;
+  onClose: () => void;
+  isHeld?: boolean;
+  children: ReactNode;
+}): ReactNode {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
+  const { isHeld = false } = props;
   useEffect(() => {
     const dialog = element.current;
     if (dialog && !dialog.open) dialog.showModal();
   }, []);
   return (
-    <dialog ref={element} className="dialog" aria-labelledby={id} onClose={props.onClose}>
+    <dialog
+      ref={element}
+      className="dialog"
+      aria-labelledby={id}
+      {...(isHeld ? { closedby: 'none' } : {})}
+      onClose={({ target, currentTarget }) => {
+        if (target !== currentTarget) return;
+        // Some browsers close at a second Escape all the same.
+        if (isHeld) element.current?.showModal();
+        else props.onClose();
+      }}
+      onCancel={(event) => {
+        if (isHeld) event.preventDefault();
+      }}
+    >
       <div className="sheet">
         <header>
           <h2 id={id}>{props.title}</h2>
-          <button
-            type="button"
-            className="button quiet square small"
-            aria-label="Close"
-            onClick={() => element.current?.close()}
-          >
-            <Icon name="close" />
-          </button>
+          {isHeld ? null : (
+            <button
+              type="button"
+              className="button quiet square small"
+              aria-label="Close"
+              onClick={() => element.current?.close()}
+            >
+              <Icon name="close" />
+            </button>
+          )}
         </header>
         {props.children}
       </div>
@@ -35,8 +60,12 @@ export interface FormField {
   readonly name: string;
   readonly label: string;
   readonly hint?: string;
-  readonly kind?: 'text' | 'long' | 'choice' | 'check';
-  readonly choices?: readonly (readonly [string, string])[];
+  /** The value of a 'set' is its chosen members, joined by commas. */
+  readonly kind?: 'text' | 'long' | 'choice' | 'check' | 'set';
+  /** Of a choice or a set: value, name, and what it means. */
+  readonly choices?: readonly (readonly [string, string, string?])[];
+  readonly placeholder?: string;
+  readonly autoComplete?: string;
   readonly initial?: string;
   readonly isOptional?: boolean;
 }
@@ -45,6 +74,19 @@ export interface FormField {
 export interface FormFaults {
   readonly whole: string | null;
   readonly fields: Readonly<Record<string, string>>;
+  /** How long the server asks to wait before the next attempt. */
+  readonly waitSec?: number | null;
+}
+
+/** Counts down to 0, once a second. */
+export function useCountdown(): [number, (seconds: number) => void] {
+  const [left, setLeft] = useState(0);
+  useEffect(() => {
+    if (left <= 0) return;
+    const timer = setTimeout(() => setLeft(left - 1), 1_000);
+    return () => clearTimeout(timer);
+  }, [left]);
+  return [left, setLeft];
 }
 
 /**
@@ -63,7 +105,12 @@ export function Form(props: {
   );
   const [faults, setFaults] = useState<FormFaults | null>(null);
   const [isBusy, setBusy] = useState(false);
+  const [wait, setWait] = useCountdown();
+  const element = useRef<HTMLFormElement>(null);
   const id = useId();
+  useEffect(() => {
+    if (faults) element.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus();
+  }, [faults]);
   const set = (name: string, value: string): void => setValues((before) => ({ ...before, [name]: value }));
   const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
@@ -72,9 +119,10 @@ export function Form(props: {
     const found = await props.submit(values);
     setBusy(false);
     setFaults(found);
+    setWait(Math.ceil(found?.waitSec ?? 0));
   };
   return (
-    <form onSubmit={submit} className="stack">
+    <form ref={element} onSubmit={submit} className="stack">
       {props.fields.map((field) => {
         const { name, label, hint, kind = 'text', choices = [], isOptional = false } = field;
         const fault = faults?.fields[name];
@@ -94,10 +142,48 @@ export function Form(props: {
               <input
                 type="checkbox"
                 checked={values[name] === 'true'}
+                {...(fault === undefined ? {} : { 'aria-invalid': true, 'aria-describedby': described })}
                 onChange={({ target }) => set(name, String(target.checked))}
               />
-              <span>{label}</span>
+              <span>
+                {label}
+                {hint === undefined ? null : <small className="muted block">{hint}</small>}
+                <Fault id={described}>{fault}</Fault>
+              </span>
             </label>
+          );
+        }
+        if (kind === 'set') {
+          const chosen = (values[name] ?? '').split(',').filter(Boolean);
+          return (
+            <fieldset key={name} className="field set" aria-describedby={described}>
+              <legend className="label">{label}</legend>
+              <small id={described} className={fault === undefined ? '' : 'fault'}>
+                {fault ?? hint}
+              </small>
+              {choices.map(([value, text, meaning]) => (
+                <label key={value} className="check">
+                  <input
+                    type="checkbox"
+                    checked={chosen.includes(value)}
+                    {...(fault === undefined ? {} : { 'aria-invalid': true })}
+                    onChange={({ target }) =>
+                      set(
+                        name,
+                        choices
+                          .map(([known]) => known)
+                          .filter((known) => (known === value ? target.checked : chosen.includes(known)))
+                          .join(','),
+                      )
+                    }
+                  />
+                  <span>
+                    {text}
+                    {meaning === undefined ? null : <small className="muted block">{meaning}</small>}
+                  </span>
+                </label>
+              ))}
+            </fieldset>
           );
         }
         return (
@@ -119,18 +205,14 @@ export function Form(props: {
             ) : (
               <input
                 {...common}
-                autoComplete="off"
+                autoComplete={field.autoComplete ?? 'off'}
+                placeholder={field.placeholder}
                 spellCheck={false}
                 onChange={({ target }) => set(name, target.value)}
               />
             )}
-            {fault !== undefined ? (
-              <small className="fault" id={described}>
-                {fault}
-              </small>
-            ) : hint !== undefined ? (
-              <small id={described}>{hint}</small>
-            ) : null}
+            {fault === undefined && hint !== undefined ? <small id={described}>{hint}</small> : null}
+            <Fault id={described}>{fault}</Fault>
           </label>
         );
       })}
@@ -141,10 +223,52 @@ export function Form(props: {
             Cancel
           </button>
         ) : null}
-        <button type="submit" className={`button ${props.isDangerous ? 'danger' : 'primary'}`} disabled={isBusy}>
-          {isBusy ? 'Sending…' : props.action}
+        <button
+          type="submit"
+          className={`button ${props.isDangerous ? 'danger' : 'primary'}`}
+          disabled={isBusy || wait > 0}
+        >
+          {isBusy ? 'Sending…' : wait > 0 ? `Wait ${wait} s` : props.action}
         </button>
       </footer>
     </form>
+  );
+}
+
+function Fault({ id, children }: { id: string; children: string | undefined }): ReactNode {
+  if (children === undefined) return null;
+  return (
+    <small className="fault" id={id}>
+      {children}
+    </small>
+  );
+}
+
+/**
+ * A secret that is shown once. The dialog closes only after 'I have stored it'. The secret is in no
+ * address, no cache and no storage: the page drops it with the dialog.
+ */
+export function SecretDialog(props: {
+  title: string;
+  about: ReactNode;
+  label: string;
+  secret: string;
+  onStored: () => void;
+  children?: ReactNode;
+}): ReactNode {
+  return (
+    <Dialog title={props.title} onClose={props.onStored} isHeld>
+      <div className="muted">{props.about}</div>
+      <div className="secret">
+        <Copy text={props.secret} label={props.label} />
+      </div>
+      {props.children}
+      <Notice tone="warn">It is shown this once. Store it in a vault of secrets before you close this window.</Notice>
+      <footer>
+        <button type="button" className="button primary" onClick={props.onStored}>
+          <Icon name="check" /> I have stored it
+        </button>
+      </footer>
+    </Dialog>
   );
 }

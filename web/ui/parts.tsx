@@ -1,5 +1,4 @@
 import { type ReactNode, useEffect, useId, useState, useSyncExternalStore } from 'react';
-import { encode } from 'uqr';
 import { cut, duration, ends, local, utc } from './format.ts';
 import { Icon, type IconName } from './icon.tsx';
 
@@ -70,6 +69,16 @@ export function Amount(props: { value: string; coin?: string; decimals?: number 
     <span className="amount" {...(shown === props.value ? {} : { title: props.value })}>
       {shown}
       {props.coin ? <span className="muted"> {props.coin}</span> : null}
+    </span>
+  );
+}
+
+/** A coin, with its network where that says more. */
+export function Asset({ coin, network }: { coin: string; network: string }): ReactNode {
+  return (
+    <span className="asset">
+      {coin}
+      {network === coin ? null : <span className="muted small"> {network}</span>}
     </span>
   );
 }
@@ -153,17 +162,6 @@ export function Meter({ share, tone = 'accent', label }: { share: number; tone?:
         <rect width={width} height="10" />
       </svg>
     </span>
-  );
-}
-
-/** A text as a QR code: black on white with a border of 4 in both themes. */
-export function QrCode({ text, label }: { text: string; label: string }): ReactNode {
-  const { data, size } = encode(text, { border: 4, ecc: 'M' });
-  const path = data.flatMap((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : ''))).join('');
-  return (
-    <svg className="qr" viewBox={`0 0 ${size} ${size}`} shapeRendering="crispEdges" role="img" aria-label={label}>
-      <path d={path} />
-    </svg>
   );
 }
 

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { words } from '../../ui/format.ts';
+import { Loaded, PageHead } from '../../ui/page.tsx';
 import { Ago, Badge, Card, Empty } from '../../ui/parts.tsx';
 import { query } from '../api.ts';
 import { decisionsOf } from '../decide.tsx';
@@ -14,7 +15,7 @@ import {
 import { AttentionQueue } from '../queue.tsx';
 import type { Search } from '../router.tsx';
 import { Allowed, useMay, useMember } from '../session.tsx';
-import { Actions, Loaded, OrderLink, PageHead, Pair } from '../shared.tsx';
+import { Actions, OrderLink, Pair } from '../shared.tsx';
 
 /** What staff must look at, and the proposals that wait for a second member. */
 export function Attention(): ReactNode {

@@ -1,13 +1,14 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
+import { Loaded, PageHead } from '../../ui/page.tsx';
 import { Badge, Card, Empty, Time } from '../../ui/parts.tsx';
 import { query } from '../api.ts';
 import { changesOf } from '../diff.ts';
 import { AuditDocument, type AuditQuery, StaffDocument } from '../generated/graphql.ts';
 import type { Search } from '../router.tsx';
 import { Allowed, useMay } from '../session.tsx';
-import { Loaded, PageHead, Pager } from '../shared.tsx';
+import { Pager } from '../shared.tsx';
 
 const pageSize = 25;
 

@@ -1,7 +1,9 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
+import { faultsOf } from '../../ui/failure.ts';
 import { duration, percent } from '../../ui/format.ts';
+import { Loaded, PageHead } from '../../ui/page.tsx';
 import { Ago, Amount, Badge, Card, Empty, Facts, Notice, Segments, Table, Time } from '../../ui/parts.tsx';
 import { query } from '../api.ts';
 import {
@@ -18,7 +20,7 @@ import {
 } from '../generated/graphql.ts';
 import type { Search } from '../router.tsx';
 import { Allowed, useMay } from '../session.tsx';
-import { type Action, Actions, faultsOf, Loaded, PageHead, send } from '../shared.tsx';
+import { type Action, Actions, send } from '../shared.tsx';
 
 const tabs = [
   ['currencies', 'Currencies'],

@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { count, duration } from '../../ui/format.ts';
+import { Loaded, PageHead } from '../../ui/page.tsx';
 import { Ago, Badge, Card, Empty, Table } from '../../ui/parts.tsx';
 import { query } from '../api.ts';
 import { HealthDocument, type HealthQuery } from '../generated/graphql.ts';
 import { Allowed } from '../session.tsx';
-import { Loaded, PageHead } from '../shared.tsx';
 
 type Chain = HealthQuery['system']['chains'][number];
 

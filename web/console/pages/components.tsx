@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { Dialog, Form } from '../../ui/dialog.tsx';
 import { Icon } from '../../ui/icon.tsx';
+import { PageHead, StatusBadge } from '../../ui/page.tsx';
 import {
   Ago,
   Amount,
@@ -11,14 +12,14 @@ import {
   Facts,
   Meter,
   Notice,
-  QrCode,
   Segments,
   Skeleton,
   Table,
   Time,
 } from '../../ui/parts.tsx';
 import { Plot } from '../../ui/plot.tsx';
-import { orderStatuses, PageHead, StatusBadge } from '../shared.tsx';
+import { QrCode } from '../../ui/qr-code.tsx';
+import { orderStatuses } from '../shared.tsx';
 
 const colours = ['ground', 'surface', 'sunken', 'line', 'text', 'muted', 'accent', 'good', 'warn', 'bad', 'info'];
 const week = [12, 18, 9, 22, 31, 27, 35].map((value, index) => ({

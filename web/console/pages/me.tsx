@@ -1,11 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { words } from '../../ui/format.ts';
+import { Loaded, PageHead } from '../../ui/page.tsx';
 import { Ago, Badge, Card, Facts, Time } from '../../ui/parts.tsx';
 import { query } from '../api.ts';
 import { EndSessionDocument, SessionsDocument } from '../generated/graphql.ts';
 import { useMember } from '../session.tsx';
-import { Actions, Loaded, PageHead, send } from '../shared.tsx';
+import { Actions, send } from '../shared.tsx';
 
 /** Who is signed in, and what the member may do. */
 export function Me(): ReactNode {

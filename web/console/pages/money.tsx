@@ -1,11 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { count, usd, words } from '../../ui/format.ts';
+import { Loaded, PageHead } from '../../ui/page.tsx';
 import { Ago, Amount, Badge, Card, Empty, Meter, Notice, Table, type Tone } from '../../ui/parts.tsx';
 import { query } from '../api.ts';
 import { MoneyDocument, type MoneyQuery, ResumePayoutsDocument, StopPayoutsDocument } from '../generated/graphql.ts';
 import { Allowed, useMay } from '../session.tsx';
-import { Actions, Loaded, PageHead, send } from '../shared.tsx';
+import { Actions, send } from '../shared.tsx';
 
 /** Brakes on payments, hot wallets, and whether the ledger agrees with the world. */
 export function Money(): ReactNode {

@@ -1,21 +1,11 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
+import { faultsOf } from '../../ui/failure.ts';
 import { count, duration, percent, words } from '../../ui/format.ts';
-import {
-  Ago,
-  Amount,
-  Badge,
-  Card,
-  Copy,
-  Empty,
-  Facts,
-  Notice,
-  QrCode,
-  Segments,
-  Table,
-  Time,
-} from '../../ui/parts.tsx';
+import { Loaded, PageHead, StatusBadge } from '../../ui/page.tsx';
+import { Ago, Amount, Badge, Card, Copy, Empty, Facts, Notice, Segments, Table, Time } from '../../ui/parts.tsx';
+import { QrCode } from '../../ui/qr-code.tsx';
 import { query } from '../api.ts';
 import { Decide } from '../decide.tsx';
 import {
@@ -30,7 +20,7 @@ import {
   VenuePriceDocument,
 } from '../generated/graphql.ts';
 import { useMay, useMember } from '../session.tsx';
-import { type Action, Actions, faultsOf, Loaded, PageHead, StatusBadge, send } from '../shared.tsx';
+import { type Action, Actions, send } from '../shared.tsx';
 import { type Moment, momentsOf } from '../timeline.ts';
 
 type OrderView = OrderQuery['order'];

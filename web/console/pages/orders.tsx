@@ -3,7 +3,8 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
 import { count, words } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { Ago, Amount, Badge, Empty, Table } from '../../ui/parts.tsx';
+import { Loaded, PageHead, StatusBadge, TextFilter } from '../../ui/page.tsx';
+import { Ago, Amount, Asset, Badge, Empty, Table } from '../../ui/parts.tsx';
 import { query } from '../api.ts';
 import {
   type OrderFilter,
@@ -14,7 +15,7 @@ import {
 } from '../generated/graphql.ts';
 import { useMoves } from '../live.ts';
 import type { Search } from '../router.tsx';
-import { Loaded, OrderLink, orderStatuses, PageHead, Pager, StatusBadge } from '../shared.tsx';
+import { OrderLink, orderStatuses, Pager } from '../shared.tsx';
 
 const pageSize = 25;
 
@@ -179,33 +180,6 @@ function Filters({ search, set }: { search: Search; set: (change: Search) => voi
   );
 }
 
-/** A text that filters once it is left or confirmed. */
-function TextFilter(props: {
-  label: string;
-  value: string;
-  onChange: (text: string) => void;
-  width: number;
-}): ReactNode {
-  const [text, setText] = useState(props.value);
-  useEffect(() => setText(props.value), [props.value]);
-  const apply = (): void => {
-    if (text.trim() !== props.value) props.onChange(text.trim());
-  };
-  return (
-    <input
-      className="input small"
-      aria-label={props.label}
-      placeholder={props.label}
-      size={props.width}
-      value={text}
-      spellCheck={false}
-      onChange={({ target }) => setText(target.value)}
-      onBlur={apply}
-      onKeyDown={({ key }) => key === 'Enter' && apply()}
-    />
-  );
-}
-
 /** Tells how many moves happened since the list was read. The list changes only on request. */
 function NewMoves(): ReactNode {
   const [moves, setMoves] = useState(0);
@@ -283,14 +257,5 @@ function Rows({ edges, reset }: { edges: readonly Edge[]; reset: () => void }): 
         ))}
       </Table>
     </div>
-  );
-}
-
-function Asset({ coin, network }: { coin: string; network: string }): ReactNode {
-  return (
-    <span className="asset">
-      {coin}
-      {network === coin ? null : <span className="muted small"> {network}</span>}
-    </span>
   );
 }

@@ -2,13 +2,13 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useMemo } from 'react';
 import { changeOf, count, duration, percent, sumOf, usd, words } from '../../ui/format.ts';
+import { Loaded, PageHead } from '../../ui/page.tsx';
 import { Card, Empty, Meter, Segments } from '../../ui/parts.tsx';
 import { Plot } from '../../ui/plot.tsx';
 import { query } from '../api.ts';
 import { AttentionDocument, HealthDocument, OverviewDocument, type OverviewQuery } from '../generated/graphql.ts';
 import { AttentionQueue } from '../queue.tsx';
 import { Allowed } from '../session.tsx';
-import { Loaded, PageHead } from '../shared.tsx';
 
 const periods = { '1': '24 hours', '7': '7 days', '30': '30 days', '90': '90 days' } as const;
 type Days = keyof typeof periods;

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { type ReactNode, useMemo } from 'react';
 import { count, percent, sumOf, usd, words } from '../../ui/format.ts';
+import { Loaded, PageHead } from '../../ui/page.tsx';
 import { Ago, Badge, Card, Copy, Empty, Facts, Notice, Table, Time } from '../../ui/parts.tsx';
 import { Plot } from '../../ui/plot.tsx';
 import { query } from '../api.ts';
@@ -16,7 +17,7 @@ import {
   SetPricingDocument,
 } from '../generated/graphql.ts';
 import { Allowed, useMay } from '../session.tsx';
-import { type Action, Actions, Loaded, PageHead, send } from '../shared.tsx';
+import { type Action, Actions, send } from '../shared.tsx';
 
 type PartnerView = PartnerQuery['partner'];
 

@@ -2,12 +2,13 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { count, percent, sumOf, usd } from '../../ui/format.ts';
+import { Loaded, PageHead } from '../../ui/page.tsx';
 import { Badge, Card, Empty, Meter, Table } from '../../ui/parts.tsx';
 import { query } from '../api.ts';
 import { CreatePartnerDocument, PartnersDocument } from '../generated/graphql.ts';
 import type { Search } from '../router.tsx';
 import { Allowed, useMay } from '../session.tsx';
-import { Actions, Loaded, PageHead, send } from '../shared.tsx';
+import { Actions, send } from '../shared.tsx';
 
 /** All partners with what they pay and their last 30 days. */
 export function Partners(): ReactNode {

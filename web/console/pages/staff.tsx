@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { words } from '../../ui/format.ts';
+import { Loaded, PageHead } from '../../ui/page.tsx';
 import { Ago, Badge, Card, Copy, Notice, Table } from '../../ui/parts.tsx';
 import { query } from '../api.ts';
 import {
@@ -15,7 +16,7 @@ import {
   type StaffRole,
 } from '../generated/graphql.ts';
 import { Allowed, useMay, useMember } from '../session.tsx';
-import { type Action, Actions, Loaded, PageHead, send } from '../shared.tsx';
+import { type Action, Actions, send } from '../shared.tsx';
 
 const roles = [
   ['VIEWER', 'Viewer: reads'],

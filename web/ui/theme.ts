@@ -4,7 +4,8 @@ import { useState } from 'react';
 export type Theme = 'auto' | 'light' | 'dark';
 
 const themes: readonly Theme[] = ['auto', 'light', 'dark'];
-const key = 'console-theme';
+/** What the browser remembers it by. */
+const key = 'theme';
 
 function stored(): Theme {
   const theme = localStorage.getItem(key);

@@ -1,0 +1,105 @@
+import { mkdirSync } from 'node:fs';
+import type { Page } from 'playwright-core';
+import { type CabinetSetup, settledCabinet, setUpCabinet } from '../support/cabinet/cabinet.ts';
+import { describeInBrowser } from '../support/staff/chromium.ts';
+import { axeFaults, overflow } from '../support/staff/console.ts';
+
+/**
+ * Every page of the cabinet, in both themes and several widths. With CABINET_SHOTS=folder it writes
+ * the pictures of the documentation, and with CABINET_SHOTS_ALL=true a picture of each page.
+ */
+
+const themes = ['light', 'dark'] as const;
+const widths = [1280, 390] as const;
+/** The pictures of the documentation, few and small. */
+const documented = new Set(['home-1280-light', 'webhooks-1280-dark', 'order-390-light', 'invitation-1280-light']);
+
+describeInBrowser('the pages of the cabinet', () => {
+  let setup: CabinetSetup;
+  beforeAll(async () => {
+    setup = await setUpCabinet();
+    await setup.gateway.call('POST', '/partner/webhook-endpoints', {
+      key: setup.gateway.key,
+      body: { url: setup.receivers.url('shop', '/exchange-events') },
+    });
+    await setup.gateway.order();
+    await setup.send();
+    await setup.invite('Sam Roy', 'viewer');
+  });
+  afterAll(() => setup?.stop());
+  afterEach(() => setup.closeAll());
+
+  const folder = process.env.CABINET_SHOTS;
+  async function shoot(page: Page, name: string): Promise<void> {
+    if (folder === undefined || !(process.env.CABINET_SHOTS_ALL || documented.has(name))) return;
+    mkdirSync(folder, { recursive: true });
+    await page.screenshot({ path: `${folder}/${name}.png` });
+  }
+
+  async function check(page: Page, name: string, width: number, theme: string): Promise<void> {
+    // Colours are compared once a dialog has risen.
+    await page.evaluate('Promise.all(document.getAnimations().map((one) => one.finished.catch(() => {})))');
+    await shoot(page, `${name}-${width}-${theme}`);
+    expect([name, width, await overflow(page)]).toEqual([name, width, 0]);
+    expect([name, width, await axeFaults(page)]).toEqual([name, width, []]);
+  }
+
+  const pages: readonly (readonly [string, () => string])[] = [
+    ['home', () => '/'],
+    ['orders', () => '/orders'],
+    ['order-waiting', () => `/orders/${setup.waiting.id}`],
+    ['order', () => `/orders/${setup.completed.id}`],
+    ['missing', () => '/orders/nothing'],
+    ['keys', () => '/keys'],
+    ['webhooks', () => '/webhooks'],
+    ['networks', () => '/networks'],
+    ['team', () => '/team'],
+    ['statements', () => '/statements'],
+    ['me', () => '/me'],
+  ];
+
+  it.each(themes)('in %s have no fault that axe finds, and fit a telephone and a wall', async (theme) => {
+    for (const width of widths) {
+      const { page, open } = await setup.visitor({
+        viewport: { width, height: width === 390 ? 844 : 900 },
+        colorScheme: theme,
+        bypassCSP: true,
+      });
+      await open('/orders');
+      await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+      await check(page, 'sign-in', width, theme);
+      await page.goto(await setup.invite('Ada Osei', 'owner'));
+      await page.getByRole('heading', { name: 'Welcome' }).waitFor();
+      await check(page, 'invitation', width, theme);
+      await page.getByRole('button', { name: 'Make a passkey' }).click();
+      await page.getByRole('button', { name: 'Later' }).waitFor();
+      await check(page, 'second-passkey', width, theme);
+      await page.getByRole('button', { name: 'Later' }).click();
+      await page.getByRole('heading', { name: 'Home' }).waitFor();
+      for (const [name, path] of pages) {
+        await open(path());
+        await settledCabinet(page);
+        await check(page, name, width, theme);
+      }
+      await open('/keys');
+      await page.getByRole('button', { name: 'Make a key' }).click();
+      await check(page, 'make-key', width, theme);
+      await page.getByLabel('Label').fill(`checkout ${width} ${theme}`);
+      await page.getByRole('dialog').getByRole('button', { name: 'Make a key' }).click();
+      await page.getByRole('button', { name: 'I have stored it' }).waitFor();
+      // The picture shows no key that works.
+      await page.evaluate('document.querySelector(".secret code").textContent = "xp_test_HbFLDE5TGHlK.…"');
+      await check(page, 'secret', width, theme);
+      await page.getByRole('button', { name: 'I have stored it' }).click();
+      await page.setViewportSize({ width: 2560, height: 1200 });
+      for (const path of ['/', '/orders', '/statements']) {
+        await open(path);
+        await settledCabinet(page);
+        expect(await overflow(page)).toBe(0);
+      }
+      await page.context().close();
+      // A partner may have few live keys.
+      await setup.gateway.query("update api_key set revoked_at = now() where label like 'checkout%'");
+    }
+  }, 600_000);
+});

@@ -1,0 +1,398 @@
+import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import type { Page } from 'playwright-core';
+import { type CabinetSetup, settledCabinet, setUpCabinet } from '../support/cabinet/cabinet.ts';
+import { orderBody } from '../support/gateway/orders.ts';
+import { describeInBrowser } from '../support/staff/chromium.ts';
+
+describeInBrowser('the cabinet', () => {
+  let setup: CabinetSetup;
+  beforeAll(async () => {
+    setup = await setUpCabinet();
+  });
+  afterAll(() => setup?.stop());
+  afterEach(async () => {
+    await setup.closeAll();
+    // A partner may have few live keys.
+    await setup.gateway.query('update api_key set revoked_at = $1 where label <> $2 and revoked_at is null', [
+      setup.gateway.clock.now(),
+      '',
+    ]);
+  });
+
+  const pathOf = (page: Page): string => page.url().slice(setup.origin.length);
+  const dialog = (page: Page) => page.getByRole('dialog');
+
+  /** The status of a real request with a key, as a program sends it. */
+  const statusWith = async (key: string): Promise<number> =>
+    (await fetch(`${setup.origin}/api/v1/partner/orders`, { headers: { Authorization: `Bearer ${key}` } })).status;
+
+  /** The secret in the dialog that shows it, and the dialog closed. */
+  async function takeSecret(page: Page): Promise<string> {
+    const secret = (await dialog(page).locator('.secret code').innerText()).trim();
+    await page.getByRole('button', { name: 'I have stored it' }).click();
+    await dialog(page).waitFor({ state: 'detached' });
+    return secret;
+  }
+
+  async function makeKey(page: Page, label: string): Promise<string> {
+    await page.getByRole('button', { name: 'Make a key' }).click();
+    await page.getByLabel('Label').fill(label);
+    await dialog(page).getByRole('button', { name: 'Make a key' }).click();
+    return takeSecret(page);
+  }
+
+  const keyRow = (page: Page, label: string) =>
+    page.locator('.item').filter({ has: page.getByRole('heading', { name: label, exact: true }) });
+
+  it('takes an invitation once, and keeps its token out of the history', async () => {
+    const link = await setup.invite('Ada Osei', 'owner');
+    const { page, addDevice, open } = await setup.visitor();
+    await page.goto(link);
+    await page.getByRole('heading', { name: 'Welcome, Ada Osei' }).waitFor();
+    expect(pathOf(page)).toBe('/cabinet/invitation');
+    await page.getByRole('button', { name: 'Make a passkey' }).click();
+    await page.getByRole('heading', { name: 'One more passkey' }).waitFor();
+    // The first device refuses to hold a second passkey of the same account.
+    await addDevice('usb');
+    await page.getByRole('button', { name: 'Make a second passkey' }).click();
+    await page.getByRole('heading', { name: 'Home' }).waitFor();
+    await open('/me');
+    await page.getByRole('button', { name: 'Remove' }).first().waitFor();
+    expect(await page.getByRole('button', { name: 'Remove' }).count()).toBe(2);
+
+    const other = await setup.visitor();
+    await other.page.goto(link);
+    await other.page.getByRole('heading', { name: 'This invitation does not work' }).waitFor();
+    await other.page.reload();
+    await other.page.getByRole('heading', { name: 'Open the link again' }).waitFor();
+  });
+
+  it('shows a new key once, in no address, cache or storage', async () => {
+    const { page } = await setup.member('developer', '/keys');
+    await page.getByRole('button', { name: 'Make a key' }).click();
+    await page.getByLabel('Label').fill('checkout');
+    await dialog(page).getByRole('button', { name: 'Make a key' }).click();
+    const secret = (await dialog(page).locator('.secret code').innerText()).trim();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    await dialog(page).getByText(secret).waitFor();
+    await page.getByRole('button', { name: 'I have stored it' }).click();
+    await keyRow(page, 'checkout').waitFor();
+    expect(await statusWith(secret)).toBe(200);
+
+    const kept = await page.evaluate(
+      'JSON.stringify([location.href, history.state, { ...localStorage }, { ...sessionStorage }, document.documentElement.outerHTML])',
+    );
+    expect(kept).not.toContain(secret);
+    await page.reload();
+    await keyRow(page, 'checkout').waitFor();
+    expect(await page.content()).not.toContain(secret);
+    expect(await page.content()).toContain(secret.slice(-4));
+  });
+
+  it('rolls a key: both work until the old one ends', async () => {
+    const { page } = await setup.member('owner', '/keys');
+    const old = await makeKey(page, 'rolled');
+    await keyRow(page, 'rolled').getByRole('button', { name: 'Roll' }).click();
+    await page.getByLabel('The old one ends').selectOption({ label: 'In one day' });
+    await dialog(page).getByRole('button', { name: 'Roll' }).click();
+    await dialog(page).getByText('Both work now').waitFor();
+    const next = await takeSecret(page);
+    expect([await statusWith(old), await statusWith(next)]).toEqual([200, 200]);
+    setup.gateway.clock.advance(25 * 3_600_000);
+    expect([await statusWith(old), await statusWith(next)]).toEqual([401, 200]);
+  });
+
+  it('keeps a new key in sight when the row of the old one moves to another list', async () => {
+    const { page } = await setup.member('owner', '/keys');
+    const old = await makeKey(page, 'swapped');
+    await keyRow(page, 'swapped').getByRole('button', { name: 'Roll' }).click();
+    await page.getByLabel('The old one ends').selectOption({ label: 'Now' });
+    await dialog(page).getByRole('button', { name: 'Roll' }).click();
+    await dialog(page).getByText('The old one has ended').waitFor();
+    await page.locator('.item.ended').filter({ hasText: 'swapped' }).waitFor();
+    const next = await takeSecret(page);
+    expect([await statusWith(old), await statusWith(next)]).toEqual([401, 200]);
+  });
+
+  it('revokes a key at once', async () => {
+    const { page } = await setup.member('owner', '/keys');
+    const key = await makeKey(page, 'revoked');
+    await keyRow(page, 'revoked').getByRole('button', { name: 'Revoke' }).click();
+    await dialog(page).getByRole('button', { name: 'Revoke' }).click();
+    await keyRow(page, 'revoked').locator('.badge').getByText('Revoked').waitFor();
+    expect(await statusWith(key)).toBe(401);
+  });
+
+  it('shows faults at their fields, keeps what was typed, and asks for the passkey again', async () => {
+    const { page, verifies } = await setup.member('owner', '/keys');
+    await page.getByRole('button', { name: 'Make a key' }).click();
+    await page.getByLabel('Label').fill('with networks');
+    await page.getByLabel('Networks').fill('203.0.113.0/99');
+    await dialog(page).getByRole('button', { name: 'Make a key' }).click();
+    const field = dialog(page).locator('[name=networks]');
+    await dialog(page).locator('[name=networks][aria-invalid]').waitFor();
+    expect(await dialog(page).locator('.fault').count()).toBe(1);
+    expect(await field.inputValue()).toBe('203.0.113.0/99');
+    expect(await page.getByLabel('Label').inputValue()).toBe('with networks');
+
+    await field.fill('127.0.0.0/8');
+    await verifies(false);
+    await dialog(page).getByRole('button', { name: 'Make a key' }).click();
+    await dialog(page).getByText('No passkey was used').waitFor();
+    expect(await field.inputValue()).toBe('127.0.0.0/8');
+    await verifies(true);
+    await dialog(page).getByRole('button', { name: 'Make a key' }).click();
+    expect(await statusWith(await takeSecret(page))).toBe(200);
+  });
+
+  it('refuses to lock out the address that used a key last, unless that is confirmed', async () => {
+    const { page, open } = await setup.member('developer', '/keys');
+    const key = await makeKey(page, 'locked');
+    expect(await statusWith(key)).toBe(200);
+    // Uses are stored in batches, later.
+    await setup.gateway.query("update api_key set last_used_from = '127.0.0.1' where label = 'locked'");
+    await open('/networks');
+    await page.getByText('Your address is').waitFor();
+    await keyRow(page, 'locked').getByRole('button', { name: 'Change networks' }).click();
+    await dialog(page).locator('[name=networks]').fill('203.0.113.0/24');
+    await dialog(page).getByRole('button', { name: 'Set the networks' }).click();
+    await dialog(page).getByLabel('Lock out the address that used the key last').check();
+    await dialog(page).getByRole('button', { name: 'Set the networks' }).click();
+    await keyRow(page, 'locked').getByText('203.0.113.0/24').waitFor();
+    await dialog(page).waitFor({ state: 'detached' });
+  });
+
+  it('lists orders with filters in the address, and shows one with its timeline', async () => {
+    const { page } = await setup.member('viewer', '/orders');
+    await page.getByRole('button', { name: 'Completed' }).click();
+    await page.waitForURL('**/orders?status=completed');
+    await page.getByLabel('Order or external id').fill('cart-2');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/orders?status=completed&q=cart-2');
+    const { short_id } = await setup.gateway.show(setup.completed);
+    await page.getByRole('link', { name: short_id }).click();
+    await page.getByRole('heading', { name: short_id }).waitFor();
+    await page.locator('.timeline').getByText('Completed', { exact: true }).waitFor();
+    expect(await page.locator('.timeline').getByText('Payout of').count()).toBeGreaterThan(0);
+    await page.goBack();
+    await page.waitForURL('**/orders?status=completed&q=cart-2');
+    expect(await page.getByRole('button', { name: 'Completed' }).getAttribute('aria-pressed')).toBe('true');
+  });
+
+  it('knows nothing of orders of other partners', async () => {
+    const { key } = await setup.gateway.partner();
+    const { json } = await setup.gateway.call('POST', '/partner/orders', { key, body: orderBody() });
+    const { page, open } = await setup.member('owner', `/orders/${json.id}`);
+    await page.getByText('There is no such thing').waitFor();
+    const answer = await page.request.get(`${setup.origin}/cabinet/api/orders/${json.id}`);
+    expect(answer.status()).toBe(404);
+    await open(`/orders?q=${json.short_id}`);
+    await page.getByText('No order fits this filter').waitFor();
+  });
+
+  it('offers each role what it may do, and the server refuses the rest', async () => {
+    const seen: Record<string, unknown> = {};
+    for (const role of ['owner', 'developer', 'finance', 'viewer'] as const) {
+      const { page, open } = await setup.member(role);
+      const names = await page.getByRole('navigation', { name: 'Pages' }).getByRole('link').allInnerTexts();
+      const statuses: number[] = [];
+      for (const path of ['keys', 'webhooks', 'statements', 'audit']) {
+        statuses.push((await page.request.get(`${setup.origin}/cabinet/api/${path}`)).status());
+      }
+      await open('/team');
+      await settledCabinet(page);
+      const invites = await page.getByRole('button', { name: 'Invite a person' }).count();
+      await open('/keys');
+      await page.locator('.page-head, .state').first().waitFor();
+      await page.locator('.skeleton').first().waitFor({ state: 'detached' });
+      const makes = await page.getByRole('button', { name: 'Make a key' }).count();
+      seen[role] = { pages: names.map((name) => name.trim()), statuses, invites, makes };
+      await setup.closeAll();
+    }
+    const dev = ['Home', 'Orders', 'Keys', 'Webhooks', 'Networks'];
+    expect(seen).toEqual({
+      owner: { pages: [...dev, 'Statements', 'Team'], statuses: [200, 200, 200, 200], invites: 1, makes: 1 },
+      developer: { pages: [...dev, 'Team'], statuses: [200, 200, 403, 403], invites: 0, makes: 1 },
+      finance: {
+        pages: ['Home', 'Orders', 'Statements', 'Team'],
+        statuses: [403, 403, 200, 403],
+        invites: 0,
+        makes: 0,
+      },
+      viewer: { pages: ['Home', 'Orders', 'Team'], statuses: [403, 403, 403, 403], invites: 0, makes: 0 },
+    });
+  });
+
+  it('adds an endpoint with a secret shown once, and marks a replay as a redelivery', async () => {
+    const { page } = await setup.member('developer', '/webhooks');
+    await page.getByRole('button', { name: 'Add an endpoint' }).click();
+    await page.getByLabel('URL').fill('http://127.0.0.1/hook');
+    await dialog(page).getByRole('button', { name: 'Add an endpoint' }).click();
+    await dialog(page).locator('[name=url][aria-invalid]').waitFor();
+    await page.getByLabel('URL').fill(setup.receivers.url('cabinet', '/hook'));
+    await dialog(page).getByRole('button', { name: 'Add an endpoint' }).click();
+    expect(await takeSecret(page)).toMatch(/^whsec_/);
+    await page.getByText('Nothing was sent yet').waitFor();
+
+    await setup.gateway.order();
+    await setup.send();
+    const rows = page.locator('.delivery-row');
+    await rows.filter({ hasText: 'order.created' }).first().waitFor();
+    await rows.first().locator('summary').click();
+    await page.getByRole('button', { name: 'Replay' }).click();
+    await page.getByText('It is sent again.').waitFor();
+    await setup.send();
+    await rows.filter({ hasText: 'Redelivery' }).first().waitFor();
+
+    await page.getByRole('button', { name: 'Send a test event' }).click();
+    await page.getByText('The test event is on its way').waitFor();
+    await setup.send();
+    await rows.filter({ hasText: 'endpoint.test' }).first().waitFor();
+  });
+
+  it('invites a person with a link shown once, and changes roles', async () => {
+    const { page } = await setup.member('owner', '/team');
+    await page.getByRole('button', { name: 'Invite a person' }).click();
+    await page.getByLabel('Name').fill('Jun Park');
+    await page.getByLabel('Role').selectOption('finance');
+    await dialog(page).getByRole('button', { name: 'Invite a person' }).click();
+    const link = await takeSecret(page);
+    await page.getByRole('heading', { name: 'Jun Park' }).waitFor();
+    const guest = await setup.visitor();
+    await guest.page.goto(link);
+    await guest.page.getByText('invites you as finance').waitFor();
+    await guest.page.getByRole('button', { name: 'Make a passkey' }).click();
+    await guest.page.getByRole('button', { name: 'Later' }).click();
+    await guest.page.getByText('Signed in as Jun Park, finance').waitFor();
+    await page.reload();
+    await keyRow(page, 'Jun Park').getByRole('button', { name: 'Remove' }).click();
+    await dialog(page).getByRole('button', { name: 'Remove' }).click();
+    await dialog(page).waitFor({ state: 'detached' });
+    await guest.page.getByRole('link', { name: 'Orders' }).click();
+    await guest.page.getByRole('heading', { name: 'You are signed out' }).waitFor();
+  });
+
+  it('gives statements as a table and as CSV, with exact amounts', async () => {
+    const { page } = await setup.member('finance', '/statements');
+    await page.getByRole('link', { name: 'CSV' }).waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'CSV' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toMatch(/statement-\d{4}-\d{2}\.csv/);
+    const text = readFileSync((await download.path()) ?? '', 'utf8');
+    expect(text.split('\r\n').length).toBeGreaterThan(10);
+    expect(text).toMatch(/\d+\.\d+/);
+  });
+
+  it('keeps a deep link through the sign-in', async () => {
+    const { page, open } = await setup.member('viewer', '/orders');
+    await page.getByRole('button', { name: /^Signed in as/ }).click();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await open('/orders?status=failed&coin=BTC');
+    await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
+    await page.getByRole('heading', { name: 'Orders' }).waitFor();
+    expect(pathOf(page)).toBe('/cabinet/orders?status=failed&coin=BTC');
+  });
+
+  it('says when another tab signed out, and goes on where it stood after a sign-in', async () => {
+    const { page, context } = await setup.member('owner', '/team');
+    await page.getByRole('button', { name: 'Invite a person' }).click();
+    await page.getByLabel('Name').fill('Half typed');
+    const tab = await context.newPage();
+    await tab.goto(`${setup.origin}/cabinet/`);
+    await tab.getByRole('button', { name: /^Signed in as/ }).click();
+    await tab.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'You are signed out' }).waitFor();
+    await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
+    await page.getByRole('heading', { name: 'You are signed out' }).waitFor({ state: 'detached' });
+    expect(await page.getByLabel('Name').inputValue()).toBe('Half typed');
+    await dialog(page).getByRole('button', { name: 'Invite a person' }).click();
+    await takeSecret(page);
+  });
+
+  it('says when the session has ended by itself', async () => {
+    const { page } = await setup.member('viewer', '/orders');
+    setup.gateway.clock.advance(48 * 3_600_000);
+    await page.getByRole('button', { name: 'Failed' }).click();
+    await page.getByRole('heading', { name: 'You are signed out' }).waitFor();
+    await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
+    await page.getByRole('heading', { name: 'You are signed out' }).waitFor({ state: 'detached' });
+    await page.waitForURL('**/orders?status=failed');
+  });
+
+  it('recovers by itself from a restart, and waits as long as a limit says', async () => {
+    const { page, open } = await setup.member('owner', '/');
+    await page.route('**/cabinet/api/keys', (route) => route.abort());
+    await page.getByRole('link', { name: 'Keys' }).click();
+    await page.getByText('The gateway does not answer').first().waitFor();
+    await page.unroute('**/cabinet/api/keys');
+    await page.getByRole('button', { name: 'Make a key' }).waitFor();
+    await page.getByText('The gateway does not answer').first().waitFor({ state: 'detached' });
+
+    await page.getByRole('button', { name: 'Make a key' }).click();
+    await page.getByLabel('Label').fill('limited');
+    const refusal = { detail: 'too many requests', code: 'rate_limited', request_id: '01TEST' };
+    await page.route('**/cabinet/api/keys', (route) =>
+      route.fulfill({ status: 429, headers: { 'Retry-After': '2' }, json: refusal }),
+    );
+    await dialog(page).getByRole('button', { name: 'Make a key' }).click();
+    await dialog(page)
+      .getByRole('button', { name: /Wait \d s/ })
+      .waitFor();
+    await page.unroute('**/cabinet/api/keys');
+    await dialog(page).getByRole('button', { name: 'Make a key' }).click();
+    await takeSecret(page);
+
+    await page.route('**/cabinet/api/home', (route) =>
+      route.fulfill({ status: 429, headers: { 'Retry-After': '3' }, json: refusal }),
+    );
+    await open('/');
+    await page.getByText('The page asks again in 3 s').waitFor();
+    await page.unroute('**/cabinet/api/home');
+    await page.getByText('Orders today').waitFor();
+  });
+
+  it('is reached by the keyboard alone', async () => {
+    const { page } = await setup.member('owner', '/');
+    await page.locator('body').press('g');
+    await page.keyboard.press('k');
+    await page.getByRole('heading', { name: 'Keys', exact: true }).waitFor();
+    await page.keyboard.press('?');
+    await dialog(page).getByText('This help').waitFor();
+    await page.keyboard.press('Escape');
+    await dialog(page).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Make a key' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Label').waitFor();
+  });
+
+  it('loads less than 150 kB before its first page is whole', () => {
+    const manifest = JSON.parse(readFileSync('web/dist/cabinet/.vite/manifest.json', 'utf8')) as Record<
+      string,
+      { readonly file: string; readonly imports?: readonly string[]; readonly css?: readonly string[] }
+    >;
+    const files = new Set<string>();
+    const add = (name: string): void => {
+      const chunk = manifest[name];
+      if (!chunk || files.has(chunk.file)) return;
+      for (const file of [chunk.file, ...(chunk.css ?? [])]) files.add(file);
+      for (const imported of chunk.imports ?? []) add(imported);
+    };
+    for (const name of ['index.html', 'pages/home.tsx', '../ui/plot.tsx']) add(name);
+    const bytes = [...files].map((file) => gzipSync(readFileSync(`web/dist/cabinet/${file}`), { level: 9 }).length);
+    const total = bytes.reduce((sum, size) => sum + size, 0);
+    expect([...files].some((file) => file.includes('plot'))).toBe(true);
+    expect(total).toBeGreaterThan(50_000);
+    expect(total).toBeLessThan(150_000);
+  });
+
+  it('asked no other host in all this, and no policy stopped it', () => {
+    expect([...setup.hosts]).toEqual([new URL(setup.origin).host]);
+    // The browser reports each refusal that a test caused on purpose.
+    expect(setup.complaints.filter((text) => !text.startsWith('Failed to load resource'))).toEqual([]);
+  });
+});

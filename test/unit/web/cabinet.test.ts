@@ -1,0 +1,187 @@
+import { actionFaults } from '../../../web/cabinet/faults.ts';
+import { keyMoves } from '../../../web/cabinet/key-moves.ts';
+import { momentsOf } from '../../../web/cabinet/moments.ts';
+import { networkOf } from '../../../web/cabinet/network.ts';
+import { askedOrders } from '../../../web/cabinet/order-filter.ts';
+import { browserName, deviceName } from '../../../web/cabinet/passkey-names.ts';
+import { steps } from '../../../web/cabinet/tasks.ts';
+import {
+  answerOf,
+  creationOptions,
+  fromBase64Url,
+  requestOptions,
+  toBase64Url,
+} from '../../../web/cabinet/webauthn.ts';
+import { GatewayError } from '../../../web/ui/failure.ts';
+
+describe('what the cabinet asks of the list of orders', () => {
+  it('comes from the address, without what no filter knows', () => {
+    expect(askedOrders({})).toEqual({ limit: 25 });
+    expect(
+      askedOrders({
+        q: 'cart-1',
+        status: 'completed,unknown,failed',
+        coin: 'btc',
+        from: '2026-11-01',
+        to: '2026-11-30',
+      }),
+    ).toEqual({
+      limit: 25,
+      search: 'cart-1',
+      status: ['completed', 'failed'],
+      coin: 'BTC',
+      created_from: '2026-11-01T00:00:00.000Z',
+      created_to: '2026-12-01T00:00:00.000Z',
+    });
+    expect(askedOrders({ status: 'unknown', from: '2026-99-99', to: 'soon', cursor: 'abc' })).toEqual({
+      limit: 25,
+      cursor: 'abc',
+    });
+  });
+});
+
+describe('a refusal of an action', () => {
+  it('goes to the field that holds the refused value', () => {
+    const refusal = new GatewayError('invalid_value', "'1.2.3.4/99' is not a network", { requestId: '01' });
+    const values = { label: 'checkout', networks: '203.0.113.0/24\n1.2.3.4/99' };
+    expect(actionFaults(refusal, values)).toEqual({
+      whole: null,
+      fields: { networks: "'1.2.3.4/99' is not a network (request 01)" },
+    });
+    expect(actionFaults(refusal, { label: 'checkout' }).whole).toBe("'1.2.3.4/99' is not a network (request 01)");
+    const limited = new GatewayError('rate_limited', 'too many requests', { retryAfterSec: 3 });
+    expect(actionFaults(limited, values)).toEqual({ whole: 'too many requests', fields: {}, waitSec: 3 });
+  });
+});
+
+describe('what needs action', () => {
+  it('is told in words, with the way to it', () => {
+    const shown = steps([
+      { code: 'orders_ask', count: 3 },
+      { code: 'one_passkey', count: 1 },
+      { code: 'key_expires', count: 0 },
+    ]);
+    expect(shown.map(({ detail, to }) => [detail, to])).toEqual([
+      ['3 orders wait for your decision.', '/orders'],
+      ['You have a single passkey. With a second one, a lost device does not lock you out.', '/me'],
+    ]);
+    // A newer server may know more.
+    expect(steps([{ code: 'unknown' as 'orders_ask', count: 1 }])).toEqual([]);
+  });
+});
+
+describe('the timeline of an order', () => {
+  it('merges moves, deposits and payments, each with the time since the one before', () => {
+    const at = (seconds: number): string => new Date(Date.UTC(2026, 10, 23) + seconds * 1_000).toISOString();
+    const payment = { txid: 'out', coin: 'USDT', network: 'TRC20', amount: '9.5', fee: '1', state: 'confirmed' };
+    const moments = momentsOf({
+      events: [
+        { seq: 1, status: 'waiting_deposit', previous_status: null, cause: 'created', at: at(0) },
+        { seq: 2, status: 'confirming', previous_status: 'waiting_deposit', cause: 'deposit_seen', at: at(60) },
+        { seq: 3, status: 'completed', previous_status: 'sending', cause: 'payout_confirmed', at: at(200) },
+      ],
+      deposits: [
+        {
+          txid: 'in',
+          coin: 'BTC',
+          network: 'BTC',
+          amount: '0.1',
+          confirmations: 1,
+          state: 'credited',
+          role: 'main',
+          seen_at: at(60),
+        },
+      ],
+      payout: { ...payment, sent_at: at(150), confirmed_at: at(200) },
+      refunds: [],
+    });
+    expect(moments.map(({ what, sinceSec, tone }) => [what, sinceSec, tone])).toEqual([
+      ['Created', null, 'plain'],
+      ['Deposit of 0.1 BTC seen', 60, 'plain'],
+      ['Confirming', 0, 'info'],
+      ['Payout of 9.5 USDT sent', 90, 'accent'],
+      ['Payout of 9.5 USDT confirmed', 50, 'good'],
+      ['Completed', 0, 'good'],
+    ]);
+  });
+});
+
+describe('names of the cabinet', () => {
+  it('say what happens to an old key, and which network an address alone is', () => {
+    expect(keyMoves(0)).toBe('The old one has ended.');
+    expect(keyMoves(168)).toBe('Both work now. The old one ends in 7 d; change over before that.');
+    expect([networkOf('203.0.113.7'), networkOf('2001:db8::1')]).toEqual(['203.0.113.7/32', '2001:db8::1/128']);
+  });
+
+  it('read a User-Agent for people', () => {
+    const mac = 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 Chrome/146.0 Safari/537.36';
+    expect([browserName(mac), deviceName(mac)]).toEqual(['Chrome on Mac', 'Mac']);
+    expect([browserName('curl/8'), browserName(''), deviceName('curl/8')]).toEqual([
+      'curl/8',
+      'Unknown browser',
+      'Passkey',
+    ]);
+  });
+});
+
+describe('passkeys in a browser that reads no JSON', () => {
+  const known = Object.getOwnPropertyDescriptor(globalThis, 'PublicKeyCredential');
+  const attestation = Object.getOwnPropertyDescriptor(globalThis, 'AuthenticatorAttestationResponse');
+  class Attestation {
+    readonly clientDataJSON = Uint8Array.of(1, 2).buffer;
+    readonly attestationObject = Uint8Array.of(255, 254).buffer;
+    getTransports = () => ['internal'];
+  }
+  beforeAll(() => {
+    // Without the functions that read JSON.
+    Object.assign(globalThis, { PublicKeyCredential: class {}, AuthenticatorAttestationResponse: Attestation });
+  });
+  afterAll(() => {
+    if (known) Object.defineProperty(globalThis, 'PublicKeyCredential', known);
+    else Reflect.deleteProperty(globalThis, 'PublicKeyCredential');
+    if (attestation) Object.defineProperty(globalThis, 'AuthenticatorAttestationResponse', attestation);
+    else Reflect.deleteProperty(globalThis, 'AuthenticatorAttestationResponse');
+  });
+
+  it('turn base64url into bytes and back', () => {
+    for (const bytes of [[], [0], [255, 254, 253], [1, 2, 3, 4], [251, 239, 190]]) {
+      const text = toBase64Url(Uint8Array.from(bytes));
+      expect(text).toMatch(/^[\w-]*$/);
+      expect([...fromBase64Url(text)]).toEqual(bytes);
+    }
+  });
+
+  it('get their options as bytes', () => {
+    const made = creationOptions({
+      challenge: '-_8',
+      rp: { id: 'localhost', name: 'Cabinet' },
+      user: { id: 'AQI', name: 'ada', displayName: 'Ada' },
+      pubKeyCredParams: [{ type: 'public-key', alg: -7 }],
+      excludeCredentials: [{ id: 'AQ', type: 'public-key', transports: ['internal'] }],
+    });
+    expect([...new Uint8Array(made.challenge as ArrayBuffer)]).toEqual([251, 255]);
+    expect([...new Uint8Array(made.user.id as ArrayBuffer)]).toEqual([1, 2]);
+    expect(made.excludeCredentials?.[0]?.transports).toEqual(['internal']);
+    const asked = requestOptions({ challenge: 'AA', rpId: 'localhost', userVerification: 'required' });
+    expect([asked.rpId, asked.userVerification, asked.allowCredentials]).toEqual(['localhost', 'required', []]);
+  });
+
+  it('answer in JSON', () => {
+    const credential = {
+      id: 'AQ',
+      rawId: Uint8Array.of(1).buffer,
+      type: 'public-key',
+      authenticatorAttachment: 'platform',
+      response: new Attestation(),
+      getClientExtensionResults: () => ({}),
+    };
+    expect(answerOf(credential as unknown as PublicKeyCredential)).toEqual({
+      id: 'AQ',
+      rawId: 'AQ',
+      type: 'public-key',
+      authenticatorAttachment: 'platform',
+      clientExtensionResults: {},
+      response: { clientDataJSON: 'AQI', attestationObject: '__4', transports: ['internal'] },
+    });
+  });
+});

@@ -1,0 +1,147 @@
+import { isActive } from '../ui/activity.ts';
+import { GatewayError, queryClient } from '../ui/failure.ts';
+import { type components, type operations, places } from './generated/contract.ts';
+import { noteAnswer } from './line.ts';
+
+export type Schemas = components['schemas'];
+export type Me = Schemas['Me'];
+
+/** The name of an operation of the cabinet's API. */
+export type Operation = keyof operations & keyof typeof places;
+
+type JsonOf<Part> = Part extends { content: { 'application/json': infer Body } } ? Body : undefined;
+type Answers<Name extends Operation> = operations[Name]['responses'];
+
+/** What an operation answers; undefined for one that answers nothing. */
+export type Answer<Name extends Operation> = {
+  [Status in keyof Answers<Name>]: Status extends 200
+    ? JsonOf<Answers<Name>[Status]>
+    : Status extends 204
+      ? undefined
+      : never;
+}[keyof Answers<Name>];
+
+type BodyOf<Name extends Operation> = operations[Name] extends { requestBody: infer Body } ? JsonOf<Body> : undefined;
+type PathOf<Name extends Operation> = operations[Name]['parameters'] extends { path: infer Path } ? Path : undefined;
+type QueryOf<Name extends Operation> = NonNullable<operations[Name]['parameters']['query']>;
+
+/** What a request carries. */
+export type Asked<Name extends Operation> = {
+  readonly query?: QueryOf<Name>;
+  readonly signal?: AbortSignal;
+  /** Keeps the request from extending the session. */
+  readonly isBackground?: boolean;
+} & (BodyOf<Name> extends undefined ? unknown : { readonly body: BodyOf<Name> }) &
+  (PathOf<Name> extends undefined ? unknown : { readonly path: PathOf<Name> });
+
+interface Refusal {
+  readonly detail?: string;
+  readonly code?: string;
+  readonly request_id?: string;
+  readonly errors?: readonly { readonly field: string; readonly detail: string }[];
+}
+
+const statusKinds: Readonly<Record<number, string>> = {
+  401: 'unauthorized',
+  404: 'not_found',
+  429: 'rate_limited',
+  502: 'unavailable',
+  503: 'unavailable',
+  504: 'unavailable',
+};
+
+/** Where the operations of the cabinet's API are. */
+const base = '/cabinet/api';
+
+/** The address of an operation. Path parameters stand in braces. */
+export function addressOf(name: Operation, path: Readonly<Record<string, string>> = {}, query: object = {}): string {
+  const place = places[name].path.replace(/\{(\w+)\}/g, (_found, part: string) => encodeURIComponent(path[part] ?? ''));
+  const given = Object.entries(query)
+    .filter(([, value]) => value !== undefined && value !== '')
+    .map(([part, value]) => [part, String(value)]);
+  return `${base}${place}${given.length === 0 ? '' : `?${new URLSearchParams(given)}`}`;
+}
+
+async function once<Name extends Operation>(
+  name: Name,
+  asked: Asked<Name>,
+  confirmation: string | null = null,
+): Promise<Answer<Name>> {
+  const { method } = places[name];
+  const { body, path, query, signal, isBackground } = asked as {
+    body?: unknown;
+    path?: Record<string, string>;
+    query?: object;
+    signal?: AbortSignal;
+    isBackground?: boolean;
+  };
+  const response = await fetch(addressOf(name, path, query), {
+    method,
+    headers: {
+      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      ...(isBackground || !isActive() ? { 'X-Background': '1' } : {}),
+      ...(confirmation === null ? {} : { 'X-Confirmation': confirmation }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(signal ? { signal } : {}),
+  }).catch((error: unknown) => {
+    if (signal?.aborted) throw error;
+    throw new GatewayError('offline', 'the gateway does not answer; it may be restarting');
+  });
+  if (response.status === 204) return undefined as Answer<Name>;
+  const answer: unknown = await response.json().catch(() => ({}));
+  if (response.ok) return answer as Answer<Name>;
+  const { detail, code, request_id, errors } = answer as Refusal;
+  const wait = Number(response.headers.get('Retry-After') ?? Number.NaN);
+  throw new GatewayError(
+    statusKinds[response.status] ?? code ?? 'failed',
+    detail ?? `the gateway answered ${response.status}`,
+    {
+      requestId: request_id ?? response.headers.get('X-Request-Id'),
+      retryAfterSec: Number.isFinite(wait) ? wait : null,
+      faults: errors ?? [],
+    },
+  );
+}
+
+/**
+ * Asks the cabinet's API. When the operation needs the passkey again, asks for it and repeats. What
+ * is wrong with the request itself is told before that.
+ *
+ * @throws GatewayError
+ * @throws PasskeyError
+ */
+export async function call<Name extends Operation>(name: Name, asked: Asked<Name>): Promise<Answer<Name>> {
+  try {
+    const answer = await once(name, asked).catch(async (error: unknown) => {
+      if (!(error instanceof GatewayError && error.kind === 'passkey_required')) throw error;
+      return once(name, asked, await confirmationOf(name as Schemas['ConfirmedOperation']));
+    });
+    noteAnswer(null);
+    return answer;
+  } catch (error) {
+    // A refused sign-in says nothing of a session.
+    if (!signIns.has(name)) noteAnswer(error);
+    throw error;
+  }
+}
+
+const signIns: ReadonlySet<Operation> = new Set(['beginSignIn', 'signIn', 'openInvitation', 'acceptInvitation']);
+
+/** Shows the passkey to the server. The confirmation holds for one request of the operation. */
+async function confirmationOf(operation: Schemas['ConfirmedOperation']): Promise<string> {
+  const { options } = await once('beginConfirmation', { body: { operation } });
+  const { askPasskey } = await import('./webauthn.ts');
+  const credential = await askPasskey(options);
+  return (await once('confirm', { body: { credential } })).confirmation;
+}
+
+export const queries = queryClient(() => undefined);
+
+/** The options of a query for useQuery. What it asks for makes its key. */
+export function query<Name extends Operation>(name: Name, asked: Omit<Asked<Name>, 'signal' | 'isBackground'>) {
+  return {
+    queryKey: [name, asked] as const,
+    queryFn: ({ signal }: { signal: AbortSignal }) => call(name, { ...asked, signal } as Asked<Name>),
+  };
+}

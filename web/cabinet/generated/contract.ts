@@ -1,0 +1,2074 @@
+// Generated from cabinet-openapi.yaml by npm run generate. Do not edit.
+export type paths = {
+    "/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The member who is signed in
+         * @description With 401 nobody is signed in.
+         */
+        get: operations["getSession"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sign-in/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to sign in with a passkey
+         * @description Gives the options of navigator.credentials.get. They hold for five minutes and one use.
+         */
+        post: operations["beginSignIn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sign-in": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign in with a passkey
+         * @description Starts a session and sets its cookie. A session before it ends.
+         */
+        post: operations["signIn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sign-out": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End the session
+         * @description It does nothing without one.
+         */
+        post: operations["signOut"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/invitations/open": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Open an invitation
+         * @description Says who invites to what, and gives the options of navigator.credentials.create. It may be
+         *     repeated until the invitation is accepted.
+         */
+        post: operations["openInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/invitations/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Accept an invitation with a new passkey
+         * @description Makes the member, stores the passkey, and starts a session. An invitation works once.
+         */
+        post: operations["acceptInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/passkeys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The member's own passkeys */
+        get: operations["listPasskeys"];
+        put?: never;
+        /** Store a further passkey */
+        post: operations["addPasskey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/passkeys/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Begin to register a further passkey */
+        post: operations["beginPasskey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/passkeys/{passkey_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove a passkey
+         * @description The last one cannot be removed.
+         */
+        delete: operations["removePasskey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/confirmations/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to confirm an operation with the passkey
+         * @description Some operations need the passkey again: 403 with the code `passkey_required`. Gives the
+         *     options of navigator.credentials.get for one operation.
+         */
+        post: operations["beginConfirmation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/confirmations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm an operation with the passkey
+         * @description Gives the value of `X-Confirmation`. It holds for two minutes, one request of that operation, and this session.
+         */
+        post: operations["confirm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The member's own sessions */
+        get: operations["listSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sessions/{session_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** End one of the member's own sessions */
+        delete: operations["endSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/team": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Members and open invitations */
+        get: operations["getTeam"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/invitations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Invite a person */
+        post: operations["invite"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/invitations/{invitation_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Withdraw an open invitation */
+        delete: operations["withdrawInvitation"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/members/{member_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove a member
+         * @description Ends all of the member's sessions. The last owner cannot be removed.
+         */
+        delete: operations["removeMember"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a member's role
+         * @description The last owner stays an owner.
+         */
+        patch: operations["changeMember"];
+        trace?: never;
+    };
+    "/members/{member_id}/recovery": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invite a member who has lost all passkeys
+         * @description Accepting it removes the member's old passkeys and ends the member's sessions.
+         */
+        post: operations["recoverMember"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/home": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The partner at a glance */
+        get: operations["getHome"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** API keys */
+        get: operations["listKeys"];
+        put?: never;
+        /** Make a key */
+        post: operations["issueKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/keys/{key_id}/roll": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace a key
+         * @description Makes a key with the same rights. The old one works on for some hours.
+         */
+        post: operations["rollKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/keys/{key_id}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** End a key at once */
+        post: operations["revokeKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/keys/{key_id}/networks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set the networks that may use a key
+         * @description Without a network every address may use it. 409 `network_locked_out` when the address that
+         *     used the key last is outside, unless `confirm_lock_out` is true.
+         */
+        put: operations["setKeyNetworks"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/orders": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Orders, newest first */
+        get: operations["listOrders"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/orders/{order_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** An order with its parts and its history */
+        get: operations["getOrder"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Webhook endpoints */
+        get: operations["listWebhooks"];
+        put?: never;
+        /** Add an endpoint */
+        post: operations["createWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{webhook_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Remove an endpoint */
+        delete: operations["deleteWebhook"];
+        options?: never;
+        head?: never;
+        /** Change an endpoint */
+        patch: operations["changeWebhook"];
+        trace?: never;
+    };
+    "/webhooks/{webhook_id}/secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make a new signing secret */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{webhook_id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test event
+         * @description Its result is in the list of deliveries within seconds.
+         */
+        post: operations["testWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{webhook_id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Deliveries, newest first */
+        get: operations["listDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{webhook_id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send events again */
+        post: operations["replayEvents"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/statements": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Months with completed orders */
+        get: operations["listStatements"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/statements/{month}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Completed orders of a month */
+        get: operations["getStatement"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/statements/{month}/csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Completed orders of a month as CSV */
+        get: operations["getStatementCsv"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What members and staff did with the account */
+        get: operations["listAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+};
+export type webhooks = Record<string, never>;
+export type components = {
+    schemas: {
+        /** Format: date-time */
+        Time: string;
+        /** @description An exact decimal. */
+        Amount: string;
+        /** @description Null at the end of the list. */
+        NextCursor: string | null;
+        Label: string;
+        PersonName: string;
+        InvitationToken: string;
+        /** @enum {string} */
+        Role: "owner" | "developer" | "finance" | "viewer";
+        /** @enum {string} */
+        OrderStatus: "waiting_deposit" | "confirming" | "exchanging" | "sending" | "refunding" | "completed" | "expired" | "refunded" | "failed";
+        /**
+         * @description What a role may do.
+         * @enum {string}
+         */
+        Right: "orders:read" | "keys:read" | "keys:write" | "webhooks:read" | "webhooks:write" | "team:read" | "team:write" | "statements:read" | "audit:read";
+        /** @enum {string} */
+        ConfirmedOperation: "addPasskey" | "removePasskey" | "invite" | "changeMember" | "removeMember" | "recoverMember" | "issueKey" | "rollKey" | "setKeyNetworks" | "createWebhook" | "changeWebhook" | "deleteWebhook" | "rotateWebhookSecret";
+        /** @description Null for all types. */
+        EventTypes: string[] | null;
+        /** @description Networks in CIDR notation: 203.0.113.0/24. */
+        Networks: string[];
+        WebAuthnOptions: {
+            [key: string]: unknown;
+        };
+        /** @description The result of PublicKeyCredential.toJSON. */
+        WebAuthnAnswer: {
+            id: string;
+            rawId: string;
+            /** @enum {string} */
+            type: "public-key";
+            response: {
+                [key: string]: unknown;
+            };
+            clientExtensionResults: {
+                [key: string]: unknown;
+            };
+        } & {
+            [key: string]: unknown;
+        };
+        Refusal: {
+            detail: string;
+            code: string;
+            request_id: string;
+            errors?: {
+                field: string;
+                code: string;
+                detail: string;
+            }[];
+        };
+        Me: {
+            member: components["schemas"]["Member"];
+            partner: {
+                /** Format: uuid */
+                id: string;
+                name: string;
+                /** @enum {string} */
+                status: "active" | "inactive";
+            };
+            rights: components["schemas"]["Right"][];
+            /** @enum {string} */
+            environment: "sandbox" | "live";
+            /** @description How many the member has. Two are advised. */
+            passkeys: number;
+            session: {
+                /** Format: uuid */
+                id: string;
+                signed_in_at: components["schemas"]["Time"];
+                expires_at: components["schemas"]["Time"];
+            };
+        };
+        Passkey: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            created_at: components["schemas"]["Time"];
+            last_used_at: components["schemas"]["Time"] | null;
+        };
+        Session: {
+            /** Format: uuid */
+            id: string;
+            is_current: boolean;
+            created_at: components["schemas"]["Time"];
+            last_seen_at: components["schemas"]["Time"];
+            expires_at: components["schemas"]["Time"];
+            /** @description Where it began, without the host part of the address. */
+            network: string;
+            /** @description Its User-Agent, cut. */
+            browser: string;
+        };
+        Member: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            role: components["schemas"]["Role"];
+            passkeys: number;
+            created_at: components["schemas"]["Time"];
+            last_seen_at: components["schemas"]["Time"] | null;
+        };
+        Invitation: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            role: components["schemas"]["Role"];
+            is_recovery: boolean;
+            /** @description A member's name or 'staff'. */
+            invited_by: string;
+            created_at: components["schemas"]["Time"];
+            expires_at: components["schemas"]["Time"];
+        };
+        Home: {
+            today: components["schemas"]["Figures"];
+            days_30: components["schemas"]["Figures"];
+            /** @description The last 30 days in UTC, oldest first. */
+            by_day: {
+                /** Format: date */
+                day: string;
+                created: number;
+                completed: number;
+                volume_usd: components["schemas"]["Amount"];
+            }[];
+            /** @description Orders that wait for a deposit. */
+            open_orders: number;
+            most_open_orders: number;
+            orders_on_hold: number;
+            live_keys: number;
+            webhooks: {
+                endpoints: number;
+                disabled: number;
+                failing: number;
+                delivered_24h: number;
+                failed_24h: number;
+            };
+            /** @description Most urgent first. */
+            needs_action: {
+                /** @enum {string} */
+                code: "orders_ask" | "webhook_disabled" | "webhook_failing" | "one_passkey" | "key_expires" | "no_live_key" | "invitation_open";
+                count: number;
+            }[];
+        };
+        Figures: {
+            created: number;
+            completed: number;
+            refunded: number;
+            expired: number;
+            /** @description Of completed orders. */
+            volume_usd: components["schemas"]["Amount"];
+        };
+        Key: {
+            key_id: string;
+            label: string;
+            last4: string;
+            scopes: string[];
+            networks: components["schemas"]["Networks"];
+            /**
+             * @description `expires`: live, with an end.
+             * @enum {string}
+             */
+            state: "live" | "expires" | "expired" | "revoked";
+            created_at: components["schemas"]["Time"];
+            expires_at: components["schemas"]["Time"] | null;
+            last_used_at: components["schemas"]["Time"] | null;
+        };
+        Order: {
+            /** Format: uuid */
+            id: string;
+            short_id: string;
+            external_id: string | null;
+            status: components["schemas"]["OrderStatus"];
+            is_held: boolean;
+            coin_from: string;
+            network_from: string;
+            amount_from: components["schemas"]["Amount"];
+            coin_to: string;
+            network_to: string;
+            amount_to: components["schemas"]["Amount"];
+            /** @enum {string} */
+            rate_type: "float" | "fixed";
+            created_at: components["schemas"]["Time"];
+            expires_at: components["schemas"]["Time"];
+        };
+        OrderDetails: components["schemas"]["Order"] & {
+            rate: components["schemas"]["Amount"];
+            service_fee: components["schemas"]["Amount"];
+            network_fee: components["schemas"]["Amount"];
+            partner_markup: components["schemas"]["Amount"];
+            deposit_address: string;
+            deposit_tag: string | null;
+            recipient_address: string;
+            recipient_tag: string | null;
+            refund_address: string | null;
+            refund_tag: string | null;
+            confirmations: number | null;
+            confirmations_required: number;
+            metadata: {
+                [key: string]: string;
+            } | null;
+            /** @description The order page. Null without one. */
+            public_url: string | null;
+            deposits: {
+                txid: string;
+                coin: string;
+                network: string;
+                amount: components["schemas"]["Amount"];
+                confirmations: number;
+                state: string;
+                role: string;
+                seen_at: components["schemas"]["Time"];
+            }[];
+            payout: components["schemas"]["Payment"] | null;
+            refunds: components["schemas"]["Payment"][];
+            /** @description Oldest first. */
+            events: {
+                seq: number;
+                status: components["schemas"]["OrderStatus"];
+                previous_status: components["schemas"]["OrderStatus"] | null;
+                cause: string;
+                at: components["schemas"]["Time"];
+            }[];
+        };
+        Payment: {
+            txid: string | null;
+            coin: string;
+            network: string;
+            amount: components["schemas"]["Amount"];
+            fee: components["schemas"]["Amount"];
+            state: string;
+            sent_at: components["schemas"]["Time"] | null;
+            confirmed_at: components["schemas"]["Time"] | null;
+        };
+        Webhook: {
+            /** Format: uuid */
+            id: string;
+            url: string;
+            types: components["schemas"]["EventTypes"];
+            /** @enum {string} */
+            status: "enabled" | "disabled";
+            disabled_reason: string | null;
+            /** @description Failed attempts since the last success. */
+            failures: number;
+            failing_since: components["schemas"]["Time"] | null;
+            last_success_at: components["schemas"]["Time"] | null;
+            last_failure_at: components["schemas"]["Time"] | null;
+            old_secret_until: components["schemas"]["Time"] | null;
+            created_at: components["schemas"]["Time"];
+        };
+        Delivery: {
+            event_id: string;
+            type: string;
+            order_id: string | null;
+            is_replay: boolean;
+            /** @enum {string} */
+            state: "pending" | "delivered" | "failed";
+            created_at: components["schemas"]["Time"];
+            next_attempt_at: components["schemas"]["Time"] | null;
+            ended_at: components["schemas"]["Time"] | null;
+            attempts: {
+                attempt: number;
+                at: components["schemas"]["Time"];
+                status: number | null;
+                ms: number;
+                error: string | null;
+            }[];
+        };
+        Month: {
+            /** @description In UTC: 2026-11. */
+            month: string;
+            /** @description Completed orders. */
+            orders: number;
+            /** @description The partner's markup, by coin. */
+            commission: components["schemas"]["Commission"][];
+        };
+        Commission: {
+            coin: string;
+            network: string;
+            amount: components["schemas"]["Amount"];
+        };
+        StatementEntry: {
+            /** Format: uuid */
+            order_id: string;
+            short_id: string;
+            external_id: string | null;
+            completed_at: components["schemas"]["Time"];
+            coin_from: string;
+            network_from: string;
+            amount_from: components["schemas"]["Amount"];
+            coin_to: string;
+            network_to: string;
+            amount_to: components["schemas"]["Amount"];
+            partner_markup: components["schemas"]["Amount"];
+        };
+        AuditEntry: {
+            /** Format: uuid */
+            id: string;
+            at: components["schemas"]["Time"];
+            /** @description A member's name or 'staff'. */
+            actor: string;
+            operation: string;
+            target: string;
+            network: string;
+            before: {
+                [key: string]: unknown;
+            } | null;
+            after: {
+                [key: string]: unknown;
+            } | null;
+        };
+    };
+    responses: {
+        /** @description The request is refused, or failed. */
+        Refusal: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Refusal"];
+            };
+        };
+        /** @description The member. */
+        Me: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Me"];
+            };
+        };
+        /** @description Options of WebAuthn, as PublicKeyCredential.parseCreationOptionsFromJSON and parseRequestOptionsFromJSON read them. */
+        Options: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    options: components["schemas"]["WebAuthnOptions"];
+                };
+            };
+        };
+        /** @description The key. */
+        Key: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Key"];
+            };
+        };
+        /** @description The new key, with its secret. It is shown only now. */
+        IssuedKey: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    key: components["schemas"]["Key"];
+                    /** @description The whole key. */
+                    secret: string;
+                };
+            };
+        };
+        /** @description The endpoint, with its new signing secret. It is shown only now. */
+        WebhookSecret: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    webhook: components["schemas"]["Webhook"];
+                    secret: string;
+                };
+            };
+        };
+        /** @description The invitation, with its link. It is shown only now. */
+        IssuedInvitation: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    invitation: components["schemas"]["Invitation"];
+                    /**
+                     * Format: uri
+                     * @description The token is behind the sign of the fragment.
+                     */
+                    link: string;
+                };
+            };
+        };
+    };
+    parameters: {
+        /** @description The confirmation of this operation. Without it, 403 `passkey_required`. */
+        Confirmation: string;
+        /** @description Rows of the page. Without it, 50. */
+        Limit: number;
+        /** @description The `next_cursor` of the page before. */
+        Cursor: string;
+        KeyId: string;
+        WebhookId: string;
+        MemberId: string;
+        PasskeyId: string;
+        Month: string;
+    };
+    requestBodies: {
+        Credential: {
+            content: {
+                "application/json": {
+                    credential: components["schemas"]["WebAuthnAnswer"];
+                };
+            };
+        };
+    };
+    headers: never;
+    pathItems: never;
+};
+export type $defs = Record<string, never>;
+export interface operations {
+    getSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Me"];
+            default: components["responses"]["Refusal"];
+        };
+    };
+    beginSignIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Options"];
+            default: components["responses"]["Refusal"];
+        };
+    };
+    signIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: components["requestBodies"]["Credential"];
+        responses: {
+            200: components["responses"]["Me"];
+            default: components["responses"]["Refusal"];
+        };
+    };
+    signOut: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session has ended. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    openInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    token: components["schemas"]["InvitationToken"];
+                };
+            };
+        };
+        responses: {
+            /** @description The invitation, and the options of a passkey. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        partner_name: string;
+                        /** @description The invited person. */
+                        name: string;
+                        role: components["schemas"]["Role"];
+                        /** @description A new passkey for a member who has lost theirs. */
+                        is_recovery: boolean;
+                        expires_at: components["schemas"]["Time"];
+                        options: components["schemas"]["WebAuthnOptions"];
+                    };
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    acceptInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    token: components["schemas"]["InvitationToken"];
+                    credential: components["schemas"]["WebAuthnAnswer"];
+                    passkey_name?: components["schemas"]["Label"];
+                };
+            };
+        };
+        responses: {
+            200: components["responses"]["Me"];
+            default: components["responses"]["Refusal"];
+        };
+    };
+    listPasskeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Oldest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Passkey"][];
+                    };
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    addPasskey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The confirmation of this operation. Without it, 403 `passkey_required`. */
+                "X-Confirmation"?: components["parameters"]["Confirmation"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    credential: components["schemas"]["WebAuthnAnswer"];
+                    name?: components["schemas"]["Label"];
+                };
+            };
+        };
+        responses: {
+            /** @description The passkey. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Passkey"];
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    beginPasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Options"];
+            default: components["responses"]["Refusal"];
+        };
+    };
+    removePasskey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The confirmation of this operation. Without it, 403 `passkey_required`. */
+                "X-Confirmation"?: components["parameters"]["Confirmation"];
+            };
+            path: {
+                passkey_id: components["parameters"]["PasskeyId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is removed. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    beginConfirmation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    operation: components["schemas"]["ConfirmedOperation"];
+                };
+            };
+        };
+        responses: {
+            200: components["responses"]["Options"];
+            default: components["responses"]["Refusal"];
+        };
+    };
+    confirm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: components["requestBodies"]["Credential"];
+        responses: {
+            /** @description The confirmation. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        confirmation: string;
+                        expires_at: components["schemas"]["Time"];
+                    };
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    listSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Newest first, those that have not ended. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Session"][];
+                    };
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    endSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It has ended. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    getTeam: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Both, oldest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        members: components["schemas"]["Member"][];
+                        invitations: components["schemas"]["Invitation"][];
+                    };
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    invite: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The confirmation of this operation. Without it, 403 `passkey_required`. */
+                "X-Confirmation"?: components["parameters"]["Confirmation"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name: components["schemas"]["PersonName"];
+                    role: components["schemas"]["Role"];
+                };
+            };
+        };
+        responses: {
+            200: components["responses"]["IssuedInvitation"];
+            default: components["responses"]["Refusal"];
+        };
+    };
+    withdrawInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                invitation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Its link no longer works. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    removeMember: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The confirmation of this operation. Without it, 403 `passkey_required`. */
+                "X-Confirmation"?: components["parameters"]["Confirmation"];
+            };
+            path: {
+                member_id: components["parameters"]["MemberId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is removed. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    changeMember: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The confirmation of this operation. Without it, 403 `passkey_required`. */
+                "X-Confirmation"?: components["parameters"]["Confirmation"];
+            };
+            path: {
+                member_id: components["parameters"]["MemberId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    role: components["schemas"]["Role"];
+                };
+            };
+        };
+        responses: {
+            /** @description The member. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Member"];
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    recoverMember: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The confirmation of this operation. Without it, 403 `passkey_required`. */
+                "X-Confirmation"?: components["parameters"]["Confirmation"];
+            };
+            path: {
+                member_id: components["parameters"]["MemberId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["IssuedInvitation"];
+            default: components["responses"]["Refusal"];
+        };
+    };
+    getHome: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Today is a day in UTC. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Home"];
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    listKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Newest first, ended ones included. `your_address` is the address that this request came from. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Key"][];
+                        your_address: string;
+                        most_live_keys: number;
+                        /** @description Every scope that a key can have. */
+                        scopes: string[];
+                    };
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    issueKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The confirmation of this operation. Without it, 403 `passkey_required`. */
+                "X-Confirmation"?: components["parameters"]["Confirmation"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    label: components["schemas"]["Label"];
+                    scopes: string[];
+                    networks?: components["schemas"]["Networks"];
+                    expires_at?: components["schemas"]["Time"] | null;
+                };
+            };
+        };
+        responses: {
+            200: components["responses"]["IssuedKey"];
+            default: components["responses"]["Refusal"];
+        };
+    };
+    rollKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The confirmation of this operation. Without it, 403 `passkey_required`. */
+                "X-Confirmation"?: components["parameters"]["Confirmation"];
+            };
+            path: {
+                key_id: components["parameters"]["KeyId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    old_key_hours: number;
+                };
+            };
+        };
+        responses: {
+            200: components["responses"]["IssuedKey"];
+            default: components["responses"]["Refusal"];
+        };
+    };
+    revokeKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                key_id: components["parameters"]["KeyId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Key"];
+            default: components["responses"]["Refusal"];
+        };
+    };
+    setKeyNetworks: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The confirmation of this operation. Without it, 403 `passkey_required`. */
+                "X-Confirmation"?: components["parameters"]["Confirmation"];
+            };
+            path: {
+                key_id: components["parameters"]["KeyId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    networks: components["schemas"]["Networks"];
+                    confirm_lock_out?: boolean;
+                };
+            };
+        };
+        responses: {
+            200: components["responses"]["Key"];
+            default: components["responses"]["Refusal"];
+        };
+    };
+    listOrders: {
+        parameters: {
+            query?: {
+                /** @description An order id, short id or external id. */
+                search?: string;
+                status?: components["schemas"]["OrderStatus"][];
+                /** @description Either coin of the order. */
+                coin?: string;
+                created_from?: components["schemas"]["Time"];
+                created_to?: components["schemas"]["Time"];
+                /** @description Rows of the page. Without it, 50. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Order"][];
+                        next_cursor: components["schemas"]["NextCursor"];
+                    };
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    getOrder: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                order_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The order. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrderDetails"];
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    listWebhooks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Oldest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Webhook"][];
+                        /** @description Every type of event. */
+                        types: string[];
+                    };
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    createWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The confirmation of this operation. Without it, 403 `passkey_required`. */
+                "X-Confirmation"?: components["parameters"]["Confirmation"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    url: string;
+                    types?: components["schemas"]["EventTypes"];
+                };
+            };
+        };
+        responses: {
+            200: components["responses"]["WebhookSecret"];
+            default: components["responses"]["Refusal"];
+        };
+    };
+    deleteWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The confirmation of this operation. Without it, 403 `passkey_required`. */
+                "X-Confirmation"?: components["parameters"]["Confirmation"];
+            };
+            path: {
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is removed. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    changeWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The confirmation of this operation. Without it, 403 `passkey_required`. */
+                "X-Confirmation"?: components["parameters"]["Confirmation"];
+            };
+            path: {
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    url?: string;
+                    types?: components["schemas"]["EventTypes"];
+                    /** @enum {string} */
+                    status?: "enabled" | "disabled";
+                };
+            };
+        };
+        responses: {
+            /** @description The endpoint. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The confirmation of this operation. Without it, 403 `passkey_required`. */
+                "X-Confirmation"?: components["parameters"]["Confirmation"];
+            };
+            path: {
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    old_secret_hours: number;
+                };
+            };
+        };
+        responses: {
+            200: components["responses"]["WebhookSecret"];
+            default: components["responses"]["Refusal"];
+        };
+    };
+    testWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The event that is sent. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        event_id: string;
+                    };
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    listDeliveries: {
+        parameters: {
+            query?: {
+                state?: "pending" | "delivered" | "failed";
+                /** @description Rows of the page. Without it, 50. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Delivery"][];
+                        next_cursor: components["schemas"]["NextCursor"];
+                    };
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    replayEvents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    event_ids: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description How many are sent. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        count: number;
+                    };
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    listStatements: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Newest first, 24 at most. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Month"][];
+                    };
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    getStatement: {
+        parameters: {
+            query?: {
+                /** @description Rows of the page. Without it, 50. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                month: components["parameters"]["Month"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page, oldest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        month: components["schemas"]["Month"];
+                        data: components["schemas"]["StatementEntry"][];
+                        next_cursor: components["schemas"]["NextCursor"];
+                    };
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    getStatementCsv: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                month: components["parameters"]["Month"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description RFC 4180 in UTF-8. A cell that a spreadsheet would compute begins with an apostrophe. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    listAudit: {
+        parameters: {
+            query?: {
+                /** @description Rows of the page. Without it, 50. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page, newest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["AuditEntry"][];
+                        next_cursor: components["schemas"]["NextCursor"];
+                    };
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+}
+
+/** The operations of the API: method and path. */
+export const places = {
+  getSession: { method: 'GET', path: '/session' },
+  beginSignIn: { method: 'POST', path: '/sign-in/options' },
+  signIn: { method: 'POST', path: '/sign-in' },
+  signOut: { method: 'POST', path: '/sign-out' },
+  openInvitation: { method: 'POST', path: '/invitations/open' },
+  acceptInvitation: { method: 'POST', path: '/invitations/accept' },
+  listPasskeys: { method: 'GET', path: '/passkeys' },
+  addPasskey: { method: 'POST', path: '/passkeys' },
+  beginPasskey: { method: 'POST', path: '/passkeys/options' },
+  removePasskey: { method: 'DELETE', path: '/passkeys/{passkey_id}' },
+  beginConfirmation: { method: 'POST', path: '/confirmations/options' },
+  confirm: { method: 'POST', path: '/confirmations' },
+  listSessions: { method: 'GET', path: '/sessions' },
+  endSession: { method: 'DELETE', path: '/sessions/{session_id}' },
+  getTeam: { method: 'GET', path: '/team' },
+  invite: { method: 'POST', path: '/invitations' },
+  withdrawInvitation: { method: 'DELETE', path: '/invitations/{invitation_id}' },
+  changeMember: { method: 'PATCH', path: '/members/{member_id}' },
+  removeMember: { method: 'DELETE', path: '/members/{member_id}' },
+  recoverMember: { method: 'POST', path: '/members/{member_id}/recovery' },
+  getHome: { method: 'GET', path: '/home' },
+  listKeys: { method: 'GET', path: '/keys' },
+  issueKey: { method: 'POST', path: '/keys' },
+  rollKey: { method: 'POST', path: '/keys/{key_id}/roll' },
+  revokeKey: { method: 'POST', path: '/keys/{key_id}/revoke' },
+  setKeyNetworks: { method: 'PUT', path: '/keys/{key_id}/networks' },
+  listOrders: { method: 'GET', path: '/orders' },
+  getOrder: { method: 'GET', path: '/orders/{order_id}' },
+  listWebhooks: { method: 'GET', path: '/webhooks' },
+  createWebhook: { method: 'POST', path: '/webhooks' },
+  changeWebhook: { method: 'PATCH', path: '/webhooks/{webhook_id}' },
+  deleteWebhook: { method: 'DELETE', path: '/webhooks/{webhook_id}' },
+  rotateWebhookSecret: { method: 'POST', path: '/webhooks/{webhook_id}/secret' },
+  testWebhook: { method: 'POST', path: '/webhooks/{webhook_id}/test' },
+  listDeliveries: { method: 'GET', path: '/webhooks/{webhook_id}/deliveries' },
+  replayEvents: { method: 'POST', path: '/webhooks/{webhook_id}/replay' },
+  listStatements: { method: 'GET', path: '/statements' },
+  getStatement: { method: 'GET', path: '/statements/{month}' },
+  getStatementCsv: { method: 'GET', path: '/statements/{month}/csv' },
+  listAudit: { method: 'GET', path: '/audit' },
+} as const;

@@ -1,0 +1,37 @@
+import type { Asked } from './api.ts';
+import type { Search } from './router.tsx';
+
+type OrderQuery = NonNullable<Asked<'listOrders'>['query']>;
+type Status = NonNullable<OrderQuery['status']>[number];
+
+/** Statuses that the list filters by. */
+export const filterStatuses: readonly string[] = [
+  'waiting_deposit',
+  'confirming',
+  'exchanging',
+  'sending',
+  'completed',
+  'expired',
+  'refunding',
+  'refunded',
+  'failed',
+];
+
+const day = /^\d{4}-\d{2}-\d{2}$/;
+const isDay = (text: string | undefined): text is string =>
+  day.test(text ?? '') && !Number.isNaN(Date.parse(text ?? ''));
+
+/** What an address asks of the list. Members that no filter knows are left out. */
+export function askedOrders({ q, status, coin, from, to, cursor }: Search): OrderQuery {
+  const statuses = (status ?? '').split(',').filter((name) => filterStatuses.includes(name));
+  return {
+    limit: 25,
+    ...(q ? { search: q.slice(0, 100) } : {}),
+    ...(statuses.length > 0 ? { status: statuses as Status[] } : {}),
+    ...(coin ? { coin: coin.toUpperCase().slice(0, 20) } : {}),
+    ...(isDay(from) ? { created_from: `${from}T00:00:00.000Z` } : {}),
+    // The whole last day.
+    ...(isDay(to) ? { created_to: new Date(Date.parse(to) + 86_400_000).toISOString() } : {}),
+    ...(cursor ? { cursor } : {}),
+  };
+}

@@ -1,0 +1,254 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { duration, words } from '../../ui/format.ts';
+import { Loaded, PageHead, StatusBadge } from '../../ui/page.tsx';
+import { Amount, Badge, Card, Copy, Empty, Facts, Notice, Time } from '../../ui/parts.tsx';
+import { QrCode } from '../../ui/qr-code.tsx';
+import { query, type Schemas } from '../api.ts';
+import { momentsOf } from '../moments.ts';
+import { Allowed } from '../session.tsx';
+
+type OrderView = Schemas['OrderDetails'];
+
+/** An order that has ended does not change any more. */
+const ends: ReadonlySet<string> = new Set(['completed', 'expired', 'refunded', 'failed']);
+
+/** One order: what happened, what it waits for, and where the coins go. */
+export function Order(): ReactNode {
+  return (
+    <Allowed to="orders:read">
+      <Asked />
+    </Allowed>
+  );
+}
+
+function Asked(): ReactNode {
+  const { id = '' } = useParams({ strict: false });
+  const order = useQuery({
+    ...query('getOrder', { path: { order_id: id } }),
+    refetchInterval: ({ state: { data } }) => (data && ends.has(data.status) ? false : 5_000),
+  });
+  return (
+    <div className="page">
+      {order.data ? null : <PageHead title="Order" above={<Crumb />} />}
+      <Loaded of={order} lines={12}>
+        {(view) => <Content order={view} />}
+      </Loaded>
+    </div>
+  );
+}
+
+function Crumb(): ReactNode {
+  return (
+    <p className="crumb">
+      <Link to="/orders">Orders</Link>
+    </p>
+  );
+}
+
+function Content({ order }: { order: OrderView }): ReactNode {
+  return (
+    <>
+      <PageHead
+        title={order.short_id}
+        above={<Crumb />}
+        lead={
+          <span className="headline">
+            <span className="strong">
+              {order.amount_from} {order.coin_from} <span className="arrow">→</span> {order.amount_to} {order.coin_to}
+            </span>
+            <StatusBadge status={order.status} />
+            <Badge>{order.rate_type === 'fixed' ? 'Fixed rate' : 'Float rate'}</Badge>
+            {order.is_held ? <Badge tone="warn">Held</Badge> : null}
+          </span>
+        }
+      />
+      {order.is_held ? (
+        <Notice tone="warn">
+          Held for a check. Nothing is paid until it is released; the gateway's staff act next.
+        </Notice>
+      ) : null}
+      <div className="wide-narrow">
+        <div className="stack">
+          <Timeline order={order} />
+          <Money order={order} />
+        </div>
+        <div className="stack">
+          <Deposit order={order} />
+          <Terms order={order} />
+          <Ids order={order} />
+        </div>
+      </div>
+    </>
+  );
+}
+
+function Timeline({ order }: { order: OrderView }): ReactNode {
+  const moments = momentsOf(order);
+  return (
+    <Card title="What happened">
+      <ol className="timeline">
+        {moments.map(({ key, at, tone, what, text, txid, sinceSec }) => (
+          <li key={key} className={tone}>
+            <span className="what">{what}</span>
+            {text ? <span className="text">{text}</span> : null}
+            {txid ? (
+              <span className="text">
+                <Copy text={txid} label="transaction" short />
+              </span>
+            ) : null}
+            <span className="when">
+              <Time at={at} />
+              {sinceSec === null ? null : ` · after ${duration(sinceSec)}`}
+            </span>
+          </li>
+        ))}
+      </ol>
+    </Card>
+  );
+}
+
+function Deposit({ order }: { order: OrderView }): ReactNode {
+  const isWaiting = order.status === 'waiting_deposit';
+  return (
+    <Card title={isWaiting ? 'Waits for the deposit' : 'Deposit'}>
+      <div className="deposit">
+        {isWaiting ? (
+          <QrCode text={order.deposit_address} label={`The deposit address ${order.deposit_address}`} />
+        ) : null}
+        <Facts
+          of={[
+            ['Amount', <Amount key="a" value={order.amount_from} coin={order.coin_from} />],
+            ['Network', order.network_from],
+            ['Memo or tag', order.deposit_tag === null ? null : <Copy key="m" text={order.deposit_tag} label="memo" />],
+            ['Address', <Copy key="d" text={order.deposit_address} label="deposit address" />],
+            [
+              'Confirmations',
+              order.confirmations === null ? null : `${order.confirmations} of ${order.confirmations_required}`,
+            ],
+            ['Until', isWaiting ? <Time key="t" at={order.expires_at} /> : null],
+          ]}
+        />
+      </div>
+    </Card>
+  );
+}
+
+function Money({ order }: { order: OrderView }): ReactNode {
+  const { deposits, payout, refunds } = order;
+  if (deposits.length === 0 && payout === null && refunds.length === 0) {
+    return (
+      <Card title="Transactions">
+        <Empty icon="money" title="No transaction yet">
+          <p>Deposits, the payout and refunds would be here.</p>
+        </Empty>
+      </Card>
+    );
+  }
+  return (
+    <Card title="Transactions" flush>
+      <ul className="items">
+        {deposits.map(({ txid, coin, network, amount, confirmations, state, role, seen_at }) => (
+          <li key={`${txid} ${role} ${amount}`} className="item">
+            <header>
+              <h3 className="item-title">
+                {role === 'main' ? 'Deposit' : `Deposit: ${words(role).toLowerCase()}`}{' '}
+                <Amount value={amount} coin={coin} />
+              </h3>
+              <Badge tone={state === 'credited' ? 'good' : state === 'lost' ? 'bad' : 'info'}>{words(state)}</Badge>
+            </header>
+            <Facts
+              of={[
+                ['Network', network],
+                ['Transaction', <Copy key="t" text={txid} label="transaction" short />],
+                ['Confirmations', String(confirmations)],
+                ['Seen', <Time key="s" at={seen_at} />],
+              ]}
+            />
+          </li>
+        ))}
+        {[
+          ...(payout ? [['Payout', payout] as const] : []),
+          ...refunds.map((refund) => ['Refund', refund] as const),
+        ].map(([name, { txid, coin, network, amount, fee, state, sent_at, confirmed_at }], index) => (
+          <li key={`${name} ${index}`} className="item">
+            <header>
+              <h3 className="item-title">
+                {name} <Amount value={amount} coin={coin} />
+              </h3>
+              <Badge tone={state === 'confirmed' ? 'good' : state === 'failed' ? 'bad' : 'accent'}>
+                {words(state)}
+              </Badge>
+            </header>
+            <Facts
+              of={[
+                ['Network', network],
+                [
+                  'To',
+                  <Copy
+                    key="to"
+                    text={name === 'Payout' ? order.recipient_address : (order.refund_address ?? '–')}
+                    label="address"
+                  />,
+                ],
+                ['Transaction', txid ? <Copy key="t" text={txid} label="transaction" short /> : null],
+                ['Network fee', <Amount key="f" value={fee} coin={coin} />],
+                ['Sent', sent_at ? <Time key="s" at={sent_at} /> : null],
+                ['Confirmed', confirmed_at ? <Time key="c" at={confirmed_at} /> : null],
+              ]}
+            />
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+function Terms({ order }: { order: OrderView }): ReactNode {
+  const { coin_from: from, coin_to: to } = order;
+  return (
+    <Card title="Terms">
+      <Facts
+        of={[
+          [
+            'Rate',
+            <span key="r">
+              1 {from} = <Amount value={order.rate} coin={to} />
+            </span>,
+          ],
+          ['Service fee', <Amount key="s" value={order.service_fee} coin={to} />],
+          ['Your markup', <Amount key="m" value={order.partner_markup} coin={to} />],
+          ['Network fee', <Amount key="n" value={order.network_fee} coin={to} />],
+          ['User gets', <Amount key="g" value={order.amount_to} coin={to} />],
+        ]}
+      />
+    </Card>
+  );
+}
+
+function Ids({ order }: { order: OrderView }): ReactNode {
+  return (
+    <Card title="Addresses and ids">
+      <Facts
+        of={[
+          ['Recipient', <Copy key="r" text={order.recipient_address} label="recipient address" />],
+          ['Recipient tag', order.recipient_tag],
+          [
+            'Refund to',
+            order.refund_address ? <Copy key="f" text={order.refund_address} label="refund address" /> : 'Not set',
+          ],
+          ['Refund tag', order.refund_tag],
+          ['Order id', <Copy key="i" text={order.id} label="order id" />],
+          ['External id', order.external_id ? <Copy key="e" text={order.external_id} label="external id" /> : null],
+          ['Created', <Time key="c" at={order.created_at} />],
+          [
+            'Order page',
+            order.public_url ? <Copy key="p" text={order.public_url} label="address of the order page" /> : null,
+          ],
+          ...Object.entries(order.metadata ?? {}).map(([name, value]) => [`Note: ${name}`, value] as const),
+        ]}
+      />
+    </Card>
+  );
+}

@@ -1,0 +1,187 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { type ReactNode, useCallback } from 'react';
+import { words } from '../../ui/format.ts';
+import { Icon } from '../../ui/icon.tsx';
+import { Loaded, PageButtons, PageHead, StatusBadge, TextFilter } from '../../ui/page.tsx';
+import { Ago, Amount, Asset, Badge, Empty, Table } from '../../ui/parts.tsx';
+import { type Asked, query, type Schemas } from '../api.ts';
+import { askedOrders } from '../order-filter.ts';
+import type { Search } from '../router.tsx';
+import { Allowed, useMay } from '../session.tsx';
+import { OrderLink } from '../shared.tsx';
+
+type OrderRow = Schemas['Order'];
+
+const views = [
+  ['All', ''],
+  ['Waiting', 'waiting_deposit'],
+  ['Under way', 'confirming,exchanging,sending,refunding'],
+  ['Completed', 'completed'],
+  ['Refunded', 'refunded'],
+  ['Expired', 'expired'],
+  ['Failed', 'failed'],
+] as const;
+
+/** The partner's orders, newest first. Filters are in the address, so that Back and links restore them. */
+export function Orders(): ReactNode {
+  const search = useSearch({ strict: false }) as Search;
+  const navigate = useNavigate();
+  const { cursor, ...filters } = search;
+  const set = useCallback(
+    (change: Search): void => {
+      void navigate({ to: '/orders', search: { ...filters, ...change } });
+    },
+    [navigate, filters],
+  );
+  const may = useMay();
+  const asked: Asked<'listOrders'> = { query: askedOrders(search) };
+  const orders = useQuery({
+    ...query('listOrders', asked),
+    placeholderData: keepPreviousData,
+    refetchInterval: 15_000,
+    enabled: may('orders:read'),
+  });
+  const isFiltered = Object.values(filters).some(Boolean);
+  return (
+    <Allowed to="orders:read">
+      <div className="page">
+        <PageHead title="Orders" lead="Newest first. The list follows by itself." />
+        <Filters search={filters} set={set} />
+        <section className="card" aria-label="Orders" aria-busy={orders.isFetching}>
+          <Loaded of={orders} lines={12}>
+            {({ data, next_cursor: next }) => (
+              <>
+                {data.length === 0 ? (
+                  <Nothing isFiltered={isFiltered} reset={() => void navigate({ to: '/orders', search: {} })} />
+                ) : (
+                  <Rows orders={data} />
+                )}
+                <PageButtons
+                  before={cursor ? () => history.back() : null}
+                  after={next === null ? null : () => set({ cursor: next })}
+                />
+              </>
+            )}
+          </Loaded>
+        </section>
+      </div>
+    </Allowed>
+  );
+}
+
+function Nothing({ isFiltered, reset }: { isFiltered: boolean; reset: () => void }): ReactNode {
+  if (!isFiltered) {
+    return (
+      <Empty icon="orders" title="No order yet">
+        <p>Orders that your programs create appear here, each with its timeline.</p>
+      </Empty>
+    );
+  }
+  return (
+    <Empty icon="orders" title="No order fits this filter">
+      <button type="button" className="button" onClick={reset}>
+        Show all orders
+      </button>
+    </Empty>
+  );
+}
+
+function Filters({ search, set }: { search: Search; set: (change: Search) => void }): ReactNode {
+  const { q, status, coin, from, to } = search;
+  return (
+    <div className="stack tight">
+      <fieldset className="chips" aria-label="Views">
+        {views.map(([name, value]) => (
+          <button
+            key={name}
+            type="button"
+            className="chip"
+            aria-pressed={(status ?? '') === value}
+            onClick={() => set({ status: value })}
+          >
+            {name}
+          </button>
+        ))}
+        {views.some(([, value]) => value === (status ?? '')) ? null : (
+          <span className="chip" aria-current="true">
+            {(status ?? '').split(',').map(words).join(', ')}
+          </span>
+        )}
+      </fieldset>
+      <div className="filters">
+        <TextFilter label="Order or external id" value={q ?? ''} onChange={(text) => set({ q: text })} width={26} />
+        <TextFilter label="Coin" value={coin ?? ''} onChange={(text) => set({ coin: text })} width={9} />
+        <label>
+          <span className="muted">from</span>
+          <input
+            type="date"
+            className="input small"
+            value={from ?? ''}
+            onChange={({ target }) => set({ from: target.value })}
+          />
+        </label>
+        <label>
+          <span className="muted">to</span>
+          <input
+            type="date"
+            className="input small"
+            value={to ?? ''}
+            onChange={({ target }) => set({ to: target.value })}
+          />
+        </label>
+        {Object.values(search).some(Boolean) ? (
+          <Link to="/orders" className="button quiet small">
+            <Icon name="close" /> Clear
+          </Link>
+        ) : null}
+      </div>
+    </div>
+  );
+}
+
+function Rows({ orders }: { orders: readonly OrderRow[] }): ReactNode {
+  return (
+    <div className="folding-host">
+      <Table
+        label="Orders"
+        head={
+          <>
+            <th>Order</th>
+            <th>Status</th>
+            <th className="number">User sends</th>
+            <th className="number">User gets</th>
+            <th>External id</th>
+            <th className="number">Created</th>
+          </>
+        }
+      >
+        {orders.map((order) => (
+          <tr key={order.id}>
+            <td>
+              <OrderLink id={order.id} shortId={order.short_id} />
+            </td>
+            <td>
+              <span className="row tight">
+                <StatusBadge status={order.status} />
+                {order.is_held ? <Badge tone="warn">Held</Badge> : null}
+              </span>
+            </td>
+            <td className="number">
+              <Amount value={order.amount_from} decimals={8} />
+              <Asset coin={order.coin_from} network={order.network_from} />
+            </td>
+            <td className="number">
+              <Amount value={order.amount_to} decimals={8} />
+              <Asset coin={order.coin_to} network={order.network_to} />
+            </td>
+            <td className="cut partner-cell muted">{order.external_id ?? '–'}</td>
+            <td className="number muted">
+              <Ago at={order.created_at} />
+            </td>
+          </tr>
+        ))}
+      </Table>
+    </div>
+  );
+}

@@ -1,0 +1,437 @@
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import { words } from '../../ui/format.ts';
+import { Icon } from '../../ui/icon.tsx';
+import { Loaded, PageButtons, PageHead } from '../../ui/page.tsx';
+import { Ago, Badge, Card, Copy, Empty, Meter, Notice, Segments, Table, Time, type Tone } from '../../ui/parts.tsx';
+import { type Asked, call, query, type Schemas } from '../api.ts';
+import { actionFaults } from '../faults.ts';
+import { keyMoves } from '../key-moves.ts';
+import { Allowed, useMay } from '../session.tsx';
+import { type Action, Actions, overlapField } from '../shared.tsx';
+
+type Endpoint = Schemas['Webhook'];
+type Delivery = Schemas['Delivery'];
+
+/** The webhook endpoints of the partner, each with its deliveries. */
+export function Webhooks(): ReactNode {
+  const may = useMay();
+  const webhooks = useQuery({ ...query('listWebhooks', {}), refetchInterval: 15_000, enabled: may('webhooks:read') });
+  return (
+    <Allowed to="webhooks:read">
+      <div className="page">
+        <PageHead title="Webhooks" lead="Each change of an order is sent to your endpoints, signed.">
+          {webhooks.data && may('webhooks:write') ? <Actions of={[addEndpoint(webhooks.data.types)]} /> : null}
+        </PageHead>
+        <Loaded of={webhooks}>
+          {({ data, types }) =>
+            data.length === 0 ? (
+              <Card title="Endpoints">
+                <Empty icon="webhook" title="No endpoint yet">
+                  <p>Add a URL of yours. Each delivery, with its answer and time, would be here.</p>
+                </Empty>
+              </Card>
+            ) : (
+              data.map((endpoint) => <EndpointCard key={endpoint.id} of={endpoint} types={types} />)
+            )
+          }
+        </Loaded>
+      </div>
+    </Allowed>
+  );
+}
+
+function typesOf(text: string, known: readonly string[]): string[] | null {
+  const chosen = text.split(',').filter(Boolean);
+  return chosen.length === 0 || chosen.length === known.length ? null : chosen;
+}
+
+function fieldsOf(types: readonly string[], endpoint?: Endpoint): NonNullable<Action['fields']> {
+  return [
+    {
+      name: 'url',
+      label: 'URL',
+      initial: endpoint?.url ?? '',
+      placeholder: 'https://shop.example/exchange-events',
+      hint: 'https, port 443, a public host name.',
+    },
+    {
+      name: 'types',
+      label: 'Events',
+      kind: 'set',
+      hint: 'All, also later types, when none or every one is chosen.',
+      initial: (endpoint?.types ?? []).join(','),
+      choices: types.map((type) => [type, type] as const),
+    },
+  ];
+}
+
+function addEndpoint(types: readonly string[]): Action {
+  return {
+    name: 'Add an endpoint',
+    icon: 'plus',
+    title: 'Add an endpoint',
+    about: 'Events are sent here by POST. Verify their signature with the secret that is shown next.',
+    isPrimary: true,
+    needsPasskey: true,
+    fields: fieldsOf(types),
+    run: async ({ url = '', types: chosen = '' }) => {
+      const { secret } = await call('createWebhook', { body: { url: url.trim(), types: typesOf(chosen, types) } });
+      return {
+        title: 'The signing secret',
+        about: 'Your endpoint verifies the webhook-signature header of each delivery with it.',
+        label: 'secret',
+        text: secret,
+      };
+    },
+  };
+}
+
+function actionsOf(endpoint: Endpoint, types: readonly string[]): readonly Action[] {
+  const path = { webhook_id: endpoint.id };
+  const isEnabled = endpoint.status === 'enabled';
+  return [
+    {
+      name: 'Change',
+      title: 'Change the endpoint',
+      about: 'Deliveries that wait go to the new URL.',
+      needsPasskey: true,
+      fields: fieldsOf(types, endpoint),
+      run: async ({ url = '', types: chosen = '' }) => {
+        await call('changeWebhook', { path, body: { url: url.trim(), types: typesOf(chosen, types) } });
+        return null;
+      },
+    },
+    {
+      name: 'New secret',
+      icon: 'refresh',
+      title: 'Make a new signing secret',
+      about: 'Until the old secret ends, each delivery carries two signatures. A receiver may check either.',
+      needsPasskey: true,
+      fields: [overlapField],
+      run: async ({ hours = '24' }) => {
+        const { secret } = await call('rotateWebhookSecret', { path, body: { old_secret_hours: Number(hours) } });
+        return { title: 'The new signing secret', about: keyMoves(Number(hours)), label: 'secret', text: secret };
+      },
+    },
+    {
+      name: isEnabled ? 'Switch off' : 'Switch on',
+      icon: isEnabled ? 'pause' : 'play',
+      title: isEnabled ? 'Switch the endpoint off' : 'Switch the endpoint on',
+      about: isEnabled
+        ? 'It gets no more events until you switch it on. Replay sends what it missed.'
+        : 'Events are sent again from now on. Replay sends what it missed.',
+      needsPasskey: true,
+      isDangerous: isEnabled,
+      run: async () => {
+        await call('changeWebhook', { path, body: { status: isEnabled ? 'disabled' : 'enabled' } });
+        return null;
+      },
+    },
+    {
+      name: 'Remove',
+      icon: 'trash',
+      title: 'Remove the endpoint',
+      about: 'Its deliveries and its secret end with it.',
+      isDangerous: true,
+      needsPasskey: true,
+      run: async () => {
+        await call('deleteWebhook', { path });
+        return null;
+      },
+    },
+  ];
+}
+
+function healthOf({ status, failures, last_success_at }: Endpoint): readonly [Tone, string] {
+  if (status === 'disabled') return ['bad', 'Switched off'];
+  if (failures > 0) return ['warn', failures === 1 ? 'One failure' : `${failures} failures in a row`];
+  return last_success_at === null ? ['idle', 'Nothing sent yet'] : ['good', 'Healthy'];
+}
+
+function EndpointCard({ of: endpoint, types }: { of: Endpoint; types: readonly string[] }): ReactNode {
+  const may = useMay();
+  const [tone, text] = healthOf(endpoint);
+  return (
+    <Card
+      flush
+      title={<span className="mono wrap">{endpoint.url}</span>}
+      tools={<Badge tone={tone}>{text}</Badge>}
+      className="endpoint"
+    >
+      <div className="item">
+        {endpoint.disabled_reason ? (
+          <Notice tone="bad">Switched off: {words(endpoint.disabled_reason).toLowerCase()}.</Notice>
+        ) : null}
+        <dl className="columns">
+          <div>
+            <dt>Events</dt>
+            <dd className="tags">
+              {(endpoint.types ?? ['all']).map((type) => (
+                <span key={type} className="tag">
+                  {type}
+                </span>
+              ))}
+            </dd>
+          </div>
+          <div>
+            <dt>Last success</dt>
+            <dd>{endpoint.last_success_at ? <Ago at={endpoint.last_success_at} /> : 'None yet'}</dd>
+          </div>
+          <div>
+            <dt>Last failure</dt>
+            <dd>{endpoint.last_failure_at ? <Ago at={endpoint.last_failure_at} /> : 'None'}</dd>
+          </div>
+          {endpoint.old_secret_until ? (
+            <div>
+              <dt>Old secret ends</dt>
+              <dd>
+                <Ago at={endpoint.old_secret_until} />
+              </dd>
+            </div>
+          ) : null}
+        </dl>
+        {may('webhooks:write') ? (
+          <div className="row tight">
+            {endpoint.status === 'enabled' ? <TestButton id={endpoint.id} /> : null}
+            <Actions of={actionsOf(endpoint, types)} small />
+          </div>
+        ) : null}
+      </div>
+      <Deliveries of={endpoint} />
+    </Card>
+  );
+}
+
+interface Run {
+  readonly note: ReactNode;
+  readonly isBusy: boolean;
+  readonly run: (task: () => Promise<string>) => Promise<void>;
+}
+
+/** Runs a request of a button, and says what came of it. */
+function useRun(): Run {
+  const client = useQueryClient();
+  const [note, setNote] = useState<ReactNode>(null);
+  const [isBusy, setBusy] = useState(false);
+  const run = async (task: () => Promise<string>): Promise<void> => {
+    setBusy(true);
+    try {
+      const text = await task();
+      setNote(<span className="good-text">{text}</span>);
+      void client.invalidateQueries();
+    } catch (error) {
+      setNote(<span className="bad-text">{actionFaults(error).whole}</span>);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return { note, isBusy, run };
+}
+
+function TestButton({ id }: { id: string }): ReactNode {
+  const { note, isBusy, run } = useRun();
+  return (
+    <>
+      <button
+        type="button"
+        className="button small"
+        disabled={isBusy}
+        onClick={() =>
+          run(async () => {
+            await call('testWebhook', { path: { webhook_id: id } });
+            return 'The test event is on its way; its result appears below.';
+          })
+        }
+      >
+        <Icon name="play" /> Send a test event
+      </button>
+      <span role="status" className="small">
+        {note}
+      </span>
+    </>
+  );
+}
+
+const states = [
+  ['', 'All'],
+  ['delivered', 'Delivered'],
+  ['pending', 'Waiting'],
+  ['failed', 'Failed'],
+] as const;
+
+function Deliveries({ of: endpoint }: { of: Endpoint }): ReactNode {
+  const [state, setState] = useState<(typeof states)[number][0]>('');
+  const [cursors, setCursors] = useState<readonly string[]>([]);
+  const cursor = cursors.at(-1);
+  const asked: Asked<'listDeliveries'> = {
+    path: { webhook_id: endpoint.id },
+    query: { limit: 10, ...(state === '' ? {} : { state }), ...(cursor === undefined ? {} : { cursor }) },
+  };
+  const deliveries = useQuery({
+    ...query('listDeliveries', asked),
+    placeholderData: keepPreviousData,
+    refetchInterval: cursor === undefined ? 5_000 : false,
+  });
+  const replay = useRun();
+  return (
+    <>
+      <div className="sub-head">
+        <h3>Deliveries</h3>
+        <span role="status" className="small">
+          {replay.note}
+        </span>
+        <Segments
+          label="Show deliveries"
+          value={state}
+          choices={states}
+          onChange={(next) => {
+            setCursors([]);
+            setState(next);
+          }}
+        />
+      </div>
+      <Loaded of={deliveries} lines={4}>
+        {({ data, next_cursor: next }) => (
+          <>
+            {data.length === 0 ? (
+              <Empty icon="webhook" title={state === '' ? 'Nothing was sent yet' : 'No delivery of this kind'}>
+                <p>Each event that is sent here is listed with the answer of your endpoint.</p>
+              </Empty>
+            ) : (
+              <>
+                <Speed of={data} />
+                {data.map((delivery) => (
+                  <DeliveryRow
+                    key={`${delivery.event_id} ${delivery.created_at}`}
+                    of={delivery}
+                    endpoint={endpoint}
+                    replay={replay}
+                  />
+                ))}
+              </>
+            )}
+            <PageButtons
+              of={`the deliveries to ${endpoint.url}`}
+              before={cursors.length === 0 ? null : () => setCursors(cursors.slice(0, -1))}
+              after={next === null ? null : () => setCursors([...cursors, next])}
+            />
+          </>
+        )}
+      </Loaded>
+    </>
+  );
+}
+
+/** Of the deliveries on the page: the share that succeeded. */
+function Speed({ of }: { of: readonly Delivery[] }): ReactNode {
+  const ended = of.filter(({ state }) => state !== 'pending');
+  const good = ended.filter(({ state }) => state === 'delivered').length;
+  if (ended.length === 0) return null;
+  const share = good / ended.length;
+  const text = `${good} of the last ${ended.length} succeeded`;
+  return (
+    <div className="health">
+      <Meter share={share} tone={share === 1 ? 'good' : share > 0.5 ? 'warn' : 'bad'} label={text} />
+      <span className="muted small">{text}</span>
+    </div>
+  );
+}
+
+const stateTones = { pending: 'info', delivered: 'good', failed: 'bad' } as const;
+
+function DeliveryRow(props: { of: Delivery; endpoint: Endpoint; replay: Run }): ReactNode {
+  const { of: delivery, endpoint, replay } = props;
+  const { event_id, type, order_id, is_replay, state, created_at, next_attempt_at, attempts } = delivery;
+  const last = attempts.at(-1);
+  return (
+    <details className="delivery-row">
+      <summary>
+        <Badge tone={stateTones[state]}>{state === 'pending' ? 'Waiting' : words(state)}</Badge>
+        <span className="mono">{type}</span>
+        {is_replay ? <Badge tone="accent">Redelivery</Badge> : null}
+        <span className="muted small spread">
+          {last ? `${last.status ?? words(last.error ?? 'no answer')} · ${last.ms} ms · ` : ''}
+          <Ago at={created_at} />
+        </span>
+      </summary>
+      <div className="inside">
+        {attempts.length === 0 ? (
+          <p className="muted">Not tried yet.</p>
+        ) : (
+          <Table
+            label="Attempts"
+            head={
+              <>
+                <th>Attempt</th>
+                <th>At</th>
+                <th>Answer</th>
+                <th className="number">Time</th>
+              </>
+            }
+          >
+            {attempts.map(({ attempt, at, status, ms, error }) => (
+              <tr key={attempt}>
+                <td>{attempt}</td>
+                <td>
+                  <Time at={at} />
+                </td>
+                <td>
+                  <span className={error === null ? 'good-text' : 'bad-text'}>
+                    {status ?? words(error ?? 'no answer')}
+                  </span>
+                  {status !== null && error !== null ? ` ${words(error)}` : ''}
+                </td>
+                <td className="number">{ms} ms</td>
+              </tr>
+            ))}
+          </Table>
+        )}
+        {next_attempt_at ? (
+          <p className="muted small">
+            Next attempt <Ago at={next_attempt_at} />.
+          </p>
+        ) : null}
+        <div className="row">
+          <span className="small">
+            Event <Copy text={event_id} label="event id" />
+          </span>
+          {order_id ? (
+            <Link to="/orders/$id" params={{ id: order_id }}>
+              Order
+            </Link>
+          ) : null}
+          <Replay of={delivery} endpoint={endpoint} by={replay} />
+        </div>
+      </div>
+    </details>
+  );
+}
+
+function Replay(props: { of: Delivery; endpoint: Endpoint; by: Run }): ReactNode {
+  const may = useMay();
+  const { event_id, state, order_id } = props.of;
+  const { isBusy, run } = props.by;
+  // A test has no order, and is sent again by its own button.
+  const isPossible = state !== 'pending' && order_id !== null && props.endpoint.status === 'enabled';
+  if (!may('webhooks:write') || !isPossible) return null;
+  return (
+    <button
+      type="button"
+      className="button small"
+      disabled={isBusy}
+      onClick={() =>
+        run(async () => {
+          const { count } = await call('replayEvents', {
+            path: { webhook_id: props.endpoint.id },
+            body: { event_ids: [event_id] },
+          });
+          return count === 0 ? 'It cannot be sent again: it waits, or is too old.' : 'It is sent again.';
+        })
+      }
+    >
+      <Icon name="refresh" /> Replay
+    </button>
+  );
+}

@@ -1,0 +1,108 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import { Dialog, Form, type FormFaults, type FormField } from '../ui/dialog.tsx';
+import { Icon, type IconName } from '../ui/icon.tsx';
+import { Notice } from '../ui/parts.tsx';
+import { actionFaults } from './faults.ts';
+import { type Secret, useShowSecret } from './secret.tsx';
+
+/** Something that a person may do, with the form that it needs. */
+export interface Action {
+  readonly name: string;
+  readonly icon?: IconName;
+  readonly title: string;
+  readonly about: ReactNode;
+  readonly fields?: readonly FormField[];
+  readonly isDangerous?: boolean;
+  readonly isPrimary?: boolean;
+  /** Whether the server asks for the passkey again. */
+  readonly needsPasskey?: boolean;
+  /** Returns a secret when there is one to show. It goes nowhere else. */
+  readonly run: (values: Record<string, string>) => Promise<Secret | null>;
+}
+
+/**
+ * A button for each action, with its dialog. A secret goes to the SecretHost alone, so that no cache
+ * gets it.
+ */
+export function Actions({ of, small = false }: { of: readonly (Action | null | false)[]; small?: boolean }): ReactNode {
+  const [open, setOpen] = useState<Action | null>(null);
+  const show = useShowSecret();
+  const client = useQueryClient();
+  const close = (): void => setOpen(null);
+  const submit = async (action: Action, values: Record<string, string>): Promise<FormFaults | null> => {
+    try {
+      const made = await action.run(values);
+      if (made) show(made);
+      close();
+      void client.invalidateQueries();
+      return null;
+    } catch (error) {
+      return actionFaults(error, values);
+    }
+  };
+  return (
+    <>
+      {of.map((action) =>
+        action ? (
+          <button
+            key={action.name}
+            type="button"
+            className={`button ${small ? 'small' : ''} ${action.isPrimary ? 'primary' : ''}`}
+            onClick={() => setOpen(action)}
+          >
+            {action.icon ? <Icon name={action.icon} /> : null}
+            {action.name}
+          </button>
+        ) : null,
+      )}
+      {open ? (
+        <Dialog title={open.title} onClose={close}>
+          <div className="muted">{open.about}</div>
+          {open.needsPasskey ? <Notice>Your passkey is asked for again.</Notice> : null}
+          <Form
+            fields={open.fields ?? []}
+            action={open.name}
+            isDangerous={open.isDangerous ?? false}
+            submit={(values) => submit(open, values)}
+            onCancel={close}
+          />
+        </Dialog>
+      ) : null}
+    </>
+  );
+}
+
+/** An order by its short id, as a way to it. */
+export function OrderLink({ id, shortId }: { id: string; shortId: string }): ReactNode {
+  return (
+    <Link to="/orders/$id" params={{ id }} className="mono strong order-link">
+      {shortId}
+    </Link>
+  );
+}
+
+/** A choice of how long an old key or secret goes on beside the new one. */
+export const overlapField: FormField = {
+  name: 'hours',
+  label: 'The old one ends',
+  kind: 'choice',
+  initial: '24',
+  choices: [
+    ['0', 'Now'],
+    ['1', 'In one hour'],
+    ['24', 'In one day'],
+    ['72', 'In three days'],
+    ['168', 'In seven days'],
+  ],
+  hint: 'Until then both work, so that you can change over without a gap.',
+};
+
+/** The lines of a text that are not empty. */
+export function linesOf(text: string): string[] {
+  return text
+    .split(/[\s,]+/)
+    .map((line) => line.trim())
+    .filter(Boolean);
+}
