@@ -29,7 +29,7 @@ function cli(...args: string[]): Promise<{ code: number; output: string; errors:
     execFile(
       process.execPath,
       ['--import', 'tsx', 'src/cli/main.ts', ...args],
-      { env: { PATH, HOME, DATA_DIR, DATABASE_URL: url } },
+      { env: { PATH, HOME, DATA_DIR, DATABASE_URL: url, CABINET_URL: 'https://cabinet.example.com' } },
       (error, output, errors) => resolve({ code: error ? Number(error.code) : 0, output, errors }),
     );
   });
@@ -45,6 +45,7 @@ const reading = [
   'partner list',
   'partner show',
   'partner keys',
+  'partner members',
   'staff list',
   'currency list',
   'chain list',
@@ -55,6 +56,8 @@ const reading = [
   'ledger reconcile',
   'ledger balances',
 ];
+
+const memberId = '0190c0de-0000-7000-8000-000000000001';
 
 /** How each command that changes something is run, in this order, and what its row is about. */
 const changing: Record<string, { args: () => string[]; before?: string; empty?: boolean; target: RegExp }> = {
@@ -76,6 +79,13 @@ const changing: Record<string, { args: () => string[]; before?: string; empty?: 
   'partner key-set': { args: () => ['--key', partner.keyId, '--markup-bps', '40'], target: /^key:xp_/ },
   'partner roll': { args: () => ['--key', partner.keyId], target: /^key:xp_/ },
   'partner revoke': { args: () => ['--key', partner.keyId], target: /^key:xp_/ },
+  'partner invite': { args: () => ['--partner', partner.id, '--name', 'Ada'], target: /^partner:/ },
+  'partner recover': {
+    before: `insert into partner_member (id, partner_id, name, role, created_at)
+             select '${memberId}', id, 'Ada', 'owner', now() from partner limit 1`,
+    args: () => ['--member', memberId],
+    target: /^member:/,
+  },
   'staff create': { args: () => ['--email', 'bob@example.com', '--role', 'viewer'], target: /^staff:/ },
   'staff role': { args: () => ['--email', 'eve@example.com', '--role', 'support'], target: /^staff:/ },
   'staff token': { args: () => ['--email', 'eve@example.com'], target: /^staff:/ },
