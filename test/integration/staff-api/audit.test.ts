@@ -1,5 +1,6 @@
 import { addressExample } from '../../../src/chains/addresses/address.ts';
 import { buildStaffSchema } from '../../../src/graphql/server/schema.ts';
+import { CabinetClient, cabinetSettings } from '../../support/cabinet/cabinet-client.ts';
 import {
   failedOrder,
   type MadeOrder,
@@ -15,7 +16,7 @@ let admin: Member;
 let other: Member;
 
 beforeAll(async () => {
-  gateway = await startSettledGateway();
+  gateway = await startSettledGateway({ settings: cabinetSettings });
   admin = await newMember(gateway, 'admin');
   other = await newMember(gateway, 'admin');
 });
@@ -79,6 +80,14 @@ const sessionId = async (): Promise<string> => {
   await new StaffBrowser(gateway.app.internalUrl).post('/sign-in', { token: admin.token });
   return (await admin.data('{ sessions { id } }')).sessions[0].id;
 };
+/** A person of a partner, who has come by an invitation. */
+const partnerMemberId = async (): Promise<string> => {
+  const client = new CabinetClient(gateway.app.restUrl ?? '');
+  const { memberInvite } = await other.data(
+    `mutation { memberInvite(partnerId: "${await partnerId()}", name: "Ada", role: OWNER, reason: "x") { link } }`,
+  );
+  return (await client.accept(memberInvite.link)).json.member.id;
+};
 const keyId = async (): Promise<string> => (await gateway.partner()).keyId;
 /** Arguments that set a coin's price in bitcoin to the market's. */
 const override = async (coinFrom: string): Promise<string> => {
@@ -100,6 +109,8 @@ const calls: Readonly<Record<string, () => Promise<string>>> = {
   keyIssue: async () => `(partnerId: "${await partnerId()}", reason: "x")`,
   keyRevoke: async () => `(keyId: "${await keyId()}", reason: "x")`,
   keyRoll: async () => `(keyId: "${await keyId()}", hours: 1, reason: "x")`,
+  memberInvite: async () => `(partnerId: "${await partnerId()}", name: "Ada", role: OWNER, reason: "x")`,
+  memberRecover: async () => `(memberId: "${await partnerMemberId()}", reason: "x")`,
   orderHold: async () => `(orderId: "${(await gateway.order()).id}", reason: "x")`,
   orderMarkFailed: async () => {
     await made('payoutStop(coin: "LTC", network: "LTC", reason: "x")');
