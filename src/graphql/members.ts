@@ -1,29 +1,22 @@
-import {
-  Arg,
-  Ctx,
-  Field,
-  FieldResolver,
-  ID,
-  Int,
-  Mutation,
-  ObjectType,
-  Resolver,
-  Root,
-  registerEnumType,
-} from 'type-graphql';
+import { Arg, Ctx, Field, FieldResolver, ID, Int, Mutation, ObjectType, Resolver, Root } from 'type-graphql';
 import type { IssuedInvitation, Members, MemberView } from '../cabinet/members.ts';
-import { type MemberRole, memberRoles } from '../cabinet/rights.ts';
+import type { MemberRole } from '../cabinet/rights.ts';
 import { AppError } from '../errors.ts';
 import type { Partner } from '../partners/partner.entity.ts';
 import type { AuditLog } from '../staff/audit/audit-log.ts';
 import { PartnerType } from './partner-types.ts';
 import type { GraphqlContext } from './server/context.ts';
+import { enumOf } from './server/enums.ts';
 import { ReasonArg } from './server/reason-arg.ts';
 import { RequiresPermission } from './server/requires-permission.ts';
 import { DateTime } from './server/scalars.ts';
 
-const MemberRoleEnum = Object.fromEntries(memberRoles.map((role) => [role.toUpperCase(), role]));
-registerEnumType(MemberRoleEnum, { name: 'MemberRole', description: "What a member of a partner's team may do." });
+const MemberRoleEnum = enumOf<MemberRole>('MemberRole', "What a member of a partner's team may do.", {
+  owner: 'All of it, also people and the audit log.',
+  developer: 'Keys, webhooks and orders.',
+  finance: 'Statements and orders.',
+  viewer: 'Orders.',
+});
 
 @ObjectType('PartnerMember', { description: "A person of a partner's team, who signs in to the cabinet." })
 export class PartnerMemberType {
