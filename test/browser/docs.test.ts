@@ -86,7 +86,7 @@ describeInBrowser('the documentation', () => {
       expect(await overflow(page)).toBe(0);
       expect(await page.locator('html.dark-mode').count()).toBe(theme === 'dark' ? 1 : 0);
       // The viewer draws every schema of a panel, which takes seconds on a busy machine.
-    }, 300_000);
+    }, 600_000);
   });
 
   it('leads from a guide to the next one and to the reference by keyboard alone', async () => {
