@@ -114,6 +114,7 @@ async function openParts(foundation: Foundation): Promise<App> {
     prices,
     overrides,
     rates,
+    wallets,
     authenticator: staff.authenticator,
     actions: settlement?.staffActions ?? null,
   });

@@ -5,6 +5,7 @@ import { payoutRules } from '../config/payout-rules.ts';
 import { publicUrl } from '../config/public-url.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
 import { CurrencyService, type PaymentLimits } from '../currencies/currency-service.ts';
+import type { WalletLinks } from '../currencies/wallet-links.ts';
 import { ActionResolver } from '../graphql/actions.ts';
 import { AttentionResolver } from '../graphql/attention.ts';
 import { CurrencyResolver } from '../graphql/currencies.ts';
@@ -52,6 +53,7 @@ export interface StaffApiParts {
   readonly prices: PriceBook;
   readonly overrides: PriceOverrideService;
   readonly rates: RateService;
+  readonly wallets: WalletLinks;
   /** Null in a process without settlement. */
   readonly actions: StaffActions | null;
 }
@@ -86,7 +88,7 @@ export async function openStaffApi({ config, clock, log }: Foundation, parts: St
   return createStaffApi(
     {
       schema,
-      sources: { orm, clock, live: new LiveFeed(orm, clock, log), stats },
+      sources: { orm, clock, live: new LiveFeed(orm, clock, log), stats, wallets: parts.wallets },
       limiter,
       log,
       operationsPerMin: config.RATE_LIMIT_STAFF_PER_MIN,

@@ -4,7 +4,7 @@ import { validate as isUuid } from 'uuid';
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { BookedLine } from '../ledger/ledger.ts';
-import { Big, floorTo, storedDecimals } from '../money.ts';
+import { Big, floorTo, formatDecimal, storedDecimals } from '../money.ts';
 import { Order } from '../orders/order.entity.ts';
 import type { OrderAction } from '../orders/order-action.entity.ts';
 import type { OrderEvent } from '../orders/order-event.entity.ts';
@@ -150,6 +150,22 @@ export class OrderResolver {
   @FieldResolver(() => String, { nullable: true, description: 'Tag or memo that the deposit must carry.' })
   depositAddressTag(@Root() order: Order): string | null {
     return order.depositAddress.tag;
+  }
+
+  @FieldResolver(() => String, {
+    nullable: true,
+    description: 'URI that opens a wallet with the payment, while the order waits for it.',
+  })
+  paymentUri(@Root() order: Order, @Ctx() { wallets }: GraphqlContext): string | null {
+    if (order.status !== 'waiting_deposit') return null;
+    const { coinFrom, networkFrom, amountFromExpected, depositAddress } = order;
+    return wallets.paymentUri({
+      coinFrom,
+      networkFrom,
+      amountFromExpected: formatDecimal(amountFromExpected),
+      depositAddress: depositAddress.address,
+      depositAddressTag: depositAddress.tag,
+    });
   }
 
   @FieldResolver(() => OrderHoldType, { nullable: true, description: 'The hold of the order, while it is held.' })

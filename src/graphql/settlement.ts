@@ -235,6 +235,14 @@ export class DepositResolver {
     const payments = await loaders.payments.load(deposit.orderId);
     return payments.filter(({ depositId }) => depositId === deposit.id);
   }
+
+  @FieldResolver(() => String, {
+    nullable: true,
+    description: 'Page of a block explorer that shows its transaction; null in a sandbox.',
+  })
+  explorerUrl(@Root() { coin, network, txid }: Deposit, @Ctx() { wallets }: GraphqlContext): string | null {
+    return wallets.explorerUrl(coin, network, 'transaction', txid);
+  }
 }
 
 @Resolver(() => PaymentType)
@@ -242,6 +250,18 @@ export class PaymentResolver {
   @FieldResolver(() => [PaymentAttemptType], { description: 'Its transactions, oldest first.' })
   attempts(@Root() payment: Payment, @Ctx() { loaders }: GraphqlContext): Promise<PaymentAttempt[]> {
     return loaders.attempts.load(payment.id);
+  }
+
+  @FieldResolver(() => String, {
+    nullable: true,
+    description: 'Page of a block explorer that shows its newest transaction; null in a sandbox.',
+  })
+  async explorerUrl(
+    @Root() { id, coin, network }: Payment,
+    @Ctx() { loaders, wallets }: GraphqlContext,
+  ): Promise<string | null> {
+    const txid = (await loaders.attempts.load(id)).at(-1)?.txid ?? null;
+    return txid === null ? null : wallets.explorerUrl(coin, network, 'transaction', txid);
   }
 }
 

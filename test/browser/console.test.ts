@@ -54,7 +54,9 @@ describeInBrowser('the console', () => {
     const { short_id } = await setup.gateway.show(setup.waiting);
     await page.getByRole('link', { name: short_id }).click();
     await page.getByRole('heading', { name: short_id }).waitFor();
-    await page.getByRole('img', { name: `The deposit address ${setup.waiting.depositAddress}` }).waitFor();
+    await page
+      .getByRole('img', { name: new RegExp(`^The payment of .* to ${setup.waiting.depositAddress}$`) })
+      .waitFor();
     await page.keyboard.press('g');
     await page.keyboard.press('c');
     await page.getByRole('heading', { name: 'Chains', exact: true }).waitFor();

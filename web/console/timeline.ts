@@ -11,6 +11,8 @@ export interface Moment {
   readonly text: string | null;
   readonly who: string | null;
   readonly txid: string | null;
+  /** The page of a block explorer with the transaction. */
+  readonly url: string | null;
 }
 
 type OrderView = OrderQuery['order'];
@@ -43,7 +45,7 @@ export function momentsOf(order: OrderView): Moment[] {
   const add = (at: string | null, kind: Moment['kind'], what: string, more: Partial<Moment> = {}): void => {
     if (at === null) return;
     const key = `${kind} ${moments.length}`;
-    moments.push({ key, at, kind, what, tone: 'plain', text: null, who: null, txid: null, ...more });
+    moments.push({ key, at, kind, what, tone: 'plain', text: null, who: null, txid: null, url: null, ...more });
   };
 
   for (const { at, fromStatus, toStatus, cause, actor, detail } of order.events) {
@@ -52,9 +54,13 @@ export function momentsOf(order: OrderView): Moment[] {
     const text = [isMove && fromStatus !== null ? `${words(cause)}` : null, detail].filter(Boolean).join(': ') || null;
     add(at, 'move', what, { tone: isMove ? (tones[toStatus] ?? 'plain') : 'plain', text, who: nameOf(actor) });
   }
-  for (const { seenAt, creditedAt, amount, coin, state, txid, problem, height } of order.deposits) {
+  for (const { seenAt, creditedAt, amount, coin, state, txid, explorerUrl: url, problem, height } of order.deposits) {
     const problemText = problem === null ? null : words(problem);
-    add(seenAt, 'money', `Deposit of ${amount} ${coin} seen`, { txid, tone: state === 'ORPHANED' ? 'bad' : 'plain' });
+    add(seenAt, 'money', `Deposit of ${amount} ${coin} seen`, {
+      txid,
+      url,
+      tone: state === 'ORPHANED' ? 'bad' : 'plain',
+    });
     add(creditedAt, 'money', `Deposit of ${amount} ${coin} credited`, {
       tone: problem === null ? 'good' : 'warn',
       text: problemText ?? (height === null ? null : `Block ${height}`),
@@ -80,10 +86,11 @@ export function momentsOf(order: OrderView): Moment[] {
     problem,
     attempts,
     address,
+    explorerUrl: url,
   } of order.payments) {
     const name = `${words(kind)}${leg === 'EXCESS' ? ' of the excess' : ''}`;
     add(createdAt, 'money', `${name} of ${amount} ${coin} decided`, { text: `To ${address}` });
-    add(sentAt, 'money', `${name} sent`, { tone: 'accent', txid: attempts.at(-1)?.txid ?? null });
+    add(sentAt, 'money', `${name} sent`, { tone: 'accent', txid: attempts.at(-1)?.txid ?? null, url });
     add(endedAt, 'money', `${name} ${state === 'CONFIRMED' ? 'confirmed' : 'ended'}`, {
       tone: state === 'CONFIRMED' ? 'good' : 'bad',
       text: problem,

@@ -1,5 +1,6 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../../clock.ts';
+import type { WalletLinks } from '../../currencies/wallet-links.ts';
 import type { OrderStats, StatsRow } from '../../reports/order-stats.ts';
 import type { Actor } from '../../staff/audit/audit-log.ts';
 import type { StaffCaller } from '../../staff/staff-authenticator.ts';
@@ -24,6 +25,7 @@ export interface StaffSources {
   readonly clock: Clock;
   readonly live: LiveFeed;
   readonly stats: OrderStats;
+  readonly wallets: WalletLinks;
 }
 
 /** As many as the list of partners may have. */
@@ -39,6 +41,7 @@ export class GraphqlContext {
   /** The actor in the audit log. */
   readonly actor: Actor;
   readonly live: LiveFeed;
+  readonly wallets: WalletLinks;
   /** For reads of this operation only. */
   em: EntityManager;
   loaders: Loaders;
@@ -49,6 +52,7 @@ export class GraphqlContext {
     this.requestId = requestId;
     this.actor = { staffId: caller.id, requestId, ip };
     this.live = sources.live;
+    this.wallets = sources.wallets;
     this.sources = sources;
     this.em = sources.orm.em.fork();
     this.loaders = this.newLoaders();

@@ -81,6 +81,17 @@ describe('an order', () => {
     expect(new Big(rate).gt('0') && new Big(serviceFee).gt('0') && new Big(networkFee).gte('0')).toBe(true);
   });
 
+  it('has the URI of its payment while it waits, and no explorer in a sandbox', async () => {
+    const query = `query ($id: ID!) { order(id: $id) {
+      paymentUri deposits { explorerUrl } payments { explorerUrl }
+    } }`;
+    const { order } = await viewer.data(query, { id: waiting.id });
+    expect(order.paymentUri).toBe(`bitcoin:${waiting.depositAddress}?amount=${waiting.amountFrom}`);
+    const { order: done } = await viewer.data(query, { id: completed.id });
+    expect(done.paymentUri).toBeNull();
+    expect([...done.deposits, ...done.payments].map(({ explorerUrl }) => explorerUrl)).toEqual([null, null, null]);
+  });
+
   it('is found by its short id in either case, and an unknown one is not', async () => {
     const { short_id: shortId } = await gateway.show(waiting);
     const query = 'query ($id: ID!) { order(id: $id) { id } }';

@@ -225,6 +225,11 @@ function Entry({ moment, before }: { moment: Moment; before: Moment | undefined 
       <span className="what">{moment.what}</span>
       {moment.text ? <span className="text">{moment.text}</span> : null}
       {moment.txid ? <Copy text={moment.txid} short label="transaction" /> : null}
+      {moment.url ? (
+        <a href={moment.url} target="_blank" rel="noreferrer">
+          Explorer
+        </a>
+      ) : null}
       <span className="when">
         {moment.who ? `${moment.who} · ` : ''}
         <Time at={moment.at} />
@@ -240,7 +245,10 @@ function DepositCard({ order }: { order: OrderView }): ReactNode {
     <Card title="Deposit">
       <div className="deposit">
         {isWaiting ? (
-          <QrCode text={order.depositAddress} label={`The deposit address ${order.depositAddress}`} />
+          <QrCode
+            text={order.paymentUri ?? order.depositAddress}
+            label={`The payment of ${order.amountFromExpected} ${order.coinFrom} to ${order.depositAddress}`}
+          />
         ) : null}
         <Facts
           of={[
