@@ -169,6 +169,8 @@ export class Members {
     onAccepted: (em: EntityManager, accepted: { memberId: string; name: string; isRecovery: boolean }) => Promise<void>,
   ): Promise<{ readonly memberId: string; readonly secret: string }> {
     const { orm, clock, passkeys, sessions } = this.#options;
+    const opened = await this.#invitation(orm.em.fork(), token, false);
+    const passkey = await passkeys.verify({ purpose: 'invitation', subject: opened.id }, answer, passkeyName);
     return orm.em.fork().transactional(async (em) => {
       const row = await this.#invitation(em, token, true);
       const now = clock.now();
@@ -186,7 +188,7 @@ export class Members {
           now,
         ]);
       }
-      await passkeys.register(em, { purpose: 'invitation', subject: row.id }, { memberId, name: passkeyName, answer });
+      await passkeys.register(em, memberId, passkey);
       await em.execute('update partner_invitation set ended_at = ? where id = ?', [now, row.id]);
       const secret = await sessions.start(memberId, origin, em);
       await onAccepted(em, { memberId, name: row.name, isRecovery });
@@ -242,7 +244,8 @@ export class Members {
   }
 
   /**
-   * Changes the role of a member.
+   * Changes the role of a member. Open invitations by an owner who becomes something else end, so
+   * that no kept link makes an owner again.
    *
    * @returns the role before.
    * @throws AppError member_not_found; action_not_possible for the last owner.
@@ -250,7 +253,13 @@ export class Members {
   async changeRole(em: EntityManager, partnerId: string, memberId: string, role: MemberRole): Promise<MemberRole> {
     await lockPartner(em, partnerId);
     const member = await findMember(em, partnerId, memberId);
-    if (member.role === 'owner' && role !== 'owner') await this.#keepOwner(em, partnerId, memberId);
+    if (member.role === 'owner' && role !== 'owner') {
+      await this.#keepOwner(em, partnerId, memberId);
+      await em.execute('update partner_invitation set ended_at = ? where invited_by = ? and ended_at is null', [
+        this.#options.clock.now(),
+        memberId,
+      ]);
+    }
     await em.execute('update partner_member set role = ? where id = ?', [role, memberId]);
     return member.role;
   }
@@ -266,11 +275,12 @@ export class Members {
     if (role === 'owner') await this.#keepOwner(em, partnerId, memberId);
     const now = this.#options.clock.now();
     await em.execute('update partner_member set removed_at = ? where id = ?', [now, memberId]);
-    await em.execute('delete from partner_passkey where member_id = ?', [memberId]);
+    // Invitations before passkeys, in the order of an acceptance, so that the two never deadlock.
     await em.execute(
       'update partner_invitation set ended_at = ? where (member_id = ? or invited_by = ?) and ended_at is null',
       [now, memberId, memberId],
     );
+    await em.execute('delete from partner_passkey where member_id = ?', [memberId]);
     await this.#options.sessions.endAll(memberId, em);
     return { name, role };
   }

@@ -77,7 +77,8 @@ export class OwnKeys {
 
   /** @throws AppError key_not_found */
   async find(em: EntityManager, partnerId: string, keyId: string): Promise<ApiKey> {
-    const key = await em.findOne(ApiKey, { keyId, partner: partnerId });
+    // PostgreSQL takes no text with NUL.
+    const key = /^\w+$/.test(keyId) ? await em.findOne(ApiKey, { keyId, partner: partnerId }) : null;
     if (!key) throw new AppError('key_not_found', 'you have no such key');
     return key;
   }

@@ -37,6 +37,15 @@ export interface PasskeyUser {
   readonly partnerName: string;
 }
 
+/** A passkey that a browser has just made, for a member who has yet to get it. */
+export interface NewPasskey {
+  readonly credentialId: Buffer;
+  readonly publicKey: Buffer;
+  readonly counter: number;
+  readonly transports: readonly string[];
+  readonly name: string;
+}
+
 interface StoredPasskey {
   readonly id: string;
   readonly member_id: string;
@@ -70,9 +79,13 @@ export class Passkeys {
 
   /** Options to make a passkey. It names the member itself, so a sign-in asks for no name. */
   async beginRegistration(purpose: ChallengePurpose, user: PasskeyUser): Promise<object> {
-    const known = await this.#orm.em
-      .fork()
-      .execute<{ id: Buffer }[]>('select credential_id as id from partner_passkey where member_id = ?', [user.id]);
+    // A recovery replaces the member's passkeys, so the device of an old one may make the new one.
+    const known =
+      purpose.purpose === 'invitation'
+        ? []
+        : await this.#orm.em
+            .fork()
+            .execute<{ id: Buffer }[]>('select credential_id as id from partner_passkey where member_id = ?', [user.id]);
     const options = await generateRegistrationOptions({
       rpName: 'Exchange partner cabinet',
       rpID: this.#rpId,
@@ -90,16 +103,14 @@ export class Passkeys {
   }
 
   /**
-   * Stores the passkey of an answer.
+   * Proves that an answer made a passkey, and takes out its challenge. It must not be called within
+   * a transaction: that would hold a second connection of the pool for each caller.
    *
-   * @throws AppError passkey_refused for an answer to another challenge, of another site, without
-   *   verification of the user, or with a passkey that is known.
+   * @throws AppError invalid_value for the name; passkey_refused for an answer to another challenge,
+   *   of another site, or without verification of the user.
    */
-  async register(
-    em: EntityManager,
-    purpose: ChallengePurpose,
-    { memberId, name, answer }: { readonly memberId: string; readonly name: string; readonly answer: unknown },
-  ): Promise<PasskeyView> {
+  async verify(purpose: ChallengePurpose, answer: unknown, name: string): Promise<NewPasskey> {
+    const checked = checkedName(name);
     const { challenge } = await this.#takeUp(purpose, answer);
     const { verified, registrationInfo } = await verifyRegistrationResponse({
       response: answer as RegistrationResponseJSON,
@@ -112,6 +123,23 @@ export class Passkeys {
     });
     if (!verified) throw refused();
     const { id, publicKey, counter, transports } = registrationInfo.credential;
+    return {
+      credentialId: Buffer.from(id, 'base64url'),
+      publicKey: Buffer.from(publicKey),
+      counter,
+      transports: knownTransports(transports),
+      name: checked,
+    };
+  }
+
+  /**
+   * Stores a passkey for a member.
+   *
+   * @throws AppError action_not_possible with too many; already_exists for a known one.
+   */
+  async register(em: EntityManager, memberId: string, passkey: NewPasskey): Promise<PasskeyView> {
+    // Passkeys that are added at the same time take turns, so that none exceeds the limit.
+    await em.execute('select id from partner_passkey where member_id = ? order by id for update', [memberId]);
     const [row] = await em.execute<{ count: number }[]>(
       'select count(*)::int as count from partner_passkey where member_id = ?',
       [memberId],
@@ -119,17 +147,18 @@ export class Passkeys {
     if ((row?.count ?? 0) >= mostPasskeys) {
       throw new AppError('action_not_possible', `there are ${mostPasskeys} passkeys already; remove one first`);
     }
-    const view = { id: uuidv7(), name: name.trim(), createdAt: this.#clock.now(), lastUsedAt: null };
+    const { credentialId, publicKey, counter, transports, name } = passkey;
+    const view = { id: uuidv7(), name, createdAt: this.#clock.now(), lastUsedAt: null };
     const stored = await em.execute(
       `insert into partner_passkey (id, member_id, credential_id, public_key, counter, transports, name, created_at)
        values (?, ?, ?, ?, ?, ?, ?, ?) on conflict (credential_id) do nothing returning id`,
       [
         view.id,
         memberId,
-        Buffer.from(id, 'base64url'),
-        Buffer.from(publicKey),
+        credentialId,
+        publicKey,
         counter,
-        `{${(transports ?? []).filter((transport) => /^[a-z-]{1,20}$/.test(transport)).join(',')}}`,
+        `{${transports.join(',')}}`,
         view.name,
         view.createdAt,
       ],
@@ -295,6 +324,21 @@ export class Passkeys {
   }
 }
 
+/** Base64url, as the library writes challenges. PostgreSQL takes no text with NUL. */
+const challengeForm = /^[\w-]{1,100}$/;
+
+/** The ways to reach a passkey, which the browser tells unsigned and in any shape. */
+function knownTransports(told: unknown): string[] {
+  if (!Array.isArray(told)) return [];
+  return told.filter((one) => typeof one === 'string' && /^[a-z-]{1,20}$/.test(one)).slice(0, 10);
+}
+
+function checkedName(name: string): string {
+  const trimmed = name.trim();
+  if (trimmed.length <= 100 && !/\p{Cc}/u.test(trimmed)) return trimmed;
+  throw new AppError('invalid_value', 'the name of a passkey has at most 100 characters and no control characters');
+}
+
 /**
  * The challenge that an answer of a browser names.
  * https://www.w3.org/TR/webauthn-3/#dictionary-client-data
@@ -304,7 +348,7 @@ function challengeOf(answer: unknown): string | null {
   if (typeof clientDataJSON !== 'string') return null;
   try {
     const { challenge } = JSON.parse(Buffer.from(clientDataJSON, 'base64url').toString());
-    return typeof challenge === 'string' ? challenge : null;
+    return typeof challenge === 'string' && challengeForm.test(challenge) ? challenge : null;
   } catch {
     return null;
   }

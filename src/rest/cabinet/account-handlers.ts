@@ -4,7 +4,7 @@ import { orderNotFound } from '../../orders/order-errors.ts';
 import { orderNamed } from '../../orders/short-id.ts';
 import { keyScopes } from '../../partners/key-scope.ts';
 import { maxLiveKeys } from '../../partners/partner-service.ts';
-import { moment } from '../query-values.ts';
+import { moment, plainText } from '../query-values.ts';
 import type { CabinetParts } from './cabinet-parts.ts';
 import type { CabinetHandlers } from './contract.ts';
 import { memberOf } from './session-handlers.ts';
@@ -97,14 +97,15 @@ export function accountHandlers(parts: CabinetParts) {
       return { body: keyView(key, keys.now()) };
     },
     listOrders: async (request) => {
-      const { search, status, coin, created_from, created_to, limit = usualLimit, cursor } = request.query;
+      const { status, created_from, created_to, limit = usualLimit, cursor } = request.query;
+      const search = plainText('search', request.query.search);
       const filter = {
         statuses: status ?? null,
-        names: search !== undefined && orderNamed(search) ? [search] : null,
-        externalId: search !== undefined && !orderNamed(search) ? search : null,
+        names: search !== null && orderNamed(search) ? [search] : null,
+        externalId: search !== null && !orderNamed(search) ? search : null,
         createdFrom: moment('created_from', created_from),
         createdTo: moment('created_to', created_to),
-        coinFrom: coin ?? null,
+        coinFrom: plainText('coin', request.query.coin),
         coinTo: null,
       };
       const page = await orders.list(own(request), {

@@ -4,7 +4,7 @@ import type { MemberCaller, MemberSessions } from '../../cabinet/sessions.ts';
 import type { Config } from '../../config/settings.ts';
 import { AppError, errorFromFaults } from '../../errors.ts';
 import { addressKeys } from '../../limits/client-address.ts';
-import type { Limiter } from '../../limits/limiter.ts';
+import type { Bucket, Limiter } from '../../limits/limiter.ts';
 import { type Answer, jsonType } from '../answer.ts';
 import { parseBody, readBody } from '../body.ts';
 import type { Call } from '../call.ts';
@@ -36,7 +36,7 @@ export async function cabinetApi(options: CabinetApiOptions): Promise<(call: Cal
     const { needs, isConfirmed } = operationRows[id];
     if (call.method !== 'GET') requireOwnOrigin(call, options.origin);
     const secret = sessionSecret(call.req);
-    if (needs === 'nothing' || secret === null) await countAddress(call, options);
+    await countAddress(call, needs === 'nothing' || secret === null, options);
     const member = secret === null ? null : await sessions.find(secret, !isBackground(call));
     if (needs !== 'nothing') {
       if (!member) throw new AppError('unauthorized', 'you are signed out; sign in with your passkey');
@@ -59,6 +59,7 @@ function requestOf({ req, method, path, queryText }: Call): Request {
 }
 
 function operationAt(backend: OpenAPIBackend, request: Request, call: Call): CabinetOperation {
+  if (!isDecodable(call.path)) throw new AppError('not_found', 'there is nothing at this path');
   const known = backend.router
     .getOperations()
     .map(({ method, path }) => ({ method: method.toUpperCase(), path }))
@@ -73,6 +74,15 @@ function operationAt(backend: OpenAPIBackend, request: Request, call: Call): Cab
   const id = backend.router.matchOperation(request, true)?.operationId;
   if (id === undefined) throw new AppError('not_found', 'there is nothing at this path');
   return id as CabinetOperation;
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function patternOf(path: string): RegExp {
@@ -122,12 +132,30 @@ function requireOwnOrigin(call: Call, origin: string): void {
   throw new AppError('foreign_origin', `the cabinet takes requests from its own pages only: ${origin}`);
 }
 
-async function countAddress(call: Call, { limiter, config }: CabinetApiOptions): Promise<void> {
-  const { host } = addressKeys(call.client.address);
+/** Members who work behind one address together, and hosts of one IPv6 block. */
+const sharedBy = 10;
+
+/**
+ * Counts a request by its address before the session is looked up, so that a client that invents
+ * sessions cannot keep the database busy.
+ */
+async function countAddress(call: Call, isStranger: boolean, { limiter, config }: CabinetApiOptions): Promise<void> {
+  const { host, block } = addressKeys(call.client.address);
+  const { bucket, limit } = addressLimit(call, isStranger, config);
+  const own: Bucket = { bucket, key: `cabinet:${host}`, limit };
+  const wide: Bucket = { bucket, key: `cabinet:${block}`, limit: limit * sharedBy };
+  refuseOver(block === null ? await limiter.consume(own) : await limiter.consume(own, wide));
+}
+
+function addressLimit(
+  { method }: Call,
+  isStranger: boolean,
+  config: CabinetApiOptions['config'],
+): Pick<Bucket, 'bucket' | 'limit'> {
+  if (!isStranger) return { bucket: 'lookup', limit: config.RATE_LIMIT_CABINET_PER_MIN * sharedBy };
   // Opening a page asks for the session first, so reading costs less than a try to sign in.
-  const limit = config.RATE_LIMIT_SIGN_IN_PER_MIN * (call.method === 'GET' ? 6 : 1);
-  const bucket = call.method === 'GET' ? 'cabinet' : 'signin';
-  refuseOver(await limiter.consume({ bucket, key: `cabinet:${host}`, limit }));
+  if (method === 'GET') return { bucket: 'cabinet', limit: config.RATE_LIMIT_SIGN_IN_PER_MIN * 6 };
+  return { bucket: 'signin', limit: config.RATE_LIMIT_SIGN_IN_PER_MIN };
 }
 
 async function countMember({ memberId }: MemberCaller, { limiter, config }: CabinetApiOptions): Promise<void> {
