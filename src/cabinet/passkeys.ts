@@ -7,6 +7,7 @@ import {
   type RegistrationResponseJSON,
   verifyAuthenticationResponse,
   verifyRegistrationResponse,
+  type WebAuthnCredential,
 } from '@simplewebauthn/server';
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../clock.ts';
@@ -36,6 +37,9 @@ export interface PasskeyUser {
   readonly name: string;
   readonly partnerName: string;
 }
+
+/** A passkey that was proven, and is not stored yet. */
+export type NewPasskey = WebAuthnCredential;
 
 interface StoredPasskey {
   readonly id: string;
@@ -90,16 +94,13 @@ export class Passkeys {
   }
 
   /**
-   * Stores the passkey of an answer.
+   * Proves that a browser has made a passkey, which `store` then keeps. It is called before a
+   * transaction begins, as it takes the challenge out in a transaction of its own.
    *
-   * @throws AppError passkey_refused for an answer to another challenge, of another site, without
-   *   verification of the user, or with a passkey that is known.
+   * @throws AppError passkey_refused for an answer to another challenge, of another site, or without
+   *   verification of the user.
    */
-  async register(
-    em: EntityManager,
-    purpose: ChallengePurpose,
-    { memberId, name, answer }: { readonly memberId: string; readonly name: string; readonly answer: unknown },
-  ): Promise<PasskeyView> {
+  async proveNew(purpose: ChallengePurpose, answer: unknown): Promise<NewPasskey> {
     const { challenge } = await this.#takeUp(purpose, answer);
     const { verified, registrationInfo } = await verifyRegistrationResponse({
       response: answer as RegistrationResponseJSON,
@@ -111,7 +112,19 @@ export class Passkeys {
       throw refused(error);
     });
     if (!verified) throw refused();
-    const { id, publicKey, counter, transports } = registrationInfo.credential;
+    return registrationInfo.credential;
+  }
+
+  /**
+   * Stores a new passkey of a member.
+   *
+   * @throws AppError already_exists; action_not_possible when the member has ten.
+   */
+  async store(
+    em: EntityManager,
+    { id, publicKey, counter, transports }: NewPasskey,
+    { memberId, name }: { readonly memberId: string; readonly name: string },
+  ): Promise<PasskeyView> {
     const [row] = await em.execute<{ count: number }[]>(
       'select count(*)::int as count from partner_passkey where member_id = ?',
       [memberId],

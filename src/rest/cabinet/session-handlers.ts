@@ -91,12 +91,9 @@ export function sessionHandlers(parts: CabinetParts) {
     addPasskey: async (request) => {
       const { memberId, sessionId } = memberOf(request);
       const { credential, name = usualName } = request.body;
+      const proven = await passkeys.proveNew({ purpose: 'passkey', subject: sessionId }, credential);
       const passkey = await parts.act(request, 'addPasskey', async (em) => {
-        const result = await passkeys.register(
-          em,
-          { purpose: 'passkey', subject: sessionId },
-          { memberId, name, answer: credential },
-        );
+        const result = await passkeys.store(em, proven, { memberId, name });
         return { result, target: `member:${memberId}`, after: { passkey: result.name } };
       });
       return { body: passkeyView(passkey) };
