@@ -10,7 +10,7 @@ const requestLockMs = 2_000;
  * seconds.
  */
 const requestStatementMs = 5_000;
-/** Connections of the partner cabinet. People wait for each other rather than partners' programs. */
+/** Connections of the partner cabinet. Its people wait for each other, and no program waits. */
 const cabinetPoolSize = 4;
 /** PostgreSQL ends a longer statement of the staff API, and of the partner cabinet. */
 const staffStatementMs = 5_000;
