@@ -137,7 +137,7 @@ async function openParts(foundation: Foundation): Promise<App> {
     orm,
     events,
     webhooks: managed,
-    cabinet: openCabinet(foundation, { orm, hasher, networks, partnerOrders, webhooks: managed }),
+    cabinet: await openCabinet(foundation, { hasher, networks, partnerOrders, webhooks: managed }),
     sandbox: await openSandbox(foundation, { orm, catalogue, networks }),
   });
   endPart('REST API and listeners');

@@ -15,12 +15,12 @@ import type { PartnerOrders } from '../reports/partner-orders.ts';
 import type { CabinetServices } from '../rest/cabinet/cabinet-parts.ts';
 import { AuditLog } from '../staff/audit/audit-log.ts';
 import { type Foundation, inBackground } from './foundation.ts';
+import { openDatabase } from './open-database.ts';
 import type { Webhooks } from './open-webhooks.ts';
 
 const housekeepingMs = 600_000;
 
 export interface CabinetSetup {
-  readonly orm: MikroORM;
   readonly hasher: KeyHasher;
   readonly networks: { readonly areOfValue: boolean };
   readonly partnerOrders: PartnerOrders;
@@ -45,11 +45,13 @@ export function cabinetPeople(orm: MikroORM, clock: Clock, origin: string): Cabi
  * Opens the partner cabinet. Null where it is switched off, and in a process that serves no
  * partners.
  */
-export function openCabinet(foundation: Foundation, setup: CabinetSetup): CabinetServices | null {
-  const { config, clock, servesPartners } = foundation;
-  const { orm, hasher, networks, partnerOrders, webhooks } = setup;
+export async function openCabinet(foundation: Foundation, setup: CabinetSetup): Promise<CabinetServices | null> {
+  const { config, clock, servesPartners, closing } = foundation;
+  const { hasher, networks, partnerOrders, webhooks } = setup;
   const origin = cabinetUrl(config);
   if (origin === null || !servesPartners) return null;
+  const orm = await openDatabase(foundation, 'cabinet');
+  closing.add(() => orm.close(true));
   const people = cabinetPeople(orm, clock, origin);
   const partners = new PartnerService(orm, hasher, clock, networks.areOfValue, gatewayTerms(config));
   inBackground(foundation, housekeepingMs, 'cabinet_forget_failed', async () => {

@@ -10,7 +10,9 @@ const requestLockMs = 2_000;
  * seconds.
  */
 const requestStatementMs = 5_000;
-/** PostgreSQL ends a longer statement of the staff API. */
+/** Connections of the partner cabinet. Its people wait for each other, and no program waits. */
+const cabinetPoolSize = 4;
+/** PostgreSQL ends a longer statement of the staff API, and of the partner cabinet. */
 const staffStatementMs = 5_000;
 
 type Bounds = Pick<OrmOptions, 'poolSize' | 'lockTimeoutMs' | 'statementTimeoutMs' | 'prefersIndexes'>;
@@ -25,6 +27,11 @@ const pools = {
   }),
   settlement: (config: Config): Bounds => ({ poolSize: config.WORKER_POOL_SIZE }),
   webhooks: (config: Config): Bounds => ({ poolSize: config.WEBHOOK_POOL_SIZE }),
+  cabinet: (): Bounds => ({
+    poolSize: cabinetPoolSize,
+    lockTimeoutMs: requestLockMs,
+    statementTimeoutMs: staffStatementMs,
+  }),
   staff: (config: Config): Bounds => ({ poolSize: config.STAFF_POOL_SIZE, statementTimeoutMs: staffStatementMs }),
 };
 

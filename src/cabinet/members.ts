@@ -169,8 +169,8 @@ export class Members {
     onAccepted: (em: EntityManager, accepted: { memberId: string; name: string; isRecovery: boolean }) => Promise<void>,
   ): Promise<{ readonly memberId: string; readonly secret: string }> {
     const { orm, clock, passkeys, sessions } = this.#options;
-    const opened = await this.#invitation(orm.em.fork(), token, false);
-    const passkey = await passkeys.verify({ purpose: 'invitation', subject: opened.id }, answer, passkeyName);
+    const { id: subject } = await this.#invitation(orm.em.fork(), token, false);
+    const passkey = await passkeys.proveNew({ purpose: 'invitation', subject }, answer, passkeyName);
     return orm.em.fork().transactional(async (em) => {
       const row = await this.#invitation(em, token, true);
       const now = clock.now();
@@ -188,7 +188,7 @@ export class Members {
           now,
         ]);
       }
-      await passkeys.register(em, memberId, passkey);
+      await passkeys.store(em, memberId, passkey);
       await em.execute('update partner_invitation set ended_at = ? where id = ?', [now, row.id]);
       const secret = await sessions.start(memberId, origin, em);
       await onAccepted(em, { memberId, name: row.name, isRecovery });

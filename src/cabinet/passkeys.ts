@@ -37,7 +37,7 @@ export interface PasskeyUser {
   readonly partnerName: string;
 }
 
-/** A passkey that a browser has just made, for a member who has yet to get it. */
+/** A passkey that was proven, and is not stored yet. */
 export interface NewPasskey {
   readonly credentialId: Buffer;
   readonly publicKey: Buffer;
@@ -103,13 +103,13 @@ export class Passkeys {
   }
 
   /**
-   * Proves that an answer made a passkey, and takes out its challenge. It must not be called within
-   * a transaction: that would hold a second connection of the pool for each caller.
+   * Proves that a browser has made a passkey, which `store` then keeps. It is called before a
+   * transaction begins, as it takes the challenge out in a transaction of its own.
    *
    * @throws AppError invalid_value for the name; passkey_refused for an answer to another challenge,
    *   of another site, or without verification of the user.
    */
-  async verify(purpose: ChallengePurpose, answer: unknown, name: string): Promise<NewPasskey> {
+  async proveNew(purpose: ChallengePurpose, answer: unknown, name: string): Promise<NewPasskey> {
     const checked = checkedName(name);
     const { challenge } = await this.#takeUp(purpose, answer);
     const { verified, registrationInfo } = await verifyRegistrationResponse({
@@ -133,11 +133,11 @@ export class Passkeys {
   }
 
   /**
-   * Stores a passkey for a member.
+   * Stores a new passkey of a member.
    *
-   * @throws AppError action_not_possible with too many; already_exists for a known one.
+   * @throws AppError already_exists; action_not_possible when the member has ten.
    */
-  async register(em: EntityManager, memberId: string, passkey: NewPasskey): Promise<PasskeyView> {
+  async store(em: EntityManager, memberId: string, passkey: NewPasskey): Promise<PasskeyView> {
     // Passkeys that are added at the same time take turns, so that none exceeds the limit.
     await em.execute('select id from partner_passkey where member_id = ? order by id for update', [memberId]);
     const [row] = await em.execute<{ count: number }[]>(
@@ -327,7 +327,7 @@ export class Passkeys {
 /** Base64url, as the library writes challenges. PostgreSQL takes no text with NUL. */
 const challengeForm = /^[\w-]{1,100}$/;
 
-/** The ways to reach a passkey, which the browser tells unsigned and in any shape. */
+/** The ways to reach a passkey. The browser tells them unsigned, in any shape. */
 function knownTransports(told: unknown): string[] {
   if (!Array.isArray(told)) return [];
   return told.filter((one) => typeof one === 'string' && /^[a-z-]{1,20}$/.test(one)).slice(0, 10);

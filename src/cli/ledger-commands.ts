@@ -21,7 +21,7 @@ export function ledgerCommands(program: Command, run: typeof withLedger = withLe
     if (report.differences > 0) process.exitCode = 1;
   });
   verb(ledger, 'balances', 'show every balance of the ledger by account and asset').action(async ({ json }) => {
-    const balances = await run(({ orm }) => ledgerBalances(orm));
+    const balances = await run(({ orm }) => ledgerBalances(orm.em.fork()));
     print({ balances: balances.map((row) => ({ ...row })) }, json);
   });
 }

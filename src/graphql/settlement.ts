@@ -271,12 +271,25 @@ const partnerAccount = 'partner:';
 @Resolver(() => LedgerLineType)
 export class LedgerLineResolver {
   @FieldResolver(() => AccountEnum, { description: 'Account.' })
-  account(@Root() { account }: BookedLine): string {
-    return account.startsWith(partnerAccount) ? 'partner' : account;
+  account(@Root() line: BookedLine): string {
+    return accountOf(line);
   }
 
   @FieldResolver(() => PartnerType, { nullable: true, description: "The partner of a partner's account." })
-  async partner(@Root() { account }: BookedLine, @Ctx() { loaders }: GraphqlContext): Promise<Partner | null> {
-    return account.startsWith(partnerAccount) ? loaders.partner.load(account.slice(partnerAccount.length)) : null;
+  partner(@Root() line: BookedLine, @Ctx() context: GraphqlContext): Promise<Partner | null> {
+    return partnerOf(line, context);
   }
+}
+
+/** The account as the schema names it: all partners have one. */
+export function accountOf({ account }: { readonly account: string }): string {
+  return account.startsWith(partnerAccount) ? 'partner' : account;
+}
+
+/** The partner of a partner's account; null for any other account. */
+export async function partnerOf(
+  { account }: { readonly account: string },
+  { loaders }: GraphqlContext,
+): Promise<Partner | null> {
+  return account.startsWith(partnerAccount) ? loaders.partner.load(account.slice(partnerAccount.length)) : null;
 }

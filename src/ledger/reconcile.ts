@@ -1,4 +1,4 @@
-import type { MikroORM } from '@mikro-orm/postgresql';
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { ChainAdapter } from '../chains/chain-adapter.ts';
 import { formatDecimal } from '../money.ts';
 import { currenciesByChain } from './reconcile/assets.ts';
@@ -61,11 +61,17 @@ export async function reconcile({ orm, adapters, venueFills }: ReconcileOptions)
   return tally.report();
 }
 
-/** Reads every balance of the ledger, by account and asset. */
-export async function ledgerBalances(orm: MikroORM): Promise<readonly LedgerBalance[]> {
-  const rows = await orm.em.fork().execute<LedgerBalance[]>(
-    `select account, coin, network, sum(amount)::text as balance from ledger_line
+/**
+ * Reads every balance of the ledger, by account and asset.
+ *
+ * @param at null for the present balances. For an earlier time each later line is read as well.
+ */
+export async function ledgerBalances(em: EntityManager, at: Date | null = null): Promise<readonly LedgerBalance[]> {
+  const until = `where not exists (select from ledger_transaction t where t.id = l.transaction_id and t.at > ?)`;
+  const rows = await em.execute<LedgerBalance[]>(
+    `select account, coin, network, sum(amount)::text as balance from ledger_line l ${at === null ? '' : until}
       group by account, coin, network having sum(amount) <> 0 order by account, coin, network`,
+    at === null ? [] : [at],
   );
   return rows.map(({ balance, ...row }) => ({ ...row, balance: formatDecimal(balance) }));
 }

@@ -151,7 +151,7 @@ export class ProcessMetrics {
   }
 
   /** Reports the connections of a pool from now on. */
-  watchPool(name: 'requests' | 'settlement' | 'staff' | 'webhooks', pool: ConnectionPool): void {
+  watchPool(name: 'cabinet' | 'requests' | 'settlement' | 'staff' | 'webhooks', pool: ConnectionPool): void {
     this.#pools.set(name, pool);
   }
 

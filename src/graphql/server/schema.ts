@@ -5,6 +5,7 @@ import { ActionResolver } from '../actions.ts';
 import { AttentionResolver } from '../attention.ts';
 import { AuditResolver } from '../audit.ts';
 import { CurrencyResolver } from '../currencies.ts';
+import { LedgerBalanceResolver } from '../ledger.ts';
 import { LiveResolver } from '../live.ts';
 import { MemberResolver } from '../members.ts';
 import { OrderConnectionResolver, OrderNoteResolver, OrderResolver } from '../orders.ts';
@@ -66,6 +67,7 @@ export async function buildStaffSchema(resolvers: Resolvers | readonly [] = []):
       DepositResolver,
       PaymentResolver,
       LedgerLineResolver,
+      LedgerBalanceResolver,
       ActionResolver,
       ActionHoldResolver,
       PayoutResolver,

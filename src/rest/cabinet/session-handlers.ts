@@ -91,9 +91,9 @@ export function sessionHandlers(parts: CabinetParts) {
     addPasskey: async (request) => {
       const { memberId, sessionId } = memberOf(request);
       const { credential, name = usualName } = request.body;
-      const made = await passkeys.verify({ purpose: 'passkey', subject: sessionId }, credential, name);
+      const proven = await passkeys.proveNew({ purpose: 'passkey', subject: sessionId }, credential, name);
       const passkey = await parts.act(request, 'addPasskey', async (em) => {
-        const result = await passkeys.register(em, memberId, made);
+        const result = await passkeys.store(em, memberId, proven);
         return { result, target: `member:${memberId}`, after: { passkey: result.name } };
       });
       return { body: passkeyView(passkey) };

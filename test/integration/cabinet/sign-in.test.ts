@@ -60,6 +60,12 @@ describe('an invitation', () => {
     expect([late.status, late.json.code]).toEqual([404, 'invitation_not_found']);
   });
 
+  it('is accepted by more people at once than there are connections', async () => {
+    const links = await Promise.all(Array.from({ length: 12 }, () => invitation('viewer')));
+    const replies = await Promise.all(links.map((link) => browser().accept(link)));
+    expect(replies.map(({ status }) => status)).toEqual(links.map(() => 200));
+  });
+
   it('is stored as a hash, ends after 72 hours, and can be withdrawn', async () => {
     const link = await invitation();
     const text = await query<{ row: string }>(

@@ -311,7 +311,7 @@ describe('reconcile', () => {
   });
 
   it('lists the balances of the book', async () => {
-    expect(await ledgerBalances(orm)).toContainEqual({
+    expect(await ledgerBalances(orm.em.fork())).toContainEqual({
       account: 'hot',
       coin: 'USDT',
       network: 'TRC20',

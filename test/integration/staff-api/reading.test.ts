@@ -258,6 +258,20 @@ describe('other queries of staff', () => {
     expect(system.prices.length).toBeGreaterThan(30);
   });
 
+  it('shows balances of the ledger, now and as they were', async () => {
+    const query = 'query ($at: DateTime) { ledgerBalances(at: $at) { account coin network balance partner { name } } }';
+    const now = (await support.data(query)).ledgerBalances;
+    expect(now).toContainEqual(expect.objectContaining({ account: 'DEPOSITS', coin: 'BTC', partner: null }));
+    const sums = new Map<string, Big>();
+    for (const { coin, network, balance } of now) {
+      const asset = `${coin} ${network}`;
+      sums.set(asset, (sums.get(asset) ?? new Big('0')).plus(balance));
+    }
+    expect([...sums].filter(([, sum]) => !sum.eq('0'))).toEqual([]);
+    const { ledgerBalances } = await support.data(query, { at: '2020-01-01T00:00:00Z' });
+    expect(ledgerBalances).toEqual([]);
+  });
+
   it('shows keys to support, and never a secret', async () => {
     const scopes = ['orders:create', 'rates:read'] as const;
     const { id, key, keyId } = await gateway.partner({ label: 'shop', scopes });

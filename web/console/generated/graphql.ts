@@ -883,6 +883,13 @@ export type AttentionMovesSubscriptionVariables = Exact<{ [key: string]: never; 
 
 export type AttentionMovesSubscription = { attentionChanged: { isOver: boolean, item: { id: string, kind: AttentionKind } } };
 
+export type BalancesQueryVariables = Exact<{
+  at?: string | null | undefined;
+}>;
+
+
+export type BalancesQuery = { ledgerBalances: Array<{ account: LedgerAccount, coin: string, network: string, balance: string, partner: { id: string, name: string } | null }> };
+
 export class TypedDocumentString<TResult, TVariables>
   extends String
   implements DocumentTypeDecoration<TResult, TVariables>
@@ -1943,3 +1950,17 @@ export const AttentionMovesDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<AttentionMovesSubscription, AttentionMovesSubscriptionVariables>;
+export const BalancesDocument = new TypedDocumentString(`
+    query Balances($at: DateTime) {
+  ledgerBalances(at: $at) {
+    account
+    coin
+    network
+    balance
+    partner {
+      id
+      name
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<BalancesQuery, BalancesQueryVariables>;

@@ -1,10 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { count, usd, words } from '../../ui/format.ts';
 import { Loaded, PageHead } from '../../ui/page.tsx';
 import { Ago, Amount, Badge, Card, Empty, Meter, Notice, Table, type Tone } from '../../ui/parts.tsx';
 import { query } from '../api.ts';
-import { MoneyDocument, type MoneyQuery, ResumePayoutsDocument, StopPayoutsDocument } from '../generated/graphql.ts';
+import {
+  BalancesDocument,
+  MoneyDocument,
+  type MoneyQuery,
+  ResumePayoutsDocument,
+  StopPayoutsDocument,
+} from '../generated/graphql.ts';
 import { Allowed, useMay } from '../session.tsx';
 import { Actions, send } from '../shared.tsx';
 
@@ -53,10 +59,60 @@ function Content(): ReactNode {
               <Comparison of={system.reconciliation} />
             </div>
             <Wallets wallets={system.wallets} />
+            {may('ledger:read') ? <Balances /> : null}
           </>
         )}
       </Loaded>
     </div>
+  );
+}
+
+/** What each account of the ledger has, now or at a time that staff choose. */
+function Balances(): ReactNode {
+  const [at, setAt] = useState('');
+  const asked = at === '' ? {} : { at: `${at}:00Z` };
+  const balances = useQuery(query(`balances ${at}`, BalancesDocument, asked));
+  return (
+    <Card title="Balances of the ledger" flush>
+      <label className="row tight small muted">
+        As of, in UTC
+        <input className="input" type="datetime-local" value={at} onChange={({ target }) => setAt(target.value)} />
+      </label>
+      <Loaded of={balances}>
+        {({ ledgerBalances }) =>
+          ledgerBalances.length === 0 ? (
+            <Empty icon="money" title="No balances">
+              <p>Nothing was booked until then.</p>
+            </Empty>
+          ) : (
+            <Table
+              label="Balances by account and asset"
+              head={
+                <>
+                  <th>Account</th>
+                  <th className="number">Balance</th>
+                  <th>Asset</th>
+                </>
+              }
+            >
+              {ledgerBalances.map(({ account, coin, network, balance, partner }) => (
+                <tr key={`${account} ${partner?.id ?? ''} ${coin} ${network}`}>
+                  <td>
+                    {words(account)} {partner ? <span className="muted">{partner.name}</span> : null}
+                  </td>
+                  <td className="number strong">
+                    <Amount value={balance} />
+                  </td>
+                  <td>
+                    {coin} <span className="muted">{network}</span>
+                  </td>
+                </tr>
+              ))}
+            </Table>
+          )
+        }
+      </Loaded>
+    </Card>
   );
 }
 
