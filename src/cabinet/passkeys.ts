@@ -85,7 +85,9 @@ export class Passkeys {
         ? []
         : await this.#orm.em
             .fork()
-            .execute<{ id: Buffer }[]>('select credential_id as id from partner_passkey where member_id = ?', [user.id]);
+            .execute<{ id: Buffer }[]>('select credential_id as id from partner_passkey where member_id = ?', [
+              user.id,
+            ]);
     const options = await generateRegistrationOptions({
       rpName: 'Exchange partner cabinet',
       rpID: this.#rpId,
@@ -152,16 +154,7 @@ export class Passkeys {
     const stored = await em.execute(
       `insert into partner_passkey (id, member_id, credential_id, public_key, counter, transports, name, created_at)
        values (?, ?, ?, ?, ?, ?, ?, ?) on conflict (credential_id) do nothing returning id`,
-      [
-        view.id,
-        memberId,
-        credentialId,
-        publicKey,
-        counter,
-        `{${transports.join(',')}}`,
-        view.name,
-        view.createdAt,
-      ],
+      [view.id, memberId, credentialId, publicKey, counter, `{${transports.join(',')}}`, view.name, view.createdAt],
     );
     if (stored.length === 0) throw new AppError('already_exists', 'this passkey is registered already');
     return view;

@@ -61,18 +61,20 @@ describe('many at the same time', () => {
 });
 
 describe('an answer of a browser', () => {
-  it.each([['internal'], [5], [{ usb: true }], [[5, null, 'internal']]])(
-    'with the transports %j makes a passkey all the same',
-    async (transports) => {
-      const token = tokenOf(await invitation());
-      const client = browser();
-      const { options } = await client.done('POST', '/invitations/open', { body: { token } });
-      const made = client.passkey.register(options) as { response: object };
-      const credential = { ...made, response: { ...made.response, transports } };
-      expect((await client.call('POST', '/invitations/accept', { body: { token, credential } })).status).toBe(200);
-      expect((await client.signIn()).status).toBe(200);
-    },
-  );
+  it.each([
+    ['internal'],
+    [5],
+    [{ usb: true }],
+    [[5, null, 'internal']],
+  ])('with the transports %j makes a passkey all the same', async (transports) => {
+    const token = tokenOf(await invitation());
+    const client = browser();
+    const { options } = await client.done('POST', '/invitations/open', { body: { token } });
+    const made = client.passkey.register(options) as { response: object };
+    const credential = { ...made, response: { ...made.response, transports } };
+    expect((await client.call('POST', '/invitations/accept', { body: { token, credential } })).status).toBe(200);
+    expect((await client.signIn()).status).toBe(200);
+  });
 
   it.each([
     ['null'],
