@@ -108,8 +108,8 @@ export class Passkeys {
    * Proves that a browser has made a passkey, which `store` then keeps. It is called before a
    * transaction begins, as it takes the challenge out in a transaction of its own.
    *
-   * @throws AppError invalid_value for the name; passkey_refused for an answer to another challenge,
-   *   of another site, or without verification of the user.
+   * @throws AppError invalid_value for the name; passkey_refused for an answer to another
+   *   challenge, of another site, or without verification of the user.
    */
   async proveNew(purpose: ChallengePurpose, answer: unknown, name: string): Promise<NewPasskey> {
     const checked = checkedName(name);
