@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway?.stop());
 
-/** Kinds that only the command line or staff surfaces can meet. */
+/** Kinds that only the command line, staff surfaces or the partner cabinet can meet. */
 const inside = new Set([
   'partner_not_found',
   'currency_not_found',
@@ -23,6 +23,12 @@ const inside = new Set([
   'second_member_needed',
   'approval_too_early',
   'foreign_origin',
+  'passkey_refused',
+  'passkey_required',
+  'member_not_found',
+  'invitation_not_found',
+  'passkey_not_found',
+  'network_locked_out',
   'insufficient_role',
   'query_too_complex',
   'query_too_slow',
