@@ -339,7 +339,7 @@ describeInBrowser('the cabinet', () => {
     await page.getByLabel('Label').fill('limited');
     const refusal = { detail: 'too many requests', code: 'rate_limited', request_id: '01TEST' };
     await page.route('**/cabinet/api/keys', (route) =>
-      route.fulfill({ status: 429, headers: { 'Retry-After': '2' }, json: refusal }),
+      route.fulfill({ status: 429, headers: { 'Retry-After': '6' }, json: refusal }),
     );
     await dialog(page).getByRole('button', { name: 'Make a key' }).click();
     await dialog(page)
