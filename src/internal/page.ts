@@ -34,19 +34,27 @@ ${body}
 export const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#1d4ed8"/><path d="M8 13h13l-4-4M24 19H11l4 4" fill="none" stroke="#fff" stroke-width="2.5" stroke-linecap="round" stroke-linejoin="round"/></svg>`;
 
 /** Served at /sign-in/page.css. */
-export const pageStyle = `:root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }
-body { margin: 0; min-height: 100vh; display: grid; place-items: center; background: Canvas; color: CanvasText; }
-main { width: min(24rem, calc(100vw - 3rem)); padding: 2rem 0; }
-h1 { font-size: 1.4rem; margin: 0 0 1rem; }
-label { display: block; font-weight: 600; margin-bottom: .25rem; }
-input { box-sizing: border-box; width: 100%; padding: .6rem .7rem; font: inherit; border: 1px solid GrayText; border-radius: .4rem; }
-.hint { margin: .25rem 0 1rem; font-size: .9rem; color: GrayText; }
-button, .button { display: block; box-sizing: border-box; width: 100%; padding: .65rem; font: inherit; font-weight: 600; text-align: center; text-decoration: none; border: 1px solid #1d4ed8; border-radius: .4rem; background: #1d4ed8; color: #fff; cursor: pointer; }
+export const pageStyle = `:root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif;
+  --ground: light-dark(#f5f6f8, #0c0f14); --surface: light-dark(#fff, #14181f); --line: light-dark(#e1e4ea, #262d39);
+  --strong: light-dark(#8a93a3, #667085); --text: light-dark(#12161d, #e8ebf0); --muted: light-dark(#566070, #9aa5b5);
+  --fill: light-dark(#3f43dd, #5a60f0); --bad: light-dark(#b0201c, #ff9a92); --bad-wash: light-dark(#fdeceb, #3a1a1b);
+  --warn: light-dark(#8a4b05, #f3b95f); --warn-wash: light-dark(#fdf1dc, #35280f); }
+* { box-sizing: border-box; }
+body { margin: 0; min-height: 100vh; display: grid; place-items: center; background: var(--ground); color: var(--text); }
+main { width: min(26rem, calc(100vw - 1.75rem)); margin: 1rem 0; padding: 1.75rem; background: var(--surface); border: 1px solid var(--line); border-radius: 12px; }
+h1 { font-size: 1.35rem; line-height: 1.25; margin: 0 0 1.1rem; }
+label { display: block; font-weight: 600; margin-bottom: .3rem; }
+input { width: 100%; padding: .6rem .7rem; font: inherit; color: inherit; background: var(--ground); border: 1px solid var(--strong); border-radius: 8px; }
+.hint { margin: .4rem 0 1.1rem; font-size: .875rem; color: var(--muted); }
+button, .button { display: block; width: 100%; padding: .65rem; font: inherit; font-weight: 600; text-align: center; text-decoration: none; border: 1px solid var(--fill); border-radius: 8px; background: var(--fill); color: #fff; cursor: pointer; }
 .button { margin-bottom: 1rem; }
-button.quiet { background: transparent; color: inherit; border-color: GrayText; }
-:focus-visible { outline: 3px solid #60a5fa; outline-offset: 2px; }
-.alert { padding: .7rem .9rem; margin: 0 0 1rem; border: 1px solid #b91c1c; border-left-width: .4rem; border-radius: .3rem; }
-.or { margin: 1rem 0; text-align: center; color: GrayText; }
+button.quiet { background: transparent; color: inherit; border-color: var(--strong); }
+:focus-visible { outline: 3px solid var(--fill); outline-offset: 2px; }
+.mark { margin: -1.75rem -1.75rem 1.5rem; padding: .35rem 1.75rem; font-size: .8rem; text-align: center; border-radius: 11px 11px 0 0; background: var(--warn-wash); color: var(--warn); }
+.mark.live { background: var(--bad-wash); color: var(--bad); }
+.mark strong { margin-right: .4rem; letter-spacing: .06em; text-transform: uppercase; }
+.alert { padding: .7rem .9rem; margin: 0 0 1rem; background: var(--bad-wash); color: var(--bad); border-radius: 8px; }
+.or { margin: 1rem 0; text-align: center; color: var(--muted); }
 code { overflow-wrap: anywhere; }
 `;
 

@@ -41,4 +41,17 @@ body { display: flex; flex-direction: column; font: .9rem/1.4 system-ui, sans-se
 #bar form { margin: 0; }
 #playground { flex: 1; min-height: 0; }
 :focus-visible { outline: 3px solid #60a5fa; outline-offset: 1px; }
+/* On a telephone the query is above its answer, and the tools are a row below them. */
+@media (max-width: 760px) {
+  #bar { gap: .6rem; padding: .4rem .7rem; }
+  #bar span { display: none; }
+  .graphiql-container { flex-direction: column-reverse; --sidebar-width: 44px; }
+  .graphiql-container .graphiql-sidebar { flex-direction: row; width: auto; padding: 4px 8px; overflow: visible; }
+  .graphiql-container .graphiql-main, .graphiql-container #graphiql-session { flex-direction: column; min-height: 0; }
+  .graphiql-container .graphiql-main > *, .graphiql-container #graphiql-session > * { min-width: 0 !important; min-height: 0; }
+  .graphiql-container .graphiql-main { flex: 1; }
+  .graphiql-container .graphiql-sessions { margin: 0 8px; }
+  .graphiql-container .graphiql-query-editor { padding: 8px; column-gap: 8px; }
+  .graphiql-container .graphiql-logo, .graphiql-container .graphiql-horizontal-drag-bar { display: none; }
+}
 `;

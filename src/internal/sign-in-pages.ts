@@ -2,7 +2,20 @@ import type { StaffCaller } from '../staff/staff-authenticator.ts';
 import type { IdentityProvider } from './identity-provider.ts';
 import { escapeHtml, page } from './page.ts';
 
-export function signInPage(provider: IdentityProvider | null, returnTo: string, problem: string | null): string {
+export interface SignInView {
+  readonly provider: IdentityProvider | null;
+  /** Whether coins of value move here. */
+  readonly areOfValue: boolean;
+  /** The path that the member wants. */
+  readonly returnTo: string;
+  /** Why the try before was refused. */
+  readonly problem: string | null;
+}
+
+export function signInPage({ provider, areOfValue, returnTo, problem }: SignInView): string {
+  const mark = areOfValue
+    ? '<p class="mark live"><strong>Live</strong> Real coins move here</p>'
+    : '<p class="mark"><strong>Sandbox</strong> Coins here have no value</p>';
   const alert = problem === null ? '' : `<p class="alert" role="alert">${escapeHtml(capitalized(problem))}.</p>\n`;
   const other = provider
     ? `<a class="button" href="/sign-in/oidc?return_to=${encodeURIComponent(returnTo)}">Sign in with ${escapeHtml(provider.name)}</a>
@@ -10,7 +23,8 @@ export function signInPage(provider: IdentityProvider | null, returnTo: string, 
     : '';
   return page(
     'Sign in',
-    `<h1>Exchange gateway: staff</h1>
+    `${mark}
+<h1>Exchange gateway: staff</h1>
 ${alert}${other}<form method="post" action="/sign-in">
 <label for="token">Staff token</label>
 <input id="token" name="token" type="password" required autocomplete="current-password" autocapitalize="off" spellcheck="false" aria-describedby="token-hint" autofocus>

@@ -27,6 +27,8 @@ export interface SignInDependencies {
   readonly members: StaffService;
   /** Null when no identity provider is configured. */
   readonly provider: IdentityProvider | null;
+  /** Whether the chains are real ones, with coins of value. The page says so. */
+  readonly areOfValue: boolean;
 }
 
 /**
@@ -68,13 +70,14 @@ class SignIn {
 
   /** Shows the sign-in page, or the page of the member who is signed in. */
   async show(req: Request, res: Response): Promise<void> {
-    const { config, authenticator, provider } = this.#dependencies;
+    const { config, authenticator, provider, areOfValue } = this.#dependencies;
+    const problem = cookieProblem(req, config);
     const returnTo = localPath(req.query.return_to, this.home);
     const caller = await staffCaller(req, authenticator);
     sendPage(
       res,
       200,
-      caller ? signedInPage(caller, this.home) : signInPage(provider, returnTo, cookieProblem(req, config)),
+      caller ? signedInPage(caller, this.home) : signInPage({ provider, areOfValue, returnTo, problem }),
     );
   }
 
@@ -176,7 +179,7 @@ class SignIn {
 
   /** Answers an error of a route: a form with a page, JSON with JSON. */
   answerError(thrown: unknown, req: Request, res: Response, next: NextFunction): void {
-    const { log, provider } = this.#dependencies;
+    const { log, provider, areOfValue } = this.#dependencies;
     const wantsPage = req.method === 'GET' || isForm(req);
     if (!wantsPage || res.headersSent) {
       next(thrown);
@@ -186,7 +189,7 @@ class SignIn {
     logFailure(log, error, res.locals.requestId);
     if (error.extras.retryAfterSec !== undefined) res.set('Retry-After', String(error.extras.retryAfterSec));
     const returnTo = localPathOrNull((req.body as Record<string, unknown> | undefined)?.return_to) ?? this.home;
-    sendPage(res, error.status, signInPage(provider, returnTo, error.detail));
+    sendPage(res, error.status, signInPage({ provider, areOfValue, returnTo, problem: error.detail }));
   }
 
   /** Enrols a member with a code, shows the new token once and starts a session. */

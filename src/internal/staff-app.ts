@@ -41,7 +41,7 @@ export function createStaffApp({ config, log, areOfValue, staff }: StaffAppDepen
   app.use(requestContext(log));
   if (staff) {
     const provider = IdentityProvider.ofSettings(config);
-    app.use(signInRouter({ ...staff, config, log, provider }));
+    app.use(signInRouter({ ...staff, config, log, provider, areOfValue }));
     const publicUrl = config.INTERNAL_PUBLIC_URL;
     app.use('/console', consoleRouter({ authenticator: staff.authenticator, publicUrl, areOfValue }));
     if (config.PLAYGROUND) app.use('/playground', playgroundRouter(staff.authenticator));

@@ -1,18 +1,13 @@
-import { mkdirSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { type CabinetSetup, settledCabinet, setUpCabinet } from '../support/cabinet/cabinet.ts';
 import { describeInBrowser } from '../support/staff/chromium.ts';
 import { axeFaults, overflow } from '../support/staff/console.ts';
+import { picture } from '../support/staff/pictures.ts';
 
-/**
- * Every page of the cabinet, in both themes and several widths. With CABINET_SHOTS=folder it writes
- * the pictures of the documentation, and with CABINET_SHOTS_ALL=true a picture of each page.
- */
+/** Every page of the cabinet, in both themes and several widths. */
 
 const themes = ['light', 'dark'] as const;
 const widths = [1280, 390] as const;
-/** The pictures of the documentation, few and small. */
-const documented = new Set(['home-1280-light', 'webhooks-1280-dark', 'order-390-light', 'invitation-1280-light']);
 
 describeInBrowser('the pages of the cabinet', () => {
   let setup: CabinetSetup;
@@ -29,17 +24,10 @@ describeInBrowser('the pages of the cabinet', () => {
   afterAll(() => setup?.stop());
   afterEach(() => setup.closeAll());
 
-  const folder = process.env.CABINET_SHOTS;
-  async function shoot(page: Page, name: string): Promise<void> {
-    if (folder === undefined || !(process.env.CABINET_SHOTS_ALL || documented.has(name))) return;
-    mkdirSync(folder, { recursive: true });
-    await page.screenshot({ path: `${folder}/${name}.png` });
-  }
-
   async function check(page: Page, name: string, width: number, theme: string): Promise<void> {
     // Colours are compared once a dialog has risen.
     await page.evaluate('Promise.all(document.getAnimations().map((one) => one.finished.catch(() => {})))');
-    await shoot(page, `${name}-${width}-${theme}`);
+    await picture(page, `cabinet/${name}-${width}-${theme}`);
     expect([name, width, await overflow(page)]).toEqual([name, width, 0]);
     expect([name, width, await axeFaults(page)]).toEqual([name, width, []]);
   }

@@ -1,17 +1,12 @@
-import { mkdirSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { describeInBrowser } from '../support/staff/chromium.ts';
 import { axeFaults, type ConsoleSetup, consoleUrl, overflow, settled, setUpConsole } from '../support/staff/console.ts';
+import { picture } from '../support/staff/pictures.ts';
 
-/**
- * Every page of the console, in both themes and two widths. With CONSOLE_SHOTS=folder it writes the
- * pictures of the documentation, and with CONSOLE_SHOTS_ALL=true a picture of each page.
- */
+/** Every page of the console, in both themes and two widths. */
 
 const themes = ['light', 'dark'] as const;
 const widths = [1280, 390] as const;
-/** The pictures of the documentation, few and small. */
-const documented = new Set(['overview-1280-light', 'order-failed-1280-light', 'orders-390-dark']);
 
 describeInBrowser('the pages of the console', () => {
   let setup: ConsoleSetup;
@@ -20,13 +15,6 @@ describeInBrowser('the pages of the console', () => {
   });
   afterAll(() => setup?.stop());
   afterEach(() => setup.closeAll());
-
-  const folder = process.env.CONSOLE_SHOTS;
-  async function shoot(page: Page, name: string): Promise<void> {
-    if (folder === undefined || !(process.env.CONSOLE_SHOTS_ALL || documented.has(name))) return;
-    mkdirSync(folder, { recursive: true });
-    await page.screenshot({ path: `${folder}/${name}.png` });
-  }
 
   const pages: readonly (readonly [string, () => string])[] = [
     ['overview', () => '/'],
@@ -55,20 +43,34 @@ describeInBrowser('the pages of the console', () => {
     partnerId = row?.partner_id ?? '';
   });
 
+  async function check(page: Page, name: string, width: number, theme: string): Promise<void> {
+    await picture(page, `console/${name}-${width}-${theme}`);
+    expect([name, width, await overflow(page)]).toEqual([name, width, 0]);
+    expect([name, width, await axeFaults(page)]).toEqual([name, width, []]);
+  }
+
   it.each(themes)('in %s have no fault that axe finds, and fit a telephone', async (theme) => {
     for (const width of widths) {
       const page = await setup.open('admin', '/me', {
         viewport: { width, height: width === 390 ? 844 : 900 },
         colorScheme: theme,
         bypassCSP: true,
+        prepare: async (page) => {
+          await page.goto(`${setup.gateway.app.internalUrl}/sign-in`);
+          await page.getByLabel('Staff token').waitFor();
+          await check(page, 'sign-in', width, theme);
+        },
       });
       for (const [name, path] of pages) {
         await page.goto(consoleUrl(setup.gateway, path()));
         await settled(page);
-        await shoot(page, `${name}-${width}-${theme}`);
-        expect([name, await overflow(page)]).toEqual([name, 0]);
-        expect([name, await axeFaults(page)]).toEqual([name, []]);
+        await check(page, name, width, theme);
       }
+      // GraphiQL is not ours: its faults of accessibility are not looked for.
+      await page.goto(`${setup.gateway.app.internalUrl}/playground`);
+      await page.locator('.graphiql-query-editor').waitFor();
+      await picture(page, `playground/playground-${width}-${theme}`);
+      expect(await overflow(page)).toBe(0);
     }
   }, 600_000);
 });

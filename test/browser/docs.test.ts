@@ -1,10 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { readdirSync } from 'node:fs';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { startGateway, type TestGateway } from '../support/gateway/gateway.ts';
 import { describeInBrowser, launchChromium } from '../support/staff/chromium.ts';
+import { axeFaults, overflow } from '../support/staff/console.ts';
+import { picture } from '../support/staff/pictures.ts';
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const guides = readdirSync('docs/partners').map((name) => `docs/guides/${name.replace(/\.md$/, '')}`);
 const themes = ['light', 'dark'] as const;
 const widths = [390, 1280] as const;
@@ -45,29 +45,13 @@ describeInBrowser('the documentation', () => {
     return page;
   }
 
-  /** How many columns of the page lie beyond the window. */
-  const overflow = (page: Page): Promise<number> =>
-    page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
-
-  async function faults(page: Page): Promise<string[]> {
-    await page.evaluate(axe);
-    return page.evaluate<string[]>(
-      `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.slice(0, 3).map(({ html }) => html.slice(0, 160)).join(' | ')))`,
-    );
-  }
-
-  const folder = process.env.DOCS_SHOTS;
-  async function shoot(page: Page, name: string): Promise<void> {
-    if (folder !== undefined) await page.screenshot({ path: `${folder}/${name}.png` });
-  }
-
   describe.each(themes)('in %s', (theme) => {
     it.each(guides)('%s has no fault that axe finds, and fits a telephone', async (path) => {
       for (const width of widths) {
         const page = await open(path, theme, width, true);
-        await shoot(page, `${path.replaceAll('/', '-')}-${theme}-${width}`);
+        await picture(page, `guides/${path.split('/').pop()}-${width}-${theme}`);
         expect(await overflow(page)).toBe(0);
-        expect(await faults(page)).toEqual([]);
+        expect(await axeFaults(page)).toEqual([]);
         await context?.close();
       }
     });
@@ -75,14 +59,13 @@ describeInBrowser('the documentation', () => {
     it('the reference breaks no policy with every panel open, and fits its window', async () => {
       const width = theme === 'light' ? 1280 : 390;
       const page = await open('docs', theme, width);
-      await shoot(page, `reference-${theme}-${width}`);
+      await picture(page, `guides/reference-${width}-${theme}`);
       for (const block of await page.locator('.opblock-summary-control').all()) await block.click();
       await page.locator('.opblock-body').last().waitFor();
       await page.locator('.try-out__btn').first().click();
       await page.locator('.authorize').first().click();
       await page.locator('.modal-ux input').first().waitFor();
       await page.locator('.btn-done').first().click();
-      await shoot(page, `reference-open-${theme}-${width}`);
       expect(await overflow(page)).toBe(0);
       expect(await page.locator('html.dark-mode').count()).toBe(theme === 'dark' ? 1 : 0);
       // The viewer draws every schema of a panel, which takes seconds on a busy machine.

@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { PNG } from 'pngjs';
@@ -6,16 +5,12 @@ import { type PagedGateway, scenes, startPagedGateway } from '../support/gateway
 import type { MadeOrder } from '../support/gateway/settled-gateway.ts';
 import { describeInBrowser, launchChromium } from '../support/staff/chromium.ts';
 import { axeFaults, overflow } from '../support/staff/console.ts';
+import { picture } from '../support/staff/pictures.ts';
 
-/**
- * The page of an order in each of its states. With ORDER_PAGE_SHOTS=folder it writes the pictures
- * of the documentation, and with ORDER_PAGE_SHOTS_ALL=true a picture of each state.
- */
+/** The page of an order in each of its states. */
 
 const themes = ['light', 'dark'] as const;
 const widths = [390, 1280] as const;
-const documented = new Set(['waiting-memo-390-light', 'waiting-1280-dark', 'completed-390-dark', 'expired-390-light']);
-const folder = process.env.ORDER_PAGE_SHOTS;
 // Its types name an export by default, which Node does not find in CommonJS.
 const jsQR: typeof import('jsqr').default = createRequire(import.meta.url)('jsqr');
 
@@ -56,12 +51,6 @@ describeInBrowser('the page of an order', () => {
     return page;
   }
 
-  async function shoot(page: Page, name: string): Promise<void> {
-    if (folder === undefined || !(process.env.ORDER_PAGE_SHOTS_ALL || documented.has(name))) return;
-    mkdirSync(folder, { recursive: true });
-    await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
-  }
-
   /** What a decoder reads in a picture of the page's QR code. */
   async function scanned(page: Page): Promise<string | undefined> {
     const { data, width, height } = PNG.sync.read(await page.locator('svg').screenshot({ scale: 'device' }));
@@ -83,7 +72,7 @@ describeInBrowser('the page of an order', () => {
           expect(await page.locator('h1').textContent()).toBe(headline);
           const text = await page.locator('main').innerText();
           for (const words of says) expect(text).toContain(words);
-          await shoot(page, `${name}-${width}-${theme}`);
+          await picture(page, `order-page/${name}-${width}-${theme}`);
           expect(await overflow(page)).toBe(0);
           expect(await axeFaults(page)).toEqual([]);
         }
@@ -203,7 +192,7 @@ describeInBrowser('the page of an order', () => {
         bypassCSP: true,
       });
       expect(await page.locator('h1').textContent()).toBe('There is no such order');
-      await shoot(page, `missing-390-${theme}`);
+      await picture(page, `order-page/missing-390-${theme}`);
       expect(await axeFaults(page)).toEqual([]);
       expect(await overflow(page)).toBe(0);
       // The browser itself tells of the status.

@@ -2,6 +2,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { TestClock } from '../support/gateway/clock.ts';
 import { type SettledGateway, startSettledGateway } from '../support/gateway/settled-gateway.ts';
 import { describeInBrowser, launchChromium } from '../support/staff/chromium.ts';
+import { picture } from '../support/staff/pictures.ts';
 
 describeInBrowser('the playground', () => {
   const clock = new TestClock(new Date());
@@ -87,8 +88,7 @@ describeInBrowser('the playground', () => {
     await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
     await page.locator('.graphiql-doc-explorer').getByRole('link', { name: 'Query', exact: true }).click();
     await page.getByText('Orders, in pages.').waitFor();
-    const screenshot = process.env.PLAYGROUND_SCREENSHOT;
-    if (screenshot) await page.screenshot({ path: screenshot });
+    await picture(page, 'playground/answer-1280-light');
   });
 
   it('shows what a subscription tells', async () => {

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useId, useState, useSyncExternalStore } from 'react';
+import { type ReactNode, useEffect, useId, useLayoutEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { cut, duration, ends, local, utc } from './format.ts';
 import { Icon, type IconName } from './icon.tsx';
 
@@ -30,13 +30,41 @@ export function Card(props: {
   );
 }
 
-/** A table that scrolls inside its frame. Its label names it for screen readers. */
+/** A table of more columns folds on a telephone: each row becomes a list of names and values. */
+const columnsOfATelephone = 3;
+
+/**
+ * Writes the name of its column on each cell, which a folded row shows. The roles stay those of a
+ * table when styles change how it is drawn.
+ */
+function nameCells(table: HTMLTableElement): void {
+  const names = [...table.querySelectorAll('thead th')].map((cell) => cell.textContent ?? '');
+  table.classList.toggle('folds', names.length > columnsOfATelephone);
+  table.role = 'table';
+  for (const group of [table.tHead, ...table.tBodies]) if (group) group.role = 'rowgroup';
+  for (const row of table.rows) {
+    row.role = 'row';
+    for (const [column, cell] of [...row.cells].entries()) {
+      cell.role = cell.tagName === 'TH' ? 'columnheader' : 'cell';
+      cell.dataset.label = cell.colSpan > 1 ? '' : (names[column] ?? '');
+    }
+  }
+}
+
+/**
+ * A table that scrolls inside its frame, or folds on a telephone. Its label names it for screen
+ * readers.
+ */
 export function Table({ label, head, children }: { label: string; head: ReactNode; children: ReactNode }): ReactNode {
+  const table = useRef<HTMLTableElement>(null);
+  useLayoutEffect(() => {
+    if (table.current) nameCells(table.current);
+  });
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a frame that scrolls needs the keyboard
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is for the controls of a form
     <div className="table" role="group" aria-label={label} tabIndex={0}>
-      <table>
+      <table ref={table}>
         <thead>
           <tr>{head}</tr>
         </thead>

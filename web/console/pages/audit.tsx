@@ -1,6 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
+import { Icon } from '../../ui/icon.tsx';
 import { Loaded, PageHead } from '../../ui/page.tsx';
 import { Badge, Card, Empty, Time } from '../../ui/parts.tsx';
 import { query } from '../api.ts';
@@ -47,7 +48,8 @@ function Content(): ReactNode {
   });
   return (
     <div className="page">
-      <PageHead title="Audit log" lead="Newest first. Entries are never changed or removed.">
+      <PageHead title="Audit log" lead="Newest first. Entries are never changed or removed." />
+      <div className="filters">
         {may('staff:read') ? <MemberFilter value={member ?? ''} onChange={(id) => go({ member: id })} /> : null}
         <TextFilter
           key={`target ${target}`}
@@ -63,9 +65,14 @@ function Content(): ReactNode {
           value={operation ?? ''}
           onChange={(text) => go({ operation: text })}
         />
-        <DayFilter label="From day (UTC)" value={from ?? ''} onChange={(day) => go({ from: day })} />
-        <DayFilter label="To day (UTC)" value={to ?? ''} onChange={(day) => go({ to: day })} />
-      </PageHead>
+        <DayFilter label="From day (UTC)" word="from" value={from ?? ''} onChange={(day) => go({ from: day })} />
+        <DayFilter label="To day (UTC)" word="to" value={to ?? ''} onChange={(day) => go({ to: day })} />
+        {Object.values(filter).some(Boolean) ? (
+          <Link to="/audit" className="button quiet small">
+            <Icon name="close" /> Clear
+          </Link>
+        ) : null}
+      </div>
       <Card title="Actions" flush>
         <Loaded of={audit} lines={10}>
           {({ auditLog }) =>
@@ -94,7 +101,7 @@ function MemberFilter({ value, onChange }: { value: string; onChange: (id: strin
   const staff = useQuery({ ...query('staff', StaffDocument, {}), staleTime: 60_000 });
   return (
     <select
-      className="input finder"
+      className="input small finder"
       aria-label="Member"
       value={value}
       onChange={({ target }) => onChange(target.value)}
@@ -115,13 +122,14 @@ function startOfDay(day: string, daysLater: number): string {
   return Number.isNaN(at) ? day : new Date(at + daysLater * 86_400_000).toISOString();
 }
 
-function DayFilter(props: { label: string; value: string; onChange: (day: string) => void }): ReactNode {
+function DayFilter(props: { label: string; word: string; value: string; onChange: (day: string) => void }): ReactNode {
   return (
-    <label className="row tight small muted">
-      {props.label}
+    <label>
+      <span className="muted">{props.word}</span>
       <input
-        className="input"
+        className="input small"
         type="date"
+        aria-label={props.label}
         value={props.value}
         onChange={({ target }) => props.onChange(target.value)}
       />
@@ -145,7 +153,7 @@ function TextFilter(props: {
       }}
     >
       <input
-        className="input finder"
+        className="input small finder"
         aria-label={label}
         placeholder={placeholder}
         value={text}

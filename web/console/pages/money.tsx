@@ -73,11 +73,16 @@ function Balances(): ReactNode {
   const asked = at === '' ? {} : { at: `${at}:00Z` };
   const balances = useQuery(query(`balances ${at}`, BalancesDocument, asked));
   return (
-    <Card title="Balances of the ledger" flush>
-      <label className="row tight small muted">
-        As of, in UTC
-        <input className="input" type="datetime-local" value={at} onChange={({ target }) => setAt(target.value)} />
-      </label>
+    <Card
+      title="Balances of the ledger"
+      tools={
+        <label className="row tight small muted">
+          As of, in UTC
+          <input className="input" type="datetime-local" value={at} onChange={({ target }) => setAt(target.value)} />
+        </label>
+      }
+      flush
+    >
       <Loaded of={balances}>
         {({ ledgerBalances }) =>
           ledgerBalances.length === 0 ? (
