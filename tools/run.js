@@ -38,6 +38,8 @@ export const groups = {
       // A start with NODE_ENV=production refuses receivers of this machine.
       webhooks: { file: 'test/bench/webhooks.ts', env: null, about: 'dispatch and sending of webhooks' },
       start: { file: 'test/bench/start.ts', build: true, about: 'time until ready, and memory, for each way to start' },
+      // The pages that it opens are built and served by a process of this one.
+      pages: { file: 'test/bench/pages.ts', env: null, about: 'pages for people in Chromium: paint, content, size' },
       staff: { file: 'test/bench/staff.ts', about: "queries of the staff's dashboards at many orders" },
       'seed-orders': { file: 'test/bench/seed-orders.ts', about: 'fills a database with orders to measure on' },
     },

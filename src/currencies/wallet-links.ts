@@ -1,6 +1,7 @@
 import { paymentUri } from '../chains/addresses/payment-uri.ts';
 import type { LiveNetworks } from '../chains/networks/live-networks.ts';
 import { networkById } from '../chains/networks/networks.ts';
+import { Big, fractionDigits } from '../money.ts';
 import type { Assets } from './assets.ts';
 import type { CurrencyCatalogue } from './currency-catalogue.ts';
 import { explorerUrl } from './explorer-url.ts';
@@ -32,10 +33,13 @@ export class WalletLinks {
     return this.#networks.areOfValue && this.#networks.state(chain) === 'live';
   }
 
-  /** The URI that opens a wallet with the payment. Null for a currency that was removed. */
+  /**
+   * The URI that opens a wallet with the payment. Null for a currency that was removed, and for an
+   * amount that is finer than the currency's decimals since they changed.
+   */
   paymentUri(payment: ExpectedPayment): string | null {
     const currency = this.#catalogue.find(payment.coinFrom, payment.networkFrom);
-    if (!currency) return null;
+    if (!currency || fractionDigits(new Big(payment.amountFromExpected)) > currency.decimals) return null;
     const { coin, network, contract, decimals } = currency;
     return paymentUri({
       coin,

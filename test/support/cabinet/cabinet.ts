@@ -8,7 +8,7 @@ import { TestClock } from '../gateway/clock.ts';
 import { feedCatchesUp } from '../gateway/orders.ts';
 import { type MadeOrder, type SettledGateway, startSettledGateway } from '../gateway/settled-gateway.ts';
 import { freePort } from '../http/local-server.ts';
-import { launchChromium } from '../staff/chromium.ts';
+import { launchChromium } from '../staff/browser.ts';
 import { Receivers } from '../webhooks/receiver.ts';
 
 /** A gateway with a cabinet, a partner with a month of orders, and a browser. */

@@ -7,7 +7,7 @@ import type { StaffRole } from '../../../src/staff/staff-member.entity.ts';
 import { seedOrders } from '../database/seed-orders.ts';
 import { TestClock } from '../gateway/clock.ts';
 import { failedOrder, type MadeOrder, type SettledGateway, startSettledGateway } from '../gateway/settled-gateway.ts';
-import { launchChromium } from './chromium.ts';
+import { launchChromium } from './browser.ts';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 

@@ -62,4 +62,8 @@ describe('what lies outside about a payment', () => {
     expect(links.paymentUri({ ...ether, coinFrom: 'DAI', networkFrom: 'ERC20' })).toBeNull();
     expect(links.explorerUrl('DAI', 'ERC20', 'address', '0x1')).toBeNull();
   });
+
+  it('is no wallet for an amount that is finer than the coin has become', () => {
+    expect(linksOn(1).paymentUri({ ...ether, amountFromExpected: '1.0000000000000000001' })).toBeNull();
+  });
 });
