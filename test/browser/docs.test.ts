@@ -60,15 +60,17 @@ describeInBrowser('the documentation', () => {
       const width = theme === 'light' ? 1280 : 390;
       const page = await open('docs', theme, width);
       await picture(page, `guides/reference-${width}-${theme}`);
-      for (const block of await page.locator('.opblock-summary-control').all()) await block.click();
-      await page.locator('.opblock-body').last().waitFor();
+      // The viewer draws every schema of a panel, which takes seconds on a busy machine.
+      page.setDefaultTimeout(300_000);
+      const panels = await page.locator('.opblock-summary-control').count();
+      await page.evaluate("for (const block of document.querySelectorAll('.opblock-summary-control')) block.click()");
+      await page.locator('.opblock-body').nth(panels - 1).waitFor();
       await page.locator('.try-out__btn').first().click();
       await page.locator('.authorize').first().click();
       await page.locator('.modal-ux input').first().waitFor();
       await page.locator('.btn-done').first().click();
       expect(await overflow(page)).toBe(0);
       expect(await page.locator('html.dark-mode').count()).toBe(theme === 'dark' ? 1 : 0);
-      // The viewer draws every schema of a panel, which takes seconds on a busy machine.
     }, 600_000);
   });
 

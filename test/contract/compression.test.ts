@@ -1,11 +1,13 @@
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { TestClock } from '../support/gateway/clock.ts';
 import { startGateway, type TestGateway } from '../support/gateway/gateway.ts';
 
 let gateway: TestGateway;
 beforeAll(async () => {
-  gateway = await startGateway();
+  // Prices stand still, so that two answers have the same limits.
+  gateway = await startGateway({ outside: { clock: new TestClock(new Date()), background: false } });
 });
 afterAll(() => gateway?.stop());
 
