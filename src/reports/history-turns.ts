@@ -100,7 +100,7 @@ const takeTurn = `
   )
   select slot from turn`;
 
-/** Writes the history of wallets, chains and the venue, and removes what is older than it is kept. */
+/** Writes the history of wallets, chains and the venue, and removes its old rows. */
 export class HistoryTurns {
   readonly #options: HistoryTurnsOptions;
   /** The minute that this process asked for last. */

@@ -151,8 +151,8 @@ describeInBrowser('the history in the console', () => {
 });
 
 /**
- * Lets the history be written over 15 hours, up to now: a wallet with a dip and a gap, a chain that
- * was behind for a minute and then failed, and a stock.
+ * Lets the history be written over 15 hours, up to now. A wallet has a dip and a gap. A chain is
+ * behind for a minute, and fails later. The inventory has a stock.
  */
 async function readingsOfADay({ gateway }: ConsoleSetup): Promise<void> {
   const { query } = gateway;

@@ -29,6 +29,8 @@ interface Choice {
   /** The parts of the chosen line; none while none is chosen. */
   readonly parts: readonly (string | undefined)[];
   readonly range: { readonly from: string; readonly to: string; readonly limit: number };
+  /** Often enough for the width of a bucket, and at most once a minute. */
+  readonly refreshMs: number;
   readonly set: (change: Record<string, string>) => void;
 }
 
@@ -55,6 +57,7 @@ function useChoice(name: string): Choice {
     period,
     parts: search[name]?.split(' ') ?? [],
     range,
+    refreshMs: Math.max(60_000, widthMs / 10),
     set: (change) => void navigate({ to: '.', search: { ...search, ...change }, replace: true }),
   };
 }
@@ -78,7 +81,7 @@ function HistoryCard(props: {
       title={title}
       tools={
         <>
-          {lines.length > 1 ? (
+          {lines.length > 0 ? (
             <select
               className="input small finder"
               aria-label={words(name)}
@@ -176,7 +179,7 @@ export function WalletLevels(props: { first: { chain: string; coin: string; netw
   const levels = useQuery({
     ...query('walletLevels', WalletLevelsDocument, asked),
     placeholderData: keepPreviousData,
-    refetchInterval: 60_000,
+    refetchInterval: choice.refreshMs,
   });
   const lines = (levels.data?.all ?? []).map((line) => {
     const asset = line.coin === line.network ? line.coin : `${line.coin} ${line.network}`;
@@ -251,7 +254,7 @@ export function VenueFigures(): ReactNode {
   const venue = useQuery({
     ...query('venueFigures', VenueFiguresDocument, { ...range, measure, coin: coin || null }),
     placeholderData: keepPreviousData,
-    refetchInterval: 60_000,
+    refetchInterval: choice.refreshMs,
   });
   const lines = (venue.data?.all ?? []).map((line) => [`${line.measure} ${line.coin ?? ''}`, figureOf(line)] as const);
   const [line] = venue.data?.chosen ?? [];
@@ -309,7 +312,7 @@ export function ChainLag(props: { first: string | null }): ReactNode {
   const lag = useQuery({
     ...query('chainLag', ChainLagDocument, { ...range, chain }),
     placeholderData: keepPreviousData,
-    refetchInterval: 60_000,
+    refetchInterval: choice.refreshMs,
   });
   const lines = (lag.data?.all ?? []).map(({ chain }) => [chain, chain] as const);
   const [line] = lag.data?.chosen ?? [];

@@ -98,6 +98,7 @@ export function Plot({ sentence, points, more, axis, unit, kind = 'bars', height
     );
     const ink = accent ?? 'blue';
     const wash = ink.replace(/^rgb\((.*)\)$/, kind === 'bars' ? 'rgba($1, 0.85)' : 'rgba($1, 0.14)');
+    const between = ink.replace(/^rgb\((.*)\)$/, 'rgba($1, 0.35)');
     const { least, most } = extent(points);
     const hasRange = points.some(({ range }) => range);
     const bounds = Math.max(...points.map((point) => point.bounds?.length ?? 0));
@@ -161,7 +162,7 @@ export function Plot({ sentence, points, more, axis, unit, kind = 'bars', height
             points: { show: false },
           })),
         ],
-        bands: hasRange ? [{ series: [3, 2], fill: wash }] : [],
+        bands: hasRange ? [{ series: [3, 2], fill: between }] : [],
         hooks: { setCursor: [({ cursor }) => setShown(cursor.idx ?? null)] },
       },
       [
