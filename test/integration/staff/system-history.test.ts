@@ -1,9 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ChainError } from '../../../src/chains/chain-adapter.ts';
 import { Big } from '../../../src/money.ts';
 import { HistoryTurns, type HistoryTurnsOptions, keptDays, slotMs } from '../../../src/reports/history-turns.ts';
+import { query } from '../../support/database/database.ts';
 import { readingStatements } from '../../support/database/statement-count.ts';
 import { Faults } from '../../support/faults/faults.ts';
 import { TestClock } from '../../support/gateway/clock.ts';
+import { startGateway } from '../../support/gateway/gateway.ts';
 import { type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 import { kinds, type Member, newMember } from '../../support/staff/staff-client.ts';
 
@@ -122,6 +125,18 @@ describe('the readings of a minute', () => {
     expect(await one.takeIfDue()).toBe(false);
     expect(statements.filter((sql) => /_history|history_turn/.test(sql))).toHaveLength(0);
   });
+});
+
+describe('a worker that runs by itself', () => {
+  it('writes the history of its chains', async () => {
+    const running = await startGateway();
+    try {
+      const chains = () => query(running.databaseUrl, 'select distinct chain from chain_history where lag_last = 0');
+      while ((await chains()).length < 20) await sleep(250);
+    } finally {
+      await running.stop();
+    }
+  }, 90_000);
 });
 
 describe('a reading that is not known', () => {
