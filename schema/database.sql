@@ -51,6 +51,26 @@ CREATE INDEX audit_log_staff ON public.audit_log USING btree (staff_id, id);
 CREATE INDEX audit_log_target ON public.audit_log USING btree (target, id);
 CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
+create table chain_history (
+  at timestamp with time zone not null,
+  chain text not null,
+  height bigint not null,
+  head bigint,
+  lag_lowest bigint,
+  lag_highest bigint,
+  lag_last bigint,
+  readings integer not null,
+  failures integer not null,
+  failure text,
+  constraint chain_history_pkey PRIMARY KEY (at, chain),
+  constraint chain_history_check CHECK (((failures >= 0) AND (failures <= readings))),
+  constraint chain_history_check1 CHECK (((lag_last >= lag_lowest) AND (lag_last <= lag_highest))),
+  constraint chain_history_check2 CHECK ((num_nulls(head, lag_lowest, lag_highest, lag_last) = ANY (ARRAY[0, 4]))),
+  constraint chain_history_check3 CHECK (((failures = 0) = (failure IS NULL))),
+  constraint chain_history_lag_lowest_check CHECK ((lag_lowest >= 0)),
+  constraint chain_history_readings_check CHECK ((readings > 0))
+);
+
 create table chain_state (
   chain text not null,
   lease_owner uuid,
@@ -70,6 +90,8 @@ create table chain_state (
   final_height bigint,
   compared_index bigint not null default '-1'::integer,
   internal_transfers text,
+  failed_at timestamp with time zone,
+  failed_as text,
   constraint chain_state_pkey PRIMARY KEY (chain)
 );
 
@@ -309,6 +331,13 @@ create table fixed_turnover (
   constraint fixed_turnover_usd_check CHECK ((usd > (0)::numeric))
 );
 CREATE INDEX fixed_turnover_slot ON public.fixed_turnover USING btree (slot);
+
+create table history_turn (
+  only_row boolean not null default true,
+  taken_at timestamp with time zone not null,
+  constraint history_turn_pkey PRIMARY KEY (only_row),
+  constraint history_turn_only_row_check CHECK (only_row)
+);
 
 create table idempotency_key (
   partner_id uuid not null,
@@ -1217,6 +1246,27 @@ create table trade (
 );
 CREATE INDEX trade_created ON public.trade USING btree (created_at);
 
+create table venue_history (
+  at timestamp with time zone not null,
+  coin text not null,
+  measure text not null,
+  lowest numeric not null,
+  highest numeric not null,
+  last numeric not null,
+  readings integer not null,
+  constraint venue_history_pkey PRIMARY KEY (at, coin, measure),
+  constraint venue_history_check CHECK (((last >= lowest) AND (last <= highest))),
+  constraint venue_history_measure_check CHECK ((measure = ANY (ARRAY['balance'::text, 'stock'::text, 'buy_depth'::text, 'sell_depth'::text, 'open_usd'::text]))),
+  constraint venue_history_readings_check CHECK ((readings > 0))
+);
+
+create table venue_level (
+  coin text not null,
+  balance numeric not null,
+  seen_at timestamp with time zone not null,
+  constraint venue_level_pkey PRIMARY KEY (coin)
+);
+
 create table venue_order (
   id uuid not null,
   client_id uuid not null,
@@ -1293,6 +1343,22 @@ create table venue_trade (
 );
 CREATE INDEX venue_trade_squared ON public.venue_trade USING btree (squared_at) WHERE (squared_at IS NOT NULL);
 CREATE INDEX venue_trade_unsquared ON public.venue_trade USING btree (decided_at) WHERE ((outcome IS NOT NULL) AND (squared_at IS NULL));
+
+create table wallet_history (
+  at timestamp with time zone not null,
+  chain text not null,
+  coin text not null,
+  network text not null,
+  lowest numeric(38,18) not null,
+  highest numeric(38,18) not null,
+  last numeric(38,18) not null,
+  low numeric(38,18),
+  high numeric(38,18),
+  readings integer not null,
+  constraint wallet_history_pkey PRIMARY KEY (at, chain, coin, network),
+  constraint wallet_history_check CHECK (((last >= lowest) AND (last <= highest))),
+  constraint wallet_history_readings_check CHECK ((readings > 0))
+);
 
 create table wallet_level (
   chain text not null,

@@ -3,6 +3,7 @@ import type { ChainAdapter } from '../chains/chain-adapter.ts';
 import type { LiveNetworks } from '../chains/networks/live-networks.ts';
 import { SandboxChain } from '../chains/sandbox/sandbox-chain.ts';
 import type { Signer } from '../chains/signer.ts';
+import { fixedRateTimes } from '../config/fixed-rates.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
 import { JobQueue } from '../jobs/job-queue.ts';
 import { every, repeat, warning } from '../jobs/repeat.ts';
@@ -11,6 +12,7 @@ import { Reconciliations, type ReconciliationsOptions } from '../ledger/reconcil
 import type { OpenOrders } from '../orders/open-orders.ts';
 import type { OrderService } from '../orders/order-service.ts';
 import type { PriceBook } from '../rates/price-book.ts';
+import { HistoryTurns, noteVenueBalances } from '../reports/history-turns.ts';
 import type { ChainTask } from '../settlement/chain-task.ts';
 import { ChainScanner } from '../settlement/deposits/chain-scanner.ts';
 import { InternalTransfers } from '../settlement/deposits/internal-transfers.ts';
@@ -23,6 +25,8 @@ import { Sweeper } from '../settlement/payments/sweeper.ts';
 import { WalletWatch } from '../settlement/payments/wallet-watch.ts';
 import { SettlementWorker } from '../settlement/settlement-worker.ts';
 import { StaffActions } from '../settlement/staff-actions.ts';
+import { inventoryName } from '../settlement/venues/inventory-venue.ts';
+import type { LiquidityVenue } from '../settlement/venues/liquidity-venue.ts';
 import { traced } from '../telemetry/tracing.ts';
 import type { Foundation } from './foundation.ts';
 import { openChains } from './open-chains.ts';
@@ -44,6 +48,7 @@ export interface Settlement {
   /** Null where it is switched off, or no chain is at hand to compare the book with. */
   readonly reconciliations: Reconciliations | null;
   readonly payoutWatch: PayoutWatch;
+  readonly history: HistoryTurns;
 }
 
 export interface SettlementParts {
@@ -122,6 +127,7 @@ export async function openSettlement(foundation: Foundation, parts: SettlementPa
       limits,
       venueLossLimitUsd: config.VENUE_LOSS_LIMIT_USD,
     }),
+    history: historyTurns(foundation, setup, venue),
   };
   startWorkerTasks(foundation, { ...setup, ...settlement });
   return settlement;
@@ -158,10 +164,26 @@ function openReconciliations(
     adapters,
     everySec,
     onCompare: async (patient) => {
+      await noteVenueBalances(patient, clock.now());
       const count = await bookLateMarkups(patient);
       if (count > 0) log.warn({ event: 'markups_booked_late', count }, 'markups of completed orders were not booked');
     },
     onCompared: holdDifferences(holds),
+  });
+}
+
+function historyTurns(
+  { config, clock }: Foundation,
+  { orm, networks }: SettlementSetup,
+  { name }: LiquidityVenue,
+): HistoryTurns {
+  return new HistoryTurns({
+    orm,
+    clock,
+    isExchange: name !== inventoryName,
+    slowestPollMs: Math.max(config.CHAIN_POLL_MS, ...[...networks.live.values()].map(({ pollMs }) => pollMs)),
+    depthMaxAgeSec: config.VENUE_DEPTH_MAX_AGE_SEC + fixedRateTimes(config).windowSec,
+    reconcileEverySec: config.RECONCILE_EVERY_SEC,
   });
 }
 

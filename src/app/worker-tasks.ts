@@ -6,6 +6,7 @@ import type { OpenOrders } from '../orders/open-orders.ts';
 import type { OrderService } from '../orders/order-service.ts';
 import { QuoteResults } from '../orders/quote-results.ts';
 import { fillEventPartners } from '../reports/event-partners.ts';
+import type { HistoryTurns } from '../reports/history-turns.ts';
 import { OrderStats } from '../reports/order-stats.ts';
 import type { PayoutWatch } from '../settlement/payments/payout-watch.ts';
 import { type Foundation, inBackground } from './foundation.ts';
@@ -15,6 +16,7 @@ export interface WorkerTaskParts {
   readonly orders: OrderService;
   readonly unpaid: OpenOrders;
   readonly payoutWatch: PayoutWatch;
+  readonly history: HistoryTurns;
   /** Null in a process that does not reconcile. */
   readonly reconciliations: Reconciliations | null;
 }
@@ -25,6 +27,8 @@ const rollUpMs = 3_000;
 const fixedResultsMs = 60_000;
 /** How often a worker checks whether a reconciliation is due. */
 const reconcileLookMs = 30_000;
+/** How often a worker checks whether a minute of the history is due. */
+const historyLookMs = 15_000;
 /** How often a worker checks whether payouts must be held. */
 const payoutWatchMs = 10_000;
 
@@ -34,7 +38,7 @@ const payoutWatchMs = 10_000;
  */
 export function startWorkerTasks(
   foundation: Foundation,
-  { orm, orders, unpaid, payoutWatch, reconciliations }: WorkerTaskParts,
+  { orm, orders, unpaid, payoutWatch, history, reconciliations }: WorkerTaskParts,
 ): void {
   const { config, clock, log, outside } = foundation;
   const run = (everyMs: number, event: string, task: () => Promise<unknown>): void =>
@@ -60,6 +64,7 @@ export function startWorkerTasks(
   });
   run(fixedResultsMs, 'quote_results_failed', () => quoteResults.rollUp());
   run(payoutWatchMs, 'payout_watch_failed', () => payoutWatch.runIfDue());
+  run(historyLookMs, 'history_failed', () => history.takeIfDue());
   const lookMs = Math.min(reconcileLookMs, config.RECONCILE_EVERY_SEC * 1000);
   if (reconciliations) run(lookMs, 'reconcile_failed', () => reconciliations.runIfDue());
 }

@@ -268,12 +268,11 @@ export class SettlementWorker {
     this.#failing.set(chain, now.getTime());
     log.warn({ event: 'chain_failed', code: chain, ...errorMembers(error) }, 'a chain could not be worked on');
     const failure = error instanceof ChainError ? error.code : 'internal_error';
-    await orm.em
-      .fork()
-      .execute(
-        'update chain_state set failing_since = coalesce(failing_since, ?), failure = ? where chain = ? and fence = ?',
-        [now, failure, chain, fence],
-      );
+    await orm.em.fork().execute(
+      `update chain_state set failing_since = coalesce(failing_since, ?), failure = ?, failed_at = ?, failed_as = ?
+          where chain = ? and fence = ?`,
+      [now, failure, now, failure, chain, fence],
+    );
   }
 
   /** Scans a chain to its head, within the limits on scans and time. */

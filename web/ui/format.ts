@@ -30,6 +30,13 @@ export function count(value: number): string {
   return grouped(String(value));
 }
 
+/** A place on an axis: '12k' for 12,000. For plots only, as it may cut digits. */
+export function compact(value: number): string {
+  const short = (number: number): string => String(Number(number.toPrecision(6)));
+  if (Math.abs(value) >= 1_000_000) return `${short(value / 1_000_000)}M`;
+  return Math.abs(value) >= 1_000 ? `${short(value / 1_000)}k` : short(value);
+}
+
 /** An amount with at most so many decimals; an ellipsis says that digits were cut. */
 export function cut(amount: string, decimals = 8): string {
   const { sign, whole, fraction } = partsOf(amount);

@@ -2,10 +2,25 @@ import { type ReactNode, useEffect, useRef, useState, useSyncExternalStore } fro
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 
+export interface PlotPoint {
+  readonly at: string;
+  /** Null in a gap: nothing is known of that time. */
+  readonly value: number | null;
+  readonly text: string;
+  /** What it was at least and at most meanwhile, where that differs from the value. */
+  readonly range?: readonly [lowest: number, highest: number] | null;
+  /** Values of dashed lines beside the series. */
+  readonly bounds?: readonly (number | null)[];
+  /** Further cells of the table. */
+  readonly more?: readonly string[];
+}
+
 interface PlotProps {
   /** What the plot shows, as a sentence for people who do not see it. */
   readonly sentence: string;
-  readonly points: readonly { readonly at: string; readonly value: number; readonly text: string }[];
+  readonly points: readonly PlotPoint[];
+  /** Heads of the further cells of the table. */
+  readonly more?: readonly string[];
   /** Writes a value on the axis. */
   readonly axis: (value: number) => string;
   readonly unit: string;
@@ -39,6 +54,9 @@ function colourOf(host: HTMLElement, name: string): string {
   return color;
 }
 
+/** The ends of a range: only what is between them is drawn. */
+const unseen = { stroke: 'transparent', points: { show: false } };
+
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 /** A moment on the axis, in UTC: '23 Nov', or '14:00' among hours. */
@@ -48,18 +66,43 @@ function moment(seconds: number, isHourly: boolean): string {
   return `${at.getUTCDate()} ${months[at.getUTCMonth()]}`;
 }
 
-/** A series over time, with the same figures as a table below it. */
-export function Plot({ sentence, points, axis, unit, kind = 'bars', height = 220 }: PlotProps): ReactNode {
+/** Every number that the plot must have room for. */
+function extent(points: readonly PlotPoint[]): { least: number; most: number } {
+  let [least, most] = [0, 0];
+  for (const { value, range, bounds } of points) {
+    for (const number of [value, ...(range ?? []), ...(bounds ?? [])]) {
+      if (number === null) continue;
+      least = Math.min(least, number);
+      most = Math.max(most, number);
+    }
+  }
+  return { least, most };
+}
+
+/** Places between two gaps, where a line alone would show nothing. */
+function alone(points: readonly PlotPoint[]): number[] {
+  const isKnown = (index: number): boolean => (points[index]?.value ?? null) !== null;
+  return points.flatMap((_, index) => (isKnown(index) && !isKnown(index - 1) && !isKnown(index + 1) ? [index] : []));
+}
+
+/** A series over time, with the same figures as a table below it. A gap breaks its line. */
+export function Plot({ sentence, points, more, axis, unit, kind = 'bars', height = 220 }: PlotProps): ReactNode {
   const host = useRef<HTMLDivElement>(null);
   const [shown, setShown] = useState<number | null>(null);
   const theme = useTheme();
   useEffect(() => {
     const element = host.current;
     if (!element || points.length === 0) return;
-    const [accent, muted, line] = ['--accent', '--muted', '--line'].map((name) => colourOf(element, name));
+    const [accent, muted, line, bound] = ['--accent', '--muted', '--line', '--warn'].map((name) =>
+      colourOf(element, name),
+    );
     const ink = accent ?? 'blue';
     const wash = ink.replace(/^rgb\((.*)\)$/, kind === 'bars' ? 'rgba($1, 0.85)' : 'rgba($1, 0.14)');
-    const most = Math.max(...points.map(({ value }) => value), 0);
+    const between = ink.replace(/^rgb\((.*)\)$/, 'rgba($1, 0.35)');
+    const { least, most } = extent(points);
+    const hasRange = points.some(({ range }) => range);
+    const bounds = Math.max(...points.map((point) => point.bounds?.length ?? 0));
+    const lonely = alone(points);
     const font = '12px system-ui, sans-serif';
     const seconds = points.map(({ at }) => Date.parse(at) / 1_000);
     const [first = 0, second = first + 86_400] = seconds;
@@ -72,10 +115,14 @@ export function Plot({ sentence, points, axis, unit, kind = 'bars', height = 220
         height,
         tzDate: (at) => uPlot.tzDate(new Date(at * 1_000), 'Etc/UTC'),
         legend: { show: false },
-        cursor: { y: false, points: { show: kind === 'line' }, drag: { x: false, y: false } },
+        cursor: {
+          y: false,
+          points: { show: kind === 'line' && !hasRange && bounds === 0 },
+          drag: { x: false, y: false },
+        },
         scales: {
           x: { range: [first - half, (seconds.at(-1) ?? first) + half] },
-          y: { range: [0, most === 0 ? 1 : most * 1.08] },
+          y: { range: [least * 1.08, most === 0 && least === 0 ? 1 : most * 1.08] },
         },
         axes: [
           {
@@ -103,14 +150,27 @@ export function Plot({ sentence, points, axis, unit, kind = 'bars', height = 220
           {
             stroke: kind === 'bars' ? 'transparent' : ink,
             width: 2,
-            fill: wash,
-            points: { show: false },
+            ...(hasRange ? {} : { fill: wash }),
+            points: kind === 'bars' ? { show: false } : { show: true, size: 5, fill: ink, filter: () => lonely },
             ...(kind === 'bars' && bars ? { paths: bars } : {}),
           },
+          ...(hasRange ? [unseen, unseen] : []),
+          ...Array.from({ length: bounds }, () => ({
+            stroke: bound ?? '',
+            width: 1,
+            dash: [6, 4],
+            points: { show: false },
+          })),
         ],
+        bands: hasRange ? [{ series: [3, 2], fill: between }] : [],
         hooks: { setCursor: [({ cursor }) => setShown(cursor.idx ?? null)] },
       },
-      [seconds, points.map(({ value }) => value)],
+      [
+        seconds,
+        points.map(({ value }) => value),
+        ...(hasRange ? [0, 1].map((end) => points.map(({ range, value }) => range?.[end] ?? value)) : []),
+        ...Array.from({ length: bounds }, (_, index) => points.map((point) => point.bounds?.[index] ?? null)),
+      ],
       element,
     );
     const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height }));
@@ -121,7 +181,8 @@ export function Plot({ sentence, points, axis, unit, kind = 'bars', height = 220
     };
   }, [points, axis, kind, height, theme]);
   const point = shown === null ? null : (points[shown] ?? null);
-  const day = (at: string): string => (at.slice(11, 13) === '00' ? at.slice(0, 10) : at.slice(0, 16).replace('T', ' '));
+  const day = (at: string): string =>
+    at.slice(11, 16) === '00:00' ? at.slice(0, 10) : at.slice(0, 16).replace('T', ' ');
   return (
     <figure className="plot">
       <p className="tip" aria-hidden="true">
@@ -142,13 +203,23 @@ export function Plot({ sentence, points, axis, unit, kind = 'bars', height = 220
               <tr>
                 <th>From, UTC</th>
                 <th className="number">{unit}</th>
+                {more?.map((name) => (
+                  <th key={name} className="number">
+                    {name}
+                  </th>
+                ))}
               </tr>
             </thead>
             <tbody>
-              {points.map(({ at, text }) => (
+              {points.map(({ at, text, more: cells }) => (
                 <tr key={at}>
                   <td>{day(at)}</td>
                   <td className="number">{text}</td>
+                  {more?.map((name, index) => (
+                    <td key={name} className="number">
+                      {cells?.[index]}
+                    </td>
+                  ))}
                 </tr>
               ))}
             </tbody>

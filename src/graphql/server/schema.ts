@@ -5,6 +5,7 @@ import { ActionResolver } from '../actions.ts';
 import { AttentionResolver } from '../attention.ts';
 import { AuditResolver } from '../audit.ts';
 import { CurrencyResolver } from '../currencies.ts';
+import { ChainHistoryResolver, VenueHistoryResolver, WalletHistoryResolver } from '../history.ts';
 import { LedgerBalanceResolver } from '../ledger.ts';
 import { LiveResolver } from '../live.ts';
 import { MemberResolver } from '../members.ts';
@@ -80,6 +81,9 @@ export async function buildStaffSchema(resolvers: Resolvers | readonly [] = []):
       AttentionResolver,
       AuditResolver,
       SystemResolver,
+      WalletHistoryResolver,
+      VenueHistoryResolver,
+      ChainHistoryResolver,
       SessionResolver,
       StaffResolver,
       StaffChangeResolver,

@@ -1,5 +1,5 @@
 import { changesOf } from '../../../web/console/diff.ts';
-import { changeOf, count, cut, duration, ends, percent, sumOf, usd, words } from '../../../web/ui/format.ts';
+import { changeOf, compact, count, cut, duration, ends, percent, sumOf, usd, words } from '../../../web/ui/format.ts';
 
 describe('amounts on pages', () => {
   it('are summed exactly', () => {
@@ -31,6 +31,21 @@ describe('amounts on pages', () => {
     expect(changeOf('150', '100')).toBe(50);
     expect(changeOf('1', '3')).toBe(-66.6);
     expect(changeOf('1', '0')).toBeNull();
+  });
+});
+
+describe('places on an axis', () => {
+  it('are short, and have no trace of binary fractions', () => {
+    expect([0, 7, 0.1 + 0.2, 999, 1_000, -2_500, 1_250_000, 0.000001].map(compact)).toEqual([
+      '0',
+      '7',
+      '0.3',
+      '999',
+      '1k',
+      '-2.5k',
+      '1.25M',
+      '0.000001',
+    ]);
   });
 });
 

@@ -501,6 +501,19 @@ export type TradeState =
   /** Filled, then taken over by the house, because the user gets the deposit back. */
   | 'UNWOUND';
 
+/** A figure of the venue. */
+export type VenueMeasure =
+  /** Our balance by the ledger, in coins, as the last comparison of the ledger found it. */
+  | 'BALANCE'
+  /** What the order book sells near the price, in US dollars. */
+  | 'BUY_DEPTH'
+  /** Open positions of all coins, in US dollars at the prices of their trades. */
+  | 'OPEN_USD'
+  /** What the order book buys near the price, in US dollars. */
+  | 'SELL_DEPTH'
+  /** What our own inventory may sell, in coins. */
+  | 'STOCK';
+
 export type MeQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -527,6 +540,39 @@ export type HealthQueryVariables = Exact<{ [key: string]: never; }>;
 
 
 export type HealthQuery = { system: { overdueOrders: number, chains: Array<{ chain: string, head: number, height: number, lag: number, problem: string | null, failure: string | null, failingSince: string | null, scannedAt: string | null }>, workers: Array<{ id: string, seenAt: string }>, queues: Array<{ name: string, waiting: number, oldestSec: number | null }>, statistics: { eventsBehind: number, rolledAt: string | null, behindSince: string | null }, reconciliation: { endedAt: string, checks: number, differences: number } | null } };
+
+export type WalletLevelsQueryVariables = Exact<{
+  from: string;
+  to: string;
+  limit: number;
+  chain?: string | null | undefined;
+  coin?: string | null | undefined;
+  network?: string | null | undefined;
+}>;
+
+
+export type WalletLevelsQuery = { all: Array<{ chain: string, coin: string, network: string }>, chosen: Array<{ chain: string, coin: string, network: string, points: Array<{ at: string, lowest: string | null, highest: string | null, last: string | null, low: string | null, high: string | null }> }> };
+
+export type VenueFiguresQueryVariables = Exact<{
+  from: string;
+  to: string;
+  limit: number;
+  measure?: VenueMeasure | null | undefined;
+  coin?: string | null | undefined;
+}>;
+
+
+export type VenueFiguresQuery = { all: Array<{ measure: VenueMeasure, coin: string | null }>, chosen: Array<{ measure: VenueMeasure, coin: string | null, points: Array<{ at: string, lowest: string | null, highest: string | null, last: string | null }> }> };
+
+export type ChainLagQueryVariables = Exact<{
+  from: string;
+  to: string;
+  limit: number;
+  chain?: string | null | undefined;
+}>;
+
+
+export type ChainLagQuery = { all: Array<{ chain: string }>, chosen: Array<{ chain: string, points: Array<{ at: string, lagLowest: number | null, lagHighest: number | null, lagLast: number | null, height: number | null, head: number | null, failures: number, failure: string | null, readings: number }> }> };
 
 export type OrderRowFragment = { id: string, shortId: string, status: OrderStatus, createdAt: string, updatedAt: string, coinFrom: string, networkFrom: string, coinTo: string, networkTo: string, rateType: RateType, amountFromExpected: string, amountToExpected: string, amountFromActual: string | null, amountToActual: string | null, hold: { since: string } | null, partner: { id: string, name: string } };
 
@@ -1084,6 +1130,80 @@ export const HealthDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<HealthQuery, HealthQueryVariables>;
+export const WalletLevelsDocument = new TypedDocumentString(`
+    query WalletLevels($from: DateTime!, $to: DateTime!, $limit: Int!, $chain: String, $coin: String, $network: String) {
+  all: walletHistory(from: $from, to: $to, first: 100) {
+    chain
+    coin
+    network
+  }
+  chosen: walletHistory(
+    from: $from
+    to: $to
+    first: 1
+    chain: $chain
+    coin: $coin
+    network: $network
+  ) {
+    chain
+    coin
+    network
+    points(limit: $limit) {
+      at
+      lowest
+      highest
+      last
+      low
+      high
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<WalletLevelsQuery, WalletLevelsQueryVariables>;
+export const VenueFiguresDocument = new TypedDocumentString(`
+    query VenueFigures($from: DateTime!, $to: DateTime!, $limit: Int!, $measure: VenueMeasure, $coin: String) {
+  all: venueHistory(from: $from, to: $to, first: 100) {
+    measure
+    coin
+  }
+  chosen: venueHistory(
+    from: $from
+    to: $to
+    first: 1
+    measure: $measure
+    coin: $coin
+  ) {
+    measure
+    coin
+    points(limit: $limit) {
+      at
+      lowest
+      highest
+      last
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<VenueFiguresQuery, VenueFiguresQueryVariables>;
+export const ChainLagDocument = new TypedDocumentString(`
+    query ChainLag($from: DateTime!, $to: DateTime!, $limit: Int!, $chain: String) {
+  all: chainHistory(from: $from, to: $to, first: 100) {
+    chain
+  }
+  chosen: chainHistory(from: $from, to: $to, first: 1, chain: $chain) {
+    chain
+    points(limit: $limit) {
+      at
+      lagLowest
+      lagHighest
+      lagLast
+      height
+      head
+      failures
+      failure
+      readings
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<ChainLagQuery, ChainLagQueryVariables>;
 export const OrdersDocument = new TypedDocumentString(`
     query Orders($first: Int, $after: String, $last: Int, $before: String, $filter: OrderFilter, $orderBy: OrderOrder) {
   orders(

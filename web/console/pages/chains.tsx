@@ -1,11 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { lazy, type ReactNode, Suspense } from 'react';
 import { count, duration } from '../../ui/format.ts';
 import { Loaded, PageHead } from '../../ui/page.tsx';
-import { Ago, Badge, Card, Empty, Table } from '../../ui/parts.tsx';
+import { Ago, Badge, Card, Empty, Skeleton, Table } from '../../ui/parts.tsx';
 import { query } from '../api.ts';
 import { HealthDocument, type HealthQuery } from '../generated/graphql.ts';
 import { Allowed } from '../session.tsx';
+
+/** The plots are large, so they come after the figures. */
+const ChainLag = lazy(() => import('../history.tsx').then(({ ChainLag }) => ({ default: ChainLag })));
 
 type Chain = HealthQuery['system']['chains'][number];
 
@@ -20,6 +23,15 @@ export function Chains(): ReactNode {
 
 function severity({ problem, failure, lag }: Chain): number {
   return problem !== null ? 1_000_000 : failure !== null ? 500_000 : lag;
+}
+
+/** Blocks above which a chain counts as behind. */
+const behind = 20;
+
+/** The chain that is worst off; null while all are well. */
+function worstOf(chains: readonly Chain[]): string | null {
+  const [worst] = [...chains].sort((a, b) => severity(b) - severity(a));
+  return worst && severity(worst) > behind ? worst.chain : null;
 }
 
 function Content(): ReactNode {
@@ -41,6 +53,9 @@ function Content(): ReactNode {
                 />
               )}
             </Card>
+            <Suspense fallback={<Skeleton lines={6} />}>
+              <ChainLag first={worstOf(system.chains)} />
+            </Suspense>
             <div className="halves">
               <Workers workers={system.workers} />
               <Queues queues={system.queues} />
@@ -87,7 +102,7 @@ function ChainTable({ chains }: { chains: readonly Chain[] }): ReactNode {
           </td>
           <td className="number">{count(chain.height)}</td>
           <td className="number">{count(chain.head)}</td>
-          <td className={`number ${chain.lag > 20 ? 'warn-text strong' : 'muted'}`}>{count(chain.lag)}</td>
+          <td className={`number ${chain.lag > behind ? 'warn-text strong' : 'muted'}`}>{count(chain.lag)}</td>
           <td className="number muted">{chain.scannedAt ? <Ago at={chain.scannedAt} /> : '–'}</td>
         </tr>
       ))}
@@ -113,7 +128,7 @@ function ChainState({ of: { problem, failure, failingSince, lag } }: { of: Chain
       </>
     );
   }
-  return lag > 20 ? <Badge tone="warn">Behind</Badge> : <Badge tone="good">Current</Badge>;
+  return lag > behind ? <Badge tone="warn">Behind</Badge> : <Badge tone="good">Current</Badge>;
 }
 
 function Workers({ workers }: { workers: HealthQuery['system']['workers'] }): ReactNode {

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { count, usd, words } from '../../ui/format.ts';
 import { Loaded, PageHead } from '../../ui/page.tsx';
-import { Ago, Amount, Badge, Card, Empty, Meter, Notice, Table, type Tone } from '../../ui/parts.tsx';
+import { Ago, Amount, Badge, Card, Empty, Meter, Notice, Skeleton, Table, type Tone } from '../../ui/parts.tsx';
 import { query } from '../api.ts';
 import {
   BalancesDocument,
@@ -13,6 +13,10 @@ import {
 } from '../generated/graphql.ts';
 import { Allowed, useMay } from '../session.tsx';
 import { Actions, send } from '../shared.tsx';
+
+/** The plots are large, so they come after the figures. */
+const WalletLevels = lazy(() => import('../history.tsx').then(({ WalletLevels }) => ({ default: WalletLevels })));
+const VenueFigures = lazy(() => import('../history.tsx').then(({ VenueFigures }) => ({ default: VenueFigures })));
 
 /** Brakes on payments, hot wallets, and whether the ledger agrees with the world. */
 export function Money(): ReactNode {
@@ -59,6 +63,10 @@ function Content(): ReactNode {
               <Comparison of={system.reconciliation} />
             </div>
             <Wallets wallets={system.wallets} />
+            <Suspense fallback={<Skeleton lines={6} />}>
+              <WalletLevels first={system.wallets.find((wallet) => sideOf(wallet) !== null) ?? null} />
+              {may('ledger:read') ? <VenueFigures /> : null}
+            </Suspense>
             {may('ledger:read') ? <Balances /> : null}
           </>
         )}
@@ -242,6 +250,12 @@ function Comparison({ of }: { of: MoneyQuery['system']['reconciliation'] }): Rea
   );
 }
 
+/** Which bound a balance is beyond; null for neither. For the badge only, as numbers may cut digits. */
+function sideOf({ balance, low, high }: MoneyQuery['system']['wallets'][number]): 'low' | 'high' | null {
+  if (low !== null && Number(balance) < Number(low)) return 'low';
+  return high !== null && Number(balance) > Number(high) ? 'high' : null;
+}
+
 function Wallets({ wallets }: { wallets: MoneyQuery['system']['wallets'] }): ReactNode {
   return (
     <Card title="Hot wallets" flush>
@@ -265,8 +279,7 @@ function Wallets({ wallets }: { wallets: MoneyQuery['system']['wallets'] }): Rea
           }
         >
           {wallets.map((wallet) => {
-            const isLow = wallet.low !== null && Number(wallet.balance) < Number(wallet.low);
-            const isHigh = wallet.high !== null && Number(wallet.balance) > Number(wallet.high);
+            const side = sideOf(wallet);
             return (
               <tr key={`${wallet.chain} ${wallet.coin}`}>
                 <td>
@@ -279,8 +292,8 @@ function Wallets({ wallets }: { wallets: MoneyQuery['system']['wallets'] }): Rea
                 <td className="number muted">{wallet.low ?? '–'}</td>
                 <td className="number muted">{wallet.high ?? '–'}</td>
                 <td>
-                  <Badge tone={isLow ? 'bad' : isHigh ? 'warn' : 'good'}>
-                    {isLow ? 'Top up' : isHigh ? 'Withdraw' : 'In bounds'}
+                  <Badge tone={side === 'low' ? 'bad' : side === 'high' ? 'warn' : 'good'}>
+                    {side === 'low' ? 'Top up' : side === 'high' ? 'Withdraw' : 'In bounds'}
                   </Badge>
                 </td>
                 <td className="number muted">

@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useMemo } from 'react';
-import { changeOf, count, duration, percent, sumOf, usd, words } from '../../ui/format.ts';
+import { changeOf, compact, count, duration, percent, sumOf, usd, words } from '../../ui/format.ts';
 import { Loaded, PageHead } from '../../ui/page.tsx';
 import { Card, Empty, Meter, Segments } from '../../ui/parts.tsx';
 import { Plot } from '../../ui/plot.tsx';
@@ -230,11 +230,6 @@ function Series({
 /** A share for people, cut after a tenth of a percent. */
 function percentOf(fraction: string): string {
   return percent(/^\d+(?:\.\d{1,3})?/.exec(fraction)?.[0] ?? '0');
-}
-
-function compact(value: number): string {
-  if (value >= 1_000_000) return `${value / 1_000_000}M`;
-  return value >= 1_000 ? `${value / 1_000}k` : String(value);
 }
 
 const axes: Record<Measure, (value: number) => string> = {
