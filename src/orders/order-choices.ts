@@ -35,6 +35,7 @@ export class OrderChoices {
   /**
    * Stores the answer to the open question of an order.
    *
+   * @throws AppError invalid_value for an amount with a refund.
    * @throws AppError action_not_available when nothing is asked, or this answer is not possible.
    * @throws AppError action_stale for an older question, and for an exchange that is not offered
    * for that amount any more.
@@ -42,6 +43,7 @@ export class OrderChoices {
    */
   async choose(request: ChangeRequest, choice: Choice): Promise<ChangedOrder> {
     const { changes, offers } = this.#options;
+    if (choice.amountTo && choice.action === 'refund') throw amountOfRefund();
     // Read before the transaction, which must not wait for a second connection.
     const windows = choice.action === 'exchange' && choice.amountTo ? await offers.windows() : [];
     return changes.run(request, async (locked) => {
@@ -106,6 +108,11 @@ function agreedRate(
   const fees = { feeRate, serviceFeeQuoted, networkFeeQuoted };
   const pair = { coinFrom, networkFrom, coinTo, networkTo };
   return { ...pair, ...fees, rateType, rateQuoted, amountFromExpected, amountToExpected, maxAmount };
+}
+
+function amountOfRefund(): AppError {
+  const fault = { field: 'amount_to', kind: 'invalid_value', detail: 'amount_to goes with an exchange' } as const;
+  return new AppError(fault.kind, fault.detail, { faults: [fault] });
 }
 
 function notAvailable(detail: string): AppError {

@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { Dialog, Form, type FormFaults, type FormField } from '../ui/dialog.tsx';
+import { GatewayError } from '../ui/failure.ts';
 import { Icon, type IconName } from '../ui/icon.tsx';
 import { Notice } from '../ui/parts.tsx';
 import { actionFaults } from './faults.ts';
@@ -39,6 +40,8 @@ export function Actions({ of, small = false }: { of: readonly (Action | null | f
       void client.invalidateQueries();
       return null;
     } catch (error) {
+      // What the page shows may be what was refused.
+      if (error instanceof GatewayError) void client.invalidateQueries();
       return actionFaults(error, values);
     }
   };
