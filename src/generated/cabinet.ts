@@ -974,6 +974,8 @@ export type components = {
                 status: number | null;
                 ms: number;
                 error: string | null;
+                /** @description The first 1,024 bytes of the endpoint's answer, as text. Null without an answer. */
+                answer: string | null;
             }[];
         };
         Month: {

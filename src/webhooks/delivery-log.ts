@@ -35,6 +35,8 @@ export interface AttemptView {
   readonly status: number | null;
   readonly ms: number;
   readonly error: string | null;
+  /** The beginning of the answer, as `answerText` keeps it. Attempts of older versions have none. */
+  readonly answer?: string | null;
 }
 
 export interface DeliveryView {

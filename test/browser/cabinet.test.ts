@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
+import { addressExample } from '../../src/chains/addresses/address.ts';
 import { type CabinetSetup, settledCabinet, setUpCabinet } from '../support/cabinet/cabinet.ts';
+import { askAbout } from '../support/gateway/asked-orders.ts';
 import { orderBody } from '../support/gateway/orders.ts';
 import { describeInBrowser } from '../support/staff/chromium.ts';
+import { answerWith } from '../support/webhooks/receiver.ts';
 
 describeInBrowser('the cabinet', () => {
   let setup: CabinetSetup;
@@ -181,6 +184,53 @@ describeInBrowser('the cabinet', () => {
     expect(await page.getByRole('button', { name: 'Completed' }).getAttribute('aria-pressed')).toBe('true');
   });
 
+  it('shows what an order asks, and lets a person with the right answer it', async () => {
+    const { gateway } = setup;
+    const ask = async () => {
+      const order = await gateway.order({ refund_address: addressExample('BTC') });
+      await askAbout(gateway.query, order.id);
+      return order;
+    };
+    const [first, second] = [await ask(), await ask()];
+    const viewer = await setup.member('viewer', `/orders/${first.id}`);
+    await viewer.page.getByRole('heading', { name: 'What to do with the deposit?' }).waitFor();
+    await viewer.page.getByText('Your role does not decide this').waitFor();
+    expect(await viewer.page.getByRole('button', { name: 'Refund' }).count()).toBe(0);
+
+    const { page, open } = await setup.member('finance', `/orders?q=${first.id}`);
+    await page.getByRole('row').filter({ hasText: 'Decide' }).getByRole('link').click();
+    await page.getByText('The deposit is smaller than expected').waitFor();
+    await page.getByRole('button', { name: 'Refund' }).click();
+    await dialog(page).getByText(addressExample('BTC')).waitFor();
+    // A lost answer: the person presses the button again, and the order is answered once.
+    let keys: (string | undefined)[] = [];
+    await page.route('**/actions', async (route) => {
+      keys = [...keys, route.request().headers()['idempotency-key']];
+      if (keys.length > 1) return route.continue();
+      await route.fetch();
+      return route.abort();
+    });
+    await dialog(page).getByRole('button', { name: 'Refund' }).click();
+    await dialog(page).getByText('the gateway does not answer').waitFor();
+    await dialog(page).getByRole('button', { name: 'Refund' }).click();
+    await dialog(page).waitFor({ state: 'detached' });
+    expect([new Set(keys).size, keys.length]).toEqual([1, 2]);
+    await page.getByRole('heading', { name: 'What to do with the deposit?' }).waitFor({ state: 'detached' });
+    const entries = await gateway.query(
+      `select m.role from audit_log a join partner_member m on m.id = a.member_id
+        where a.operation = 'answerOrder' and a.target = $1`,
+      [`order:${first.id}`],
+    );
+    expect(entries).toEqual([{ role: 'finance' }]);
+
+    await open(`/orders/${second.id}`);
+    await page.getByRole('button', { name: 'Refund' }).click();
+    // Another question in the place of the one that the page shows.
+    await gateway.query('update order_action set seq = 4 where order_id = $1', [second.id]);
+    await dialog(page).getByRole('button', { name: 'Refund' }).click();
+    await dialog(page).getByText('this is not the present question').waitFor();
+  });
+
   it('knows nothing of orders of other partners', async () => {
     const { key } = await setup.gateway.partner();
     const { json } = await setup.gateway.call('POST', '/partner/orders', { key, body: orderBody() });
@@ -235,12 +285,17 @@ describeInBrowser('the cabinet', () => {
     await dialog(page).getByRole('button', { name: 'Add an endpoint' }).click();
     expect(await takeSecret(page)).toMatch(/^whsec_/);
     await page.getByText('Nothing was sent yet').waitFor();
+    const told = 'thanks <img src=x onerror="document.title=1">';
+    setup.receivers.behave('cabinet', answerWith(200, told));
 
     await setup.gateway.order();
     await setup.send();
     const rows = page.locator('.delivery-row');
     await rows.filter({ hasText: 'order.created' }).first().waitFor();
     await rows.first().locator('summary').click();
+    const answered = page.getByRole('group', { name: 'What your endpoint answered to attempt 1' }).first();
+    expect(await answered.innerText()).toBe(told);
+    expect(await page.locator('img[src=x]').count()).toBe(0);
     await page.getByRole('button', { name: 'Replay' }).click();
     await page.getByText('It is sent again.').waitFor();
     await setup.send();

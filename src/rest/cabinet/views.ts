@@ -75,7 +75,9 @@ export function deliveryView(delivery: DeliveryView): Schemas['Delivery'] {
     created_at: delivery.createdAt,
     next_attempt_at: delivery.nextAttemptAt,
     ended_at: delivery.endedAt,
-    attempts: delivery.log.map(({ attempt, at, status, ms, error }) => ({ attempt, at, status, ms, error })),
+    attempts: delivery.log.map(({ attempt, at, status, ms, error, answer = null }) => {
+      return { attempt, at, status, ms, error, answer };
+    }),
   };
 }
 
