@@ -195,12 +195,12 @@ describeInBrowser('the cabinet', () => {
     const viewer = await setup.member('viewer', `/orders/${first.id}`);
     await viewer.page.getByRole('heading', { name: 'What to do with the deposit?' }).waitFor();
     await viewer.page.getByText('Your role does not decide this').waitFor();
-    expect(await viewer.page.getByRole('button', { name: 'Refund' }).count()).toBe(0);
+    expect(await viewer.page.getByRole('button', { name: 'Refund', exact: true }).count()).toBe(0);
 
     const { page, open } = await setup.member('finance', `/orders?q=${first.id}`);
     await page.getByRole('row').filter({ hasText: 'Decide' }).getByRole('link').click();
     await page.getByText('The deposit is smaller than expected').waitFor();
-    await page.getByRole('button', { name: 'Refund' }).click();
+    await page.getByRole('button', { name: 'Refund', exact: true }).click();
     await dialog(page).getByText(addressExample('BTC')).waitFor();
     // A lost answer: the person presses the button again, and the order is answered once.
     let keys: (string | undefined)[] = [];
@@ -210,9 +210,9 @@ describeInBrowser('the cabinet', () => {
       await route.fetch();
       return route.abort();
     });
-    await dialog(page).getByRole('button', { name: 'Refund' }).click();
+    await dialog(page).getByRole('button', { name: 'Refund', exact: true }).click();
     await dialog(page).getByText('the gateway does not answer').waitFor();
-    await dialog(page).getByRole('button', { name: 'Refund' }).click();
+    await dialog(page).getByRole('button', { name: 'Refund', exact: true }).click();
     await dialog(page).waitFor({ state: 'detached' });
     expect([new Set(keys).size, keys.length]).toEqual([1, 2]);
     await page.getByRole('heading', { name: 'What to do with the deposit?' }).waitFor({ state: 'detached' });
@@ -224,10 +224,13 @@ describeInBrowser('the cabinet', () => {
     expect(entries).toEqual([{ role: 'finance' }]);
 
     await open(`/orders/${second.id}`);
-    await page.getByRole('button', { name: 'Refund' }).click();
-    // Another question in the place of the one that the page shows.
-    await gateway.query('update order_action set seq = 4 where order_id = $1', [second.id]);
-    await dialog(page).getByRole('button', { name: 'Refund' }).click();
+    await page.getByRole('button', { name: 'Refund', exact: true }).click();
+    // The page is older than the present question.
+    await page.unroute('**/actions');
+    await page.route('**/actions', (route) =>
+      route.continue({ postData: JSON.stringify({ ...route.request().postDataJSON(), action_id: 'act_1' }) }),
+    );
+    await dialog(page).getByRole('button', { name: 'Refund', exact: true }).click();
     await dialog(page).getByText('this is not the present question').waitFor();
   });
 

@@ -24,10 +24,10 @@ export interface Action {
 }
 
 /**
- * A button for each action, with its dialog. A secret goes to the SecretHost alone, so that no cache
- * gets it.
+ * The dialog of an action, and the function that opens it. It stays open while the page below
+ * changes. A secret goes to the SecretHost alone, so that no cache gets it.
  */
-export function Actions({ of, small = false }: { of: readonly (Action | null | false)[]; small?: boolean }): ReactNode {
+export function useAction(): readonly [dialog: ReactNode, start: (action: Action) => void] {
   const [open, setOpen] = useState<Action | null>(null);
   const show = useShowSecret();
   const client = useQueryClient();
@@ -45,34 +45,50 @@ export function Actions({ of, small = false }: { of: readonly (Action | null | f
       return actionFaults(error, values);
     }
   };
+  const dialog = open ? (
+    <Dialog title={open.title} onClose={close}>
+      <div className="muted">{open.about}</div>
+      {open.needsPasskey ? <Notice>Your passkey is asked for again.</Notice> : null}
+      <Form
+        fields={open.fields ?? []}
+        action={open.name}
+        isDangerous={open.isDangerous ?? false}
+        submit={(values) => submit(open, values)}
+        onCancel={close}
+      />
+    </Dialog>
+  ) : null;
+  return [dialog, setOpen];
+}
+
+/** A button for each action. */
+export function ActionButtons(props: {
+  of: readonly (Action | null | false)[];
+  start: (action: Action) => void;
+  small?: boolean;
+}): ReactNode {
+  return props.of.map((action) =>
+    action ? (
+      <button
+        key={action.name}
+        type="button"
+        className={`button ${props.small ? 'small' : ''} ${action.isPrimary ? 'primary' : ''}`}
+        onClick={() => props.start(action)}
+      >
+        {action.icon ? <Icon name={action.icon} /> : null}
+        {action.name}
+      </button>
+    ) : null,
+  );
+}
+
+/** A button for each action, with its dialog. */
+export function Actions({ of, small = false }: { of: readonly (Action | null | false)[]; small?: boolean }): ReactNode {
+  const [dialog, start] = useAction();
   return (
     <>
-      {of.map((action) =>
-        action ? (
-          <button
-            key={action.name}
-            type="button"
-            className={`button ${small ? 'small' : ''} ${action.isPrimary ? 'primary' : ''}`}
-            onClick={() => setOpen(action)}
-          >
-            {action.icon ? <Icon name={action.icon} /> : null}
-            {action.name}
-          </button>
-        ) : null,
-      )}
-      {open ? (
-        <Dialog title={open.title} onClose={close}>
-          <div className="muted">{open.about}</div>
-          {open.needsPasskey ? <Notice>Your passkey is asked for again.</Notice> : null}
-          <Form
-            fields={open.fields ?? []}
-            action={open.name}
-            isDangerous={open.isDangerous ?? false}
-            submit={(values) => submit(open, values)}
-            onCancel={close}
-          />
-        </Dialog>
-      ) : null}
+      <ActionButtons of={of} start={start} small={small} />
+      {dialog}
     </>
   );
 }

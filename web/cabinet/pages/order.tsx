@@ -8,7 +8,7 @@ import { QrCode } from '../../ui/qr-code.tsx';
 import { call, query, type Schemas } from '../api.ts';
 import { momentsOf } from '../moments.ts';
 import { Allowed, useMay } from '../session.tsx';
-import { type Action, Actions } from '../shared.tsx';
+import { type Action, ActionButtons, useAction } from '../shared.tsx';
 
 type OrderView = Schemas['OrderDetails'];
 
@@ -70,7 +70,7 @@ function Content({ order }: { order: OrderView }): ReactNode {
           Held for a check. Nothing is paid until it is released; the gateway's staff act next.
         </Notice>
       ) : null}
-      {order.action_required ? <Question order={order} of={order.action_required} /> : null}
+      <Decision order={order} />
       <div className="wide-narrow">
         <div className="stack">
           <Timeline order={order} />
@@ -93,8 +93,24 @@ const reasons: Readonly<Record<Schemas['ActionRequired']['reason'], string>> = {
   price_moved: 'The price has moved: the payout would be below the smallest that the order accepts.',
 };
 
+/** The open question, if there is one. The dialog of an answer stays when the question is gone. */
+function Decision({ order }: { order: OrderView }): ReactNode {
+  const [dialog, start] = useAction();
+  return (
+    <>
+      {order.action_required ? <Question order={order} of={order.action_required} start={start} /> : null}
+      {dialog}
+    </>
+  );
+}
+
 /** The question about a deposit, with the answers that are possible now. */
-function Question({ order, of }: { order: OrderView; of: Schemas['ActionRequired'] }): ReactNode {
+function Question(props: {
+  order: OrderView;
+  of: Schemas['ActionRequired'];
+  start: (action: Action) => void;
+}): ReactNode {
+  const { order, of } = props;
   const may = useMay();
   const { exchange, refund } = of;
   const needsAddress = refund?.needs_address ?? false;
@@ -131,7 +147,8 @@ function Question({ order, of }: { order: OrderView; of: Schemas['ActionRequired
         ) : null}
         {may('orders:answer') ? (
           <div className="row tight">
-            <Actions
+            <ActionButtons
+              start={props.start}
               of={[
                 exchange && answerAction(order, of, { action: 'exchange', amount_to: exchange.amount_to }),
                 refund && !needsAddress && answerAction(order, of, { action: 'refund' }),
