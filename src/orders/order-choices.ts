@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { AppError } from '../errors.ts';
+import { AppError, fieldError } from '../errors.ts';
 import { type Big, formatDecimal } from '../money.ts';
 import type { RecentWindow } from '../rates/price-book.ts';
 import type { ActionOffers, AskedOrder, ExchangeOffer } from './action-offers.ts';
@@ -43,7 +43,9 @@ export class OrderChoices {
    */
   async choose(request: ChangeRequest, choice: Choice): Promise<ChangedOrder> {
     const { changes, offers } = this.#options;
-    if (choice.amountTo && choice.action === 'refund') throw amountOfRefund();
+    if (choice.amountTo && choice.action === 'refund') {
+      throw fieldError('invalid_value', 'amount_to', 'amount_to goes with an exchange');
+    }
     // Read before the transaction, which must not wait for a second connection.
     const windows = choice.action === 'exchange' && choice.amountTo ? await offers.windows() : [];
     return changes.run(request, async (locked) => {
@@ -108,11 +110,6 @@ function agreedRate(
   const fees = { feeRate, serviceFeeQuoted, networkFeeQuoted };
   const pair = { coinFrom, networkFrom, coinTo, networkTo };
   return { ...pair, ...fees, rateType, rateQuoted, amountFromExpected, amountToExpected, maxAmount };
-}
-
-function amountOfRefund(): AppError {
-  const fault = { field: 'amount_to', kind: 'invalid_value', detail: 'amount_to goes with an exchange' } as const;
-  return new AppError(fault.kind, fault.detail, { faults: [fault] });
 }
 
 function notAvailable(detail: string): AppError {

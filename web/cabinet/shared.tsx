@@ -14,6 +14,7 @@ export interface Action {
   readonly icon?: IconName;
   readonly title: string;
   readonly about: ReactNode;
+  /** Named as the members of the request, so that each refusal finds its field. */
   readonly fields?: readonly FormField[];
   readonly isDangerous?: boolean;
   readonly isPrimary?: boolean;
@@ -103,8 +104,8 @@ export function OrderLink({ id, shortId }: { id: string; shortId: string }): Rea
 }
 
 /** A choice of how long an old key or secret goes on beside the new one. */
-export const overlapField: FormField = {
-  name: 'hours',
+export const overlapField = (name: 'old_key_hours' | 'old_secret_hours'): FormField => ({
+  name,
   label: 'The old one ends',
   kind: 'choice',
   initial: '24',
@@ -116,7 +117,7 @@ export const overlapField: FormField = {
     ['168', 'In seven days'],
   ],
   hint: 'Until then both work, so that you can change over without a gap.',
-};
+});
 
 /** The lines of a text that are not empty. */
 export function linesOf(text: string): string[] {

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { shownAddress } from '../../cabinet/own-keys.ts';
 import { rights } from '../../cabinet/rights.ts';
-import { AppError } from '../../errors.ts';
+import { fieldError } from '../../errors.ts';
 import { type Big, parseDecimal } from '../../money.ts';
 import { eventTypeNames } from '../../orders/event-types.ts';
 import { orderNotFound } from '../../orders/order-errors.ts';
@@ -31,8 +31,7 @@ const usualLimit = 50;
 function exactAmount(field: string, text: string): Big {
   const amount = parseDecimal(text);
   if (amount) return amount;
-  const fault = { field, kind: 'invalid_amount', detail: `${field} must be a plain decimal` } as const;
-  throw new AppError(fault.kind, fault.detail, { faults: [fault] });
+  throw fieldError('invalid_amount', field, `${field} must be a plain decimal`);
 }
 
 /** Keys, orders, webhooks and reports. */

@@ -61,7 +61,11 @@ const entriesOf = (order: MadeOrder) =>
     [`order:${order.id}`],
   );
 
-it.each(['owner', 'developer', 'finance'] as const)('the role %s answers once, by name in the audit log', async (role) => {
+it.each([
+  'owner',
+  'developer',
+  'finance',
+] as const)('the role %s answers once, by name in the audit log', async (role) => {
   const client = await member(role);
   const order = await asking();
   const asked = await question(order, client);

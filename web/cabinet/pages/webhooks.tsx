@@ -122,8 +122,8 @@ function actionsOf(endpoint: Endpoint, types: readonly string[]): readonly Actio
       title: 'Make a new signing secret',
       about: 'Until the old secret ends, each delivery carries two signatures. A receiver may check either.',
       needsPasskey: true,
-      fields: [overlapField],
-      run: async ({ hours = '24' }) => {
+      fields: [overlapField('old_secret_hours')],
+      run: async ({ old_secret_hours: hours = '24' }) => {
         const { secret } = await call('rotateWebhookSecret', { path, body: { old_secret_hours: Number(hours) } });
         return { title: 'The new signing secret', about: keyMoves(Number(hours)), label: 'secret', text: secret };
       },
