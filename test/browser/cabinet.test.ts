@@ -332,6 +332,33 @@ describeInBrowser('the cabinet', () => {
     await guest.page.getByRole('heading', { name: 'You are signed out' }).waitFor();
   });
 
+  it('shows each refusal at its field, and only there', async () => {
+    const { page, open } = await setup.member('owner', '/keys');
+    const refused = async (name: string, words: string): Promise<void> => {
+      const field = dialog(page).locator(`[name=${name}][aria-invalid]`);
+      await field.waitFor();
+      const described = await field.getAttribute('aria-describedby');
+      expect(await page.locator(`[id="${described}"]`).innerText()).toContain(words);
+      expect(await dialog(page).locator('.notice.bad').count()).toBe(0);
+      await page.keyboard.press('Escape');
+      await dialog(page).waitFor({ state: 'detached' });
+    };
+    await page.getByRole('button', { name: 'Make a key' }).click();
+    await page.getByLabel('Label').fill('Checkout');
+    await page.getByLabel('Networks').fill('203.0.113.0/24\nnonsense');
+    await dialog(page).getByRole('button', { name: 'Make a key' }).click();
+    await refused('networks', "'nonsense' is not a network");
+    await page.getByRole('button', { name: 'Make a key' }).click();
+    await page.getByLabel('Label').fill('x'.repeat(101));
+    await dialog(page).getByRole('button', { name: 'Make a key' }).click();
+    await refused('label', 'at most 100 characters');
+    await open('/team');
+    await page.getByRole('button', { name: 'Invite a person' }).click();
+    await page.getByLabel('Name').fill('   ');
+    await dialog(page).getByRole('button', { name: 'Invite a person' }).click();
+    await refused('name', 'must not be empty');
+  });
+
   it('gives statements as a table and as CSV, with exact amounts', async () => {
     const { page } = await setup.member('finance', '/statements');
     await page.getByRole('link', { name: 'CSV' }).waitFor();
