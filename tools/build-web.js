@@ -62,7 +62,7 @@ function outputs(dist) {
   );
 }
 
-/** Whether the bundles are those of these sources, and whole. Another build may be replacing them. */
+/** Whether the bundles are whole and of these sources. Another build may be replacing them. */
 function isCurrent(dist, wanted) {
   try {
     const record = JSON.parse(readFileSync(join(dist, recordName), 'utf8'));

@@ -67,7 +67,7 @@ export class LockedChanges {
    *
    * @throws AppError order_not_found: the same for an unknown order, another partner's order, and
    * malformed text.
-   * @throws AppError 401 or 403 when the key, the member's right or the partner was ended meanwhile.
+   * @throws AppError 401 or 403 when the key, the member's right or the partner ended meanwhile.
    * @throws AppError idempotency_in_flight, idempotency_key_reused, or what `change` throws.
    * @throws AppError unavailable when the order stays locked.
    */

@@ -35,7 +35,7 @@ export interface AttemptView {
   readonly status: number | null;
   readonly ms: number;
   readonly error: string | null;
-  /** The beginning of the answer, as `answerText` keeps it. Attempts of older versions have none. */
+  /** The beginning of the answer, as `answerText` keeps it. Attempts of old versions have none. */
   readonly answer?: string | null;
 }
 

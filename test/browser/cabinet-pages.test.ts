@@ -1,8 +1,12 @@
 import { mkdirSync } from 'node:fs';
 import type { Page } from 'playwright-core';
+import { addressExample } from '../../src/chains/addresses/address.ts';
 import { type CabinetSetup, settledCabinet, setUpCabinet } from '../support/cabinet/cabinet.ts';
+import { askAbout } from '../support/gateway/asked-orders.ts';
+import type { MadeOrder } from '../support/gateway/settled-gateway.ts';
 import { describeInBrowser } from '../support/staff/chromium.ts';
 import { axeFaults, overflow } from '../support/staff/console.ts';
+import { answerWith } from '../support/webhooks/receiver.ts';
 
 /**
  * Every page of the cabinet, in both themes and several widths. With CABINET_SHOTS=folder it writes
@@ -16,6 +20,7 @@ const documented = new Set(['home-1280-light', 'webhooks-1280-dark', 'order-390-
 
 describeInBrowser('the pages of the cabinet', () => {
   let setup: CabinetSetup;
+  let asking: MadeOrder;
   beforeAll(async () => {
     setup = await setUpCabinet();
     await setup.gateway.call('POST', '/partner/webhook-endpoints', {
@@ -23,7 +28,10 @@ describeInBrowser('the pages of the cabinet', () => {
       body: { url: setup.receivers.url('shop', '/exchange-events') },
     });
     await setup.gateway.order();
+    setup.receivers.behave('shop', answerWith(200, 'accepted\n'.repeat(40)));
     await setup.send();
+    asking = await setup.gateway.order({ refund_address: addressExample('BTC') });
+    await askAbout(setup.gateway.query, asking.id);
     await setup.invite('Sam Roy', 'viewer');
   });
   afterAll(() => setup?.stop());
@@ -49,6 +57,7 @@ describeInBrowser('the pages of the cabinet', () => {
     ['orders', () => '/orders'],
     ['order-waiting', () => `/orders/${setup.waiting.id}`],
     ['order', () => `/orders/${setup.completed.id}`],
+    ['order-asking', () => `/orders/${asking.id}`],
     ['missing', () => '/orders/nothing'],
     ['keys', () => '/keys'],
     ['webhooks', () => '/webhooks'],
@@ -79,7 +88,12 @@ describeInBrowser('the pages of the cabinet', () => {
       for (const [name, path] of pages) {
         await open(path());
         await settledCabinet(page);
+        if (name === 'order-asking') await page.getByText('The deposit is smaller than expected').waitFor();
         await check(page, name, width, theme);
+        if (name !== 'webhooks') continue;
+        await page.locator('.delivery-row summary').first().click();
+        await page.getByRole('group', { name: /^What your endpoint answered/ }).waitFor();
+        await check(page, 'delivery', width, theme);
       }
       await open('/keys');
       await page.getByRole('button', { name: 'Make a key' }).click();

@@ -62,7 +62,7 @@ export function queryClient(onSessionEnd: () => void): QueryClient {
   });
 }
 
-/** The input of a form for a member of a request. An item of a list belongs to the input of its list. */
+/** The input for a member of a request. An item of a list belongs to the input of its list. */
 function memberOf(field: string): string {
   return (
     field
