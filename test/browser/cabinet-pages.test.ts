@@ -31,7 +31,7 @@ describeInBrowser('the pages of the cabinet', () => {
     setup.receivers.behave('shop', answerWith(200, 'accepted\n'.repeat(40)));
     await setup.send();
     asking = await setup.gateway.order({ refund_address: addressExample('BTC') });
-    await askAbout(setup.gateway.query, asking.id);
+    await askAbout(setup.gateway.query, asking.id, setup.gateway.clock.now());
     await setup.invite('Sam Roy', 'viewer');
   });
   afterAll(() => setup?.stop());
