@@ -263,6 +263,8 @@ describeInBrowser('the cabinet', () => {
       await open('/keys');
       await page.locator('.page-head, .state').first().waitFor();
       await page.locator('.skeleton').first().waitFor({ state: 'detached' });
+      // The button comes with the keys.
+      await page.waitForLoadState('networkidle');
       const makes = await page.getByRole('button', { name: 'Make a key' }).count();
       seen[role] = { pages: names.map((name) => name.trim()), statuses, invites, makes };
       await setup.closeAll();
