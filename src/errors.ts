@@ -172,6 +172,11 @@ export function isShapeFault({ kind }: FieldFault): boolean {
   return errorTable[kind].status === 400;
 }
 
+/** The refusal of a value, with the member of the request that holds it. */
+export function fieldError(kind: ErrorKind, field: string, detail: string): AppError {
+  return errorFromFaults([{ field, kind, detail }]);
+}
+
 /**
  * Builds one error from all faults of a request, keeping the first fault of each member. A single
  * fault keeps its own code. Several faults become `validation_failed`, with every fault listed. If

@@ -2,8 +2,8 @@
 // advance, because the server compresses nothing. Usage: node tools/build-web.js
 import { createHash } from 'node:crypto';
 import {
-  existsSync,
-  mkdirSync,
+  chmodSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   realpathSync,
@@ -15,22 +15,29 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
-const web = join(root, 'web');
+const here = fileURLToPath(new URL('..', import.meta.url));
 /** Each surface is a folder of web with an index.html. */
 const surfaces = ['console', 'cabinet'];
 /** Smaller files are served as they are. */
 const leastBytes = 1_024;
+const recordName = '.build.json';
 
 /** Why there is no build. */
 export class WebBuildError extends Error {}
 
-/** Names and contents of the files below a folder, as one hash. */
-function hashOf(folder, isWanted) {
+/** Paths of the files below a folder. Skipped folders are not read. */
+function filesBelow(folder, isSkipped = () => false) {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (!entry.isDirectory()) return entry.isFile() ? [path] : [];
+    return isSkipped(entry.name) ? [] : filesBelow(path, isSkipped);
+  });
+}
+
+/** Names and contents of files below a folder, as one hash. */
+function hashOf(folder, paths) {
   const digest = createHash('sha256');
-  const names = existsSync(folder) ? readdirSync(folder, { recursive: true, withFileTypes: true }) : [];
-  const paths = names.filter((name) => name.isFile()).map((name) => join(name.parentPath, name.name));
-  for (const path of paths.filter(isWanted).sort()) {
+  for (const path of paths.sort()) {
     digest
       .update(`${path.slice(folder.length)}\0`)
       .update(readFileSync(path))
@@ -39,30 +46,36 @@ function hashOf(folder, isWanted) {
   return digest.digest('base64url');
 }
 
-function inputs() {
-  const isSource = (path) => !/\/(?:node_modules|dist|\.building-\d+)\//.test(path);
-  const digest = createHash('sha256').update(hashOf(web, isSource));
-  for (const path of ['package-lock.json', 'tools/build-web.js']) digest.update(readFileSync(join(root, path)));
-  return digest.digest('base64url');
+/** The sources. Folders of other builds come and go meanwhile, so they are not even read. */
+function inputs(root) {
+  const web = join(root, 'web');
+  const isSkipped = (name) => name === 'node_modules' || name === 'dist' || name.startsWith('.building-');
+  const digest = createHash('sha256').update(hashOf(web, filesBelow(web, isSkipped)));
+  digest.update(readFileSync(join(root, 'package-lock.json')));
+  return digest.update(readFileSync(fileURLToPath(import.meta.url))).digest('base64url');
 }
 
-function outputs() {
-  return hashOf(join(web, 'dist'), (path) => !path.endsWith('.build.json'));
+function outputs(dist) {
+  return hashOf(
+    dist,
+    filesBelow(dist).filter((path) => path !== join(dist, recordName)),
+  );
 }
 
-function record() {
+/** Whether the bundles are whole and of these sources. Another build may be replacing them. */
+function isCurrent(dist, wanted) {
   try {
-    return JSON.parse(readFileSync(join(web, 'dist/.build.json'), 'utf8'));
+    const record = JSON.parse(readFileSync(join(dist, recordName), 'utf8'));
+    return record.inputs === wanted && record.outputs === outputs(dist);
   } catch {
-    return null;
+    return false;
   }
 }
 
 /** Writes a gzip and a brotli form beside each file that gains by it. */
 function compress(folder) {
-  for (const name of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-    const path = join(name.parentPath, name.name);
-    if (!name.isFile() || !/\.(?:js|css|svg|md)$/.test(path)) continue;
+  for (const path of filesBelow(folder)) {
+    if (!/\.(?:js|css|svg|md)$/.test(path)) continue;
     const content = readFileSync(path);
     if (content.length < leastBytes) continue;
     writeFileSync(`${path}.gz`, gzipSync(content, { level: 9 }));
@@ -71,22 +84,44 @@ function compress(folder) {
 }
 
 /**
+ * Puts a whole build in the place of the last one. Builds at the same time each have a folder of
+ * their own. The first one stays where it is of the same sources, so that a gateway may read it.
+ */
+function replace(building, dist, wanted) {
+  for (let tries = 0; !isCurrent(dist, wanted); tries++) {
+    try {
+      renameSync(dist, `${building}.old`);
+    } catch (error) {
+      if (error.code !== 'ENOENT') throw error;
+    }
+    try {
+      renameSync(building, dist);
+      return;
+    } catch (error) {
+      // Another build was faster.
+      if (tries === 10 || !['ENOTEMPTY', 'EEXIST'].includes(error.code)) throw error;
+    } finally {
+      rmSync(`${building}.old`, { recursive: true, force: true });
+    }
+  }
+}
+
+/**
  * Brings web/dist up to date with web. Returns 'current' when there was nothing to do, otherwise
  * 'built'. The new files replace the old ones at once, so that a gateway never sees half of them.
- * Throws a WebBuildError.
+ * Builds may run at the same time. Throws a WebBuildError.
  */
-export async function buildWeb() {
-  const before = inputs();
-  const last = record();
-  if (last !== null && last.inputs === before && last.outputs === outputs()) return 'current';
+export async function buildWeb(root = here) {
+  const web = join(root, 'web');
+  const dist = join(web, 'dist');
+  const before = inputs(root);
+  if (isCurrent(dist, before)) return 'current';
   const vite = await import('vite').catch(() => {
     throw new WebBuildError('the bundler is not installed; run: npm ci');
   });
   // The bundler would put development code into the pages under any other name.
   process.env.NODE_ENV = 'production';
-  const building = join(web, `.building-${process.pid}`);
-  rmSync(building, { recursive: true, force: true });
-  mkdirSync(building);
+  const building = mkdtempSync(join(web, '.building-'));
   try {
     for (const surface of surfaces) {
       await vite.build({
@@ -98,12 +133,12 @@ export async function buildWeb() {
       });
     }
     compress(building);
-    rmSync(join(web, 'dist'), { recursive: true, force: true });
-    renameSync(building, join(web, 'dist'));
+    chmodSync(building, 0o755);
+    writeFileSync(join(building, recordName), JSON.stringify({ inputs: before, outputs: outputs(building) }));
+    replace(building, dist, before);
   } finally {
     rmSync(building, { recursive: true, force: true });
   }
-  writeFileSync(join(web, 'dist/.build.json'), JSON.stringify({ inputs: before, outputs: outputs() }));
   return 'built';
 }
 

@@ -1,12 +1,32 @@
 import react from '@vitejs/plugin-react';
-import { defineConfig } from 'vite';
+import { defineConfig, type Plugin } from 'vite';
+
+/**
+ * Writes the addresses of a surface's pages beside its bundle, as its router.tsx names them. The
+ * gateway serves no others.
+ */
+function addresses(): Plugin {
+  let found: string[] = [];
+  return {
+    name: 'addresses',
+    enforce: 'pre',
+    transform(code, id) {
+      if (!id.endsWith('/router.tsx')) return;
+      found = [...code.matchAll(/(?:\bpage\(|\bpath: )'(\/[^']*)'/g)].map(([, address = '']) => address);
+    },
+    generateBundle() {
+      if (found.length === 0) this.error('router.tsx names no page');
+      this.emitFile({ type: 'asset', fileName: 'addresses.json', source: JSON.stringify(found) });
+    },
+  };
+}
 
 /**
  * How every surface is bundled; tools/build-web.js adds its base. No file is inlined, because the
  * policy admits files of ours only.
  */
 export default defineConfig({
-  plugins: [react()],
+  plugins: [addresses(), react()],
   // The packages of the root bring an older React, which must not come into the bundle.
   resolve: { dedupe: ['react', 'react-dom'] },
   build: {

@@ -137,7 +137,7 @@ async function openParts(foundation: Foundation): Promise<App> {
     orm,
     events,
     webhooks: managed,
-    cabinet: await openCabinet(foundation, { hasher, networks, partnerOrders, webhooks: managed }),
+    cabinet: await openCabinet(foundation, { hasher, networks, partnerOrders, choices, webhooks: managed }),
     sandbox: await openSandbox(foundation, { orm, catalogue, networks }),
   });
   endPart('REST API and listeners');

@@ -8,6 +8,7 @@ import { Statements } from '../cabinet/statements.ts';
 import type { Clock } from '../clock.ts';
 import { cabinetUrl } from '../config/cabinet-url.ts';
 import { gatewayTerms } from '../config/fixed-rates.ts';
+import type { OrderChoices } from '../orders/order-choices.ts';
 import { PartnerService } from '../partners/partner-service.ts';
 import type { KeyHasher } from '../partners/secret-key.ts';
 import { cursorPurpose, ListCursors } from '../reports/list-cursor.ts';
@@ -24,6 +25,7 @@ export interface CabinetSetup {
   readonly hasher: KeyHasher;
   readonly networks: { readonly areOfValue: boolean };
   readonly partnerOrders: PartnerOrders;
+  readonly choices: OrderChoices;
   readonly webhooks: Webhooks;
 }
 
@@ -47,7 +49,7 @@ export function cabinetPeople(orm: MikroORM, clock: Clock, origin: string): Cabi
  */
 export async function openCabinet(foundation: Foundation, setup: CabinetSetup): Promise<CabinetServices | null> {
   const { config, clock, servesPartners, closing } = foundation;
-  const { hasher, networks, partnerOrders, webhooks } = setup;
+  const { hasher, networks, partnerOrders, choices, webhooks } = setup;
   const origin = cabinetUrl(config);
   if (origin === null || !servesPartners) return null;
   const orm = await openDatabase(foundation, 'cabinet');
@@ -68,6 +70,7 @@ export async function openCabinet(foundation: Foundation, setup: CabinetSetup): 
     glance: new Glance(orm, clock),
     statements: new Statements(orm),
     orders: partnerOrders,
+    choices,
     endpoints: webhooks.endpoints,
     deliveries: webhooks.deliveries,
     cursors: new ListCursors(hasher.derivedKeys(cursorPurpose)),

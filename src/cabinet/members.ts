@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { validate as isUuid, v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../clock.ts';
-import { AppError } from '../errors.ts';
+import { AppError, fieldError } from '../errors.ts';
 import type { Passkeys, PasskeyUser } from './passkeys.ts';
 import type { MemberRole } from './rights.ts';
 import { hashOf, type MemberSessions, type SessionOrigin } from './sessions.ts';
@@ -407,7 +407,7 @@ function memberNotFound(): AppError {
 function checkedName(name: string): string {
   const trimmed = name.trim();
   if (trimmed.length < 1 || trimmed.length > 100 || /\p{Cc}/u.test(trimmed)) {
-    throw new AppError('invalid_value', 'a name has 1 to 100 characters and no control characters');
+    throw fieldError('invalid_value', 'name', 'a name has 1 to 100 characters and no control characters');
   }
   return trimmed;
 }

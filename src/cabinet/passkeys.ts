@@ -10,7 +10,7 @@ import {
 } from '@simplewebauthn/server';
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../clock.ts';
-import { AppError } from '../errors.ts';
+import { AppError, fieldError } from '../errors.ts';
 
 /** How long a browser may take to answer a challenge. */
 const challengeMs = 5 * 60_000;
@@ -112,7 +112,7 @@ export class Passkeys {
    *   challenge, of another site, or without verification of the user.
    */
   async proveNew(purpose: ChallengePurpose, answer: unknown, name: string): Promise<NewPasskey> {
-    const checked = checkedName(name);
+    const checked = checkedName(name, purpose.purpose === 'invitation' ? 'passkey_name' : 'name');
     const { challenge } = await this.#takeUp(purpose, answer);
     const { verified, registrationInfo } = await verifyRegistrationResponse({
       response: answer as RegistrationResponseJSON,
@@ -326,10 +326,15 @@ function knownTransports(told: unknown): string[] {
   return told.filter((one) => typeof one === 'string' && /^[a-z-]{1,20}$/.test(one)).slice(0, 10);
 }
 
-function checkedName(name: string): string {
+/** @param field The member of the request that holds the name. */
+function checkedName(name: string, field: string): string {
   const trimmed = name.trim();
   if (trimmed.length <= 100 && !/\p{Cc}/u.test(trimmed)) return trimmed;
-  throw new AppError('invalid_value', 'the name of a passkey has at most 100 characters and no control characters');
+  throw fieldError(
+    'invalid_value',
+    field,
+    'the name of a passkey has at most 100 characters and no control characters',
+  );
 }
 
 /**

@@ -6,6 +6,7 @@ export type MemberRole = (typeof memberRoles)[number];
 /** Every right of members, each with the roles that have it. */
 export const rights = {
   'orders:read': ['owner', 'developer', 'finance', 'viewer'],
+  'orders:answer': ['owner', 'developer', 'finance'],
   'keys:read': ['owner', 'developer'],
   'keys:write': ['owner', 'developer'],
   'webhooks:read': ['owner', 'developer'],
@@ -69,6 +70,8 @@ export const operationRows: Readonly<Record<CabinetOperation, OperationRow>> = {
   setKeyNetworks: { needs: 'keys:write', isConfirmed: true },
   listOrders: { needs: 'orders:read' },
   getOrder: { needs: 'orders:read' },
+  // The addresses of an order are fixed, and each answer is an offer of the gateway.
+  answerOrder: { needs: 'orders:answer' },
   listWebhooks: { needs: 'webhooks:read' },
   createWebhook: { needs: 'webhooks:write', isConfirmed: true },
   changeWebhook: { needs: 'webhooks:write', isConfirmed: true },

@@ -93,6 +93,12 @@ export class WebhookAttemptType {
 
   @Field(() => String, { nullable: true, description: 'What went wrong; null for a success.' })
   error!: string | null;
+
+  @Field(() => String, {
+    nullable: true,
+    description: 'The first 1,024 bytes of the answer as text, unprintable ones replaced; null without an answer.',
+  })
+  answer?: string | null;
 }
 
 @ObjectType('WebhookDelivery', { description: 'An event on its way to an endpoint.' })

@@ -2,7 +2,6 @@ import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgres
 import type { Clock } from '../clock.ts';
 import { brokenConstraint, sqlState } from '../db/database.ts';
 import { AppError } from '../errors.ts';
-import type { Caller } from '../partners/authenticator.ts';
 import { annotate } from '../telemetry/tracing.ts';
 import { earlierAnswer, inFlight, lockNotAvailable, type Repeatable } from './idempotency.ts';
 import { IdempotencyKey } from './idempotency-key.entity.ts';
@@ -19,15 +18,23 @@ export interface LockedOrder {
   readonly actor: string;
 }
 
+/** Who asks for a change: a key of the partner, or a member of its team in the cabinet. */
+export type Asker = { readonly partner: { readonly id: string } } & (
+  | { readonly keyId: string }
+  | { readonly memberId: string; readonly roles: readonly string[] }
+);
+
 /** A partner's request to change an order. */
 export interface ChangeRequest {
   /** The order's UUID or short id, as it was sent. */
   readonly orderName: string;
-  readonly caller: Caller;
+  readonly caller: Asker;
   /** Makes the change repeatable. Gets the order's id, so that all its names count as the same. */
   readonly repeatable?: (orderId: string) => Repeatable | null;
   /** Renders the answer inside the transaction, from what the change has written. */
   readonly answer: (em: EntityManager, orderId: string) => Promise<string>;
+  /** Writes the audit entry of the change inside the transaction. A repetition writes none. */
+  readonly audit?: (em: EntityManager, orderId: string) => Promise<void>;
 }
 
 /** The answer to a change. `body` is the text that the first answer had. */
@@ -60,7 +67,7 @@ export class LockedChanges {
    *
    * @throws AppError order_not_found: the same for an unknown order, another partner's order, and
    * malformed text.
-   * @throws AppError 401 or 403 when the key or the partner was ended meanwhile.
+   * @throws AppError 401 or 403 when the key, the member's right or the partner ended meanwhile.
    * @throws AppError idempotency_in_flight, idempotency_key_reused, or what `change` throws.
    * @throws AppError unavailable when the order stays locked.
    */
@@ -96,21 +103,35 @@ export class LockedChanges {
       await change({ em, order, now, actor: `partner:${partner.id}` });
       await em.flush();
       const body = await answer(em, order.id);
+      await request.audit?.(em, order.id);
       if (repeatable) await storeAnswer(em, partner.id, repeatable, { orderId: order.id, body, now });
       return { orderId: order.id, body, isReplayed: false };
     });
   }
 }
 
-/** Refuses a key that was revoked, or a partner that was switched off, since the key was proven. */
-async function refuseEnded(em: EntityManager, { keyId }: Caller, now: Date): Promise<void> {
-  const [key] = await em.execute<{ live: boolean; active: boolean }[]>(
-    `select k.revoked_at is null and (k.expires_at is null or k.expires_at > ?) as live, p.status = 'active' as active
-       from api_key k join partner p on p.id = k.partner_id where k.key_id = ?`,
-    [now, keyId],
-  );
-  if (!key?.live) throw new AppError('unauthorized', 'this API key has been revoked or has expired');
-  if (!key.active) throw partnerInactive();
+/**
+ * Refuses a key that was revoked, a member who was removed or lost the role, and a partner that was
+ * switched off, since the request was admitted.
+ */
+async function refuseEnded(em: EntityManager, caller: Asker, now: Date): Promise<void> {
+  const [asker] =
+    'keyId' in caller
+      ? await em.execute<{ live: boolean; active: boolean }[]>(
+          `select k.revoked_at is null and (k.expires_at is null or k.expires_at > ?) as live, p.status = 'active' as active
+             from api_key k join partner p on p.id = k.partner_id where k.key_id = ?`,
+          [now, caller.keyId],
+        )
+      : await em.execute<{ live: boolean; active: boolean }[]>(
+          `select m.removed_at is null and m.role = any(?::text[]) as live, p.status = 'active' as active
+             from partner_member m join partner p on p.id = m.partner_id where m.id = ? for share of m`,
+          [`{${caller.roles.join(',')}}`, caller.memberId],
+        );
+  if (!asker?.live) {
+    const what = 'keyId' in caller ? 'this API key has been revoked or has expired' : 'you may no longer do this';
+    throw new AppError('keyId' in caller ? 'unauthorized' : 'insufficient_role', what);
+  }
+  if (!asker.active) throw partnerInactive();
 }
 
 /** Stores an answer. Waits for another request that is storing one under the same key. */

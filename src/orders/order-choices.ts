@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { AppError } from '../errors.ts';
+import { AppError, fieldError } from '../errors.ts';
 import { type Big, formatDecimal } from '../money.ts';
 import type { RecentWindow } from '../rates/price-book.ts';
 import type { ActionOffers, AskedOrder, ExchangeOffer } from './action-offers.ts';
@@ -35,6 +35,7 @@ export class OrderChoices {
   /**
    * Stores the answer to the open question of an order.
    *
+   * @throws AppError invalid_value for an amount with a refund.
    * @throws AppError action_not_available when nothing is asked, or this answer is not possible.
    * @throws AppError action_stale for an older question, and for an exchange that is not offered
    * for that amount any more.
@@ -42,6 +43,9 @@ export class OrderChoices {
    */
   async choose(request: ChangeRequest, choice: Choice): Promise<ChangedOrder> {
     const { changes, offers } = this.#options;
+    if (choice.amountTo && choice.action === 'refund') {
+      throw fieldError('invalid_value', 'amount_to', 'amount_to goes with an exchange');
+    }
     // Read before the transaction, which must not wait for a second connection.
     const windows = choice.action === 'exchange' && choice.amountTo ? await offers.windows() : [];
     return changes.run(request, async (locked) => {

@@ -2,7 +2,7 @@ import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgres
 import ipaddr from 'ipaddr.js';
 import { validate as isUuid, v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../clock.ts';
-import { AppError } from '../errors.ts';
+import { AppError, fieldError } from '../errors.ts';
 import { Big, formatDecimal, parseDecimal } from '../money.ts';
 import { ApiKey } from './api-key.entity.ts';
 import { isLive } from './authenticator.ts';
@@ -201,7 +201,7 @@ export class PartnerService {
    */
   async rollKey(keyId: string, oldKeyHours = 24, em: EntityManager = this.#orm.em.fork()): Promise<IssuedKey> {
     if (!(oldKeyHours >= 0 && oldKeyHours <= maxRollHours)) {
-      throw new AppError('invalid_value', `the old key may live on for 0 to ${maxRollHours} hours`);
+      throw fieldError('invalid_value', 'old_key_hours', `the old key may live on for 0 to ${maxRollHours} hours`);
     }
     return em.transactional(async (tx) => {
       const old = await this.#findKey(tx, keyId);
@@ -399,28 +399,33 @@ function checkedHold(seconds: number | null): number | null {
 
 function checkedLabel(label: string): string {
   if (label.length > 100 || /\p{Cc}/u.test(label)) {
-    throw new AppError('invalid_value', 'the label of a key has at most 100 characters and no control characters');
+    throw fieldError(
+      'invalid_value',
+      'label',
+      'the label of a key has at most 100 characters and no control characters',
+    );
   }
   return label;
 }
 
 function checkedEnd(expiresAt: Date | null, now: Date): Date | null {
-  if (expiresAt && expiresAt <= now) throw new AppError('invalid_value', 'the end of a key lies in the future');
+  if (expiresAt && expiresAt <= now)
+    throw fieldError('invalid_value', 'expires_at', 'the end of a key lies in the future');
   return expiresAt;
 }
 
 function checkedScopes(scopes: readonly string[]): KeyScope[] {
-  if (scopes.length === 0) throw new AppError('invalid_value', `a key needs a scope: ${keyScopes.join(', ')}`);
+  if (scopes.length === 0) throw fieldError('invalid_value', 'scopes', `a key needs a scope: ${keyScopes.join(', ')}`);
   const unknown = scopes.find((scope) => !keyScopes.some((known) => known === scope));
-  if (unknown !== undefined) throw new AppError('invalid_value', `a scope is one of ${keyScopes.join(', ')}`);
+  if (unknown !== undefined) throw fieldError('invalid_value', 'scopes', `a scope is one of ${keyScopes.join(', ')}`);
   return keyScopes.filter((known) => scopes.includes(known));
 }
 
 function checkedCidrs(cidrs: readonly string[]): string[] {
-  if (cidrs.length > maxCidrs) throw new AppError('invalid_value', `a key has at most ${maxCidrs} networks`);
+  if (cidrs.length > maxCidrs) throw fieldError('invalid_value', 'networks', `a key has at most ${maxCidrs} networks`);
   for (const cidr of cidrs) {
     if (!ipaddr.IPv4.isValidCIDRFourPartDecimal(cidr) && !ipaddr.IPv6.isValidCIDR(cidr)) {
-      throw new AppError('invalid_value', `'${cidr.slice(0, 80)}' is not a network like 203.0.113.0/24`);
+      throw fieldError('invalid_value', 'networks', `'${cidr.slice(0, 80)}' is not a network like 203.0.113.0/24`);
     }
   }
   return [...cidrs];

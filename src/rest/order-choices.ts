@@ -1,5 +1,4 @@
 import type { Document } from 'openapi-backend';
-import { AppError } from '../errors.ts';
 import { parseDecimal } from '../money.ts';
 import type { OrderChoices } from '../orders/order-choices.ts';
 import type { PartnerOrders } from '../reports/partner-orders.ts';
@@ -20,10 +19,6 @@ export function actOnOrderHandler(
   return async ({ path, body, call }) => {
     const { action_id: actionId, action } = body;
     const amountTo = body.amount_to === undefined ? null : parseDecimal(numberSource(body, 'amount_to'));
-    if (amountTo && action === 'refund') {
-      const fault = { field: 'amount_to', kind: 'invalid_value', detail: 'amount_to goes with an exchange' } as const;
-      throw new AppError(fault.kind, fault.detail, { faults: [fault] });
-    }
     const orderTarget = (orderId: string): string => `POST ${apiRoot}/partner/orders/${orderId}/actions`;
     // Made once for its refusal of a malformed key, which needs no order.
     repeatable(call, orderTarget(''));

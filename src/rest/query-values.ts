@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts';
+import { fieldError } from '../errors.ts';
 
 /**
  * Reads a text of a query. PostgreSQL stores no text with NUL.
@@ -6,7 +6,7 @@ import { AppError } from '../errors.ts';
  * @throws AppError invalid_value
  */
 export function plainText(field: string, text: string | undefined): string | null {
-  if (text?.includes('\0')) throw new AppError('invalid_value', `${field} must not contain NUL characters`);
+  if (text?.includes('\0')) throw fieldError('invalid_value', field, `${field} must not contain NUL characters`);
   return text ?? null;
 }
 
@@ -20,7 +20,7 @@ export function moment(field: string, text: string | undefined): Date | null {
   const date = new Date(text);
   // PostgreSQL has no year 0, and the format of the contract allows leap seconds.
   if (Number.isNaN(date.getTime()) || date.getUTCFullYear() < 1) {
-    throw new AppError('invalid_value', `${field} must be a time like 2026-11-21T00:00:00Z`);
+    throw fieldError('invalid_value', field, `${field} must be a time like 2026-11-21T00:00:00Z`);
   }
   return date;
 }

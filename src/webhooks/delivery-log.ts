@@ -8,7 +8,7 @@ import {
   type Statements,
   statementsIn,
 } from '../db/prepared.ts';
-import { AppError } from '../errors.ts';
+import { fieldError } from '../errors.ts';
 import { eventTypeSql, eventTypesJson } from '../orders/event-types.ts';
 import { isoTime } from '../orders/order-statements.ts';
 import { eventId, eventNamed } from '../reports/event-facts.ts';
@@ -35,6 +35,8 @@ export interface AttemptView {
   readonly status: number | null;
   readonly ms: number;
   readonly error: string | null;
+  /** The beginning of the answer, as `answerText` keeps it. Attempts of old versions have none. */
+  readonly answer?: string | null;
 }
 
 export interface DeliveryView {
@@ -217,7 +219,7 @@ export class DeliveryLog {
     const from = request.from && request.from > oldest ? request.from : oldest;
     // Clocks of several machines differ, and all that has happened counts.
     const to = request.to ?? new Date(now.getTime() + dayMs);
-    if (to <= from) throw new AppError('invalid_value', `to must be later than from, and within ${keptDays} days`);
+    if (to <= from) throw fieldError('invalid_value', 'to', `to must be later than from, and within ${keptDays} days`);
     const range = `${request.from?.toISOString() ?? ''} ${request.to?.toISOString() ?? ''}`;
     const bound = `${endpoint.partner.id} replay ${endpoint.id} ${range} ${failedOnly}`;
     const place = cursor === null ? null : this.#cursors.read(bound, cursor);

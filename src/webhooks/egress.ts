@@ -3,6 +3,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
 import type { LookupFunction, Socket } from 'node:net';
 import { type TLSSocket, connect as tlsConnect } from 'node:tls';
+import { answerText, keptAnswerBytes } from './answer-text.ts';
 import { type EgressRules, isAllowedAddress, judgeUrl } from './egress-rules.ts';
 
 /** Why an attempt got no answer, or an answer that does not count. Shown to partners. */
@@ -26,6 +27,8 @@ export interface Sent {
   readonly ms: number;
   /** What the answer asks for in `Retry-After`: whole seconds, or null. */
   readonly retryAfterSec: number | null;
+  /** The beginning of the answer, bounded and printable. Null without one. It is never logged. */
+  readonly answer: string | null;
 }
 
 /** Finds the addresses of a name. */
@@ -47,7 +50,7 @@ export interface EgressOptions {
 const usualTotalMs = 15_000;
 /** From the beginning to a secure connection. */
 const usualConnectMs = 3_000;
-/** Most bytes of an answer that are read, and thrown away. */
+/** Most bytes of an answer that are read. All but the first are thrown away. */
 const mostAnswerBytes = 65_536;
 const mostHeaderBytes = 16_384;
 /** Addresses of a name that are tried. */
@@ -91,22 +94,26 @@ export class Egress {
     const limits = [setTimeout(() => over.abort(new Refusal('timeout')), totalMs)];
     const connecting = setTimeout(() => over.abort(new Refusal('timeout')), connectMs);
     limits.push(connecting);
-    const ended = (status: number | null, fault: SendFault | null, retryAfterSec: number | null = null): Sent => {
-      return { status, fault, retryAfterSec, ms: Math.round(performance.now() - beganMs) };
-    };
+    const ms = (): number => Math.round(performance.now() - beganMs);
     let answer: IncomingMessage | null = null;
     try {
       const judged = judgeUrl(address, rules);
       if ('fault' in judged) throw new Refusal('url_not_allowed');
       const onConnected = (): void => clearTimeout(connecting);
       answer = await this.#request(new URL(judged.url), { headers, body, signal: over.signal, onConnected });
-      await readAway(answer, over.signal);
-      const { statusCode = 0, headers: answered } = answer;
-      return ended(statusCode, faultOfStatus(statusCode), retryAfter(answered['retry-after'], answered.date));
+      const beginning = await readBeginning(answer, over.signal);
+      const { statusCode: status = 0, headers: answered } = answer;
+      return {
+        status,
+        fault: faultOfStatus(status),
+        retryAfterSec: retryAfter(answered['retry-after'], answered.date),
+        answer: answerText(beginning),
+        ms: ms(),
+      };
     } catch (error) {
       const fault = faultOf(error, over.signal);
       if (fault === 'url_not_allowed' || fault === 'address_not_allowed') onRefused?.(fault);
-      return ended(null, fault);
+      return { status: null, fault, retryAfterSec: null, answer: null, ms: ms() };
     } finally {
       for (const limit of limits) clearTimeout(limit);
       answer?.destroy();
@@ -236,16 +243,19 @@ function publicNames(): ResolveName {
   };
 }
 
-/** Reads an answer to its end, or to the most bytes that are read. */
-function readAway(answer: IncomingMessage, signal: AbortSignal): Promise<void> {
+/** Reads an answer to its end, or to the most bytes that are read. Returns its first bytes. */
+function readBeginning(answer: IncomingMessage, signal: AbortSignal): Promise<Buffer> {
   return new Promise((resolve) => {
+    const beginning = Buffer.alloc(keptAnswerBytes);
     let bytes = 0;
+    const finish = (): void => resolve(beginning.subarray(0, bytes));
     answer.on('data', (chunk: Buffer) => {
+      chunk.copy(beginning, Math.min(bytes, keptAnswerBytes));
       bytes += chunk.length;
-      if (bytes >= mostAnswerBytes) resolve();
+      if (bytes >= mostAnswerBytes) finish();
     });
-    for (const end of ['end', 'close', 'error']) answer.once(end, () => resolve());
-    signal.addEventListener('abort', () => resolve(), { once: true });
+    for (const end of ['end', 'close', 'error']) answer.once(end, finish);
+    signal.addEventListener('abort', finish, { once: true });
   });
 }
 

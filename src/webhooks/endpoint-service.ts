@@ -1,7 +1,7 @@
 import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgresql';
 import { validate as isUuid, v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../clock.ts';
-import { AppError } from '../errors.ts';
+import { AppError, fieldError } from '../errors.ts';
 import { type EventType, eventTypeNames } from '../orders/event-types.ts';
 import { Partner } from '../partners/partner.entity.ts';
 import { testEventId, testEventType } from './delivery-body.ts';
@@ -221,7 +221,11 @@ export class EndpointService {
     em: EntityManager = this.#orm.em.fork(),
   ): Promise<SecretOfEndpoint> {
     if (!(oldSecretHours >= 0 && oldSecretHours <= mostOldSecretHours)) {
-      throw new AppError('invalid_value', `the old secret may sign for 0 to ${mostOldSecretHours} hours more`);
+      throw fieldError(
+        'invalid_value',
+        'old_secret_hours',
+        `the old secret may sign for 0 to ${mostOldSecretHours} hours more`,
+      );
     }
     return em.transactional(async (tx) => {
       const endpoint = await this.#find(tx, partnerId, id, LockMode.PESSIMISTIC_WRITE);
@@ -396,8 +400,7 @@ export class EndpointService {
   #checkedUrl(text: string): string {
     const judged = judgeUrl(text, this.#rules);
     if ('url' in judged) return judged.url;
-    const detail = `url is not allowed: ${judged.fault}`;
-    throw new AppError('url_not_allowed', detail, { faults: [{ field: 'url', kind: 'url_not_allowed', detail }] });
+    throw fieldError('url_not_allowed', 'url', `url is not allowed: ${judged.fault}`);
   }
 }
 
@@ -425,14 +428,14 @@ function checkedTypes(types: readonly string[] | null): EventType[] | null {
   if (types === null) return null;
   const unknown = types.find((type) => !eventTypeNames.some((known) => known === type));
   if (types.length === 0 || unknown !== undefined) {
-    throw new AppError('invalid_value', `types is null or a list of ${eventTypeNames.join(', ')}`);
+    throw fieldError('invalid_value', 'types', `types is null or a list of ${eventTypeNames.join(', ')}`);
   }
   return eventTypeNames.filter((known) => types.includes(known));
 }
 
 function checkedCoin(field: string, coin: string | null): string | null {
   if (coin !== null && !/^[\x21-\x7e]{1,20}$/.test(coin)) {
-    throw new AppError('invalid_value', `${field} is null or a coin like BTC`);
+    throw fieldError('invalid_value', field, `${field} is null or a coin like BTC`);
   }
   return coin;
 }

@@ -307,7 +307,8 @@ export class WebhookSender {
     const succeeded = sent.fault === null;
     const isTest = orderId === null;
     const nextAt = succeeded || isTest ? null : nextAttemptAt(attempts, now, sent.retryAfterSec);
-    const entry = { attempt: attempts, at: startedAt, status: sent.status, ms: sent.ms, error: sent.fault };
+    const { status, ms, fault: error, answer } = sent;
+    const entry = { attempt: attempts, at: startedAt, status, ms, error, answer };
     const [done] = await this.#statements.run<{ isDisabled: boolean | null }>(storeResult, {
       id,
       attempt: attempts,

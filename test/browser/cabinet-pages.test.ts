@@ -1,8 +1,12 @@
 import type { Page } from 'playwright-core';
+import { addressExample } from '../../src/chains/addresses/address.ts';
 import { type CabinetSetup, settledCabinet, setUpCabinet } from '../support/cabinet/cabinet.ts';
+import { askAbout } from '../support/gateway/asked-orders.ts';
+import type { MadeOrder } from '../support/gateway/settled-gateway.ts';
 import { describeInBrowser } from '../support/staff/chromium.ts';
 import { axeFaults, overflow } from '../support/staff/console.ts';
 import { picture } from '../support/staff/pictures.ts';
+import { answerWith } from '../support/webhooks/receiver.ts';
 
 /** Every page of the cabinet, in both themes and several widths. */
 
@@ -11,6 +15,7 @@ const widths = [1280, 390] as const;
 
 describeInBrowser('the pages of the cabinet', () => {
   let setup: CabinetSetup;
+  let asking: MadeOrder;
   beforeAll(async () => {
     setup = await setUpCabinet();
     await setup.gateway.call('POST', '/partner/webhook-endpoints', {
@@ -18,7 +23,10 @@ describeInBrowser('the pages of the cabinet', () => {
       body: { url: setup.receivers.url('shop', '/exchange-events') },
     });
     await setup.gateway.order();
+    setup.receivers.behave('shop', answerWith(200, 'accepted\n'.repeat(40)));
     await setup.send();
+    asking = await setup.gateway.order({ refund_address: addressExample('BTC') });
+    await askAbout(setup.gateway.query, asking.id, setup.gateway.clock.now());
     await setup.invite('Sam Roy', 'viewer');
   });
   afterAll(() => setup?.stop());
@@ -37,6 +45,7 @@ describeInBrowser('the pages of the cabinet', () => {
     ['orders', () => '/orders'],
     ['order-waiting', () => `/orders/${setup.waiting.id}`],
     ['order', () => `/orders/${setup.completed.id}`],
+    ['order-asking', () => `/orders/${asking.id}`],
     ['missing', () => '/orders/nothing'],
     ['keys', () => '/keys'],
     ['webhooks', () => '/webhooks'],
@@ -67,7 +76,12 @@ describeInBrowser('the pages of the cabinet', () => {
       for (const [name, path] of pages) {
         await open(path());
         await settledCabinet(page);
+        if (name === 'order-asking') await page.getByText('The deposit is smaller than expected').waitFor();
         await check(page, name, width, theme);
+        if (name !== 'webhooks') continue;
+        await page.locator('.delivery-row summary').first().click();
+        await page.getByRole('group', { name: /^What your endpoint answered/ }).waitFor();
+        await check(page, 'delivery', width, theme);
       }
       await open('/keys');
       await page.getByRole('button', { name: 'Make a key' }).click();

@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
+import { addressExample } from '../../src/chains/addresses/address.ts';
 import { type CabinetSetup, settledCabinet, setUpCabinet } from '../support/cabinet/cabinet.ts';
+import { askAbout } from '../support/gateway/asked-orders.ts';
 import { orderBody } from '../support/gateway/orders.ts';
 import { describeInBrowser } from '../support/staff/chromium.ts';
+import { answerWith } from '../support/webhooks/receiver.ts';
 
 describeInBrowser('the cabinet', () => {
   let setup: CabinetSetup;
@@ -181,6 +184,59 @@ describeInBrowser('the cabinet', () => {
     expect(await page.getByRole('button', { name: 'Completed' }).getAttribute('aria-pressed')).toBe('true');
   });
 
+  it('shows what an order asks, and lets a person with the right answer it', async () => {
+    const { gateway } = setup;
+    const ask = async () => {
+      const order = await gateway.order({ refund_address: addressExample('BTC') });
+      await askAbout(gateway.query, order.id, gateway.clock.now());
+      return order;
+    };
+    const [first, second] = [await ask(), await ask()];
+    const viewer = await setup.member('viewer', `/orders/${first.id}`);
+    await viewer.page.getByRole('heading', { name: 'What to do with the deposit?' }).waitFor();
+    await viewer.page.getByText('Your role does not decide this').waitFor();
+    expect(await viewer.page.getByRole('button', { name: 'Refund', exact: true }).count()).toBe(0);
+
+    const { page, open } = await setup.member('finance', `/orders?q=${first.id}`);
+    await page.getByRole('row').filter({ hasText: 'Decide' }).getByRole('link').click();
+    await page.getByText('The deposit is smaller than expected').waitFor();
+    await page.getByRole('button', { name: 'Refund', exact: true }).click();
+    await dialog(page).getByText(addressExample('BTC')).waitFor();
+    // A lost answer: the person presses the button again, and the order is answered once.
+    let keys: (string | undefined)[] = [];
+    await page.route('**/actions', async (route) => {
+      keys = [...keys, route.request().headers()['idempotency-key']];
+      if (keys.length > 1) return route.continue();
+      await route.fetch();
+      return route.abort();
+    });
+    await dialog(page).getByRole('button', { name: 'Refund', exact: true }).click();
+    await dialog(page).getByText('the gateway does not answer').waitFor();
+    await dialog(page).getByRole('button', { name: 'Refund', exact: true }).click();
+    await dialog(page).waitFor({ state: 'detached' });
+    expect([new Set(keys).size, keys.length]).toEqual([1, 2]);
+    await page.getByRole('heading', { name: 'What to do with the deposit?' }).waitFor({ state: 'detached' });
+    const entries = await gateway.query(
+      `select m.role from audit_log a join partner_member m on m.id = a.member_id
+        where a.operation = 'answerOrder' and a.target = $1`,
+      [`order:${first.id}`],
+    );
+    expect(entries).toEqual([{ role: 'finance' }]);
+
+    await open(`/orders/${second.id}`);
+    await page.getByRole('button', { name: 'Refund', exact: true }).click();
+    // The page is older than the present question.
+    await page.unroute('**/actions');
+    await page.route('**/actions', (route) =>
+      route.continue({ postData: JSON.stringify({ ...route.request().postDataJSON(), action_id: 'act_1' }) }),
+    );
+    await dialog(page).getByRole('button', { name: 'Refund', exact: true }).click();
+    await dialog(page).getByText('this is not the present question').waitFor();
+    await page.unroute('**/actions');
+    await dialog(page).getByRole('button', { name: 'Refund', exact: true }).click();
+    await dialog(page).waitFor({ state: 'detached' });
+  });
+
   it('knows nothing of orders of other partners', async () => {
     const { key } = await setup.gateway.partner();
     const { json } = await setup.gateway.call('POST', '/partner/orders', { key, body: orderBody() });
@@ -207,6 +263,8 @@ describeInBrowser('the cabinet', () => {
       await open('/keys');
       await page.locator('.page-head, .state').first().waitFor();
       await page.locator('.skeleton').first().waitFor({ state: 'detached' });
+      // The button comes with the keys.
+      await page.waitForLoadState('networkidle');
       const makes = await page.getByRole('button', { name: 'Make a key' }).count();
       seen[role] = { pages: names.map((name) => name.trim()), statuses, invites, makes };
       await setup.closeAll();
@@ -235,12 +293,17 @@ describeInBrowser('the cabinet', () => {
     await dialog(page).getByRole('button', { name: 'Add an endpoint' }).click();
     expect(await takeSecret(page)).toMatch(/^whsec_/);
     await page.getByText('Nothing was sent yet').waitFor();
+    const told = 'thanks <img src=x onerror="document.title=1">';
+    setup.receivers.behave('cabinet', answerWith(200, told));
 
     await setup.gateway.order();
     await setup.send();
     const rows = page.locator('.delivery-row');
     await rows.filter({ hasText: 'order.created' }).first().waitFor();
     await rows.first().locator('summary').click();
+    const answered = page.getByRole('group', { name: 'What your endpoint answered to attempt 1' }).first();
+    expect(await answered.innerText()).toBe(told);
+    expect(await page.locator('img[src=x]').count()).toBe(0);
     await page.getByRole('button', { name: 'Replay' }).click();
     await page.getByText('It is sent again.').waitFor();
     await setup.send();
@@ -272,6 +335,33 @@ describeInBrowser('the cabinet', () => {
     await dialog(page).waitFor({ state: 'detached' });
     await guest.page.getByRole('link', { name: 'Orders' }).click();
     await guest.page.getByRole('heading', { name: 'You are signed out' }).waitFor();
+  });
+
+  it('shows each refusal at its field, and only there', async () => {
+    const { page, open } = await setup.member('owner', '/keys');
+    const refused = async (name: string, words: string): Promise<void> => {
+      const field = dialog(page).locator(`[name=${name}][aria-invalid]`);
+      await field.waitFor();
+      const described = await field.getAttribute('aria-describedby');
+      expect(await page.locator(`[id="${described}"]`).innerText()).toContain(words);
+      expect(await dialog(page).locator('.notice.bad').count()).toBe(0);
+      await page.keyboard.press('Escape');
+      await dialog(page).waitFor({ state: 'detached' });
+    };
+    await page.getByRole('button', { name: 'Make a key' }).click();
+    await page.getByLabel('Label').fill('Checkout');
+    await page.getByLabel('Networks').fill('203.0.113.0/24\nnonsense');
+    await dialog(page).getByRole('button', { name: 'Make a key' }).click();
+    await refused('networks', "'nonsense' is not a network");
+    await page.getByRole('button', { name: 'Make a key' }).click();
+    await page.getByLabel('Label').fill('x'.repeat(101));
+    await dialog(page).getByRole('button', { name: 'Make a key' }).click();
+    await refused('label', 'at most 100 characters');
+    await open('/team');
+    await page.getByRole('button', { name: 'Invite a person' }).click();
+    await page.getByLabel('Name').fill('   ');
+    await dialog(page).getByRole('button', { name: 'Invite a person' }).click();
+    await refused('name', 'must not be empty');
   });
 
   it('gives statements as a table and as CSV, with exact amounts', async () => {

@@ -4,58 +4,26 @@ import { query } from '../support/database/database.ts';
 import { askAbout } from '../support/gateway/asked-orders.ts';
 import { startGateway, type TestGateway } from '../support/gateway/gateway.ts';
 import { orderBody } from '../support/gateway/orders.ts';
+import { ContractExamples } from '../support/http/contract-examples.ts';
 
 /**
  * Each example of a request body in the contract is sent. The client of the tests checks that the
  * answer is as the contract says.
  */
 
-interface Example {
-  readonly $ref?: string;
-  readonly value?: unknown;
-}
+const examples = new ContractExamples(readContract());
+const bodies = examples.bodies().map((example) => [example.id, example.title, example] as const);
 
-interface Part {
-  readonly $ref?: string;
-  readonly name?: string;
-  readonly in?: string;
-  readonly examples?: Readonly<Record<string, Example>>;
-}
-
-interface ContractOperation {
-  readonly operationId: string;
-  readonly parameters?: readonly Part[];
-  readonly requestBody?: { readonly content: Readonly<Record<string, Part>> };
-}
-
-const document = readContract();
-const bodies = Object.entries(document.paths ?? {}).flatMap(([path, item]) =>
-  Object.entries(item as Record<string, ContractOperation>).flatMap(([method, { operationId, requestBody }]) =>
-    Object.entries(requestBody?.content['application/json']?.examples ?? {}).map(
-      ([title, example]) =>
-        [operationId, title, { method: method.toUpperCase(), path, body: exampleOf(example) }] as const,
-    ),
-  ),
-);
-
-const queries = Object.entries(document.paths ?? {}).flatMap(([path, item]) =>
-  Object.entries(item as Record<string, ContractOperation>).flatMap(([method, { operationId, parameters = [] }]) => {
-    const named = parameters.filter((one) => one.in === 'query');
-    const search = named.flatMap(({ name, examples }): [string, string][] => {
-      const [example] = Object.values(examples ?? {});
-      return example ? [[name ?? '', String(exampleOf(example))]] : [];
-    });
-    return method === 'get' && named.length > 0 && !path.includes('{')
-      ? [[operationId, `${path}?${new URLSearchParams(search)}`] as const]
-      : [];
-  }),
-);
-
-function exampleOf(example: Example | undefined): unknown {
-  const name = example?.$ref?.split('/').at(-1);
-  if (name === undefined) return example?.value;
-  return (document.components?.examples?.[name] as Example).value;
-}
+const queries = examples.operations.flatMap(({ operationId, method, path, parameters }) => {
+  const named = parameters.filter((one) => one.in === 'query');
+  const search = named.flatMap((one): [string, string][] => {
+    const [example] = examples.examplesOf(one);
+    return example === undefined ? [] : [[one.name ?? '', String(example)]];
+  });
+  return method === 'GET' && named.length > 0 && !path.includes('{')
+    ? [[operationId, `${path}?${new URLSearchParams(search)}`] as const]
+    : [];
+});
 
 let gateway: TestGateway;
 let key: string;
@@ -67,11 +35,7 @@ beforeAll(async () => {
 afterAll(() => gateway?.stop());
 
 it('each operation with a body has examples', () => {
-  const ids = Object.values(document.paths ?? {}).flatMap((item) =>
-    Object.values(item as Record<string, ContractOperation>)
-      .filter(({ requestBody }) => requestBody)
-      .map(({ operationId }) => operationId),
-  );
+  const ids = examples.operations.filter(({ requestBody }) => requestBody).map(({ operationId }) => operationId);
   expect([...new Set(bodies.map(([id]) => id))].sort()).toEqual(ids.sort());
 });
 
@@ -85,7 +49,7 @@ async function filled(path: string): Promise<string> {
 
 const refundable = { refund_address: addressExample('BTC') };
 
-it.each(bodies)('%s takes its example %s', async (id, _title, { method, path, body }) => {
+it.each(bodies)('%s takes its example %s', async (id, _title, { method, path, value: body }) => {
   const order = path.includes('{order_id}')
     ? await gateway.call('POST', '/partner/orders', { key, body: orderBody(id === 'actOnOrder' ? refundable : {}) })
     : null;
@@ -115,9 +79,9 @@ it('the examples of address checks are what is answered', async () => {
   for (const [sent, answered] of [
     ['CheckOtherAddress', 'OtherAddress'],
     ['CheckTaggedAddress', 'TaggedAddress'],
-  ]) {
-    const body = exampleOf({ $ref: `/${sent}` });
+  ] as const) {
+    const body = examples.named(sent);
     const { json } = await gateway.call('POST', '/partner/addresses/validate', { key, body });
-    expect(json).toEqual(exampleOf({ $ref: `/${answered}` }));
+    expect(json).toEqual(examples.named(answered));
   }
 });

@@ -31,6 +31,8 @@ export type Asked<Name extends Operation> = {
   readonly signal?: AbortSignal;
   /** Keeps the request from extending the session. */
   readonly isBackground?: boolean;
+  /** Makes a repetition of the request count once. */
+  readonly idempotencyKey?: string;
 } & (BodyOf<Name> extends undefined ? unknown : { readonly body: BodyOf<Name> }) &
   (PathOf<Name> extends undefined ? unknown : { readonly path: PathOf<Name> });
 
@@ -68,18 +70,20 @@ async function once<Name extends Operation>(
   confirmation: string | null = null,
 ): Promise<Answer<Name>> {
   const { method } = places[name];
-  const { body, path, query, signal, isBackground } = asked as {
+  const { body, path, query, signal, isBackground, idempotencyKey } = asked as {
     body?: unknown;
     path?: Record<string, string>;
     query?: object;
     signal?: AbortSignal;
     isBackground?: boolean;
+    idempotencyKey?: string;
   };
   const response = await fetch(addressOf(name, path, query), {
     method,
     headers: {
       ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
       ...(isBackground || !isActive() ? { 'X-Background': '1' } : {}),
+      ...(idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey }),
       ...(confirmation === null ? {} : { 'X-Confirmation': confirmation }),
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),

@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { Dialog, Form, type FormFaults, type FormField } from '../ui/dialog.tsx';
+import { GatewayError } from '../ui/failure.ts';
 import { Icon, type IconName } from '../ui/icon.tsx';
 import { Notice } from '../ui/parts.tsx';
 import { actionFaults } from './faults.ts';
@@ -13,6 +14,7 @@ export interface Action {
   readonly icon?: IconName;
   readonly title: string;
   readonly about: ReactNode;
+  /** Named as the members of the request, so that each refusal finds its field. */
   readonly fields?: readonly FormField[];
   readonly isDangerous?: boolean;
   readonly isPrimary?: boolean;
@@ -23,10 +25,10 @@ export interface Action {
 }
 
 /**
- * A button for each action, with its dialog. A secret goes to the SecretHost alone, so that no cache
- * gets it.
+ * The dialog of an action, and the function that opens it. It stays open while the page below
+ * changes. A secret goes to the SecretHost alone, so that no cache gets it.
  */
-export function Actions({ of, small = false }: { of: readonly (Action | null | false)[]; small?: boolean }): ReactNode {
+export function useAction(): readonly [dialog: ReactNode, start: (action: Action) => void] {
   const [open, setOpen] = useState<Action | null>(null);
   const show = useShowSecret();
   const client = useQueryClient();
@@ -39,37 +41,55 @@ export function Actions({ of, small = false }: { of: readonly (Action | null | f
       void client.invalidateQueries();
       return null;
     } catch (error) {
+      // What the page shows may be what was refused.
+      if (error instanceof GatewayError) void client.invalidateQueries();
       return actionFaults(error, values);
     }
   };
+  const dialog = open ? (
+    <Dialog title={open.title} onClose={close}>
+      <div className="muted">{open.about}</div>
+      {open.needsPasskey ? <Notice>Your passkey is asked for again.</Notice> : null}
+      <Form
+        fields={open.fields ?? []}
+        action={open.name}
+        isDangerous={open.isDangerous ?? false}
+        submit={(values) => submit(open, values)}
+        onCancel={close}
+      />
+    </Dialog>
+  ) : null;
+  return [dialog, setOpen];
+}
+
+/** A button for each action. */
+export function ActionButtons(props: {
+  of: readonly (Action | null | false)[];
+  start: (action: Action) => void;
+  small?: boolean;
+}): ReactNode {
+  return props.of.map((action) =>
+    action ? (
+      <button
+        key={action.name}
+        type="button"
+        className={`button ${props.small ? 'small' : ''} ${action.isPrimary ? 'primary' : ''}`}
+        onClick={() => props.start(action)}
+      >
+        {action.icon ? <Icon name={action.icon} /> : null}
+        {action.name}
+      </button>
+    ) : null,
+  );
+}
+
+/** A button for each action, with its dialog. */
+export function Actions({ of, small = false }: { of: readonly (Action | null | false)[]; small?: boolean }): ReactNode {
+  const [dialog, start] = useAction();
   return (
     <>
-      {of.map((action) =>
-        action ? (
-          <button
-            key={action.name}
-            type="button"
-            className={`button ${small ? 'small' : ''} ${action.isPrimary ? 'primary' : ''}`}
-            onClick={() => setOpen(action)}
-          >
-            {action.icon ? <Icon name={action.icon} /> : null}
-            {action.name}
-          </button>
-        ) : null,
-      )}
-      {open ? (
-        <Dialog title={open.title} onClose={close}>
-          <div className="muted">{open.about}</div>
-          {open.needsPasskey ? <Notice>Your passkey is asked for again.</Notice> : null}
-          <Form
-            fields={open.fields ?? []}
-            action={open.name}
-            isDangerous={open.isDangerous ?? false}
-            submit={(values) => submit(open, values)}
-            onCancel={close}
-          />
-        </Dialog>
-      ) : null}
+      <ActionButtons of={of} start={start} small={small} />
+      {dialog}
     </>
   );
 }
@@ -84,8 +104,8 @@ export function OrderLink({ id, shortId }: { id: string; shortId: string }): Rea
 }
 
 /** A choice of how long an old key or secret goes on beside the new one. */
-export const overlapField: FormField = {
-  name: 'hours',
+export const overlapField = (name: 'old_key_hours' | 'old_secret_hours'): FormField => ({
+  name,
   label: 'The old one ends',
   kind: 'choice',
   initial: '24',
@@ -97,7 +117,7 @@ export const overlapField: FormField = {
     ['168', 'In seven days'],
   ],
   hint: 'Until then both work, so that you can change over without a gap.',
-};
+});
 
 /** The lines of a text that are not empty. */
 export function linesOf(text: string): string[] {

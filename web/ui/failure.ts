@@ -62,6 +62,16 @@ export function queryClient(onSessionEnd: () => void): QueryClient {
   });
 }
 
+/** The input for a member of a request. An item of a list belongs to the input of its list. */
+function memberOf(field: string): string {
+  return (
+    field
+      .split('.')
+      .filter((part) => !/^\d+$/.test(part))
+      .at(-1) ?? field
+  );
+}
+
 /** What is wrong with a mutation, for a form. */
 export function faultsOf(error: unknown): FormFaults {
   if (!(error instanceof GatewayError)) return { whole: 'this could not be sent; try again', fields: {} };
@@ -71,9 +81,7 @@ export function faultsOf(error: unknown): FormFaults {
       fields: {},
     };
   }
-  const fields = Object.fromEntries(
-    error.faults.map(({ field, detail }) => [field.split('.').at(-1) ?? field, detail]),
-  );
+  const fields = Object.fromEntries(error.faults.map(({ field, detail }) => [memberOf(field), detail]));
   const request = error.requestId ? ` (request ${error.requestId})` : '';
   return { whole: `${error.message}${request}`, fields, waitSec: error.retryAfterSec };
 }

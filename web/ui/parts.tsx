@@ -74,6 +74,20 @@ export function Table({ label, head, children }: { label: string; head: ReactNod
   );
 }
 
+/** A text of others that scrolls inside its frame. It is shown as text only. */
+export function TextBlock({ label, text }: { label: string; text: string }): ReactNode {
+  return (
+    <figure className="text-block">
+      <figcaption className="muted small">{label}</figcaption>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a frame that scrolls needs the keyboard */}
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for the controls of a form */}
+      <div className="frame" role="group" aria-label={label} tabIndex={0}>
+        <pre dir="ltr">{text}</pre>
+      </div>
+    </figure>
+  );
+}
+
 /** Pairs of a name and a value. Pairs without a value are left out. */
 export function Facts({ of }: { of: readonly (readonly [string, ReactNode])[] }): ReactNode {
   return (

@@ -1,16 +1,38 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { shownAddress } from '../../cabinet/own-keys.ts';
+import { rights } from '../../cabinet/rights.ts';
+import { fieldError } from '../../errors.ts';
+import { type Big, parseDecimal } from '../../money.ts';
 import { eventTypeNames } from '../../orders/event-types.ts';
 import { orderNotFound } from '../../orders/order-errors.ts';
 import { orderNamed } from '../../orders/short-id.ts';
 import { keyScopes } from '../../partners/key-scope.ts';
 import { maxLiveKeys } from '../../partners/partner-service.ts';
+import { repeatable, replayedHeader } from '../idempotency-header.ts';
 import { moment, plainText } from '../query-values.ts';
 import type { CabinetParts } from './cabinet-parts.ts';
-import type { CabinetHandlers } from './contract.ts';
+import { type CabinetHandlers, cabinetApiRoot, type Schemas } from './contract.ts';
 import { memberOf } from './session-handlers.ts';
-import { deliveryView, entryView, keyView, monthView, orderView, paymentView, text, webhookView } from './views.ts';
+import {
+  actionView,
+  deliveryView,
+  entryView,
+  keyView,
+  monthView,
+  orderView,
+  paymentView,
+  text,
+  webhookView,
+} from './views.ts';
 
 const usualLimit = 50;
+
+/** @throws AppError invalid_amount for text that is no exact amount. */
+function exactAmount(field: string, text: string): Big {
+  const amount = parseDecimal(text);
+  if (amount) return amount;
+  throw fieldError('invalid_amount', field, `${field} must be a plain decimal`);
+}
 
 /** Keys, orders, webhooks and reports. */
 export function accountHandlers(parts: CabinetParts) {
@@ -116,9 +138,7 @@ export function accountHandlers(parts: CabinetParts) {
         cursor: cursor ?? null,
         withDetails: true,
       });
-      const data = page.orders.map(({ order, details }) =>
-        orderView(order, { externalId: details?.externalId ?? null, isHeld: details?.hold != null }),
-      );
+      const data = page.orders.map(({ order, details }) => orderView(order, details));
       return { body: { data, next_cursor: page.nextCursor } };
     },
     getOrder: async (request) => {
@@ -157,7 +177,7 @@ export function accountHandlers(parts: CabinetParts) {
       const { terms } = details;
       return {
         body: {
-          ...orderView(order, { externalId: details.externalId, isHeld: details.hold !== null }),
+          ...orderView(order, details),
           rate: terms.rate,
           service_fee: terms.serviceFee,
           network_fee: terms.networkFee,
@@ -172,6 +192,7 @@ export function accountHandlers(parts: CabinetParts) {
           confirmations_required: order.depositConfirmationsRequired,
           metadata: details.metadata,
           public_url: details.publicUrl,
+          action_required: details.actionRequired && actionView(details.actionRequired),
           deposits: details.deposits.map(({ txid, coin, network, amount, confirmations, state, role, seenAt }) => {
             return { txid, coin, network, amount, confirmations, state, role, seen_at: seenAt };
           }),
@@ -182,6 +203,29 @@ export function accountHandlers(parts: CabinetParts) {
           }),
         },
       };
+    },
+    answerOrder: async (request) => {
+      const { partnerId, memberId } = memberOf(request);
+      const { action_id: actionId, action, amount_to: amountText } = request.body;
+      const amountTo = amountText === undefined ? null : exactAmount('amount_to', amountText);
+      // Another member's key is another request, so that no answer counts as that of two people.
+      const target = (orderId: string) => `POST ${cabinetApiRoot}/orders/${orderId}/actions ${memberId}`;
+      // Made once for its refusal of a malformed key, which needs no order.
+      repeatable(request.call, target(''));
+      const asked = {
+        orderName: request.path.order_id,
+        caller: { partner: { id: partnerId }, memberId, roles: rights['orders:answer'] },
+        repeatable: (orderId: string) => repeatable(request.call, target(orderId)),
+        answer: async (_em: EntityManager, orderId: string) =>
+          JSON.stringify({ order_id: orderId, action_id: actionId, action } satisfies Schemas['OrderAnswer']),
+        audit: (em: EntityManager, orderId: string) =>
+          audit.write(em, parts.actor(memberId, request.call), 'answerOrder', 'in the cabinet', {
+            target: `order:${orderId}`,
+            after: { ...request.body },
+          }),
+      };
+      const { body, isReplayed } = await parts.choices.choose(asked, { actionId, action, amountTo });
+      return { body: JSON.parse(body), headers: replayedHeader(isReplayed) };
     },
     listWebhooks: async (request) => ({
       body: { data: (await endpoints.list(own(request))).map(webhookView), types: [...eventTypeNames] },

@@ -94,7 +94,8 @@ async function validated(backend: OpenAPIBackend, request: Request, call: Call, 
   const operation = backend.router.getOperation(id);
   if (!operation) throw new Error(`${id} is not in the contract`);
   const takesBody = operation.requestBody !== undefined;
-  const body = takesBody ? parseBody(await readBody(call)) : undefined;
+  if (takesBody) call.rawBody = await readBody(call);
+  const body = takesBody ? parseBody(call.rawBody) : undefined;
   const whole = { ...request, ...(body === undefined ? {} : { body }) } as Request;
   const { params, query } = backend.router.parseRequest(whole, operation);
   const { errors } = backend.validateRequest(whole, operation);

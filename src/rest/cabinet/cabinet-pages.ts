@@ -1,81 +1,39 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { extname, join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { AppError } from '../../errors.ts';
+import { WebBundle, webPolicy } from '../../web/web-bundle.ts';
 import type { Answer } from '../answer.ts';
 import { CachedBytes } from '../cached-bytes.ts';
 import type { Call } from '../call.ts';
 
-/** The bundled pages, where tools/build-web.js puts them. */
-const bundle = fileURLToPath(new URL('../../../web/dist/cabinet', import.meta.url));
-
 const root = '/cabinet';
-
-const types: Readonly<Record<string, string>> = {
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.svg': 'image/svg+xml',
-  '.md': 'text/markdown; charset=utf-8',
-};
-
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  "img-src 'self' data:",
-  "font-src 'self'",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join('; ');
-
-/** Addresses of pages have letters only, and one id. All else below is no page. */
-const page = /^(?:\/[a-z-]{1,30}(?:\/[\w-]{1,64})?)?\/?$/;
+const policy = { 'Content-Security-Policy': webPolicy(), 'Referrer-Policy': 'no-referrer' };
 
 /**
  * Makes the function that answers the pages of the cabinet and their files. They hold no data, so
- * everyone may have them. They are read from the package when the first is asked for.
+ * everyone may have them.
  *
  * @throws AppError not_found, method_not_allowed; unavailable when the pages were not bundled.
  */
 export function cabinetPages(): (call: Call) => Answer {
-  let files: ReadonlyMap<string, { readonly type: string; readonly bytes: CachedBytes }> | null = null;
+  const bundle = WebBundle.lazy('cabinet');
+  let page: CachedBytes | null = null;
   return (call) => {
     call.route = root;
     if (call.method !== 'GET' && call.method !== 'HEAD') {
       const allow = ['GET', 'HEAD'];
       throw new AppError('method_not_allowed', `${call.method} is not supported here; use GET`, { allow });
     }
-    files ??= readBundle();
     const below = call.path.slice(root.length);
-    const file = files.get(below);
-    const found = file ?? (page.test(below) ? files.get('/index.html') : undefined);
-    if (!found) throw new AppError('not_found', 'there is nothing at this path');
-    // The name of a file has a hash of its content; the page names the files of this version.
-    const caching = file ? 'public, max-age=31536000, immutable' : 'no-cache';
-    const answer = found.bytes.answer(call, {
-      'Cache-Control': caching,
-      'Content-Security-Policy': policy,
-      'Referrer-Policy': 'no-referrer',
-    });
-    return answer.status === 304 ? answer : { ...answer, type: found.type };
+    const file = bundle().file(below, call.header('accept-encoding'));
+    if (file) return { status: 200, body: file.content, headers: { ...file.headers, ...policy } };
+    const isPage = bundle().hasPage(below);
+    if (!isPage && !isForPerson(call)) throw new AppError('not_found', 'there is nothing at this path');
+    page ??= new CachedBytes(bundle().page);
+    const answer = page.answer(call, { 'Cache-Control': 'no-cache', ...policy });
+    if (answer.status === 304) return answer;
+    // Without a page at the address, the script says so in words.
+    return { ...answer, status: isPage ? 200 : 404, type: 'text/html; charset=utf-8' };
   };
 }
 
-function readBundle(): Map<string, { type: string; bytes: CachedBytes }> {
-  if (!existsSync(join(bundle, 'index.html'))) {
-    throw new AppError('unavailable', 'the pages of the cabinet are not built; run: npm run build');
-  }
-  const files = new Map<string, { type: string; bytes: CachedBytes }>();
-  for (const entry of readdirSync(bundle, { recursive: true, withFileTypes: true })) {
-    const path = join(entry.parentPath, entry.name);
-    const isPage = entry.name === 'index.html';
-    const type = isPage ? 'text/html; charset=utf-8' : types[extname(entry.name)];
-    if (!entry.isFile() || type === undefined) continue;
-    files.set(`/${relative(bundle, path)}`, { type, bytes: new CachedBytes(readFileSync(path)) });
-  }
-  return files;
-}
+/** Whether a browser opens the address for a person. Programs, scripts and styles get JSON. */
+const isForPerson = (call: Call): boolean => call.header('sec-fetch-dest') === 'document';

@@ -6,6 +6,7 @@ import type { Passkeys } from '../../cabinet/passkeys.ts';
 import type { MemberCaller, MemberSessions } from '../../cabinet/sessions.ts';
 import type { Statements } from '../../cabinet/statements.ts';
 import { addressPrefix } from '../../limits/client-address.ts';
+import type { OrderChoices } from '../../orders/order-choices.ts';
 import type { PartnerService } from '../../partners/partner-service.ts';
 import type { ListCursors } from '../../reports/list-cursor.ts';
 import type { PartnerOrders } from '../../reports/partner-orders.ts';
@@ -27,6 +28,7 @@ export interface CabinetServices {
   readonly glance: Glance;
   readonly statements: Statements;
   readonly orders: PartnerOrders;
+  readonly choices: OrderChoices;
   readonly endpoints: EndpointService;
   readonly deliveries: DeliveryLog;
   readonly cursors: ListCursors;

@@ -4,7 +4,7 @@ import type { PasskeyView } from '../../cabinet/passkeys.ts';
 import type { MonthView, StatementEntry } from '../../cabinet/statements.ts';
 import type { OrderView } from '../../orders/order-statements.ts';
 import type { ApiKey } from '../../partners/api-key.entity.ts';
-import type { PaymentDetails } from '../../reports/order-details.ts';
+import type { ActionRequired, OrderDetails, PaymentDetails } from '../../reports/order-details.ts';
 import type { DeliveryView } from '../../webhooks/delivery-log.ts';
 import type { WebhookEndpoint } from '../../webhooks/webhook-endpoint.entity.ts';
 import type { Schemas } from './contract.ts';
@@ -75,20 +75,23 @@ export function deliveryView(delivery: DeliveryView): Schemas['Delivery'] {
     created_at: delivery.createdAt,
     next_attempt_at: delivery.nextAttemptAt,
     ended_at: delivery.endedAt,
-    attempts: delivery.log.map(({ attempt, at, status, ms, error }) => ({ attempt, at, status, ms, error })),
+    attempts: delivery.log.map(({ attempt, at, status, ms, error, answer = null }) => {
+      return { attempt, at, status, ms, error, answer };
+    }),
   };
 }
 
 export function orderView(
   order: OrderView,
-  { externalId, isHeld }: { readonly externalId: string | null; readonly isHeld: boolean },
+  details: Pick<OrderDetails, 'externalId' | 'hold' | 'actionRequired'> | null,
 ): Schemas['Order'] {
   return {
     id: order.id,
     short_id: order.shortId,
-    external_id: externalId,
+    external_id: details?.externalId ?? null,
     status: order.status as Schemas['OrderStatus'],
-    is_held: isHeld,
+    is_held: details?.hold != null,
+    is_asked: details?.actionRequired != null,
     coin_from: order.coinFrom,
     network_from: order.networkFrom,
     amount_from: order.amountFromExpected,
@@ -98,6 +101,17 @@ export function orderView(
     rate_type: order.rateType,
     created_at: order.createdAt,
     expires_at: order.expiresAt,
+  };
+}
+
+/** An open question, with what each answer would give now. */
+export function actionView({ id, reason, deadline, exchange, refund }: ActionRequired): Schemas['ActionRequired'] {
+  return {
+    id,
+    reason,
+    deadline,
+    exchange: exchange && { amount_to: exchange.amountTo, valid_until: exchange.validUntil },
+    refund: refund && { amount: refund.amount, needs_address: refund.needsAddress },
   };
 }
 

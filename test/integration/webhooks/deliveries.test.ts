@@ -2,14 +2,17 @@ import { ListCursors } from '../../../src/reports/list-cursor.ts';
 import { DeliveryLog } from '../../../src/webhooks/delivery-log.ts';
 import { retryPausesMs } from '../../../src/webhooks/retries.ts';
 import { TestClock } from '../../support/gateway/clock.ts';
+import { LogSink } from '../../support/gateway/log-sink.ts';
 import { feedCatchesUp, orderBody } from '../../support/gateway/orders.ts';
 import { type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
-import { accept, answer, hang, isVerified, Receivers } from '../../support/webhooks/receiver.ts';
+import { newMember } from '../../support/staff/staff-client.ts';
+import { accept, answer, answerWith, hang, isVerified, Receivers } from '../../support/webhooks/receiver.ts';
 
 /** Deliveries of webhooks: from an event to a receiver, with every way to fail. */
 
 let receivers: Receivers;
 let gateway: SettledGateway;
+const log = new LogSink();
 beforeAll(async () => {
   receivers = await Receivers.start();
   // The verifier looks at the clock of this machine.
@@ -17,8 +20,8 @@ beforeAll(async () => {
   clock.advance(Date.now() - clock.now().getTime());
   gateway = await startSettledGateway({
     clock,
-    settings: receivers.settings,
-    outside: { receivers: { ...receivers.outside, totalMs: 600, connectMs: 500 } },
+    settings: { ...receivers.settings, LOG_LEVEL: 'debug' },
+    outside: { logStream: log, receivers: { ...receivers.outside, totalMs: 600, connectMs: 500 } },
   });
 });
 afterAll(async () => {
@@ -482,5 +485,41 @@ describe('the log of deliveries', () => {
     }
     expect(seen).toHaveLength(7);
     expect(new Set(seen).size).toBe(7);
+  });
+
+  it('keeps the beginning of each answer as safe text, for people of the partner and staff only', async () => {
+    const { id: partnerId, key } = await gateway.partner();
+    const mine = await endpoint({}, key);
+    const staff = await newMember(gateway, 'viewer');
+    receivers.behave(mine.name, answerWith(500, `<b>no stock</b>\0\u202E${'x'.repeat(200_000)}`));
+    await create(mine.key);
+    await send();
+    receivers.behave(mine.name, answerWith(200, 'taken'));
+    gateway.clock.advance(10_000);
+    await send();
+    receivers.behave(mine.name, hang);
+    await create(mine.key);
+    await send();
+    const rows = await gateway.query<{ log: { answer: string | null }[] }>(
+      'select log from webhook_delivery where endpoint_id = $1 order by id',
+      [mine.id],
+    );
+    const [failed, taken, none] = rows.flatMap(({ log: attempts }) => attempts.map((attempt) => attempt.answer));
+    expect(failed).toMatch(/^<b>no stock<\/b>\uFFFD\uFFFDx+$/);
+    expect(Buffer.byteLength(failed ?? '')).toBeLessThanOrEqual(1_024);
+    expect([taken, none]).toEqual(['taken', null]);
+    // The contract of programs has no place for it.
+    const { text } = await gateway.call('GET', `${mine.path}/deliveries`, { key });
+    expect(text).not.toMatch(/no stock|taken|"answer"/);
+    const data = await staff.data(
+      `{ webhookEndpoints(partnerId: "${partnerId}") { deliveries(first: 5) { log { attempt answer } } } }`,
+    );
+    const [{ deliveries: shownToStaff }] = data.webhookEndpoints;
+    expect(shownToStaff.at(-1).log).toEqual([
+      { attempt: 1, answer: failed },
+      { attempt: 2, answer: 'taken' },
+    ]);
+    expect(log.lines().length).toBeGreaterThan(0);
+    expect(log.lines().join('')).not.toMatch(/no stock|taken/);
   });
 });

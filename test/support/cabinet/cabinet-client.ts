@@ -130,7 +130,7 @@ function checkAnswer(method: string, path: string, status: number, json: unknown
 }
 
 /** A part of the contract with its references from outside. */
-function inCabinet(value: unknown): unknown {
+export function inCabinet(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inCabinet);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(

@@ -148,8 +148,10 @@ export class PolicyGateway {
 /**
  * Asks the partner about a new order that waits for its deposit, as if half of the expected amount
  * had arrived. The question is `act_3`. For tests of the interface, whose gateways settle nothing.
+ *
+ * @param now of the gateway's clock; it has a day to answer.
  */
-export async function askAbout(rows: Rows, orderId: string): Promise<void> {
+export async function askAbout(rows: Rows, orderId: string, now = new Date()): Promise<void> {
   await rows(
     `with paid as (
        insert into deposit (id, chain, key, order_id, purpose, txid, address, coin, network, amount, state, height,
@@ -172,7 +174,7 @@ export async function askAbout(rows: Rows, orderId: string): Promise<void> {
            as e (seq, from_status, cause) order by seq
      )
      insert into order_action (order_id, seq, reason, deposit_id, amount, amount_from, asked_at, deadline)
-     select order_id, 3, 'underpaid', id, amount, amount, now(), now() + interval '1 day' from paid`,
-    [orderId],
+     select order_id, 3, 'underpaid', id, amount, amount, $2::timestamptz, $2::timestamptz + interval '1 day' from paid`,
+    [orderId, now],
   );
 }

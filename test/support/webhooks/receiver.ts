@@ -25,6 +25,10 @@ export const answer =
   (status: number, headers: Record<string, string> = {}): Behaviour =>
   (_received, res) =>
     void res.writeHead(status, headers).end('answered');
+export const answerWith =
+  (status: number, body: string | Buffer): Behaviour =>
+  (_received, res) =>
+    void res.writeHead(status).end(body);
 export const hang: Behaviour = () => {};
 
 /** Receivers of webhooks: one HTTPS server under many names below `hooks.test`. */

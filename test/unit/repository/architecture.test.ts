@@ -15,6 +15,7 @@ const layers: Record<string, readonly string[]> = {
   'log.ts': [],
   generated: [],
   telemetry: [],
+  web: ['errors.ts'],
   exchanges: ['log.ts', 'money.ts', 'clock.ts'],
   config: ['exchanges', 'money.ts'],
   db: ['clock.ts', 'errors.ts', 'log.ts', 'telemetry'],
@@ -68,6 +69,7 @@ const layers: Record<string, readonly string[]> = {
     'sandbox',
     'staff',
     'telemetry',
+    'web',
     'webhooks',
   ],
   graphql: [
@@ -88,7 +90,19 @@ const layers: Record<string, readonly string[]> = {
     'staff',
     'webhooks',
   ],
-  internal: ['clock.ts', 'config', 'db', 'errors.ts', 'limits', 'log.ts', 'rates', 'reports', 'staff', 'telemetry'],
+  internal: [
+    'clock.ts',
+    'config',
+    'db',
+    'errors.ts',
+    'limits',
+    'log.ts',
+    'rates',
+    'reports',
+    'staff',
+    'telemetry',
+    'web',
+  ],
   // The composition: it may import every layer below it.
   app: [
     'cabinet',

@@ -41,16 +41,22 @@ describe('what the cabinet asks of the list of orders', () => {
 });
 
 describe('a refusal of an action', () => {
-  it('goes to the field that holds the refused value', () => {
-    const refusal = new GatewayError('invalid_value', "'1.2.3.4/99' is not a network", { requestId: '01' });
+  const faults = [{ field: 'networks.1', detail: "'1.2.3.4/99' is not a network" }];
+  const refusal = new GatewayError('invalid_value', "'1.2.3.4/99' is not a network", { requestId: '01', faults });
+
+  it('stands at the field that the server names', () => {
     const values = { label: 'checkout', networks: '203.0.113.0/24\n1.2.3.4/99' };
     expect(actionFaults(refusal, values)).toEqual({
       whole: null,
-      fields: { networks: "'1.2.3.4/99' is not a network (request 01)" },
+      fields: { networks: "'1.2.3.4/99' is not a network" },
+      waitSec: null,
     });
+  });
+
+  it('stands below the form that has no such field', () => {
     expect(actionFaults(refusal, { label: 'checkout' }).whole).toBe("'1.2.3.4/99' is not a network (request 01)");
     const limited = new GatewayError('rate_limited', 'too many requests', { retryAfterSec: 3 });
-    expect(actionFaults(limited, values)).toEqual({ whole: 'too many requests', fields: {}, waitSec: 3 });
+    expect(actionFaults(limited, { label: '' })).toEqual({ whole: 'too many requests', fields: {}, waitSec: 3 });
   });
 });
 

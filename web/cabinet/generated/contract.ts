@@ -473,6 +473,29 @@ export type paths = {
         patch?: never;
         trace?: never;
     };
+    "/orders/{order_id}/actions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Answer what to do with a deposit
+         * @description Answers the `action_required` of the order. An exchange names the `amount_to` that was shown,
+         *     or takes the present offer without one. Nothing asked, or an answer that is not possible, is
+         *     409 `action_not_available`. An older question, or an amount that is no longer offered, is 409
+         *     `action_stale`: read the order again. The order moves a moment later.
+         */
+        post: operations["answerOrder"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/webhooks": {
         parameters: {
             query?: never;
@@ -669,7 +692,7 @@ export type components = {
          * @description What a role may do.
          * @enum {string}
          */
-        Right: "orders:read" | "keys:read" | "keys:write" | "webhooks:read" | "webhooks:write" | "team:read" | "team:write" | "statements:read" | "audit:read";
+        Right: "orders:read" | "orders:answer" | "keys:read" | "keys:write" | "webhooks:read" | "webhooks:write" | "team:read" | "team:write" | "statements:read" | "audit:read";
         /** @enum {string} */
         ConfirmedOperation: "addPasskey" | "removePasskey" | "invite" | "changeMember" | "removeMember" | "recoverMember" | "issueKey" | "rollKey" | "setKeyNetworks" | "createWebhook" | "changeWebhook" | "deleteWebhook" | "rotateWebhookSecret";
         /** @description Null for all types. */
@@ -817,6 +840,38 @@ export type components = {
             expires_at: components["schemas"]["Time"] | null;
             last_used_at: components["schemas"]["Time"] | null;
         };
+        /** @enum {string} */
+        ActionChoice: "exchange" | "refund";
+        AnswerOrder: {
+            action_id: string;
+            action: components["schemas"]["ActionChoice"];
+            amount_to?: string;
+        };
+        OrderAnswer: {
+            /** Format: uuid */
+            order_id: string;
+            action_id: string;
+            action: components["schemas"]["ActionChoice"];
+        };
+        /** @description A question about a deposit. Without an answer it is refunded at the deadline. */
+        ActionRequired: {
+            /** @description New for each question. */
+            id: string;
+            /** @enum {string} */
+            reason: "late" | "underpaid" | "overpaid" | "price_moved";
+            deadline: components["schemas"]["Time"];
+            /** @description Null while none is offered. */
+            exchange: {
+                amount_to: components["schemas"]["Amount"];
+                valid_until: components["schemas"]["Time"];
+            } | null;
+            /** @description Null when the deposit does not cover the fee of its network. */
+            refund: {
+                amount: components["schemas"]["Amount"];
+                /** @description Whether the refund address must be set first. */
+                needs_address: boolean;
+            } | null;
+        };
         Order: {
             /** Format: uuid */
             id: string;
@@ -824,6 +879,8 @@ export type components = {
             external_id: string | null;
             status: components["schemas"]["OrderStatus"];
             is_held: boolean;
+            /** @description Whether it waits for an answer. */
+            is_asked: boolean;
             coin_from: string;
             network_from: string;
             amount_from: components["schemas"]["Amount"];
@@ -853,6 +910,7 @@ export type components = {
             } | null;
             /** @description The order page. Null without one. */
             public_url: string | null;
+            action_required: components["schemas"]["ActionRequired"] | null;
             deposits: {
                 txid: string;
                 coin: string;
@@ -916,6 +974,8 @@ export type components = {
                 status: number | null;
                 ms: number;
                 error: string | null;
+                /** @description The first 1,024 bytes of the endpoint's answer, as text. Null without an answer. */
+                answer: string | null;
             }[];
         };
         Month: {
@@ -1701,6 +1761,38 @@ export interface operations {
             default: components["responses"]["Refusal"];
         };
     };
+    answerOrder: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the answer count once. A repetition gets the first result. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                order_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AnswerOrder"];
+            };
+        };
+        responses: {
+            /** @description The answer, as it was stored. */
+            200: {
+                headers: {
+                    /** @description `true` when this is the stored result of an earlier request. */
+                    "Idempotent-Replayed"?: "true";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrderAnswer"];
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
     listWebhooks: {
         parameters: {
             query?: never;
@@ -2059,6 +2151,7 @@ export const places = {
   setKeyNetworks: { method: 'PUT', path: '/keys/{key_id}/networks' },
   listOrders: { method: 'GET', path: '/orders' },
   getOrder: { method: 'GET', path: '/orders/{order_id}' },
+  answerOrder: { method: 'POST', path: '/orders/{order_id}/actions' },
   listWebhooks: { method: 'GET', path: '/webhooks' },
   createWebhook: { method: 'POST', path: '/webhooks' },
   changeWebhook: { method: 'PATCH', path: '/webhooks/{webhook_id}' },

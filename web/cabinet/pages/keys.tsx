@@ -182,7 +182,7 @@ function makeKey({ scopes: known, your_address }: Answer<'listKeys'>): Action {
         hint: `One a line, in CIDR notation. Without any, every address may use the key. Your address is ${your_address}.`,
       },
       {
-        name: 'ends',
+        name: 'expires_at',
         label: 'Ends',
         kind: 'choice',
         initial: '',
@@ -195,14 +195,14 @@ function makeKey({ scopes: known, your_address }: Answer<'listKeys'>): Action {
         ],
       },
     ],
-    run: async ({ label = '', scopes: chosen = '', networks = '', ends = '' }) =>
+    run: async ({ label = '', scopes: chosen = '', networks = '', expires_at: days = '' }) =>
       secretOf(
         await call('issueKey', {
           body: {
             label: label.trim(),
             scopes: chosen.split(',').filter(Boolean),
             networks: linesOf(networks),
-            ...(ends === '' ? {} : { expires_at: new Date(Date.now() + Number(ends) * 86_400_000).toISOString() }),
+            ...(days === '' ? {} : { expires_at: new Date(Date.now() + Number(days) * 86_400_000).toISOString() }),
           },
         }),
         'Your new key',
@@ -218,8 +218,8 @@ function rollKey(key: Key): Action {
     title: `Roll ${key.label}`,
     about: 'Makes a key with the same label, scopes and networks. The old one ends at a time that you choose.',
     needsPasskey: true,
-    fields: [overlapField],
-    run: async ({ hours = '24' }) =>
+    fields: [overlapField('old_key_hours')],
+    run: async ({ old_key_hours: hours = '24' }) =>
       secretOf(
         await call('rollKey', { path: { key_id: key.key_id }, body: { old_key_hours: Number(hours) } }),
         'The new key',

@@ -94,11 +94,12 @@ function NetworkDialog(props: { of: Key; address: string; onClose: () => void })
   const { of: key, address, onClose } = props;
   const client = useQueryClient();
   const [isLockOut, setLockOut] = useState(false);
-  const submit = async ({ networks = '', confirm = '' }: Record<string, string>): Promise<FormFaults | null> => {
+  const submit = async (values: Record<string, string>): Promise<FormFaults | null> => {
+    const { networks = '', confirm_lock_out: mayLockOut } = values;
     try {
       await call('setKeyNetworks', {
         path: { key_id: key.key_id },
-        body: { networks: linesOf(networks), ...(confirm === 'true' ? { confirm_lock_out: true } : {}) },
+        body: { networks: linesOf(networks), ...(mayLockOut === 'true' ? { confirm_lock_out: true } : {}) },
       });
       void client.invalidateQueries();
       onClose();
@@ -108,7 +109,7 @@ function NetworkDialog(props: { of: Key; address: string; onClose: () => void })
         setLockOut(true);
         return { whole: error.message, fields: {} };
       }
-      return actionFaults(error, { networks });
+      return actionFaults(error, values);
     }
   };
   return (
@@ -129,7 +130,7 @@ function NetworkDialog(props: { of: Key; address: string; onClose: () => void })
           ...(isLockOut
             ? [
                 {
-                  name: 'confirm',
+                  name: 'confirm_lock_out',
                   label: 'Lock out the address that used the key last',
                   kind: 'check' as const,
                   hint: 'The program at that address is refused from then on.',

@@ -5,9 +5,10 @@ import { duration, words } from '../../ui/format.ts';
 import { Loaded, PageHead, StatusBadge } from '../../ui/page.tsx';
 import { Amount, Badge, Card, Copy, Empty, Facts, Notice, Time } from '../../ui/parts.tsx';
 import { QrCode } from '../../ui/qr-code.tsx';
-import { query, type Schemas } from '../api.ts';
+import { call, query, type Schemas } from '../api.ts';
 import { momentsOf } from '../moments.ts';
-import { Allowed } from '../session.tsx';
+import { Allowed, useMay } from '../session.tsx';
+import { type Action, ActionButtons, useAction } from '../shared.tsx';
 
 type OrderView = Schemas['OrderDetails'];
 
@@ -69,6 +70,7 @@ function Content({ order }: { order: OrderView }): ReactNode {
           Held for a check. Nothing is paid until it is released; the gateway's staff act next.
         </Notice>
       ) : null}
+      <Decision order={order} />
       <div className="wide-narrow">
         <div className="stack">
           <Timeline order={order} />
@@ -82,6 +84,104 @@ function Content({ order }: { order: OrderView }): ReactNode {
       </div>
     </>
   );
+}
+
+const reasons: Readonly<Record<Schemas['ActionRequired']['reason'], string>> = {
+  late: 'The deposit came after the window of the order.',
+  underpaid: 'The deposit is smaller than expected.',
+  overpaid: 'The deposit is larger than expected.',
+  price_moved: 'The price has moved: the payout would be below the smallest that the order accepts.',
+};
+
+/** The open question, if there is one. The dialog of an answer stays when the question is gone. */
+function Decision({ order }: { order: OrderView }): ReactNode {
+  const [dialog, start] = useAction();
+  return (
+    <>
+      {order.action_required ? <Question order={order} of={order.action_required} start={start} /> : null}
+      {dialog}
+    </>
+  );
+}
+
+/** The question about a deposit, with the answers that are possible now. */
+function Question(props: {
+  order: OrderView;
+  of: Schemas['ActionRequired'];
+  start: (action: Action) => void;
+}): ReactNode {
+  const { order, of } = props;
+  const may = useMay();
+  const { exchange, refund } = of;
+  const needsAddress = refund?.needs_address ?? false;
+  return (
+    <Card title="What to do with the deposit?" tools={<Badge tone="bad">Decide</Badge>} className="question">
+      <div className="stack tight">
+        <p>{reasons[of.reason]}</p>
+        <Facts
+          of={[
+            [
+              'Exchange pays',
+              exchange ? (
+                <Amount key="e" value={exchange.amount_to} coin={order.coin_to} />
+              ) : (
+                'Not offered at this moment'
+              ),
+            ],
+            [
+              'Refund pays',
+              refund ? (
+                <Amount key="r" value={refund.amount} coin={order.coin_from} />
+              ) : (
+                'Not possible: the deposit does not cover the network fee'
+              ),
+            ],
+            ['Refund without an answer', <Time key="t" at={of.deadline} />],
+          ]}
+        />
+        {needsAddress ? (
+          <Notice tone="warn">
+            A refund needs a refund address. Set it by the partner API:{' '}
+            <code>PUT /partner/orders/{order.short_id}/refund-address</code>.
+          </Notice>
+        ) : null}
+        {may('orders:answer') ? (
+          <div className="row tight">
+            <ActionButtons
+              start={props.start}
+              of={[
+                exchange && answerAction(order, of, { action: 'exchange', amount_to: exchange.amount_to }),
+                refund && !needsAddress && answerAction(order, of, { action: 'refund' }),
+              ]}
+            />
+          </div>
+        ) : (
+          <p className="muted">Your role does not decide this. An owner, a developer or finance does.</p>
+        )}
+      </div>
+    </Card>
+  );
+}
+
+type Choice = Pick<Schemas['AnswerOrder'], 'action' | 'amount_to'>;
+
+/** A repetition after a lost connection sends the same key, so that the answer counts once. */
+function answerAction(order: OrderView, { id }: Schemas['ActionRequired'], choice: Choice): Action {
+  const idempotencyKey = crypto.randomUUID();
+  const isExchange = choice.action === 'exchange';
+  return {
+    name: isExchange ? 'Exchange' : 'Refund',
+    icon: isExchange ? 'play' : 'refresh',
+    title: isExchange ? 'Exchange the deposit' : 'Refund the deposit',
+    about: isExchange
+      ? `The user gets ${choice.amount_to} ${order.coin_to}. This cannot be taken back.`
+      : `The user gets the deposit back, less the network fee, at ${order.refund_address}. This cannot be taken back.`,
+    isPrimary: isExchange,
+    run: async () => {
+      await call('answerOrder', { path: { order_id: order.id }, body: { action_id: id, ...choice }, idempotencyKey });
+      return null;
+    },
+  };
 }
 
 function Timeline({ order }: { order: OrderView }): ReactNode {

@@ -165,6 +165,7 @@ function Rows({ orders }: { orders: readonly OrderRow[] }): ReactNode {
               <span className="row tight">
                 <StatusBadge status={order.status} />
                 {order.is_held ? <Badge tone="warn">Held</Badge> : null}
+                {order.is_asked ? <Badge tone="bad">Decide</Badge> : null}
               </span>
             </td>
             <td className="number">

@@ -4,7 +4,20 @@ import { type ReactNode, useState } from 'react';
 import { words } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Loaded, PageButtons, PageHead } from '../../ui/page.tsx';
-import { Ago, Badge, Card, Copy, Empty, Meter, Notice, Segments, Table, Time, type Tone } from '../../ui/parts.tsx';
+import {
+  Ago,
+  Badge,
+  Card,
+  Copy,
+  Empty,
+  Meter,
+  Notice,
+  Segments,
+  Table,
+  TextBlock,
+  Time,
+  type Tone,
+} from '../../ui/parts.tsx';
 import { type Asked, call, query, type Schemas } from '../api.ts';
 import { actionFaults } from '../faults.ts';
 import { keyMoves } from '../key-moves.ts';
@@ -109,8 +122,8 @@ function actionsOf(endpoint: Endpoint, types: readonly string[]): readonly Actio
       title: 'Make a new signing secret',
       about: 'Until the old secret ends, each delivery carries two signatures. A receiver may check either.',
       needsPasskey: true,
-      fields: [overlapField],
-      run: async ({ hours = '24' }) => {
+      fields: [overlapField('old_secret_hours')],
+      run: async ({ old_secret_hours: hours = '24' }) => {
         const { secret } = await call('rotateWebhookSecret', { path, body: { old_secret_hours: Number(hours) } });
         return { title: 'The new signing secret', about: keyMoves(Number(hours)), label: 'secret', text: secret };
       },
@@ -387,6 +400,11 @@ function DeliveryRow(props: { of: Delivery; endpoint: Endpoint; replay: Run }): 
               </tr>
             ))}
           </Table>
+        )}
+        {attempts.map(({ attempt, answer }) =>
+          answer ? (
+            <TextBlock key={attempt} label={`What your endpoint answered to attempt ${attempt}`} text={answer} />
+          ) : null,
         )}
         {next_attempt_at ? (
           <p className="muted small">

@@ -3,7 +3,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import { type ReactNode, useMemo } from 'react';
 import { count, percent, sumOf, usd, words } from '../../ui/format.ts';
 import { Loaded, PageHead } from '../../ui/page.tsx';
-import { Ago, Badge, Card, Copy, Empty, Facts, Notice, Table, Time } from '../../ui/parts.tsx';
+import { Ago, Badge, Card, Copy, Empty, Facts, Notice, Table, TextBlock, Time } from '../../ui/parts.tsx';
 import { Plot } from '../../ui/plot.tsx';
 import { query } from '../api.ts';
 import {
@@ -384,7 +384,7 @@ function Webhooks({ endpoints }: { endpoints: PartnerQuery['webhookEndpoints'] }
               {endpoint.deliveries.map((delivery) => {
                 const last = delivery.log.at(-1);
                 return (
-                  <p key={`${delivery.eventId} ${delivery.createdAt}`} className="small muted delivery">
+                  <div key={`${delivery.eventId} ${delivery.createdAt}`} className="small muted delivery">
                     <Badge
                       tone={delivery.state === 'DELIVERED' ? 'good' : delivery.state === 'FAILED' ? 'bad' : 'plain'}
                     >
@@ -393,7 +393,13 @@ function Webhooks({ endpoints }: { endpoints: PartnerQuery['webhookEndpoints'] }
                     {delivery.type}{' '}
                     {last ? `· ${last.status ?? last.error ?? ''} in ${last.ms} ms · attempt ${last.attempt}` : ''} ·{' '}
                     <Time at={delivery.createdAt} />
-                  </p>
+                    {last?.answer ? (
+                      <details>
+                        <summary>What the receiver answered</summary>
+                        <TextBlock label={`The answer to attempt ${last.attempt}`} text={last.answer} />
+                      </details>
+                    ) : null}
+                  </div>
                 );
               })}
             </li>
