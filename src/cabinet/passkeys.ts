@@ -21,7 +21,7 @@ export type ChallengePurpose =
   | { readonly purpose: 'sign_in' }
   | { readonly purpose: 'invitation'; readonly subject: string }
   | { readonly purpose: 'passkey'; readonly subject: string }
-  | { readonly purpose: 'confirmation'; readonly subject: string; readonly operation: string };
+  | { readonly purpose: 'confirmation'; readonly subject: string; readonly approval: string };
 
 export interface PasskeyView {
   readonly id: string;
@@ -197,16 +197,16 @@ export class Passkeys {
   }
 
   /**
-   * Proves that the member of a session confirms an operation, and returns the operation that the
+   * Proves that the member of a session confirms a request, and returns the approval that the
    * challenge was made for.
    *
    * @throws AppError as `prove` does.
    */
   async proveConfirmation(sessionId: string, answer: unknown, memberId: string): Promise<string> {
     const purpose = { purpose: 'confirmation', subject: sessionId } as const;
-    const { challenge, operation } = await this.#takeUp(purpose, answer);
+    const { challenge, approval } = await this.#takeUp(purpose, answer);
     await this.#proven(challenge, answer, memberId);
-    return operation ?? '';
+    return approval ?? '';
   }
 
   #proven(challenge: string, answer: unknown, memberId: string | null): Promise<{ memberId: string }> {
@@ -288,7 +288,7 @@ export class Passkeys {
           challenge,
           purpose.purpose,
           'subject' in purpose ? purpose.subject : null,
-          'operation' in purpose ? purpose.operation : null,
+          'approval' in purpose ? purpose.approval : null,
           new Date(this.#clock.now().getTime() + challengeMs),
         ],
       );
@@ -301,15 +301,15 @@ export class Passkeys {
   async #takeUp(
     purpose: Pick<ChallengePurpose, 'purpose'> & { readonly subject?: string },
     answer: unknown,
-  ): Promise<{ readonly challenge: string; readonly operation: string | null }> {
+  ): Promise<{ readonly challenge: string; readonly approval: string | null }> {
     const challenge = challengeOf(answer);
     const [taken] =
       challenge === null
         ? []
-        : await this.#orm.em.fork().execute<{ challenge: string; operation: string | null }[]>(
+        : await this.#orm.em.fork().execute<{ challenge: string; approval: string | null }[]>(
             `delete from partner_challenge
               where challenge = ? and purpose = ? and subject is not distinct from ?::uuid and expires_at > ?
-             returning challenge, operation`,
+             returning challenge, operation as approval`,
             [challenge, purpose.purpose, purpose.subject ?? null, this.#clock.now()],
           );
     if (!taken) throw new AppError('passkey_refused', 'this answer is old or was used already; try again');

@@ -167,8 +167,12 @@ export class MemberSessions {
     ]);
   }
 
-  /** Lets one request of an operation pass, for this session and two minutes. */
-  async confirm(sessionId: string, operation: string): Promise<{ confirmation: string; expiresAt: Date }> {
+  /**
+   * Lets the request of an approval pass once, for this session and two minutes.
+   *
+   * @param approval what `approvalOf` says of the request.
+   */
+  async confirm(sessionId: string, approval: string): Promise<{ confirmation: string; expiresAt: Date }> {
     const confirmation = randomBytes(32).toString('base64url');
     const expiresAt = new Date(this.#clock.now().getTime() + confirmationMs);
     await this.#orm.em
@@ -176,21 +180,21 @@ export class MemberSessions {
       .execute('insert into partner_confirmation (token_hash, session_id, operation, expires_at) values (?, ?, ?, ?)', [
         hashOf(confirmation),
         sessionId,
-        operation,
+        approval,
         expiresAt,
       ]);
     return { confirmation, expiresAt };
   }
 
-  /** @throws AppError passkey_required unless the operation was confirmed; it counts once. */
-  async requireConfirmation(sessionId: string, operation: string, confirmation: string | undefined): Promise<void> {
+  /** @throws AppError passkey_required unless this very request was confirmed; it counts once. */
+  async requireConfirmation(sessionId: string, approval: string, confirmation: string | undefined): Promise<void> {
     const taken =
       confirmation === undefined
         ? []
         : await this.#orm.em.fork().execute(
             `delete from partner_confirmation
                 where token_hash = ? and session_id = ? and operation = ? and expires_at > ? returning operation`,
-            [hashOf(confirmation), sessionId, operation, this.#clock.now()],
+            [hashOf(confirmation), sessionId, approval, this.#clock.now()],
           );
     if (taken.length === 0) throw new AppError('passkey_required', 'confirm this with your passkey');
   }
@@ -202,6 +206,16 @@ export class MemberSessions {
     await em.execute('delete from partner_confirmation where expires_at < ?', [now]);
     await em.execute('delete from partner_session where expires_at < ?', [new Date(now.getTime() - keepMs)]);
   }
+}
+
+/**
+ * What a passkey approves: one operation, with one target and one body. An answer to one approval
+ * is refused for every other.
+ *
+ * @param digest SHA-256 of the request, as the contract describes it.
+ */
+export function approvalOf(operation: string, digest: string): string {
+  return `${operation} ${digest}`;
 }
 
 /** The stored hash of a secret of 256 random bits. That much randomness needs no slow hash. */

@@ -188,7 +188,7 @@ export type paths = {
         /**
          * Begin to confirm an operation with the passkey
          * @description Some operations need the passkey again: 403 with the code `passkey_required`. Gives the
-         *     options of navigator.credentials.get for one operation.
+         *     options of navigator.credentials.get for one request of one operation.
          */
         post: operations["beginConfirmation"];
         delete?: never;
@@ -208,7 +208,7 @@ export type paths = {
         put?: never;
         /**
          * Confirm an operation with the passkey
-         * @description Gives the value of `X-Confirmation`. It holds for two minutes, one request of that operation, and this session.
+         * @description Gives the value of `X-Confirmation`. It holds for two minutes, once, for this session and the request with that digest.
          */
         post: operations["confirm"];
         delete?: never;
@@ -672,6 +672,11 @@ export type components = {
         Right: "orders:read" | "keys:read" | "keys:write" | "webhooks:read" | "webhooks:write" | "team:read" | "team:write" | "statements:read" | "audit:read";
         /** @enum {string} */
         ConfirmedOperation: "addPasskey" | "removePasskey" | "invite" | "changeMember" | "removeMember" | "recoverMember" | "issueKey" | "rollKey" | "setKeyNetworks" | "createWebhook" | "changeWebhook" | "deleteWebhook" | "rotateWebhookSecret";
+        /**
+         * @description SHA-256 in base64url of the request that is confirmed: its method, a space, its path with the
+         *     query, a line feed, and the bytes of its body.
+         */
+        RequestDigest: string;
         /** @description Null for all types. */
         EventTypes: string[] | null;
         /** @description Networks in CIDR notation: 203.0.113.0/24. */
@@ -1044,7 +1049,7 @@ export type components = {
         };
     };
     parameters: {
-        /** @description The confirmation of this operation. Without it, 403 `passkey_required`. */
+        /** @description The confirmation of this very request. Without it, 403 `passkey_required`. */
         Confirmation: string;
         /** @description Rows of the page. Without it, 50. */
         Limit: number;
@@ -1212,7 +1217,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The confirmation of this operation. Without it, 403 `passkey_required`. */
+                /** @description The confirmation of this very request. Without it, 403 `passkey_required`. */
                 "X-Confirmation"?: components["parameters"]["Confirmation"];
             };
             path?: never;
@@ -1256,7 +1261,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The confirmation of this operation. Without it, 403 `passkey_required`. */
+                /** @description The confirmation of this very request. Without it, 403 `passkey_required`. */
                 "X-Confirmation"?: components["parameters"]["Confirmation"];
             };
             path: {
@@ -1287,6 +1292,7 @@ export interface operations {
             content: {
                 "application/json": {
                     operation: components["schemas"]["ConfirmedOperation"];
+                    request_digest: components["schemas"]["RequestDigest"];
                 };
             };
         };
@@ -1391,7 +1397,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The confirmation of this operation. Without it, 403 `passkey_required`. */
+                /** @description The confirmation of this very request. Without it, 403 `passkey_required`. */
                 "X-Confirmation"?: components["parameters"]["Confirmation"];
             };
             path?: never;
@@ -1435,7 +1441,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The confirmation of this operation. Without it, 403 `passkey_required`. */
+                /** @description The confirmation of this very request. Without it, 403 `passkey_required`. */
                 "X-Confirmation"?: components["parameters"]["Confirmation"];
             };
             path: {
@@ -1459,7 +1465,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The confirmation of this operation. Without it, 403 `passkey_required`. */
+                /** @description The confirmation of this very request. Without it, 403 `passkey_required`. */
                 "X-Confirmation"?: components["parameters"]["Confirmation"];
             };
             path: {
@@ -1491,7 +1497,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The confirmation of this operation. Without it, 403 `passkey_required`. */
+                /** @description The confirmation of this very request. Without it, 403 `passkey_required`. */
                 "X-Confirmation"?: components["parameters"]["Confirmation"];
             };
             path: {
@@ -1557,7 +1563,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The confirmation of this operation. Without it, 403 `passkey_required`. */
+                /** @description The confirmation of this very request. Without it, 403 `passkey_required`. */
                 "X-Confirmation"?: components["parameters"]["Confirmation"];
             };
             path?: never;
@@ -1582,7 +1588,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The confirmation of this operation. Without it, 403 `passkey_required`. */
+                /** @description The confirmation of this very request. Without it, 403 `passkey_required`. */
                 "X-Confirmation"?: components["parameters"]["Confirmation"];
             };
             path: {
@@ -1621,7 +1627,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The confirmation of this operation. Without it, 403 `passkey_required`. */
+                /** @description The confirmation of this very request. Without it, 403 `passkey_required`. */
                 "X-Confirmation"?: components["parameters"]["Confirmation"];
             };
             path: {
@@ -1730,7 +1736,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The confirmation of this operation. Without it, 403 `passkey_required`. */
+                /** @description The confirmation of this very request. Without it, 403 `passkey_required`. */
                 "X-Confirmation"?: components["parameters"]["Confirmation"];
             };
             path?: never;
@@ -1753,7 +1759,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The confirmation of this operation. Without it, 403 `passkey_required`. */
+                /** @description The confirmation of this very request. Without it, 403 `passkey_required`. */
                 "X-Confirmation"?: components["parameters"]["Confirmation"];
             };
             path: {
@@ -1777,7 +1783,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The confirmation of this operation. Without it, 403 `passkey_required`. */
+                /** @description The confirmation of this very request. Without it, 403 `passkey_required`. */
                 "X-Confirmation"?: components["parameters"]["Confirmation"];
             };
             path: {
@@ -1812,7 +1818,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The confirmation of this operation. Without it, 403 `passkey_required`. */
+                /** @description The confirmation of this very request. Without it, 403 `passkey_required`. */
                 "X-Confirmation"?: components["parameters"]["Confirmation"];
             };
             path: {

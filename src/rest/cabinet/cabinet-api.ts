@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto';
 import type { OpenAPIBackend, Request } from 'openapi-backend';
 import { type CabinetOperation, hasRight, operationRows } from '../../cabinet/rights.ts';
-import type { MemberCaller, MemberSessions } from '../../cabinet/sessions.ts';
+import { approvalOf, type MemberCaller, type MemberSessions } from '../../cabinet/sessions.ts';
 import type { Config } from '../../config/settings.ts';
 import { AppError, errorFromFaults } from '../../errors.ts';
 import { addressKeys } from '../../limits/client-address.ts';
@@ -47,11 +48,18 @@ export async function cabinetApi(options: CabinetApiOptions): Promise<(call: Cal
     }
     const checked = await validated(backend, request, call, id);
     if (isConfirmed && member) {
-      await sessions.requireConfirmation(member.sessionId, id, call.header('x-confirmation'));
+      const approval = approvalOf(id, digestOf(call));
+      await sessions.requireConfirmation(member.sessionId, approval, call.header('x-confirmation'));
     }
     const handler = handlers[id] as (request: unknown) => Promise<CabinetReply<CabinetOperation>>;
     return toAnswer(await handler({ ...checked, call, member }), call);
   };
+}
+
+/** What a member approves: the schema RequestDigest of the contract. */
+function digestOf({ method, path, queryText, rawBody }: Call): string {
+  const target = queryText === '' ? path : `${path}?${queryText}`;
+  return createHash('sha256').update(`${method} ${target}\n`).update(rawBody).digest('base64url');
 }
 
 function requestOf({ req, method, path, queryText }: Call): Request {
@@ -94,7 +102,8 @@ async function validated(backend: OpenAPIBackend, request: Request, call: Call, 
   const operation = backend.router.getOperation(id);
   if (!operation) throw new Error(`${id} is not in the contract`);
   const takesBody = operation.requestBody !== undefined;
-  const body = takesBody ? parseBody(await readBody(call)) : undefined;
+  if (takesBody) call.rawBody = await readBody(call);
+  const body = takesBody ? parseBody(call.rawBody) : undefined;
   const whole = { ...request, ...(body === undefined ? {} : { body }) } as Request;
   const { params, query } = backend.router.parseRequest(whole, operation);
   const { errors } = backend.validateRequest(whole, operation);

@@ -1,5 +1,5 @@
 import { rightsOf } from '../../cabinet/rights.ts';
-import type { MemberCaller } from '../../cabinet/sessions.ts';
+import { approvalOf, type MemberCaller } from '../../cabinet/sessions.ts';
 import { addressPrefix } from '../../limits/client-address.ts';
 import type { Call } from '../call.ts';
 import type { CabinetParts } from './cabinet-parts.ts';
@@ -108,13 +108,15 @@ export function sessionHandlers(parts: CabinetParts) {
     },
     beginConfirmation: async (request) => {
       const { memberId, sessionId } = memberOf(request);
-      const purpose = { purpose: 'confirmation', subject: sessionId, operation: request.body.operation } as const;
+      const { operation, request_digest: digest } = request.body;
+      const approval = approvalOf(operation, digest);
+      const purpose = { purpose: 'confirmation', subject: sessionId, approval } as const;
       return { body: { options: await optionsOf(passkeys.beginUse(purpose, memberId)) } };
     },
     confirm: async (request) => {
       const { memberId, sessionId } = memberOf(request);
-      const operation = await passkeys.proveConfirmation(sessionId, request.body.credential, memberId);
-      const { confirmation, expiresAt } = await sessions.confirm(sessionId, operation);
+      const approval = await passkeys.proveConfirmation(sessionId, request.body.credential, memberId);
+      const { confirmation, expiresAt } = await sessions.confirm(sessionId, approval);
       return { body: { confirmation, expires_at: text(expiresAt) } };
     },
     listSessions: async (request) => {

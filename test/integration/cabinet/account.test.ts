@@ -267,7 +267,10 @@ describe('the team', () => {
     await first.sure('changeMember', 'PATCH', `/members/${bob.id}`, { role: 'owner' });
     expect((await second.call('GET', '/keys')).status).toBe(200);
     // Two owners who remove each other at the same time leave one.
-    const headers = [await first.confirmed('removeMember'), await second.confirmed('removeMember')];
+    const headers = [
+      await first.confirmed('removeMember', 'DELETE', `/members/${bob.id}`),
+      await second.confirmed('removeMember', 'DELETE', `/members/${me.id}`),
+    ];
     const replies = await Promise.all([
       first.call('DELETE', `/members/${bob.id}`, { headers: headers[0] ?? {} }),
       second.call('DELETE', `/members/${me.id}`, { headers: headers[1] ?? {} }),
