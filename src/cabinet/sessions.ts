@@ -167,6 +167,15 @@ export class MemberSessions {
     ]);
   }
 
+  /** Ends the sessions of a member except one. */
+  async endOthers(memberId: string, sessionId: string, em: EntityManager): Promise<void> {
+    await em.execute('update partner_session set ended_at = ? where member_id = ? and id <> ? and ended_at is null', [
+      this.#clock.now(),
+      memberId,
+      sessionId,
+    ]);
+  }
+
   /**
    * Lets the request of an approval pass once, for this session and two minutes.
    *

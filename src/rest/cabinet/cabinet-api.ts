@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { OpenAPIBackend, Request } from 'openapi-backend';
-import { type CabinetOperation, hasRight, operationRows } from '../../cabinet/rights.ts';
+import { type CabinetOperation, operationRows, requireRight, signedOut } from '../../cabinet/rights.ts';
 import { approvalOf, type MemberCaller, type MemberSessions } from '../../cabinet/sessions.ts';
 import type { Config } from '../../config/settings.ts';
 import { AppError, errorFromFaults } from '../../errors.ts';
@@ -40,11 +40,9 @@ export async function cabinetApi(options: CabinetApiOptions): Promise<(call: Cal
     await countAddress(call, needs === 'nothing' || secret === null, options);
     const member = secret === null ? null : await sessions.find(secret, !isBackground(call));
     if (needs !== 'nothing') {
-      if (!member) throw new AppError('unauthorized', 'you are signed out; sign in with your passkey');
+      if (!member) throw signedOut();
       await countMember(member, options);
-      if (needs !== 'member' && !hasRight(member.role, needs)) {
-        throw new AppError('insufficient_role', `the role ${member.role} may not do this; ask an owner`);
-      }
+      requireRight(member.role, needs);
     }
     const checked = await validated(backend, request, call, id);
     if (isConfirmed && member) {
