@@ -1,8 +1,9 @@
 import { Client } from 'pg';
 import { cabinetPeople } from '../../src/app/open-cabinet.ts';
 import type { MemberRole } from '../../src/cabinet/rights.ts';
+import { certified, ownSigned } from '../support/cabinet/attestation.ts';
 import { CabinetClient, cabinetOrigin, cabinetSettings, requestDigest } from '../support/cabinet/cabinet-client.ts';
-import { SoftAuthenticator } from '../support/cabinet/soft-authenticator.ts';
+import { SoftAuthenticator, type Statement } from '../support/cabinet/soft-authenticator.ts';
 import { TestClock } from '../support/gateway/clock.ts';
 import { startGateway, type TestGateway } from '../support/gateway/gateway.ts';
 import { attempt } from '../support/jest/attempts.ts';
@@ -259,6 +260,18 @@ describe('a passkey', () => {
     const credential = { ...new SoftAuthenticator(cabinetOrigin).register(options), id: 'AAAA', rawId: 'AAAA' };
     const { json } = await owner.sure('addPasskey', 'POST', '/passkeys', { credential });
     attempt('another id', json.code, 'passkey_refused');
+  });
+
+  it('comes without certificates: none of a stranger is read, and no address that it names is asked', async () => {
+    const owner = await member();
+    const add = async (statement: Statement) => {
+      const { options } = await owner.done('POST', '/passkeys/options');
+      const attestation = { format: 'packed', statement };
+      const credential = new SoftAuthenticator(cabinetOrigin).register(options, { attestation });
+      return owner.sure('addPasskey', 'POST', '/passkeys', { credential });
+    };
+    attempt('a certificate', codeOf(await add(certified)), 'passkey_refused');
+    expect((await add(ownSigned)).status).toBe(200);
   });
 
   it('of another member cannot be taken over: not by its id, and not by its name of the user', async () => {

@@ -1,5 +1,8 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 
+/** Makes the CBOR map of an attestation from what it signs. `own` is the key of the passkey. */
+export type Statement = (signed: Buffer, own: KeyObject) => Buffer;
+
 /** What an attacker, or a faulty authenticator, does otherwise. */
 export interface Deviations {
   readonly origin?: string;
@@ -9,7 +12,7 @@ export interface Deviations {
   readonly counter?: number;
   readonly signWith?: KeyObject;
   /** What stands for the attestation statement that the browser takes away: format and CBOR map. */
-  readonly attestation?: { readonly format: string; readonly statement: (signed: Buffer) => Buffer };
+  readonly attestation?: { readonly format: string; readonly statement: Statement };
 }
 
 const sha256 = (data: string | Buffer): Buffer => createHash('sha256').update(data).digest();
@@ -42,7 +45,7 @@ export class SoftAuthenticator {
       cborText('fmt'),
       cborText(format),
       cborText('attStmt'),
-      statement(Buffer.concat([data, sha256(client)])),
+      statement(Buffer.concat([data, sha256(client)]), this.#keys.privateKey),
       cborText('authData'),
       cborBytes(data),
     ]);
