@@ -13,6 +13,8 @@ const idleMs = 30 * 60_000;
 const seenEveryMs = 60_000;
 /** Limit of a member's sessions at one time; a further one ends the oldest. */
 const openSessions = 10;
+/** Ended sessions of a member that are kept: the newest ones. */
+const keptSessions = 50;
 const keepMs = 90 * 24 * 3_600_000;
 const confirmationMs = 2 * 60_000;
 
@@ -74,6 +76,13 @@ export class MemberSessions {
          (select id from partner_session where member_id = ? and ended_at is null
            order by created_at desc, id desc limit ?)`,
       [now, memberId, memberId, openSessions - 1],
+    );
+    await em.execute(
+      `delete from partner_session s where member_id = ? and ended_at is not null
+          and id in (select id from partner_session where member_id = ? and ended_at is not null
+                      order by created_at desc, id desc offset ?)
+          and not exists (select from partner_confirmation c where c.session_id = s.id)`,
+      [memberId, memberId, keptSessions],
     );
     await em.execute(
       `insert into partner_session (id, member_id, secret_hash, network, browser, created_at, last_seen_at, expires_at)

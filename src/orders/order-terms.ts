@@ -4,6 +4,7 @@ import { Big, floorTo, formatDecimal, storedDecimals } from '../money.ts';
 import type { HonouredQuote, OpenedQuote } from '../rates/binding-quotes.ts';
 import type { RateType } from '../rates/quote.ts';
 import { amountFault, type NamedAssets, type Quote } from '../rates/rate-service.ts';
+import { isStorableText } from '../stored-text.ts';
 
 /** What an order does in cases where more than one answer is right. Absent members: the default. */
 export interface OrderPolicy {
@@ -100,8 +101,7 @@ export function metadataFaults(metadata: Readonly<Record<string, string>>): Fiel
     const detail = `metadata has ${bytes} bytes of keys and values; at most ${metadataBytes} are kept`;
     return [{ field: 'metadata', kind: 'metadata_too_large', detail }];
   }
-  // PostgreSQL stores neither in JSON.
-  if (texts.some((text) => text.includes('\0') || !text.isWellFormed())) {
+  if (!texts.every(isStorableText)) {
     const detail = 'metadata must be text without the character U+0000 and without half surrogates';
     return [{ field: 'metadata', kind: 'invalid_value', detail }];
   }

@@ -82,6 +82,9 @@ export function accountHandlers(parts: CabinetParts) {
     },
     revokeKey: async (request) => {
       const { key_id: keyId } = request.path;
+      // A repetition changes nothing, and so it fills no audit log.
+      const known = await keys.find(orm.em.fork(), own(request), keyId);
+      if (known.revokedAt !== null) return { body: keyView(known, keys.now()) };
       const key = await parts.act(request, 'revokeKey', async (em) => {
         return { result: await keys.revoke(em, own(request), keyId), target: `key:${keyId}` };
       });

@@ -6,6 +6,7 @@ import type { Config } from '../../config/settings.ts';
 import { AppError, errorFromFaults } from '../../errors.ts';
 import { addressKeys } from '../../limits/client-address.ts';
 import type { Bucket, Limiter } from '../../limits/limiter.ts';
+import { requireStorable } from '../../stored-text.ts';
 import { type Answer, jsonType } from '../answer.ts';
 import { parseBody, readBody } from '../body.ts';
 import type { Call } from '../call.ts';
@@ -29,7 +30,7 @@ export interface CabinetApiOptions {
  */
 export async function cabinetApi(options: CabinetApiOptions): Promise<(call: Call) => Promise<Answer>> {
   const { handlers, sessions } = options;
-  const backend = await backendOf(readCabinetContract(), cabinetApiRoot, { coerceTypes: true });
+  const backend = await backendOf(readCabinetContract(), cabinetApiRoot, { coerceParameters: true });
   return async (call) => {
     const request = requestOf(call);
     const id = operationAt(backend, request, call);
@@ -112,6 +113,7 @@ async function validated(backend: OpenAPIBackend, request: Request, call: Call, 
     );
     throw errorFromFaults(faultsOf(errors, members));
   }
+  requireStorable(body);
   return { path: params, query: coerced(query), body };
 }
 
@@ -165,8 +167,18 @@ function addressLimit(
   return { bucket: 'signin', limit: config.RATE_LIMIT_SIGN_IN_PER_MIN };
 }
 
-async function countMember({ memberId }: MemberCaller, { limiter, config }: CabinetApiOptions): Promise<void> {
-  refuseOver(await limiter.consume({ bucket: 'cabinet', key: memberId, limit: config.RATE_LIMIT_CABINET_PER_MIN }));
+/** Browsers of a member that may ask as much as they want at the same time. */
+const busySessions = 3;
+
+/**
+ * Counts a request by its session first. So the thief of a session leaves its owner requests enough
+ * to end it.
+ */
+async function countMember({ sessionId, memberId }: MemberCaller, options: CabinetApiOptions): Promise<void> {
+  const { limiter, config } = options;
+  const limit = config.RATE_LIMIT_CABINET_PER_MIN;
+  const own: Bucket = { bucket: 'cabinet', key: sessionId, limit };
+  refuseOver(await limiter.consume(own, { bucket: 'cabinet', key: memberId, limit: limit * busySessions }));
 }
 
 function refuseOver({ allowed, resetMs }: { readonly allowed: boolean; readonly resetMs: number }): void {
