@@ -4,6 +4,7 @@ import { readCabinetContract } from '../../src/rest/cabinet/contract.ts';
 import { CabinetClient, cabinetOrigin, cabinetSettings } from '../support/cabinet/cabinet-client.ts';
 import { TestClock } from '../support/gateway/clock.ts';
 import { startGateway, type TestGateway } from '../support/gateway/gateway.ts';
+import { rawExchange } from '../support/http/raw-http.ts';
 import { attempt } from '../support/jest/attempts.ts';
 
 /**
@@ -149,5 +150,101 @@ it('ids of any form are refused, and name nothing else', async () => {
       const { status, text } = await send(id, method, place, needed);
       attempt(`${method} ${place.slice(0, 80)}: ${text}`, status >= 400 && status < 500, true);
     }
+  }
+});
+
+it('a session opens nothing by another path, host, cookie or listener', async () => {
+  const own = `Cookie: __Host-partner=${owner.cookie}\r\n`;
+  const asked = async (target: string, headers: string, url = gateway.app.restUrl ?? '', method = 'GET') => {
+    const head = `${method} ${target} HTTP/1.1\r\nConnection: close\r\n${headers}\r\n`;
+    return (await rawExchange(url, head)).statuses[0];
+  };
+  const host = 'Host: localhost\r\n';
+  expect(await asked('/cabinet/api/session', host + own)).toBe(200);
+  for (const target of [
+    '//cabinet/api/session',
+    '/cabinet//api/session',
+    '/cabinet/api//session',
+    '/cabinet/api/session/',
+    '/cabinet/api/./session',
+    '/cabinet/api/../api/session',
+    '/cabinet/api/%73ession',
+    '/cabinet/api%2fsession',
+    '/cabinet%2fapi/session',
+    '/CABINET/api/session',
+    '/cabinet/API/session',
+    '/cabinet/api/Session',
+    '/cabinet/api/session;x=1',
+    '/cabinet/api/session%00',
+    '/cabinet/api/session%3f',
+    '/cabinet\\api\\session',
+    '/cabinet/../../package.json',
+    '/cabinet/%2e%2e/%2e%2e/package.json',
+    '/cabinet/index.html/../../../package.json',
+    '/o/../cabinet/api/session',
+    '/api/v1/../../cabinet/api/session',
+    '/api/v1/cabinet/api/session',
+  ]) {
+    const status = await asked(target, host + own);
+    attempt(target, status === 404 || status === 400, true);
+  }
+  const secret = owner.cookie ?? '';
+  for (const cookie of [
+    `__Host-partner=${secret}; __Host-partner=${secret}`,
+    `__host-partner=${secret}`,
+    `partner=${secret}`,
+    `__Host-staff=${secret}`,
+    `__Host-partner="${secret}"`,
+    `__Host-partner=${secret}%00`,
+    `__Host-partner=${secret.toLowerCase()}`,
+    `__Host-partner=' or true --`,
+    `__Host-partner=${'A'.repeat(8_000)}`,
+  ]) {
+    attempt(cookie.slice(0, 60), await asked('/cabinet/api/session', `${host}Cookie: ${cookie}\r\n`), 401);
+  }
+  attempt(
+    'the secret as a key',
+    await asked('/cabinet/api/session', `${host}Authorization: Bearer ${secret}\r\n`),
+    401,
+  );
+  for (const header of [
+    'X-HTTP-Method-Override: POST',
+    'X-Original-URL: /cabinet/api/keys',
+    'X-Forwarded-Host: evil',
+  ]) {
+    const status = await asked('/cabinet/api/nothing', `${host}${own}${header}\r\n`);
+    attempt(header, status, 404);
+  }
+  for (const name of ['__Host-partner', '__Host-staff']) {
+    const cookie = `Cookie: ${name}=${secret}\r\n`;
+    attempt(`staff by ${name}`, (await asked('/console', host + cookie, gateway.app.internalUrl)) === 200, false);
+  }
+  // The host of a request decides nothing: the origin of the setting does.
+  const evil = `Host: evil.example\r\nOrigin: http://evil.example\r\n${own}Content-Length: 0\r\n`;
+  attempt('a rebound host', await asked('/cabinet/api/sign-out', evil, gateway.app.restUrl ?? '', 'POST'), 403);
+  expect((await owner.call('GET', '/session')).status).toBe(200);
+});
+
+it('no answer may be kept, framed, guessed, or opened by a page of another site', async () => {
+  const cookie = { Cookie: `__Host-partner=${owner.cookie}` };
+  for (const path of [
+    '/cabinet',
+    '/cabinet/keys',
+    '/cabinet/api/session',
+    '/cabinet/api/keys',
+    '/cabinet/api/nothing',
+  ]) {
+    const { headers } = await fetch(`${gateway.app.restUrl}${path}`, {
+      headers: { ...cookie, Origin: 'https://evil.example' },
+    });
+    attempt(`${path} read by another site`, headers.get('access-control-allow-origin'), null);
+    attempt(`${path} guessed`, headers.get('x-content-type-options'), 'nosniff');
+    const isApi = path.startsWith('/cabinet/api');
+    attempt(`${path} kept`, headers.get('cache-control'), isApi ? 'no-store' : 'no-cache');
+    if (path.endsWith('nothing')) continue;
+    attempt(`${path} loaded`, headers.get('cross-origin-resource-policy'), 'same-origin');
+    if (isApi) continue;
+    attempt(`${path} opened`, headers.get('cross-origin-opener-policy'), 'same-origin');
+    attempt(`${path} framed`, headers.get('content-security-policy')?.includes("frame-ancestors 'none'"), true);
   }
 });

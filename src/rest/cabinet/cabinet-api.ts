@@ -188,7 +188,11 @@ function refuseOver({ allowed, resetMs }: { readonly allowed: boolean; readonly 
 }
 
 function toAnswer(reply: CabinetReply<CabinetOperation>, { res }: Call): Answer {
-  const headers = { ...reply.headers, 'Referrer-Policy': 'no-referrer' };
+  const headers = {
+    ...reply.headers,
+    'Referrer-Policy': 'no-referrer',
+    'Cross-Origin-Resource-Policy': 'same-origin',
+  };
   if ('parts' in reply) {
     const { parts, type } = reply;
     return { status: 200, type, headers, stream: () => sendParts(parts, res) };

@@ -60,6 +60,9 @@ export function cabinetPages(): (call: Call) => Answer {
       'Cache-Control': caching,
       'Content-Security-Policy': policy,
       'Referrer-Policy': 'no-referrer',
+      // A page of another site that opens this one, or loads a part of it, learns nothing from it.
+      'Cross-Origin-Opener-Policy': 'same-origin',
+      'Cross-Origin-Resource-Policy': 'same-origin',
     });
     return answer.status === 304 ? answer : { ...answer, type: found.type };
   };
