@@ -26,8 +26,8 @@ export interface InvitationView {
   readonly name: string;
   readonly role: MemberRole;
   readonly isRecovery: boolean;
-  /** A member's name, or 'staff'. */
-  readonly invitedBy: string;
+  /** A member's name. Null for staff, as a member may have any name. */
+  readonly invitedBy: string | null;
   readonly createdAt: Date;
   readonly expiresAt: Date;
 }
@@ -241,7 +241,7 @@ export class Members {
         name,
         role,
         isRecovery: member_id !== null,
-        invitedBy: invited_by ?? 'staff',
+        invitedBy: invited_by,
         createdAt: new Date(created_at),
         expiresAt: new Date(expires_at),
       })),
@@ -325,7 +325,7 @@ export class Members {
       name: invited.name,
       role: invited.role,
       isRecovery: invited.memberId !== null,
-      invitedBy: invitedBy?.name ?? 'staff',
+      invitedBy: invitedBy?.name ?? null,
       createdAt: now,
       expiresAt: new Date(now.getTime() + invitationMs),
     };

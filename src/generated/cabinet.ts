@@ -764,8 +764,8 @@ export type components = {
             name: string;
             role: components["schemas"]["Role"];
             is_recovery: boolean;
-            /** @description A member's name or 'staff'. */
-            invited_by: string;
+            /** @description A member's name. Null for staff. */
+            invited_by: string | null;
             created_at: components["schemas"]["Time"];
             expires_at: components["schemas"]["Time"];
         };
@@ -954,8 +954,8 @@ export type components = {
             /** Format: uuid */
             id: string;
             at: components["schemas"]["Time"];
-            /** @description A member's name or 'staff'. */
-            actor: string;
+            /** @description A member's name. Null for staff. */
+            actor: string | null;
             operation: string;
             target: string;
             network: string;

@@ -289,3 +289,22 @@ describe('a passkey', () => {
     attempt('the handle of another user', codeOf(signedIn), 'passkey_refused');
   });
 });
+
+it('no member passes for staff in what other owners read, by any name', async () => {
+  const owner = await member();
+  const bad = await member();
+  const { link } = (await bad.sure('invite', 'POST', '/invitations', { name: 'staff', role: 'owner' })).json;
+  const puppet = browser();
+  await puppet.accept(link);
+  await puppet.sure('invite', 'POST', '/invitations', { name: 'Eve', role: 'owner' });
+  await people().members.invite(partnerId, { name: 'Bob', role: 'viewer' }, null);
+  const { invitations } = await owner.done('GET', '/team');
+  const by = invitations.map(({ invited_by }: { invited_by: string | null }) => invited_by);
+  attempt('an invitation', by, ['staff', null]);
+  const { data } = await owner.done('GET', '/audit');
+  attempt(
+    'the audit log',
+    data.filter(({ actor }: { actor: string | null }) => actor === null),
+    [],
+  );
+});

@@ -192,6 +192,10 @@ it.each([
   ['a"b', '"a""b"'],
   ['=a,"b"', `"'=a,""b"""`],
   ['a\nb', '"a\nb"'],
+  // Where a comma is the decimal sign, spreadsheets begin a cell after each semicolon.
+  ['x;=1+1', "x;'=1+1"],
+  ['x;;@a;y', "x;;'@a;y"],
+  ['x;1', 'x;1'],
   ['0.5', '0.5'],
   [null, ''],
 ])('a cell of %j is %j in CSV', (value, written) => {
@@ -341,7 +345,7 @@ it('the audit log tells an owner who did what, without what staff wrote', async 
     { id: partnerId },
   );
   const { data, next_cursor } = await owner.done('GET', '/audit?limit=2');
-  expect(data[0]).toMatchObject({ actor: 'staff', operation: 'partnerLimits', before: null, after: null, network: '' });
+  expect(data[0]).toMatchObject({ actor: null, operation: 'partnerLimits', before: null, after: null, network: '' });
   expect(next_cursor).not.toBeNull();
   const text = (await owner.call('GET', '/audit?limit=100')).text;
   expect(text).not.toContain('an internal thought');
