@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { actionFaults } from '../../../web/cabinet/faults.ts';
 import { keyMoves } from '../../../web/cabinet/key-moves.ts';
 import { momentsOf } from '../../../web/cabinet/moments.ts';
@@ -9,6 +10,7 @@ import {
   answerOf,
   creationOptions,
   fromBase64Url,
+  requestDigest,
   requestOptions,
   toBase64Url,
 } from '../../../web/cabinet/webauthn.ts';
@@ -184,4 +186,18 @@ describe('passkeys in a browser that reads no JSON', () => {
       response: { clientDataJSON: 'AQI', attestationObject: '__4', transports: ['internal'] },
     });
   });
+});
+
+it('the digest of a request that a passkey confirms tells its method, path and body', async () => {
+  await expect(requestDigest('POST', '/cabinet/api/keys', '{}')).rejects.toThrow('This browser knows no passkeys');
+  Object.assign(globalThis, { PublicKeyCredential: class {} });
+  Object.defineProperty(navigator, 'credentials', { value: { create: () => null }, configurable: true });
+  try {
+    const digest = await requestDigest('POST', '/cabinet/api/keys', '{"label":"Ä"}');
+    expect(digest).toBe(createHash('sha256').update('POST /cabinet/api/keys\n{"label":"Ä"}').digest('base64url'));
+    expect(await requestDigest('PUT', '/cabinet/api/keys', '{"label":"Ä"}')).not.toBe(digest);
+  } finally {
+    Reflect.deleteProperty(globalThis, 'PublicKeyCredential');
+    Reflect.deleteProperty(navigator, 'credentials');
+  }
 });
