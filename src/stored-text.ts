@@ -1,6 +1,6 @@
 import { AppError } from './errors.ts';
 
-/** Whether PostgreSQL can store a text unchanged: it takes no NUL and no half of a surrogate pair. */
+/** Whether PostgreSQL can store a text: it takes no NUL and no half of a surrogate pair. */
 export function isStorableText(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }

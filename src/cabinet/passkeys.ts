@@ -192,8 +192,8 @@ export class Passkeys {
   }
 
   /**
-   * Proves a sign-in with any passkey of a member that is not removed. The passkey stays locked until
-   * `begin` has ended: a recovery that takes it away at the same moment finds the session as well.
+   * Proves a sign-in with any passkey of a member that is not removed. The passkey stays locked
+   * until `begin` has ended. So a recovery that takes it away at that moment finds the session.
    *
    * @param begin starts the session, in the transaction of the proof.
    * @throws AppError passkey_refused as `proveNew` does, also for an unknown passkey and for a

@@ -76,7 +76,7 @@ const codeOf = ({ status, json }: { status: number; json?: { code?: string } }) 
 describe('a confirmation', () => {
   const ask = { label: 'x', scopes: ['orders:read'] };
 
-  it('approves one request: its operation, target and body, whoever has it', async () => {
+  it('approves one request of one session: its operation, target and body', async () => {
     const owner = await member();
     const bob = await member('viewer');
     const eve = await member('viewer');
