@@ -1,3 +1,4 @@
+import { Client } from 'pg';
 import { cabinetPeople } from '../../src/app/open-cabinet.ts';
 import type { MemberRole } from '../../src/cabinet/rights.ts';
 import { CabinetClient, cabinetOrigin, cabinetSettings } from '../support/cabinet/cabinet-client.ts';
@@ -81,4 +82,32 @@ it('a member who signs in again and again keeps few rows', async () => {
   );
   attempt('sessions', (row?.count ?? 0) <= 60, true);
   expect((await owner.call('GET', '/session')).status).toBe(200);
+});
+
+it('a partner whose requests hang leaves the cabinet to the members of others', async () => {
+  const slow = await member();
+  const [{ id } = { id: '' }] = [await gateway.partners.create('Other shop')];
+  const hanging = partnerId;
+  partnerId = id;
+  const other = await member();
+  const locker = new Client({ connectionString: gateway.databaseUrl });
+  await locker.connect();
+  try {
+    await locker.query('begin');
+    await locker.query('select 1 from partner where id = $1 for update', [hanging]);
+    const ended: number[] = [];
+    const requests = Array.from({ length: 12 }, async () => {
+      const { status } = await slow.call('DELETE', '/invitations/00000000-0000-7000-8000-000000000000');
+      ended.push(status);
+    });
+    const waits = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+    while ((await query(gateway.databaseUrl, waits)).length < 2);
+    expect((await other.call('GET', '/home')).status).toBe(200);
+    attempt('requests that had to end first', ended, []);
+    await locker.query('rollback');
+    await Promise.all(requests);
+    expect(ended).toEqual(Array(12).fill(404));
+  } finally {
+    await locker.end();
+  }
 });

@@ -7,7 +7,6 @@ import { maxLiveKeys } from '../../partners/partner-service.ts';
 import { moment, plainText } from '../query-values.ts';
 import type { CabinetParts } from './cabinet-parts.ts';
 import type { CabinetHandlers } from './contract.ts';
-import { Downloads } from './downloads.ts';
 import { memberOf } from './session-handlers.ts';
 import { deliveryView, entryView, keyView, monthView, orderView, paymentView, text, webhookView } from './views.ts';
 
@@ -15,8 +14,7 @@ const usualLimit = 50;
 
 /** Keys, orders, webhooks and reports. */
 export function accountHandlers(parts: CabinetParts) {
-  const { keys, orders, endpoints, deliveries, statements, glance, cursors, audit, orm } = parts;
-  const downloads = new Downloads();
+  const { keys, orders, endpoints, deliveries, statements, glance, cursors, audit, orm, lanes } = parts;
   const own = (request: { member: Parameters<typeof memberOf>[0]['member'] }) => memberOf(request).partnerId;
   return {
     getHome: async (request) => {
@@ -261,7 +259,7 @@ export function accountHandlers(parts: CabinetParts) {
     getStatementCsv: async (request) => {
       const { month } = request.path;
       return {
-        parts: downloads.counted(own(request), statements.csv(own(request), month)),
+        parts: lanes.download(own(request), statements.csv(own(request), month)),
         type: 'text/csv; charset=utf-8',
         headers: { 'Content-Disposition': `attachment; filename="statement-${month}.csv"` },
       };

@@ -13,6 +13,7 @@ import type { Call } from '../call.ts';
 import { backendOf } from '../operations.ts';
 import { faultsOf } from '../validation-faults.ts';
 import { type CabinetHandlers, type CabinetReply, cabinetApiRoot, readCabinetContract } from './contract.ts';
+import type { PartnerLanes } from './partner-lanes.ts';
 import { sessionSecret } from './session-cookie.ts';
 
 export interface CabinetApiOptions {
@@ -21,6 +22,7 @@ export interface CabinetApiOptions {
   readonly origin: string;
   readonly limiter: Limiter;
   readonly sessions: MemberSessions;
+  readonly lanes: PartnerLanes;
   readonly handlers: CabinetHandlers;
 }
 
@@ -29,7 +31,7 @@ export interface CabinetApiOptions {
  * origin, limit, session, right, contract, passkey, handler.
  */
 export async function cabinetApi(options: CabinetApiOptions): Promise<(call: Call) => Promise<Answer>> {
-  const { handlers, sessions } = options;
+  const { handlers, sessions, lanes } = options;
   const backend = await backendOf(readCabinetContract(), cabinetApiRoot, { coerceParameters: true });
   return async (call) => {
     const request = requestOf(call);
@@ -46,12 +48,15 @@ export async function cabinetApi(options: CabinetApiOptions): Promise<(call: Cal
       requireRight(member.role, needs);
     }
     const checked = await validated(backend, request, call, id);
-    if (isConfirmed && member) {
-      const approval = approvalOf(id, digestOf(call));
-      await sessions.requireConfirmation(member.sessionId, approval, call.header('x-confirmation'));
-    }
     const handler = handlers[id] as (request: unknown) => Promise<CabinetReply<CabinetOperation>>;
-    return toAnswer(await handler({ ...checked, call, member }), call);
+    const handled = async (): Promise<CabinetReply<CabinetOperation>> => {
+      if (isConfirmed && member) {
+        const approval = approvalOf(id, digestOf(call));
+        await sessions.requireConfirmation(member.sessionId, approval, call.header('x-confirmation'));
+      }
+      return handler({ ...checked, call, member });
+    };
+    return toAnswer(await (member && needs !== 'nothing' ? lanes.work(member.partnerId, handled) : handled()), call);
   };
 }
 

@@ -14,6 +14,7 @@ import type { Actor, AuditedResult, AuditLog } from '../../staff/audit/audit-log
 import type { DeliveryLog } from '../../webhooks/delivery-log.ts';
 import type { EndpointService } from '../../webhooks/endpoint-service.ts';
 import type { Call } from '../call.ts';
+import { PartnerLanes } from './partner-lanes.ts';
 
 export interface CabinetServices {
   /** Scheme and host at which browsers reach the cabinet. */
@@ -39,6 +40,7 @@ export interface CabinetServices {
 
 /** The services of the cabinet's handlers, and what all handlers do alike. */
 export interface CabinetParts extends CabinetServices {
+  readonly lanes: PartnerLanes;
   actor(memberId: string, call: Call): Actor;
   /**
    * Runs a change and writes its audit entry in one transaction: both happen or neither. The member
@@ -59,6 +61,7 @@ export function cabinetParts(services: CabinetServices): CabinetParts {
   });
   return {
     ...services,
+    lanes: new PartnerLanes(),
     actor,
     act: ({ member, call }, operation, work) => {
       if (!member) throw new Error(`${operation} needs a session`);
