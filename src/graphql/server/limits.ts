@@ -14,8 +14,8 @@ import {
   visit,
 } from 'graphql';
 import { type ComplexityEstimator, getComplexity } from 'graphql-query-complexity';
+import { requireStorable } from '../../db/stored-text.ts';
 import { AppError } from '../../errors.ts';
-import { requireStorable } from '../../stored-text.ts';
 import { defaultPage } from './connection.ts';
 
 /** Limits of one operation, the same over HTTP and WebSocket. */

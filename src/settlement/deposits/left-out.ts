@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Transfer } from '../../chains/chain-adapter.ts';
+import { isStorableText } from '../../db/stored-text.ts';
 import type { Log } from '../../log.ts';
 import { Big, fromUnits, isStorable } from '../../money.ts';
-import { isStorableText } from '../../stored-text.ts';
 import type { Arrival, SeenTransfer } from './arrivals.ts';
 
 /**

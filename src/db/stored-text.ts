@@ -1,4 +1,4 @@
-import { AppError } from './errors.ts';
+import { AppError } from '../errors.ts';
 
 /** Whether PostgreSQL can store a text: it takes no NUL and no half of a surrogate pair. */
 export function isStorableText(text: string): boolean {
