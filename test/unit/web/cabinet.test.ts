@@ -193,7 +193,7 @@ it('the digest of a request that a passkey confirms tells its method, path and b
   Object.defineProperty(navigator, 'credentials', { value: { create: () => null }, configurable: true });
   try {
     const digest = await requestDigest('POST', '/cabinet/api/keys', '{"label":"Ä"}');
-    // printf 'POST /cabinet/api/keys\n{"label":"Ä"}' | openssl dgst -sha256 -binary | basenc --base64url
+    // By openssl dgst -sha256 -binary and basenc --base64url.
     expect(digest).toBe('vWAGNHxRj3juE5eSE1FKcOI1nwCcwJqq9l1DJoEleJE');
     expect(await requestDigest('PUT', '/cabinet/api/keys', '{"label":"Ä"}')).not.toBe(digest);
   } finally {
