@@ -4,8 +4,8 @@ import { validate as isUuid, v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../clock.ts';
 import { AppError, fieldError } from '../errors.ts';
 import type { Passkeys, PasskeyUser } from './passkeys.ts';
-import type { MemberRole } from './rights.ts';
-import { hashOf, type MemberSessions, type SessionOrigin } from './sessions.ts';
+import { type MemberRole, type OperationRow, requireRight, signedOut } from './rights.ts';
+import { hashOf, type MemberCaller, type MemberSessions, type SessionOrigin } from './sessions.ts';
 
 /** How long an invitation can be accepted. */
 const invitationMs = 72 * 3_600_000;
@@ -26,8 +26,8 @@ export interface InvitationView {
   readonly name: string;
   readonly role: MemberRole;
   readonly isRecovery: boolean;
-  /** A member's name, or 'staff'. */
-  readonly invitedBy: string;
+  /** A member's name. Null for staff, as a member may have any name. */
+  readonly invitedBy: string | null;
   readonly createdAt: Date;
   readonly expiresAt: Date;
 }
@@ -73,6 +73,23 @@ export class Members {
 
   constructor(options: MembersOptions) {
     this.#options = options;
+  }
+
+  /**
+   * Makes the changes by a partner's members take turns, until the caller's transaction ends. A
+   * member who was removed, or lost the role, while the change waited may no longer make it.
+   *
+   * @throws AppError unauthorized, insufficient_role
+   */
+  async takeTurn(em: EntityManager, caller: MemberCaller, needs: OperationRow['needs']): Promise<void> {
+    await lockPartner(em, caller.partnerId);
+    const [present] = await em.execute<{ role: MemberRole }[]>(
+      `select m.role from partner_session s join partner_member m on m.id = s.member_id and m.removed_at is null
+        where s.id = ? and s.ended_at is null`,
+      [caller.sessionId],
+    );
+    if (!present) throw signedOut();
+    requireRight(present.role, needs);
   }
 
   /**
@@ -169,9 +186,11 @@ export class Members {
     onAccepted: (em: EntityManager, accepted: { memberId: string; name: string; isRecovery: boolean }) => Promise<void>,
   ): Promise<{ readonly memberId: string; readonly secret: string }> {
     const { orm, clock, passkeys, sessions } = this.#options;
-    const { id: subject } = await this.#invitation(orm.em.fork(), token, false);
+    const { id: subject, partner_id: partnerId } = await this.#invitation(orm.em.fork(), token, false);
     const passkey = await passkeys.proveNew({ purpose: 'invitation', subject }, answer, passkeyName);
     return orm.em.fork().transactional(async (em) => {
+      // A recovery waits for what its member does at this moment, and then undoes it.
+      await lockPartner(em, partnerId);
       const row = await this.#invitation(em, token, true);
       const now = clock.now();
       const { id: memberId } = userOf(row);
@@ -222,7 +241,7 @@ export class Members {
         name,
         role,
         isRecovery: member_id !== null,
-        invitedBy: invited_by ?? 'staff',
+        invitedBy: invited_by,
         createdAt: new Date(created_at),
         expiresAt: new Date(expires_at),
       })),
@@ -306,7 +325,7 @@ export class Members {
       name: invited.name,
       role: invited.role,
       isRecovery: invited.memberId !== null,
-      invitedBy: invitedBy?.name ?? 'staff',
+      invitedBy: invitedBy?.name ?? null,
       createdAt: now,
       expiresAt: new Date(now.getTime() + invitationMs),
     };

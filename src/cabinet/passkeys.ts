@@ -8,6 +8,7 @@ import {
   verifyAuthenticationResponse,
   verifyRegistrationResponse,
 } from '@simplewebauthn/server';
+import { decodeAttestationObject } from '@simplewebauthn/server/helpers';
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../clock.ts';
 import { AppError, fieldError } from '../errors.ts';
@@ -15,13 +16,15 @@ import { AppError, fieldError } from '../errors.ts';
 /** How long a browser may take to answer a challenge. */
 const challengeMs = 5 * 60_000;
 const mostPasskeys = 10;
+/** https://www.w3.org/TR/webauthn-3/#credential-id */
+const mostIdBytes = 1023;
 
 /** What a challenge is for. An answer to one purpose is refused for every other. */
 export type ChallengePurpose =
   | { readonly purpose: 'sign_in' }
   | { readonly purpose: 'invitation'; readonly subject: string }
   | { readonly purpose: 'passkey'; readonly subject: string }
-  | { readonly purpose: 'confirmation'; readonly subject: string; readonly operation: string };
+  | { readonly purpose: 'confirmation'; readonly subject: string; readonly approval: string };
 
 export interface PasskeyView {
   readonly id: string;
@@ -114,8 +117,10 @@ export class Passkeys {
   async proveNew(purpose: ChallengePurpose, answer: unknown, name: string): Promise<NewPasskey> {
     const checked = checkedName(name, purpose.purpose === 'invitation' ? 'passkey_name' : 'name');
     const { challenge } = await this.#takeUp(purpose, answer);
+    const response = answer as RegistrationResponseJSON;
+    refuseAttestation(response);
     const { verified, registrationInfo } = await verifyRegistrationResponse({
-      response: answer as RegistrationResponseJSON,
+      response,
       expectedChallenge: challenge,
       expectedOrigin: this.#origin,
       expectedRPID: this.#rpId,
@@ -125,8 +130,10 @@ export class Passkeys {
     });
     if (!verified) throw refused();
     const { id, publicKey, counter, transports } = registrationInfo.credential;
+    const credentialId = Buffer.from(id, 'base64url');
+    if (id !== response.id || credentialId.length < 1 || credentialId.length > mostIdBytes) throw refused();
     return {
-      credentialId: Buffer.from(id, 'base64url'),
+      credentialId,
       publicKey: Buffer.from(publicKey),
       counter,
       transports: knownTransports(transports),
@@ -185,62 +192,70 @@ export class Passkeys {
   }
 
   /**
-   * Proves the use of a passkey, and returns its member.
+   * Proves a sign-in with any passkey of a member that is not removed. The passkey stays locked
+   * until `begin` has ended. So a recovery that takes it away at that moment finds the session.
    *
-   * @param memberId whose passkey it must be. Null for any member that is not removed.
-   * @throws AppError passkey_refused as `register` does, also for an unknown passkey and for a
+   * @param begin starts the session, in the transaction of the proof.
+   * @throws AppError passkey_refused as `proveNew` does, also for an unknown passkey and for a
    *   counter that went back, which is the sign of a copied passkey.
    */
-  async prove(purpose: ChallengePurpose, answer: unknown, memberId: string | null): Promise<{ memberId: string }> {
-    const { challenge } = await this.#takeUp(purpose, answer);
-    return this.#proven(challenge, answer, memberId);
+  async proveSignIn<Result>(
+    answer: unknown,
+    begin: (em: EntityManager, memberId: string) => Promise<Result>,
+  ): Promise<Result> {
+    const { challenge } = await this.#takeUp({ purpose: 'sign_in' }, answer);
+    return this.#orm.em.fork().transactional(async (em) => begin(em, await this.#proven(em, challenge, answer, null)));
   }
 
   /**
-   * Proves that the member of a session confirms an operation, and returns the operation that the
+   * Proves that the member of a session confirms a request, and returns the approval that the
    * challenge was made for.
    *
-   * @throws AppError as `prove` does.
+   * @throws AppError as `proveSignIn` does.
    */
   async proveConfirmation(sessionId: string, answer: unknown, memberId: string): Promise<string> {
     const purpose = { purpose: 'confirmation', subject: sessionId } as const;
-    const { challenge, operation } = await this.#takeUp(purpose, answer);
-    await this.#proven(challenge, answer, memberId);
-    return operation ?? '';
+    const { challenge, approval } = await this.#takeUp(purpose, answer);
+    await this.#orm.em.fork().transactional((em) => this.#proven(em, challenge, answer, memberId));
+    return approval ?? '';
   }
 
-  #proven(challenge: string, answer: unknown, memberId: string | null): Promise<{ memberId: string }> {
-    return this.#orm.em.fork().transactional(async (em) => {
-      const response = answer as AuthenticationResponseJSON;
-      const [passkey] = await em.execute<StoredPasskey[]>(
-        `select k.id, k.member_id, k.public_key, k.counter::text as counter
-           from partner_passkey k join partner_member m on m.id = k.member_id and m.removed_at is null
-          where k.credential_id = ? for update of k`,
-        [Buffer.from(String(response.id), 'base64url')],
-      );
-      if (!passkey || (memberId !== null && passkey.member_id !== memberId)) throw refused();
-      const { verified, authenticationInfo } = await verifyAuthenticationResponse({
-        response,
-        expectedChallenge: challenge,
-        expectedOrigin: this.#origin,
-        expectedRPID: this.#rpId,
-        requireUserVerification: true,
-        credential: {
-          id: response.id,
-          publicKey: Uint8Array.from(passkey.public_key),
-          counter: Number(passkey.counter),
-        },
-      }).catch((error: unknown) => {
-        throw refused(error);
-      });
-      if (!verified) throw refused();
-      await em.execute('update partner_passkey set counter = ?, last_used_at = ? where id = ?', [
-        authenticationInfo.newCounter,
-        this.#clock.now(),
-        passkey.id,
-      ]);
-      return { memberId: passkey.member_id };
+  /**
+   * Returns the member of the passkey, which stays locked until the transaction ends.
+   *
+   * @param memberId whose passkey it must be. Null for any member that is not removed.
+   */
+  async #proven(em: EntityManager, challenge: string, answer: unknown, memberId: string | null): Promise<string> {
+    const response = answer as AuthenticationResponseJSON;
+    const [passkey] = await em.execute<StoredPasskey[]>(
+      `select k.id, k.member_id, k.public_key, k.counter::text as counter
+         from partner_passkey k join partner_member m on m.id = k.member_id and m.removed_at is null
+        where k.credential_id = ? for update of k`,
+      [Buffer.from(String(response.id), 'base64url')],
+    );
+    if (!passkey || (memberId !== null && passkey.member_id !== memberId)) throw refused();
+    if (!isHandleOf(passkey.member_id, response)) throw refused();
+    const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+      response,
+      expectedChallenge: challenge,
+      expectedOrigin: this.#origin,
+      expectedRPID: this.#rpId,
+      requireUserVerification: true,
+      credential: {
+        id: response.id,
+        publicKey: Uint8Array.from(passkey.public_key),
+        counter: Number(passkey.counter),
+      },
+    }).catch((error: unknown) => {
+      throw refused(error);
     });
+    if (!verified) throw refused();
+    await em.execute('update partner_passkey set counter = ?, last_used_at = ? where id = ?', [
+      authenticationInfo.newCounter,
+      this.#clock.now(),
+      passkey.id,
+    ]);
+    return passkey.member_id;
   }
 
   async list(memberId: string): Promise<PasskeyView[]> {
@@ -288,7 +303,7 @@ export class Passkeys {
           challenge,
           purpose.purpose,
           'subject' in purpose ? purpose.subject : null,
-          'operation' in purpose ? purpose.operation : null,
+          'approval' in purpose ? purpose.approval : null,
           new Date(this.#clock.now().getTime() + challengeMs),
         ],
       );
@@ -301,15 +316,15 @@ export class Passkeys {
   async #takeUp(
     purpose: Pick<ChallengePurpose, 'purpose'> & { readonly subject?: string },
     answer: unknown,
-  ): Promise<{ readonly challenge: string; readonly operation: string | null }> {
+  ): Promise<{ readonly challenge: string; readonly approval: string | null }> {
     const challenge = challengeOf(answer);
     const [taken] =
       challenge === null
         ? []
-        : await this.#orm.em.fork().execute<{ challenge: string; operation: string | null }[]>(
+        : await this.#orm.em.fork().execute<{ challenge: string; approval: string | null }[]>(
             `delete from partner_challenge
               where challenge = ? and purpose = ? and subject is not distinct from ?::uuid and expires_at > ?
-             returning challenge, operation`,
+             returning challenge, operation as approval`,
             [challenge, purpose.purpose, purpose.subject ?? null, this.#clock.now()],
           );
     if (!taken) throw new AppError('passkey_refused', 'this answer is old or was used already; try again');
@@ -324,6 +339,30 @@ const challengeForm = /^[\w-]{1,100}$/;
 function knownTransports(told: unknown): string[] {
   if (!Array.isArray(told)) return [];
   return told.filter((one) => typeof one === 'string' && /^[a-z-]{1,20}$/.test(one)).slice(0, 10);
+}
+
+/**
+ * Refuses an attestation with certificates, which the options do not ask for, and from which
+ * browsers keep it. So no certificate of a stranger is read, and none names an address to look at.
+ */
+function refuseAttestation({ response }: RegistrationResponseJSON): void {
+  try {
+    const attestation = decodeAttestationObject(Uint8Array.from(Buffer.from(response.attestationObject, 'base64url')));
+    const format = attestation.get('fmt');
+    // Some devices sign with the passkey itself, and browsers leave that as it is.
+    const isOwn = format === 'packed' && attestation.get('attStmt').get('x5c') === undefined;
+    if (format === 'none' || isOwn) return;
+  } catch (error) {
+    throw refused(error);
+  }
+  throw refused();
+}
+
+/** Whether an answer names the member as its user, or names none. */
+function isHandleOf(memberId: string, { response }: AuthenticationResponseJSON): boolean {
+  const { userHandle } = response;
+  if (!userHandle) return true;
+  return typeof userHandle === 'string' && Buffer.from(userHandle, 'base64url').toString() === memberId;
 }
 
 /** @param field The member of the request that holds the name. */

@@ -1,3 +1,4 @@
+import { AppError } from '../errors.ts';
 import type { operations } from '../generated/cabinet.ts';
 
 export const memberRoles = ['owner', 'developer', 'finance', 'viewer'] as const;
@@ -21,6 +22,17 @@ export type Right = keyof typeof rights;
 
 export function hasRight(role: MemberRole, right: Right): boolean {
   return (rights[right] as readonly MemberRole[]).includes(role);
+}
+
+/** @throws AppError insufficient_role when the role may not use an operation. */
+export function requireRight(role: MemberRole, needs: OperationRow['needs']): void {
+  if (needs === 'nothing' || needs === 'member' || hasRight(role, needs)) return;
+  throw new AppError('insufficient_role', `the role ${role} may not do this; ask an owner`);
+}
+
+/** The refusal of a request without a session that holds. */
+export function signedOut(): AppError {
+  return new AppError('unauthorized', 'you are signed out; sign in with your passkey');
 }
 
 export function rightsOf(role: MemberRole): Right[] {

@@ -13,6 +13,8 @@ const idleMs = 30 * 60_000;
 const seenEveryMs = 60_000;
 /** Limit of a member's sessions at one time; a further one ends the oldest. */
 const openSessions = 10;
+/** Ended sessions of a member that are kept: the newest ones. */
+const keptSessions = 50;
 const keepMs = 90 * 24 * 3_600_000;
 const confirmationMs = 2 * 60_000;
 
@@ -74,6 +76,13 @@ export class MemberSessions {
          (select id from partner_session where member_id = ? and ended_at is null
            order by created_at desc, id desc limit ?)`,
       [now, memberId, memberId, openSessions - 1],
+    );
+    await em.execute(
+      `delete from partner_session s where member_id = ? and ended_at is not null
+          and id in (select id from partner_session where member_id = ? and ended_at is not null
+                      order by created_at desc, id desc offset ?)
+          and not exists (select from partner_confirmation c where c.session_id = s.id)`,
+      [memberId, memberId, keptSessions],
     );
     await em.execute(
       `insert into partner_session (id, member_id, secret_hash, network, browser, created_at, last_seen_at, expires_at)
@@ -167,8 +176,21 @@ export class MemberSessions {
     ]);
   }
 
-  /** Lets one request of an operation pass, for this session and two minutes. */
-  async confirm(sessionId: string, operation: string): Promise<{ confirmation: string; expiresAt: Date }> {
+  /** Ends the sessions of a member except one. */
+  async endOthers(memberId: string, sessionId: string, em: EntityManager): Promise<void> {
+    await em.execute('update partner_session set ended_at = ? where member_id = ? and id <> ? and ended_at is null', [
+      this.#clock.now(),
+      memberId,
+      sessionId,
+    ]);
+  }
+
+  /**
+   * Lets the request of an approval pass once, for this session and two minutes.
+   *
+   * @param approval what `approvalOf` says of the request.
+   */
+  async confirm(sessionId: string, approval: string): Promise<{ confirmation: string; expiresAt: Date }> {
     const confirmation = randomBytes(32).toString('base64url');
     const expiresAt = new Date(this.#clock.now().getTime() + confirmationMs);
     await this.#orm.em
@@ -176,21 +198,21 @@ export class MemberSessions {
       .execute('insert into partner_confirmation (token_hash, session_id, operation, expires_at) values (?, ?, ?, ?)', [
         hashOf(confirmation),
         sessionId,
-        operation,
+        approval,
         expiresAt,
       ]);
     return { confirmation, expiresAt };
   }
 
-  /** @throws AppError passkey_required unless the operation was confirmed; it counts once. */
-  async requireConfirmation(sessionId: string, operation: string, confirmation: string | undefined): Promise<void> {
+  /** @throws AppError passkey_required unless this very request was confirmed; it counts once. */
+  async requireConfirmation(sessionId: string, approval: string, confirmation: string | undefined): Promise<void> {
     const taken =
       confirmation === undefined
         ? []
         : await this.#orm.em.fork().execute(
             `delete from partner_confirmation
                 where token_hash = ? and session_id = ? and operation = ? and expires_at > ? returning operation`,
-            [hashOf(confirmation), sessionId, operation, this.#clock.now()],
+            [hashOf(confirmation), sessionId, approval, this.#clock.now()],
           );
     if (taken.length === 0) throw new AppError('passkey_required', 'confirm this with your passkey');
   }
@@ -202,6 +224,16 @@ export class MemberSessions {
     await em.execute('delete from partner_confirmation where expires_at < ?', [now]);
     await em.execute('delete from partner_session where expires_at < ?', [new Date(now.getTime() - keepMs)]);
   }
+}
+
+/**
+ * What a passkey approves: one operation, with one target and one body. An answer to one approval
+ * is refused for every other.
+ *
+ * @param digest SHA-256 of the request, as the contract describes it.
+ */
+export function approvalOf(operation: string, digest: string): string {
+  return `${operation} ${digest}`;
 }
 
 /** The stored hash of a secret of 256 random bits. That much randomness needs no slow hash. */

@@ -157,10 +157,11 @@ function rangeOf(month: string): [from: Date, to: Date] {
 
 /**
  * A cell of CSV. A spreadsheet would compute text that begins like a formula, so an apostrophe
- * comes before it. Amounts are not negative, and stay numbers.
+ * comes before it. Some begin a cell after each semicolon. Amounts are not negative, and stay
+ * numbers.
  */
 export function cell(value: string | null): string {
   const text = value ?? '';
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  const safe = text.replace(/(^|;)(?=[=+\-@\t\r])/g, "$1'");
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

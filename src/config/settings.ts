@@ -313,7 +313,7 @@ export const settings = {
     fallback: 300,
     shown: '300',
     good: '300',
-    why: 'requests of the partner cabinet each minute, for a member of a partner',
+    why: 'requests of the partner cabinet each minute, for a session; a member has three times as many',
   }),
   MAX_OPEN_ORDERS: setting({
     parse: integer(1, 1_000_000_000),

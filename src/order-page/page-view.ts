@@ -262,7 +262,7 @@ const statusWords: Readonly<Record<OrderStatus, (linked: LinkedOrder, payment: P
     return {
       tone: 'bad',
       headline: 'This order needs help',
-      lines: [...why.map((line) => line.replaceAll('{partner}', partnerName)), help],
+      lines: [...why.map((line) => line.replaceAll('{partner}', () => partnerName)), help],
     };
   },
 };

@@ -1,4 +1,5 @@
 import type { Currency } from '../currencies/currency.entity.ts';
+import { isStorableText } from '../db/stored-text.ts';
 import { AppError, type FieldFault } from '../errors.ts';
 import { Big, floorTo, formatDecimal, storedDecimals } from '../money.ts';
 import type { HonouredQuote, OpenedQuote } from '../rates/binding-quotes.ts';
@@ -100,8 +101,7 @@ export function metadataFaults(metadata: Readonly<Record<string, string>>): Fiel
     const detail = `metadata has ${bytes} bytes of keys and values; at most ${metadataBytes} are kept`;
     return [{ field: 'metadata', kind: 'metadata_too_large', detail }];
   }
-  // PostgreSQL stores neither in JSON.
-  if (texts.some((text) => text.includes('\0') || !text.isWellFormed())) {
+  if (!texts.every(isStorableText)) {
     const detail = 'metadata must be text without the character U+0000 and without half surrogates';
     return [{ field: 'metadata', kind: 'invalid_value', detail }];
   }

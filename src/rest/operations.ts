@@ -1,6 +1,6 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { type Operation as ContractOperation, type Document, OpenAPIBackend } from 'openapi-backend';
+import { type Operation as ContractOperation, type Document, OpenAPIBackend, ValidationContext } from 'openapi-backend';
 import type { KeyScope } from '../partners/key-scope.ts';
 import { apiRoot, type Body, type OperationId } from './contract.ts';
 
@@ -119,12 +119,12 @@ class Contract31Backend extends OpenAPIBackend {
 /**
  * Reads a contract. openapi-backend finds its operations and compiles the validators of requests.
  *
- * @param options.coerceTypes Whether whole numbers of a query may be text, as they are in a URL.
+ * @param options.coerceParameters Whether numbers of a query may be text, as they are in a URL.
  */
 export async function backendOf(
   document: Document,
   root: string,
-  { coerceTypes = false }: { readonly coerceTypes?: boolean } = {},
+  { coerceParameters = false }: { readonly coerceParameters?: boolean } = {},
 ): Promise<OpenAPIBackend> {
   const api = new Contract31Backend({
     definition: document,
@@ -133,9 +133,11 @@ export async function backendOf(
     quick: true,
     strict: true,
     validate: true,
-    coerceTypes,
+    coerceTypes: coerceParameters,
     ajvOpts: { strictNumbers: true, allErrors: true, verbose: true, validateSchema: false, strict: false },
-    customizeAjv: (_ajv, options) => {
+    customizeAjv: (_ajv, options, context) => {
+      // Parameters are text in a URL. A body has types of its own, and is taken by them.
+      const coerceTypes = coerceParameters && context === ValidationContext.Params;
       const ajv = new Ajv2020({ ...(options as object), coerceTypes });
       addFormats.default(ajv);
       ajv.addFormat('int32', true);

@@ -36,6 +36,16 @@ export type Asked<Name extends Operation> = {
 } & (BodyOf<Name> extends undefined ? unknown : { readonly body: BodyOf<Name> }) &
   (PathOf<Name> extends undefined ? unknown : { readonly path: PathOf<Name> });
 
+/** What any request carries. */
+interface Sent {
+  readonly body?: unknown;
+  readonly path?: Record<string, string>;
+  readonly query?: object;
+  readonly signal?: AbortSignal;
+  readonly isBackground?: boolean;
+  readonly idempotencyKey?: string;
+}
+
 interface Refusal {
   readonly detail?: string;
   readonly code?: string;
@@ -70,14 +80,7 @@ async function once<Name extends Operation>(
   confirmation: string | null = null,
 ): Promise<Answer<Name>> {
   const { method } = places[name];
-  const { body, path, query, signal, isBackground, idempotencyKey } = asked as {
-    body?: unknown;
-    path?: Record<string, string>;
-    query?: object;
-    signal?: AbortSignal;
-    isBackground?: boolean;
-    idempotencyKey?: string;
-  };
+  const { body, path, query, signal, isBackground, idempotencyKey } = asked as Sent;
   const response = await fetch(addressOf(name, path, query), {
     method,
     headers: {
@@ -119,7 +122,7 @@ export async function call<Name extends Operation>(name: Name, asked: Asked<Name
   try {
     const answer = await once(name, asked).catch(async (error: unknown) => {
       if (!(error instanceof GatewayError && error.kind === 'passkey_required')) throw error;
-      return once(name, asked, await confirmationOf(name as Schemas['ConfirmedOperation']));
+      return once(name, asked, await confirmationOf(name as Schemas['ConfirmedOperation'], asked));
     });
     noteAnswer(null);
     return answer;
@@ -132,10 +135,13 @@ export async function call<Name extends Operation>(name: Name, asked: Asked<Name
 
 const signIns: ReadonlySet<Operation> = new Set(['beginSignIn', 'signIn', 'openInvitation', 'acceptInvitation']);
 
-/** Shows the passkey to the server. The confirmation holds for one request of the operation. */
-async function confirmationOf(operation: Schemas['ConfirmedOperation']): Promise<string> {
-  const { options } = await once('beginConfirmation', { body: { operation } });
-  const { askPasskey } = await import('./webauthn.ts');
+/** Shows the passkey to the server. The confirmation holds for this very request. */
+async function confirmationOf(operation: Schemas['ConfirmedOperation'], asked: object): Promise<string> {
+  const { body, path, query } = asked as Sent;
+  const { askPasskey, requestDigest } = await import('./webauthn.ts');
+  const address = addressOf(operation, path, query);
+  const digest = await requestDigest(places[operation].method, address, body === undefined ? '' : JSON.stringify(body));
+  const { options } = await once('beginConfirmation', { body: { operation, request_digest: digest } });
   const credential = await askPasskey(options);
   return (await once('confirm', { body: { credential } })).confirmation;
 }

@@ -149,3 +149,15 @@ export function askPasskey(options: PasskeyOptions): Promise<PasskeyAnswer> {
     }),
   );
 }
+
+/**
+ * The digest of a request, which the passkey confirms: the schema RequestDigest of the contract.
+ *
+ * @throws PasskeyError
+ */
+export async function requestDigest(method: string, path: string, body: string): Promise<string> {
+  // Digests need a secure page as well.
+  if (!hasPasskeys()) throw new PasskeyError('unsupported');
+  const bytes = new TextEncoder().encode(`${method} ${path}\n${body}`);
+  return toBase64Url(await crypto.subtle.digest('SHA-256', bytes));
+}

@@ -14,6 +14,7 @@ import {
   visit,
 } from 'graphql';
 import { type ComplexityEstimator, getComplexity } from 'graphql-query-complexity';
+import { requireStorable } from '../../db/stored-text.ts';
 import { AppError } from '../../errors.ts';
 import { defaultPage } from './connection.ts';
 
@@ -102,24 +103,10 @@ export function refuseUnsafeOperation(
   }
 }
 
-/**
- * Refuses texts that PostgreSQL cannot store unchanged: NUL characters or half a surrogate pair.
- */
+/** Refuses texts that PostgreSQL cannot store unchanged. */
 function refuseUnstorable(query: DocumentNode, variables: Record<string, unknown>): void {
-  const check = (text: string): void => {
-    if (text.includes('\0') || !text.isWellFormed()) {
-      throw new AppError('invalid_value', 'a text has no NUL characters and no halves of a surrogate pair');
-    }
-  };
-  visit(query, { StringValue: ({ value }) => check(value) });
-  // Iterative, because variables may be nested as deeply as the body is long.
-  const waiting: unknown[] = [variables];
-  for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
-    if (typeof value === 'string') check(value);
-    else if (typeof value === 'object' && value !== null) {
-      for (const member of Object.values(value)) if (member !== undefined) waiting.push(member);
-    }
-  }
+  visit(query, { StringValue: ({ value }) => requireStorable(value) });
+  requireStorable(variables);
 }
 
 /** Wraps a refusal of a whole operation as a GraphQL error. */

@@ -36,7 +36,7 @@ function exactAmount(field: string, text: string): Big {
 
 /** Keys, orders, webhooks and reports. */
 export function accountHandlers(parts: CabinetParts) {
-  const { keys, orders, endpoints, deliveries, statements, glance, cursors, audit, orm } = parts;
+  const { keys, orders, endpoints, deliveries, statements, glance, cursors, audit, orm, lanes } = parts;
   const own = (request: { member: Parameters<typeof memberOf>[0]['member'] }) => memberOf(request).partnerId;
   return {
     getHome: async (request) => {
@@ -104,6 +104,9 @@ export function accountHandlers(parts: CabinetParts) {
     },
     revokeKey: async (request) => {
       const { key_id: keyId } = request.path;
+      // A repetition changes nothing, and so it fills no audit log.
+      const known = await keys.find(orm.em.fork(), own(request), keyId);
+      if (known.revokedAt !== null) return { body: keyView(known, keys.now()) };
       const key = await parts.act(request, 'revokeKey', async (em) => {
         return { result: await keys.revoke(em, own(request), keyId), target: `key:${keyId}` };
       });
@@ -300,7 +303,7 @@ export function accountHandlers(parts: CabinetParts) {
     getStatementCsv: async (request) => {
       const { month } = request.path;
       return {
-        parts: statements.csv(own(request), month),
+        parts: lanes.download(own(request), statements.csv(own(request), month)),
         type: 'text/csv; charset=utf-8',
         headers: { 'Content-Disposition': `attachment; filename="statement-${month}.csv"` },
       };

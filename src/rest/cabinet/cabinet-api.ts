@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
 import type { OpenAPIBackend, Request } from 'openapi-backend';
-import { type CabinetOperation, hasRight, operationRows } from '../../cabinet/rights.ts';
-import type { MemberCaller, MemberSessions } from '../../cabinet/sessions.ts';
+import { type CabinetOperation, operationRows, requireRight, signedOut } from '../../cabinet/rights.ts';
+import { approvalOf, type MemberCaller, type MemberSessions } from '../../cabinet/sessions.ts';
 import type { Config } from '../../config/settings.ts';
+import { requireStorable } from '../../db/stored-text.ts';
 import { AppError, errorFromFaults } from '../../errors.ts';
 import { addressKeys } from '../../limits/client-address.ts';
 import type { Bucket, Limiter } from '../../limits/limiter.ts';
@@ -11,6 +13,7 @@ import type { Call } from '../call.ts';
 import { backendOf } from '../operations.ts';
 import { faultsOf } from '../validation-faults.ts';
 import { type CabinetHandlers, type CabinetReply, cabinetApiRoot, readCabinetContract } from './contract.ts';
+import type { PartnerLanes } from './partner-lanes.ts';
 import { sessionSecret } from './session-cookie.ts';
 
 export interface CabinetApiOptions {
@@ -19,6 +22,7 @@ export interface CabinetApiOptions {
   readonly origin: string;
   readonly limiter: Limiter;
   readonly sessions: MemberSessions;
+  readonly lanes: PartnerLanes;
   readonly handlers: CabinetHandlers;
 }
 
@@ -27,8 +31,8 @@ export interface CabinetApiOptions {
  * origin, limit, session, right, contract, passkey, handler.
  */
 export async function cabinetApi(options: CabinetApiOptions): Promise<(call: Call) => Promise<Answer>> {
-  const { handlers, sessions } = options;
-  const backend = await backendOf(readCabinetContract(), cabinetApiRoot, { coerceTypes: true });
+  const { handlers, sessions, lanes } = options;
+  const backend = await backendOf(readCabinetContract(), cabinetApiRoot, { coerceParameters: true });
   return async (call) => {
     const request = requestOf(call);
     const id = operationAt(backend, request, call);
@@ -39,19 +43,27 @@ export async function cabinetApi(options: CabinetApiOptions): Promise<(call: Cal
     await countAddress(call, needs === 'nothing' || secret === null, options);
     const member = secret === null ? null : await sessions.find(secret, !isBackground(call));
     if (needs !== 'nothing') {
-      if (!member) throw new AppError('unauthorized', 'you are signed out; sign in with your passkey');
+      if (!member) throw signedOut();
       await countMember(member, options);
-      if (needs !== 'member' && !hasRight(member.role, needs)) {
-        throw new AppError('insufficient_role', `the role ${member.role} may not do this; ask an owner`);
-      }
+      requireRight(member.role, needs);
     }
     const checked = await validated(backend, request, call, id);
-    if (isConfirmed && member) {
-      await sessions.requireConfirmation(member.sessionId, id, call.header('x-confirmation'));
-    }
     const handler = handlers[id] as (request: unknown) => Promise<CabinetReply<CabinetOperation>>;
-    return toAnswer(await handler({ ...checked, call, member }), call);
+    const handled = async (): Promise<CabinetReply<CabinetOperation>> => {
+      if (isConfirmed && member) {
+        const approval = approvalOf(id, digestOf(call));
+        await sessions.requireConfirmation(member.sessionId, approval, call.header('x-confirmation'));
+      }
+      return handler({ ...checked, call, member });
+    };
+    return toAnswer(await (member && needs !== 'nothing' ? lanes.work(member.partnerId, handled) : handled()), call);
   };
+}
+
+/** What a member approves: the schema RequestDigest of the contract. */
+function digestOf({ method, path, queryText, rawBody }: Call): string {
+  const target = queryText === '' ? path : `${path}?${queryText}`;
+  return createHash('sha256').update(`${method} ${target}\n`).update(rawBody).digest('base64url');
 }
 
 function requestOf({ req, method, path, queryText }: Call): Request {
@@ -106,6 +118,7 @@ async function validated(backend: OpenAPIBackend, request: Request, call: Call, 
     );
     throw errorFromFaults(faultsOf(errors, members));
   }
+  requireStorable(body);
   return { path: params, query: coerced(query), body };
 }
 
@@ -159,8 +172,18 @@ function addressLimit(
   return { bucket: 'signin', limit: config.RATE_LIMIT_SIGN_IN_PER_MIN };
 }
 
-async function countMember({ memberId }: MemberCaller, { limiter, config }: CabinetApiOptions): Promise<void> {
-  refuseOver(await limiter.consume({ bucket: 'cabinet', key: memberId, limit: config.RATE_LIMIT_CABINET_PER_MIN }));
+/** Browsers of a member that may ask as much as they want at the same time. */
+const busySessions = 3;
+
+/**
+ * Counts a request by its session first. So the thief of a session leaves its owner requests enough
+ * to end it.
+ */
+async function countMember({ sessionId, memberId }: MemberCaller, options: CabinetApiOptions): Promise<void> {
+  const { limiter, config } = options;
+  const limit = config.RATE_LIMIT_CABINET_PER_MIN;
+  const own: Bucket = { bucket: 'cabinet', key: sessionId, limit };
+  refuseOver(await limiter.consume(own, { bucket: 'cabinet', key: memberId, limit: limit * busySessions }));
 }
 
 function refuseOver({ allowed, resetMs }: { readonly allowed: boolean; readonly resetMs: number }): void {
@@ -170,7 +193,11 @@ function refuseOver({ allowed, resetMs }: { readonly allowed: boolean; readonly 
 }
 
 function toAnswer(reply: CabinetReply<CabinetOperation>, { res }: Call): Answer {
-  const headers = { ...reply.headers, 'Referrer-Policy': 'no-referrer' };
+  const headers = {
+    ...reply.headers,
+    'Referrer-Policy': 'no-referrer',
+    'Cross-Origin-Resource-Policy': 'same-origin',
+  };
   if ('parts' in reply) {
     const { parts, type } = reply;
     return { status: 200, type, headers, stream: () => sendParts(parts, res) };

@@ -5,7 +5,13 @@ import { CachedBytes } from '../cached-bytes.ts';
 import type { Call } from '../call.ts';
 
 const root = '/cabinet';
-const policy = { 'Content-Security-Policy': webPolicy(), 'Referrer-Policy': 'no-referrer' };
+const policy = {
+  'Content-Security-Policy': webPolicy(),
+  'Referrer-Policy': 'no-referrer',
+  // A page of another site that opens this one, or loads a part of it, learns nothing from it.
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+};
 
 /**
  * Makes the function that answers the pages of the cabinet and their files. They hold no data, so

@@ -3,6 +3,7 @@ import type { Glance } from '../../cabinet/glance.ts';
 import type { Members } from '../../cabinet/members.ts';
 import type { OwnKeys } from '../../cabinet/own-keys.ts';
 import type { Passkeys } from '../../cabinet/passkeys.ts';
+import { type CabinetOperation, operationRows } from '../../cabinet/rights.ts';
 import type { MemberCaller, MemberSessions } from '../../cabinet/sessions.ts';
 import type { Statements } from '../../cabinet/statements.ts';
 import { addressPrefix } from '../../limits/client-address.ts';
@@ -14,6 +15,7 @@ import type { Actor, AuditedResult, AuditLog } from '../../staff/audit/audit-log
 import type { DeliveryLog } from '../../webhooks/delivery-log.ts';
 import type { EndpointService } from '../../webhooks/endpoint-service.ts';
 import type { Call } from '../call.ts';
+import { PartnerLanes } from './partner-lanes.ts';
 
 export interface CabinetServices {
   /** Scheme and host at which browsers reach the cabinet. */
@@ -40,12 +42,15 @@ export interface CabinetServices {
 
 /** The services of the cabinet's handlers, and what all handlers do alike. */
 export interface CabinetParts extends CabinetServices {
+  readonly lanes: PartnerLanes;
   actor(memberId: string, call: Call): Actor;
-  transactional<Result>(work: (em: EntityManager) => Promise<Result>): Promise<Result>;
-  /** Runs a change and writes its audit entry in one transaction: both happen or neither. */
+  /**
+   * Runs a change and writes its audit entry in one transaction: both happen or neither. The member
+   * must still have the right when the turn of the change has come.
+   */
   act<Result>(
     request: { readonly member: MemberCaller | null; readonly call: Call },
-    operation: string,
+    operation: CabinetOperation,
     work: (em: EntityManager) => Promise<AuditedResult<Result>>,
   ): Promise<Result>;
 }
@@ -58,11 +63,14 @@ export function cabinetParts(services: CabinetServices): CabinetParts {
   });
   return {
     ...services,
+    lanes: new PartnerLanes(),
     actor,
-    transactional: (work) => services.orm.em.fork().transactional(work),
     act: ({ member, call }, operation, work) => {
       if (!member) throw new Error(`${operation} needs a session`);
-      return services.audit.act(actor(member.memberId, call), operation, 'in the cabinet', work);
+      return services.audit.act(actor(member.memberId, call), operation, 'in the cabinet', async (em) => {
+        await services.members.takeTurn(em, member, operationRows[operation].needs);
+        return work(em);
+      });
     },
   };
 }

@@ -1,5 +1,5 @@
 import { rightsOf } from '../../cabinet/rights.ts';
-import type { MemberCaller } from '../../cabinet/sessions.ts';
+import { approvalOf, type MemberCaller } from '../../cabinet/sessions.ts';
 import { addressPrefix } from '../../limits/client-address.ts';
 import type { Call } from '../call.ts';
 import type { CabinetParts } from './cabinet-parts.ts';
@@ -31,10 +31,11 @@ export function sessionHandlers(parts: CabinetParts) {
     getSession: async (request) => ({ body: await me(parts, memberOf(request)) }),
     beginSignIn: async () => ({ body: { options: await optionsOf(passkeys.beginUse({ purpose: 'sign_in' }, null)) } }),
     signIn: async ({ body, call, member }) => {
-      const { memberId } = await passkeys.prove({ purpose: 'sign_in' }, body.credential, null);
+      const secret = await passkeys.proveSignIn(body.credential, (em, memberId) =>
+        sessions.start(memberId, originOf(call), em),
+      );
       // A session that the browser had before ends, so that no other person goes on with it.
       if (member) await sessions.end(member.memberId, member.sessionId);
-      const secret = await parts.transactional((em) => sessions.start(memberId, originOf(call), em));
       return started(secret);
     },
     signOut: async ({ member }) => {
@@ -99,22 +100,26 @@ export function sessionHandlers(parts: CabinetParts) {
       return { body: passkeyView(passkey) };
     },
     removePasskey: async (request) => {
-      const { memberId } = memberOf(request);
+      const { memberId, sessionId } = memberOf(request);
       await parts.act(request, 'removePasskey', async (em) => {
         await passkeys.remove(em, memberId, request.path.passkey_id);
+        // Who removes a passkey may have lost its device, with a session in it.
+        await sessions.endOthers(memberId, sessionId, em);
         return { result: null, target: `member:${memberId}`, before: { passkey: request.path.passkey_id } };
       });
       return { body: undefined };
     },
     beginConfirmation: async (request) => {
       const { memberId, sessionId } = memberOf(request);
-      const purpose = { purpose: 'confirmation', subject: sessionId, operation: request.body.operation } as const;
+      const { operation, request_digest: digest } = request.body;
+      const approval = approvalOf(operation, digest);
+      const purpose = { purpose: 'confirmation', subject: sessionId, approval } as const;
       return { body: { options: await optionsOf(passkeys.beginUse(purpose, memberId)) } };
     },
     confirm: async (request) => {
       const { memberId, sessionId } = memberOf(request);
-      const operation = await passkeys.proveConfirmation(sessionId, request.body.credential, memberId);
-      const { confirmation, expiresAt } = await sessions.confirm(sessionId, operation);
+      const approval = await passkeys.proveConfirmation(sessionId, request.body.credential, memberId);
+      const { confirmation, expiresAt } = await sessions.confirm(sessionId, approval);
       return { body: { confirmation, expires_at: text(expiresAt) } };
     },
     listSessions: async (request) => {

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Transfer } from '../../chains/chain-adapter.ts';
+import { isStorableText } from '../../db/stored-text.ts';
 import type { Log } from '../../log.ts';
 import { Big, fromUnits, isStorable } from '../../money.ts';
 import type { Arrival, SeenTransfer } from './arrivals.ts';
@@ -28,9 +29,9 @@ const maxOpen = 1_000;
 /** Most stored characters of a text. */
 const maxText = 200;
 
-/** Whether PostgreSQL can store the text unchanged: no NUL, no lone surrogate, and not too long. */
-function isStorableText(text: string): boolean {
-  return text.length <= maxText && text.isWellFormed() && !text.includes('\0');
+/** Whether PostgreSQL can store the text unchanged, and it is not too long. */
+function isShortText(text: string): boolean {
+  return text.length <= maxText && isStorableText(text);
 }
 
 function asStorable(text: string): string {
@@ -50,8 +51,8 @@ export function splitByText(sightings: readonly SeenTransfer[]): {
   const mended: SeenTransfer[] = [];
   for (const sighting of sightings) {
     const { key, txid, address, tag, contract } = sighting.transfer;
-    if (!isStorableText(address)) continue;
-    if ([key, txid, tag ?? '', contract ?? ''].every(isStorableText)) {
+    if (!isShortText(address)) continue;
+    if ([key, txid, tag ?? '', contract ?? ''].every(isShortText)) {
       sound.push(sighting);
       continue;
     }

@@ -25,8 +25,8 @@ export interface AuditedResult<Result> {
 export interface PartnerAuditEntry {
   readonly id: string;
   readonly at: Date;
-  /** A member's name, or 'staff'. */
-  readonly actor: string;
+  /** A member's name. Null for staff, as a member may have any name. */
+  readonly actor: string | null;
   readonly operation: string;
   readonly target: string;
   /** Network of a member's client; empty for staff. */
@@ -72,7 +72,7 @@ export class AuditLog {
   }
 
   /**
-   * What was done with a partner's account, newest first. Members are named; staff are 'staff'.
+   * What was done with a partner's account, newest first. Members are named; staff are not.
    *
    * @param before the id of the entry before the page.
    */
@@ -81,7 +81,7 @@ export class AuditLog {
     { limit, before }: { readonly limit: number; readonly before: string | null },
   ): Promise<PartnerAuditEntry[]> {
     const rows = await this.#orm.em.fork().execute<(Omit<PartnerAuditEntry, 'at'> & { at: string })[]>(
-      `select a.id, a.at, coalesce(m.name, 'staff') as actor, a.operation, a.target,
+      `select a.id, a.at, m.name as actor, a.operation, a.target,
               case when m.id is null then '' else a.ip end as ip,
               case when m.id is not null then a.before end as before, case when m.id is not null then a.after end as after
          from audit_log a left join partner_member m on m.id = a.member_id

@@ -50,8 +50,8 @@ describe('many at the same time', () => {
     const tries = [];
     for (let i = 0; i < 12; i++) {
       const { options } = await client.done('POST', '/passkeys/options');
-      const headers = await client.confirmed('addPasskey');
       const body = { credential: new SoftAuthenticator(cabinetOrigin).register(options), name: `Device ${i}` };
+      const headers = await client.confirmed('addPasskey', 'POST', '/passkeys', body);
       tries.push(() => client.call('POST', '/passkeys', { headers, body }));
     }
     const replies = await Promise.all(tries.map((add) => add()));

@@ -1,7 +1,13 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { cabinetPeople } from '../../../src/app/open-cabinet.ts';
 import type { Members } from '../../../src/cabinet/members.ts';
-import { CabinetClient, cabinetOrigin, cabinetSettings, tokenOf } from '../../support/cabinet/cabinet-client.ts';
+import {
+  CabinetClient,
+  cabinetOrigin,
+  cabinetSettings,
+  requestDigest,
+  tokenOf,
+} from '../../support/cabinet/cabinet-client.ts';
 import { SoftAuthenticator } from '../../support/cabinet/soft-authenticator.ts';
 import { query } from '../../support/database/database.ts';
 import { TestClock } from '../../support/gateway/clock.ts';
@@ -174,9 +180,8 @@ describe('a passkey', () => {
     expect([last.status, last.json.code]).toEqual([409, 'action_not_possible']);
     const { options } = await client.done('POST', '/passkeys/options');
     const second = new SoftAuthenticator(cabinetOrigin);
-    const headers = await client.confirmed('addPasskey');
     const body = { credential: second.register(options), name: 'Phone' };
-    expect((await client.call('POST', '/passkeys', { headers, body })).json).toMatchObject({ name: 'Phone' });
+    expect((await client.sure('addPasskey', 'POST', '/passkeys', body)).json).toMatchObject({ name: 'Phone' });
     expect((await client.sure('removePasskey', 'DELETE', `/passkeys/${data[0].id}`)).status).toBe(204);
     expect((await client.signIn()).status).toBe(403);
     client.passkey = second;
@@ -260,15 +265,16 @@ describe('a sensitive operation', () => {
   it('needs the passkey again: once, for that operation and session, within two minutes', async () => {
     const client = await signedIn();
     const issue = (headers: Record<string, string> = {}) => client.call('POST', '/keys', { headers, body: ask });
+    const confirmed = (by: CabinetClient) => by.confirmed('issueKey', 'POST', '/keys', ask);
     expect((await issue()).json.code).toBe('passkey_required');
     expect((await issue({ 'X-Confirmation': 'A'.repeat(43) })).json.code).toBe('passkey_required');
-    expect((await issue(await client.confirmed('rollKey'))).json.code).toBe('passkey_required');
+    expect((await issue(await client.confirmed('rollKey', 'POST', '/keys', ask))).json.code).toBe('passkey_required');
     const other = await signedIn();
-    expect((await issue(await other.confirmed('issueKey'))).json.code).toBe('passkey_required');
-    const headers = await client.confirmed('issueKey');
+    expect((await issue(await confirmed(other))).json.code).toBe('passkey_required');
+    const headers = await confirmed(client);
     expect((await issue(headers)).status).toBe(200);
     expect((await issue(headers)).json.code).toBe('passkey_required');
-    const late = await client.confirmed('issueKey');
+    const late = await confirmed(client);
     clock.advance(2 * 60_000 + 1);
     expect((await issue(late)).json.code).toBe('passkey_required');
   });
@@ -276,7 +282,8 @@ describe('a sensitive operation', () => {
   it("is not confirmed by another member's passkey, or by an answer of a sign-in", async () => {
     const client = await signedIn();
     const other = await signedIn();
-    const { options } = await client.done('POST', '/confirmations/options', { body: { operation: 'issueKey' } });
+    const body = { operation: 'issueKey', request_digest: requestDigest('POST', '/keys', ask) };
+    const { options } = await client.done('POST', '/confirmations/options', { body });
     const stolen = { body: { credential: other.passkey.use(options) } };
     expect((await client.call('POST', '/confirmations', stolen)).json.code).toBe('passkey_refused');
     const sign = await client.done('POST', '/sign-in/options');

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { CabinetOperation } from '../../../src/cabinet/rights.ts';
@@ -85,9 +86,15 @@ export class CabinetClient {
     return this.call('POST', '/sign-in', { body: { credential: this.passkey.use(options) } });
   }
 
-  /** The header of an operation that the passkey confirmed. */
-  async confirmed(operation: CabinetOperation): Promise<{ 'X-Confirmation': string }> {
-    const { options } = await this.done('POST', '/confirmations/options', { body: { operation } });
+  /** The header of a request that the passkey confirmed. */
+  async confirmed(
+    operation: CabinetOperation,
+    method: string,
+    path: string,
+    body?: unknown,
+  ): Promise<{ 'X-Confirmation': string }> {
+    const begun = { body: { operation, request_digest: requestDigest(method, path, body) } };
+    const { options } = await this.done('POST', '/confirmations/options', begun);
     const answer = { body: { credential: this.passkey.use(options) } };
     const { confirmation } = await this.done('POST', '/confirmations', answer);
     return { 'X-Confirmation': confirmation };
@@ -95,9 +102,15 @@ export class CabinetClient {
 
   /** Sends a request that the passkey confirms first. */
   async sure(operation: CabinetOperation, method: string, path: string, body?: unknown): Promise<CabinetReply> {
-    const headers = await this.confirmed(operation);
+    const headers = await this.confirmed(operation, method, path, body);
     return this.call(method, path, { headers, ...(body === undefined ? {} : { body }) });
   }
+}
+
+/** The digest of a request, which the passkey confirms. */
+export function requestDigest(method: string, path: string, body?: unknown): string {
+  const sent = body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body);
+  return createHash('sha256').update(`${method} /cabinet/api${path}\n${sent}`).digest('base64url');
 }
 
 export const tokenOf = (link: string): string => link.split('#')[1] ?? '';

@@ -1,5 +1,8 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 
+/** Makes the CBOR map of an attestation from what it signs. `own` is the key of the passkey. */
+export type Statement = (signed: Buffer, own: KeyObject) => Buffer;
+
 /** What an attacker, or a faulty authenticator, does otherwise. */
 export interface Deviations {
   readonly origin?: string;
@@ -8,6 +11,8 @@ export interface Deviations {
   readonly isVerified?: boolean;
   readonly counter?: number;
   readonly signWith?: KeyObject;
+  /** What stands for the attestation statement that the browser takes away: format and CBOR map. */
+  readonly attestation?: { readonly format: string; readonly statement: Statement };
 }
 
 const sha256 = (data: string | Buffer): Buffer => createHash('sha256').update(data).digest();
@@ -17,36 +22,35 @@ const sha256 = (data: string | Buffer): Buffer => createHash('sha256').update(da
  * https://www.w3.org/TR/webauthn-3/#sctn-generating-an-attestation-object
  */
 export class SoftAuthenticator {
-  readonly id = randomBytes(16);
+  readonly id: Buffer;
   readonly #origin: string;
   readonly #keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   #counter = 0;
 
-  constructor(origin: string) {
+  /** @param id of the passkey; chosen by the authenticator, which may be an attacker's. */
+  constructor(origin: string, id: Buffer = randomBytes(16)) {
     this.#origin = origin;
+    this.id = id;
   }
 
   /** Answers navigator.credentials.create. */
   register(options: { challenge: string }, deviations: Deviations = {}): object {
-    const data = Buffer.concat([
-      this.#head(0x45, deviations),
-      Buffer.alloc(16),
-      Buffer.from([0, this.id.length]),
-      this.id,
-      this.#coseKey(),
-    ]);
+    const idLength = Buffer.alloc(2);
+    idLength.writeUInt16BE(this.id.length);
+    const data = Buffer.concat([this.#head(0x45, deviations), Buffer.alloc(16), idLength, this.id, this.#coseKey()]);
+    const client = this.#clientData('webauthn.create', options.challenge, deviations);
+    const { format, statement } = deviations.attestation ?? { format: 'none', statement: () => Buffer.from([0xa0]) };
     const attestation = Buffer.concat([
       Buffer.from([0xa3]),
       cborText('fmt'),
-      cborText('none'),
+      cborText(format),
       cborText('attStmt'),
-      Buffer.from([0xa0]),
+      statement(Buffer.concat([data, sha256(client)]), this.#keys.privateKey),
       cborText('authData'),
-      Buffer.from([0x58, data.length]),
-      data,
+      cborBytes(data),
     ]);
     return this.#answer({
-      clientDataJSON: this.#clientData('webauthn.create', options.challenge, deviations).toString('base64url'),
+      clientDataJSON: client.toString('base64url'),
       attestationObject: attestation.toString('base64url'),
       transports: ['internal'],
     });
@@ -96,6 +100,12 @@ export class SoftAuthenticator {
   }
 }
 
-function cborText(text: string): Buffer {
+/** CBOR of bytes with a length of two bytes. */
+export function cborBytes(bytes: Buffer): Buffer {
+  return Buffer.concat([Buffer.from([0x59, bytes.length >> 8, bytes.length & 0xff]), bytes]);
+}
+
+/** CBOR of a text of at most 23 characters. */
+export function cborText(text: string): Buffer {
   return Buffer.concat([Buffer.from([0x60 + text.length]), Buffer.from(text)]);
 }

@@ -4,7 +4,7 @@ import { query } from './database.ts';
 const moving =
   /^(chain_state|price_window|wallet_level|worker|order_stat\w*|fixed_result|sandbox_\w+|own_output|history_turn|(wallet|chain|venue)_history|venue_level|webhook_place|partner_challenge|partner_confirmation)$/;
 /** Notes of use, which are no rights or money. */
-const uses = `- 'last_used_at' - 'last_used_from' - 'last_seen_at'`;
+const uses = `- 'last_used_at' - 'last_used_from' - 'last_seen_at' - 'counter'`;
 
 /**
  * A digest of each table that holds money, orders, access or settings; addresses that no order has

@@ -9,6 +9,7 @@ import {
   answerOf,
   creationOptions,
   fromBase64Url,
+  requestDigest,
   requestOptions,
   toBase64Url,
 } from '../../../web/cabinet/webauthn.ts';
@@ -190,4 +191,19 @@ describe('passkeys in a browser that reads no JSON', () => {
       response: { clientDataJSON: 'AQI', attestationObject: '__4', transports: ['internal'] },
     });
   });
+});
+
+it('the digest of a request that a passkey confirms tells its method, path and body', async () => {
+  await expect(requestDigest('POST', '/cabinet/api/keys', '{}')).rejects.toThrow('This browser knows no passkeys');
+  Object.assign(globalThis, { PublicKeyCredential: class {} });
+  Object.defineProperty(navigator, 'credentials', { value: { create: () => null }, configurable: true });
+  try {
+    const digest = await requestDigest('POST', '/cabinet/api/keys', '{"label":"Ä"}');
+    // By openssl dgst -sha256 -binary and basenc --base64url.
+    expect(digest).toBe('vWAGNHxRj3juE5eSE1FKcOI1nwCcwJqq9l1DJoEleJE');
+    expect(await requestDigest('PUT', '/cabinet/api/keys', '{"label":"Ä"}')).not.toBe(digest);
+  } finally {
+    Reflect.deleteProperty(globalThis, 'PublicKeyCredential');
+    Reflect.deleteProperty(navigator, 'credentials');
+  }
 });

@@ -188,7 +188,7 @@ export type paths = {
         /**
          * Begin to confirm an operation with the passkey
          * @description Some operations need the passkey again: 403 with the code `passkey_required`. Gives the
-         *     options of navigator.credentials.get for one operation.
+         *     options of navigator.credentials.get for one request of one operation.
          */
         post: operations["beginConfirmation"];
         delete?: never;
@@ -208,7 +208,7 @@ export type paths = {
         put?: never;
         /**
          * Confirm an operation with the passkey
-         * @description Gives the value of `X-Confirmation`. It holds for two minutes, one request of that operation, and this session.
+         * @description Gives the value of `X-Confirmation`. It holds for two minutes, once, for this session and the request with that digest.
          */
         post: operations["confirm"];
         delete?: never;
@@ -695,6 +695,11 @@ export type components = {
         Right: "orders:read" | "orders:answer" | "keys:read" | "keys:write" | "webhooks:read" | "webhooks:write" | "team:read" | "team:write" | "statements:read" | "audit:read";
         /** @enum {string} */
         ConfirmedOperation: "addPasskey" | "removePasskey" | "invite" | "changeMember" | "removeMember" | "recoverMember" | "issueKey" | "rollKey" | "setKeyNetworks" | "createWebhook" | "changeWebhook" | "deleteWebhook" | "rotateWebhookSecret";
+        /**
+         * @description SHA-256 in base64url of the request that is confirmed: its method, a space, its path with the
+         *     query, a line feed, and the bytes of its body.
+         */
+        RequestDigest: string;
         /** @description Null for all types. */
         EventTypes: string[] | null;
         /** @description Networks in CIDR notation: 203.0.113.0/24. */
@@ -782,8 +787,8 @@ export type components = {
             name: string;
             role: components["schemas"]["Role"];
             is_recovery: boolean;
-            /** @description A member's name or 'staff'. */
-            invited_by: string;
+            /** @description A member's name. Null for staff. */
+            invited_by: string | null;
             created_at: components["schemas"]["Time"];
             expires_at: components["schemas"]["Time"];
         };
@@ -1009,8 +1014,8 @@ export type components = {
             /** Format: uuid */
             id: string;
             at: components["schemas"]["Time"];
-            /** @description A member's name or 'staff'. */
-            actor: string;
+            /** @description A member's name. Null for staff. */
+            actor: string | null;
             operation: string;
             target: string;
             network: string;
@@ -1104,7 +1109,7 @@ export type components = {
         };
     };
     parameters: {
-        /** @description The confirmation of this operation. Without it, 403 `passkey_required`. */
+        /** @description The confirmation of this very request. Without it, 403 `passkey_required`. */
         Confirmation: string;
         /** @description Rows of the page. Without it, 50. */
         Limit: number;
@@ -1272,7 +1277,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The confirmation of this operation. Without it, 403 `passkey_required`. */
+                /** @description The confirmation of this very request. Without it, 403 `passkey_required`. */
                 "X-Confirmation"?: components["parameters"]["Confirmation"];
             };
             path?: never;
@@ -1316,7 +1321,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The confirmation of this operation. Without it, 403 `passkey_required`. */
+                /** @description The confirmation of this very request. Without it, 403 `passkey_required`. */
                 "X-Confirmation"?: components["parameters"]["Confirmation"];
             };
             path: {
@@ -1347,6 +1352,7 @@ export interface operations {
             content: {
                 "application/json": {
                     operation: components["schemas"]["ConfirmedOperation"];
+                    request_digest: components["schemas"]["RequestDigest"];
                 };
             };
         };
@@ -1451,7 +1457,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The confirmation of this operation. Without it, 403 `passkey_required`. */
+                /** @description The confirmation of this very request. Without it, 403 `passkey_required`. */
                 "X-Confirmation"?: components["parameters"]["Confirmation"];
             };
             path?: never;
@@ -1495,7 +1501,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The confirmation of this operation. Without it, 403 `passkey_required`. */
+                /** @description The confirmation of this very request. Without it, 403 `passkey_required`. */
                 "X-Confirmation"?: components["parameters"]["Confirmation"];
             };
             path: {
@@ -1519,7 +1525,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The confirmation of this operation. Without it, 403 `passkey_required`. */
+                /** @description The confirmation of this very request. Without it, 403 `passkey_required`. */
                 "X-Confirmation"?: components["parameters"]["Confirmation"];
             };
             path: {
@@ -1551,7 +1557,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The confirmation of this operation. Without it, 403 `passkey_required`. */
+                /** @description The confirmation of this very request. Without it, 403 `passkey_required`. */
                 "X-Confirmation"?: components["parameters"]["Confirmation"];
             };
             path: {
@@ -1617,7 +1623,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The confirmation of this operation. Without it, 403 `passkey_required`. */
+                /** @description The confirmation of this very request. Without it, 403 `passkey_required`. */
                 "X-Confirmation"?: components["parameters"]["Confirmation"];
             };
             path?: never;
@@ -1642,7 +1648,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The confirmation of this operation. Without it, 403 `passkey_required`. */
+                /** @description The confirmation of this very request. Without it, 403 `passkey_required`. */
                 "X-Confirmation"?: components["parameters"]["Confirmation"];
             };
             path: {
@@ -1681,7 +1687,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The confirmation of this operation. Without it, 403 `passkey_required`. */
+                /** @description The confirmation of this very request. Without it, 403 `passkey_required`. */
                 "X-Confirmation"?: components["parameters"]["Confirmation"];
             };
             path: {
@@ -1822,7 +1828,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The confirmation of this operation. Without it, 403 `passkey_required`. */
+                /** @description The confirmation of this very request. Without it, 403 `passkey_required`. */
                 "X-Confirmation"?: components["parameters"]["Confirmation"];
             };
             path?: never;
@@ -1845,7 +1851,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The confirmation of this operation. Without it, 403 `passkey_required`. */
+                /** @description The confirmation of this very request. Without it, 403 `passkey_required`. */
                 "X-Confirmation"?: components["parameters"]["Confirmation"];
             };
             path: {
@@ -1869,7 +1875,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The confirmation of this operation. Without it, 403 `passkey_required`. */
+                /** @description The confirmation of this very request. Without it, 403 `passkey_required`. */
                 "X-Confirmation"?: components["parameters"]["Confirmation"];
             };
             path: {
@@ -1904,7 +1910,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The confirmation of this operation. Without it, 403 `passkey_required`. */
+                /** @description The confirmation of this very request. Without it, 403 `passkey_required`. */
                 "X-Confirmation"?: components["parameters"]["Confirmation"];
             };
             path: {

@@ -184,7 +184,7 @@ function InvitationRow({ of: invitation }: { of: Schemas['Invitation'] }): React
         <div>
           <h3 className="item-title">{name}</h3>
           <span className="muted small">
-            {is_recovery ? 'Recovery' : words(role)}, by {invited_by} <Ago at={created_at} />, ends{' '}
+            {is_recovery ? 'Recovery' : words(role)}, by <Actor name={invited_by} /> <Ago at={created_at} />, ends{' '}
             <Ago at={expires_at} />
           </span>
         </div>
@@ -192,6 +192,11 @@ function InvitationRow({ of: invitation }: { of: Schemas['Invitation'] }): React
       </header>
     </li>
   );
+}
+
+/** Who did something. Staff have a mark, as a member may have any name. */
+function Actor({ name }: { name: string | null }): ReactNode {
+  return name ?? <Badge tone="accent">staff</Badge>;
 }
 
 /** What members and staff did with the account. */
@@ -217,7 +222,7 @@ function Audit(): ReactNode {
                   <li key={id}>
                     <span className="strong">{words(operation.replaceAll(/([A-Z])/g, ' $1'))}</span>
                     <span className="detail muted">
-                      {target} · {actor} · {network}
+                      {target} · <Actor name={actor} /> · {network}
                     </span>
                     <span className="muted small">
                       <Ago at={at} />

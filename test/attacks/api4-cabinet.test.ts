@@ -1,0 +1,113 @@
+import { Client } from 'pg';
+import { cabinetPeople } from '../../src/app/open-cabinet.ts';
+import type { MemberRole } from '../../src/cabinet/rights.ts';
+import { CabinetClient, cabinetOrigin, cabinetSettings } from '../support/cabinet/cabinet-client.ts';
+import { query } from '../support/database/database.ts';
+import { TestClock } from '../support/gateway/clock.ts';
+import { startGateway, type TestGateway } from '../support/gateway/gateway.ts';
+import { attempt } from '../support/jest/attempts.ts';
+
+/**
+ * OWASP API4:2023, unrestricted resource consumption, at the partner cabinet: what one member, or
+ * the thief of one session, can use up, and whom that hurts.
+ */
+
+const clock = new TestClock();
+const limit = 30;
+let gateway: TestGateway;
+let partnerId: string;
+
+beforeAll(async () => {
+  const settings = { ...cabinetSettings, RATE_LIMIT_CABINET_PER_MIN: String(limit) };
+  gateway = await startGateway({ settings, outside: { clock } });
+});
+afterAll(() => gateway?.stop());
+beforeEach(async () => {
+  ({ id: partnerId } = await gateway.partners.create('Shop'));
+});
+
+async function member(role: MemberRole = 'owner'): Promise<CabinetClient> {
+  const { members } = cabinetPeople(gateway.app.orm, clock, cabinetOrigin);
+  const client = new CabinetClient(gateway.app.restUrl ?? '');
+  await client.accept((await members.invite(partnerId, { name: `A ${role}`, role }, null)).link);
+  return client;
+}
+
+it('the thief of a session cannot use up the requests of its owner, who ends it', async () => {
+  const owner = await member();
+  const thief = owner.copy();
+  owner.cookie = null;
+  await owner.signIn();
+  let served = 0;
+  while ((await thief.call('GET', '/session')).status === 200) served++;
+  attempt('requests of the thief', served <= limit, true);
+  const { data } = await owner.done('GET', '/sessions');
+  const stolen = data.find(({ is_current }: { is_current: boolean }) => !is_current);
+  attempt('to end the session', (await owner.call('DELETE', `/sessions/${stolen.id}`)).status, 204);
+});
+
+it('a member with many sessions gets no more than three times the requests of one', async () => {
+  const owner = await member();
+  let served = 0;
+  for (let i = 0; i < 6; i++) {
+    owner.cookie = null;
+    await owner.signIn();
+    for (let asked = 0; asked < limit; asked++) {
+      if ((await owner.call('GET', '/session')).status === 200) served++;
+    }
+  }
+  attempt('requests of a member', served <= 3 * limit, true);
+});
+
+it('ending an ended key again fills no audit log', async () => {
+  const owner = await member();
+  const developer = await member('developer');
+  const { json } = await developer.sure('issueKey', 'POST', '/keys', { label: 'x', scopes: ['orders:read'] });
+  for (let i = 0; i < 5; i++) await developer.done('POST', `/keys/${json.key.key_id}/revoke`);
+  const { data } = await owner.done('GET', '/audit');
+  const ends = data.filter(({ operation }: { operation: string }) => operation === 'revokeKey');
+  attempt('entries', ends.length, 1);
+});
+
+it('a member who signs in again and again keeps few rows', async () => {
+  const owner = await member();
+  for (let i = 0; i < 80; i++) {
+    owner.cookie = null;
+    expect((await owner.signIn()).status).toBe(200);
+  }
+  const [row] = await query<{ count: number }>(
+    gateway.databaseUrl,
+    'select count(*)::int as count from partner_session s join partner_member m on m.id = s.member_id where m.partner_id = $1',
+    [partnerId],
+  );
+  attempt('sessions', (row?.count ?? 0) <= 60, true);
+  expect((await owner.call('GET', '/session')).status).toBe(200);
+});
+
+it('a partner whose requests hang leaves the cabinet to the members of others', async () => {
+  const slow = await member();
+  const [{ id } = { id: '' }] = [await gateway.partners.create('Other shop')];
+  const hanging = partnerId;
+  partnerId = id;
+  const other = await member();
+  const locker = new Client({ connectionString: gateway.databaseUrl });
+  await locker.connect();
+  try {
+    await locker.query('begin');
+    await locker.query('select 1 from partner where id = $1 for update', [hanging]);
+    const ended: number[] = [];
+    const requests = Array.from({ length: 12 }, async () => {
+      const { status } = await slow.call('DELETE', '/invitations/00000000-0000-7000-8000-000000000000');
+      ended.push(status);
+    });
+    const waits = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+    while ((await query(gateway.databaseUrl, waits)).length < 2);
+    expect((await other.call('GET', '/home')).status).toBe(200);
+    attempt('requests that had to end first', ended, []);
+    await locker.query('rollback');
+    await Promise.all(requests);
+    expect(ended).toEqual(Array(12).fill(404));
+  } finally {
+    await locker.end();
+  }
+});
