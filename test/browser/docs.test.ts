@@ -64,7 +64,10 @@ describeInBrowser('the documentation', () => {
       page.setDefaultTimeout(300_000);
       const panels = await page.locator('.opblock-summary-control').count();
       await page.evaluate("for (const block of document.querySelectorAll('.opblock-summary-control')) block.click()");
-      await page.locator('.opblock-body').nth(panels - 1).waitFor();
+      await page
+        .locator('.opblock-body')
+        .nth(panels - 1)
+        .waitFor();
       await page.locator('.try-out__btn').first().click();
       await page.locator('.authorize').first().click();
       await page.locator('.modal-ux input').first().waitFor();

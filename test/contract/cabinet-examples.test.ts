@@ -9,6 +9,7 @@ import {
   cabinetOrigin,
   cabinetSettings,
   inCabinet,
+  requestDigest,
   tokenOf,
 } from '../support/cabinet/cabinet-client.ts';
 import { query } from '../support/database/database.ts';
@@ -110,7 +111,14 @@ async function ofThisMoment(id: string, client: CabinetClient, path: string): Pr
     case 'signIn':
       return { credential: client.passkey.use(await optionsOf('/sign-in/options')) };
     case 'confirm':
-      return { credential: client.passkey.use(await optionsOf('/confirmations/options', { operation: 'issueKey' })) };
+      return {
+        credential: client.passkey.use(
+          await optionsOf('/confirmations/options', {
+            operation: 'issueKey',
+            request_digest: requestDigest('POST', '/keys'),
+          }),
+        ),
+      };
     case 'addPasskey':
       return { credential: new CabinetClient('').passkey.register(await optionsOf('/passkeys/options')) };
     case 'openInvitation':
@@ -138,10 +146,11 @@ it.each(bodies)('%s takes its example %s', async (id, _title, { method, path, va
   const target = name === undefined ? path : path.replace(`{${name}}`, (await made[name]?.(client)) ?? '');
   const present = await ofThisMoment(id, client, target);
   const known = Object.fromEntries(Object.entries(present).filter(([member]) => member in (value as object)));
+  const body = { ...(value as object), ...known };
   const headers = operationRows[id as CabinetOperation].isConfirmed
-    ? await client.confirmed(id as CabinetOperation)
+    ? await client.confirmed(id as CabinetOperation, method, target, body)
     : {};
-  const { status, text } = await client.call(method, target, { headers, body: { ...(value as object), ...known } });
+  const { status, text } = await client.call(method, target, { headers, body });
   expect([status, text]).toEqual([200, expect.anything()]);
   await query(gateway.databaseUrl, 'update api_key set revoked_at = $1 where label <> $2', [clock.now(), '']);
   const deleted = `update webhook_endpoint set status = 'deleted', disabled_reason = null, disabled_at = null`;

@@ -77,8 +77,8 @@ async function invitation(): Promise<string> {
 }
 
 async function send({ id, method, path }: Body, body: unknown): Promise<CabinetReply> {
-  const headers = operationRows[id].isConfirmed ? await owner.confirmed(id) : {};
   const target = path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? '');
+  const headers = operationRows[id].isConfirmed ? await owner.confirmed(id, method, target, body) : {};
   return owner.call(method, target, { body, headers });
 }
 
