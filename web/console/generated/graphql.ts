@@ -521,7 +521,21 @@ export type OverviewQueryVariables = Exact<{
 }>;
 
 
-export type OverviewQuery = { stats: { series: Array<{ at: string, created: number, completed: number, expired: number, refunded: number, failed: number, conversion: string | null, volumeUsd: string, revenueUsd: string }>, timeInState: Array<{ status: OrderStatus, count: number, meanSeconds: string }>, failures: Array<{ status: OrderStatus, cause: OrderCause, count: number }> }, before: { series: Array<{ at: string, created: number, completed: number, expired: number, refunded: number, failed: number, volumeUsd: string, revenueUsd: string }> } };
+export type OverviewQuery = { stats: { series: Array<{ at: string, created: number, completed: number, expired: number, refunded: number, failed: number, conversion: string | null, volumeUsd: string, revenueUsd: string }>, failures: Array<{ status: OrderStatus, cause: OrderCause, count: number }> }, before: { series: Array<{ at: string, created: number, completed: number, expired: number, refunded: number, failed: number, volumeUsd: string, revenueUsd: string }> } };
+
+export type DurationsQueryVariables = Exact<{
+  from: string;
+  to: string;
+  interval: StatsInterval;
+}>;
+
+
+export type DurationsQuery = { stats: { timePercentiles: { orders: number, isWhole: boolean, statuses: Array<{ status: OrderStatus, count: number, p50Seconds: string, p95Seconds: string }> } } };
+
+export type ApiTrafficQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ApiTrafficQuery = { apiTraffic: { from: string, to: string, endpoints: Array<{ endpoint: string, requests: number, clientErrors: number, serverErrors: number, p50Ms: number, p99Ms: number }> } };
 
 export type HealthQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -1023,11 +1037,6 @@ export const OverviewDocument = new TypedDocumentString(`
       volumeUsd
       revenueUsd
     }
-    timeInState {
-      status
-      count
-      meanSeconds
-    }
     failures {
       status
       cause
@@ -1048,6 +1057,38 @@ export const OverviewDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<OverviewQuery, OverviewQueryVariables>;
+export const DurationsDocument = new TypedDocumentString(`
+    query Durations($from: DateTime!, $to: DateTime!, $interval: StatsInterval!) {
+  stats(from: $from, to: $to, interval: $interval) {
+    timePercentiles {
+      orders
+      isWhole
+      statuses {
+        status
+        count
+        p50Seconds
+        p95Seconds
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<DurationsQuery, DurationsQueryVariables>;
+export const ApiTrafficDocument = new TypedDocumentString(`
+    query ApiTraffic {
+  apiTraffic(minutes: 15) {
+    from
+    to
+    endpoints {
+      endpoint
+      requests
+      clientErrors
+      serverErrors
+      p50Ms
+      p99Ms
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<ApiTrafficQuery, ApiTrafficQueryVariables>;
 export const HealthDocument = new TypedDocumentString(`
     query Health {
   system {
