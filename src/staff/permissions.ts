@@ -19,6 +19,7 @@ export const permissions = {
   'ledger:read': 'support',
   'orders:note': 'support',
   'orders:hold': 'support',
+  'orders:export': 'support',
   'orders:act': 'operator',
   'actions:decide': 'operator',
   'payouts:stop': 'operator',
