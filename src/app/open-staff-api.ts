@@ -79,7 +79,7 @@ export async function openStaffApi({ config, clock, log }: Foundation, parts: St
     new CurrencyResolver(audit, new CurrencyService(orm, clock, networks), catalogue),
     new RateResolver(audit, rates, partners, overrides, prices, () => prices.refresh(catalogue.coins())),
     new StatsResolver(stats),
-    new AttentionResolver(clock),
+    new AttentionResolver(clock, audit),
     new SystemResolver(prices, clock),
     new SessionResolver(audit, clock),
     new StaffResolver(audit, members, new StaffChanges(members, clock)),

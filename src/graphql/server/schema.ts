@@ -2,7 +2,7 @@ import { type GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphq
 import 'reflect-metadata';
 import { buildSchema, type ContainerType, type PubSub } from 'type-graphql';
 import { ActionResolver } from '../actions.ts';
-import { AttentionResolver } from '../attention.ts';
+import { AttentionAssigneeResolver, AttentionResolver } from '../attention.ts';
 import { AuditResolver } from '../audit.ts';
 import { CurrencyResolver } from '../currencies.ts';
 import { LedgerBalanceResolver } from '../ledger.ts';
@@ -78,6 +78,7 @@ export async function buildStaffSchema(resolvers: Resolvers | readonly [] = []):
       RateResolver,
       StatsResolver,
       AttentionResolver,
+      AttentionAssigneeResolver,
       AuditResolver,
       SystemResolver,
       SessionResolver,

@@ -103,6 +103,14 @@ const override = async (coinFrom: string): Promise<string> => {
 const calls: Readonly<Record<string, () => Promise<string>>> = {
   actionApprove: async () => `(id: "${await proposedRelease()}", reason: "x")`,
   actionReject: async () => `(id: "${await proposedRelease()}", reason: "x")`,
+  attentionHandOver: async () =>
+    `(itemId: "held_order:${(await heldOrder()).id}", to: "${(await newMember(gateway, 'support')).id}", reason: "x")`,
+  attentionRelease: async () => {
+    const itemId = `held_order:${(await heldOrder()).id}`;
+    await admin.data(`mutation { attentionTake(itemId: "${itemId}") { id } }`);
+    return `(itemId: "${itemId}")`;
+  },
+  attentionTake: async () => `(itemId: "held_order:${(await heldOrder()).id}")`,
   currencySwitch: async () => '(coin: "XMR", network: "XMR", switches: { isDepositEnabled: false }, reason: "x")',
   currencyTerms: async () => '(coin: "XMR", network: "XMR", terms: { minConfirmations: 9 }, reason: "x")',
   keyChange: async () => `(keyId: "${await keyId()}", key: { label: "web" }, reason: "x")`,

@@ -506,12 +506,41 @@ export type MeQueryVariables = Exact<{ [key: string]: never; }>;
 
 export type MeQuery = { me: { id: string, email: string, role: StaffRole, permissions: Array<string> } };
 
-export type AttentionFieldsFragment = { id: string, kind: AttentionKind, subjectId: string, since: string, detail: string, order: { id: string, shortId: string, status: OrderStatus, coinFrom: string, networkFrom: string, coinTo: string, networkTo: string, partner: { id: string, name: string } } | null, deposit: { id: string, amount: string, coin: string, network: string, txid: string, address: string, problem: DepositProblem | null } | null };
+export type AttentionFieldsFragment = { id: string, kind: AttentionKind, subjectId: string, since: string, detail: string, assignee: { since: string, member: { id: string, email: string } } | null, order: { id: string, shortId: string, status: OrderStatus, coinFrom: string, networkFrom: string, coinTo: string, networkTo: string, partner: { id: string, name: string } } | null, deposit: { id: string, amount: string, coin: string, network: string, txid: string, address: string, problem: DepositProblem | null } | null };
 
 export type AttentionQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type AttentionQuery = { attention: Array<{ id: string, kind: AttentionKind, subjectId: string, since: string, detail: string, order: { id: string, shortId: string, status: OrderStatus, coinFrom: string, networkFrom: string, coinTo: string, networkTo: string, partner: { id: string, name: string } } | null, deposit: { id: string, amount: string, coin: string, network: string, txid: string, address: string, problem: DepositProblem | null } | null }> };
+export type AttentionQuery = { attention: Array<{ id: string, kind: AttentionKind, subjectId: string, since: string, detail: string, assignee: { since: string, member: { id: string, email: string } } | null, order: { id: string, shortId: string, status: OrderStatus, coinFrom: string, networkFrom: string, coinTo: string, networkTo: string, partner: { id: string, name: string } } | null, deposit: { id: string, amount: string, coin: string, network: string, txid: string, address: string, problem: DepositProblem | null } | null }> };
+
+export type AttentionAssigneesQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type AttentionAssigneesQuery = { attentionAssignees: Array<{ id: string, email: string }> };
+
+export type TakeItemMutationVariables = Exact<{
+  itemId: string | number;
+}>;
+
+
+export type TakeItemMutation = { attentionTake: { id: string } };
+
+export type ReleaseItemMutationVariables = Exact<{
+  itemId: string | number;
+}>;
+
+
+export type ReleaseItemMutation = { attentionRelease: { id: string } };
+
+export type HandOverItemMutationVariables = Exact<{
+  itemId: string | number;
+  from?: string | number | null | undefined;
+  to: string | number;
+  reason: string;
+}>;
+
+
+export type HandOverItemMutation = { attentionHandOver: { id: string } };
 
 export type OverviewQueryVariables = Exact<{
   from: string;
@@ -929,6 +958,13 @@ export const AttentionFieldsFragmentDoc = new TypedDocumentString(`
   subjectId
   since
   detail
+  assignee {
+    since
+    member {
+      id
+      email
+    }
+  }
   order {
     id
     shortId
@@ -1000,6 +1036,13 @@ export const AttentionDocument = new TypedDocumentString(`
   subjectId
   since
   detail
+  assignee {
+    since
+    member {
+      id
+      email
+    }
+  }
   order {
     id
     shortId
@@ -1023,6 +1066,35 @@ export const AttentionDocument = new TypedDocumentString(`
     problem
   }
 }`) as unknown as TypedDocumentString<AttentionQuery, AttentionQueryVariables>;
+export const AttentionAssigneesDocument = new TypedDocumentString(`
+    query AttentionAssignees {
+  attentionAssignees {
+    id
+    email
+  }
+}
+    `) as unknown as TypedDocumentString<AttentionAssigneesQuery, AttentionAssigneesQueryVariables>;
+export const TakeItemDocument = new TypedDocumentString(`
+    mutation TakeItem($itemId: ID!) {
+  attentionTake(itemId: $itemId) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<TakeItemMutation, TakeItemMutationVariables>;
+export const ReleaseItemDocument = new TypedDocumentString(`
+    mutation ReleaseItem($itemId: ID!) {
+  attentionRelease(itemId: $itemId) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<ReleaseItemMutation, ReleaseItemMutationVariables>;
+export const HandOverItemDocument = new TypedDocumentString(`
+    mutation HandOverItem($itemId: ID!, $from: ID, $to: ID!, $reason: String!) {
+  attentionHandOver(itemId: $itemId, from: $from, to: $to, reason: $reason) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<HandOverItemMutation, HandOverItemMutationVariables>;
 export const OverviewDocument = new TypedDocumentString(`
     query Overview($from: DateTime!, $to: DateTime!, $earlier: DateTime!, $interval: StatsInterval!) {
   stats(from: $from, to: $to, interval: $interval) {
