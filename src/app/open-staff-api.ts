@@ -10,6 +10,7 @@ import { ActionResolver } from '../graphql/actions.ts';
 import { AttentionResolver } from '../graphql/attention.ts';
 import { CurrencyResolver } from '../graphql/currencies.ts';
 import { MemberResolver } from '../graphql/members.ts';
+import { OrderViewResolver } from '../graphql/order-views.ts';
 import { OrderResolver } from '../graphql/orders.ts';
 import { PartnerResolver } from '../graphql/partners.ts';
 import { PayoutResolver } from '../graphql/payouts.ts';
@@ -84,6 +85,7 @@ export async function openStaffApi({ config, clock, log }: Foundation, parts: St
     new SessionResolver(audit, clock),
     new StaffResolver(audit, members, new StaffChanges(members, clock)),
     new WebhookResolver(audit, webhooks.endpoints, webhooks.deliveries),
+    new OrderViewResolver(orm, clock),
   ]);
   return createStaffApi(
     {

@@ -8,6 +8,7 @@ import { staffRoles } from './staff-member.entity.ts';
 export const permissions = {
   'self:read': 'viewer',
   'self:sessions': 'viewer',
+  'self:views': 'viewer',
   'orders:read': 'viewer',
   'partners:read': 'viewer',
   'currencies:read': 'viewer',

@@ -8,6 +8,7 @@ import { CurrencyResolver } from '../currencies.ts';
 import { LedgerBalanceResolver } from '../ledger.ts';
 import { LiveResolver } from '../live.ts';
 import { MemberResolver } from '../members.ts';
+import { OrderViewResolver } from '../order-views.ts';
 import { OrderConnectionResolver, OrderNoteResolver, OrderResolver } from '../orders.ts';
 import { ApiKeyResolver, PartnerResolver } from '../partners.ts';
 import { ActionHoldResolver, PayoutResolver } from '../payouts.ts';
@@ -36,6 +37,7 @@ export type Resolvers = readonly [
   SessionResolver,
   StaffResolver,
   WebhookResolver,
+  OrderViewResolver,
 ];
 
 /**
@@ -86,6 +88,7 @@ export async function buildStaffSchema(resolvers: Resolvers | readonly [] = []):
       StaffChangeResolver,
       LiveResolver,
       WebhookResolver,
+      OrderViewResolver,
     ],
     container,
     authChecker: checkPermission,

@@ -513,6 +513,26 @@ export type AttentionQueryVariables = Exact<{ [key: string]: never; }>;
 
 export type AttentionQuery = { attention: Array<{ id: string, kind: AttentionKind, subjectId: string, since: string, detail: string, assignee: { since: string, member: { id: string, email: string } } | null, order: { id: string, shortId: string, status: OrderStatus, coinFrom: string, networkFrom: string, coinTo: string, networkTo: string, partner: { id: string, name: string } } | null, deposit: { id: string, amount: string, coin: string, network: string, txid: string, address: string, problem: DepositProblem | null } | null }> };
 
+export type OrderViewsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type OrderViewsQuery = { orderViews: Array<{ id: string, name: string, query: string }> };
+
+export type SaveOrderViewMutationVariables = Exact<{
+  name: string;
+  query: string;
+}>;
+
+
+export type SaveOrderViewMutation = { orderViewSave: { id: string } };
+
+export type RemoveOrderViewMutationVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type RemoveOrderViewMutation = { orderViewRemove: { id: string } };
+
 export type AttentionAssigneesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -1066,6 +1086,29 @@ export const AttentionDocument = new TypedDocumentString(`
     problem
   }
 }`) as unknown as TypedDocumentString<AttentionQuery, AttentionQueryVariables>;
+export const OrderViewsDocument = new TypedDocumentString(`
+    query OrderViews {
+  orderViews {
+    id
+    name
+    query
+  }
+}
+    `) as unknown as TypedDocumentString<OrderViewsQuery, OrderViewsQueryVariables>;
+export const SaveOrderViewDocument = new TypedDocumentString(`
+    mutation SaveOrderView($name: String!, $query: String!) {
+  orderViewSave(name: $name, query: $query) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<SaveOrderViewMutation, SaveOrderViewMutationVariables>;
+export const RemoveOrderViewDocument = new TypedDocumentString(`
+    mutation RemoveOrderView($id: ID!) {
+  orderViewRemove(id: $id) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<RemoveOrderViewMutation, RemoveOrderViewMutationVariables>;
 export const AttentionAssigneesDocument = new TypedDocumentString(`
     query AttentionAssignees {
   attentionAssignees {

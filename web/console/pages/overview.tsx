@@ -288,7 +288,7 @@ function TimeInStatus({ range }: { range: Omit<ReturnType<typeof rangeOf>, 'earl
                     <th>Status</th>
                     <th className="number">Half within</th>
                     <th className="number">95 % within</th>
-                    <th className="bar-cell" aria-label="95 % within, as a bar" />
+                    <th className="bar-cell">Compared</th>
                     <th className="number">Times</th>
                   </>
                 }
