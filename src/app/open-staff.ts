@@ -31,8 +31,8 @@ export function openStaff(
 }
 
 /**
- * The connections of staff to PostgreSQL, opened by their first use. A failed opening is tried again
- * by the next use.
+ * The connections of staff to PostgreSQL. The first use opens them, and the next one tries again
+ * after a failure.
  */
 export function offerStaffDatabase(foundation: Foundation): () => Promise<MikroORM> {
   let opened: Promise<MikroORM> | undefined;

@@ -94,7 +94,7 @@ export async function possibleAssignees(em: EntityManager): Promise<StaffMember[
   return members.filter((member) => isActive(member) && isPermitted(member.role, 'attention:take'));
 }
 
-/** Locks the row until the caller's transaction ends, so that two members act one after the other. */
+/** Locks the row until the transaction ends, so that two members act one after the other. */
 async function holderOf(em: EntityManager, itemId: string): Promise<{ id: string; email: string } | null> {
   const [holder] = await em.execute<{ id: string; email: string }[]>(
     `select m.id, m.email from attention_assignee a join staff_member m on m.id = a.staff_id
