@@ -43,6 +43,9 @@ export function orderExportRouter(options: OrderExportOptions): Router {
 
 async function sendOrders(req: Request, res: Response, options: OrderExportOptions): Promise<void> {
   const { clock, log, database } = options;
+  if (req.method !== 'GET') {
+    throw new AppError('method_not_allowed', 'a file of orders is asked by GET', { allow: ['GET'] });
+  }
   const { requestId } = res.locals;
   const caller = await permittedCaller(req, options);
   const filter = filterOfAddress(req.query);

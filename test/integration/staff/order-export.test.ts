@@ -227,6 +227,15 @@ describe('a filter that is not understood', () => {
   });
 });
 
+it('is asked by GET, and a HEAD releases nothing', async () => {
+  const before = (await audits()).length;
+  const url = `${gateway.app.internalUrl}/console/orders.csv`;
+  expect((await fetch(url, { method: 'HEAD', headers: { Authorization: `Bearer ${support.token}` } })).status).toBe(
+    405,
+  );
+  expect((await audits()).length).toBe(before);
+});
+
 describe('a client that leaves', () => {
   it('ends the reading, and no connection of staff stays taken', async () => {
     const reads = () => statements.filter((sql) => sql.includes('jsonb_build_array')).length;
