@@ -24,6 +24,28 @@ create table api_key (
 );
 CREATE INDEX api_key_partner ON public.api_key USING btree (partner_id);
 
+create table api_traffic (
+  at timestamp with time zone not null,
+  endpoint text not null,
+  outcome text not null,
+  bucket smallint not null,
+  requests bigint not null,
+  constraint api_traffic_pkey PRIMARY KEY (at, endpoint, outcome, bucket),
+  constraint api_traffic_bucket_check CHECK (((bucket >= 0) AND (bucket <= 100))),
+  constraint api_traffic_endpoint_check CHECK (((length(endpoint) >= 1) AND (length(endpoint) <= 300))),
+  constraint api_traffic_outcome_check CHECK ((outcome = ANY (ARRAY['ok'::text, 'client_error'::text, 'server_error'::text]))),
+  constraint api_traffic_requests_check CHECK ((requests > 0))
+);
+
+create table attention_assignee (
+  item_id text not null,
+  staff_id uuid not null,
+  since timestamp with time zone not null,
+  constraint attention_assignee_pkey PRIMARY KEY (item_id),
+  constraint attention_assignee_item_id_check CHECK (((length(item_id) >= 3) AND (length(item_id) <= 300))),
+  constraint attention_assignee_staff_id_fkey FOREIGN KEY (staff_id) REFERENCES staff_member(id)
+);
+
 create table audit_log (
   id uuid not null,
   at timestamp with time zone not null,
@@ -571,6 +593,19 @@ create table order_terms (
 CREATE UNIQUE INDEX order_terms_external_id ON public.order_terms USING btree (partner_id, external_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX order_terms_external_search ON public.order_terms USING btree (lower(external_id) text_pattern_ops) WHERE (external_id IS NOT NULL);
 CREATE UNIQUE INDEX order_terms_quote ON public.order_terms USING btree (partner_id, quote_nonce) WHERE (quote_nonce IS NOT NULL);
+
+create table order_view (
+  id uuid not null,
+  staff_id uuid not null,
+  name text not null,
+  query text not null,
+  created_at timestamp with time zone not null,
+  constraint order_view_pkey PRIMARY KEY (id),
+  constraint order_view_name_check CHECK (((length(name) >= 1) AND (length(name) <= 40))),
+  constraint order_view_query_check CHECK (((length(query) >= 1) AND (length(query) <= 1000))),
+  constraint order_view_staff_id_fkey FOREIGN KEY (staff_id) REFERENCES staff_member(id),
+  constraint order_view_staff_id_name_key UNIQUE (staff_id, name)
+);
 
 create table own_output (
   chain text not null,

@@ -24,7 +24,7 @@ import { openPrices } from './open-prices.ts';
 import { openRest } from './open-rest.ts';
 import { openMagicOrders, openSandbox } from './open-sandbox.ts';
 import type { Settlement, SettlementParts } from './open-settlement.ts';
-import { offerStaffApi, openStaff } from './open-staff.ts';
+import { offerStaffApi, offerStaffDatabase, openStaff } from './open-staff.ts';
 import { openTracing } from './open-tracing.ts';
 import { openWebhookSending, openWebhooks, type WebhookSending } from './open-webhooks.ts';
 import { endPart, logParts } from './start-parts.ts';
@@ -106,7 +106,9 @@ async function openParts(foundation: Foundation): Promise<App> {
   const limiter = await openLimits(foundation);
   const staff = openStaff(foundation, { orm, hasher });
   endPart('limits and sessions');
+  const database = offerStaffDatabase(foundation);
   const staffApi = offerStaffApi(foundation, {
+    database,
     hasher,
     limiter,
     networks,
@@ -118,7 +120,14 @@ async function openParts(foundation: Foundation): Promise<App> {
     authenticator: staff.authenticator,
     actions: settlement?.staffActions ?? null,
   });
-  const internal = await openInternal(foundation, { orm, prices, limiter, networks, staff, staffApi });
+  const internal = await openInternal(foundation, {
+    orm,
+    prices,
+    limiter,
+    networks,
+    staff: { ...staff, database },
+    staffApi,
+  });
   const assets = new Assets(networks);
   const managed = openWebhooks(foundation, { orm, hasher });
   const rest = await openRest(foundation, {

@@ -13,7 +13,7 @@ export interface InternalParts {
   readonly prices: PriceBook;
   readonly limiter: Limiter;
   readonly networks: { readonly areOfValue: boolean };
-  readonly staff: Staff;
+  readonly staff: Staff & { readonly database: () => Promise<MikroORM> };
   /** Null for a worker, which serves no staff. */
   readonly staffApi: StaffApi | null;
 }

@@ -1,12 +1,16 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { MikroORM } from '@mikro-orm/postgresql';
+import { TrafficRecorder, trafficFlushMs } from '../reports/api-traffic.ts';
 import { FeedWatch } from '../reports/feed-watch.ts';
 import { OrderFeed } from '../reports/order-feed.ts';
 import { usualStreamTimes } from '../rest/event-stream.ts';
 import { EventWaits } from '../rest/event-waits.ts';
 import { createRestListener, type RestDependencies } from '../rest/server.ts';
-import type { Foundation } from './foundation.ts';
+import { type Foundation, inBackground } from './foundation.ts';
 import { type Listener, listen, reportsTo } from './listener.ts';
 
+/** The end of the process waits this long for the figures of its last requests. */
+const lastFlushMs = 1_000;
 /** Requests under way on the public listener are cut after this time. */
 const inFlightMs = 15_000;
 
@@ -14,10 +18,16 @@ type OwnParts = 'config' | 'log' | 'metrics' | 'feedWatch' | 'eventWaits' | 'str
 
 /** Opens the public listener. Null for a worker, which has none. */
 export async function openRest(
-  { config, servesPartners, log, metrics, outside, closing }: Foundation,
+  foundation: Foundation,
   { orm, ...parts }: Omit<RestDependencies, OwnParts> & { readonly orm: MikroORM },
 ): Promise<Listener | null> {
+  const { config, clock, servesPartners, log, metrics, outside, closing } = foundation;
   if (!servesPartners) return null;
+  const recorder = new TrafficRecorder(orm, clock, () => metrics.requestCounts());
+  // Closed after the listener, so that the last requests count. Without a database they are lost.
+  const lastFlush = (): Promise<void> => recorder.flush().catch(() => {});
+  closing.add(() => Promise.race([lastFlush(), sleep(lastFlushMs, undefined, { ref: false })]));
+  inBackground(foundation, trafficFlushMs, 'traffic_flush_failed', () => recorder.flush());
   const { HOST: host, PORT: port, TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile } = config;
   const feedWatch = new FeedWatch(new OrderFeed(orm), log);
   closing.add(() => feedWatch.stop());

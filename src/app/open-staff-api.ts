@@ -10,6 +10,7 @@ import { ActionResolver } from '../graphql/actions.ts';
 import { AttentionResolver } from '../graphql/attention.ts';
 import { CurrencyResolver } from '../graphql/currencies.ts';
 import { MemberResolver } from '../graphql/members.ts';
+import { OrderViewResolver } from '../graphql/order-views.ts';
 import { OrderResolver } from '../graphql/orders.ts';
 import { PartnerResolver } from '../graphql/partners.ts';
 import { PayoutResolver } from '../graphql/payouts.ts';
@@ -79,11 +80,12 @@ export async function openStaffApi({ config, clock, log }: Foundation, parts: St
     new CurrencyResolver(audit, new CurrencyService(orm, clock, networks), catalogue),
     new RateResolver(audit, rates, partners, overrides, prices, () => prices.refresh(catalogue.coins())),
     new StatsResolver(stats),
-    new AttentionResolver(clock),
+    new AttentionResolver(clock, audit),
     new SystemResolver(prices, clock),
     new SessionResolver(audit, clock),
     new StaffResolver(audit, members, new StaffChanges(members, clock)),
     new WebhookResolver(audit, webhooks.endpoints, webhooks.deliveries),
+    new OrderViewResolver(orm, clock),
   ]);
   return createStaffApi(
     {

@@ -31,16 +31,32 @@ export function openStaff(
 }
 
 /**
+ * The connections of staff to PostgreSQL. The first use opens them, and the next one tries again
+ * after a failure.
+ */
+export function offerStaffDatabase(foundation: Foundation): () => Promise<MikroORM> {
+  let opened: Promise<MikroORM> | undefined;
+  foundation.closing.add(async () => (await opened?.catch(() => undefined))?.close(true));
+  return () => {
+    opened ??= openDatabase(foundation, 'staff').catch((error: unknown) => {
+      opened = undefined;
+      throw error;
+    });
+    return opened;
+  };
+}
+
+/**
  * The staff API. The first request for it loads its code and opens its connections to PostgreSQL.
  * Null for a worker, which has nothing for staff.
  */
-export function offerStaffApi(foundation: Foundation, parts: Omit<StaffApiParts, 'orm'>): StaffApi | null {
+export function offerStaffApi(
+  foundation: Foundation,
+  { database, ...parts }: Omit<StaffApiParts, 'orm'> & { readonly database: () => Promise<MikroORM> },
+): StaffApi | null {
   if (!foundation.servesPartners) return null;
-  let orm: MikroORM | undefined;
-  foundation.closing.add(() => orm?.close(true));
   return staffApiOnDemand(async () => {
     const { openStaffApi } = await import('./open-staff-api.ts');
-    orm ??= await openDatabase(foundation, 'staff');
-    return openStaffApi(foundation, { ...parts, orm });
+    return openStaffApi(foundation, { ...parts, orm: await database() });
   }, foundation.log);
 }

@@ -5,6 +5,7 @@ import { FixedResults } from '../orders/fixed-results.ts';
 import type { OpenOrders } from '../orders/open-orders.ts';
 import type { OrderService } from '../orders/order-service.ts';
 import { QuoteResults } from '../orders/quote-results.ts';
+import { forgetEndedAssignees } from '../reports/attention.ts';
 import { fillEventPartners } from '../reports/event-partners.ts';
 import type { HistoryTurns } from '../reports/history-turns.ts';
 import { OrderStats } from '../reports/order-stats.ts';
@@ -24,6 +25,7 @@ export interface WorkerTaskParts {
 const forgetOldMs = 600_000;
 const fillEventsMs = 60_000;
 const rollUpMs = 3_000;
+const assigneesMs = 10_000;
 const fixedResultsMs = 60_000;
 /** How often a worker checks whether a reconciliation is due. */
 const reconcileLookMs = 30_000;
@@ -51,6 +53,7 @@ export function startWorkerTasks(
   run(fillEventsMs, 'event_partners_failed', () => fillEventPartners(orm));
   const stats = new OrderStats(orm);
   run(rollUpMs, 'roll_up_failed', () => stats.rollUp());
+  run(assigneesMs, 'assignees_failed', () => forgetEndedAssignees(orm.em.fork(), clock.now()));
   const results = new FixedResults(orm, clock);
   run(fixedResultsMs, 'fixed_results_failed', () => results.rollUp());
   const quoteResults = new QuoteResults({

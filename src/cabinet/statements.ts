@@ -1,5 +1,6 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { decimal, isoTime } from '../orders/order-statements.ts';
+import { csvLine } from '../reports/csv.ts';
 
 /** A coin's sum of a partner's markups. */
 export interface Commission {
@@ -118,11 +119,11 @@ export class Statements {
       'amount_to',
       'partner_markup',
     ];
-    yield `${columns.join(',')}\r\n`;
+    yield csvLine(columns);
     let after: { at: string; orderId: string } | null = null;
     for (;;) {
       const rows: StatementEntry[] = await this.entries(partnerId, month, { limit: exportRows, after });
-      if (rows.length > 0) yield rows.map((row) => `${Object.values(row).map(cell).join(',')}\r\n`).join('');
+      if (rows.length > 0) yield rows.map((row) => csvLine(Object.values(row))).join('');
       const last = rows.at(-1);
       if (!last || rows.length < exportRows) return;
       after = { at: last.completedAt, orderId: last.orderId };
@@ -153,15 +154,4 @@ export class Statements {
 function rangeOf(month: string): [from: Date, to: Date] {
   const [year = 0, number = 1] = month.split('-').map(Number);
   return [new Date(Date.UTC(year, number - 1, 1)), new Date(Date.UTC(year, number, 1))];
-}
-
-/**
- * A cell of CSV. A spreadsheet would compute text that begins like a formula, so an apostrophe
- * comes before it. Some begin a cell after each semicolon. Amounts are not negative, and stay
- * numbers.
- */
-export function cell(value: string | null): string {
-  const text = value ?? '';
-  const safe = text.replace(/(^|;)(?=[=+\-@\t\r])/g, "$1'");
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

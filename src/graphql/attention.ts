@@ -1,15 +1,21 @@
-import { Arg, Ctx, Field, FieldResolver, ID, Int, ObjectType, Query, Resolver, Root } from 'type-graphql';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { Arg, Ctx, Field, FieldResolver, ID, Int, Mutation, ObjectType, Query, Resolver, Root } from 'type-graphql';
+import { validate as isUuid } from 'uuid';
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { Order } from '../orders/order.entity.ts';
 import { type AttentionItem, type AttentionKind, attention } from '../reports/attention.ts';
 import type { Deposit } from '../settlement/deposits/deposit.entity.ts';
+import { type Assignee, handOverItem, possibleAssignees, releaseItem, takeItem } from '../staff/assignees.ts';
+import type { AuditedResult, AuditLog } from '../staff/audit/audit-log.ts';
 import { OrderType } from './order-types.ts';
 import type { GraphqlContext } from './server/context.ts';
 import { enumOf } from './server/enums.ts';
+import { ReasonArg } from './server/reason-arg.ts';
 import { RequiresPermission } from './server/requires-permission.ts';
 import { DateTime } from './server/scalars.ts';
 import { DepositType } from './settlement.ts';
+import { StaffNameType, staffName } from './staff-types.ts';
 
 const AttentionKindEnum = enumOf<AttentionKind>('AttentionKind', 'Why staff must look at an item.', {
   held_order: 'An order is held.',
@@ -37,6 +43,14 @@ const AttentionKindEnum = enumOf<AttentionKind>('AttentionKind', 'Why staff must
   wallet_level: 'A hot wallet holds too little to pay for long, or more than it should.',
 });
 
+@ObjectType('AttentionAssignee', { description: 'The member who works on an attention item.' })
+export class AttentionAssigneeType {
+  @Field(() => DateTime, { description: 'Since when.' })
+  since!: Date;
+
+  readonly staffId!: string;
+}
+
 @ObjectType('AttentionItem', { description: 'An item that staff must look at.' })
 export class AttentionItemType {
   @Field(() => ID, { description: 'Stays the same as long as the problem lasts.' })
@@ -56,16 +70,34 @@ export class AttentionItemType {
 
   @Field(() => String, { description: 'The problem.' })
   detail!: string;
+
+  @Field(() => AttentionAssigneeType, {
+    nullable: true,
+    description: 'The member who works on it. Null when no member does.',
+  })
+  assignee!: Assignee | null;
 }
 
 const listed = 500;
+/** The longest list of items, in which a mutation looks for one. */
+const watched = 1_000;
+
+@Resolver(() => AttentionAssigneeType)
+export class AttentionAssigneeResolver {
+  @FieldResolver(() => StaffNameType, { description: 'The member.' })
+  member(@Root() { staffId }: Assignee, @Ctx() context: GraphqlContext): Promise<StaffNameType> {
+    return staffName(context, staffId);
+  }
+}
 
 @Resolver(() => AttentionItemType)
 export class AttentionResolver {
   readonly #clock: Clock;
+  readonly #audit: AuditLog;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, audit: AuditLog) {
     this.#clock = clock;
+    this.#audit = audit;
   }
 
   @RequiresPermission('orders:read')
@@ -89,5 +121,77 @@ export class AttentionResolver {
   })
   deposit(@Root() { kind, subjectId }: AttentionItem, @Ctx() { loaders }: GraphqlContext): Promise<Deposit | null> {
     return kind === 'deposit_problem' ? loaders.deposit.load(subjectId) : Promise.resolve(null);
+  }
+
+  @RequiresPermission('attention:assign')
+  @Query(() => [StaffNameType], { description: 'Members to whom an attention item can be handed over.' })
+  attentionAssignees(@Ctx() { em }: GraphqlContext): Promise<StaffNameType[]> {
+    return possibleAssignees(em);
+  }
+
+  @RequiresPermission('attention:take')
+  @Mutation(() => AttentionItemType, {
+    description: 'Takes an attention item that no member works on. The others see it.',
+  })
+  attentionTake(
+    @Arg('itemId', () => ID, { description: 'The item.' }) itemId: string,
+    @Ctx() context: GraphqlContext,
+  ): Promise<AttentionItem> {
+    const assignee = { staffId: context.caller.id, since: this.#clock.now() };
+    return this.#assign(context, { operation: 'attentionTake', reason: 'works on it', itemId }, async (em) => {
+      await takeItem(em, itemId, assignee);
+      return { result: assignee, after: { assignee: context.caller.email } };
+    });
+  }
+
+  @RequiresPermission('attention:take')
+  @Mutation(() => AttentionItemType, {
+    description: 'Releases an attention item. For an item of another member this needs `attention:assign`.',
+  })
+  attentionRelease(
+    @Arg('itemId', () => ID, { description: 'The item.' }) itemId: string,
+    @Ctx() context: GraphqlContext,
+  ): Promise<AttentionItem> {
+    const { caller } = context;
+    return this.#assign(context, { operation: 'attentionRelease', reason: 'released', itemId }, async (em) => {
+      const holder = await releaseItem(em, itemId, caller);
+      return { result: null, before: { assignee: holder.email } };
+    });
+  }
+
+  @RequiresPermission('attention:assign')
+  @Mutation(() => AttentionItemType, { description: 'Gives an attention item to another member.' })
+  attentionHandOver(
+    @Arg('itemId', () => ID, { description: 'The item.' }) itemId: string,
+    @Arg('to', () => ID, { description: 'The member who gets it, one of `attentionAssignees`.' }) to: string,
+    @Arg('from', () => ID, {
+      nullable: true,
+      description: 'The member who works on it at present. Null when no member does. Refused when this is not so.',
+    })
+    from: string | null,
+    @ReasonArg() reason: string,
+    @Ctx() context: GraphqlContext,
+  ): Promise<AttentionItem> {
+    if (!isUuid(to)) throw new AppError('staff_not_found', 'there is no such member');
+    const assignee = { staffId: to, since: this.#clock.now() };
+    return this.#assign(context, { operation: 'attentionHandOver', reason, itemId }, async (em) => {
+      const holder = await handOverItem(em, itemId, { from: from ?? null, to: assignee });
+      const { email } = await staffName(context, to);
+      return { result: assignee, before: { assignee: holder?.email ?? null }, after: { assignee: email } };
+    });
+  }
+
+  /** @throws AppError not_found for an item that has ended. */
+  async #assign(
+    { actor, em: reader }: GraphqlContext,
+    { operation, reason, itemId }: { readonly operation: string; readonly reason: string; readonly itemId: string },
+    work: (em: EntityManager) => Promise<Omit<AuditedResult<Assignee | null>, 'target'>>,
+  ): Promise<AttentionItem> {
+    const item = (await attention(reader, watched, this.#clock.now())).find(({ id }) => id === itemId);
+    if (!item) throw new AppError('not_found', 'this item has ended; read the list again');
+    const assignee = await this.#audit.act(actor, operation, reason, async (em) => {
+      return { ...(await work(em)), target: `attention:${itemId}` };
+    });
+    return { ...item, assignee };
   }
 }

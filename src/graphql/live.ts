@@ -31,7 +31,9 @@ export class OrderChangeType {
   cause!: string;
 }
 
-@ObjectType('AttentionChange', { description: 'An attention item that appeared or ended.' })
+@ObjectType('AttentionChange', {
+  description: 'An attention item that appeared, ended, or got another member or none.',
+})
 export class AttentionChangeType {
   @Field(() => Boolean, { description: 'Whether the item ended.' })
   isOver!: boolean;
@@ -66,7 +68,7 @@ export class LiveResolver {
 
   @RequiresPermission('orders:read')
   @Subscription(() => AttentionChangeType, {
-    description: 'Attention items that appear or end from now on.',
+    description: 'Attention items that appear, end, or change their member from now on.',
     subscribe: ({ context }) => attentionChanges(context as GraphqlContext),
   })
   attentionChanged(@Root() change: AttentionChange): AttentionChange {

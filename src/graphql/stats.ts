@@ -15,11 +15,13 @@ import type { OrderStatus } from '../orders/order-status.ts';
 import type {
   FailureCount,
   OrderStats,
+  StatePercentiles,
   StateTime,
   StatsDimension,
   StatsInterval,
   StatsRange,
   StatsRow,
+  TimePercentiles,
 } from '../reports/order-stats.ts';
 import { OrderCauseEnum, OrderStatusEnum } from './server/enumerations.ts';
 import { RequiresPermission } from './server/requires-permission.ts';
@@ -120,6 +122,37 @@ export class StateTimeType {
   meanSeconds!: string;
 }
 
+@ObjectType('StatePercentiles', {
+  description: 'How long single stays in a status took. A percentile is a stay that happened.',
+})
+export class StatePercentilesType {
+  @Field(() => OrderStatusEnum, { description: 'The status.' })
+  status!: OrderStatus;
+
+  @Field(() => Int, { description: 'How often an order left it.' })
+  count!: number;
+
+  @Field(() => Decimal, { description: 'Half of the stays took at most this long, in seconds.' })
+  p50Seconds!: string;
+
+  @Field(() => Decimal, { description: '95 of 100 stays took at most this long, in seconds.' })
+  p95Seconds!: string;
+}
+
+@ObjectType('TimePercentiles', { description: 'Percentiles of the time in each status.' })
+export class TimePercentilesType {
+  @Field(() => Int, { description: 'Number of orders whose history was read, at most 20,000.' })
+  orders!: number;
+
+  @Field(() => Boolean, {
+    description: 'False when the range has more orders, so that only its newest ones were read.',
+  })
+  isWhole!: boolean;
+
+  @Field(() => [StatePercentilesType], { description: 'By status.' })
+  statuses!: StatePercentiles[];
+}
+
 @ObjectType('FailureCount', { description: 'How often orders failed or were refunded for a reason.' })
 export class FailureCountType {
   @Field(() => OrderStatusEnum, { description: 'FAILED, or REFUNDING for refunded orders.' })
@@ -165,6 +198,13 @@ export class StatsResolver {
   @FieldResolver(() => [StateTimeType], { description: 'Time in each status.' })
   timeInState(@Root() { range }: StatsType): Promise<StateTime[]> {
     return this.#stats.timeInState(range);
+  }
+
+  @FieldResolver(() => TimePercentilesType, {
+    description: "Percentiles of the time in each status, of the range's newest 20,000 orders. They follow at once.",
+  })
+  timePercentiles(@Root() { range }: StatsType): Promise<TimePercentiles> {
+    return this.#stats.timePercentiles(range);
   }
 
   @FieldResolver(() => [FailureCountType], {

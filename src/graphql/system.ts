@@ -1,6 +1,7 @@
-import { Ctx, Field, Float, ID, Int, ObjectType, Query, Resolver } from 'type-graphql';
+import { Arg, Ctx, Field, Float, ID, Int, ObjectType, Query, Resolver } from 'type-graphql';
 import type { Clock } from '../clock.ts';
 import type { PriceBook } from '../rates/price-book.ts';
+import { apiTraffic, mostTrafficMinutes, type Traffic } from '../reports/api-traffic.ts';
 import { type SystemStatus, systemStatus } from '../reports/system-status.ts';
 import type { GraphqlContext } from './server/context.ts';
 import { RequiresPermission } from './server/requires-permission.ts';
@@ -154,6 +155,44 @@ export class SystemStatusType {
   prices!: PriceStatusType[];
 }
 
+@ObjectType('EndpointTraffic', { description: 'The requests of partners to one endpoint of the REST API.' })
+export class EndpointTrafficType {
+  @Field(() => String, { description: "Method and path, such as 'GET /api/v1/partner/orders/{order_id}'." })
+  endpoint!: string;
+
+  @Field(() => Int, { description: 'Number of requests.' })
+  requests!: number;
+
+  @Field(() => Int, { description: 'Number of them that were refused: status 400 to 499.' })
+  clientErrors!: number;
+
+  @Field(() => Int, { description: 'Number of them that failed here: status 500 and above.' })
+  serverErrors!: number;
+
+  @Field(() => Float, {
+    description: 'Half of them took at most about this long, in milliseconds; 10,000 stands for longer times too.',
+  })
+  p50Ms!: number;
+
+  @Field(() => Float, { description: '99 of 100 took at most about this long, in the same way.' })
+  p99Ms!: number;
+}
+
+@ObjectType('ApiTraffic', {
+  description:
+    'The REST API in the last minutes, of all processes on this database. Each adds its requests every 10 seconds.',
+})
+export class ApiTrafficType {
+  @Field(() => DateTime, { description: 'From this minute on.' })
+  from!: Date;
+
+  @Field(() => DateTime, { description: 'Until this moment.' })
+  to!: Date;
+
+  @Field(() => [EndpointTrafficType], { description: 'By endpoint, with the most requests first.' })
+  endpoints!: readonly EndpointTrafficType[];
+}
+
 @Resolver(() => SystemStatusType)
 export class SystemResolver {
   readonly #prices: PriceBook;
@@ -170,5 +209,15 @@ export class SystemResolver {
     const prices = this.#prices.newest();
     prices.sort((a, b) => b.ageSec - a.ageSec || (a.coin < b.coin ? -1 : 1));
     return { ...(await systemStatus(em, this.#clock.now())), prices };
+  }
+
+  @RequiresPermission('system:read')
+  @Query(() => ApiTrafficType, { description: 'Requests, latency and errors of the REST API in the last minutes.' })
+  apiTraffic(
+    @Arg('minutes', () => Int, { defaultValue: 15, description: `How many, 1 to ${mostTrafficMinutes}.` })
+    minutes: number,
+    @Ctx() { em }: GraphqlContext,
+  ): Promise<Traffic> {
+    return apiTraffic(em, minutes, this.#clock.now());
   }
 }

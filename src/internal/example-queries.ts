@@ -95,6 +95,7 @@ query Month($from: DateTime!, $to: DateTime!) {
   stats(from: $from, to: $to, interval: DAY) {
     series { at created completed expired refunded failed conversion volumeUsd revenueUsd }
     timeInState { status count meanSeconds }
+    timePercentiles { orders isWhole statuses { status p50Seconds p95Seconds } }
     failures { status cause count }
   }
 }

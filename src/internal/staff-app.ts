@@ -1,4 +1,6 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
 import express, { type Express, type RequestHandler } from 'express';
+import type { Clock } from '../clock.ts';
 import type { Config } from '../config/settings.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { Log } from '../log.ts';
@@ -8,6 +10,7 @@ import type { StaffSessions } from '../staff/staff-sessions.ts';
 import { consoleRouter } from './console.ts';
 import { errorHandler } from './error-handler.ts';
 import { IdentityProvider } from './identity-provider.ts';
+import { orderExportRouter } from './order-export.ts';
 import { playgroundRouter } from './playground.ts';
 import { requestContext } from './request-context.ts';
 import { signInRouter } from './sign-in.ts';
@@ -18,6 +21,8 @@ export interface StaffServices {
   readonly authenticator: StaffAuthenticator;
   readonly sessions: StaffSessions;
   readonly members: StaffService;
+  /** Opens the connections of the staff API. */
+  readonly database: () => Promise<MikroORM>;
   /** Answers /graphql. It authenticates its callers itself, with `staffCaller`. */
   readonly graphql?: RequestHandler;
 }
@@ -25,6 +30,7 @@ export interface StaffServices {
 export interface StaffAppDependencies {
   readonly config: Config;
   readonly log: Log;
+  readonly clock: Clock;
   /** Whether the chains are real ones, with coins of value. The console says so. */
   readonly areOfValue: boolean;
   /** Null for a worker, which serves no staff. */
@@ -32,7 +38,7 @@ export interface StaffAppDependencies {
 }
 
 /** Makes the application for staff on the internal listener. */
-export function createStaffApp({ config, log, areOfValue, staff }: StaffAppDependencies): Express {
+export function createStaffApp({ config, log, clock, areOfValue, staff }: StaffAppDependencies): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -43,6 +49,7 @@ export function createStaffApp({ config, log, areOfValue, staff }: StaffAppDepen
     const provider = IdentityProvider.ofSettings(config);
     app.use(signInRouter({ ...staff, config, log, provider, areOfValue }));
     const publicUrl = config.INTERNAL_PUBLIC_URL;
+    app.use('/console', orderExportRouter({ ...staff, config, log, clock }));
     app.use('/console', consoleRouter({ authenticator: staff.authenticator, publicUrl, areOfValue }));
     if (config.PLAYGROUND) app.use('/playground', playgroundRouter(staff.authenticator));
     if (staff.graphql) app.use('/graphql', staff.graphql);

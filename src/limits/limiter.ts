@@ -24,7 +24,8 @@ export type BucketName =
   | 'lookup'
   | 'signin'
   | 'cabinet'
-  | 'staff';
+  | 'staff'
+  | 'exports';
 
 /** One bucket in which a request counts. */
 export interface Bucket {

@@ -39,6 +39,8 @@ export interface AttentionItem {
   readonly since: Date;
   /** The reason, cause, problem or status that the row holds. */
   readonly detail: string;
+  /** The member who works on it. */
+  readonly assignee: { readonly staffId: string; readonly since: Date } | null;
 }
 
 const mostItems = 1_000;
@@ -301,18 +303,57 @@ export async function attention(em: EntityManager, limit: number, now = systemCl
                ${detail} as detail
           from ${rows} order by ${sorting} limit ?)`,
   );
-  const found = await em.execute<(Omit<AttentionItem, 'id' | 'since'> & { ms: string | number })[]>(
-    `select kind, order_id as "orderId", subject_id as "subjectId", floor(extract(epoch from since) * 1000)::bigint as ms,
-            detail
+  const found = await em.execute<FoundItem[]>(
+    `select kind, order_id as "orderId", subject_id as "subjectId", ${milliseconds('chosen.since')} as ms, detail,
+            a.staff_id as "staffId", ${milliseconds('a.since')} as "assignedMs"
        from (select *, row_number() over (partition by kind order by since, subject_id) as place
                from (${items.join('\nunion all\n')}) as item
               order by place, since, kind, subject_id limit ?) as chosen
-      order by since, kind, subject_id`,
+       left join attention_assignee a on a.item_id = kind || ':' || subject_id
+      order by chosen.since, kind, subject_id`,
     [...troubles.flatMap((trouble) => [...bound(trouble, now), most]), most],
   );
-  return found.map(({ ms, ...item }) => {
-    return { id: `${item.kind}:${item.subjectId}`, ...item, since: new Date(Number.parseInt(String(ms), 10)) };
-  });
+  return found.map(({ ms, staffId, assignedMs, ...item }) => ({
+    id: `${item.kind}:${item.subjectId}`,
+    ...item,
+    since: momentOf(ms),
+    assignee: staffId === null || assignedMs === null ? null : { staffId, since: momentOf(assignedMs) },
+  }));
+}
+
+interface FoundItem extends Omit<AttentionItem, 'id' | 'since' | 'assignee'> {
+  readonly ms: string | number;
+  readonly staffId: string | null;
+  readonly assignedMs: string | number | null;
+}
+
+const milliseconds = (column: string): string => `floor(extract(epoch from ${column}) * 1000)::bigint`;
+
+function momentOf(ms: string | number): Date {
+  return new Date(Number.parseInt(String(ms), 10));
+}
+
+/**
+ * Removes the members of items that have ended, and members who were revoked. A problem that comes
+ * again thus begins without a member. Returns how many items lost theirs.
+ */
+export async function forgetEndedAssignees(em: EntityManager, now: Date): Promise<number> {
+  const assigned = await em.execute<{ item_id: string; is_revoked: boolean }[]>(
+    `select a.item_id, m.revoked_at is not null as is_revoked
+       from attention_assignee a join staff_member m on m.id = a.staff_id limit ${mostItems}`,
+  );
+  if (assigned.length === 0) return 0;
+  const items = await attention(em, mostItems, now);
+  const present = new Set(items.map(({ id }) => id));
+  // A full list may lack items that last.
+  const isFull = items.length === mostItems;
+  const ended = assigned.filter(({ item_id, is_revoked }) => is_revoked || (!isFull && !present.has(item_id)));
+  if (ended.length === 0) return 0;
+  await em.execute(
+    `delete from attention_assignee where item_id in (${ended.map(() => '?').join(', ')})`,
+    ended.map(({ item_id }) => item_id),
+  );
+  return ended.length;
 }
 
 /**

@@ -149,6 +149,25 @@ export async function countOrders(
   return row?.count ?? 0;
 }
 
+/**
+ * Reads the ids of the newest orders that match a filter, newest first.
+ *
+ * @throws AppError invalid_value as `searchOrders`.
+ */
+export async function newestOrderIds(
+  em: EntityManager,
+  filter: OrderFilter,
+  most: number,
+  now: Date,
+): Promise<string[]> {
+  const { where, values } = filterConditions(filter, now);
+  const rows = await em.execute<{ id: string }[]>(
+    `select o.id from exchange_order o where ${all(where)} order by o.created_at desc, o.id desc limit ?`,
+    [...values, most],
+  );
+  return rows.map(({ id }) => id);
+}
+
 function all(conditions: readonly string[]): string {
   return conditions.length === 0 ? 'true' : conditions.join('\n   and ');
 }

@@ -8,6 +8,7 @@ import { staffRoles } from './staff-member.entity.ts';
 export const permissions = {
   'self:read': 'viewer',
   'self:sessions': 'viewer',
+  'self:views': 'viewer',
   'orders:read': 'viewer',
   'partners:read': 'viewer',
   'currencies:read': 'viewer',
@@ -19,7 +20,10 @@ export const permissions = {
   'ledger:read': 'support',
   'orders:note': 'support',
   'orders:hold': 'support',
+  'orders:export': 'support',
+  'attention:take': 'support',
   'orders:act': 'operator',
+  'attention:assign': 'operator',
   'actions:decide': 'operator',
   'payouts:stop': 'operator',
   'payouts:resume': 'operator',

@@ -38,6 +38,24 @@ export interface MeasuredRequest {
   readonly seconds: number;
 }
 
+/**
+ * How a request ended: any status below 400, one of 400 to 499, or one above.
+ */
+export type RequestOutcome = 'ok' | 'client_error' | 'server_error';
+
+/** Requests of one endpoint, outcome and bucket since the process began. */
+export interface RequestCount {
+  /** Method and path template, such as 'GET /currencies'. */
+  readonly endpoint: string;
+  readonly outcome: RequestOutcome;
+  /** Index in `requestBuckets`; its length stands for requests above the last bound. */
+  readonly bucket: number;
+  readonly requests: number;
+}
+
+/** Upper bounds of the histogram of requests, in seconds. */
+export const requestBuckets: readonly number[] = buckets;
+
 /** A pool of connections to PostgreSQL; node-postgres' `Pool` is one. */
 export interface ConnectionPool {
   readonly totalCount: number;
@@ -46,11 +64,13 @@ export interface ConnectionPool {
   readonly waitingCount: number;
 }
 
+const requestsName = 'http_server_request_duration_seconds';
+
 /** The metrics of one process: requests, limits, connections, and Node's own. */
 export class ProcessMetrics {
   readonly #registry = new Registry();
   readonly #requests = new Histogram({
-    name: 'http_server_request_duration_seconds',
+    name: requestsName,
     help: 'Requests of partners, from the last byte of the head to the answer.',
     labelNames: ['method', 'route', 'status'],
     buckets,
@@ -178,6 +198,28 @@ export class ProcessMetrics {
     this.#requests.observe({ method: methods.has(method) ? method : '_OTHER', route, status }, seconds);
   }
 
+  /** The histogram of requests, with the count of each bucket by itself. */
+  async requestCounts(): Promise<RequestCount[]> {
+    const { values } = await this.#requests.get();
+    const counts = new Map<string, RequestCount>();
+    const below = new Map<string, number>();
+    for (const { metricName, value, labels } of values) {
+      if (metricName !== `${requestsName}_bucket`) continue;
+      const { method, route, status, le } = labels as typeof labels & { readonly le: string | number };
+      // The bounds of one set of labels come in their order, and each counts the ones before it.
+      const series = `${method} ${route} ${status}`;
+      const requests = value - (below.get(series) ?? 0);
+      below.set(series, value);
+      if (requests <= 0) continue;
+      const bucket = le === '+Inf' ? buckets.length : buckets.indexOf(Number(le));
+      const [endpoint, outcome] = [`${method} ${route}`, outcomeOf(Number(status))];
+      const key = `${endpoint} ${outcome} ${bucket}`;
+      const earlier = counts.get(key)?.requests ?? 0;
+      counts.set(key, { endpoint, outcome, bucket, requests: earlier + requests });
+    }
+    return [...counts.values()];
+  }
+
   countLimit({ bucket, allowed }: { readonly bucket: string; readonly allowed: boolean }): void {
     this.#limited.inc({ bucket, outcome: allowed ? 'allowed' : 'refused' });
   }
@@ -212,6 +254,11 @@ export class ProcessMetrics {
   async snapshot(): Promise<Snapshot> {
     return [...(await this.#registry.getMetricsAsJSON()), ...(await runtimeRegistry().getMetricsAsJSON())];
   }
+}
+
+function outcomeOf(status: number): RequestOutcome {
+  if (status < 400) return 'ok';
+  return status < 500 ? 'client_error' : 'server_error';
 }
 
 /** The processes that share a port with this one, for the collection of metrics. */

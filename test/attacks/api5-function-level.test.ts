@@ -130,6 +130,7 @@ describe('each method at each path of the internal listener, with a key of a par
     '/playground/boot.js',
     '/console',
     '/console/orders',
+    '/console/orders.csv',
     '/api/v1/currencies',
     '/api/v1/partner/orders',
     '/api/v1/openapi.json',

@@ -48,8 +48,18 @@ async function newAttention(orm: MikroORM, clock: Clock): Promise<() => Promise<
   return async () => {
     const present = await look();
     const over = [...known.values()].filter(({ id }) => !present.has(id)).map((item) => ({ isOver: true, item }));
-    const fresh = [...present.values()].filter(({ id }) => !known.has(id)).map((item) => ({ isOver: false, item }));
+    const fresh = [...present.values()]
+      .filter((item) => !isSame(item, known.get(item.id)))
+      .map((item) => ({ isOver: false, item }));
     known = present;
     return [...over, ...fresh];
   };
+}
+
+/** Whether an item was there before, with the same member. */
+function isSame({ assignee }: AttentionItem, before: AttentionItem | undefined): boolean {
+  if (!before) return false;
+  return (
+    assignee?.staffId === before.assignee?.staffId && assignee?.since.getTime() === before.assignee?.since.getTime()
+  );
 }

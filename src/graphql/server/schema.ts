@@ -2,13 +2,14 @@ import { type GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphq
 import 'reflect-metadata';
 import { buildSchema, type ContainerType, type PubSub } from 'type-graphql';
 import { ActionResolver } from '../actions.ts';
-import { AttentionResolver } from '../attention.ts';
+import { AttentionAssigneeResolver, AttentionResolver } from '../attention.ts';
 import { AuditResolver } from '../audit.ts';
 import { CurrencyResolver } from '../currencies.ts';
 import { ChainHistoryResolver, VenueHistoryResolver, WalletHistoryResolver } from '../history.ts';
 import { LedgerBalanceResolver } from '../ledger.ts';
 import { LiveResolver } from '../live.ts';
 import { MemberResolver } from '../members.ts';
+import { OrderViewResolver } from '../order-views.ts';
 import { OrderConnectionResolver, OrderNoteResolver, OrderResolver } from '../orders.ts';
 import { ApiKeyResolver, PartnerResolver } from '../partners.ts';
 import { ActionHoldResolver, PayoutResolver } from '../payouts.ts';
@@ -37,6 +38,7 @@ export type Resolvers = readonly [
   SessionResolver,
   StaffResolver,
   WebhookResolver,
+  OrderViewResolver,
 ];
 
 /**
@@ -79,6 +81,7 @@ export async function buildStaffSchema(resolvers: Resolvers | readonly [] = []):
       RateResolver,
       StatsResolver,
       AttentionResolver,
+      AttentionAssigneeResolver,
       AuditResolver,
       SystemResolver,
       WalletHistoryResolver,
@@ -89,6 +92,7 @@ export async function buildStaffSchema(resolvers: Resolvers | readonly [] = []):
       StaffChangeResolver,
       LiveResolver,
       WebhookResolver,
+      OrderViewResolver,
     ],
     container,
     authChecker: checkPermission,

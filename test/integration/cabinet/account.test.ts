@@ -1,6 +1,6 @@
 import { cabinetPeople } from '../../../src/app/open-cabinet.ts';
 import { type CabinetOperation, hasRight, memberRoles, operationRows } from '../../../src/cabinet/rights.ts';
-import { cell } from '../../../src/cabinet/statements.ts';
+import { cell } from '../../../src/reports/csv.ts';
 import { OrderStats } from '../../../src/reports/order-stats.ts';
 import { readCabinetContract } from '../../../src/rest/cabinet/contract.ts';
 import { CabinetClient, cabinetOrigin, cabinetSettings } from '../../support/cabinet/cabinet-client.ts';

@@ -167,6 +167,8 @@ describe('what needs attention', () => {
     };
     await support.data('mutation ($id: ID!) { orderHold(orderId: $id, reason: "odd") { id } }', { id });
     expect(await told()).toEqual([false, 'HELD_ORDER']);
+    await support.data(`mutation { attentionTake(itemId: "held_order:${id}") { id } }`);
+    expect(await told()).toEqual([false, 'HELD_ORDER']);
     const { orderRelease } = await operator.data(
       'mutation ($id: ID!) { orderRelease(orderId: $id, reason: "fine") { id } }',
       { id },

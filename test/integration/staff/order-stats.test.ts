@@ -163,6 +163,53 @@ describe('statistics', () => {
     expect(await stats.timeInState(day)).toEqual(plain);
   });
 
+  it('show percentiles of the time in each status, which are stays that happened', async () => {
+    const stays = await gateway.query<{ status: string; seconds: string }>(
+      `select e.from_status as status, trim_scale(round(extract(epoch from e.at - b.at), 3))::text as seconds
+         from order_event e join order_event b on b.order_id = e.order_id and b.seq = e.seq - 1
+        order by e.at - b.at`,
+    );
+    const plain = [...Map.groupBy(stays, ({ status }) => status)]
+      .map(([status, { length }, own = stays.filter((stay) => stay.status === status)]) => {
+        const at = (share: number) => own[Math.ceil(share * length) - 1]?.seconds;
+        return { status, count: length, p50Seconds: at(0.5), p95Seconds: at(0.95) };
+      })
+      .sort((a, b) => (a.status < b.status ? -1 : 1));
+    const [{ orders }] = (await gateway.query('select count(*)::int as orders from exchange_order')) as [
+      { orders: number },
+    ];
+    expect(plain.length).toBeGreaterThan(4);
+    expect(await stats.timePercentiles(day)).toEqual({ orders, isWhole: true, statuses: plain });
+    expect(await stats.timePercentiles(hours)).toEqual({ orders, isWhole: true, statuses: plain });
+    const none = { ...day, from: new Date('2020-01-01'), to: new Date('2020-01-02') };
+    expect(await stats.timePercentiles(none)).toEqual({ orders: 0, isWhole: true, statuses: [] });
+  });
+
+  it('read percentiles of one partner or pair, and of the newest orders only', async () => {
+    const partners = await gateway.query<{ key: string; orders: number }>(
+      'select partner_id::text as key, count(*)::int as orders from exchange_order group by 1',
+    );
+    for (const { key, orders } of partners) {
+      expect(await stats.timePercentiles({ ...day, by: 'partner', key })).toMatchObject({ orders, isWhole: true });
+    }
+    const [pair] = await gateway.query<{ orders: number }>(
+      `select count(*)::int as orders from exchange_order
+        where coin_from = 'BTC' and coin_to = 'USDT' and network_to = 'TRC20'`,
+    );
+    const ofPair = await stats.timePercentiles({ ...day, by: 'pair', key: 'BTC/BTC-USDT/TRC20' });
+    expect(ofPair).toMatchObject({ ...pair, isWhole: true });
+    const cut = await stats.timePercentiles(day, 2);
+    expect(cut).toMatchObject({ orders: 2, isWhole: false });
+    const newest = await gateway.query<{ count: number }>(
+      `select count(*)::int as count from order_event
+        where from_status is not null and order_id in (select id from exchange_order order by created_at desc, id desc limit 2)`,
+    );
+    expect(cut.statuses.reduce((sum, { count }) => sum + count, 0)).toBe(newest[0]?.count);
+    for (const by of ['partner', 'pair'] as const) {
+      await expect(stats.timePercentiles({ ...day, by, key: 'BTC' })).rejects.toMatchObject({ kind: 'invalid_value' });
+    }
+  });
+
   it('count the reasons of failed orders', async () => {
     const failures = await stats.failures(day);
     expect(failures).toContainEqual({ status: 'failed', cause: 'no_refund_address', count: 3 });
@@ -220,7 +267,12 @@ describe('statistics', () => {
     ['a key of nothing', { ...day, key: 'BTC' }],
   ];
   it.each(refused)('refuse %s', async (_name, range) => {
-    for (const read of [stats.stats(range), stats.timeInState(range), stats.failures(range)]) {
+    for (const read of [
+      stats.stats(range),
+      stats.timeInState(range),
+      stats.timePercentiles(range),
+      stats.failures(range),
+    ]) {
       const error = await read.catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(AppError);
       expect(error).toMatchObject({ kind: 'invalid_value' });

@@ -45,7 +45,7 @@ const layers: Record<string, readonly string[]> = {
     'staff',
     'telemetry',
   ],
-  reports: ['clock.ts', 'db', 'errors.ts', 'ledger', 'log.ts', 'money.ts', 'orders', 'partners', 'rates'],
+  reports: ['clock.ts', 'db', 'errors.ts', 'ledger', 'log.ts', 'money.ts', 'orders', 'partners', 'rates', 'telemetry'],
   webhooks: ['clock.ts', 'db', 'errors.ts', 'jobs', 'orders', 'partners', 'reports'],
   sandbox: ['chains', 'clock.ts', 'currencies', 'errors.ts', 'money.ts', 'orders', 'reports'],
   'order-page': ['chains', 'clock.ts', 'orders', 'reports'],

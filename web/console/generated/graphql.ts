@@ -519,12 +519,61 @@ export type MeQueryVariables = Exact<{ [key: string]: never; }>;
 
 export type MeQuery = { me: { id: string, email: string, role: StaffRole, permissions: Array<string> } };
 
-export type AttentionFieldsFragment = { id: string, kind: AttentionKind, subjectId: string, since: string, detail: string, order: { id: string, shortId: string, status: OrderStatus, coinFrom: string, networkFrom: string, coinTo: string, networkTo: string, partner: { id: string, name: string } } | null, deposit: { id: string, amount: string, coin: string, network: string, txid: string, address: string, problem: DepositProblem | null } | null };
+export type AttentionFieldsFragment = { id: string, kind: AttentionKind, subjectId: string, since: string, detail: string, assignee: { since: string, member: { id: string, email: string } } | null, order: { id: string, shortId: string, status: OrderStatus, coinFrom: string, networkFrom: string, coinTo: string, networkTo: string, partner: { id: string, name: string } } | null, deposit: { id: string, amount: string, coin: string, network: string, txid: string, address: string, problem: DepositProblem | null } | null };
 
 export type AttentionQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type AttentionQuery = { attention: Array<{ id: string, kind: AttentionKind, subjectId: string, since: string, detail: string, order: { id: string, shortId: string, status: OrderStatus, coinFrom: string, networkFrom: string, coinTo: string, networkTo: string, partner: { id: string, name: string } } | null, deposit: { id: string, amount: string, coin: string, network: string, txid: string, address: string, problem: DepositProblem | null } | null }> };
+export type AttentionQuery = { attention: Array<{ id: string, kind: AttentionKind, subjectId: string, since: string, detail: string, assignee: { since: string, member: { id: string, email: string } } | null, order: { id: string, shortId: string, status: OrderStatus, coinFrom: string, networkFrom: string, coinTo: string, networkTo: string, partner: { id: string, name: string } } | null, deposit: { id: string, amount: string, coin: string, network: string, txid: string, address: string, problem: DepositProblem | null } | null }> };
+
+export type OrderViewsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type OrderViewsQuery = { orderViews: Array<{ id: string, name: string, query: string }> };
+
+export type SaveOrderViewMutationVariables = Exact<{
+  name: string;
+  query: string;
+}>;
+
+
+export type SaveOrderViewMutation = { orderViewSave: { id: string } };
+
+export type RemoveOrderViewMutationVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type RemoveOrderViewMutation = { orderViewRemove: { id: string } };
+
+export type AttentionAssigneesQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type AttentionAssigneesQuery = { attentionAssignees: Array<{ id: string, email: string }> };
+
+export type TakeItemMutationVariables = Exact<{
+  itemId: string | number;
+}>;
+
+
+export type TakeItemMutation = { attentionTake: { id: string } };
+
+export type ReleaseItemMutationVariables = Exact<{
+  itemId: string | number;
+}>;
+
+
+export type ReleaseItemMutation = { attentionRelease: { id: string } };
+
+export type HandOverItemMutationVariables = Exact<{
+  itemId: string | number;
+  from?: string | number | null | undefined;
+  to: string | number;
+  reason: string;
+}>;
+
+
+export type HandOverItemMutation = { attentionHandOver: { id: string } };
 
 export type OverviewQueryVariables = Exact<{
   from: string;
@@ -534,7 +583,21 @@ export type OverviewQueryVariables = Exact<{
 }>;
 
 
-export type OverviewQuery = { stats: { series: Array<{ at: string, created: number, completed: number, expired: number, refunded: number, failed: number, conversion: string | null, volumeUsd: string, revenueUsd: string }>, timeInState: Array<{ status: OrderStatus, count: number, meanSeconds: string }>, failures: Array<{ status: OrderStatus, cause: OrderCause, count: number }> }, before: { series: Array<{ at: string, created: number, completed: number, expired: number, refunded: number, failed: number, volumeUsd: string, revenueUsd: string }> } };
+export type OverviewQuery = { stats: { series: Array<{ at: string, created: number, completed: number, expired: number, refunded: number, failed: number, conversion: string | null, volumeUsd: string, revenueUsd: string }>, failures: Array<{ status: OrderStatus, cause: OrderCause, count: number }> }, before: { series: Array<{ at: string, created: number, completed: number, expired: number, refunded: number, failed: number, volumeUsd: string, revenueUsd: string }> } };
+
+export type DurationsQueryVariables = Exact<{
+  from: string;
+  to: string;
+  interval: StatsInterval;
+}>;
+
+
+export type DurationsQuery = { stats: { timePercentiles: { orders: number, isWhole: boolean, statuses: Array<{ status: OrderStatus, count: number, p50Seconds: string, p95Seconds: string }> } } };
+
+export type ApiTrafficQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ApiTrafficQuery = { apiTraffic: { from: string, to: string, endpoints: Array<{ endpoint: string, requests: number, clientErrors: number, serverErrors: number, p50Ms: number, p99Ms: number }> } };
 
 export type HealthQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -961,6 +1024,13 @@ export const AttentionFieldsFragmentDoc = new TypedDocumentString(`
   subjectId
   since
   detail
+  assignee {
+    since
+    member {
+      id
+      email
+    }
+  }
   order {
     id
     shortId
@@ -1032,6 +1102,13 @@ export const AttentionDocument = new TypedDocumentString(`
   subjectId
   since
   detail
+  assignee {
+    since
+    member {
+      id
+      email
+    }
+  }
   order {
     id
     shortId
@@ -1055,6 +1132,58 @@ export const AttentionDocument = new TypedDocumentString(`
     problem
   }
 }`) as unknown as TypedDocumentString<AttentionQuery, AttentionQueryVariables>;
+export const OrderViewsDocument = new TypedDocumentString(`
+    query OrderViews {
+  orderViews {
+    id
+    name
+    query
+  }
+}
+    `) as unknown as TypedDocumentString<OrderViewsQuery, OrderViewsQueryVariables>;
+export const SaveOrderViewDocument = new TypedDocumentString(`
+    mutation SaveOrderView($name: String!, $query: String!) {
+  orderViewSave(name: $name, query: $query) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<SaveOrderViewMutation, SaveOrderViewMutationVariables>;
+export const RemoveOrderViewDocument = new TypedDocumentString(`
+    mutation RemoveOrderView($id: ID!) {
+  orderViewRemove(id: $id) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<RemoveOrderViewMutation, RemoveOrderViewMutationVariables>;
+export const AttentionAssigneesDocument = new TypedDocumentString(`
+    query AttentionAssignees {
+  attentionAssignees {
+    id
+    email
+  }
+}
+    `) as unknown as TypedDocumentString<AttentionAssigneesQuery, AttentionAssigneesQueryVariables>;
+export const TakeItemDocument = new TypedDocumentString(`
+    mutation TakeItem($itemId: ID!) {
+  attentionTake(itemId: $itemId) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<TakeItemMutation, TakeItemMutationVariables>;
+export const ReleaseItemDocument = new TypedDocumentString(`
+    mutation ReleaseItem($itemId: ID!) {
+  attentionRelease(itemId: $itemId) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<ReleaseItemMutation, ReleaseItemMutationVariables>;
+export const HandOverItemDocument = new TypedDocumentString(`
+    mutation HandOverItem($itemId: ID!, $from: ID, $to: ID!, $reason: String!) {
+  attentionHandOver(itemId: $itemId, from: $from, to: $to, reason: $reason) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<HandOverItemMutation, HandOverItemMutationVariables>;
 export const OverviewDocument = new TypedDocumentString(`
     query Overview($from: DateTime!, $to: DateTime!, $earlier: DateTime!, $interval: StatsInterval!) {
   stats(from: $from, to: $to, interval: $interval) {
@@ -1068,11 +1197,6 @@ export const OverviewDocument = new TypedDocumentString(`
       conversion
       volumeUsd
       revenueUsd
-    }
-    timeInState {
-      status
-      count
-      meanSeconds
     }
     failures {
       status
@@ -1094,6 +1218,38 @@ export const OverviewDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<OverviewQuery, OverviewQueryVariables>;
+export const DurationsDocument = new TypedDocumentString(`
+    query Durations($from: DateTime!, $to: DateTime!, $interval: StatsInterval!) {
+  stats(from: $from, to: $to, interval: $interval) {
+    timePercentiles {
+      orders
+      isWhole
+      statuses {
+        status
+        count
+        p50Seconds
+        p95Seconds
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<DurationsQuery, DurationsQueryVariables>;
+export const ApiTrafficDocument = new TypedDocumentString(`
+    query ApiTraffic {
+  apiTraffic(minutes: 15) {
+    from
+    to
+    endpoints {
+      endpoint
+      requests
+      clientErrors
+      serverErrors
+      p50Ms
+      p99Ms
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<ApiTrafficQuery, ApiTrafficQueryVariables>;
 export const HealthDocument = new TypedDocumentString(`
     query Health {
   system {

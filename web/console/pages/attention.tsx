@@ -3,7 +3,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { words } from '../../ui/format.ts';
 import { Loaded, PageHead } from '../../ui/page.tsx';
-import { Ago, Badge, Card, Empty } from '../../ui/parts.tsx';
+import { Ago, Badge, Card, Empty, Segments } from '../../ui/parts.tsx';
 import { query } from '../api.ts';
 import { decisionsOf } from '../decide.tsx';
 import {
@@ -17,6 +17,12 @@ import type { Search } from '../router.tsx';
 import { Allowed, useMay, useMember } from '../session.tsx';
 import { Actions, OrderLink, Pair } from '../shared.tsx';
 
+const whose = [
+  ['all', 'All'],
+  ['none', 'Not taken'],
+  ['me', 'Mine'],
+] as const;
+
 /** What staff must look at, and the proposals that wait for a second member. */
 export function Attention(): ReactNode {
   return (
@@ -28,7 +34,8 @@ export function Attention(): ReactNode {
 
 function Content(): ReactNode {
   const may = useMay();
-  const { kind } = useSearch({ strict: false }) as Search;
+  const member = useMember();
+  const { kind, who } = useSearch({ strict: false }) as Search;
   const navigate = useNavigate();
   const attention = useQuery(query('attention', AttentionDocument, {}));
   return (
@@ -39,7 +46,12 @@ function Content(): ReactNode {
         <Loaded of={attention}>
           {({ attention: items }) => {
             const kinds = [...new Set(items.map((item) => item.kind))].sort();
-            const shown = items.filter((item) => !kind || item.kind === kind);
+            const shown = items.filter(
+              ({ kind: own, assignee }) =>
+                (!kind || own === kind) &&
+                (who !== 'me' || assignee?.member.id === member.id) &&
+                (who !== 'none' || assignee === null),
+            );
             if (items.length === 0) {
               return (
                 <Empty icon="check" title="Nothing needs attention">
@@ -52,7 +64,7 @@ function Content(): ReactNode {
             }
             return (
               <>
-                <div className="body">
+                <div className="body stack tight">
                   <fieldset className="chips" aria-label="Kinds">
                     {[null, ...kinds].map((name) => (
                       <button
@@ -60,7 +72,7 @@ function Content(): ReactNode {
                         type="button"
                         className="chip"
                         aria-pressed={(kind ?? null) === name}
-                        onClick={() => navigate({ to: '/attention', search: name === null ? {} : { kind: name } })}
+                        onClick={() => navigate({ to: '/attention', search: { who, kind: name ?? undefined } })}
                       >
                         {name === null
                           ? `All ${items.length}`
@@ -68,8 +80,17 @@ function Content(): ReactNode {
                       </button>
                     ))}
                   </fieldset>
+                  <Segments
+                    label="Worked on by"
+                    value={who === 'me' || who === 'none' ? who : 'all'}
+                    choices={whose}
+                    onChange={(chosen) =>
+                      navigate({ to: '/attention', search: { kind, who: chosen === 'all' ? undefined : chosen } })
+                    }
+                  />
                 </div>
-                <AttentionQueue items={shown} />
+                {shown.length === 0 ? <p className="muted body">No item fits this choice.</p> : null}
+                <AttentionQueue items={shown} canAct />
               </>
             );
           }}

@@ -11,11 +11,15 @@ import {
   type OrderStatus,
   OrdersDocument,
   type OrdersQuery,
+  OrderViewsDocument,
   PartnerNamesDocument,
+  RemoveOrderViewDocument,
+  SaveOrderViewDocument,
 } from '../generated/graphql.ts';
 import { useMoves } from '../live.ts';
 import type { Search } from '../router.tsx';
-import { OrderLink, orderStatuses, Pager } from '../shared.tsx';
+import { useMay } from '../session.tsx';
+import { type Action, Actions, OrderLink, orderStatuses, Pager, send } from '../shared.tsx';
 
 const pageSize = 25;
 
@@ -28,6 +32,18 @@ const views = [
   ['Failed', { status: 'FAILED' }],
   ['Completed', { status: 'COMPLETED' }],
 ] as const satisfies readonly (readonly [string, Search])[];
+
+/** The filters that an address carries. Cursors are none. */
+const filterNames = ['q', 'status', 'partner', 'coin', 'held', 'attention', 'from', 'to'] as const;
+
+/** The filters of an address, in one order and without empty ones. */
+function queryOf(search: Search): string {
+  const given = filterNames.flatMap((name) => {
+    const value = search[name];
+    return value ? [[name, value]] : [];
+  });
+  return new URLSearchParams(given).toString();
+}
 
 /** The filter that an address stands for. Members that no filter knows are left out. */
 function filterOf(search: Search): OrderFilter {
@@ -52,6 +68,7 @@ function filterOf(search: Search): OrderFilter {
 export function Orders(): ReactNode {
   const search = useSearch({ strict: false }) as Search;
   const navigate = useNavigate();
+  const may = useMay();
   const { after, before, ...filters } = search;
   const set = useCallback(
     (change: Search): void => {
@@ -66,7 +83,22 @@ export function Orders(): ReactNode {
   });
   return (
     <div className="page">
-      <PageHead title="Orders" lead={<Lead data={orders.data} isFiltered={Object.values(filters).some(Boolean)} />} />
+      <PageHead title="Orders" lead={<Lead data={orders.data} isFiltered={Object.values(filters).some(Boolean)} />}>
+        {may('orders:export') && orders.data ? (
+          <a
+            className="button"
+            href={`/console/orders.csv?${queryOf(filters)}`}
+            download
+            title={
+              orders.data.orders.count.isExact
+                ? 'The orders of this filter. The audit log keeps the filter and their number.'
+                : 'The newest 50,000 orders of this filter at most. The audit log keeps the filter and their number.'
+            }
+          >
+            <Icon name="download" /> CSV
+          </a>
+        ) : null}
+      </PageHead>
       <Filters search={filters} set={set} />
       <NewMoves />
       <section className="card" aria-label="Orders" aria-busy={orders.isFetching}>
@@ -89,7 +121,17 @@ function Lead({ data, isFiltered }: { data: OrdersQuery | undefined; isFiltered:
   return `${isExact ? '' : 'more than '}${count(value)} ${value === 1 ? 'order' : 'orders'}${isFiltered ? ' of this filter' : ''}`;
 }
 
+/** Own views of the member, kept by the gateway, so that they are there in each browser. */
+function useViews(search: Search) {
+  const { data } = useQuery({ ...query('order-views', OrderViewsDocument, {}), staleTime: 60_000 });
+  const views = data?.orderViews ?? [];
+  const shown = views.find((view) => queryOf(Object.fromEntries(new URLSearchParams(view.query))) === queryOf(search));
+  return { views, shown: shown ?? null };
+}
+
 function Filters({ search, set }: { search: Search; set: (change: Search) => void }): ReactNode {
+  const navigate = useNavigate();
+  const own = useViews(search);
   const partners = useQuery({ ...query('partner-names', PartnerNamesDocument, {}), staleTime: 60_000 });
   const { q, status, partner, coin, held, attention, from, to } = search;
   const none = { status: undefined, held: undefined, attention: undefined };
@@ -112,7 +154,20 @@ function Filters({ search, set }: { search: Search; set: (change: Search) => voi
             {name}
           </button>
         ))}
-        {isOwn ? (
+        {own.views.map((view) => (
+          <button
+            key={view.id}
+            type="button"
+            className="chip"
+            aria-pressed={view.id === own.shown?.id}
+            onClick={() =>
+              navigate({ to: '/orders', search: Object.fromEntries(new URLSearchParams(view.query)) as Search })
+            }
+          >
+            {view.name}
+          </button>
+        ))}
+        {isOwn && !own.shown ? (
           <span className="chip" aria-current="true">
             {(status ?? '').split(',').filter(Boolean).map(words).join(', ') || 'Own view'}
           </span>
@@ -175,9 +230,32 @@ function Filters({ search, set }: { search: Search; set: (change: Search) => voi
             <Icon name="close" /> Clear
           </Link>
         ) : null}
+        <Actions small of={[own.shown ? removal(own.shown) : queryOf(search) === '' ? null : saving(search)]} />
       </div>
     </div>
   );
+}
+
+function saving(search: Search): Action {
+  return {
+    name: 'Save view',
+    title: 'Save this view',
+    about: 'The filters get a name, and a place beside the other views. Only you see them.',
+    fields: [{ name: 'name', label: 'Name', hint: 'A view of yours with this name is replaced.' }],
+    hasNoReason: true,
+    run: ({ name = '' }) => send(SaveOrderViewDocument, { name, query: queryOf(search) }),
+  };
+}
+
+function removal({ id, name }: { id: string; name: string }): Action {
+  return {
+    name: 'Remove view',
+    title: `Remove the view ${name}`,
+    about: 'Only its name goes. The filters and the orders stay.',
+    hasNoReason: true,
+    isDangerous: true,
+    run: () => send(RemoveOrderViewDocument, { id }),
+  };
 }
 
 /** Tells how many moves happened since the list was read. The list changes only on request. */

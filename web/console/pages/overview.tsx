@@ -1,14 +1,23 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { type ReactNode, useMemo } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import { changeOf, compact, count, duration, percent, sumOf, usd, words } from '../../ui/format.ts';
 import { Loaded, PageHead } from '../../ui/page.tsx';
-import { Card, Empty, Meter, Segments } from '../../ui/parts.tsx';
+import { Card, Empty, Meter, Segments, Table } from '../../ui/parts.tsx';
 import { Plot } from '../../ui/plot.tsx';
 import { query } from '../api.ts';
-import { AttentionDocument, HealthDocument, OverviewDocument, type OverviewQuery } from '../generated/graphql.ts';
+import {
+  ApiTrafficDocument,
+  AttentionDocument,
+  DurationsDocument,
+  HealthDocument,
+  type OrderStatus,
+  OverviewDocument,
+  type OverviewQuery,
+} from '../generated/graphql.ts';
 import { AttentionQueue } from '../queue.tsx';
 import { Allowed } from '../session.tsx';
+import { orderStatuses } from '../shared.tsx';
 
 const periods = { '1': '24 hours', '7': '7 days', '30': '30 days', '90': '90 days' } as const;
 type Days = keyof typeof periods;
@@ -68,12 +77,13 @@ function Content(): ReactNode {
               <Series series={stats.series} measure={measure} period={periods[days]} />
             </Card>
             <div className="halves">
-              <TimeInStatus times={stats.timeInState} />
+              <TimeInStatus range={{ from: range.from, to: range.to, interval: range.interval }} />
               <Failures failures={stats.failures} />
             </div>
           </>
         )}
       </Loaded>
+      <Traffic />
       <Machinery />
     </div>
   );
@@ -239,28 +249,71 @@ const axes: Record<Measure, (value: number) => string> = {
   conversion: (value) => `${value} %`,
 };
 
-function TimeInStatus({ times }: { times: OverviewQuery['stats']['timeInState'] }): ReactNode {
-  const longest = Math.max(...times.map(({ meanSeconds }) => Number(meanSeconds)), 1);
+/** Percentiles, which tell more than a mean: one order that waits for days moves no percentile. */
+function TimeInStatus({ range }: { range: Omit<ReturnType<typeof rangeOf>, 'earlier'> }): ReactNode {
+  // They read thousands of histories, so they are not asked again with each move.
+  const durations = useQuery({
+    ...query('durations', DurationsDocument, range),
+    placeholderData: keepPreviousData,
+    staleTime: 60_000,
+  });
   return (
-    <Card title="Mean time in each status">
-      {times.length === 0 ? (
-        <Empty title="No order has left a status yet">
-          <p>How long orders stay in each status would be here.</p>
-        </Empty>
-      ) : (
-        <div className="bars">
-          {times.map(({ status, meanSeconds, count: number }) => (
-            <div key={status} title={`${count(number)} times`}>
-              <span>{words(status)}</span>
-              <Meter
-                share={Number(meanSeconds) / longest}
-                label={`${words(status)}: ${duration(Number(meanSeconds))}`}
-              />
-              <span>{duration(Number(meanSeconds))}</span>
-            </div>
-          ))}
-        </div>
-      )}
+    <Card title="Time in each status" flush>
+      <Loaded of={durations} lines={6}>
+        {({
+          stats: {
+            timePercentiles: { orders, isWhole, statuses },
+          },
+        }) => {
+          if (statuses.length === 0) {
+            return (
+              <Empty title="No order has left a status yet">
+                <p>How long orders stay in each status would be here.</p>
+              </Empty>
+            );
+          }
+          const longest = Math.max(...statuses.map(({ p95Seconds }) => Number(p95Seconds)), 1);
+          const place = ({ status }: { status: OrderStatus }): number => orderStatuses.indexOf(status);
+          return (
+            <>
+              <Table
+                label="Time in each status"
+                head={
+                  <>
+                    <th>Status</th>
+                    <th className="number">Half within</th>
+                    <th className="number">95 % within</th>
+                    <th className="bar-cell">Compared</th>
+                    <th className="number">Times</th>
+                  </>
+                }
+              >
+                {statuses
+                  .toSorted((a, b) => place(a) - place(b))
+                  .map(({ status, p50Seconds, p95Seconds, count: number }) => (
+                    <tr key={status}>
+                      <td>{words(status)}</td>
+                      <td className="number">{duration(Number(p50Seconds))}</td>
+                      <td className="number">{duration(Number(p95Seconds))}</td>
+                      <td className="bar-cell">
+                        <Meter
+                          share={Number(p95Seconds) / longest}
+                          label={`${words(status)}: 95 % within ${duration(Number(p95Seconds))}`}
+                        />
+                      </td>
+                      <td className="number muted">{count(number)}</td>
+                    </tr>
+                  ))}
+              </Table>
+              <p className="muted small body">
+                {isWhole
+                  ? `Of ${orders === 1 ? 'the one order' : `all ${count(orders)} orders`} created in this period.`
+                  : `Of the newest ${count(orders)} orders created in this period.`}
+              </p>
+            </>
+          );
+        }}
+      </Loaded>
     </Card>
   );
 }
@@ -292,6 +345,103 @@ function Failures({ failures }: { failures: OverviewQuery['stats']['failures'] }
       )}
     </Card>
   );
+}
+
+/** Requests of partners in the last minutes, busiest endpoint first. */
+function Traffic(): ReactNode {
+  const traffic = useQuery({ ...query('traffic', ApiTrafficDocument, {}), refetchInterval: 15_000 });
+  const [isWhole, setWhole] = useState(false);
+  return (
+    <Card title="REST API, last 15 minutes" flush>
+      <Loaded of={traffic} lines={4}>
+        {({ apiTraffic: { from, to, endpoints } }) => {
+          if (endpoints.length === 0) {
+            return (
+              <Empty title="No request in the last 15 minutes">
+                <p>Requests a minute, latency and errors of each endpoint would be here.</p>
+              </Empty>
+            );
+          }
+          const minutes = (Date.parse(to) - Date.parse(from)) / 60_000;
+          const shown = isWhole ? endpoints : endpoints.slice(0, usualEndpoints);
+          return (
+            <>
+              <Table
+                label="Requests by endpoint"
+                head={
+                  <>
+                    <th>Endpoint</th>
+                    <th className="number">A minute</th>
+                    <th className="number">p50</th>
+                    <th className="number">p99</th>
+                    <th className="number">Refused (4xx)</th>
+                    <th className="number">Failed (5xx)</th>
+                  </>
+                }
+              >
+                {shown.map(({ endpoint, requests, clientErrors, serverErrors, p50Ms, p99Ms }) => (
+                  <tr key={endpoint}>
+                    <td>
+                      <code>{endpoint}</code>
+                    </td>
+                    <td className="number" title={`${count(requests)} requests`}>
+                      {rate(requests / minutes)}
+                    </td>
+                    <td className="number">{milliseconds(p50Ms)}</td>
+                    <td className="number">{milliseconds(p99Ms)}</td>
+                    <td className="number" title={`${count(clientErrors)} requests`}>
+                      {shareOf(clientErrors, requests)}
+                    </td>
+                    <td
+                      className={`number ${serverErrors > 0 ? 'bad-text strong' : ''}`}
+                      title={`${count(serverErrors)} requests`}
+                    >
+                      {shareOf(serverErrors, requests)}
+                    </td>
+                  </tr>
+                ))}
+              </Table>
+              <div className="body row">
+                {endpoints.length > usualEndpoints ? (
+                  <button
+                    type="button"
+                    className="button small"
+                    aria-expanded={isWhole}
+                    onClick={() => setWhole(!isWhole)}
+                  >
+                    {isWhole ? 'Only the busiest' : `All ${endpoints.length} endpoints`}
+                  </button>
+                ) : null}
+                <p className="muted small">
+                  Of all processes on this database, at most 10 seconds behind. Latencies are estimates within a
+                  histogram. A request that waits for events lasts as long as its wait.
+                </p>
+              </div>
+            </>
+          );
+        }}
+      </Loaded>
+    </Card>
+  );
+}
+
+const usualEndpoints = 8;
+
+function rate(perMinute: number): string {
+  if (perMinute >= 100) return count(Math.round(perMinute));
+  return perMinute < 0.1 ? '< 0.1' : perMinute.toFixed(1);
+}
+
+function milliseconds(ms: number): string {
+  if (ms >= 10_000) return '10 s or more';
+  return ms >= 1_000 ? `${(ms / 1_000).toFixed(1)} s` : `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
+}
+
+/** A share that is small and not zero does not look like zero. */
+function shareOf(part: number, whole: number): string {
+  if (part === 0) return '0 %';
+  const share = (100 * part) / whole;
+  return share < 0.1 ? '< 0.1 %' : `${share.toFixed(1)} %`;
 }
 
 /** Only what is ill, and one sentence for what is well. */
