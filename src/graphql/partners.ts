@@ -1,7 +1,7 @@
 import { Arg, Ctx, FieldResolver, ID, Int, Mutation, Query, Resolver, Root } from 'type-graphql';
 import type { ApiKey } from '../partners/api-key.entity.ts';
 import type { Partner, PartnerStatus } from '../partners/partner.entity.ts';
-import type { IssuedKey, KeyOptions, PartnerService } from '../partners/partner-service.ts';
+import type { IssuedKey, KeyOptions, PartnerChanges, PartnerService } from '../partners/partner-service.ts';
 import type { RateService } from '../rates/rate-service.ts';
 import type { StatsRow } from '../reports/order-stats.ts';
 import type { AuditLog } from '../staff/audit/audit-log.ts';
@@ -17,10 +17,26 @@ import {
 } from './partner-types.ts';
 import type { GraphqlContext } from './server/context.ts';
 import { KeyScopeEnum, PartnerStatusEnum, scopeName, scopeOf } from './server/enumerations.ts';
+import { withInputNames } from './server/input-faults.ts';
 import { omitNullish } from './server/omit-nullish.ts';
 import { ReasonArg } from './server/reason-arg.ts';
 import { RequiresPermission } from './server/requires-permission.ts';
 import { StatsBucketType } from './stats.ts';
+
+type LimitName = Exclude<keyof LimitsInput, 'keepsFixedCaps'>;
+
+/** The member of a partner that each limit sets. */
+const limitMembers = {
+  requests: 'rateLimitPerMin',
+  orders: 'ordersLimitPerMin',
+  lists: 'listsLimitPerMin',
+  openOrders: 'maxOpenOrders',
+  fixedExposureUsd: 'maxFixedExposureUsd',
+  fixedDayUsd: 'maxFixedDayUsd',
+  floatExposureUsd: 'maxFloatExposureUsd',
+  markupBps: 'maxMarkupBps',
+  quoteHoldSec: 'quoteHoldSec',
+} as const satisfies Readonly<Record<LimitName, keyof PartnerChanges>>;
 
 @Resolver(() => ApiKeyType)
 export class ApiKeyResolver {
@@ -158,7 +174,8 @@ export class PartnerResolver {
     @Ctx() context: GraphqlContext,
   ): Promise<Partner> {
     const changes = { orderPage: enabled, ...omitNullish({ displayName }) };
-    return this.#change(context, 'partnerOrderPage', id, changes, reason);
+    const names = { orderPage: 'enabled' };
+    return withInputNames(names, () => this.#change(context, 'partnerOrderPage', id, changes, reason));
   }
 
   @RequiresPermission('partners:price')
@@ -173,41 +190,25 @@ export class PartnerResolver {
       ...(float === undefined ? {} : { feeRateFloat: float }),
       ...(fixed === undefined ? {} : { feeRateFixed: fixed }),
     };
-    return this.#change(context, 'partnerPricing', id, changes, reason);
+    const names = { feeRateFloat: 'pricing.float', feeRateFixed: 'pricing.fixed' };
+    return withInputNames(names, () => this.#change(context, 'partnerPricing', id, changes, reason));
   }
 
   @RequiresPermission('partners:price')
   @Mutation(() => PartnerType, { description: "Sets a partner's limits." })
   partnerLimits(
     @Arg('id', () => ID, { description: 'The partner.' }) id: string,
-    @Arg('limits', () => LimitsInput, { description: 'The limits.' }) {
-      requests,
-      orders,
-      lists,
-      openOrders,
-      fixedExposureUsd,
-      fixedDayUsd,
-      floatExposureUsd,
-      keepsFixedCaps,
-      markupBps,
-      quoteHoldSec,
-    }: LimitsInput,
+    @Arg('limits', () => LimitsInput, { description: 'The limits.' }) { keepsFixedCaps, ...limits }: LimitsInput,
     @ReasonArg() reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<Partner> {
-    const changes = {
-      ...(requests === undefined ? {} : { rateLimitPerMin: requests }),
-      ...(orders === undefined ? {} : { ordersLimitPerMin: orders }),
-      ...(lists === undefined ? {} : { listsLimitPerMin: lists }),
-      ...(openOrders === undefined ? {} : { maxOpenOrders: openOrders }),
-      ...(fixedExposureUsd === undefined ? {} : { maxFixedExposureUsd: fixedExposureUsd }),
-      ...(fixedDayUsd === undefined ? {} : { maxFixedDayUsd: fixedDayUsd }),
-      ...(floatExposureUsd === undefined ? {} : { maxFloatExposureUsd: floatExposureUsd }),
+    const given = Object.entries(limitMembers).filter(([input]) => limits[input as LimitName] !== undefined);
+    const changes: PartnerChanges = {
+      ...Object.fromEntries(given.map(([input, member]) => [member, limits[input as LimitName]])),
       ...(keepsFixedCaps === undefined ? {} : { keepsFixedCaps: keepsFixedCaps ?? false }),
-      ...(markupBps === undefined ? {} : { maxMarkupBps: markupBps }),
-      ...(quoteHoldSec === undefined ? {} : { quoteHoldSec }),
     };
-    return this.#change(context, 'partnerLimits', id, changes, reason);
+    const names = Object.fromEntries(given.map(([input, member]) => [member, `limits.${input}`]));
+    return withInputNames(names, () => this.#change(context, 'partnerLimits', id, changes, reason));
   }
 
   @RequiresPermission('keys:write')
@@ -274,7 +275,7 @@ export class PartnerResolver {
     context: GraphqlContext,
     operation: string,
     id: string,
-    changes: Parameters<PartnerService['change']>[1],
+    changes: PartnerChanges,
     reason: string,
   ): Promise<Partner> {
     return this.#audit.act(context.actor, operation, reason, async (em) => {

@@ -12,7 +12,8 @@ import {
   Resolver,
   Root,
 } from 'type-graphql';
-import { AppError } from '../errors.ts';
+import { errorFromFaults } from '../errors.ts';
+import { eventTypeNames } from '../orders/event-types.ts';
 import type { AuditLog } from '../staff/audit/audit-log.ts';
 import type { DeliveryLog, DeliveryState, DeliveryView } from '../webhooks/delivery-log.ts';
 import type { EndpointChanges, EndpointService, SecretOfEndpoint } from '../webhooks/endpoint-service.ts';
@@ -166,6 +167,12 @@ export class WebhookResolver {
   }
 
   @RequiresPermission('partners:read')
+  @Query(() => [String], { description: 'The types of events that an endpoint can ask for.' })
+  webhookEventTypes(): readonly string[] {
+    return eventTypeNames;
+  }
+
+  @RequiresPermission('partners:read')
   @FieldResolver(() => [WebhookDeliveryType], { description: 'Its newest deliveries of the last 30 days.' })
   async deliveries(
     @Root() endpoint: WebhookEndpoint,
@@ -187,7 +194,9 @@ export class WebhookResolver {
   ): Promise<SecretOfEndpoint> {
     return this.#audit.act(context.actor, 'webhookCreate', reason, async (em) => {
       const { url } = endpoint;
-      if (!url) throw new AppError('invalid_value', 'a new endpoint needs a url');
+      if (!url) {
+        throw errorFromFaults([{ field: 'endpoint.url', kind: 'invalid_value', detail: 'a new endpoint needs a url' }]);
+      }
       const made = await this.#endpoints.create(partnerId, { ...changesOf(endpoint), url }, em);
       return { result: made, target: `webhook:${made.endpoint.id}`, after: snapshot(made.endpoint) };
     });

@@ -1,7 +1,7 @@
 import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgresql';
 import { validate as isUuid, v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../clock.ts';
-import { AppError } from '../errors.ts';
+import { AppError, errorFromFaults } from '../errors.ts';
 import { type EventType, eventTypeNames } from '../orders/event-types.ts';
 import { Partner } from '../partners/partner.entity.ts';
 import { testEventId, testEventType } from './delivery-body.ts';
@@ -221,7 +221,8 @@ export class EndpointService {
     em: EntityManager = this.#orm.em.fork(),
   ): Promise<SecretOfEndpoint> {
     if (!(oldSecretHours >= 0 && oldSecretHours <= mostOldSecretHours)) {
-      throw new AppError('invalid_value', `the old secret may sign for 0 to ${mostOldSecretHours} hours more`);
+      const detail = `the old secret may sign for 0 to ${mostOldSecretHours} hours more`;
+      throw errorFromFaults([{ field: 'hours', kind: 'invalid_value', detail }]);
     }
     return em.transactional(async (tx) => {
       const endpoint = await this.#find(tx, partnerId, id, LockMode.PESSIMISTIC_WRITE);

@@ -2,10 +2,10 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useRef, useState } from 'react';
 import { Dialog, Form, type FormFaults, type FormField } from '../ui/dialog.tsx';
-import { faultsOf } from '../ui/failure.ts';
+import { faultsOf, GatewayError } from '../ui/failure.ts';
 import { Icon, type IconName } from '../ui/icon.tsx';
 import { PageButtons, statuses } from '../ui/page.tsx';
-import { Notice } from '../ui/parts.tsx';
+import { Copy, Notice } from '../ui/parts.tsx';
 import { ask } from './api.ts';
 import type { OrderStatus, TypedDocumentString } from './generated/graphql.ts';
 
@@ -60,6 +60,45 @@ export function send<Result, Variables>(
   variables: Variables,
 ): Promise<Result> {
   return ask(document, variables);
+}
+
+/** The largest whole number that the staff API takes. */
+const mostWhole = 2_147_483_647;
+
+/**
+ * The whole numbers of a form, by their fields. An empty field is null.
+ *
+ * @throws GatewayError that names the fields which hold no whole number.
+ */
+export function wholeNumbers<Name extends string>(
+  values: Readonly<Record<string, string>>,
+  names: readonly Name[],
+): Record<Name, number | null> {
+  const faults: { field: string; detail: string }[] = [];
+  const entries = names.map((name) => {
+    const text = (values[name] ?? '').trim();
+    if (text === '') return [name, null];
+    if (!/^\d+$/.test(text) || Number(text) > mostWhole) {
+      faults.push({ field: name, detail: `'${text}' is no whole number like 600` });
+    }
+    return [name, Number(text)];
+  });
+  if (faults.length > 0) throw new GatewayError('invalid_value', 'write whole numbers in digits', { faults });
+  return Object.fromEntries(entries);
+}
+
+/** A secret that an action made. It is shown once: the console keeps it nowhere. */
+export function secretShown(what: string, secret: string): ReactNode {
+  return (
+    <div className="stack">
+      <Notice tone="warn">
+        This is the only time that the {what} is shown. Give it to the partner over a safe channel.
+      </Notice>
+      <p className="secret">
+        <Copy text={secret} label={what} />
+      </p>
+    </div>
+  );
 }
 
 const reasonField: FormField = {

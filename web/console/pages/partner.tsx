@@ -3,7 +3,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import { type ReactNode, useMemo } from 'react';
 import { count, percent, sumOf, usd, words } from '../../ui/format.ts';
 import { Loaded, PageHead } from '../../ui/page.tsx';
-import { Ago, Badge, Card, Copy, Empty, Facts, Notice, Table, Time } from '../../ui/parts.tsx';
+import { Ago, Badge, Card, Copy, Empty, Facts, Table } from '../../ui/parts.tsx';
 import { Plot } from '../../ui/plot.tsx';
 import { query } from '../api.ts';
 import {
@@ -11,13 +11,18 @@ import {
   PartnerDocument,
   type PartnerQuery,
   RenamePartnerDocument,
+  RequireSignatureDocument,
   RevokeKeyDocument,
   RollKeyDocument,
+  SetLimitsDocument,
+  SetOrderPageDocument,
   SetPartnerStatusDocument,
   SetPricingDocument,
+  SetPublicStatusDocument,
 } from '../generated/graphql.ts';
+import { PartnerWebhooks } from '../partner-webhooks.tsx';
 import { Allowed, useMay } from '../session.tsx';
-import { type Action, Actions, send } from '../shared.tsx';
+import { type Action, Actions, secretShown, send, wholeNumbers } from '../shared.tsx';
 
 type PartnerView = PartnerQuery['partner'];
 
@@ -44,30 +49,17 @@ function Content(): ReactNode {
               <div className="stack">
                 <Usage partner={data.partner} />
                 <Keys partner={data.partner} />
-                <Webhooks endpoints={data.webhookEndpoints} />
+                <PartnerWebhooks partner={data.partner} endpoints={data.webhookEndpoints} />
               </div>
               <div className="stack">
                 <Terms partner={data.partner} />
+                <Access partner={data.partner} />
                 <Fixed partner={data.partner} />
               </div>
             </div>
           </>
         )}
       </Loaded>
-    </div>
-  );
-}
-
-/** Shown once: the console keeps it nowhere. */
-function secretShown(what: string, secret: string): ReactNode {
-  return (
-    <div className="stack">
-      <Notice tone="warn">
-        This is the only time that the {what} is shown. Give it to the partner over a safe channel.
-      </Notice>
-      <p className="secret">
-        <Copy text={secret} label={what} />
-      </p>
     </div>
   );
 }
@@ -89,6 +81,7 @@ function Head({ partner }: { partner: PartnerView }): ReactNode {
           <Badge tone={isActive ? 'good' : 'bad'}>{isActive ? 'Active' : 'Blocked'}</Badge>
           {partner.requireSignature ? <Badge>Signed requests</Badge> : null}
           {partner.publicStatus ? <Badge>Public status</Badge> : null}
+          {partner.orderPage ? <Badge>Order page</Badge> : null}
         </span>
       }
     >
@@ -104,21 +97,6 @@ function Head({ partner }: { partner: PartnerView }): ReactNode {
             about: 'Staff and reports show the name.',
             fields: [{ name: 'name', label: 'Name', initial: name }],
             run: ({ name: next = '', reason = '' }) => send(RenamePartnerDocument, { id, name: next, reason }),
-          },
-          may('partners:price') && {
-            name: 'Fees',
-            title: `Fees of ${name}`,
-            about: 'Fractions: 0.005 is half a percent. An empty field restores the fee of the gateway.',
-            fields: [
-              { name: 'float', label: 'On float orders', isOptional: true, initial: partner.feeRateFloat ?? '' },
-              { name: 'fixed', label: 'On fixed orders', isOptional: true, initial: partner.feeRateFixed ?? '' },
-            ],
-            run: ({ float = '', fixed = '', reason = '' }) =>
-              send(SetPricingDocument, {
-                id,
-                reason,
-                pricing: { float: float.trim() || null, fixed: fixed.trim() || null },
-              }),
           },
           may('partners:write') && {
             name: isActive ? 'Block' : 'Unblock',
@@ -175,11 +153,90 @@ function Usage({ partner: { usage } }: { partner: PartnerView }): ReactNode {
   );
 }
 
+/** The limits of a partner: the input of each, its value, and what it bounds. */
+const limits = [
+  ['requests', 'rateLimitPerMin', 'Requests a minute', ''],
+  ['orders', 'ordersLimitPerMin', 'Orders a minute', ''],
+  ['lists', 'listsLimitPerMin', 'Lists a minute', ''],
+  ['openOrders', 'maxOpenOrders', 'Waiting orders', ''],
+  ['fixedExposureUsd', 'maxFixedExposureUsd', 'Fixed value an hour', '$'],
+  ['fixedDayUsd', 'maxFixedDayUsd', 'Fixed value a day', '$'],
+  ['floatExposureUsd', 'maxFloatExposureUsd', 'Open float value', '$'],
+  ['markupBps', 'maxMarkupBps', 'Largest markup, basis points', ''],
+  ['quoteHoldSec', 'quoteHoldSec', 'Quotes hold, seconds', ''],
+] as const;
+
+function feesAction({ id, name, feeRateFloat, feeRateFixed }: PartnerView): Action {
+  return {
+    name: 'Fees',
+    title: `Fees of ${name}`,
+    about: 'Fractions: 0.005 is half a percent. An empty field restores the fee of the gateway.',
+    fields: [
+      { name: 'float', label: 'On float orders', isOptional: true, initial: feeRateFloat ?? '' },
+      { name: 'fixed', label: 'On fixed orders', isOptional: true, initial: feeRateFixed ?? '' },
+    ],
+    run: ({ float = '', fixed = '', reason = '' }) =>
+      send(SetPricingDocument, {
+        id,
+        reason,
+        pricing: { float: float.trim() || null, fixed: fixed.trim() || null },
+      }),
+  };
+}
+
+function limitsAction(partner: PartnerView): Action {
+  const { id, name, keepsFixedCaps } = partner;
+  return {
+    name: 'Limits',
+    title: `Limits of ${name}`,
+    about: "An empty field restores the gateway's limit. Orders and quotes that exist stay as they are.",
+    fields: [
+      ...limits.map(([input, member, label, unit]) => ({
+        name: input,
+        label: unit === '$' ? `${label}, US dollars` : label,
+        isOptional: true,
+        initial: partner[member] === null ? '' : String(partner[member]),
+      })),
+      {
+        name: 'keepsFixedCaps',
+        label: 'Fixed caps stay when fixed orders cost more than they earn',
+        hint: 'Otherwise they fall to a tenth.',
+        kind: 'check',
+        isOptional: true,
+        initial: String(keepsFixedCaps),
+      },
+    ],
+    run: async ({ reason = '', ...values }) => {
+      const inputs = limits.map(([input]) => input);
+      const given = wholeNumbers(values, inputs);
+      // Only what was changed, so that a change of another member meanwhile stays.
+      const changed = limits.filter(([input, member]) => given[input] !== partner[member]);
+      const keeps = values.keepsFixedCaps === 'true';
+      return send(SetLimitsDocument, {
+        id,
+        reason,
+        limits: {
+          ...Object.fromEntries(changed.map(([input]) => [input, given[input]])),
+          ...(keeps === keepsFixedCaps ? {} : { keepsFixedCaps: keeps }),
+        },
+      });
+    },
+  };
+}
+
 function Terms({ partner }: { partner: PartnerView }): ReactNode {
-  const own = (value: number | null, unit = ''): ReactNode =>
+  const may = useMay();
+  const own = (value: number | null, unit: string): ReactNode =>
     value === null ? <span className="muted">the gateway's</span> : `${unit}${count(value)}`;
   return (
-    <Card title="Fees and limits">
+    <Card
+      title="Fees and limits"
+      tools={
+        may('partners:price') ? (
+          <Actions small version={partner.updatedAt} of={[feesAction(partner), limitsAction(partner)]} />
+        ) : null
+      }
+    >
       <Facts
         of={[
           [
@@ -190,16 +247,79 @@ function Terms({ partner }: { partner: PartnerView }): ReactNode {
             'Fixed fee',
             `${percent(partner.pricing.fixed)}${partner.feeRateFixed === null ? ", the gateway's" : ', its own'}`,
           ],
-          ['Requests a minute', own(partner.rateLimitPerMin)],
-          ['Orders a minute', own(partner.ordersLimitPerMin)],
-          ['Lists a minute', own(partner.listsLimitPerMin)],
-          ['Waiting orders', own(partner.maxOpenOrders)],
-          ['Fixed value an hour', own(partner.maxFixedExposureUsd, '$')],
-          ['Fixed value a day', own(partner.maxFixedDayUsd, '$')],
-          ['Open float value', own(partner.maxFloatExposureUsd, '$')],
+          ...limits.map(([, member, label, unit]) => [label, own(partner[member], unit)] as const),
           ['Partner id', <Copy key="i" text={partner.id} label="partner id" />],
         ]}
       />
+    </Card>
+  );
+}
+
+function accessActions({ id, name, requireSignature, publicStatus, orderPage, displayName }: PartnerView): Action[] {
+  return [
+    {
+      name: requireSignature ? 'Stop requiring signatures' : 'Require signatures',
+      title: requireSignature ? `Take unsigned requests of ${name}` : `Require signatures of ${name}`,
+      about: requireSignature
+        ? 'Its order requests are taken without a signature. A stolen key alone can then create orders.'
+        : 'Its order requests without a valid X-Signature are refused at once. Agree on it with the partner first.',
+      isDangerous: true,
+      run: ({ reason = '' }) => send(RequireSignatureDocument, { id, required: !requireSignature, reason }),
+    },
+    {
+      name: publicStatus ? 'Close public status' : 'Open public status',
+      title: publicStatus ? `Close the public status of ${name}` : `Open the public status of ${name}`,
+      about: publicStatus
+        ? 'The status of its orders needs a key again.'
+        : 'Everyone who knows the id of one of its orders can read the status of that order without a key.',
+      isDangerous: !publicStatus,
+      run: ({ reason = '' }) => send(SetPublicStatusDocument, { id, enabled: !publicStatus, reason }),
+    },
+    {
+      name: 'Order page',
+      title: `Order page of ${name}`,
+      about: 'A page for the users who pay its orders. Switched off, all of its pages close at once.',
+      fields: [
+        {
+          name: 'enabled',
+          label: 'Its orders have a page',
+          kind: 'check',
+          initial: String(orderPage),
+          isOptional: true,
+        },
+        {
+          name: 'displayName',
+          label: 'Name that users read',
+          hint: '1 to 60 characters.',
+          isOptional: true,
+          initial: displayName ?? '',
+        },
+      ],
+      run: ({ enabled = '', displayName: shown = '', reason = '' }) =>
+        send(SetOrderPageDocument, { id, enabled: enabled === 'true', displayName: shown.trim() || null, reason }),
+    },
+  ];
+}
+
+function Access({ partner }: { partner: PartnerView }): ReactNode {
+  const may = useMay();
+  const { requireSignature, publicStatus, orderPage, displayName } = partner;
+  return (
+    <Card title="Requests and pages">
+      <div className="stack">
+        <Facts
+          of={[
+            ['Order requests', requireSignature ? 'must be signed' : 'need no signature'],
+            ['Status of orders', publicStatus ? 'open to everyone with the id' : 'needs a key'],
+            ['Order page', orderPage ? `on, as ${displayName ?? 'no name'}` : 'off'],
+          ]}
+        />
+        {may('partners:write') ? (
+          <div className="row">
+            <Actions small version={partner.updatedAt} of={accessActions(partner)} />
+          </div>
+        ) : null}
+      </div>
     </Card>
   );
 }
@@ -344,7 +464,8 @@ function keyActions({ keyId, label }: Key): readonly Action[] {
     title: `Roll ${label || 'the key'}`,
     about: 'Issues a successor. Both keys work until the old one ends.',
     fields: [{ name: 'hours', label: 'Hours until the old key ends', initial: '24', hint: '0 to 168' }],
-    run: ({ hours = '', reason = '' }) => send(RollKeyDocument, { keyId, hours: Number(hours), reason }),
+    run: async ({ reason = '', ...values }) =>
+      send(RollKeyDocument, { keyId, hours: wholeNumbers(values, ['hours']).hours ?? 0, reason }),
     shown: ({ keyRoll }) => secretShown('new key', keyRoll.key),
   };
   return [
@@ -357,49 +478,4 @@ function keyActions({ keyId, label }: Key): readonly Action[] {
       run: ({ reason = '' }) => send(RevokeKeyDocument, { keyId, reason }),
     },
   ];
-}
-
-function Webhooks({ endpoints }: { endpoints: PartnerQuery['webhookEndpoints'] }): ReactNode {
-  return (
-    <Card title="Webhooks" flush={endpoints.length > 0}>
-      {endpoints.length === 0 ? (
-        <p className="muted">No endpoint. The partner asks for changes itself.</p>
-      ) : (
-        <ul className="queue">
-          {endpoints.map((endpoint) => (
-            <li key={endpoint.id}>
-              <Badge tone={endpoint.status === 'DISABLED' ? 'plain' : endpoint.failingSince ? 'bad' : 'good'}>
-                {endpoint.status === 'DISABLED' ? 'Disabled' : endpoint.failingSince ? 'Failing' : 'Working'}
-              </Badge>
-              <code className="detail">{endpoint.url}</code>
-              <span className="age">
-                {endpoint.lastSuccessAt ? (
-                  <>
-                    last success <Ago at={endpoint.lastSuccessAt} />
-                  </>
-                ) : (
-                  'no success yet'
-                )}
-              </span>
-              {endpoint.deliveries.map((delivery) => {
-                const last = delivery.log.at(-1);
-                return (
-                  <p key={`${delivery.eventId} ${delivery.createdAt}`} className="small muted delivery">
-                    <Badge
-                      tone={delivery.state === 'DELIVERED' ? 'good' : delivery.state === 'FAILED' ? 'bad' : 'plain'}
-                    >
-                      {words(delivery.state)}
-                    </Badge>{' '}
-                    {delivery.type}{' '}
-                    {last ? `· ${last.status ?? last.error ?? ''} in ${last.ms} ms · attempt ${last.attempt}` : ''} ·{' '}
-                    <Time at={delivery.createdAt} />
-                  </p>
-                );
-              })}
-            </li>
-          ))}
-        </ul>
-      )}
-    </Card>
-  );
 }
