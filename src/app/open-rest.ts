@@ -1,22 +1,26 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
+import { RefusalCounter } from '../partners/key-refusals.ts';
 import { FeedWatch } from '../reports/feed-watch.ts';
 import { OrderFeed } from '../reports/order-feed.ts';
 import { usualStreamTimes } from '../rest/event-stream.ts';
 import { EventWaits } from '../rest/event-waits.ts';
 import { createRestListener, type RestDependencies } from '../rest/server.ts';
-import type { Foundation } from './foundation.ts';
+import { type Foundation, inBackground } from './foundation.ts';
 import { type Listener, listen, reportsTo } from './listener.ts';
 
+const refusalsFlushMs = 10_000;
+const refusalsForgetMs = 600_000;
 /** Requests under way on the public listener are cut after this time. */
 const inFlightMs = 15_000;
 
-type OwnParts = 'config' | 'log' | 'metrics' | 'feedWatch' | 'eventWaits' | 'streamTimes';
+type OwnParts = 'config' | 'log' | 'metrics' | 'refusals' | 'feedWatch' | 'eventWaits' | 'streamTimes';
 
 /** Opens the public listener. Null for a worker, which has none. */
 export async function openRest(
-  { config, servesPartners, log, metrics, outside, closing }: Foundation,
+  foundation: Foundation,
   { orm, ...parts }: Omit<RestDependencies, OwnParts> & { readonly orm: MikroORM },
 ): Promise<Listener | null> {
+  const { config, servesPartners, log, metrics, outside, closing } = foundation;
   if (!servesPartners) return null;
   const { HOST: host, PORT: port, TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile } = config;
   const feedWatch = new FeedWatch(new OrderFeed(orm), log);
@@ -24,7 +28,17 @@ export async function openRest(
   const eventWaits = new EventWaits(outside.mostWaits);
   metrics.watchWaits(() => eventWaits.count);
   const streamTimes = { ...usualStreamTimes, ...outside.streamTimes };
-  const handler = await createRestListener({ config, log, metrics, feedWatch, eventWaits, streamTimes, ...parts });
+  const refusals = openRefusals(foundation, orm);
+  const handler = await createRestListener({
+    config,
+    log,
+    metrics,
+    refusals,
+    feedWatch,
+    eventWaits,
+    streamTimes,
+    ...parts,
+  });
   const rest = await listen(handler, {
     host,
     port,
@@ -40,4 +54,13 @@ export async function openRest(
     },
     close: (timeoutMs) => rest.close(timeoutMs),
   };
+}
+
+/** Counts the refused requests of keys, and writes the counts from time to time, and at the end. */
+function openRefusals(foundation: Foundation, orm: MikroORM): RefusalCounter {
+  const refusals = new RefusalCounter(orm, foundation.clock);
+  foundation.closing.add(() => refusals.flush());
+  inBackground(foundation, refusalsFlushMs, 'key_refusals_failed', () => refusals.flush());
+  inBackground(foundation, refusalsForgetMs, 'forget_refusals_failed', () => refusals.forgetOld());
+  return refusals;
 }

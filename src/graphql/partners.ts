@@ -1,20 +1,27 @@
-import { Arg, Ctx, FieldResolver, ID, Int, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { Arg, Args, Ctx, FieldResolver, ID, Int, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { AppError } from '../errors.ts';
+import type { Exposure } from '../orders/open-orders.ts';
 import type { ApiKey } from '../partners/api-key.entity.ts';
 import type { Partner, PartnerStatus } from '../partners/partner.entity.ts';
+import { searchPartners } from '../partners/partner-search.ts';
 import type { IssuedKey, KeyOptions, PartnerChanges, PartnerService } from '../partners/partner-service.ts';
 import type { RateService } from '../rates/rate-service.ts';
 import type { StatsRow } from '../reports/order-stats.ts';
 import type { AuditLog } from '../staff/audit/audit-log.ts';
 import {
   ApiKeyType,
+  ExposureType,
   FixedResultsType,
   IssuedKeyType,
   KeyInput,
+  KeyRefusalsType,
   LimitsInput,
+  PartnerConnectionType,
   PartnerType,
   PricingInput,
   PricingType,
 } from './partner-types.ts';
+import { PageArgs, pageOf } from './server/connection.ts';
 import type { GraphqlContext } from './server/context.ts';
 import { KeyScopeEnum, PartnerStatusEnum, scopeName, scopeOf } from './server/enumerations.ts';
 import { withInputNames } from './server/input-faults.ts';
@@ -44,6 +51,11 @@ export class ApiKeyResolver {
   scopes(@Root() { scopes }: ApiKey): string[] {
     return scopes.map(scopeName);
   }
+
+  @FieldResolver(() => KeyRefusalsType, { description: 'Its refused requests of the last 24 hours.' })
+  async refusals(@Root() { keyId }: ApiKey, @Ctx() { loaders }: GraphqlContext): Promise<KeyRefusalsType> {
+    return (await loaders.refusals.load(keyId)) ?? { refused: 0, limited: 0 };
+  }
 }
 
 @Resolver(() => PartnerType)
@@ -62,6 +74,41 @@ export class PartnerResolver {
   @Query(() => [PartnerType], { description: 'All partners, oldest first, at most 1000.' })
   partners(): Promise<Partner[]> {
     return this.#partners.list();
+  }
+
+  @RequiresPermission('partners:read')
+  @Query(() => PartnerConnectionType, { description: 'Partners by name.' })
+  async partnerList(
+    @Args(() => PageArgs) pageArgs: PageArgs,
+    @Arg('search', () => String, {
+      nullable: true,
+      description: 'Only partners with this text in their name, or whose id begins with it; case does not matter.',
+    })
+    search: string | null | undefined,
+    @Arg('status', () => PartnerStatusEnum, { nullable: true, description: 'Only partners of this status.' })
+    status: PartnerStatus | null | undefined,
+    @Ctx() { em }: GraphqlContext,
+  ): Promise<PartnerConnectionType> {
+    const { backwards, size, cursor } = pageOf(pageArgs);
+    const found = await searchPartners(em, {
+      search: search?.trim() ?? '',
+      status: status ?? null,
+      backwards,
+      cursor,
+      limit: size + 1,
+    });
+    const rows = found.slice(0, size);
+    if (backwards) rows.reverse();
+    const more = found.length > size;
+    return {
+      edges: rows.map((node) => ({ node, cursor: node.id })),
+      pageInfo: {
+        hasNextPage: backwards ? cursor !== null : more,
+        hasPreviousPage: backwards ? more : cursor !== null,
+        startCursor: rows.at(0)?.id ?? null,
+        endCursor: rows.at(-1)?.id ?? null,
+      },
+    };
   }
 
   @RequiresPermission('partners:read')
@@ -87,6 +134,14 @@ export class PartnerResolver {
   })
   usage(@Root() { id }: Partner, @Ctx() { loaders }: GraphqlContext): Promise<StatsRow[]> {
     return loaders.usage.load(id);
+  }
+
+  @RequiresPermission('partners:read')
+  @FieldResolver(() => ExposureType, { description: 'What its open orders take of its caps.' })
+  async exposure(@Root() { id }: Partner, @Ctx() { loaders }: GraphqlContext): Promise<Exposure> {
+    const exposure = await loaders.exposure.load(id);
+    if (!exposure) throw new AppError('partner_not_found', 'there is no such partner');
+    return exposure;
   }
 
   @RequiresPermission('stats:read')

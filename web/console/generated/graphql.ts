@@ -621,10 +621,17 @@ export type ProposalsQueryVariables = Exact<{ [key: string]: never; }>;
 
 export type ProposalsQuery = { proposals: Array<{ id: string, action: OrderActionKind, state: OrderActionState, reason: string, address: string | null, tag: string | null, price: string | null, proposedAt: string, proposedBy: { id: string, email: string }, order: { id: string, shortId: string, status: OrderStatus, coinFrom: string, networkFrom: string, coinTo: string, networkTo: string, amountFromExpected: string, partner: { name: string } } | null, deposit: { id: string, amount: string, coin: string, network: string } | null, hold: { id: string, coin: string | null, network: string | null, cause: PayoutHoldCause, detail: string } | null }> };
 
-export type PartnersQueryVariables = Exact<{ [key: string]: never; }>;
+export type PartnersQueryVariables = Exact<{
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  last?: number | null | undefined;
+  before?: string | null | undefined;
+  search?: string | null | undefined;
+  status?: PartnerStatus | null | undefined;
+}>;
 
 
-export type PartnersQuery = { partners: Array<{ id: string, name: string, status: PartnerStatus, createdAt: string, pricing: { float: string, fixed: string }, usage: Array<{ at: string, created: number, completed: number, volumeUsd: string, revenueUsd: string }> }> };
+export type PartnersQuery = { partnerList: { edges: Array<{ node: { id: string, name: string, status: PartnerStatus, createdAt: string, pricing: { float: string, fixed: string }, usage: Array<{ created: number, volumeUsd: string, revenueUsd: string }> } }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
 
 export type PartnerNamesQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -637,7 +644,7 @@ export type PartnerQueryVariables = Exact<{
 }>;
 
 
-export type PartnerQuery = { partner: { id: string, name: string, status: PartnerStatus, createdAt: string, updatedAt: string, publicStatus: boolean, requireSignature: boolean, keepsFixedCaps: boolean, feeRateFixed: string | null, feeRateFloat: string | null, rateLimitPerMin: number | null, ordersLimitPerMin: number | null, listsLimitPerMin: number | null, maxOpenOrders: number | null, maxFixedExposureUsd: number | null, maxFixedDayUsd: number | null, maxFloatExposureUsd: number | null, maxMarkupBps: number | null, quoteHoldSec: number | null, orderPage: boolean, displayName: string | null, pricing: { float: string, fixed: string }, fixedResults: { day: { orders: number, sentUsd: string, adverseBps: string | null, lossUsd: string }, month: { orders: number, sentUsd: string, adverseBps: string | null, lossUsd: string } }, usage: Array<{ at: string, created: number, completed: number, expired: number, refunded: number, failed: number, volumeUsd: string, revenueUsd: string }>, keys?: Array<{ keyId: string, label: string, last4: string, scopes: Array<KeyScope>, allowedCidrs: Array<string>, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null }> }, webhookEndpoints: Array<{ id: string, url: string, status: EndpointStatus, types: Array<string> | null, coinFrom: string | null, coinTo: string | null, amounts: AmountForm, failures: number, failingSince: string | null, lastSuccessAt: string | null, lastFailureAt: string | null, disabledReason: string | null, disabledAt: string | null, deliveries: Array<{ eventId: string, type: string, state: DeliveryState, createdAt: string, nextAttemptAt: string | null, isReplay: boolean, orderId: string | null, log: Array<{ attempt: number, at: string, status: number | null, ms: number, error: string | null }> }> }> };
+export type PartnerQuery = { partner: { id: string, name: string, status: PartnerStatus, createdAt: string, updatedAt: string, publicStatus: boolean, requireSignature: boolean, keepsFixedCaps: boolean, feeRateFixed: string | null, feeRateFloat: string | null, rateLimitPerMin: number | null, ordersLimitPerMin: number | null, listsLimitPerMin: number | null, maxOpenOrders: number | null, maxFixedExposureUsd: number | null, maxFixedDayUsd: number | null, maxFloatExposureUsd: number | null, maxMarkupBps: number | null, quoteHoldSec: number | null, orderPage: boolean, displayName: string | null, pricing: { float: string, fixed: string }, exposure: { orders: number, ordersCap: number, fixedHourUsd: string, fixedHourCapUsd: string, fixedDayUsd: string, fixedDayCapUsd: string, floatUsd: string, floatCapUsd: string, areFixedCapsCut: boolean }, fixedResults: { day: { orders: number, sentUsd: string, adverseBps: string | null, lossUsd: string }, month: { orders: number, sentUsd: string, adverseBps: string | null, lossUsd: string } }, usage: Array<{ at: string, created: number, completed: number, expired: number, refunded: number, failed: number, volumeUsd: string, revenueUsd: string }>, keys?: Array<{ keyId: string, label: string, last4: string, scopes: Array<KeyScope>, allowedCidrs: Array<string>, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null, refusals: { refused: number, limited: number } }> }, webhookEndpoints: Array<{ id: string, url: string, status: EndpointStatus, types: Array<string> | null, coinFrom: string | null, coinTo: string | null, amounts: AmountForm, failures: number, failingSince: string | null, lastSuccessAt: string | null, lastFailureAt: string | null, disabledReason: string | null, disabledAt: string | null, deliveries: Array<{ eventId: string, type: string, state: DeliveryState, createdAt: string, nextAttemptAt: string | null, isReplay: boolean, orderId: string | null, log: Array<{ attempt: number, at: string, status: number | null, ms: number, error: string | null }> }> }> };
 
 export type WebhookEventTypesQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -1519,22 +1526,37 @@ export const ProposalsDocument = new TypedDocumentString(`
 }
     `) as unknown as TypedDocumentString<ProposalsQuery, ProposalsQueryVariables>;
 export const PartnersDocument = new TypedDocumentString(`
-    query Partners {
-  partners {
-    id
-    name
-    status
-    createdAt
-    pricing {
-      float
-      fixed
+    query Partners($first: Int, $after: String, $last: Int, $before: String, $search: String, $status: PartnerStatus) {
+  partnerList(
+    first: $first
+    after: $after
+    last: $last
+    before: $before
+    search: $search
+    status: $status
+  ) {
+    edges {
+      node {
+        id
+        name
+        status
+        createdAt
+        pricing {
+          float
+          fixed
+        }
+        usage {
+          created
+          volumeUsd
+          revenueUsd
+        }
+      }
     }
-    usage {
-      at
-      created
-      completed
-      volumeUsd
-      revenueUsd
+    pageInfo {
+      hasNextPage
+      hasPreviousPage
+      startCursor
+      endCursor
     }
   }
 }
@@ -1575,6 +1597,17 @@ export const PartnerDocument = new TypedDocumentString(`
     quoteHoldSec
     orderPage
     displayName
+    exposure {
+      orders
+      ordersCap
+      fixedHourUsd
+      fixedHourCapUsd
+      fixedDayUsd
+      fixedDayCapUsd
+      floatUsd
+      floatCapUsd
+      areFixedCapsCut
+    }
     fixedResults {
       day {
         orders
@@ -1609,6 +1642,10 @@ export const PartnerDocument = new TypedDocumentString(`
       expiresAt
       lastUsedAt
       revokedAt
+      refusals {
+        refused
+        limited
+      }
     }
   }
   webhookEndpoints(partnerId: $id) {

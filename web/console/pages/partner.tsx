@@ -3,7 +3,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import { type ReactNode, useMemo } from 'react';
 import { count, percent, sumOf, usd, words } from '../../ui/format.ts';
 import { Loaded, PageHead } from '../../ui/page.tsx';
-import { Ago, Badge, Card, Copy, Empty, Facts, Table } from '../../ui/parts.tsx';
+import { Ago, Badge, Card, Copy, Empty, Facts, Meter, Notice, Table } from '../../ui/parts.tsx';
 import { Plot } from '../../ui/plot.tsx';
 import { query } from '../api.ts';
 import {
@@ -52,6 +52,7 @@ function Content(): ReactNode {
                 <PartnerWebhooks partner={data.partner} endpoints={data.webhookEndpoints} />
               </div>
               <div className="stack">
+                <Exposed partner={data.partner} />
                 <Terms partner={data.partner} />
                 <Access partner={data.partner} />
                 <Fixed partner={data.partner} />
@@ -324,6 +325,41 @@ function Access({ partner }: { partner: PartnerView }): ReactNode {
   );
 }
 
+/** What its orders take of its caps. Shares are for the bars only; the texts are exact. */
+function Exposed({ partner: { exposure } }: { partner: PartnerView }): ReactNode {
+  const { orders, ordersCap, fixedHourUsd, fixedHourCapUsd, fixedDayUsd, fixedDayCapUsd } = exposure;
+  const rows = [
+    ['Waiting orders', String(orders), String(ordersCap), ''],
+    ['Fixed, created within an hour', fixedHourUsd, fixedHourCapUsd, '$'],
+    ['Fixed, created within a day', fixedDayUsd, fixedDayCapUsd, '$'],
+    ['Float, waiting or under way', exposure.floatUsd, exposure.floatCapUsd, '$'],
+  ] as const;
+  return (
+    <Card title="Open exposure">
+      <div className="stack">
+        {rows.map(([what, taken, cap, unit]) => {
+          const share = Number(cap) === 0 ? 1 : Number(taken) / Number(cap);
+          const text = `${unit}${taken} of ${unit}${cap}`;
+          return (
+            <div key={what} className="limit">
+              <span>{what}</span>
+              <span className="small mono">{text}</span>
+              <Meter
+                share={share}
+                tone={share >= 1 ? 'bad' : share > 0.8 ? 'warn' : 'accent'}
+                label={`${what}: ${text}`}
+              />
+            </div>
+          );
+        })}
+        {exposure.areFixedCapsCut ? (
+          <Notice tone="warn">Its fixed caps are cut, because its fixed orders cost more than they earn.</Notice>
+        ) : null}
+      </div>
+    </Card>
+  );
+}
+
 function Fixed({ partner: { fixedResults, keepsFixedCaps } }: { partner: PartnerView }): ReactNode {
   return (
     <Card title="Results of fixed orders" flush>
@@ -410,6 +446,7 @@ function Keys({ partner }: { partner: PartnerView }): ReactNode {
               <th>State</th>
               <th>Networks</th>
               <th>Last used</th>
+              <th className="number">Refused, 24 h</th>
               <th>
                 <span className="hidden">Actions</span>
               </th>
@@ -432,6 +469,9 @@ function Keys({ partner }: { partner: PartnerView }): ReactNode {
                 {key.allowedCidrs.length === 0 ? <span className="muted">all</span> : key.allowedCidrs.join(', ')}
               </td>
               <td className="muted nowrap">{key.lastUsedAt ? <Ago at={key.lastUsedAt} /> : 'never'}</td>
+              <td className="number nowrap">
+                <Refusals of={key} />
+              </td>
               <td className="number">
                 <span className="row tight nowrap-row">
                   <Actions small of={may('keys:write') && key.revokedAt === null ? keyActions(key) : []} />
@@ -442,6 +482,20 @@ function Keys({ partner }: { partner: PartnerView }): ReactNode {
         </Table>
       )}
     </Card>
+  );
+}
+
+/** Requests that were refused, and those of them beyond a rate limit. */
+function Refusals({ of: { refusals } }: { of: Key }): ReactNode {
+  const { refused, limited } = refusals;
+  if (refused === 0 && limited === 0) return <span className="muted">none</span>;
+  return (
+    <>
+      {count(refused)} <span className="muted small">answered 4xx</span>
+      <br />
+      <span className={limited > 0 ? 'warn-text' : ''}>{count(limited)}</span>{' '}
+      <span className="muted small">answered 429</span>
+    </>
   );
 }
 
