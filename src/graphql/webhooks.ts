@@ -12,7 +12,7 @@ import {
   Resolver,
   Root,
 } from 'type-graphql';
-import { errorFromFaults } from '../errors.ts';
+import { AppError, errorFromFaults } from '../errors.ts';
 import { eventTypeNames } from '../orders/event-types.ts';
 import type { AuditLog } from '../staff/audit/audit-log.ts';
 import type { DeliveryLog, DeliveryState, DeliveryView } from '../webhooks/delivery-log.ts';
@@ -121,6 +121,18 @@ export class WebhookDeliveryType {
 
   @Field(() => [WebhookAttemptType], { description: 'The attempts, oldest first.' })
   log!: WebhookAttemptType[];
+}
+
+@ObjectType('WebhookTest', { description: 'A test of an endpoint that was ordered.' })
+export class WebhookTestType {
+  @Field(() => String, { description: 'Id of the event that is sent.' })
+  eventId!: string;
+}
+
+@ObjectType('WebhookReplay', { description: 'Events that are sent again.' })
+export class WebhookReplayType {
+  @Field(() => Int, { description: 'How many. Events that wait already are not sent twice.' })
+  count!: number;
 }
 
 @InputType('WebhookInput', { description: 'Properties of an endpoint. An absent one stays as it is.' })
@@ -245,6 +257,53 @@ export class WebhookResolver {
       return { result: rotated, target: `webhook:${id}`, after: { oldSecretUntil: rotated.endpoint.oldSecretUntil } };
     });
   }
+
+  @RequiresPermission('partners:write')
+  @Mutation(() => WebhookTestType, {
+    description: 'Sends a test to an enabled endpoint: an event that is none. Its result is in the deliveries.',
+  })
+  webhookTest(
+    @Arg('id', () => ID, { description: 'The endpoint.' }) id: string,
+    @ReasonArg() reason: string,
+    @Ctx() context: GraphqlContext,
+  ): Promise<WebhookTestType> {
+    return this.#audit.act(context.actor, 'webhookTest', reason, async (em) => {
+      const { eventId } = await this.#endpoints.orderTest(null, id, em);
+      return { result: { eventId }, target: `webhook:${id}`, after: { eventId } };
+    });
+  }
+
+  @RequiresPermission('partners:write')
+  @Mutation(() => WebhookReplayType, {
+    description: 'Sends events of the last 30 days to an endpoint again. They keep their ids.',
+  })
+  webhookReplay(
+    @Arg('id', () => ID, { description: 'The endpoint.' }) id: string,
+    @Arg('eventIds', () => [String], { description: `Ids of events of its partner, at most ${mostShown}.` })
+    eventIds: string[],
+    @ReasonArg() reason: string,
+    @Ctx() context: GraphqlContext,
+  ): Promise<WebhookReplayType> {
+    return this.#audit.act(context.actor, 'webhookReplay', reason, async (em) => {
+      const endpoint = await this.#endpoints.get(null, id);
+      if (endpoint.status !== 'enabled') {
+        throw new AppError('endpoint_disabled', 'this endpoint is disabled; enable it first');
+      }
+      const { count } = await this.#deliveries.replay(endpoint, { eventIds: checkedEvents(eventIds) }, em);
+      if (count === 0) {
+        const detail = 'nothing can be sent again: the events wait already, are too old, or are of another partner';
+        throw new AppError('action_not_possible', detail);
+      }
+      return { result: { count }, target: `webhook:${id}`, after: { eventIds, count } };
+    });
+  }
+}
+
+/** The events of a replay by staff: what a member has seen fail, one by one. */
+function checkedEvents(eventIds: readonly string[]): readonly string[] {
+  if (eventIds.length >= 1 && eventIds.length <= mostShown) return eventIds;
+  const detail = `name 1 to ${mostShown} events`;
+  throw errorFromFaults([{ field: 'eventIds', kind: 'invalid_value', detail }]);
 }
 
 function changesOf({ url, types, coinFrom, coinTo, amounts, status }: WebhookInput): EndpointChanges {

@@ -9,7 +9,9 @@ import {
   CreateWebhookDocument,
   DeleteWebhookDocument,
   type PartnerQuery,
+  ReplayWebhookDocument,
   RotateWebhookSecretDocument,
+  TestWebhookDocument,
   WebhookEventTypesDocument,
   type WebhookInput,
 } from './generated/graphql.ts';
@@ -116,7 +118,7 @@ function addEndpoint(
   };
 }
 
-function actionsOf(endpoint: Endpoint, known: readonly string[]): readonly Action[] {
+function actionsOf(endpoint: Endpoint, known: readonly string[]): readonly (Action | false)[] {
   const { id, url } = endpoint;
   const isEnabled = endpoint.status === 'ENABLED';
   const rotate: Action<{ webhookRotateSecret: { secret: string } }> = {
@@ -136,6 +138,12 @@ function actionsOf(endpoint: Endpoint, known: readonly string[]): readonly Actio
       fields: fieldsOf(known, endpoint),
       run: ({ reason = '', ...values }) =>
         send(ChangeWebhookDocument, { id, endpoint: inputOf(values, known), reason }),
+    },
+    isEnabled && {
+      name: 'Send a test',
+      title: 'Send a test to the endpoint',
+      about: `An event that is none goes to ${url} before all others. Its result appears with the deliveries.`,
+      run: ({ reason = '' }) => send(TestWebhookDocument, { id, reason }),
     },
     rotate as Action,
     {
@@ -164,7 +172,7 @@ function healthOf({ status, failures, lastSuccessAt }: Endpoint): readonly [Tone
   return lastSuccessAt === null ? ['plain', 'Nothing sent yet'] : ['good', 'Working'];
 }
 
-function EndpointView({ of: endpoint, actions }: { of: Endpoint; actions: readonly Action[] }): ReactNode {
+function EndpointView({ of: endpoint, actions }: { of: Endpoint; actions: readonly (Action | false)[] }): ReactNode {
   const [tone, text] = healthOf(endpoint);
   const { coinFrom, coinTo, types, lastSuccessAt, lastFailureAt, failingSince } = endpoint;
   return (
@@ -205,7 +213,11 @@ function EndpointView({ of: endpoint, actions }: { of: Endpoint; actions: readon
         <p className="muted small">No delivery in 30 days.</p>
       ) : (
         endpoint.deliveries.map((delivery) => (
-          <DeliveryView key={`${delivery.eventId} ${delivery.createdAt}`} of={delivery} />
+          <DeliveryView
+            key={`${delivery.eventId} ${delivery.createdAt}`}
+            of={delivery}
+            endpoint={actions.length === 0 ? null : endpoint}
+          />
         ))
       )}
     </section>
@@ -214,11 +226,21 @@ function EndpointView({ of: endpoint, actions }: { of: Endpoint; actions: readon
 
 const stateTones = { DELIVERED: 'good', FAILED: 'bad', PENDING: 'plain' } as const;
 
-function DeliveryView({
-  of: { state, type, isReplay, log, createdAt, nextAttemptAt, eventId },
-}: {
-  of: Delivery;
-}): ReactNode {
+/** Sends one event again. A test has no order, and is sent again by its own action. */
+function replayAction({ id, url }: Endpoint, { eventId, type }: Delivery): Action {
+  return {
+    name: 'Send again',
+    icon: 'refresh',
+    title: `Send ${type} again`,
+    about: `The event keeps its id, ${eventId}, and goes to ${url} once more.`,
+    run: ({ reason = '' }) => send(ReplayWebhookDocument, { id, eventIds: [eventId], reason }),
+  };
+}
+
+/** @param endpoint Null for a member who may not send it again. */
+function DeliveryView({ of: delivery, endpoint }: { of: Delivery; endpoint: Endpoint | null }): ReactNode {
+  const { state, type, isReplay, log, createdAt, nextAttemptAt, eventId, orderId } = delivery;
+  const mayReplay = state !== 'PENDING' && orderId !== null && endpoint?.status === 'ENABLED';
   const last = log.at(-1);
   return (
     <details className="delivery">
@@ -239,6 +261,11 @@ function DeliveryView({
           </>
         ) : null}
       </p>
+      {mayReplay ? (
+        <div className="row">
+          <Actions small of={[replayAction(endpoint, delivery)]} />
+        </div>
+      ) : null}
       {log.length === 0 ? (
         <p className="muted small">Not tried yet.</p>
       ) : (

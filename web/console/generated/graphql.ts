@@ -644,7 +644,7 @@ export type PartnerQueryVariables = Exact<{
 }>;
 
 
-export type PartnerQuery = { partner: { id: string, name: string, status: PartnerStatus, createdAt: string, updatedAt: string, publicStatus: boolean, requireSignature: boolean, keepsFixedCaps: boolean, feeRateFixed: string | null, feeRateFloat: string | null, rateLimitPerMin: number | null, ordersLimitPerMin: number | null, listsLimitPerMin: number | null, maxOpenOrders: number | null, maxFixedExposureUsd: number | null, maxFixedDayUsd: number | null, maxFloatExposureUsd: number | null, maxMarkupBps: number | null, quoteHoldSec: number | null, orderPage: boolean, displayName: string | null, pricing: { float: string, fixed: string }, exposure: { orders: number, ordersCap: number, fixedHourUsd: string, fixedHourCapUsd: string, fixedDayUsd: string, fixedDayCapUsd: string, floatUsd: string, floatCapUsd: string, areFixedCapsCut: boolean }, fixedResults: { day: { orders: number, sentUsd: string, adverseBps: string | null, lossUsd: string }, month: { orders: number, sentUsd: string, adverseBps: string | null, lossUsd: string } }, usage: Array<{ at: string, created: number, completed: number, expired: number, refunded: number, failed: number, volumeUsd: string, revenueUsd: string }>, keys?: Array<{ keyId: string, label: string, last4: string, scopes: Array<KeyScope>, allowedCidrs: Array<string>, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null, refusals: { refused: number, limited: number } }> }, webhookEndpoints: Array<{ id: string, url: string, status: EndpointStatus, types: Array<string> | null, coinFrom: string | null, coinTo: string | null, amounts: AmountForm, failures: number, failingSince: string | null, lastSuccessAt: string | null, lastFailureAt: string | null, disabledReason: string | null, disabledAt: string | null, deliveries: Array<{ eventId: string, type: string, state: DeliveryState, createdAt: string, nextAttemptAt: string | null, isReplay: boolean, orderId: string | null, log: Array<{ attempt: number, at: string, status: number | null, ms: number, error: string | null }> }> }> };
+export type PartnerQuery = { partner: { id: string, name: string, status: PartnerStatus, createdAt: string, updatedAt: string, publicStatus: boolean, requireSignature: boolean, keepsFixedCaps: boolean, feeRateFixed: string | null, feeRateFloat: string | null, rateLimitPerMin: number | null, ordersLimitPerMin: number | null, listsLimitPerMin: number | null, maxOpenOrders: number | null, maxFixedExposureUsd: number | null, maxFixedDayUsd: number | null, maxFloatExposureUsd: number | null, maxMarkupBps: number | null, quoteHoldSec: number | null, orderPage: boolean, displayName: string | null, pricing: { float: string, fixed: string }, exposure: { orders: number, ordersCap: number, fixedHourUsd: string, fixedHourCapUsd: string, fixedDayUsd: string, fixedDayCapUsd: string, floatUsd: string, floatCapUsd: string, areFixedCapsCut: boolean }, fixedResults: { day: { orders: number, sentUsd: string, adverseBps: string | null, lossUsd: string }, month: { orders: number, sentUsd: string, adverseBps: string | null, lossUsd: string } }, usage: Array<{ at: string, created: number, completed: number, expired: number, refunded: number, failed: number, volumeUsd: string, revenueUsd: string }>, keys?: Array<{ keyId: string, label: string, last4: string, scopes: Array<KeyScope>, allowedCidrs: Array<string>, defaultMarkupBps: number | null, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null, refusals: { refused: number, limited: number } }> }, webhookEndpoints: Array<{ id: string, url: string, status: EndpointStatus, types: Array<string> | null, coinFrom: string | null, coinTo: string | null, amounts: AmountForm, failures: number, failingSince: string | null, lastSuccessAt: string | null, lastFailureAt: string | null, disabledReason: string | null, disabledAt: string | null, deliveries: Array<{ eventId: string, type: string, state: DeliveryState, createdAt: string, nextAttemptAt: string | null, isReplay: boolean, orderId: string | null, log: Array<{ attempt: number, at: string, status: number | null, ms: number, error: string | null }> }> }> };
 
 export type WebhookEventTypesQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -865,6 +865,15 @@ export type RollKeyMutationVariables = Exact<{
 
 export type RollKeyMutation = { keyRoll: { key: string, keyId: string } };
 
+export type ChangeKeyMutationVariables = Exact<{
+  keyId: string | number;
+  key: KeyInput;
+  reason: string;
+}>;
+
+
+export type ChangeKeyMutation = { keyChange: { keyId: string } };
+
 export type RevokeKeyMutationVariables = Exact<{
   keyId: string | number;
   reason: string;
@@ -945,6 +954,23 @@ export type RotateWebhookSecretMutationVariables = Exact<{
 
 
 export type RotateWebhookSecretMutation = { webhookRotateSecret: { secret: string } };
+
+export type TestWebhookMutationVariables = Exact<{
+  id: string | number;
+  reason: string;
+}>;
+
+
+export type TestWebhookMutation = { webhookTest: { eventId: string } };
+
+export type ReplayWebhookMutationVariables = Exact<{
+  id: string | number;
+  eventIds: Array<string> | string;
+  reason: string;
+}>;
+
+
+export type ReplayWebhookMutation = { webhookReplay: { count: number } };
 
 export type DeleteWebhookMutationVariables = Exact<{
   id: string | number;
@@ -1638,6 +1664,7 @@ export const PartnerDocument = new TypedDocumentString(`
       last4
       scopes
       allowedCidrs
+      defaultMarkupBps
       createdAt
       expiresAt
       lastUsedAt
@@ -2026,6 +2053,13 @@ export const RollKeyDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<RollKeyMutation, RollKeyMutationVariables>;
+export const ChangeKeyDocument = new TypedDocumentString(`
+    mutation ChangeKey($keyId: ID!, $key: KeyInput!, $reason: String!) {
+  keyChange(keyId: $keyId, key: $key, reason: $reason) {
+    keyId
+  }
+}
+    `) as unknown as TypedDocumentString<ChangeKeyMutation, ChangeKeyMutationVariables>;
 export const RevokeKeyDocument = new TypedDocumentString(`
     mutation RevokeKey($keyId: ID!, $reason: String!) {
   keyRevoke(keyId: $keyId, reason: $reason) {
@@ -2094,6 +2128,20 @@ export const RotateWebhookSecretDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<RotateWebhookSecretMutation, RotateWebhookSecretMutationVariables>;
+export const TestWebhookDocument = new TypedDocumentString(`
+    mutation TestWebhook($id: ID!, $reason: String!) {
+  webhookTest(id: $id, reason: $reason) {
+    eventId
+  }
+}
+    `) as unknown as TypedDocumentString<TestWebhookMutation, TestWebhookMutationVariables>;
+export const ReplayWebhookDocument = new TypedDocumentString(`
+    mutation ReplayWebhook($id: ID!, $eventIds: [String!]!, $reason: String!) {
+  webhookReplay(id: $id, eventIds: $eventIds, reason: $reason) {
+    count
+  }
+}
+    `) as unknown as TypedDocumentString<ReplayWebhookMutation, ReplayWebhookMutationVariables>;
 export const DeleteWebhookDocument = new TypedDocumentString(`
     mutation DeleteWebhook($id: ID!, $reason: String!) {
   webhookDelete(id: $id, reason: $reason) {

@@ -1,13 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { type ReactNode, useMemo } from 'react';
+import type { FormField } from '../../ui/dialog.tsx';
 import { count, percent, sumOf, usd, words } from '../../ui/format.ts';
 import { Loaded, PageHead } from '../../ui/page.tsx';
 import { Ago, Badge, Card, Copy, Empty, Facts, Meter, Notice, Table } from '../../ui/parts.tsx';
 import { Plot } from '../../ui/plot.tsx';
 import { query } from '../api.ts';
 import {
+  ChangeKeyDocument,
   IssueKeyDocument,
+  type KeyScope,
   PartnerDocument,
   type PartnerQuery,
   RenamePartnerDocument,
@@ -399,6 +402,20 @@ function Fixed({ partner: { fixedResults, keepsFixedCaps } }: { partner: Partner
 
 type Key = NonNullable<PartnerView['keys']>[number];
 
+const networksField: FormField = {
+  name: 'cidrs',
+  label: 'Networks',
+  isOptional: true,
+  hint: 'Like 203.0.113.0/24, parted by commas. Empty allows all.',
+};
+
+function networksOf(text: string): string[] {
+  return text
+    .split(',')
+    .map((cidr) => cidr.trim())
+    .filter(Boolean);
+}
+
 function Keys({ partner }: { partner: PartnerView }): ReactNode {
   const may = useMay();
   const { keys, id, name } = partner;
@@ -408,25 +425,14 @@ function Keys({ partner }: { partner: PartnerView }): ReactNode {
     icon: 'plus',
     title: `New key for ${name}`,
     about: 'With all permissions but changing orders. A partner has at most five valid keys.',
-    fields: [
-      { name: 'label', label: 'Purpose', hint: 'Like: production' },
-      {
-        name: 'cidrs',
-        label: 'Networks',
-        isOptional: true,
-        hint: 'Like 203.0.113.0/24, parted by commas. Empty allows all.',
-      },
-    ],
+    fields: [{ name: 'label', label: 'Purpose', hint: 'Like: production' }, networksField],
     run: ({ label = '', cidrs = '', reason = '' }) =>
       send(IssueKeyDocument, {
         partnerId: id,
         reason,
         key: {
           label,
-          allowedCidrs: cidrs
-            .split(',')
-            .map((cidr) => cidr.trim())
-            .filter(Boolean),
+          allowedCidrs: networksOf(cidrs),
         },
       }),
     shown: ({ keyIssue }) => secretShown('key', keyIssue.key),
@@ -512,7 +518,55 @@ function KeyState({ of: { revokedAt, expiresAt } }: { of: Key }): ReactNode {
   return <Badge tone="good">Valid</Badge>;
 }
 
-function keyActions({ keyId, label }: Key): readonly Action[] {
+const scopes = [
+  ['ORDERS_CREATE', 'Create orders'],
+  ['ORDERS_READ', 'Read orders'],
+  ['ORDERS_MANAGE', 'Change orders'],
+  ['RATES_READ', "Get quotes with the partner's own fees"],
+  ['WEBHOOKS_MANAGE', 'Manage webhook endpoints'],
+  ['SANDBOX', 'Force events and outcomes, in a sandbox only'],
+] as const satisfies readonly (readonly [KeyScope, string])[];
+
+function changeAction({ keyId, label, allowedCidrs, defaultMarkupBps, ...key }: Key): Action {
+  return {
+    name: 'Change',
+    title: `Change ${label || 'the key'}`,
+    about: 'In force at once for new orders, and within ten seconds for all requests.',
+    fields: [
+      { name: 'label', label: 'Purpose', isOptional: true, initial: label },
+      {
+        name: 'scopes',
+        label: 'Permissions',
+        kind: 'set',
+        hint: 'At least one.',
+        choices: scopes,
+        initial: key.scopes.join(','),
+      },
+      { ...networksField, initial: allowedCidrs.join(', ') },
+      {
+        name: 'defaultMarkupBps',
+        label: 'Default markup, basis points',
+        isOptional: true,
+        hint: 'Of quotes and orders that name none.',
+        initial: defaultMarkupBps === null ? '' : String(defaultMarkupBps),
+      },
+    ],
+    run: async ({ label: next = '', scopes: chosen = '', cidrs = '', reason = '', ...values }) =>
+      send(ChangeKeyDocument, {
+        keyId,
+        reason,
+        key: {
+          label: next,
+          scopes: scopes.map(([scope]) => scope).filter((scope) => chosen.split(',').includes(scope)),
+          allowedCidrs: networksOf(cidrs),
+          ...wholeNumbers(values, ['defaultMarkupBps']),
+        },
+      }),
+  };
+}
+
+function keyActions(key: Key): readonly Action[] {
+  const { keyId, label } = key;
   const roll: Action<{ keyRoll: { key: string } }> = {
     name: 'Roll',
     title: `Roll ${label || 'the key'}`,
@@ -523,6 +577,7 @@ function keyActions({ keyId, label }: Key): readonly Action[] {
     shown: ({ keyRoll }) => secretShown('new key', keyRoll.key),
   };
   return [
+    changeAction(key),
     roll as Action,
     {
       name: 'Revoke',
