@@ -114,19 +114,27 @@ export function ActionDialog(props: { action: Action; version?: string; onClose:
   const opened = useRef(version);
   const client = useQueryClient();
   const [done, setDone] = useState<ReactNode>(null);
-  const { mutateAsync } = useMutation({ mutationFn: action.run, onSuccess: () => client.invalidateQueries() });
+  const { mutateAsync } = useMutation({ mutationFn: action.run });
+  const close = (): void => {
+    // What is shown once must not leave with a row that the page lists no more. So the page waits.
+    if (done !== null) void client.invalidateQueries();
+    onClose();
+  };
   const submit = async (values: Record<string, string>): Promise<FormFaults | null> => {
     try {
       const result = await mutateAsync(values);
       if (action.shown) setDone(action.shown(result));
-      else onClose();
+      else {
+        await client.invalidateQueries();
+        onClose();
+      }
       return null;
     } catch (error) {
       return faultsOf(error);
     }
   };
   return (
-    <Dialog title={action.title} onClose={onClose}>
+    <Dialog title={action.title} onClose={close}>
       {done === null ? (
         <>
           <div className="muted">{action.about}</div>
@@ -157,7 +165,8 @@ export function Actions(props: {
   version?: string;
   small?: boolean;
 }): ReactNode {
-  const [open, setOpen] = useState<Action | null>(null);
+  // A closed dialog leaves the page a moment later. Its button opens a new one meanwhile.
+  const [open, setOpen] = useState<{ readonly action: Action; readonly number: number } | null>(null);
   return (
     <>
       {props.of.map((action) =>
@@ -166,7 +175,7 @@ export function Actions(props: {
             key={action.name}
             type="button"
             className={`button ${props.small ? 'small' : ''}`}
-            onClick={() => setOpen(action)}
+            onClick={() => setOpen((before) => ({ action, number: (before?.number ?? 0) + 1 }))}
           >
             {action.icon ? <Icon name={action.icon} /> : null}
             {action.name}
@@ -175,9 +184,10 @@ export function Actions(props: {
       )}
       {open ? (
         <ActionDialog
-          action={open}
+          key={open.number}
+          action={open.action}
           {...(props.version === undefined ? {} : { version: props.version })}
-          onClose={() => setOpen(null)}
+          onClose={() => setOpen((now) => (now === open ? null : now))}
         />
       ) : null}
     </>

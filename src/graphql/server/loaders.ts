@@ -107,6 +107,10 @@ export function createLoaders(
       (ids) => usageOf(ids),
       ({ key }) => key,
     ),
+    resumption: one(
+      (ids) => em.find(StaffAction, { holdId: { $in: ids }, state: 'proposed' }),
+      ({ holdId }) => holdId ?? '',
+    ),
     exposure: one((ids) => exposuresOf(ids), byPartner),
     refusals: one(
       (ids) => keyRefusals(em, now(), ids),
