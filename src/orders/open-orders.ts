@@ -482,7 +482,7 @@ export class OpenOrders {
     );
   }
 
-  /** @param fixedPart the part of the fixed caps that remains while fixed-rate orders lose money. */
+  /** @param fixedPart the part of the fixed caps that remains while fixed orders lose money. */
   #caps(
     partner: Partner,
     fixedPart: Big = this.#tallies.get(partner.id)?.fixedPart ?? whole,

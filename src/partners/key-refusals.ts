@@ -56,7 +56,9 @@ export class RefusalCounter {
     else count.refused++;
   }
 
-  /** Adds what was counted to the database. Counts that could not be written wait for the next time. */
+  /**
+   * Adds what was counted to the database. Counts that could not be written wait for the next time.
+   */
   async flush(): Promise<void> {
     const counts = this.#counts;
     if (counts.size === 0) return;
@@ -97,9 +99,9 @@ export class RefusalCounter {
 }
 
 /**
- * The refused requests of keys in the last 24 hours, by one statement. It reads the hours that began
- * within them, so that the oldest hour is left out in parts. Counts are seconds late. A key without
- * refusals has zeros.
+ * The refused requests of keys in the last 24 hours, by one statement. It reads the hours that
+ * began within them, so that the oldest hour is left out in parts. Counts are seconds late. A
+ * key without refusals has zeros.
  */
 export async function keyRefusals(em: EntityManager, now: Date, keyIds: readonly string[]): Promise<KeyRefusals[]> {
   if (keyIds.length === 0) return [];

@@ -10,7 +10,10 @@ import { axeFaults, type ConsoleSetup, consoleUrl, settled, setUpConsole } from 
 import { type Member, newMember } from '../support/staff/staff-client.ts';
 import { type StaffStates, staffStates } from '../support/staff/staff-states.ts';
 
-/** A dialog of the console: how a member gets to it, what the member types, and what the page shows then. */
+/**
+ * A dialog of the console: how a member gets to it, what the member types, and what the page shows
+ * then.
+ */
 interface Row {
   /** The operation of web/console/operations.graphql. */
   readonly mutation: string;
@@ -48,7 +51,10 @@ const operations = parse(readFileSync('web/console/operations.graphql', 'utf8'))
     : [],
 );
 
-/** The mutation of the staff API that an operation of the console sends: its name in the audit log. */
+/**
+ * The mutation of the staff API that an operation of the console sends: its name in the audit
+ * log.
+ */
 function sentBy(operation: string): string {
   const definition = operations.find(({ name }) => name?.value === operation);
   const [field] = definition?.selectionSet.selections ?? [];
