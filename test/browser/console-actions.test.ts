@@ -577,6 +577,10 @@ describeInBrowser('the dialogs of the console', () => {
     expect(await focused(button)).toBe(true);
     await page.keyboard.press('Enter');
     await dialog.waitFor();
+    // Colours are right once the dialog has faded in.
+    await page.evaluate(
+      `Promise.all(document.querySelector('dialog').getAnimations({ subtree: true }).map(({ finished }) => finished)).then(() => true)`,
+    );
     expect(await axeFaults(page)).toEqual([]);
     expect(await dialog.getByText('until a second member approves it').count()).toBe(one.isProposal ? 1 : 0);
 
