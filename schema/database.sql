@@ -377,6 +377,18 @@ create table idempotency_key (
 );
 CREATE INDEX idempotency_key_age ON public.idempotency_key USING btree (created_at);
 
+create table key_refusal (
+  key_id text not null,
+  hour timestamp with time zone not null,
+  refused bigint not null,
+  limited bigint not null,
+  constraint key_refusal_pkey PRIMARY KEY (key_id, hour),
+  constraint key_refusal_key_id_fkey FOREIGN KEY (key_id) REFERENCES api_key(key_id),
+  constraint key_refusal_limited_check CHECK ((limited >= 0)),
+  constraint key_refusal_refused_check CHECK ((refused >= 0))
+);
+CREATE INDEX key_refusal_hour ON public.key_refusal USING btree (hour);
+
 create table late_refund (
   payment_id uuid not null,
   partner_id uuid not null,
@@ -667,6 +679,7 @@ create table partner (
   constraint partner_rate_limit_per_min_check CHECK ((rate_limit_per_min > 0)),
   constraint partner_status_check CHECK ((status = ANY (ARRAY['active'::text, 'inactive'::text])))
 );
+CREATE INDEX partner_name ON public.partner USING btree (lower(name), id);
 
 create table partner_challenge (
   challenge text not null,

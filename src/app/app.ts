@@ -117,6 +117,7 @@ async function openParts(foundation: Foundation): Promise<App> {
     overrides,
     rates,
     wallets,
+    openOrders: unpaid,
     authenticator: staff.authenticator,
     actions: settlement?.staffActions ?? null,
   });

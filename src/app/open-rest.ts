@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MikroORM } from '@mikro-orm/postgresql';
+import { RefusalCounter } from '../partners/key-refusals.ts';
 import { TrafficRecorder, trafficFlushMs } from '../reports/api-traffic.ts';
 import { FeedWatch } from '../reports/feed-watch.ts';
 import { OrderFeed } from '../reports/order-feed.ts';
@@ -11,10 +12,12 @@ import { type Listener, listen, reportsTo } from './listener.ts';
 
 /** The end of the process waits this long for the figures of its last requests. */
 const lastFlushMs = 1_000;
+const refusalsFlushMs = 10_000;
+const refusalsForgetMs = 600_000;
 /** Requests under way on the public listener are cut after this time. */
 const inFlightMs = 15_000;
 
-type OwnParts = 'config' | 'log' | 'metrics' | 'feedWatch' | 'eventWaits' | 'streamTimes';
+type OwnParts = 'config' | 'log' | 'metrics' | 'refusals' | 'feedWatch' | 'eventWaits' | 'streamTimes';
 
 /** Opens the public listener. Null for a worker, which has none. */
 export async function openRest(
@@ -34,7 +37,17 @@ export async function openRest(
   const eventWaits = new EventWaits(outside.mostWaits);
   metrics.watchWaits(() => eventWaits.count);
   const streamTimes = { ...usualStreamTimes, ...outside.streamTimes };
-  const handler = await createRestListener({ config, log, metrics, feedWatch, eventWaits, streamTimes, ...parts });
+  const refusals = openRefusals(foundation, orm);
+  const handler = await createRestListener({
+    config,
+    log,
+    metrics,
+    refusals,
+    feedWatch,
+    eventWaits,
+    streamTimes,
+    ...parts,
+  });
   const rest = await listen(handler, {
     host,
     port,
@@ -50,4 +63,13 @@ export async function openRest(
     },
     close: (timeoutMs) => rest.close(timeoutMs),
   };
+}
+
+/** Counts the refused requests of keys, and writes the counts from time to time, and at the end. */
+function openRefusals(foundation: Foundation, orm: MikroORM): RefusalCounter {
+  const refusals = new RefusalCounter(orm, foundation.clock);
+  foundation.closing.add(() => refusals.flush());
+  inBackground(foundation, refusalsFlushMs, 'key_refusals_failed', () => refusals.flush());
+  inBackground(foundation, refusalsForgetMs, 'forget_refusals_failed', () => refusals.forgetOld());
+  return refusals;
 }

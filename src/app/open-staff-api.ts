@@ -25,6 +25,7 @@ import { SystemResolver } from '../graphql/system.ts';
 import { WebhookResolver } from '../graphql/webhooks.ts';
 import { isSameOrigin, staffCaller } from '../internal/staff-caller.ts';
 import type { Limiter } from '../limits/limiter.ts';
+import type { OpenOrders } from '../orders/open-orders.ts';
 import { OrderPages, pagePurpose } from '../orders/order-pages.ts';
 import { PartnerService } from '../partners/partner-service.ts';
 import type { KeyHasher } from '../partners/secret-key.ts';
@@ -55,6 +56,7 @@ export interface StaffApiParts {
   readonly overrides: PriceOverrideService;
   readonly rates: RateService;
   readonly wallets: WalletLinks;
+  readonly openOrders: OpenOrders;
   /** Null in a process without settlement. */
   readonly actions: StaffActions | null;
 }
@@ -90,7 +92,14 @@ export async function openStaffApi({ config, clock, log }: Foundation, parts: St
   return createStaffApi(
     {
       schema,
-      sources: { orm, clock, live: new LiveFeed(orm, clock, log), stats, wallets: parts.wallets },
+      sources: {
+        orm,
+        clock,
+        live: new LiveFeed(orm, clock, log),
+        stats,
+        wallets: parts.wallets,
+        openOrders: parts.openOrders,
+      },
       limiter,
       log,
       operationsPerMin: config.RATE_LIMIT_STAFF_PER_MIN,

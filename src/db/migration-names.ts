@@ -30,6 +30,7 @@ export const migrationNames = [
   '0040-partner-cabinet',
   '0041-console-lists',
   '0042-repeatable-requests',
+  '0043-partner-pages',
   '0044-staff-work',
   '0045-system-history',
 ] as const;

@@ -31,6 +31,7 @@ import { Migration0039OrderPage } from './migrations/0039-order-page.ts';
 import { Migration0040PartnerCabinet } from './migrations/0040-partner-cabinet.ts';
 import { Migration0041ConsoleLists } from './migrations/0041-console-lists.ts';
 import { Migration0042RepeatableRequests } from './migrations/0042-repeatable-requests.ts';
+import { Migration0043PartnerPages } from './migrations/0043-partner-pages.ts';
 import { Migration0044StaffWork } from './migrations/0044-staff-work.ts';
 import { Migration0045SystemHistory } from './migrations/0045-system-history.ts';
 
@@ -65,6 +66,7 @@ const classes: Readonly<Record<MigrationName, Constructor<Migration>>> = {
   '0040-partner-cabinet': Migration0040PartnerCabinet,
   '0041-console-lists': Migration0041ConsoleLists,
   '0042-repeatable-requests': Migration0042RepeatableRequests,
+  '0043-partner-pages': Migration0043PartnerPages,
   '0044-staff-work': Migration0044StaffWork,
   '0045-system-history': Migration0045SystemHistory,
 };

@@ -1,5 +1,6 @@
 import { Field, ID, InputType, Int, ObjectType } from 'type-graphql';
-import type { PartnerStatus } from '../partners/partner.entity.ts';
+import type { Partner, PartnerStatus } from '../partners/partner.entity.ts';
+import { PageInfoType } from './server/connection.ts';
 import { KeyScopeEnum, PartnerStatusEnum, type scopeOf } from './server/enumerations.ts';
 import { DateTime, Decimal } from './server/scalars.ts';
 
@@ -178,6 +179,67 @@ export class FixedResultsType {
 
   @Field(() => FixedResultType, { description: 'Of the last 30 days.' })
   month!: FixedResultType;
+}
+
+@ObjectType('Exposure', {
+  description: "What a partner's orders take of its caps, as the next order would find it. Amounts are US dollars.",
+})
+export class ExposureType {
+  @Field(() => Int, { description: 'Orders that wait for their deposit, and cancels beyond their bound.' })
+  orders!: number;
+
+  @Field(() => Int, { description: 'Cap of the orders that wait.' })
+  ordersCap!: number;
+
+  @Field(() => Decimal, { description: 'Value of the fixed orders created within an hour.' })
+  fixedHourUsd!: string;
+
+  @Field(() => Decimal, { description: 'Cap of the fixed orders of an hour.' })
+  fixedHourCapUsd!: string;
+
+  @Field(() => Decimal, { description: 'Value of the fixed orders created within a day.' })
+  fixedDayUsd!: string;
+
+  @Field(() => Decimal, { description: 'Cap of the fixed orders of a day.' })
+  fixedDayCapUsd!: string;
+
+  @Field(() => Decimal, { description: 'Value of the float orders that wait, or are between deposit and payout.' })
+  floatUsd!: string;
+
+  @Field(() => Decimal, { description: 'Cap of these float orders.' })
+  floatCapUsd!: string;
+
+  @Field(() => Boolean, { description: 'Whether its fixed caps are lower because its fixed orders lose money.' })
+  areFixedCapsCut!: boolean;
+}
+
+@ObjectType('KeyRefusals', {
+  description: 'Requests with a key that were refused in the last 24 hours. The counts are seconds late.',
+})
+export class KeyRefusalsType {
+  @Field(() => Int, { description: 'Answers 400 to 499 but 429.' })
+  refused!: number;
+
+  @Field(() => Int, { description: 'Answers 429, beyond a rate limit.' })
+  limited!: number;
+}
+
+@ObjectType('PartnerEdge', { description: 'A partner in a list.' })
+export class PartnerEdgeType {
+  @Field(() => String, { description: 'Cursor of the partner.' })
+  cursor!: string;
+
+  @Field(() => PartnerType, { description: 'The partner.' })
+  node!: Partner;
+}
+
+@ObjectType('PartnerConnection', { description: 'A page of partners.' })
+export class PartnerConnectionType {
+  @Field(() => [PartnerEdgeType], { description: 'The partners.' })
+  edges!: PartnerEdgeType[];
+
+  @Field(() => PageInfoType, { description: 'Position of the page.' })
+  pageInfo!: PageInfoType;
 }
 
 @ObjectType('Pricing', { description: 'Service fees as fractions.' })

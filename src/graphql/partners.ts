@@ -1,32 +1,60 @@
-import { Arg, Ctx, FieldResolver, ID, Int, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { Arg, Args, Ctx, FieldResolver, ID, Int, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { AppError } from '../errors.ts';
+import type { Exposure } from '../orders/open-orders.ts';
 import type { ApiKey } from '../partners/api-key.entity.ts';
 import type { Partner, PartnerStatus } from '../partners/partner.entity.ts';
-import type { IssuedKey, KeyOptions, PartnerService } from '../partners/partner-service.ts';
+import { searchPartners } from '../partners/partner-search.ts';
+import type { IssuedKey, KeyOptions, PartnerChanges, PartnerService } from '../partners/partner-service.ts';
 import type { RateService } from '../rates/rate-service.ts';
 import type { StatsRow } from '../reports/order-stats.ts';
 import type { AuditLog } from '../staff/audit/audit-log.ts';
 import {
   ApiKeyType,
+  ExposureType,
   FixedResultsType,
   IssuedKeyType,
   KeyInput,
+  KeyRefusalsType,
   LimitsInput,
+  PartnerConnectionType,
   PartnerType,
   PricingInput,
   PricingType,
 } from './partner-types.ts';
+import { PageArgs, pageOf } from './server/connection.ts';
 import type { GraphqlContext } from './server/context.ts';
 import { KeyScopeEnum, PartnerStatusEnum, scopeName, scopeOf } from './server/enumerations.ts';
+import { withInputNames } from './server/input-faults.ts';
 import { omitNullish } from './server/omit-nullish.ts';
 import { ReasonArg } from './server/reason-arg.ts';
 import { RequiresPermission } from './server/requires-permission.ts';
 import { StatsBucketType } from './stats.ts';
+
+type LimitName = Exclude<keyof LimitsInput, 'keepsFixedCaps'>;
+
+/** The member of a partner that each limit sets. */
+const limitMembers = {
+  requests: 'rateLimitPerMin',
+  orders: 'ordersLimitPerMin',
+  lists: 'listsLimitPerMin',
+  openOrders: 'maxOpenOrders',
+  fixedExposureUsd: 'maxFixedExposureUsd',
+  fixedDayUsd: 'maxFixedDayUsd',
+  floatExposureUsd: 'maxFloatExposureUsd',
+  markupBps: 'maxMarkupBps',
+  quoteHoldSec: 'quoteHoldSec',
+} as const satisfies Readonly<Record<LimitName, keyof PartnerChanges>>;
 
 @Resolver(() => ApiKeyType)
 export class ApiKeyResolver {
   @FieldResolver(() => [KeyScopeEnum], { description: 'Permissions of the key.' })
   scopes(@Root() { scopes }: ApiKey): string[] {
     return scopes.map(scopeName);
+  }
+
+  @FieldResolver(() => KeyRefusalsType, { description: 'Its refused requests of the last 24 hours.' })
+  async refusals(@Root() { keyId }: ApiKey, @Ctx() { loaders }: GraphqlContext): Promise<KeyRefusalsType> {
+    return (await loaders.refusals.load(keyId)) ?? { refused: 0, limited: 0 };
   }
 }
 
@@ -46,6 +74,41 @@ export class PartnerResolver {
   @Query(() => [PartnerType], { description: 'All partners, oldest first, at most 1000.' })
   partners(): Promise<Partner[]> {
     return this.#partners.list();
+  }
+
+  @RequiresPermission('partners:read')
+  @Query(() => PartnerConnectionType, { description: 'Partners by name.' })
+  async partnerList(
+    @Args(() => PageArgs) pageArgs: PageArgs,
+    @Arg('search', () => String, {
+      nullable: true,
+      description: 'Only partners with this text in their name, or whose id begins with it; case does not matter.',
+    })
+    search: string | null | undefined,
+    @Arg('status', () => PartnerStatusEnum, { nullable: true, description: 'Only partners of this status.' })
+    status: PartnerStatus | null | undefined,
+    @Ctx() { em }: GraphqlContext,
+  ): Promise<PartnerConnectionType> {
+    const { backwards, size, cursor } = pageOf(pageArgs);
+    const found = await searchPartners(em, {
+      search: search?.trim() ?? '',
+      status: status ?? null,
+      backwards,
+      cursor,
+      limit: size + 1,
+    });
+    const rows = found.slice(0, size);
+    if (backwards) rows.reverse();
+    const more = found.length > size;
+    return {
+      edges: rows.map((node) => ({ node, cursor: node.id })),
+      pageInfo: {
+        hasNextPage: backwards ? cursor !== null : more,
+        hasPreviousPage: backwards ? more : cursor !== null,
+        startCursor: rows.at(0)?.id ?? null,
+        endCursor: rows.at(-1)?.id ?? null,
+      },
+    };
   }
 
   @RequiresPermission('partners:read')
@@ -71,6 +134,14 @@ export class PartnerResolver {
   })
   usage(@Root() { id }: Partner, @Ctx() { loaders }: GraphqlContext): Promise<StatsRow[]> {
     return loaders.usage.load(id);
+  }
+
+  @RequiresPermission('partners:read')
+  @FieldResolver(() => ExposureType, { description: 'What its open orders take of its caps.' })
+  async exposure(@Root() { id }: Partner, @Ctx() { loaders }: GraphqlContext): Promise<Exposure> {
+    const exposure = await loaders.exposure.load(id);
+    if (!exposure) throw new AppError('partner_not_found', 'there is no such partner');
+    return exposure;
   }
 
   @RequiresPermission('stats:read')
@@ -158,7 +229,8 @@ export class PartnerResolver {
     @Ctx() context: GraphqlContext,
   ): Promise<Partner> {
     const changes = { orderPage: enabled, ...omitNullish({ displayName }) };
-    return this.#change(context, 'partnerOrderPage', id, changes, reason);
+    const names = { orderPage: 'enabled' };
+    return withInputNames(names, () => this.#change(context, 'partnerOrderPage', id, changes, reason));
   }
 
   @RequiresPermission('partners:price')
@@ -173,41 +245,25 @@ export class PartnerResolver {
       ...(float === undefined ? {} : { feeRateFloat: float }),
       ...(fixed === undefined ? {} : { feeRateFixed: fixed }),
     };
-    return this.#change(context, 'partnerPricing', id, changes, reason);
+    const names = { feeRateFloat: 'pricing.float', feeRateFixed: 'pricing.fixed' };
+    return withInputNames(names, () => this.#change(context, 'partnerPricing', id, changes, reason));
   }
 
   @RequiresPermission('partners:price')
   @Mutation(() => PartnerType, { description: "Sets a partner's limits." })
   partnerLimits(
     @Arg('id', () => ID, { description: 'The partner.' }) id: string,
-    @Arg('limits', () => LimitsInput, { description: 'The limits.' }) {
-      requests,
-      orders,
-      lists,
-      openOrders,
-      fixedExposureUsd,
-      fixedDayUsd,
-      floatExposureUsd,
-      keepsFixedCaps,
-      markupBps,
-      quoteHoldSec,
-    }: LimitsInput,
+    @Arg('limits', () => LimitsInput, { description: 'The limits.' }) { keepsFixedCaps, ...limits }: LimitsInput,
     @ReasonArg() reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<Partner> {
-    const changes = {
-      ...(requests === undefined ? {} : { rateLimitPerMin: requests }),
-      ...(orders === undefined ? {} : { ordersLimitPerMin: orders }),
-      ...(lists === undefined ? {} : { listsLimitPerMin: lists }),
-      ...(openOrders === undefined ? {} : { maxOpenOrders: openOrders }),
-      ...(fixedExposureUsd === undefined ? {} : { maxFixedExposureUsd: fixedExposureUsd }),
-      ...(fixedDayUsd === undefined ? {} : { maxFixedDayUsd: fixedDayUsd }),
-      ...(floatExposureUsd === undefined ? {} : { maxFloatExposureUsd: floatExposureUsd }),
+    const given = Object.entries(limitMembers).filter(([input]) => limits[input as LimitName] !== undefined);
+    const changes: PartnerChanges = {
+      ...Object.fromEntries(given.map(([input, member]) => [member, limits[input as LimitName]])),
       ...(keepsFixedCaps === undefined ? {} : { keepsFixedCaps: keepsFixedCaps ?? false }),
-      ...(markupBps === undefined ? {} : { maxMarkupBps: markupBps }),
-      ...(quoteHoldSec === undefined ? {} : { quoteHoldSec }),
     };
-    return this.#change(context, 'partnerLimits', id, changes, reason);
+    const names = Object.fromEntries(given.map(([input, member]) => [member, `limits.${input}`]));
+    return withInputNames(names, () => this.#change(context, 'partnerLimits', id, changes, reason));
   }
 
   @RequiresPermission('keys:write')
@@ -235,7 +291,8 @@ export class PartnerResolver {
     @Ctx() context: GraphqlContext,
   ): Promise<IssuedKey> {
     return this.#audit.act(context.actor, 'keyRoll', reason, async (em) => {
-      const issued = await this.#partners.rollKey(keyId, hours, em);
+      const names = { old_key_hours: 'hours' };
+      const issued = await withInputNames(names, () => this.#partners.rollKey(keyId, hours, em));
       return { result: issued, target: `key:${keyId}`, after: { successor: issued.keyId, hours } };
     });
   }
@@ -274,7 +331,7 @@ export class PartnerResolver {
     context: GraphqlContext,
     operation: string,
     id: string,
-    changes: Parameters<PartnerService['change']>[1],
+    changes: PartnerChanges,
     reason: string,
   ): Promise<Partner> {
     return this.#audit.act(context.actor, operation, reason, async (em) => {

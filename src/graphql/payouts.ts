@@ -138,8 +138,13 @@ export class PayoutResolver {
   }
 
   @FieldResolver(() => StaffNameType, { nullable: true, description: 'The member who proposed to end it.' })
-  async proposedBy(@Root() { proposedBy }: PayoutHold, @Ctx() context: GraphqlContext): Promise<StaffNameType | null> {
-    return proposedBy === null ? null : staffName(context, proposedBy);
+  async proposedBy(
+    @Root() { id, proposedBy }: PayoutHold,
+    @Ctx() context: GraphqlContext,
+  ): Promise<StaffNameType | null> {
+    // While the hold is open, its proposal waits for a second member.
+    const by = proposedBy ?? (await context.loaders.resumption.load(id))?.proposedBy ?? null;
+    return by === null ? null : staffName(context, by);
   }
 
   @FieldResolver(() => StaffNameType, { nullable: true, description: 'The member who ended it.' })

@@ -12,13 +12,15 @@ import {
   Resolver,
   Root,
 } from 'type-graphql';
-import { AppError } from '../errors.ts';
+import { AppError, errorFromFaults } from '../errors.ts';
+import { eventTypeNames } from '../orders/event-types.ts';
 import type { AuditLog } from '../staff/audit/audit-log.ts';
 import type { DeliveryLog, DeliveryState, DeliveryView } from '../webhooks/delivery-log.ts';
 import type { EndpointChanges, EndpointService, SecretOfEndpoint } from '../webhooks/endpoint-service.ts';
 import type { DisabledReason, WebhookEndpoint } from '../webhooks/webhook-endpoint.entity.ts';
 import type { GraphqlContext } from './server/context.ts';
 import { AmountFormEnum, DeliveryStateEnum, EndpointStatusEnum } from './server/enumerations.ts';
+import { withInputNames } from './server/input-faults.ts';
 import { ReasonArg } from './server/reason-arg.ts';
 import { RequiresPermission } from './server/requires-permission.ts';
 import { DateTime } from './server/scalars.ts';
@@ -128,6 +130,18 @@ export class WebhookDeliveryType {
   log!: WebhookAttemptType[];
 }
 
+@ObjectType('WebhookTest', { description: 'A test of an endpoint that was ordered.' })
+export class WebhookTestType {
+  @Field(() => String, { description: 'Id of the event that is sent.' })
+  eventId!: string;
+}
+
+@ObjectType('WebhookReplay', { description: 'Events that are sent again.' })
+export class WebhookReplayType {
+  @Field(() => Int, { description: 'How many. Events that wait already are not sent twice.' })
+  count!: number;
+}
+
 @InputType('WebhookInput', { description: 'Properties of an endpoint. An absent one stays as it is.' })
 export class WebhookInput {
   @Field(() => String, { nullable: true, description: 'An https URL with a public name. Required for a new endpoint.' })
@@ -172,6 +186,12 @@ export class WebhookResolver {
   }
 
   @RequiresPermission('partners:read')
+  @Query(() => [String], { description: 'The types of events that an endpoint can ask for.' })
+  webhookEventTypes(): readonly string[] {
+    return eventTypeNames;
+  }
+
+  @RequiresPermission('partners:read')
   @FieldResolver(() => [WebhookDeliveryType], { description: 'Its newest deliveries of the last 30 days.' })
   async deliveries(
     @Root() endpoint: WebhookEndpoint,
@@ -193,7 +213,9 @@ export class WebhookResolver {
   ): Promise<SecretOfEndpoint> {
     return this.#audit.act(context.actor, 'webhookCreate', reason, async (em) => {
       const { url } = endpoint;
-      if (!url) throw new AppError('invalid_value', 'a new endpoint needs a url');
+      if (!url) {
+        throw errorFromFaults([{ field: 'endpoint.url', kind: 'invalid_value', detail: 'a new endpoint needs a url' }]);
+      }
       const made = await this.#endpoints.create(partnerId, { ...changesOf(endpoint), url }, em);
       return { result: made, target: `webhook:${made.endpoint.id}`, after: snapshot(made.endpoint) };
     });
@@ -238,10 +260,58 @@ export class WebhookResolver {
     @Ctx() context: GraphqlContext,
   ): Promise<SecretOfEndpoint> {
     return this.#audit.act(context.actor, 'webhookRotateSecret', reason, async (em) => {
-      const rotated = await this.#endpoints.rotateSecret(null, id, hours, em);
+      const names = { old_secret_hours: 'hours' };
+      const rotated = await withInputNames(names, () => this.#endpoints.rotateSecret(null, id, hours, em));
       return { result: rotated, target: `webhook:${id}`, after: { oldSecretUntil: rotated.endpoint.oldSecretUntil } };
     });
   }
+
+  @RequiresPermission('partners:write')
+  @Mutation(() => WebhookTestType, {
+    description: 'Sends a test to an enabled endpoint: an event that is none. Its result is in the deliveries.',
+  })
+  webhookTest(
+    @Arg('id', () => ID, { description: 'The endpoint.' }) id: string,
+    @ReasonArg() reason: string,
+    @Ctx() context: GraphqlContext,
+  ): Promise<WebhookTestType> {
+    return this.#audit.act(context.actor, 'webhookTest', reason, async (em) => {
+      const { eventId } = await this.#endpoints.orderTest(null, id, em);
+      return { result: { eventId }, target: `webhook:${id}`, after: { eventId } };
+    });
+  }
+
+  @RequiresPermission('partners:write')
+  @Mutation(() => WebhookReplayType, {
+    description: 'Sends events of the last 30 days to an endpoint again. They keep their ids.',
+  })
+  webhookReplay(
+    @Arg('id', () => ID, { description: 'The endpoint.' }) id: string,
+    @Arg('eventIds', () => [String], { description: `Ids of events of its partner, at most ${mostShown}.` })
+    eventIds: string[],
+    @ReasonArg() reason: string,
+    @Ctx() context: GraphqlContext,
+  ): Promise<WebhookReplayType> {
+    return this.#audit.act(context.actor, 'webhookReplay', reason, async (em) => {
+      const endpoint = await this.#endpoints.get(null, id);
+      if (endpoint.status !== 'enabled') {
+        throw new AppError('endpoint_disabled', 'this endpoint is disabled; enable it first');
+      }
+      const { count } = await this.#deliveries.replay(endpoint, { eventIds: checkedEvents(eventIds) }, em);
+      if (count === 0) {
+        const detail = 'nothing can be sent again: the events wait already, are too old, or are of another partner';
+        throw new AppError('action_not_possible', detail);
+      }
+      return { result: { count }, target: `webhook:${id}`, after: { eventIds, count } };
+    });
+  }
+}
+
+/** The events of a replay by staff: what a member has seen fail, one by one. */
+function checkedEvents(eventIds: readonly string[]): readonly string[] {
+  if (eventIds.length >= 1 && eventIds.length <= mostShown) return eventIds;
+  const detail = `name 1 to ${mostShown} events`;
+  throw errorFromFaults([{ field: 'eventIds', kind: 'invalid_value', detail }]);
 }
 
 function changesOf({ url, types, coinFrom, coinTo, amounts, status }: WebhookInput): EndpointChanges {

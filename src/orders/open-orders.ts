@@ -63,6 +63,24 @@ export interface OrderHeadroom {
   close(isTaken: boolean): void;
 }
 
+/** What a partner's orders take of its caps. Amounts are decimal strings in US dollars. */
+export interface Exposure {
+  readonly partnerId: string;
+  /** Orders that wait for their deposit, and cancels beyond their bound. */
+  readonly orders: number;
+  readonly ordersCap: number;
+  /** Fixed-rate orders created within an hour and within a day. */
+  readonly fixedHourUsd: string;
+  readonly fixedHourCapUsd: string;
+  readonly fixedDayUsd: string;
+  readonly fixedDayCapUsd: string;
+  /** Float orders that wait for their deposit, or are between deposit and payout. */
+  readonly floatUsd: string;
+  readonly floatCapUsd: string;
+  /** Whether the fixed caps are lower because the partner's fixed-rate orders lose money. */
+  readonly areFixedCapsCut: boolean;
+}
+
 /** An order that is being created. */
 interface Pending {
   readonly repeatKey: string | null;
@@ -228,6 +246,53 @@ export class OpenOrders {
     tally.reading?.then(forget, forget);
   }
 
+  /**
+   * What the orders of partners take of their caps now, as the next create would find it. One
+   * statement reads all of them. What other processes admit at this moment is missing.
+   */
+  async exposures(partners: readonly Partner[], em: EntityManager): Promise<Exposure[]> {
+    if (partners.length === 0) return [];
+    const now = this.#options.clock.now();
+    const hourAgo = new Date(now.getTime() - hourMs - slotMs);
+    const dayAgo = new Date(now.getTime() - dayMs - slotMs);
+    const rows = await em.execute<ExposureRow[]>(
+      `select p.id as partner, t.* from (values ${partners.map(() => '(?::uuid)').join(', ')}) as p (id)
+        cross join lateral (
+          ${partnerRows('p.id')}
+          union all select 'fixed_hour', null, 0, coalesce(sum(usd), 0)::text
+            from fixed_turnover where partner_id = p.id and slot > ?
+          union all select 'fixed_day', null, 0, coalesce(sum(usd), 0)::text
+            from fixed_turnover where partner_id = p.id and slot > ?) as t`,
+      [...partners.map(({ id }) => id), ...this.#partnerValues(now, []), hourAgo, dayAgo],
+    );
+    const byPartner = Map.groupBy(rows, ({ partner }) => partner);
+    return partners.map((partner) => this.#exposure(partner, byPartner.get(partner.id) ?? []));
+  }
+
+  #exposure(partner: Partner, rows: readonly ExposureRow[]): Exposure {
+    const { prices } = this.#options;
+    const count = (wanted: ExposureRow['what']): number => rows.find(({ what }) => what === wanted)?.count ?? 0;
+    const amount = (wanted: ExposureRow['what']): string =>
+      formatDecimal(new Big(rows.find(({ what }) => what === wanted)?.amount ?? '0'));
+    const fixedPart = fixedPartOf(rows);
+    const caps = this.#caps(partner, fixedPart);
+    const float = rows
+      .filter(({ what }) => what === 'float')
+      .reduce((sum, row) => sum.plus(worth(prices, row.coin ?? '', new Big(row.amount))), zero);
+    return {
+      partnerId: partner.id,
+      orders: placesOf({ orders: count('open'), cancelled: count('cancelled') }, caps.orders),
+      ordersCap: caps.orders,
+      fixedHourUsd: amount('fixed_hour'),
+      fixedHourCapUsd: formatDecimal(caps.fixedUsd),
+      fixedDayUsd: amount('fixed_day'),
+      fixedDayCapUsd: formatDecimal(caps.fixedDayUsd),
+      floatUsd: formatDecimal(float),
+      floatCapUsd: String(caps.floatUsd),
+      areFixedCapsCut: !partner.keepsFixedCaps && fixedPart.lt(whole),
+    };
+  }
+
   /** Deletes the turnover of fixed-rate orders that no cap counts any more. */
   async forgetOld(): Promise<void> {
     const before = new Date(this.#options.clock.now().getTime() - 2 * dayMs);
@@ -375,8 +440,7 @@ export class OpenOrders {
     tally.readAtMs = now.getTime();
     tally.orders = missed.length + rows.filter(({ what }) => what === 'open').reduce((sum, row) => sum + row.count, 0);
     tally.cancelled = rows.find(({ what }) => what === 'cancelled')?.count ?? 0;
-    const isAny = (wanted: TallyRow['what']): boolean => rows.some(({ what }) => what === wanted);
-    tally.fixedPart = isAny('spent') ? zero : isAny('adverse') ? adversePart : whole;
+    tally.fixedPart = fixedPartOf(rows);
     for (const rateType of ['fixed', 'float'] as const) {
       const usd = [
         ...missed.filter((one) => one.rateType === rateType).map((one) => one.usd),
@@ -393,37 +457,16 @@ export class OpenOrders {
    * money.
    */
   #readPartner(em: EntityManager, now: Date, partner: string): Promise<TallyRow[]> {
+    return em.execute<TallyRow[]>(partnerRows('?'), this.#partnerValues(now, [partner]));
+  }
+
+  /** The values that `partnerRows` binds, with those of its partner. */
+  #partnerValues(now: Date, partner: readonly string[]): (string | Date)[] {
     const windowMs = this.#options.depositWindowSec * 1000;
     const waitsAfter = new Date(now.getTime() - windowMs);
     const openedAfter = new Date(now.getTime() - 2 * windowMs);
-    // A deposit below the minimum, or outside a block, is no payment: it would end the waiting and
-    // leave the order open. It does so for at most one more deposit window. An order that is
-    // expired within its own window was cancelled.
-    return em.execute<TallyRow[]>(
-      `select 'open' as what, null as coin, count(*)::int as count, '0' as amount
-         from exchange_order o
-        where partner_id = ? and created_at > ?
-          and ((status = 'waiting_deposit' and created_at > ?)
-            or (status = 'confirming' and not exists
-                 (select from deposit d where d.order_id = o.id and d.state in ('mined', 'credited')
-                     and d.coin = o.coin_from and d.network = o.network_from and d.amount >= o.min_amount)))
-        union all
-       select 'cancelled', null, count(*)::int, '0' from exchange_order
-        where partner_id = ? and created_at > ? and status = 'expired'
-        union all ${openFloat('partner_id = ? and', 'left join', "o.status <> 'waiting_deposit' or o.created_at > ?")}
-        union all select case when is_spent then 'spent' else 'adverse' end, null, 1, '0' from (${adversePartners}) as adverse where partner_id = ?`,
-      [
-        partner,
-        openedAfter,
-        waitsAfter,
-        partner,
-        waitsAfter,
-        partner,
-        waitsAfter,
-        new Date(now.getTime() - dayMs),
-        partner,
-      ],
-    );
+    const dayAgo = new Date(now.getTime() - dayMs);
+    return [...partner, openedAfter, waitsAfter, ...partner, waitsAfter, ...partner, waitsAfter, dayAgo, ...partner];
   }
 
   /**
@@ -439,12 +482,16 @@ export class OpenOrders {
     );
   }
 
-  #caps(partner: Partner): { orders: number; fixedUsd: Big; fixedDayUsd: Big; floatUsd: number } {
+  /** @param fixedPart the part of the fixed caps that remains while fixed orders lose money. */
+  #caps(
+    partner: Partner,
+    fixedPart: Big = this.#tallies.get(partner.id)?.fixedPart ?? whole,
+  ): { orders: number; fixedUsd: Big; fixedDayUsd: Big; floatUsd: number } {
     const { caps } = this.#options;
     const fixedUsd = partner.maxFixedExposureUsd ?? caps.fixedUsd;
     // A partner with its own hourly cap is not limited further by the default daily cap.
     const fixedDayUsd = partner.maxFixedDayUsd ?? Math.max(caps.fixedDayUsd, partner.maxFixedExposureUsd ?? 0);
-    const part = partner.keepsFixedCaps ? whole : (this.#tallies.get(partner.id)?.fixedPart ?? whole);
+    const part = partner.keepsFixedCaps ? whole : fixedPart;
     const cut = (usd: number): Big => part.times(String(usd));
     return {
       orders: partner.maxOpenOrders ?? caps.orders,
@@ -465,6 +512,11 @@ interface TallyRow {
   readonly amount: string;
 }
 
+interface ExposureRow extends Omit<TallyRow, 'what'> {
+  readonly partner: string;
+  readonly what: TallyRow['what'] | 'fixed_hour' | 'fixed_day';
+}
+
 /**
  * Selects open float orders by coin. Unpaid orders count at the announced amount, paid orders at
  * the amount that arrived, up to the pair's maximum. The status condition must equal that of the
@@ -480,6 +532,28 @@ const openFloat = (whose: string, join: 'join' | 'left join', which: string): st
    group by o.coin_from`;
 
 /**
+ * Selects the rows of a partner's tally: its open orders, its float orders by coin, and whether its
+ * fixed-rate orders lose money. A deposit below the minimum, or outside a block, is no payment: it
+ * would end the waiting and leave the order open. It does so for at most one more deposit window.
+ * An order that is expired within its own window was cancelled.
+ *
+ * @param partner SQL of the partner's id.
+ */
+const partnerRows = (partner: string): string =>
+  `select 'open' as what, null as coin, count(*)::int as count, '0' as amount
+     from exchange_order o
+    where partner_id = ${partner} and created_at > ?
+      and ((status = 'waiting_deposit' and created_at > ?)
+        or (status = 'confirming' and not exists
+             (select from deposit d where d.order_id = o.id and d.state in ('mined', 'credited')
+                 and d.coin = o.coin_from and d.network = o.network_from and d.amount >= o.min_amount)))
+    union all
+   select 'cancelled', null, count(*)::int, '0' from exchange_order
+    where partner_id = ${partner} and created_at > ? and status = 'expired'
+    union all ${openFloat(`partner_id = ${partner} and`, 'left join', "o.status <> 'waiting_deposit' or o.created_at > ?")}
+    union all select case when is_spent then 'spent' else 'adverse' end, null, 1, '0' from (${adversePartners}) as adverse where partner_id = ${partner}`;
+
+/**
  * Whether the tally counts an order from its creation. Otherwise it counts once its deposit is in a
  * block.
  */
@@ -493,7 +567,7 @@ function countsUnpaid(tally: Tally, rateType: RateType): boolean {
  * places than the cap has. A partner that creates and cancels takes at most twice the addresses of
  * one that only creates.
  */
-function placesOf({ orders, cancelled }: Tally, cap: number): number {
+function placesOf({ orders, cancelled }: Pick<Tally, 'orders' | 'cancelled'>, cap: number): number {
   return orders + Math.max(0, cancelled - cap);
 }
 
@@ -508,6 +582,12 @@ function newTally(partnerId: string | null): Tally {
     pending: new Set(),
     reading: null,
   };
+}
+
+/** The part of a partner's fixed caps that remains. */
+function fixedPartOf(rows: readonly { readonly what: string }[]): Big {
+  const isAny = (wanted: TallyRow['what']): boolean => rows.some(({ what }) => what === wanted);
+  return isAny('spent') ? zero : isAny('adverse') ? adversePart : whole;
 }
 
 /** Converts to US dollars at the reference price, which every coin has once it was ever quoted. */

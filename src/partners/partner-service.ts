@@ -2,7 +2,7 @@ import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgres
 import ipaddr from 'ipaddr.js';
 import { validate as isUuid, v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../clock.ts';
-import { AppError, fieldError } from '../errors.ts';
+import { AppError, errorFromFaults, type FieldFault, fieldError } from '../errors.ts';
 import { Big, formatDecimal, parseDecimal } from '../money.ts';
 import { ApiKey } from './api-key.entity.ts';
 import { isLive } from './authenticator.ts';
@@ -148,32 +148,59 @@ export class PartnerService {
     if (Object.keys(changes).length === 0) throw new AppError('invalid_value', 'say what is to be changed');
     return em.transactional(async (tx) => {
       const partner = await this.#find(tx, id, LockMode.PESSIMISTIC_WRITE);
-      if (changes.name !== undefined) partner.name = checkedName(changes.name);
-      if (changes.status !== undefined) partner.status = changes.status;
-      if (changes.feeRateFloat !== undefined) partner.feeRateFloat = checkedRate(changes.feeRateFloat);
-      if (changes.feeRateFixed !== undefined) partner.feeRateFixed = checkedRate(changes.feeRateFixed);
-      if (changes.rateLimitPerMin !== undefined) partner.rateLimitPerMin = checkedLimit(changes.rateLimitPerMin);
-      if (changes.ordersLimitPerMin !== undefined) partner.ordersLimitPerMin = checkedLimit(changes.ordersLimitPerMin);
-      if (changes.listsLimitPerMin !== undefined) partner.listsLimitPerMin = checkedLimit(changes.listsLimitPerMin);
-      if (changes.maxOpenOrders !== undefined) partner.maxOpenOrders = checkedCap(changes.maxOpenOrders);
-      if (changes.maxFixedExposureUsd !== undefined) {
-        partner.maxFixedExposureUsd = checkedCap(changes.maxFixedExposureUsd);
+      const faults: FieldFault[] = [];
+      /** Sets a member that is given, or notes what is wrong with it. */
+      const set = <Name extends keyof PartnerChanges>(
+        name: Name,
+        assign: (value: Exclude<PartnerChanges[Name], undefined>) => void,
+      ): void => {
+        const value = changes[name];
+        if (value === undefined) return;
+        try {
+          assign(value as Exclude<PartnerChanges[Name], undefined>);
+        } catch (error) {
+          if (!(error instanceof AppError)) throw error;
+          faults.push({ field: name, kind: error.kind, detail: error.detail });
+        }
+      };
+      set('name', (name) => {
+        partner.name = checkedName(name);
+      });
+      set('status', (status) => {
+        partner.status = status;
+      });
+      for (const name of ['feeRateFloat', 'feeRateFixed'] as const) {
+        set(name, (rate) => {
+          partner[name] = checkedRate(rate);
+        });
       }
-      if (changes.maxFixedDayUsd !== undefined) partner.maxFixedDayUsd = checkedCap(changes.maxFixedDayUsd);
-      if (changes.maxFloatExposureUsd !== undefined) {
-        partner.maxFloatExposureUsd = checkedCap(changes.maxFloatExposureUsd);
+      for (const name of ['rateLimitPerMin', 'ordersLimitPerMin', 'listsLimitPerMin'] as const) {
+        set(name, (limit) => {
+          partner[name] = checkedLimit(limit);
+        });
       }
-      if (changes.keepsFixedCaps !== undefined) partner.keepsFixedCaps = changes.keepsFixedCaps;
-      if (changes.maxMarkupBps !== undefined) {
-        partner.maxMarkupBps = checkedMarkup(changes.maxMarkupBps);
-        await this.#refuseMarkupAbove(tx, partner);
+      for (const name of ['maxOpenOrders', 'maxFixedExposureUsd', 'maxFixedDayUsd', 'maxFloatExposureUsd'] as const) {
+        set(name, (cap) => {
+          partner[name] = checkedCap(cap);
+        });
       }
-      if (changes.quoteHoldSec !== undefined) partner.quoteHoldSec = checkedHold(changes.quoteHoldSec);
+      for (const name of ['keepsFixedCaps', 'requireSignature', 'publicStatus', 'orderPage'] as const) {
+        set(name, (isOn) => {
+          partner[name] = isOn;
+        });
+      }
+      set('maxMarkupBps', (markupBps) => {
+        partner.maxMarkupBps = checkedMarkup(markupBps);
+      });
+      set('quoteHoldSec', (seconds) => {
+        partner.quoteHoldSec = checkedHold(seconds);
+      });
+      set('displayName', (name) => {
+        partner.displayName = checkedDisplayName(name);
+      });
+      if (faults.length > 0) throw errorFromFaults(faults);
+      if (changes.maxMarkupBps !== undefined) await this.#refuseMarkupAbove(tx, partner);
       this.#refuseFreeHold(partner);
-      if (changes.requireSignature !== undefined) partner.requireSignature = changes.requireSignature;
-      if (changes.publicStatus !== undefined) partner.publicStatus = changes.publicStatus;
-      if (changes.displayName !== undefined) partner.displayName = checkedDisplayName(changes.displayName);
-      if (changes.orderPage !== undefined) partner.orderPage = changes.orderPage;
       this.#refuseNamelessPage(partner, changes);
       partner.updatedAt = this.#clock.now();
       return partner;
@@ -304,7 +331,7 @@ export class PartnerService {
     const [key] = keys.filter((one) => isLive(one, now));
     if (!key) return;
     const detail = `the default markup of the key ${key.keyId} is ${key.defaultMarkupBps} basis points; change it first`;
-    throw new AppError('invalid_value', detail);
+    throw fieldError('invalid_value', 'maxMarkupBps', detail);
   }
 
   /** A quote is an option for as long as it holds, and the fee is what the partner pays for it. */
@@ -312,15 +339,16 @@ export class PartnerService {
     const { quoteHoldSec: holdSec, feeRateFixed: fee } = this.#terms;
     if ((quoteHoldSec ?? 0) <= holdSec || new Big(feeRateFixed ?? fee).gt(fee)) return;
     const detail = `quotes that hold for more than ${holdSec} seconds need a fixed fee above the gateway's ${fee}`;
-    throw new AppError('invalid_value', detail);
+    throw fieldError('invalid_value', 'quoteHoldSec', detail);
   }
 
   /** The page tells its reader whose order it shows, and its links begin with our address. */
   #refuseNamelessPage({ orderPage, displayName }: Partner, changes: PartnerChanges): void {
     if (!orderPage) return;
-    if (displayName === null) throw new AppError('invalid_value', 'an order page needs a display name to show');
+    if (displayName === null)
+      throw fieldError('invalid_value', 'displayName', 'an order page needs a display name to show');
     if (!changes.orderPage || this.#terms.publicUrl !== null) return;
-    throw new AppError('invalid_value', 'set PUBLIC_URL first: links to order pages begin with it');
+    throw fieldError('invalid_value', 'orderPage', 'set PUBLIC_URL first: links to order pages begin with it');
   }
 
   async #find(em: EntityManager, id: string, lockMode = LockMode.NONE): Promise<Partner> {
@@ -336,11 +364,12 @@ export class PartnerService {
   }
 }
 
+/** The refusal of one member of the input. */
 function checkedName(name: string): string {
   const trimmed = name.trim();
   // Control characters would break logs and terminals.
   if (trimmed.length < 1 || trimmed.length > 200 || /\p{Cc}/u.test(trimmed)) {
-    throw new AppError('invalid_value', 'a partner name has 1 to 200 characters and no control characters');
+    throw fieldError('invalid_value', 'name', 'a partner name has 1 to 200 characters and no control characters');
   }
   return trimmed;
 }

@@ -18,6 +18,8 @@ export interface StatsRange {
   readonly by: StatsDimension | null;
   /** Only this partner (id) or pair ('BTC/BTC-USDT/ERC20'). */
   readonly key?: string;
+  /** With `by`: only these partners or pairs. Buckets without orders have no row. */
+  readonly keys?: readonly string[];
   /**
    * With `by`: the number of partners or pairs, those with the most orders in the range. Default
    * 20.
@@ -325,7 +327,10 @@ export class OrderStats {
 }
 
 /** Validates a range. Returns the condition on order_stat and its values. */
-function conditions({ from, to, interval, by, key, top = usualTop }: StatsRange): { where: string; values: unknown[] } {
+function conditions({ from, to, interval, by, key, keys, top = usualTop }: StatsRange): {
+  where: string;
+  values: unknown[];
+} {
   const days = (to.getTime() - from.getTime()) / dayMs;
   if (!(days > 0)) throw new AppError('invalid_value', 'from must be before to');
   if (!Number.isInteger(top) || top < 1 || top > mostTop) {
@@ -345,10 +350,11 @@ function conditions({ from, to, interval, by, key, top = usualTop }: StatsRange)
   if (by === null && key !== undefined) {
     throw new AppError('invalid_value', 'key names a partner or a pair, so it needs by');
   }
-  const ofKey = by === null || key !== undefined;
+  const only = by === null || key !== undefined ? [key ?? ''] : keys;
+  const marks = only?.map(() => '?').join(', ');
   return {
-    where: `grain = ? and dimension = ? and at >= date_trunc(?, ?::timestamptz, 'UTC') and at < ?${ofKey ? ' and key = ?' : ''}`,
-    values: [interval, by ?? 'all', interval, from, to, ...(ofKey ? [key ?? ''] : [])],
+    where: `grain = ? and dimension = ? and at >= date_trunc(?, ?::timestamptz, 'UTC') and at < ?${only ? ` and key in (${marks})` : ''}`,
+    values: [interval, by ?? 'all', interval, from, to, ...(only ?? [])],
   };
 }
 

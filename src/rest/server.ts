@@ -13,6 +13,7 @@ import type { OrderChanges } from '../orders/order-changes.ts';
 import type { OrderChoices } from '../orders/order-choices.ts';
 import type { OrderService } from '../orders/order-service.ts';
 import type { Authenticator } from '../partners/authenticator.ts';
+import type { RefusalCounter } from '../partners/key-refusals.ts';
 import type { BindingQuotes } from '../rates/binding-quotes.ts';
 import type { RateService } from '../rates/rate-service.ts';
 import type { FeedWatch } from '../reports/feed-watch.ts';
@@ -85,6 +86,7 @@ export interface RestDependencies {
   /** Null where it is switched off. */
   readonly cabinet: CabinetServices | null;
   readonly metrics: ProcessMetrics;
+  readonly refusals: Pick<RefusalCounter, 'count'>;
 }
 
 /**
@@ -93,7 +95,7 @@ export interface RestDependencies {
  * the one error answer.
  */
 export async function createRestListener(dependencies: RestDependencies): Promise<RequestListener> {
-  const { config, log, limiter, authenticator, catalogue, assets, metrics } = dependencies;
+  const { config, log, limiter, authenticator, catalogue, assets, metrics, refusals } = dependencies;
   const { rates, quotes, orders, addressChecks, partnerOrders, changes, choices } = dependencies;
   const document = readContract();
   const eventParts = eventPartsOf(dependencies);
@@ -125,7 +127,7 @@ export async function createRestListener(dependencies: RestDependencies): Promis
     getPublicStatus: getPublicStatusHandler(document, partnerOrders),
     getDocument: getDocumentHandler(document),
   };
-  const refusals = {
+  const bodyRefusals = {
     createOrder: createOrderRefusal(orders),
     createQuote: createQuoteRefusal(quotes),
     validateOrder: validateOrderRefusal(orders),
@@ -134,7 +136,7 @@ export async function createRestListener(dependencies: RestDependencies): Promis
     listPairs: listPairsRefusal(rates),
   };
   const operations = await Operations.compile(document, dependencies.sandbox === null ? [sandboxPaths] : []);
-  const api = createApi(handlers, refusals);
+  const api = createApi(handlers, bodyRefusals);
   const rateLimit = new RateLimit(config, limiter, authenticator);
   const pageAnswer = orderPages(dependencies.orderPageSite, rateLimit, log);
   const cabinet = await openCabinet(dependencies);
@@ -158,6 +160,7 @@ export async function createRestListener(dependencies: RestDependencies): Promis
   };
   const observe = (call: Call): void => {
     const { method, route, res, startedAt } = call;
+    if (call.caller) refusals.count(call.caller.keyId, res.statusCode);
     metrics.observeRequest({ method, route, status: res.statusCode, seconds: (performance.now() - startedAt) / 1000 });
   };
   const serve = (call: Call): Promise<void> => (isTracing() ? tracedAnswer(call, answer) : answer(call));

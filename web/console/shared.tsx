@@ -2,10 +2,10 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useRef, useState } from 'react';
 import { Dialog, Form, type FormFaults, type FormField } from '../ui/dialog.tsx';
-import { faultsOf } from '../ui/failure.ts';
+import { faultsOf, GatewayError } from '../ui/failure.ts';
 import { Icon, type IconName } from '../ui/icon.tsx';
 import { PageButtons, statuses } from '../ui/page.tsx';
-import { Notice } from '../ui/parts.tsx';
+import { Copy, Notice } from '../ui/parts.tsx';
 import { ask } from './api.ts';
 import type { OrderStatus, TypedDocumentString } from './generated/graphql.ts';
 
@@ -62,6 +62,45 @@ export function send<Result, Variables>(
   return ask(document, variables);
 }
 
+/** The largest whole number that the staff API takes. */
+const mostWhole = 2_147_483_647;
+
+/**
+ * The whole numbers of a form, by their fields. An empty field is null.
+ *
+ * @throws GatewayError that names the fields which hold no whole number.
+ */
+export function wholeNumbers<Name extends string>(
+  values: Readonly<Record<string, string>>,
+  names: readonly Name[],
+): Record<Name, number | null> {
+  const faults: { field: string; detail: string }[] = [];
+  const entries = names.map((name) => {
+    const text = (values[name] ?? '').trim();
+    if (text === '') return [name, null];
+    if (!/^\d+$/.test(text) || Number(text) > mostWhole) {
+      faults.push({ field: name, detail: `'${text}' is no whole number like 600` });
+    }
+    return [name, Number(text)];
+  });
+  if (faults.length > 0) throw new GatewayError('invalid_value', 'write whole numbers in digits', { faults });
+  return Object.fromEntries(entries);
+}
+
+/** A secret that an action made. It is shown once: the console keeps it nowhere. */
+export function secretShown(what: string, secret: string): ReactNode {
+  return (
+    <div className="stack">
+      <Notice tone="warn">
+        This is the only time that the {what} is shown. Give it to the partner over a safe channel.
+      </Notice>
+      <p className="secret">
+        <Copy text={secret} label={what} />
+      </p>
+    </div>
+  );
+}
+
 const reasonField: FormField = {
   name: 'reason',
   label: 'Reason',
@@ -75,19 +114,27 @@ export function ActionDialog(props: { action: Action; version?: string; onClose:
   const opened = useRef(version);
   const client = useQueryClient();
   const [done, setDone] = useState<ReactNode>(null);
-  const { mutateAsync } = useMutation({ mutationFn: action.run, onSuccess: () => client.invalidateQueries() });
+  const { mutateAsync } = useMutation({ mutationFn: action.run });
+  const close = (): void => {
+    // What is shown once must not leave with a row that the page lists no more. So the page waits.
+    if (done !== null) void client.invalidateQueries();
+    onClose();
+  };
   const submit = async (values: Record<string, string>): Promise<FormFaults | null> => {
     try {
       const result = await mutateAsync(values);
       if (action.shown) setDone(action.shown(result));
-      else onClose();
+      else {
+        await client.invalidateQueries();
+        onClose();
+      }
       return null;
     } catch (error) {
       return faultsOf(error);
     }
   };
   return (
-    <Dialog title={action.title} onClose={onClose}>
+    <Dialog title={action.title} onClose={close}>
       {done === null ? (
         <>
           <div className="muted">{action.about}</div>
@@ -118,7 +165,8 @@ export function Actions(props: {
   version?: string;
   small?: boolean;
 }): ReactNode {
-  const [open, setOpen] = useState<Action | null>(null);
+  // A closed dialog leaves the page a moment later. Its button opens a new one meanwhile.
+  const [open, setOpen] = useState<{ readonly action: Action; readonly number: number } | null>(null);
   return (
     <>
       {props.of.map((action) =>
@@ -127,7 +175,7 @@ export function Actions(props: {
             key={action.name}
             type="button"
             className={`button ${props.small ? 'small' : ''}`}
-            onClick={() => setOpen(action)}
+            onClick={() => setOpen((before) => ({ action, number: (before?.number ?? 0) + 1 }))}
           >
             {action.icon ? <Icon name={action.icon} /> : null}
             {action.name}
@@ -136,9 +184,10 @@ export function Actions(props: {
       )}
       {open ? (
         <ActionDialog
-          action={open}
+          key={open.number}
+          action={open.action}
           {...(props.version === undefined ? {} : { version: props.version })}
-          onClose={() => setOpen(null)}
+          onClose={() => setOpen((now) => (now === open ? null : now))}
         />
       ) : null}
     </>

@@ -1,6 +1,7 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../../clock.ts';
 import type { WalletLinks } from '../../currencies/wallet-links.ts';
+import type { Exposure, OpenOrders } from '../../orders/open-orders.ts';
 import type { OrderStats, StatsRow } from '../../reports/order-stats.ts';
 import type { Actor } from '../../staff/audit/audit-log.ts';
 import type { StaffCaller } from '../../staff/staff-authenticator.ts';
@@ -25,6 +26,7 @@ export interface StaffSources {
   readonly clock: Clock;
   readonly live: LiveFeed;
   readonly stats: OrderStats;
+  readonly openOrders: Pick<OpenOrders, 'exposures'>;
   readonly wallets: WalletLinks;
 }
 
@@ -71,21 +73,24 @@ export class GraphqlContext {
       this.em,
       (ids) => this.usage(ids),
       () => this.sources.clock.now(),
+      (ids) => this.exposures(ids),
+    );
+  }
+
+  private async exposures(ids: readonly string[]): Promise<Exposure[]> {
+    const partners = await Promise.all(ids.map((id) => this.loaders.partner.load(id)));
+    return this.sources.openOrders.exposures(
+      partners.filter((partner) => partner !== null),
+      this.em,
     );
   }
 
   private async usage([first, ...others]: readonly string[]): Promise<StatsRow[]> {
     const to = this.sources.clock.now();
     const from = new Date(to.getTime() - usageDays * 86_400_000);
-    const only = first !== undefined && others.length === 0 ? { key: first } : {};
-    const rows = await this.sources.stats.stats({
-      from,
-      to,
-      interval: 'day',
-      by: 'partner',
-      top: mostPartners,
-      ...only,
-    });
+    const only = first !== undefined && others.length === 0 ? { key: first } : { keys: [first ?? '', ...others] };
+    const range = { from, to, interval: 'day', by: 'partner', top: mostPartners } as const;
+    const rows = await this.sources.stats.stats({ ...range, ...only });
     return rows.filter(({ created }) => created > 0);
   }
 }

@@ -53,7 +53,7 @@ export function maskedError(
         code: errorTable[kind].graphql,
         kind,
         request_id: requestId,
-        ...(extras.faults && extras.faults.length > 1
+        ...(extras.faults && extras.faults.length > 0
           ? { errors: extras.faults.map(({ field, kind: code, detail: text }) => ({ field, code, detail: text })) }
           : {}),
         ...(extras.limits ? { min_amount: extras.limits.minAmount, max_amount: extras.limits.maxAmount } : {}),

@@ -2,11 +2,13 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import DataLoader from 'dataloader';
 import { bookedLines } from '../../ledger/ledger.ts';
 import { fixedResults } from '../../orders/fixed-results.ts';
+import type { Exposure } from '../../orders/open-orders.ts';
 import { Order } from '../../orders/order.entity.ts';
 import { OrderAction } from '../../orders/order-action.entity.ts';
 import { OrderEvent } from '../../orders/order-event.entity.ts';
 import { OrderNote } from '../../orders/order-note.entity.ts';
 import { ApiKey } from '../../partners/api-key.entity.ts';
+import { keyRefusals } from '../../partners/key-refusals.ts';
 import { Partner } from '../../partners/partner.entity.ts';
 import { markupAccruals, orderAgreements } from '../../reports/order-agreements.ts';
 import type { StatsRow } from '../../reports/order-stats.ts';
@@ -52,7 +54,12 @@ const byPartner = ({ partnerId }: { readonly partnerId: string }): string => par
  * Makes the loaders of one operation. Each loads rows for all orders or partners of a page in one
  * statement, and keeps them until the operation ends.
  */
-export function createLoaders(em: EntityManager, usageOf: LoadUsage, now: () => Date) {
+export function createLoaders(
+  em: EntityManager,
+  usageOf: LoadUsage,
+  now: () => Date,
+  exposuresOf: (partnerIds: readonly string[]) => Promise<Exposure[]>,
+) {
   return {
     order: one(
       (ids) => em.find(Order, { id: { $in: ids } }, { populate: ['depositAddress'], strategy: 'joined' }),
@@ -99,6 +106,15 @@ export function createLoaders(em: EntityManager, usageOf: LoadUsage, now: () => 
     usage: many(
       (ids) => usageOf(ids),
       ({ key }) => key,
+    ),
+    resumption: one(
+      (ids) => em.find(StaffAction, { holdId: { $in: ids }, state: 'proposed' }),
+      ({ holdId }) => holdId ?? '',
+    ),
+    exposure: one((ids) => exposuresOf(ids), byPartner),
+    refusals: one(
+      (ids) => keyRefusals(em, now(), ids),
+      ({ keyId }) => keyId,
     ),
     fixedDay: one((ids) => fixedResults(em, now(), 1, ids), byPartner),
     fixedMonth: one((ids) => fixedResults(em, now(), usageDays, ids), byPartner),

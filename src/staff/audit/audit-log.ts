@@ -1,7 +1,7 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../../clock.ts';
-import { AppError } from '../../errors.ts';
+import { errorFromFaults } from '../../errors.ts';
 import { AuditEntry } from './audit-entry.entity.ts';
 
 /** The request and its actor: a member of staff, an operator with a shell, a partner's member. */
@@ -62,7 +62,8 @@ export class AuditLog {
   ): Promise<Result> {
     const why = reason.trim();
     if (why === '' || why.length > maxReason) {
-      throw new AppError('invalid_value', `a reason of 1 to ${maxReason} characters is needed`);
+      const detail = `a reason of 1 to ${maxReason} characters is needed`;
+      throw errorFromFaults([{ field: 'reason', kind: 'invalid_value', detail }]);
     }
     return this.#orm.em.fork().transactional(async (em) => {
       const { result, target, before = null, after = null } = await work(em);

@@ -1,80 +1,26 @@
 import { addressExample } from '../../../src/chains/addresses/address.ts';
 import { buildStaffSchema } from '../../../src/graphql/server/schema.ts';
 import { CabinetClient, cabinetSettings } from '../../support/cabinet/cabinet-client.ts';
-import {
-  failedOrder,
-  type MadeOrder,
-  type SettledGateway,
-  startSettledGateway,
-} from '../../support/gateway/settled-gateway.ts';
+import { failedOrder, type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 import { rootFields } from '../../support/http/schema-walk.ts';
 import { StaffBrowser } from '../../support/staff/staff-browser.ts';
-import { type Member, newMember, proposeChange } from '../../support/staff/staff-client.ts';
+import { type Member, newMember } from '../../support/staff/staff-client.ts';
+import { type StaffStates, staffStates } from '../../support/staff/staff-states.ts';
 
 let gateway: SettledGateway;
 let admin: Member;
 let other: Member;
+let states: StaffStates;
 
 beforeAll(async () => {
   gateway = await startSettledGateway({ settings: cabinetSettings });
   admin = await newMember(gateway, 'admin');
   other = await newMember(gateway, 'admin');
+  states = staffStates(gateway, other);
 });
 afterAll(() => gateway?.stop());
 
-const toLtc = { coin_to: 'LTC', network_to: 'LTC', recipient_address: addressExample('LTC') };
-
-/** The id that a mutation of the other admin answers with. */
-async function made(call: string): Promise<string> {
-  return (await other.data(`mutation { made: ${call} { id } }`)).made.id;
-}
-
-async function paidIn(changes: Record<string, unknown> = {}): Promise<MadeOrder> {
-  const order = await gateway.order(changes);
-  await gateway.deposit(order);
-  await gateway.tick();
-  await gateway.mine(order.networkFrom, 3);
-  await gateway.tick();
-  return order;
-}
-
-/** An order whose payout the chain executed in vain. */
-async function unpaidOrder(): Promise<MadeOrder> {
-  await gateway.settlement.sandbox.refuse('tron', addressExample('TRC20'));
-  const order = await paidIn();
-  await gateway.settle(order);
-  return order;
-}
-
-/** An order of which the venue has 8 LTC left to sell. */
-async function unsoldOrder(): Promise<MadeOrder> {
-  const order = await gateway.order();
-  await gateway.query(
-    `insert into venue_trade (client_id, venue, sell_coin, sell_amount, buy_coin, buy_amount, min_buy_amount, bought,
-                              outcome, cash, price_sell, price_buy, price_cash, valid_until, created_at, decided_at)
-     values ($1, 'test', 'LTC', 8, 'BTC', 0.01, 0.01, 0.01, 'filled', 'USDT', 80, 64000, 1, now(), now(), now())`,
-    [order.id],
-  );
-  return order;
-}
-
-const heldOrder = async (): Promise<MadeOrder> => {
-  const order = await gateway.order();
-  await made(`orderHold(orderId: "${order.id}", reason: "odd")`);
-  return order;
-};
-const proposedRelease = async (): Promise<string> =>
-  made(`orderRelease(orderId: "${(await heldOrder()).id}", reason: "all well")`);
-const proposedRole = async (): Promise<string> => {
-  const { id } = await newMember(gateway, 'viewer');
-  return (await proposeChange(other, `staffRole(id: "${id}", role: SUPPORT, reason: "moved")`)).data.outcome.change.id;
-};
 const memberId = async (): Promise<string> => (await newMember(gateway, 'viewer')).id;
-const partnerId = async (): Promise<string> => (await gateway.partner()).id;
-const webhookId = async (): Promise<string> => {
-  const arguments_ = `(partnerId: "${await partnerId()}", endpoint: { url: "https://hooks.example.com/" }, reason: "x")`;
-  return (await other.data(`mutation { made: webhookCreate${arguments_} { endpoint { id } } }`)).made.endpoint.id;
-};
 /** A browser in which the admin signs in. */
 const sessionId = async (): Promise<string> => {
   await new StaffBrowser(gateway.app.internalUrl).post('/sign-in', { token: admin.token });
@@ -84,7 +30,7 @@ const sessionId = async (): Promise<string> => {
 const partnerMemberId = async (): Promise<string> => {
   const client = new CabinetClient(gateway.app.restUrl ?? '');
   const { memberInvite } = await other.data(
-    `mutation { memberInvite(partnerId: "${await partnerId()}", name: "Ada", role: OWNER, reason: "x") { link } }`,
+    `mutation { memberInvite(partnerId: "${await states.partnerId()}", name: "Ada", role: OWNER, reason: "x") { link } }`,
   );
   return (await client.accept(memberInvite.link)).json.member.id;
 };
@@ -101,29 +47,26 @@ const override = async (coinFrom: string): Promise<string> => {
 
 /** A call of each mutation that succeeds. */
 const calls: Readonly<Record<string, () => Promise<string>>> = {
-  actionApprove: async () => `(id: "${await proposedRelease()}", reason: "x")`,
-  actionReject: async () => `(id: "${await proposedRelease()}", reason: "x")`,
+  actionApprove: async () => `(id: "${await states.proposedRelease()}", reason: "x")`,
+  actionReject: async () => `(id: "${await states.proposedRelease()}", reason: "x")`,
   attentionHandOver: async () =>
-    `(itemId: "held_order:${(await heldOrder()).id}", to: "${(await newMember(gateway, 'support')).id}", reason: "x")`,
+    `(itemId: "held_order:${(await states.heldOrder()).id}", to: "${(await newMember(gateway, 'support')).id}", reason: "x")`,
   attentionRelease: async () => {
-    const itemId = `held_order:${(await heldOrder()).id}`;
+    const itemId = `held_order:${(await states.heldOrder()).id}`;
     await admin.data(`mutation { attentionTake(itemId: "${itemId}") { id } }`);
     return `(itemId: "${itemId}")`;
   },
-  attentionTake: async () => `(itemId: "held_order:${(await heldOrder()).id}")`,
+  attentionTake: async () => `(itemId: "held_order:${(await states.heldOrder()).id}")`,
   currencySwitch: async () => '(coin: "XMR", network: "XMR", switches: { isDepositEnabled: false }, reason: "x")',
   currencyTerms: async () => '(coin: "XMR", network: "XMR", terms: { minConfirmations: 9 }, reason: "x")',
   keyChange: async () => `(keyId: "${await keyId()}", key: { label: "web" }, reason: "x")`,
-  keyIssue: async () => `(partnerId: "${await partnerId()}", reason: "x")`,
+  keyIssue: async () => `(partnerId: "${await states.partnerId()}", reason: "x")`,
   keyRevoke: async () => `(keyId: "${await keyId()}", reason: "x")`,
   keyRoll: async () => `(keyId: "${await keyId()}", hours: 1, reason: "x")`,
-  memberInvite: async () => `(partnerId: "${await partnerId()}", name: "Ada", role: OWNER, reason: "x")`,
+  memberInvite: async () => `(partnerId: "${await states.partnerId()}", name: "Ada", role: OWNER, reason: "x")`,
   memberRecover: async () => `(memberId: "${await partnerMemberId()}", reason: "x")`,
   orderHold: async () => `(orderId: "${(await gateway.order()).id}", reason: "x")`,
-  orderMarkFailed: async () => {
-    await made('payoutStop(coin: "LTC", network: "LTC", reason: "x")');
-    return `(orderId: "${(await paidIn(toLtc)).id}", reason: "x")`;
-  },
+  orderMarkFailed: async () => `(orderId: "${(await states.heldBackOrder()).id}", reason: "x")`,
   orderNote: async () => `(orderId: "${(await gateway.order()).id}", text: "called the partner")`,
   orderPageRenew: async () => {
     const { id } = await gateway.order();
@@ -138,24 +81,26 @@ const calls: Readonly<Record<string, () => Promise<string>>> = {
     const { id } = await failedOrder(gateway);
     return `(input: { orderId: "${id}", address: "${addressExample('BTC')}" }, reason: "x")`;
   },
-  orderRelease: async () => `(orderId: "${(await heldOrder()).id}", reason: "x")`,
-  orderRetryPayout: async () => `(orderId: "${(await unpaidOrder()).id}", reason: "x")`,
+  orderRelease: async () => `(orderId: "${(await states.heldOrder()).id}", reason: "x")`,
+  orderRetryPayout: async () => `(orderId: "${(await states.unpaidOrder()).id}", reason: "x")`,
   orderViewRemove: async () => {
     const { made } = await admin.data('mutation { made: orderViewSave(name: "gone", query: "held=1") { id } }');
     return `(id: "${made.id}")`;
   },
   orderViewSave: async () => '(name: "BTC", query: "coin=BTC")',
-  orderVenuePrice: async () => `(orderId: "${(await unsoldOrder()).id}", price: "80", reason: "x")`,
+  orderVenuePrice: async () =>
+    `(orderId: "${(await states.leaveUnsold(await gateway.order())).id}", price: "80", reason: "x")`,
   partnerCreate: async () => '(name: "Shop", reason: "x")',
-  partnerLimits: async () => `(id: "${await partnerId()}", limits: { requests: 7 }, reason: "x")`,
-  partnerOrderPage: async () => `(id: "${await partnerId()}", enabled: true, displayName: "Wallet", reason: "x")`,
-  partnerPricing: async () => `(id: "${await partnerId()}", pricing: { float: "0.2" }, reason: "x")`,
-  partnerPublicStatus: async () => `(id: "${await partnerId()}", enabled: true, reason: "x")`,
-  partnerRename: async () => `(id: "${await partnerId()}", name: "Big Shop", reason: "x")`,
-  partnerSignature: async () => `(id: "${await partnerId()}", required: true, reason: "x")`,
-  partnerStatus: async () => `(id: "${await partnerId()}", status: INACTIVE, reason: "x")`,
+  partnerLimits: async () => `(id: "${await states.partnerId()}", limits: { requests: 7 }, reason: "x")`,
+  partnerOrderPage: async () =>
+    `(id: "${await states.partnerId()}", enabled: true, displayName: "Wallet", reason: "x")`,
+  partnerPricing: async () => `(id: "${await states.partnerId()}", pricing: { float: "0.2" }, reason: "x")`,
+  partnerPublicStatus: async () => `(id: "${await states.partnerId()}", enabled: true, reason: "x")`,
+  partnerRename: async () => `(id: "${await states.partnerId()}", name: "Big Shop", reason: "x")`,
+  partnerSignature: async () => `(id: "${await states.partnerId()}", required: true, reason: "x")`,
+  partnerStatus: async () => `(id: "${await states.partnerId()}", status: INACTIVE, reason: "x")`,
   payoutResume: async () => {
-    const id = await made('payoutStop(coin: "DOGE", network: "DOGE", reason: "x")');
+    const id = await states.made('payoutStop(coin: "DOGE", network: "DOGE", reason: "x")');
     return `(holdId: "${id}", acknowledge: false, reason: "x")`;
   },
   payoutStop: async () => '(coin: "ZEC", network: "ZEC", reason: "x")',
@@ -165,16 +110,21 @@ const calls: Readonly<Record<string, () => Promise<string>>> = {
     return '(coinFrom: "DASH", coinTo: "BTC", reason: "x")';
   },
   sessionEnd: async () => `(id: "${await sessionId()}", reason: "x")`,
-  staffChangeApprove: async () => `(id: "${await proposedRole()}", reason: "x")`,
-  staffChangeReject: async () => `(id: "${await proposedRole()}", reason: "x")`,
+  staffChangeApprove: async () => `(id: "${await states.proposedRole()}", reason: "x")`,
+  staffChangeReject: async () => `(id: "${await states.proposedRole()}", reason: "x")`,
   staffInvite: async () => '(email: "new@example.com", role: SUPPORT, reason: "x")',
   staffRevoke: async () => `(id: "${await memberId()}", reason: "x")`,
   staffRole: async () => `(id: "${await memberId()}", role: SUPPORT, reason: "x")`,
-  webhookChange: async () => `(id: "${await webhookId()}", endpoint: { status: DISABLED }, reason: "x")`,
+  webhookChange: async () => `(id: "${await states.webhookId()}", endpoint: { status: DISABLED }, reason: "x")`,
   webhookCreate: async () =>
-    `(partnerId: "${await partnerId()}", endpoint: { url: "https://hooks.example.com/" }, reason: "x")`,
-  webhookDelete: async () => `(id: "${await webhookId()}", reason: "x")`,
-  webhookRotateSecret: async () => `(id: "${await webhookId()}", reason: "x")`,
+    `(partnerId: "${await states.partnerId()}", endpoint: { url: "https://hooks.example.com/" }, reason: "x")`,
+  webhookDelete: async () => `(id: "${await states.webhookId()}", reason: "x")`,
+  webhookRotateSecret: async () => `(id: "${await states.webhookId()}", reason: "x")`,
+  webhookReplay: async () => {
+    const { webhookId, eventId } = await states.deliveredEvent();
+    return `(id: "${webhookId}", eventIds: ["${eventId}"], reason: "x")`;
+  },
+  webhookTest: async () => `(id: "${await states.webhookId()}", reason: "x")`,
   staffToken: async () => `(id: "${await memberId()}", reason: "x")`,
 };
 

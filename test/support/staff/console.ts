@@ -37,16 +37,23 @@ export function consoleUrl(gateway: SettledGateway, path: string): string {
   return `${gateway.app.internalUrl}/console${path}`;
 }
 
-/** Builds the console, starts a gateway with a month of orders, and a browser. */
-export async function setUpConsole(): Promise<ConsoleSetup> {
+/**
+ * Builds the console, starts a gateway with two months of orders, and a browser.
+ *
+ * @param seeded How many orders there are beside the two that it makes. A worker that is asked to
+ *   work, works on them too.
+ */
+export async function setUpConsole({ seeded = 2_000 } = {}): Promise<ConsoleSetup> {
   // In a process of its own: the bundler does not load inside the test runner.
   execFileSync(process.execPath, ['tools/build-web.js'], { stdio: 'inherit' });
   const clock = new TestClock(new Date());
   const gateway = await startSettledGateway({ clock, settings: { RATE_LIMIT_STAFF_PER_MIN: '100000' } });
   const failed = await failedOrder(gateway);
   const waiting = await gateway.order();
-  await seedOrders(gateway.databaseUrl, { count: 2_000, partners: 3, days: 60, until: clock.now() });
-  await new OrderStats(gateway.app.orm).rollUp();
+  if (seeded > 0) {
+    await seedOrders(gateway.databaseUrl, { count: seeded, partners: 3, days: 60, until: clock.now() });
+    await new OrderStats(gateway.app.orm).rollUp();
+  }
   const browser = await launchChromium();
   const contexts = new Set<BrowserContext>();
   const tokens = new Map<StaffRole, string>();

@@ -5,6 +5,13 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core';
+/** How amounts are written. */
+export type AmountForm =
+  /** As JSON numbers with exactly their digits. */
+  | 'NUMBER'
+  /** As decimal strings. */
+  | 'STRING';
+
 /** Why staff must look at an item. */
 export type AttentionKind =
   /** A partner did not say in time what to do with a deposit, and the order was not refunded. */
@@ -169,6 +176,30 @@ export type LedgerAccount =
   | 'UNCLAIMED'
   /** Our balance with the liquidity venue. */
   | 'VENUE';
+
+/** Limits of a partner. An absent one stays as it is; null restores the gateway's. */
+export type LimitsInput = {
+  /** Total value of fixed orders created within a day, in US dollars. */
+  fixedDayUsd?: number | null | undefined;
+  /** Total value of fixed orders created within an hour, in US dollars. */
+  fixedExposureUsd?: number | null | undefined;
+  /** Total value of float orders that wait or are between deposit and payout, in US dollars. */
+  floatExposureUsd?: number | null | undefined;
+  /** Whether the fixed caps stay when fixed orders cost more than they earn; null counts as false. */
+  keepsFixedCaps?: boolean | null | undefined;
+  /** Lists of orders read each minute. */
+  lists?: number | null | undefined;
+  /** Largest markup in basis points, 0 to 500. It is at least the default markup of each valid key. */
+  markupBps?: number | null | undefined;
+  /** Orders that may wait for their deposit. */
+  openOrders?: number | null | undefined;
+  /** Orders created each minute. */
+  orders?: number | null | undefined;
+  /** For how many seconds binding quotes hold, 15 to 300. More than the gateway's needs a fixed fee above the gateway's. */
+  quoteHoldSec?: number | null | undefined;
+  /** Requests each minute. */
+  requests?: number | null | undefined;
+};
 
 /** Kind of an action of staff. */
 export type OrderActionKind =
@@ -514,6 +545,22 @@ export type VenueMeasure =
   /** What our own inventory may sell, in coins. */
   | 'STOCK';
 
+/** Properties of an endpoint. An absent one stays as it is. */
+export type WebhookInput = {
+  /** How amounts are written. */
+  amounts?: AmountForm | null | undefined;
+  /** Only orders from this coin; null for all. */
+  coinFrom?: string | null | undefined;
+  /** Only orders to this coin; null for all. */
+  coinTo?: string | null | undefined;
+  /** Whether events are sent. */
+  status?: EndpointStatus | null | undefined;
+  /** Types of events; null for all. */
+  types?: Array<string> | null | undefined;
+  /** An https URL with a public name. Required for a new endpoint. */
+  url?: string | null | undefined;
+};
+
 export type MeQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -683,10 +730,17 @@ export type ProposalsQueryVariables = Exact<{ [key: string]: never; }>;
 
 export type ProposalsQuery = { proposals: Array<{ id: string, action: OrderActionKind, state: OrderActionState, reason: string, address: string | null, tag: string | null, price: string | null, proposedAt: string, proposedBy: { id: string, email: string }, order: { id: string, shortId: string, status: OrderStatus, coinFrom: string, networkFrom: string, coinTo: string, networkTo: string, amountFromExpected: string, partner: { name: string } } | null, deposit: { id: string, amount: string, coin: string, network: string } | null, hold: { id: string, coin: string | null, network: string | null, cause: PayoutHoldCause, detail: string } | null }> };
 
-export type PartnersQueryVariables = Exact<{ [key: string]: never; }>;
+export type PartnersQueryVariables = Exact<{
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  last?: number | null | undefined;
+  before?: string | null | undefined;
+  search?: string | null | undefined;
+  status?: PartnerStatus | null | undefined;
+}>;
 
 
-export type PartnersQuery = { partners: Array<{ id: string, name: string, status: PartnerStatus, createdAt: string, pricing: { float: string, fixed: string }, usage: Array<{ at: string, created: number, completed: number, volumeUsd: string, revenueUsd: string }> }> };
+export type PartnersQuery = { partnerList: { edges: Array<{ node: { id: string, name: string, status: PartnerStatus, createdAt: string, pricing: { float: string, fixed: string }, usage: Array<{ created: number, volumeUsd: string, revenueUsd: string }> } }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
 
 export type PartnerNamesQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -699,7 +753,12 @@ export type PartnerQueryVariables = Exact<{
 }>;
 
 
-export type PartnerQuery = { partner: { id: string, name: string, status: PartnerStatus, createdAt: string, updatedAt: string, publicStatus: boolean, requireSignature: boolean, keepsFixedCaps: boolean, feeRateFixed: string | null, feeRateFloat: string | null, rateLimitPerMin: number | null, ordersLimitPerMin: number | null, listsLimitPerMin: number | null, maxOpenOrders: number | null, maxFixedExposureUsd: number | null, maxFixedDayUsd: number | null, maxFloatExposureUsd: number | null, pricing: { float: string, fixed: string }, fixedResults: { day: { orders: number, sentUsd: string, adverseBps: string | null, lossUsd: string }, month: { orders: number, sentUsd: string, adverseBps: string | null, lossUsd: string } }, usage: Array<{ at: string, created: number, completed: number, expired: number, refunded: number, failed: number, volumeUsd: string, revenueUsd: string }>, keys?: Array<{ keyId: string, label: string, last4: string, scopes: Array<KeyScope>, allowedCidrs: Array<string>, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null }> }, webhookEndpoints: Array<{ id: string, url: string, status: EndpointStatus, types: Array<string> | null, failures: number, failingSince: string | null, lastSuccessAt: string | null, lastFailureAt: string | null, disabledReason: string | null, deliveries: Array<{ eventId: string, type: string, state: DeliveryState, createdAt: string, orderId: string | null, log: Array<{ attempt: number, at: string, status: number | null, ms: number, error: string | null, answer: string | null }> }> }> };
+export type PartnerQuery = { partner: { id: string, name: string, status: PartnerStatus, createdAt: string, updatedAt: string, publicStatus: boolean, requireSignature: boolean, keepsFixedCaps: boolean, feeRateFixed: string | null, feeRateFloat: string | null, rateLimitPerMin: number | null, ordersLimitPerMin: number | null, listsLimitPerMin: number | null, maxOpenOrders: number | null, maxFixedExposureUsd: number | null, maxFixedDayUsd: number | null, maxFloatExposureUsd: number | null, maxMarkupBps: number | null, quoteHoldSec: number | null, orderPage: boolean, displayName: string | null, pricing: { float: string, fixed: string }, exposure: { orders: number, ordersCap: number, fixedHourUsd: string, fixedHourCapUsd: string, fixedDayUsd: string, fixedDayCapUsd: string, floatUsd: string, floatCapUsd: string, areFixedCapsCut: boolean }, fixedResults: { day: { orders: number, sentUsd: string, adverseBps: string | null, lossUsd: string }, month: { orders: number, sentUsd: string, adverseBps: string | null, lossUsd: string } }, usage: Array<{ at: string, created: number, completed: number, expired: number, refunded: number, failed: number, volumeUsd: string, revenueUsd: string }>, keys?: Array<{ keyId: string, label: string, last4: string, scopes: Array<KeyScope>, allowedCidrs: Array<string>, defaultMarkupBps: number | null, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null, refusals: { refused: number, limited: number } }> }, webhookEndpoints: Array<{ id: string, url: string, status: EndpointStatus, types: Array<string> | null, coinFrom: string | null, coinTo: string | null, amounts: AmountForm, failures: number, failingSince: string | null, lastSuccessAt: string | null, lastFailureAt: string | null, disabledReason: string | null, disabledAt: string | null, deliveries: Array<{ eventId: string, type: string, state: DeliveryState, createdAt: string, nextAttemptAt: string | null, isReplay: boolean, orderId: string | null, log: Array<{ attempt: number, at: string, status: number | null, ms: number, error: string | null, answer: string | null }> }> }> };
+
+export type WebhookEventTypesQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type WebhookEventTypesQuery = { webhookEventTypes: Array<string> };
 
 export type MoneyQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -915,6 +974,15 @@ export type RollKeyMutationVariables = Exact<{
 
 export type RollKeyMutation = { keyRoll: { key: string, keyId: string } };
 
+export type ChangeKeyMutationVariables = Exact<{
+  keyId: string | number;
+  key: KeyInput;
+  reason: string;
+}>;
+
+
+export type ChangeKeyMutation = { keyChange: { keyId: string } };
+
 export type RevokeKeyMutationVariables = Exact<{
   keyId: string | number;
   reason: string;
@@ -931,6 +999,95 @@ export type SetPricingMutationVariables = Exact<{
 
 
 export type SetPricingMutation = { partnerPricing: { id: string } };
+
+export type SetLimitsMutationVariables = Exact<{
+  id: string | number;
+  limits: LimitsInput;
+  reason: string;
+}>;
+
+
+export type SetLimitsMutation = { partnerLimits: { id: string } };
+
+export type RequireSignatureMutationVariables = Exact<{
+  id: string | number;
+  required: boolean;
+  reason: string;
+}>;
+
+
+export type RequireSignatureMutation = { partnerSignature: { id: string } };
+
+export type SetPublicStatusMutationVariables = Exact<{
+  id: string | number;
+  enabled: boolean;
+  reason: string;
+}>;
+
+
+export type SetPublicStatusMutation = { partnerPublicStatus: { id: string } };
+
+export type SetOrderPageMutationVariables = Exact<{
+  id: string | number;
+  enabled: boolean;
+  displayName?: string | null | undefined;
+  reason: string;
+}>;
+
+
+export type SetOrderPageMutation = { partnerOrderPage: { id: string } };
+
+export type CreateWebhookMutationVariables = Exact<{
+  partnerId: string | number;
+  endpoint: WebhookInput;
+  reason: string;
+}>;
+
+
+export type CreateWebhookMutation = { webhookCreate: { secret: string } };
+
+export type ChangeWebhookMutationVariables = Exact<{
+  id: string | number;
+  endpoint: WebhookInput;
+  reason: string;
+}>;
+
+
+export type ChangeWebhookMutation = { webhookChange: { id: string } };
+
+export type RotateWebhookSecretMutationVariables = Exact<{
+  id: string | number;
+  hours: number;
+  reason: string;
+}>;
+
+
+export type RotateWebhookSecretMutation = { webhookRotateSecret: { secret: string } };
+
+export type TestWebhookMutationVariables = Exact<{
+  id: string | number;
+  reason: string;
+}>;
+
+
+export type TestWebhookMutation = { webhookTest: { eventId: string } };
+
+export type ReplayWebhookMutationVariables = Exact<{
+  id: string | number;
+  eventIds: Array<string> | string;
+  reason: string;
+}>;
+
+
+export type ReplayWebhookMutation = { webhookReplay: { count: number } };
+
+export type DeleteWebhookMutationVariables = Exact<{
+  id: string | number;
+  reason: string;
+}>;
+
+
+export type DeleteWebhookMutation = { webhookDelete: { id: string } };
 
 export type InviteStaffMutationVariables = Exact<{
   email: string;
@@ -1671,22 +1828,37 @@ export const ProposalsDocument = new TypedDocumentString(`
 }
     `) as unknown as TypedDocumentString<ProposalsQuery, ProposalsQueryVariables>;
 export const PartnersDocument = new TypedDocumentString(`
-    query Partners {
-  partners {
-    id
-    name
-    status
-    createdAt
-    pricing {
-      float
-      fixed
+    query Partners($first: Int, $after: String, $last: Int, $before: String, $search: String, $status: PartnerStatus) {
+  partnerList(
+    first: $first
+    after: $after
+    last: $last
+    before: $before
+    search: $search
+    status: $status
+  ) {
+    edges {
+      node {
+        id
+        name
+        status
+        createdAt
+        pricing {
+          float
+          fixed
+        }
+        usage {
+          created
+          volumeUsd
+          revenueUsd
+        }
+      }
     }
-    usage {
-      at
-      created
-      completed
-      volumeUsd
-      revenueUsd
+    pageInfo {
+      hasNextPage
+      hasPreviousPage
+      startCursor
+      endCursor
     }
   }
 }
@@ -1723,6 +1895,21 @@ export const PartnerDocument = new TypedDocumentString(`
     maxFixedExposureUsd
     maxFixedDayUsd
     maxFloatExposureUsd
+    maxMarkupBps
+    quoteHoldSec
+    orderPage
+    displayName
+    exposure {
+      orders
+      ordersCap
+      fixedHourUsd
+      fixedHourCapUsd
+      fixedDayUsd
+      fixedDayCapUsd
+      floatUsd
+      floatCapUsd
+      areFixedCapsCut
+    }
     fixedResults {
       day {
         orders
@@ -1753,10 +1940,15 @@ export const PartnerDocument = new TypedDocumentString(`
       last4
       scopes
       allowedCidrs
+      defaultMarkupBps
       createdAt
       expiresAt
       lastUsedAt
       revokedAt
+      refusals {
+        refused
+        limited
+      }
     }
   }
   webhookEndpoints(partnerId: $id) {
@@ -1764,16 +1956,22 @@ export const PartnerDocument = new TypedDocumentString(`
     url
     status
     types
+    coinFrom
+    coinTo
+    amounts
     failures
     failingSince
     lastSuccessAt
     lastFailureAt
     disabledReason
-    deliveries(first: 5) {
+    disabledAt
+    deliveries(first: 10) {
       eventId
       type
       state
       createdAt
+      nextAttemptAt
+      isReplay
       orderId
       log {
         attempt
@@ -1787,6 +1985,11 @@ export const PartnerDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<PartnerQuery, PartnerQueryVariables>;
+export const WebhookEventTypesDocument = new TypedDocumentString(`
+    query WebhookEventTypes {
+  webhookEventTypes
+}
+    `) as unknown as TypedDocumentString<WebhookEventTypesQuery, WebhookEventTypesQueryVariables>;
 export const MoneyDocument = new TypedDocumentString(`
     query Money {
   payoutBrakes {
@@ -2127,6 +2330,13 @@ export const RollKeyDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<RollKeyMutation, RollKeyMutationVariables>;
+export const ChangeKeyDocument = new TypedDocumentString(`
+    mutation ChangeKey($keyId: ID!, $key: KeyInput!, $reason: String!) {
+  keyChange(keyId: $keyId, key: $key, reason: $reason) {
+    keyId
+  }
+}
+    `) as unknown as TypedDocumentString<ChangeKeyMutation, ChangeKeyMutationVariables>;
 export const RevokeKeyDocument = new TypedDocumentString(`
     mutation RevokeKey($keyId: ID!, $reason: String!) {
   keyRevoke(keyId: $keyId, reason: $reason) {
@@ -2141,6 +2351,81 @@ export const SetPricingDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<SetPricingMutation, SetPricingMutationVariables>;
+export const SetLimitsDocument = new TypedDocumentString(`
+    mutation SetLimits($id: ID!, $limits: LimitsInput!, $reason: String!) {
+  partnerLimits(id: $id, limits: $limits, reason: $reason) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<SetLimitsMutation, SetLimitsMutationVariables>;
+export const RequireSignatureDocument = new TypedDocumentString(`
+    mutation RequireSignature($id: ID!, $required: Boolean!, $reason: String!) {
+  partnerSignature(id: $id, required: $required, reason: $reason) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<RequireSignatureMutation, RequireSignatureMutationVariables>;
+export const SetPublicStatusDocument = new TypedDocumentString(`
+    mutation SetPublicStatus($id: ID!, $enabled: Boolean!, $reason: String!) {
+  partnerPublicStatus(id: $id, enabled: $enabled, reason: $reason) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<SetPublicStatusMutation, SetPublicStatusMutationVariables>;
+export const SetOrderPageDocument = new TypedDocumentString(`
+    mutation SetOrderPage($id: ID!, $enabled: Boolean!, $displayName: String, $reason: String!) {
+  partnerOrderPage(
+    id: $id
+    enabled: $enabled
+    displayName: $displayName
+    reason: $reason
+  ) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<SetOrderPageMutation, SetOrderPageMutationVariables>;
+export const CreateWebhookDocument = new TypedDocumentString(`
+    mutation CreateWebhook($partnerId: ID!, $endpoint: WebhookInput!, $reason: String!) {
+  webhookCreate(partnerId: $partnerId, endpoint: $endpoint, reason: $reason) {
+    secret
+  }
+}
+    `) as unknown as TypedDocumentString<CreateWebhookMutation, CreateWebhookMutationVariables>;
+export const ChangeWebhookDocument = new TypedDocumentString(`
+    mutation ChangeWebhook($id: ID!, $endpoint: WebhookInput!, $reason: String!) {
+  webhookChange(id: $id, endpoint: $endpoint, reason: $reason) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<ChangeWebhookMutation, ChangeWebhookMutationVariables>;
+export const RotateWebhookSecretDocument = new TypedDocumentString(`
+    mutation RotateWebhookSecret($id: ID!, $hours: Int!, $reason: String!) {
+  webhookRotateSecret(id: $id, hours: $hours, reason: $reason) {
+    secret
+  }
+}
+    `) as unknown as TypedDocumentString<RotateWebhookSecretMutation, RotateWebhookSecretMutationVariables>;
+export const TestWebhookDocument = new TypedDocumentString(`
+    mutation TestWebhook($id: ID!, $reason: String!) {
+  webhookTest(id: $id, reason: $reason) {
+    eventId
+  }
+}
+    `) as unknown as TypedDocumentString<TestWebhookMutation, TestWebhookMutationVariables>;
+export const ReplayWebhookDocument = new TypedDocumentString(`
+    mutation ReplayWebhook($id: ID!, $eventIds: [String!]!, $reason: String!) {
+  webhookReplay(id: $id, eventIds: $eventIds, reason: $reason) {
+    count
+  }
+}
+    `) as unknown as TypedDocumentString<ReplayWebhookMutation, ReplayWebhookMutationVariables>;
+export const DeleteWebhookDocument = new TypedDocumentString(`
+    mutation DeleteWebhook($id: ID!, $reason: String!) {
+  webhookDelete(id: $id, reason: $reason) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<DeleteWebhookMutation, DeleteWebhookMutationVariables>;
 export const InviteStaffDocument = new TypedDocumentString(`
     mutation InviteStaff($email: String!, $role: StaffRole!, $reason: String!) {
   staffInvite(email: $email, role: $role, reason: $reason) {

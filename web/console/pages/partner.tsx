@@ -1,23 +1,31 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { type ReactNode, useMemo } from 'react';
+import type { FormField } from '../../ui/dialog.tsx';
 import { count, percent, sumOf, usd, words } from '../../ui/format.ts';
 import { Loaded, PageHead } from '../../ui/page.tsx';
-import { Ago, Badge, Card, Copy, Empty, Facts, Notice, Table, TextBlock, Time } from '../../ui/parts.tsx';
+import { Ago, Badge, Card, Copy, Empty, Facts, Meter, Notice, Table } from '../../ui/parts.tsx';
 import { Plot } from '../../ui/plot.tsx';
 import { query } from '../api.ts';
 import {
+  ChangeKeyDocument,
   IssueKeyDocument,
+  type KeyScope,
   PartnerDocument,
   type PartnerQuery,
   RenamePartnerDocument,
+  RequireSignatureDocument,
   RevokeKeyDocument,
   RollKeyDocument,
+  SetLimitsDocument,
+  SetOrderPageDocument,
   SetPartnerStatusDocument,
   SetPricingDocument,
+  SetPublicStatusDocument,
 } from '../generated/graphql.ts';
+import { PartnerWebhooks } from '../partner-webhooks.tsx';
 import { Allowed, useMay } from '../session.tsx';
-import { type Action, Actions, send } from '../shared.tsx';
+import { type Action, Actions, secretShown, send, wholeNumbers } from '../shared.tsx';
 
 type PartnerView = PartnerQuery['partner'];
 
@@ -44,30 +52,18 @@ function Content(): ReactNode {
               <div className="stack">
                 <Usage partner={data.partner} />
                 <Keys partner={data.partner} />
-                <Webhooks endpoints={data.webhookEndpoints} />
+                <PartnerWebhooks partner={data.partner} endpoints={data.webhookEndpoints} />
               </div>
               <div className="stack">
+                <Exposed partner={data.partner} />
                 <Terms partner={data.partner} />
+                <Access partner={data.partner} />
                 <Fixed partner={data.partner} />
               </div>
             </div>
           </>
         )}
       </Loaded>
-    </div>
-  );
-}
-
-/** Shown once: the console keeps it nowhere. */
-function secretShown(what: string, secret: string): ReactNode {
-  return (
-    <div className="stack">
-      <Notice tone="warn">
-        This is the only time that the {what} is shown. Give it to the partner over a safe channel.
-      </Notice>
-      <p className="secret">
-        <Copy text={secret} label={what} />
-      </p>
     </div>
   );
 }
@@ -89,6 +85,7 @@ function Head({ partner }: { partner: PartnerView }): ReactNode {
           <Badge tone={isActive ? 'good' : 'bad'}>{isActive ? 'Active' : 'Blocked'}</Badge>
           {partner.requireSignature ? <Badge>Signed requests</Badge> : null}
           {partner.publicStatus ? <Badge>Public status</Badge> : null}
+          {partner.orderPage ? <Badge>Order page</Badge> : null}
         </span>
       }
     >
@@ -104,21 +101,6 @@ function Head({ partner }: { partner: PartnerView }): ReactNode {
             about: 'Staff and reports show the name.',
             fields: [{ name: 'name', label: 'Name', initial: name }],
             run: ({ name: next = '', reason = '' }) => send(RenamePartnerDocument, { id, name: next, reason }),
-          },
-          may('partners:price') && {
-            name: 'Fees',
-            title: `Fees of ${name}`,
-            about: 'Fractions: 0.005 is half a percent. An empty field restores the fee of the gateway.',
-            fields: [
-              { name: 'float', label: 'On float orders', isOptional: true, initial: partner.feeRateFloat ?? '' },
-              { name: 'fixed', label: 'On fixed orders', isOptional: true, initial: partner.feeRateFixed ?? '' },
-            ],
-            run: ({ float = '', fixed = '', reason = '' }) =>
-              send(SetPricingDocument, {
-                id,
-                reason,
-                pricing: { float: float.trim() || null, fixed: fixed.trim() || null },
-              }),
           },
           may('partners:write') && {
             name: isActive ? 'Block' : 'Unblock',
@@ -175,11 +157,90 @@ function Usage({ partner: { usage } }: { partner: PartnerView }): ReactNode {
   );
 }
 
+/** The limits of a partner: the input of each, its value, and what it bounds. */
+const limits = [
+  ['requests', 'rateLimitPerMin', 'Requests a minute', ''],
+  ['orders', 'ordersLimitPerMin', 'Orders a minute', ''],
+  ['lists', 'listsLimitPerMin', 'Lists a minute', ''],
+  ['openOrders', 'maxOpenOrders', 'Waiting orders', ''],
+  ['fixedExposureUsd', 'maxFixedExposureUsd', 'Fixed value an hour', '$'],
+  ['fixedDayUsd', 'maxFixedDayUsd', 'Fixed value a day', '$'],
+  ['floatExposureUsd', 'maxFloatExposureUsd', 'Open float value', '$'],
+  ['markupBps', 'maxMarkupBps', 'Largest markup, basis points', ''],
+  ['quoteHoldSec', 'quoteHoldSec', 'Quotes hold, seconds', ''],
+] as const;
+
+function feesAction({ id, name, feeRateFloat, feeRateFixed }: PartnerView): Action {
+  return {
+    name: 'Fees',
+    title: `Fees of ${name}`,
+    about: 'Fractions: 0.005 is half a percent. An empty field restores the fee of the gateway.',
+    fields: [
+      { name: 'float', label: 'On float orders', isOptional: true, initial: feeRateFloat ?? '' },
+      { name: 'fixed', label: 'On fixed orders', isOptional: true, initial: feeRateFixed ?? '' },
+    ],
+    run: ({ float = '', fixed = '', reason = '' }) =>
+      send(SetPricingDocument, {
+        id,
+        reason,
+        pricing: { float: float.trim() || null, fixed: fixed.trim() || null },
+      }),
+  };
+}
+
+function limitsAction(partner: PartnerView): Action {
+  const { id, name, keepsFixedCaps } = partner;
+  return {
+    name: 'Limits',
+    title: `Limits of ${name}`,
+    about: "An empty field restores the gateway's limit. Orders and quotes that exist stay as they are.",
+    fields: [
+      ...limits.map(([input, member, label, unit]) => ({
+        name: input,
+        label: unit === '$' ? `${label}, US dollars` : label,
+        isOptional: true,
+        initial: partner[member] === null ? '' : String(partner[member]),
+      })),
+      {
+        name: 'keepsFixedCaps',
+        label: 'Fixed caps stay when fixed orders cost more than they earn',
+        hint: 'Otherwise they fall to a tenth.',
+        kind: 'check',
+        isOptional: true,
+        initial: String(keepsFixedCaps),
+      },
+    ],
+    run: async ({ reason = '', ...values }) => {
+      const inputs = limits.map(([input]) => input);
+      const given = wholeNumbers(values, inputs);
+      // Only what was changed, so that a change of another member meanwhile stays.
+      const changed = limits.filter(([input, member]) => given[input] !== partner[member]);
+      const keeps = values.keepsFixedCaps === 'true';
+      return send(SetLimitsDocument, {
+        id,
+        reason,
+        limits: {
+          ...Object.fromEntries(changed.map(([input]) => [input, given[input]])),
+          ...(keeps === keepsFixedCaps ? {} : { keepsFixedCaps: keeps }),
+        },
+      });
+    },
+  };
+}
+
 function Terms({ partner }: { partner: PartnerView }): ReactNode {
-  const own = (value: number | null, unit = ''): ReactNode =>
+  const may = useMay();
+  const own = (value: number | null, unit: string): ReactNode =>
     value === null ? <span className="muted">the gateway's</span> : `${unit}${count(value)}`;
   return (
-    <Card title="Fees and limits">
+    <Card
+      title="Fees and limits"
+      tools={
+        may('partners:price') ? (
+          <Actions small version={partner.updatedAt} of={[feesAction(partner), limitsAction(partner)]} />
+        ) : null
+      }
+    >
       <Facts
         of={[
           [
@@ -190,16 +251,114 @@ function Terms({ partner }: { partner: PartnerView }): ReactNode {
             'Fixed fee',
             `${percent(partner.pricing.fixed)}${partner.feeRateFixed === null ? ", the gateway's" : ', its own'}`,
           ],
-          ['Requests a minute', own(partner.rateLimitPerMin)],
-          ['Orders a minute', own(partner.ordersLimitPerMin)],
-          ['Lists a minute', own(partner.listsLimitPerMin)],
-          ['Waiting orders', own(partner.maxOpenOrders)],
-          ['Fixed value an hour', own(partner.maxFixedExposureUsd, '$')],
-          ['Fixed value a day', own(partner.maxFixedDayUsd, '$')],
-          ['Open float value', own(partner.maxFloatExposureUsd, '$')],
+          ...limits.map(([, member, label, unit]) => [label, own(partner[member], unit)] as const),
           ['Partner id', <Copy key="i" text={partner.id} label="partner id" />],
         ]}
       />
+    </Card>
+  );
+}
+
+function accessActions({ id, name, requireSignature, publicStatus, orderPage, displayName }: PartnerView): Action[] {
+  return [
+    {
+      name: requireSignature ? 'Stop requiring signatures' : 'Require signatures',
+      title: requireSignature ? `Take unsigned requests of ${name}` : `Require signatures of ${name}`,
+      about: requireSignature
+        ? 'Its order requests are taken without a signature. A stolen key alone can then create orders.'
+        : 'Its order requests without a valid X-Signature are refused at once. Agree on it with the partner first.',
+      isDangerous: true,
+      run: ({ reason = '' }) => send(RequireSignatureDocument, { id, required: !requireSignature, reason }),
+    },
+    {
+      name: publicStatus ? 'Close public status' : 'Open public status',
+      title: publicStatus ? `Close the public status of ${name}` : `Open the public status of ${name}`,
+      about: publicStatus
+        ? 'The status of its orders needs a key again.'
+        : 'Everyone who knows the id of one of its orders can read the status of that order without a key.',
+      isDangerous: !publicStatus,
+      run: ({ reason = '' }) => send(SetPublicStatusDocument, { id, enabled: !publicStatus, reason }),
+    },
+    {
+      name: 'Order page',
+      title: `Order page of ${name}`,
+      about: 'A page for the users who pay its orders. Switched off, all of its pages close at once.',
+      fields: [
+        {
+          name: 'enabled',
+          label: 'Its orders have a page',
+          kind: 'check',
+          initial: String(orderPage),
+          isOptional: true,
+        },
+        {
+          name: 'displayName',
+          label: 'Name that users read',
+          hint: '1 to 60 characters.',
+          isOptional: true,
+          initial: displayName ?? '',
+        },
+      ],
+      run: ({ enabled = '', displayName: shown = '', reason = '' }) =>
+        send(SetOrderPageDocument, { id, enabled: enabled === 'true', displayName: shown.trim() || null, reason }),
+    },
+  ];
+}
+
+function Access({ partner }: { partner: PartnerView }): ReactNode {
+  const may = useMay();
+  const { requireSignature, publicStatus, orderPage, displayName } = partner;
+  return (
+    <Card title="Requests and pages">
+      <div className="stack">
+        <Facts
+          of={[
+            ['Order requests', requireSignature ? 'must be signed' : 'need no signature'],
+            ['Status of orders', publicStatus ? 'open to everyone with the id' : 'needs a key'],
+            ['Order page', orderPage ? `on, as ${displayName ?? 'no name'}` : 'off'],
+          ]}
+        />
+        {may('partners:write') ? (
+          <div className="row">
+            <Actions small version={partner.updatedAt} of={accessActions(partner)} />
+          </div>
+        ) : null}
+      </div>
+    </Card>
+  );
+}
+
+/** What its orders take of its caps. Shares are for the bars only; the texts are exact. */
+function Exposed({ partner: { exposure } }: { partner: PartnerView }): ReactNode {
+  const { orders, ordersCap, fixedHourUsd, fixedHourCapUsd, fixedDayUsd, fixedDayCapUsd } = exposure;
+  const rows = [
+    ['Waiting orders', String(orders), String(ordersCap), ''],
+    ['Fixed, created within an hour', fixedHourUsd, fixedHourCapUsd, '$'],
+    ['Fixed, created within a day', fixedDayUsd, fixedDayCapUsd, '$'],
+    ['Float, waiting or under way', exposure.floatUsd, exposure.floatCapUsd, '$'],
+  ] as const;
+  return (
+    <Card title="Open exposure">
+      <div className="stack">
+        {rows.map(([what, taken, cap, unit]) => {
+          const share = Number(cap) === 0 ? 1 : Number(taken) / Number(cap);
+          const text = `${unit}${taken} of ${unit}${cap}`;
+          return (
+            <div key={what} className="limit">
+              <span>{what}</span>
+              <span className="small mono">{text}</span>
+              <Meter
+                share={share}
+                tone={share >= 1 ? 'bad' : share > 0.8 ? 'warn' : 'accent'}
+                label={`${what}: ${text}`}
+              />
+            </div>
+          );
+        })}
+        {exposure.areFixedCapsCut ? (
+          <Notice tone="warn">Its fixed caps are cut, because its fixed orders cost more than they earn.</Notice>
+        ) : null}
+      </div>
     </Card>
   );
 }
@@ -243,6 +402,20 @@ function Fixed({ partner: { fixedResults, keepsFixedCaps } }: { partner: Partner
 
 type Key = NonNullable<PartnerView['keys']>[number];
 
+const networksField: FormField = {
+  name: 'cidrs',
+  label: 'Networks',
+  isOptional: true,
+  hint: 'Like 203.0.113.0/24, parted by commas. Empty allows all.',
+};
+
+function networksOf(text: string): string[] {
+  return text
+    .split(',')
+    .map((cidr) => cidr.trim())
+    .filter(Boolean);
+}
+
 function Keys({ partner }: { partner: PartnerView }): ReactNode {
   const may = useMay();
   const { keys, id, name } = partner;
@@ -252,25 +425,14 @@ function Keys({ partner }: { partner: PartnerView }): ReactNode {
     icon: 'plus',
     title: `New key for ${name}`,
     about: 'With all permissions but changing orders. A partner has at most five valid keys.',
-    fields: [
-      { name: 'label', label: 'Purpose', hint: 'Like: production' },
-      {
-        name: 'cidrs',
-        label: 'Networks',
-        isOptional: true,
-        hint: 'Like 203.0.113.0/24, parted by commas. Empty allows all.',
-      },
-    ],
+    fields: [{ name: 'label', label: 'Purpose', hint: 'Like: production' }, networksField],
     run: ({ label = '', cidrs = '', reason = '' }) =>
       send(IssueKeyDocument, {
         partnerId: id,
         reason,
         key: {
           label,
-          allowedCidrs: cidrs
-            .split(',')
-            .map((cidr) => cidr.trim())
-            .filter(Boolean),
+          allowedCidrs: networksOf(cidrs),
         },
       }),
     shown: ({ keyIssue }) => secretShown('key', keyIssue.key),
@@ -290,6 +452,7 @@ function Keys({ partner }: { partner: PartnerView }): ReactNode {
               <th>State</th>
               <th>Networks</th>
               <th>Last used</th>
+              <th className="number">Refused, 24 h</th>
               <th>
                 <span className="hidden">Actions</span>
               </th>
@@ -312,6 +475,9 @@ function Keys({ partner }: { partner: PartnerView }): ReactNode {
                 {key.allowedCidrs.length === 0 ? <span className="muted">all</span> : key.allowedCidrs.join(', ')}
               </td>
               <td className="muted nowrap">{key.lastUsedAt ? <Ago at={key.lastUsedAt} /> : 'never'}</td>
+              <td className="number nowrap">
+                <Refusals of={key} />
+              </td>
               <td className="number">
                 <span className="row tight nowrap-row">
                   <Actions small of={may('keys:write') && key.revokedAt === null ? keyActions(key) : []} />
@@ -322,6 +488,20 @@ function Keys({ partner }: { partner: PartnerView }): ReactNode {
         </Table>
       )}
     </Card>
+  );
+}
+
+/** Requests that were refused, and those of them beyond a rate limit. */
+function Refusals({ of: { refusals } }: { of: Key }): ReactNode {
+  const { refused, limited } = refusals;
+  if (refused === 0 && limited === 0) return <span className="muted">none</span>;
+  return (
+    <>
+      {count(refused)} <span className="muted small">answered 4xx</span>
+      <br />
+      <span className={limited > 0 ? 'warn-text' : ''}>{count(limited)}</span>{' '}
+      <span className="muted small">answered 429</span>
+    </>
   );
 }
 
@@ -338,16 +518,66 @@ function KeyState({ of: { revokedAt, expiresAt } }: { of: Key }): ReactNode {
   return <Badge tone="good">Valid</Badge>;
 }
 
-function keyActions({ keyId, label }: Key): readonly Action[] {
+const scopes = [
+  ['ORDERS_CREATE', 'Create orders'],
+  ['ORDERS_READ', 'Read orders'],
+  ['ORDERS_MANAGE', 'Change orders'],
+  ['RATES_READ', "Get quotes with the partner's own fees"],
+  ['WEBHOOKS_MANAGE', 'Manage webhook endpoints'],
+  ['SANDBOX', 'Force events and outcomes, in a sandbox only'],
+] as const satisfies readonly (readonly [KeyScope, string])[];
+
+function changeAction({ keyId, label, allowedCidrs, defaultMarkupBps, ...key }: Key): Action {
+  return {
+    name: 'Change',
+    title: `Change ${label || 'the key'}`,
+    about: 'In force at once for new orders, and within ten seconds for all requests.',
+    fields: [
+      { name: 'label', label: 'Purpose', isOptional: true, initial: label },
+      {
+        name: 'scopes',
+        label: 'Permissions',
+        kind: 'set',
+        hint: 'At least one.',
+        choices: scopes,
+        initial: key.scopes.join(','),
+      },
+      { ...networksField, initial: allowedCidrs.join(', ') },
+      {
+        name: 'defaultMarkupBps',
+        label: 'Default markup, basis points',
+        isOptional: true,
+        hint: 'Of quotes and orders that name none.',
+        initial: defaultMarkupBps === null ? '' : String(defaultMarkupBps),
+      },
+    ],
+    run: async ({ label: next = '', scopes: chosen = '', cidrs = '', reason = '', ...values }) =>
+      send(ChangeKeyDocument, {
+        keyId,
+        reason,
+        key: {
+          label: next,
+          scopes: scopes.map(([scope]) => scope).filter((scope) => chosen.split(',').includes(scope)),
+          allowedCidrs: networksOf(cidrs),
+          ...wholeNumbers(values, ['defaultMarkupBps']),
+        },
+      }),
+  };
+}
+
+function keyActions(key: Key): readonly Action[] {
+  const { keyId, label } = key;
   const roll: Action<{ keyRoll: { key: string } }> = {
     name: 'Roll',
     title: `Roll ${label || 'the key'}`,
     about: 'Issues a successor. Both keys work until the old one ends.',
     fields: [{ name: 'hours', label: 'Hours until the old key ends', initial: '24', hint: '0 to 168' }],
-    run: ({ hours = '', reason = '' }) => send(RollKeyDocument, { keyId, hours: Number(hours), reason }),
+    run: async ({ reason = '', ...values }) =>
+      send(RollKeyDocument, { keyId, hours: wholeNumbers(values, ['hours']).hours ?? 0, reason }),
     shown: ({ keyRoll }) => secretShown('new key', keyRoll.key),
   };
   return [
+    changeAction(key),
     roll as Action,
     {
       name: 'Revoke',
@@ -357,55 +587,4 @@ function keyActions({ keyId, label }: Key): readonly Action[] {
       run: ({ reason = '' }) => send(RevokeKeyDocument, { keyId, reason }),
     },
   ];
-}
-
-function Webhooks({ endpoints }: { endpoints: PartnerQuery['webhookEndpoints'] }): ReactNode {
-  return (
-    <Card title="Webhooks" flush={endpoints.length > 0}>
-      {endpoints.length === 0 ? (
-        <p className="muted">No endpoint. The partner asks for changes itself.</p>
-      ) : (
-        <ul className="queue">
-          {endpoints.map((endpoint) => (
-            <li key={endpoint.id}>
-              <Badge tone={endpoint.status === 'DISABLED' ? 'plain' : endpoint.failingSince ? 'bad' : 'good'}>
-                {endpoint.status === 'DISABLED' ? 'Disabled' : endpoint.failingSince ? 'Failing' : 'Working'}
-              </Badge>
-              <code className="detail">{endpoint.url}</code>
-              <span className="age">
-                {endpoint.lastSuccessAt ? (
-                  <>
-                    last success <Ago at={endpoint.lastSuccessAt} />
-                  </>
-                ) : (
-                  'no success yet'
-                )}
-              </span>
-              {endpoint.deliveries.map((delivery) => {
-                const last = delivery.log.at(-1);
-                return (
-                  <div key={`${delivery.eventId} ${delivery.createdAt}`} className="small muted delivery">
-                    <Badge
-                      tone={delivery.state === 'DELIVERED' ? 'good' : delivery.state === 'FAILED' ? 'bad' : 'plain'}
-                    >
-                      {words(delivery.state)}
-                    </Badge>{' '}
-                    {delivery.type}{' '}
-                    {last ? `· ${last.status ?? last.error ?? ''} in ${last.ms} ms · attempt ${last.attempt}` : ''} ·{' '}
-                    <Time at={delivery.createdAt} />
-                    {last?.answer ? (
-                      <details>
-                        <summary>What the receiver answered</summary>
-                        <TextBlock label={`The answer to attempt ${last.attempt}`} text={last.answer} />
-                      </details>
-                    ) : null}
-                  </div>
-                );
-              })}
-            </li>
-          ))}
-        </ul>
-      )}
-    </Card>
-  );
 }

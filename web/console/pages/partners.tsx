@@ -1,16 +1,17 @@
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { count, percent, sumOf, usd } from '../../ui/format.ts';
-import { Loaded, PageHead } from '../../ui/page.tsx';
-import { Badge, Card, Empty, Meter, Table } from '../../ui/parts.tsx';
+import { Icon } from '../../ui/icon.tsx';
+import { Loaded, PageHead, TextFilter } from '../../ui/page.tsx';
+import { Badge, Empty, Meter, Table } from '../../ui/parts.tsx';
 import { query } from '../api.ts';
-import { CreatePartnerDocument, PartnersDocument } from '../generated/graphql.ts';
+import { CreatePartnerDocument, PartnersDocument, type PartnersQuery } from '../generated/graphql.ts';
 import type { Search } from '../router.tsx';
 import { Allowed, useMay } from '../session.tsx';
-import { Actions, send } from '../shared.tsx';
+import { Actions, Pager, send } from '../shared.tsx';
 
-/** All partners with what they pay and their last 30 days. */
+/** Partners with what they pay and their last 30 days. */
 export function Partners(): ReactNode {
   return (
     <Allowed to="partners:read">
@@ -19,21 +20,26 @@ export function Partners(): ReactNode {
   );
 }
 
+const pageSize = 25;
+
+/** Filters and cursors are in the address, so that Back and links restore them. */
 function Content(): ReactNode {
   const may = useMay();
-  const { q = '' } = useSearch({ strict: false }) as Search;
+  const { q = '', status = '', after, before } = useSearch({ strict: false }) as Search;
   const navigate = useNavigate();
-  const partners = useQuery(query('partners', PartnersDocument, {}));
+  const set = (change: Search): void => {
+    void navigate({ to: '/partners', search: { q, status, ...change } });
+  };
+  const known = (['ACTIVE', 'INACTIVE'] as const).find((name) => name === status);
+  const filter = { ...(q === '' ? {} : { search: q }), ...(known ? { status: known } : {}) };
+  const page = before ? { last: pageSize, before } : { first: pageSize, ...(after ? { after } : {}) };
+  const partners = useQuery({
+    ...query('partners', PartnersDocument, { ...page, ...filter }),
+    placeholderData: keepPreviousData,
+  });
   return (
     <div className="page">
-      <PageHead title="Partners" lead="Orders and volume are of the last 30 days.">
-        <input
-          className="input finder"
-          aria-label="Find a partner"
-          placeholder="Find a partner"
-          value={q}
-          onChange={({ target }) => navigate({ to: '/partners', search: { q: target.value }, replace: true })}
-        />
+      <PageHead title="Partners" lead="By name. Orders and volume are of the last 30 days.">
         <Actions
           of={[
             may('partners:write') && {
@@ -47,71 +53,93 @@ function Content(): ReactNode {
           ]}
         />
       </PageHead>
-      <Card title="All partners" flush>
+      <div className="filters">
+        <TextFilter label="Name or id" value={q} onChange={(text) => set({ q: text })} width={24} />
+        <select
+          className="input small"
+          aria-label="Status"
+          value={status}
+          onChange={({ target }) => set({ status: target.value })}
+        >
+          <option value="">Any status</option>
+          <option value="ACTIVE">Active</option>
+          <option value="INACTIVE">Blocked</option>
+        </select>
+        {q === '' && status === '' ? null : (
+          <Link to="/partners" className="button quiet small">
+            <Icon name="close" /> Clear
+          </Link>
+        )}
+      </div>
+      <section className="card" aria-label="Partners" aria-busy={partners.isFetching}>
         <Loaded of={partners}>
-          {(data) => {
-            const rows = data.partners
-              .filter(({ name }) => name.toLowerCase().includes(q.toLowerCase()))
-              .map((partner) => ({
-                ...partner,
-                orders: partner.usage.reduce((sum, { created }) => sum + created, 0),
-                volume: sumOf(partner.usage.map(({ volumeUsd }) => volumeUsd)),
-                revenue: sumOf(partner.usage.map(({ revenueUsd }) => revenueUsd)),
-              }))
-              .sort((a, b) => Number(b.volume) - Number(a.volume));
-            const most = Math.max(...rows.map(({ volume }) => Number(volume)), 1);
-            if (rows.length === 0) {
-              return (
-                <Empty icon="partners" title={q === '' ? 'There is no partner yet' : `No partner is called ${q}`}>
-                  <p>Partners create orders with their keys.</p>
-                </Empty>
-              );
-            }
-            return (
-              <Table
-                label="Partners"
-                head={
-                  <>
-                    <th>Partner</th>
-                    <th>Status</th>
-                    <th className="number">Float fee</th>
-                    <th className="number">Fixed fee</th>
-                    <th className="number">Orders</th>
-                    <th className="number">Revenue</th>
-                    <th className="number">Volume</th>
-                    <th className="share">
-                      <span className="hidden">Share of the volume</span>
-                    </th>
-                  </>
-                }
-              >
-                {rows.map(({ id, name, status, pricing, orders, volume, revenue }) => (
-                  <tr key={id}>
-                    <td>
-                      <Link to="/partners/$id" params={{ id }} className="strong">
-                        {name}
-                      </Link>
-                    </td>
-                    <td>
-                      <Badge tone={status === 'ACTIVE' ? 'good' : 'bad'}>
-                        {status === 'ACTIVE' ? 'Active' : 'Blocked'}
-                      </Badge>
-                    </td>
-                    <td className="number">{percent(pricing.float)}</td>
-                    <td className="number">{percent(pricing.fixed)}</td>
-                    <td className="number">{count(orders)}</td>
-                    <td className="number">{usd(revenue)}</td>
-                    <td className="number strong">{usd(volume)}</td>
-                    <td className="share">
-                      <Meter share={Number(volume) / most} label={`${usd(volume)} of volume`} />
-                    </td>
-                  </tr>
-                ))}
-              </Table>
-            );
-          }}
+          {({ partnerList: { edges, pageInfo } }) => (
+            <>
+              <Rows edges={edges} isFiltered={q !== '' || status !== ''} />
+              <Pager info={pageInfo} go={set} />
+            </>
+          )}
         </Loaded>
-      </Card>
+      </section>
     </div>
+  );
+}
+
+type Edge = PartnersQuery['partnerList']['edges'][number];
+
+function Rows({ edges, isFiltered }: { edges: readonly Edge[]; isFiltered: boolean }): ReactNode {
+  if (edges.length === 0) {
+    return (
+      <Empty icon="partners" title={isFiltered ? 'No partner fits this filter' : 'There is no partner yet'}>
+        <p>Partners create orders with their keys.</p>
+      </Empty>
+    );
+  }
+  const rows = edges.map(({ node }) => ({
+    ...node,
+    orders: node.usage.reduce((sum, { created }) => sum + created, 0),
+    volume: sumOf(node.usage.map(({ volumeUsd }) => volumeUsd)),
+    revenue: sumOf(node.usage.map(({ revenueUsd }) => revenueUsd)),
+  }));
+  const most = Math.max(...rows.map(({ volume }) => Number(volume)), 1);
+  return (
+    <Table
+      label="Partners"
+      head={
+        <>
+          <th>Partner</th>
+          <th>Status</th>
+          <th className="number">Float fee</th>
+          <th className="number">Fixed fee</th>
+          <th className="number">Orders</th>
+          <th className="number">Revenue</th>
+          <th className="number">Volume</th>
+          <th className="share">
+            <span className="hidden">Against the largest volume of this page</span>
+          </th>
+        </>
+      }
+    >
+      {rows.map(({ id, name, status, pricing, orders, volume, revenue }) => (
+        <tr key={id}>
+          <td>
+            <Link to="/partners/$id" params={{ id }} className="strong">
+              {name}
+            </Link>
+          </td>
+          <td>
+            <Badge tone={status === 'ACTIVE' ? 'good' : 'bad'}>{status === 'ACTIVE' ? 'Active' : 'Blocked'}</Badge>
+          </td>
+          <td className="number">{percent(pricing.float)}</td>
+          <td className="number">{percent(pricing.fixed)}</td>
+          <td className="number">{count(orders)}</td>
+          <td className="number">{usd(revenue)}</td>
+          <td className="number strong">{usd(volume)}</td>
+          <td className="share">
+            <Meter share={Number(volume) / most} label={`${usd(volume)} of volume`} />
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }

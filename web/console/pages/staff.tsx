@@ -58,7 +58,8 @@ function outcomeShown({ enrolmentCode, change }: Outcome): ReactNode {
 
 function Content(): ReactNode {
   const may = useMay();
-  const staff = useQuery(query('staff', StaffDocument, {}));
+  // A code that is shown once would leave with its row when the window gets the focus back.
+  const staff = useQuery({ ...query('staff', StaffDocument, {}), refetchOnWindowFocus: false });
   const invite: Action<{ staffInvite: Outcome }> = {
     name: 'Invite',
     icon: 'plus',

@@ -1,0 +1,105 @@
+import { addressExample } from '../../../src/chains/addresses/address.ts';
+import { eventId } from '../../../src/reports/event-facts.ts';
+import { feedCatchesUp, orderBody } from '../gateway/orders.ts';
+import type { MadeOrder, SettledGateway } from '../gateway/settled-gateway.ts';
+import { type Member, newMember, proposeChange } from './staff-client.ts';
+
+/** States of orders, partners and staff in which a member can act. */
+export interface StaffStates {
+  /** The id that a mutation of the other admin answers with. */
+  made(call: string): Promise<string>;
+  /** An order whose deposit was exchanged. */
+  paidIn(changes?: Record<string, unknown>): Promise<MadeOrder>;
+  /** An order whose payout the chain executed in vain. */
+  unpaidOrder(): Promise<MadeOrder>;
+  /** An order whose payout was decided and is held before it was signed. */
+  heldBackOrder(): Promise<MadeOrder>;
+  /** Gives an order 8 LTC that its venue has left to sell. */
+  leaveUnsold(order: MadeOrder): Promise<MadeOrder>;
+  heldOrder(): Promise<MadeOrder>;
+  /** Ids of proposals of the other admin. */
+  proposedRelease(order?: MadeOrder): Promise<string>;
+  proposedRole(memberId?: string): Promise<string>;
+  /** The id of an endpoint of a new partner, or of the given one. */
+  webhookId(partnerId?: string): Promise<string>;
+  /** An event that was delivered to an endpoint of a new partner. */
+  deliveredEvent(): Promise<{ readonly partnerId: string; readonly webhookId: string; readonly eventId: string }>;
+  partnerId(): Promise<string>;
+}
+
+const toLtc = { coin_to: 'LTC', network_to: 'LTC', recipient_address: addressExample('LTC') };
+
+/** @param other an admin beside the one who acts. */
+export function staffStates(gateway: SettledGateway, other: Member): StaffStates {
+  const made = async (call: string): Promise<string> => (await other.data(`mutation { made: ${call} { id } }`)).made.id;
+  const paidIn = async (changes: Record<string, unknown> = {}): Promise<MadeOrder> => {
+    const order = await gateway.order(changes);
+    await gateway.deposit(order);
+    await gateway.tick();
+    await gateway.mine(order.networkFrom, 3);
+    await gateway.tick();
+    return order;
+  };
+  const heldOrder = async (): Promise<MadeOrder> => {
+    const order = await gateway.order();
+    await made(`orderHold(orderId: "${order.id}", reason: "odd")`);
+    return order;
+  };
+  const partnerId = async (): Promise<string> => (await gateway.partner()).id;
+  const webhookId = async (ofPartner?: string): Promise<string> => {
+    const partner = ofPartner ?? (await partnerId());
+    const given = `(partnerId: "${partner}", endpoint: { url: "https://hooks.example.com/" }, reason: "x")`;
+    return (await other.data(`mutation { made: webhookCreate${given} { endpoint { id } } }`)).made.endpoint.id;
+  };
+  return {
+    made,
+    paidIn,
+    heldOrder,
+    partnerId,
+    unpaidOrder: async () => {
+      await gateway.settlement.sandbox.refuse('tron', addressExample('TRC20'));
+      const order = await paidIn();
+      await gateway.settle(order);
+      return order;
+    },
+    heldBackOrder: async () => {
+      await made('payoutStop(coin: "LTC", network: "LTC", reason: "x")');
+      return paidIn(toLtc);
+    },
+    leaveUnsold: async (order) => {
+      await gateway.query(
+        `insert into venue_trade (client_id, venue, sell_coin, sell_amount, buy_coin, buy_amount, min_buy_amount, bought,
+                                  outcome, cash, price_sell, price_buy, price_cash, valid_until, created_at, decided_at)
+         values ($1, 'test', 'LTC', 8, 'BTC', 0.01, 0.01, 0.01, 'filled', 'USDT', 80, 64000, 1, now(), now(), now())`,
+        [order.id],
+      );
+      return order;
+    },
+    proposedRelease: async (order) =>
+      made(`orderRelease(orderId: "${(order ?? (await heldOrder())).id}", reason: "all well")`),
+    proposedRole: async (memberId) => {
+      const id = memberId ?? (await newMember(gateway, 'viewer')).id;
+      const { data } = await proposeChange(other, `staffRole(id: "${id}", role: SUPPORT, reason: "moved")`);
+      return data.outcome.change.id;
+    },
+    deliveredEvent: async () => {
+      const { id, key } = await gateway.partner();
+      const { status, text, json } = await gateway.call('POST', '/partner/orders', { key, body: orderBody() });
+      if (status !== 201) throw new Error(text);
+      const webhook = await webhookId(id);
+      await feedCatchesUp(gateway.query);
+      await gateway.query(
+        `insert into webhook_delivery (endpoint_id, order_id, seq, type, state, attempts, created_at, ended_at, log)
+         values ($1, $2, 1, 'order.created', 'delivered', 1, $3, $3, $4)`,
+        [
+          webhook,
+          json.id,
+          gateway.clock.now().toISOString(),
+          JSON.stringify([{ attempt: 1, at: gateway.clock.now().toISOString(), status: 200, ms: 12, error: null }]),
+        ],
+      );
+      return { partnerId: id, webhookId: webhook, eventId: eventId({ orderId: json.id, seq: 1 }) };
+    },
+    webhookId,
+  };
+}
