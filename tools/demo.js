@@ -16,7 +16,7 @@ Exit code: 0 when the order is completed, 1 otherwise.
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const recipient = 'TUEZSdKsoDHQMeZwihtdoBiN46zxhGWYdH';
-const startTimeoutMs = 60_000;
+const startTimeoutMs = 180_000;
 const orderTimeoutMs = 60_000;
 const stopTimeoutMs = 30_000;
 const pollMs = 150;

@@ -1,10 +1,9 @@
 // Renews the documentation's pictures of every page, by the browser tests that open these pages.
-// Usage: npm run pictures -- --help
+// Usage: npm run demo -- pictures --help
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { buildOrExit } from './build.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = 'docs/pictures';
@@ -26,7 +25,7 @@ const forms = [
   ['390-dark', 110],
 ];
 
-const help = `Usage: npm run pictures [-- <surface> ...]
+const help = `Usage: npm run demo -- pictures [<surface> ...]
 
 Opens every page in Chromium, light and dark, 1280 and 390 pixels wide, and writes their pictures below ${folder} and
 the list of them to ${index}. Takes some ten minutes. Surfaces: ${Object.keys(surfaces).join(', ')}; all unless named.
@@ -37,7 +36,7 @@ export function pictureList(names) {
   const parts = [
     '# Pictures of every page',
     '',
-    'Written by `npm run pictures`, from the pages that the browser tests open. Long pages are cut.',
+    'Written by `npm run demo -- pictures`, from the pages that the browser tests open. Long pages are cut.',
   ];
   for (const [surface, [title]] of Object.entries(surfaces)) {
     const shown = new Set(names(surface));
@@ -76,7 +75,6 @@ function main(words) {
     return;
   }
   const wanted = words.length === 0 ? Object.keys(surfaces) : words;
-  buildOrExit();
   mkdirSync(join(root, folder), { recursive: true });
   const taken = mkdtempSync(join(root, 'docs/.pictures-'));
   try {

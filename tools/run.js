@@ -70,7 +70,7 @@ export const groups = {
     },
   },
   demo: {
-    about: 'one order from its creation to its payout',
+    about: 'one order from its creation to its payout, and pictures of all pages',
     whenUnnamed: 'sandbox',
     programs: {
       sandbox: { node: ['tools/demo.js'], env: null, build: true, about: 'BTC to USDT on the sandbox chains' },
@@ -81,6 +81,12 @@ export const groups = {
         env: null,
         build: true,
         about: 'LTC to USDT, real nodes',
+      },
+      pictures: {
+        node: ['tools/pictures.js'],
+        env: null,
+        build: true,
+        about: 'renews docs/pictures by the browser tests',
       },
     },
   },

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Page } from 'playwright-core';
 
-/** The folder that the documentation's pictures are written to, by `npm run pictures`. */
+/** The folder that the documentation's pictures are written to, by `npm run demo -- pictures`. */
 const folder = process.env.PICTURES;
 /** A picture shows no more of a long page than this, in pixels. */
 const maxHeight = 1_500;
