@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = 'docs/pictures';
 const index = 'docs/pictures.md';
 
-/** The surfaces that are shown, each with its title and the test that opens its pages. */
+/** The surfaces that are shown, each with its title and the tests that open its pages. */
 const surfaces = {
   console: ['Staff console', 'console-pages'],
   playground: ['GraphQL playground', 'console-pages', 'playground'],
@@ -83,7 +83,8 @@ function main(words) {
       '--disable-warning=ExperimentalWarning',
       'node_modules/jest/bin/jest.js',
     ];
-    const files = wanted.map((surface) => `test/browser/${surfaces[surface][1]}.test.ts`);
+    const tests = new Set(wanted.flatMap((surface) => surfaces[surface].slice(1)));
+    const files = [...tests].map((test) => `test/browser/${test}.test.ts`);
     const { status } = spawnSync(process.execPath, [...jest, '--runInBand', ...files], {
       cwd: root,
       stdio: 'inherit',
