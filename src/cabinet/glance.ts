@@ -41,6 +41,11 @@ export interface GlanceView {
   readonly openOrders: number;
   readonly ordersOnHold: number;
   readonly liveKeys: number;
+  /**
+   * Requests of all keys in the last 24 hours that were refused: over the rate limit, and for another
+   * reason. See `KeyRefusals`.
+   */
+  readonly requests: Readonly<Record<'limited' | 'refused', number>>;
   readonly webhooks: Readonly<Record<'endpoints' | 'disabled' | 'failing' | 'delivered' | 'failed', number>>;
   readonly needsAction: readonly { readonly reason: ReasonToAct; readonly count: number }[];
 }
@@ -52,6 +57,8 @@ type Counts = Readonly<
     | 'orders_ask'
     | 'live_keys'
     | 'key_expires'
+    | 'limited'
+    | 'refused'
     | 'endpoints'
     | 'disabled'
     | 'failing'
@@ -102,6 +109,7 @@ export class Glance {
       openOrders: counts.open_orders,
       ordersOnHold: counts.on_hold,
       liveKeys: counts.live_keys,
+      requests: { limited: counts.limited, refused: counts.refused },
       webhooks: { endpoints, disabled, failing, delivered, failed },
       needsAction: reasonsToAct.map((reason) => ({ reason, count: urgent[reason] })).filter(({ count }) => count > 0),
     };
@@ -116,7 +124,9 @@ export class Glance {
          endpoint as (select w.* from webhook_endpoint w, own
                        where w.partner_id = own.partner_id and w.status <> 'deleted'),
          delivery as (select d.state from webhook_delivery d, endpoint w, own
-                       where d.endpoint_id = w.id and d.created_at > own.now - interval '1 day')
+                       where d.endpoint_id = w.id and d.created_at > own.now - interval '1 day'),
+         refusal as (select r.* from key_refusal r join api_key k on k.key_id = r.key_id, own
+                      where k.partner_id = own.partner_id and r.hour > own.now - interval '1 day')
        select
          (select count(*)::int from exchange_order o, own
            where o.partner_id = own.partner_id and o.status = 'waiting_deposit') as open_orders,
@@ -127,6 +137,8 @@ export class Glance {
          (select count(*)::int from live_key) as live_keys,
          (select count(*)::int from live_key, own
            where expires_at < own.now + interval '${soonMs / 1000} seconds') as key_expires,
+         (select coalesce(sum(limited), 0)::int from refusal) as limited,
+         (select coalesce(sum(refused), 0)::int from refusal) as refused,
          (select count(*)::int from endpoint) as endpoints,
          (select count(*)::int from endpoint where status = 'disabled') as disabled,
          (select count(*)::int from endpoint where status = 'enabled' and failures > 0) as failing,

@@ -55,6 +55,7 @@ export function accountHandlers(parts: CabinetParts) {
           open_orders: view.openOrders,
           most_open_orders: partner.maxOpenOrders ?? parts.maxOpenOrders,
           orders_on_hold: view.ordersOnHold,
+          requests: { rate_limited_24h: view.requests.limited, refused_24h: view.requests.refused },
           live_keys: view.liveKeys,
           webhooks: {
             endpoints: view.webhooks.endpoints,

@@ -1,5 +1,6 @@
 import { cabinetPeople } from '../../../src/app/open-cabinet.ts';
 import { type CabinetOperation, hasRight, memberRoles, operationRows } from '../../../src/cabinet/rights.ts';
+import { RefusalCounter } from '../../../src/partners/key-refusals.ts';
 import { cell } from '../../../src/reports/csv.ts';
 import { OrderStats } from '../../../src/reports/order-stats.ts';
 import { readCabinetContract } from '../../../src/rest/cabinet/contract.ts';
@@ -164,6 +165,19 @@ describe('orders', () => {
     expect(home.open_orders).toBeGreaterThan(0);
     expect(home.needs_action).toContainEqual({ code: 'one_passkey', count: 1 });
     expect((await stranger.done('GET', '/home')).days_30.created).toBe(0);
+  });
+
+  it('refused are counted at home, of the keys of the partner alone', async () => {
+    const counter = new RefusalCounter(gateway.app.orm, gateway.clock);
+    const [key] = (await owner.done('GET', '/keys')).data;
+    const before = (await owner.done('GET', '/home')).requests;
+    for (const status of [429, 429, 404, 201]) counter.count(key.key_id, status);
+    await counter.flush();
+    expect((await owner.done('GET', '/home')).requests).toEqual({
+      rate_limited_24h: before.rate_limited_24h + 2,
+      refused_24h: before.refused_24h + 1,
+    });
+    expect((await stranger.done('GET', '/home')).requests).toEqual({ rate_limited_24h: 0, refused_24h: 0 });
   });
 
   it('are in the statement of their month, and in its CSV', async () => {

@@ -808,6 +808,13 @@ export type components = {
             most_open_orders: number;
             orders_on_hold: number;
             live_keys: number;
+            /** @description Requests of your keys that were refused. Counts are some seconds late. */
+            requests: {
+                /** @description Answered 429. */
+                rate_limited_24h: number;
+                /** @description Answered with another status from 400 to 499. */
+                refused_24h: number;
+            };
             webhooks: {
                 endpoints: number;
                 disabled: number;

@@ -28,9 +28,10 @@ export function Home(): ReactNode {
             <Tasks view={view} />
             <Figures view={view} />
             <Days days={view.by_day} />
-            <div className="halves">
+            <div className="thirds">
               <Limits view={view} />
               <Webhooks view={view} />
+              <Requests view={view} />
             </div>
           </>
         )}
@@ -172,6 +173,30 @@ function Limits({ view }: { view: HomeView }): ReactNode {
             ? 'No order is held.'
             : `${count(held)} ${held === 1 ? 'order is' : 'orders are'} held for a check.`}{' '}
           {keys === 1 ? 'One key is live.' : `${count(keys)} keys are live.`}
+        </p>
+      </div>
+    </Card>
+  );
+}
+
+function Requests({ view }: { view: HomeView }): ReactNode {
+  const { rate_limited_24h: limited, refused_24h: refused } = view.requests;
+  return (
+    <Card title="Refused requests" tools={<Link to="/keys">Keys</Link>}>
+      <div className="gauge">
+        <p>
+          <span className="big-amount">{count(limited)}</span>{' '}
+          <span className="muted">over the rate limit in 24 hours</span>
+        </p>
+        <p className="muted small">
+          {limited === 0
+            ? 'Your programs stay below your rate limits.'
+            : 'Each answer 429 says in Retry-After when to ask again.'}
+        </p>
+        <p>
+          {refused === 0
+            ? 'No request was refused for another reason.'
+            : `${count(refused)} ${refused === 1 ? 'was' : 'were'} refused for another reason, which the answer tells.`}
         </p>
       </div>
     </Card>
