@@ -55,6 +55,7 @@ async function member(partnerId: string, role: MemberRole): Promise<CabinetClien
 
 /** A body that each operation takes, so that the object decides. */
 const bodies: Readonly<Partial<Record<CabinetOperation, unknown>>> = {
+  answerOrder: { action_id: 'act_1', action: 'refund' },
   changeMember: { role: 'viewer' },
   rollKey: { old_key_hours: 0 },
   setKeyNetworks: { networks: ['203.0.113.0/24'], confirm_lock_out: true },

@@ -43,6 +43,10 @@ interface Shown {
 /** Mutations that have no dialog, each with its reason. */
 const withoutDialog: Readonly<Record<string, string>> = {
   NoteOrder: 'a note is typed on the page of the order, and is its own reason',
+  TakeItem: 'a button of the item; nothing of value moves, so it needs no reason',
+  ReleaseItem: 'the same button as of TakeItem',
+  SaveOrderView: "a member's own list of filters",
+  RemoveOrderView: "a member's own list of filters",
 };
 
 const operations = parse(readFileSync('web/console/operations.graphql', 'utf8')).definitions.flatMap((definition) =>
@@ -80,9 +84,13 @@ describeInBrowser('the dialogs of the console', () => {
   const item = (text: () => string) => (at: Page) => at.getByRole('listitem').filter({ hasText: text() });
   const row = (text: () => string) => (at: Page) => at.getByRole('row').filter({ hasText: text() });
   const seen =
-    (text: string | RegExp) =>
+    (text: string | RegExp | (() => string)) =>
     async (at: Page): Promise<void> =>
-      at.getByRole('main').getByText(text).first().waitFor();
+      at
+        .getByRole('main')
+        .getByText(typeof text === 'function' ? text() : text)
+        .first()
+        .waitFor();
   /** An outcome that the dialog itself shows; it is then closed. */
   const told =
     (text: string | RegExp) =>
@@ -122,6 +130,7 @@ describeInBrowser('the dialogs of the console', () => {
     return (await other.data(`{ quote(input: ${input}) { rate } }`)).quote.rate;
   };
 
+  const people = region('People');
   const keys = region('Keys');
   const webhooks = region('Webhooks');
   const access = region('Requests and pages');
@@ -344,6 +353,44 @@ describeInBrowser('the dialogs of the console', () => {
       values: { displayName: 'Coin Shop' },
       checks: ['Its orders have a page'],
       shows: async (at) => access(at).getByText('on, as Coin Shop').waitFor(),
+    },
+    {
+      mutation: 'HandOverItem',
+      name: 'Hand over',
+      path: async () => {
+        about = (await setup.gateway.show(await states.heldOrder())).short_id;
+        return '/attention';
+      },
+      within: item(() => about),
+      values: async () => ({ to: other.id }),
+      shows: seen(() => other.email),
+    },
+    {
+      mutation: 'InviteMember',
+      name: 'Invite',
+      path: partner,
+      within: people,
+      values: { name: 'Ada Osei', role: 'DEVELOPER' },
+      shows: told('This is the only time'),
+    },
+    {
+      mutation: 'RecoverMember',
+      name: 'Recover',
+      path: async () => `/partners/${(await states.partnerMember()).partnerId}`,
+      within: people,
+      shows: told('This is the only time'),
+    },
+    {
+      mutation: 'RenewOrderPage',
+      name: 'New page link',
+      path: () => orderOf(states.orderWithPage()),
+      shows: told('The link before works no more'),
+    },
+    {
+      mutation: 'RevokeOrderPage',
+      name: 'End page',
+      path: () => orderOf(states.orderWithPage()),
+      shows: told('The link works no more'),
     },
     {
       mutation: 'IssueKey',
@@ -677,7 +724,17 @@ describeInBrowser('the dialogs of the console', () => {
     const may = (role: StaffRole): string[] => (offered[role] ?? []).filter((name) => !copies.includes(name));
     expect(may('support')).toEqual([]);
     const operator = [
-      ...['Add an endpoint', 'Block', 'Change', 'Delete', 'Disable', 'New key', 'New secret', 'Open public status'],
+      ...[
+        'Add an endpoint',
+        'Block',
+        'Change',
+        'Delete',
+        'Disable',
+        'Invite',
+        'New key',
+        'New secret',
+        'Open public status',
+      ],
       ...['Order page', 'Rename', 'Require signatures', 'Revoke', 'Roll', 'Send a test', 'Send again'],
     ];
     expect(may('operator')).toEqual(operator);

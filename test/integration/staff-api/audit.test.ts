@@ -1,6 +1,6 @@
 import { addressExample } from '../../../src/chains/addresses/address.ts';
 import { buildStaffSchema } from '../../../src/graphql/server/schema.ts';
-import { CabinetClient, cabinetSettings } from '../../support/cabinet/cabinet-client.ts';
+import { cabinetSettings } from '../../support/cabinet/cabinet-client.ts';
 import { failedOrder, type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 import { rootFields } from '../../support/http/schema-walk.ts';
 import { StaffBrowser } from '../../support/staff/staff-browser.ts';
@@ -25,14 +25,6 @@ const memberId = async (): Promise<string> => (await newMember(gateway, 'viewer'
 const sessionId = async (): Promise<string> => {
   await new StaffBrowser(gateway.app.internalUrl).post('/sign-in', { token: admin.token });
   return (await admin.data('{ sessions { id } }')).sessions[0].id;
-};
-/** A person of a partner, who has come by an invitation. */
-const partnerMemberId = async (): Promise<string> => {
-  const client = new CabinetClient(gateway.app.restUrl ?? '');
-  const { memberInvite } = await other.data(
-    `mutation { memberInvite(partnerId: "${await states.partnerId()}", name: "Ada", role: OWNER, reason: "x") { link } }`,
-  );
-  return (await client.accept(memberInvite.link)).json.member.id;
 };
 const keyId = async (): Promise<string> => (await gateway.partner()).keyId;
 /** Arguments that set a coin's price in bitcoin to the market's. */
@@ -64,7 +56,7 @@ const calls: Readonly<Record<string, () => Promise<string>>> = {
   keyRevoke: async () => `(keyId: "${await keyId()}", reason: "x")`,
   keyRoll: async () => `(keyId: "${await keyId()}", hours: 1, reason: "x")`,
   memberInvite: async () => `(partnerId: "${await states.partnerId()}", name: "Ada", role: OWNER, reason: "x")`,
-  memberRecover: async () => `(memberId: "${await partnerMemberId()}", reason: "x")`,
+  memberRecover: async () => `(memberId: "${(await states.partnerMember()).memberId}", reason: "x")`,
   orderHold: async () => `(orderId: "${(await gateway.order()).id}", reason: "x")`,
   orderMarkFailed: async () => `(orderId: "${(await states.heldBackOrder()).id}", reason: "x")`,
   orderNote: async () => `(orderId: "${(await gateway.order()).id}", text: "called the partner")`,

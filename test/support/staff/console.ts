@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { OrderStats } from '../../../src/reports/order-stats.ts';
 import type { StaffRole } from '../../../src/staff/staff-member.entity.ts';
+import { cabinetSettings } from '../cabinet/cabinet-client.ts';
 import { seedOrders } from '../database/seed-orders.ts';
 import { TestClock } from '../gateway/clock.ts';
 import { failedOrder, type MadeOrder, type SettledGateway, startSettledGateway } from '../gateway/settled-gateway.ts';
@@ -47,7 +48,10 @@ export async function setUpConsole({ seeded = 2_000 } = {}): Promise<ConsoleSetu
   // In a process of its own: the bundler does not load inside the test runner.
   execFileSync(process.execPath, ['tools/build-web.js'], { stdio: 'inherit' });
   const clock = new TestClock(new Date());
-  const gateway = await startSettledGateway({ clock, settings: { RATE_LIMIT_STAFF_PER_MIN: '100000' } });
+  const gateway = await startSettledGateway({
+    clock,
+    settings: { ...cabinetSettings, RATE_LIMIT_STAFF_PER_MIN: '100000' },
+  });
   const failed = await failedOrder(gateway);
   const waiting = await gateway.order();
   if (seeded > 0) {

@@ -1,5 +1,6 @@
 import { addressExample } from '../../../src/chains/addresses/address.ts';
 import { eventId } from '../../../src/reports/event-facts.ts';
+import { CabinetClient } from '../cabinet/cabinet-client.ts';
 import { feedCatchesUp, orderBody } from '../gateway/orders.ts';
 import type { MadeOrder, SettledGateway } from '../gateway/settled-gateway.ts';
 import { type Member, newMember, proposeChange } from './staff-client.ts';
@@ -25,6 +26,10 @@ export interface StaffStates {
   /** An event that was delivered to an endpoint of a new partner. */
   deliveredEvent(): Promise<{ readonly partnerId: string; readonly webhookId: string; readonly eventId: string }>;
   partnerId(): Promise<string>;
+  /** A person of a new partner, who has come by an invitation. */
+  partnerMember(): Promise<{ readonly partnerId: string; readonly memberId: string }>;
+  /** An order that waits, of a partner whose orders have pages. */
+  orderWithPage(): Promise<MadeOrder>;
 }
 
 const toLtc = { coin_to: 'LTC', network_to: 'LTC', recipient_address: addressExample('LTC') };
@@ -101,5 +106,18 @@ export function staffStates(gateway: SettledGateway, other: Member): StaffStates
       return { partnerId: id, webhookId: webhook, eventId: eventId({ orderId: json.id, seq: 1 }) };
     },
     webhookId,
+    partnerMember: async () => {
+      const id = await partnerId();
+      const given = `(partnerId: "${id}", name: "Ada", role: OWNER, reason: "x")`;
+      const { memberInvite } = await other.data(`mutation { memberInvite${given} { link } }`);
+      const { json } = await new CabinetClient(gateway.app.restUrl ?? '').accept(memberInvite.link);
+      return { partnerId: id, memberId: json.member.id };
+    },
+    orderWithPage: async () => {
+      const order = await gateway.order();
+      const { partner } = (await other.data(`{ order(id: "${order.id}") { partner { id } } }`)).order;
+      await gateway.partners.change(partner.id, { orderPage: true, displayName: 'Shop' });
+      return order;
+    },
   };
 }

@@ -201,6 +201,17 @@ export type LimitsInput = {
   requests?: number | null | undefined;
 };
 
+/** What a member of a partner's team may do. */
+export type MemberRole =
+  /** Keys, webhooks and orders. */
+  | 'DEVELOPER'
+  /** Statements and orders. */
+  | 'FINANCE'
+  /** All of it, also people and the audit log. */
+  | 'OWNER'
+  /** Orders. */
+  | 'VIEWER';
+
 /** Kind of an action of staff. */
 export type OrderActionKind =
   /** Hold the order: it takes no further step and sends no payment. */
@@ -705,7 +716,7 @@ export type OrderQueryVariables = Exact<{
 }>;
 
 
-export type OrderQuery = { order: { expiresAt: string, nextActionAt: string | null, depositAddress: string, depositAddressTag: string | null, paymentUri: string | null, depositConfirmations: number | null, depositConfirmationsRequired: number, depositTxid: string | null, recipientAddress: string, recipientAddressTag: string | null, refundAddress: string | null, refundAddressTag: string | null, refundAddressSetAt: string | null, payoutTxid: string | null, id: string, shortId: string, status: OrderStatus, createdAt: string, updatedAt: string, coinFrom: string, networkFrom: string, coinTo: string, networkTo: string, rateType: RateType, amountFromExpected: string, amountToExpected: string, amountFromActual: string | null, amountToActual: string | null, hold: { since: string, reason: string } | null, terms: { rate: string, feeRate: string, serviceFee: string, networkFee: string, minAmount: string | null, maxAmount: string | null }, events: Array<{ seq: number, at: string, fromStatus: OrderStatus | null, toStatus: OrderStatus, cause: OrderCause, actor: string, detail: string | null }>, questions: Array<{ seq: number, reason: string, amount: string, amountFrom: string, askedAt: string, deadline: string, outcome: string | null, endedAt: string | null, actor: string | null, amountTo: string | null }>, deposits: Array<{ id: string, txid: string, explorerUrl: string | null, amount: string, coin: string, network: string, address: string, state: DepositState, height: number | null, seenAt: string, minedAt: string | null, creditedAt: string | null, confirmationsRequired: number, problem: DepositProblem | null }>, trade: { venue: string, state: TradeState, amountFrom: string, amountTo: string, minBought: string, bought: string | null, serviceFee: string, networkFee: string, createdAt: string, settledAt: string | null, tries: number, problem: string | null } | null, payments: Array<{ id: string, explorerUrl: string | null, kind: PaymentKind, leg: PaymentLeg, amount: string, coin: string, network: string, address: string, tag: string | null, state: PaymentState, problem: string | null, problemSince: string | null, createdAt: string, sentAt: string | null, endedAt: string | null, feeCharged: string, attempts: Array<{ attempt: number, txid: string | null, fee: string, sentAt: string | null, minedHeight: number | null, deadAt: string | null, deadWhy: string | null }> }>, notes: Array<{ id: string, at: string, text: string, author: { id: string, email: string } }>, actions?: Array<{ id: string, action: OrderActionKind, state: OrderActionState, reason: string, address: string | null, tag: string | null, price: string | null, proposedAt: string, decidedAt: string | null, proposedBy: { id: string, email: string }, decidedBy: { id: string, email: string } | null }>, ledgerLines?: Array<{ at: string, kind: string, account: LedgerAccount, coin: string, network: string, amount: string }>, partner: { id: string, name: string } } };
+export type OrderQuery = { order: { expiresAt: string, nextActionAt: string | null, depositAddress: string, depositAddressTag: string | null, paymentUri: string | null, depositConfirmations: number | null, depositConfirmationsRequired: number, depositTxid: string | null, recipientAddress: string, recipientAddressTag: string | null, refundAddress: string | null, refundAddressTag: string | null, refundAddressSetAt: string | null, payoutTxid: string | null, id: string, shortId: string, status: OrderStatus, createdAt: string, updatedAt: string, coinFrom: string, networkFrom: string, coinTo: string, networkTo: string, rateType: RateType, amountFromExpected: string, amountToExpected: string, amountFromActual: string | null, amountToActual: string | null, partner: { orderPage: boolean, id: string, name: string }, hold: { since: string, reason: string } | null, terms: { rate: string, feeRate: string, serviceFee: string, networkFee: string, minAmount: string | null, maxAmount: string | null }, events: Array<{ seq: number, at: string, fromStatus: OrderStatus | null, toStatus: OrderStatus, cause: OrderCause, actor: string, detail: string | null }>, questions: Array<{ seq: number, reason: string, amount: string, amountFrom: string, askedAt: string, deadline: string, outcome: string | null, endedAt: string | null, actor: string | null, amountTo: string | null }>, deposits: Array<{ id: string, txid: string, explorerUrl: string | null, amount: string, coin: string, network: string, address: string, state: DepositState, height: number | null, seenAt: string, minedAt: string | null, creditedAt: string | null, confirmationsRequired: number, problem: DepositProblem | null }>, trade: { venue: string, state: TradeState, amountFrom: string, amountTo: string, minBought: string, bought: string | null, serviceFee: string, networkFee: string, createdAt: string, settledAt: string | null, tries: number, problem: string | null } | null, payments: Array<{ id: string, explorerUrl: string | null, kind: PaymentKind, leg: PaymentLeg, amount: string, coin: string, network: string, address: string, tag: string | null, state: PaymentState, problem: string | null, problemSince: string | null, createdAt: string, sentAt: string | null, endedAt: string | null, feeCharged: string, attempts: Array<{ attempt: number, txid: string | null, fee: string, sentAt: string | null, minedHeight: number | null, deadAt: string | null, deadWhy: string | null }> }>, notes: Array<{ id: string, at: string, text: string, author: { id: string, email: string } }>, actions?: Array<{ id: string, action: OrderActionKind, state: OrderActionState, reason: string, address: string | null, tag: string | null, price: string | null, proposedAt: string, decidedAt: string | null, proposedBy: { id: string, email: string }, decidedBy: { id: string, email: string } | null }>, ledgerLines?: Array<{ at: string, kind: string, account: LedgerAccount, coin: string, network: string, amount: string }> } };
 
 export type SessionsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -753,7 +764,7 @@ export type PartnerQueryVariables = Exact<{
 }>;
 
 
-export type PartnerQuery = { partner: { id: string, name: string, status: PartnerStatus, createdAt: string, updatedAt: string, publicStatus: boolean, requireSignature: boolean, keepsFixedCaps: boolean, feeRateFixed: string | null, feeRateFloat: string | null, rateLimitPerMin: number | null, ordersLimitPerMin: number | null, listsLimitPerMin: number | null, maxOpenOrders: number | null, maxFixedExposureUsd: number | null, maxFixedDayUsd: number | null, maxFloatExposureUsd: number | null, maxMarkupBps: number | null, quoteHoldSec: number | null, orderPage: boolean, displayName: string | null, pricing: { float: string, fixed: string }, exposure: { orders: number, ordersCap: number, fixedHourUsd: string, fixedHourCapUsd: string, fixedDayUsd: string, fixedDayCapUsd: string, floatUsd: string, floatCapUsd: string, areFixedCapsCut: boolean }, fixedResults: { day: { orders: number, sentUsd: string, adverseBps: string | null, lossUsd: string }, month: { orders: number, sentUsd: string, adverseBps: string | null, lossUsd: string } }, usage: Array<{ at: string, created: number, completed: number, expired: number, refunded: number, failed: number, volumeUsd: string, revenueUsd: string }>, keys?: Array<{ keyId: string, label: string, last4: string, scopes: Array<KeyScope>, allowedCidrs: Array<string>, defaultMarkupBps: number | null, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null, refusals: { refused: number, limited: number } }> }, webhookEndpoints: Array<{ id: string, url: string, status: EndpointStatus, types: Array<string> | null, coinFrom: string | null, coinTo: string | null, amounts: AmountForm, failures: number, failingSince: string | null, lastSuccessAt: string | null, lastFailureAt: string | null, disabledReason: string | null, disabledAt: string | null, deliveries: Array<{ eventId: string, type: string, state: DeliveryState, createdAt: string, nextAttemptAt: string | null, isReplay: boolean, orderId: string | null, log: Array<{ attempt: number, at: string, status: number | null, ms: number, error: string | null, answer: string | null }> }> }> };
+export type PartnerQuery = { partner: { id: string, name: string, status: PartnerStatus, createdAt: string, updatedAt: string, publicStatus: boolean, requireSignature: boolean, keepsFixedCaps: boolean, feeRateFixed: string | null, feeRateFloat: string | null, rateLimitPerMin: number | null, ordersLimitPerMin: number | null, listsLimitPerMin: number | null, maxOpenOrders: number | null, maxFixedExposureUsd: number | null, maxFixedDayUsd: number | null, maxFloatExposureUsd: number | null, maxMarkupBps: number | null, quoteHoldSec: number | null, orderPage: boolean, displayName: string | null, pricing: { float: string, fixed: string }, exposure: { orders: number, ordersCap: number, fixedHourUsd: string, fixedHourCapUsd: string, fixedDayUsd: string, fixedDayCapUsd: string, floatUsd: string, floatCapUsd: string, areFixedCapsCut: boolean }, fixedResults: { day: { orders: number, sentUsd: string, adverseBps: string | null, lossUsd: string }, month: { orders: number, sentUsd: string, adverseBps: string | null, lossUsd: string } }, usage: Array<{ at: string, created: number, completed: number, expired: number, refunded: number, failed: number, volumeUsd: string, revenueUsd: string }>, members?: Array<{ id: string, name: string, role: MemberRole, passkeys: number, lastSeenAt: string | null }>, keys?: Array<{ keyId: string, label: string, last4: string, scopes: Array<KeyScope>, allowedCidrs: Array<string>, defaultMarkupBps: number | null, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null, refusals: { refused: number, limited: number } }> }, webhookEndpoints: Array<{ id: string, url: string, status: EndpointStatus, types: Array<string> | null, coinFrom: string | null, coinTo: string | null, amounts: AmountForm, failures: number, failingSince: string | null, lastSuccessAt: string | null, lastFailureAt: string | null, disabledReason: string | null, disabledAt: string | null, deliveries: Array<{ eventId: string, type: string, state: DeliveryState, createdAt: string, nextAttemptAt: string | null, isReplay: boolean, orderId: string | null, log: Array<{ attempt: number, at: string, status: number | null, ms: number, error: string | null, answer: string | null }> }> }> };
 
 export type WebhookEventTypesQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -1017,6 +1028,40 @@ export type RequireSignatureMutationVariables = Exact<{
 
 
 export type RequireSignatureMutation = { partnerSignature: { id: string } };
+
+export type InviteMemberMutationVariables = Exact<{
+  partnerId: string | number;
+  name: string;
+  role: MemberRole;
+  reason: string;
+}>;
+
+
+export type InviteMemberMutation = { memberInvite: { link: string } };
+
+export type RecoverMemberMutationVariables = Exact<{
+  memberId: string | number;
+  reason: string;
+}>;
+
+
+export type RecoverMemberMutation = { memberRecover: { link: string } };
+
+export type RenewOrderPageMutationVariables = Exact<{
+  orderId: string | number;
+  reason: string;
+}>;
+
+
+export type RenewOrderPageMutation = { orderPageRenew: { id: string } };
+
+export type RevokeOrderPageMutationVariables = Exact<{
+  orderId: string | number;
+  reason: string;
+}>;
+
+
+export type RevokeOrderPageMutation = { orderPageRevoke: { id: string } };
 
 export type SetPublicStatusMutationVariables = Exact<{
   id: string | number;
@@ -1572,6 +1617,9 @@ export const OrderDocument = new TypedDocumentString(`
     query Order($id: ID!, $mayActions: Boolean!, $mayLedger: Boolean!) {
   order(id: $id) {
     ...OrderRow
+    partner {
+      orderPage
+    }
     expiresAt
     nextActionAt
     hold {
@@ -1933,6 +1981,13 @@ export const PartnerDocument = new TypedDocumentString(`
       failed
       volumeUsd
       revenueUsd
+    }
+    members @include(if: $mayKeys) {
+      id
+      name
+      role
+      passkeys
+      lastSeenAt
     }
     keys @include(if: $mayKeys) {
       keyId
@@ -2365,6 +2420,34 @@ export const RequireSignatureDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<RequireSignatureMutation, RequireSignatureMutationVariables>;
+export const InviteMemberDocument = new TypedDocumentString(`
+    mutation InviteMember($partnerId: ID!, $name: String!, $role: MemberRole!, $reason: String!) {
+  memberInvite(partnerId: $partnerId, name: $name, role: $role, reason: $reason) {
+    link
+  }
+}
+    `) as unknown as TypedDocumentString<InviteMemberMutation, InviteMemberMutationVariables>;
+export const RecoverMemberDocument = new TypedDocumentString(`
+    mutation RecoverMember($memberId: ID!, $reason: String!) {
+  memberRecover(memberId: $memberId, reason: $reason) {
+    link
+  }
+}
+    `) as unknown as TypedDocumentString<RecoverMemberMutation, RecoverMemberMutationVariables>;
+export const RenewOrderPageDocument = new TypedDocumentString(`
+    mutation RenewOrderPage($orderId: ID!, $reason: String!) {
+  orderPageRenew(orderId: $orderId, reason: $reason) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<RenewOrderPageMutation, RenewOrderPageMutationVariables>;
+export const RevokeOrderPageDocument = new TypedDocumentString(`
+    mutation RevokeOrderPage($orderId: ID!, $reason: String!) {
+  orderPageRevoke(orderId: $orderId, reason: $reason) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<RevokeOrderPageMutation, RevokeOrderPageMutationVariables>;
 export const SetPublicStatusDocument = new TypedDocumentString(`
     mutation SetPublicStatus($id: ID!, $enabled: Boolean!, $reason: String!) {
   partnerPublicStatus(id: $id, enabled: $enabled, reason: $reason) {

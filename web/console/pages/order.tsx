@@ -16,7 +16,9 @@ import {
   type OrderQuery,
   RefundOrderDocument,
   ReleaseOrderDocument,
+  RenewOrderPageDocument,
   RetryPayoutDocument,
+  RevokeOrderPageDocument,
   VenuePriceDocument,
 } from '../generated/graphql.ts';
 import { useMay, useMember } from '../session.tsx';
@@ -188,6 +190,25 @@ function actionsOf(order: OrderView, may: (permission: string) => boolean): read
         needsSecond: true,
         fields: [{ name: 'price', label: "The venue's cash for one coin" }],
         run: ({ reason = '', price = '' }) => send(VenuePriceDocument, { orderId: id, price: price.trim(), reason }),
+      },
+    may('orders:hold') &&
+      order.partner.orderPage && {
+        name: 'New page link',
+        icon: 'refresh',
+        title: `New link to the page of ${order.shortId}`,
+        about: "For a link that the wrong people have. It ends at once, and the partner's API tells the new one.",
+        run: ({ reason = '' }) => send(RenewOrderPageDocument, { orderId: id, reason }),
+        shown: () => <Notice tone="good">The link before works no more. The partner's API tells the new one.</Notice>,
+      },
+    may('orders:hold') &&
+      order.partner.orderPage && {
+        name: 'End page',
+        icon: 'close',
+        title: `End the page of ${order.shortId}`,
+        about: 'The link to the page of the user ends at once. The order itself continues.',
+        isDangerous: true,
+        run: ({ reason = '' }) => send(RevokeOrderPageDocument, { orderId: id, reason }),
+        shown: () => <Notice tone="good">The link works no more.</Notice>,
       },
   ];
 }

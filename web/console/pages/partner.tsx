@@ -23,6 +23,7 @@ import {
   SetPricingDocument,
   SetPublicStatusDocument,
 } from '../generated/graphql.ts';
+import { PartnerMembers } from '../partner-members.tsx';
 import { PartnerWebhooks } from '../partner-webhooks.tsx';
 import { Allowed, useMay } from '../session.tsx';
 import { type Action, Actions, secretShown, send, wholeNumbers } from '../shared.tsx';
@@ -52,6 +53,7 @@ function Content(): ReactNode {
               <div className="stack">
                 <Usage partner={data.partner} />
                 <Keys partner={data.partner} />
+                <PartnerMembers partner={data.partner} />
                 <PartnerWebhooks partner={data.partner} endpoints={data.webhookEndpoints} />
               </div>
               <div className="stack">
