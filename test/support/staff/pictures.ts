@@ -15,16 +15,13 @@ const quality = 72;
 export async function picture(page: Page, name: string): Promise<void> {
   if (folder === undefined) return;
   const session = await page.context().newCDPSession(page);
+  // The session stays: its end would take the virtual devices for passkeys away.
+  const window = page.viewportSize() ?? { width: 1_280, height: 900 };
   const { cssContentSize } = await session.send('Page.getLayoutMetrics');
-  const { width } = page.viewportSize() ?? cssContentSize;
-  const height = Math.min(maxHeight, Math.max(cssContentSize.height, page.viewportSize()?.height ?? 0));
-  const { data } = await session.send('Page.captureScreenshot', {
-    format: 'webp',
-    quality,
-    clip: { x: 0, y: 0, width, height, scale: 1 },
-    captureBeyondViewport: true,
-  });
-  await session.detach();
+  const height = Math.min(maxHeight, Math.max(cssContentSize.height, window.height));
+  await page.setViewportSize({ width: window.width, height });
+  const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality });
+  await page.setViewportSize(window);
   const path = join(folder, `${name}.webp`);
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, Buffer.from(data, 'base64'));
