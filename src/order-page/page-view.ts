@@ -253,7 +253,10 @@ const statusWords: Readonly<Record<OrderStatus, (linked: LinkedOrder, payment: P
     return {
       tone: 'good',
       headline: 'Your payment was returned',
-      lines: [amounts === '' ? 'It went to your refund address.' : `${amounts} went to your refund address.`],
+      lines: [
+        amounts === '' ? 'It went to your refund address.' : `${amounts} went to your refund address.`,
+        'The network fee of sending it was taken off.',
+      ],
     };
   },
   failed: ({ order, details, partnerName }) => {

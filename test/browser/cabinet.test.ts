@@ -33,7 +33,7 @@ describeInBrowser('the cabinet', () => {
   /** The secret in the dialog that shows it, and the dialog closed. */
   async function takeSecret(page: Page): Promise<string> {
     const secret = (await dialog(page).locator('.secret code').innerText()).trim();
-    await page.getByRole('button', { name: 'I have stored it' }).click();
+    await page.getByRole('button', { name: /^I have (stored|sent) it$/ }).click();
     await dialog(page).waitFor({ state: 'detached' });
     return secret;
   }

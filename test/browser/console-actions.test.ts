@@ -388,7 +388,7 @@ describeInBrowser('the dialogs of the console', () => {
     },
     {
       mutation: 'RevokeOrderPage',
-      name: 'End page',
+      name: 'End page link',
       path: () => orderOf(states.orderWithPage()),
       shows: told('The link works no more'),
     },

@@ -85,7 +85,7 @@ describeInBrowser('the work of staff in the console', () => {
     await ada.keyboard.press('Enter');
     await itemOf(ada, held).getByText('You work on it').waitFor();
     // The keyboard stays on the button, which now releases.
-    expect(await ada.evaluate('document.activeElement.textContent')).toBe('Release');
+    expect(await ada.evaluate('document.activeElement.textContent')).toBe('Put back');
     await itemOf(operator, held).getByText('support@staff.example works on it').waitFor();
 
     await itemOf(operator, held).getByRole('button', { name: 'Hand over' }).click();
@@ -101,7 +101,7 @@ describeInBrowser('the work of staff in the console', () => {
     await operator.waitForURL('**/attention?who=me');
     expect(await operator.locator('.queue li').filter({ hasText: 'works on it' }).count()).toBe(0);
     await itemOf(operator, held)
-      .getByRole('button', { name: `Release ${held.shortId}` })
+      .getByRole('button', { name: `Put back ${held.shortId}` })
       .click();
     await itemOf(ada, held)
       .getByRole('button', { name: `Take ${held.shortId}` })

@@ -7,6 +7,8 @@ export interface Secret {
   readonly about: ReactNode;
   readonly label: string;
   readonly text: string;
+  /** It is for another person: it is sent, not stored. */
+  readonly isForOther?: boolean;
 }
 
 const SecretContext = createContext<(secret: Secret) => void>(() => undefined);
@@ -26,6 +28,7 @@ export function SecretHost({ children }: { children: ReactNode }): ReactNode {
           about={secret.about}
           label={secret.label}
           secret={secret.text}
+          isForOther={secret.isForOther ?? false}
           onStored={() => setSecret(null)}
         />
       ) : null}

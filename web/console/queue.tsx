@@ -93,11 +93,11 @@ function Work({ item, members }: { item: Item; members: readonly { id: string; e
         <button
           type="button"
           className="button small"
-          aria-label={`${isFree ? 'Take' : 'Release'} ${name}`}
+          aria-label={`${isFree ? 'Take' : 'Put back'} ${name}`}
           aria-busy={isPending}
           onClick={() => isPending || mutate()}
         >
-          {isFree ? 'Take' : 'Release'}
+          {isFree ? 'Take' : 'Put back'}
         </button>
       ) : null}
       {others.length > 0 ? (

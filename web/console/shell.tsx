@@ -169,7 +169,7 @@ function MemberMenu(): ReactNode {
         <p className="muted small">{role.toLowerCase()}</p>
         <hr />
         <Link to="/me" onClick={() => document.getElementById('member-menu')?.hidePopover()}>
-          <Icon name="staff" /> What I may do
+          <Icon name="staff" /> My access and sessions
         </Link>
         <a href="/playground">
           <Icon name="play" /> Playground

@@ -254,6 +254,8 @@ export function SecretDialog(props: {
   label: string;
   secret: string;
   onStored: () => void;
+  /** The secret is for another person: it is sent, not stored. */
+  isForOther?: boolean;
   children?: ReactNode;
 }): ReactNode {
   return (
@@ -263,10 +265,13 @@ export function SecretDialog(props: {
         <Copy text={props.secret} label={props.label} />
       </div>
       {props.children}
-      <Notice tone="warn">It is shown this once. Store it in a vault of secrets before you close this window.</Notice>
+      <Notice tone="warn">
+        It is shown this once. {props.isForOther ? 'Send it' : 'Store it in a vault of secrets'} before you close this
+        window.
+      </Notice>
       <footer>
         <button type="button" className="button primary" onClick={props.onStored}>
-          <Icon name="check" /> I have stored it
+          <Icon name="check" /> {props.isForOther ? 'I have sent it' : 'I have stored it'}
         </button>
       </footer>
     </Dialog>

@@ -177,9 +177,9 @@ export function Time({ at }: { at: string }): ReactNode {
   );
 }
 
-/** A time of so many seconds ago, or ahead, in its largest unit. */
+/** A time of so many seconds ago, or ahead, in its largest unit. The clock is up to five seconds behind. */
 function age(seconds: number): string {
-  if (seconds < 0) return `in ${duration(-seconds)}`;
+  if (seconds <= -6) return `in ${duration(-seconds)}`;
   return seconds < 5 ? 'just now' : `${duration(seconds, 1)} ago`;
 }
 

@@ -133,7 +133,9 @@ export function Plot({ sentence, points, more, axis, unit, kind = 'bars', height
             gap: 6,
             size: 30,
             space: 64,
-            values: (_plot, values) => values.map((value) => moment(value, isHourly)),
+            // Between the days of a plot of few days lie hours, which would bear the same name.
+            values: (_plot, values) =>
+              values.map((value) => (isHourly || value % 86_400 === 0 ? moment(value, isHourly) : '')),
           },
           {
             stroke: muted ?? '',

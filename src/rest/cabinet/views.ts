@@ -83,7 +83,7 @@ export function deliveryView(delivery: DeliveryView): Schemas['Delivery'] {
 
 export function orderView(
   order: OrderView,
-  details: Pick<OrderDetails, 'externalId' | 'hold' | 'actionRequired'> | null,
+  details: Pick<OrderDetails, 'externalId' | 'hold' | 'actionRequired' | 'terms'> | null,
 ): Schemas['Order'] {
   return {
     id: order.id,
@@ -94,10 +94,11 @@ export function orderView(
     is_asked: details?.actionRequired != null,
     coin_from: order.coinFrom,
     network_from: order.networkFrom,
-    amount_from: order.amountFromExpected,
+    // Both amounts are of the exchange as soon as it is known: more or less may arrive, and rates move.
+    amount_from: details?.terms.amountFrom ?? order.amountFromExpected,
     coin_to: order.coinTo,
     network_to: order.networkTo,
-    amount_to: order.amountToExpected,
+    amount_to: details?.terms.amountTo ?? order.amountToExpected,
     rate_type: order.rateType,
     created_at: order.createdAt,
     expires_at: order.expiresAt,

@@ -1,5 +1,6 @@
 import { cabinetPeople } from '../../../src/app/open-cabinet.ts';
 import { type CabinetOperation, hasRight, memberRoles, operationRows } from '../../../src/cabinet/rights.ts';
+import { Big } from '../../../src/money.ts';
 import { RefusalCounter } from '../../../src/partners/key-refusals.ts';
 import { cell } from '../../../src/reports/csv.ts';
 import { OrderStats } from '../../../src/reports/order-stats.ts';
@@ -46,6 +47,8 @@ async function member(role: (typeof memberRoles)[number], of = partnerId): Promi
   return client;
 }
 
+/** What arrives: more than the order expects, so that its exchange gives more as well. */
+const more = (amount: string): string => new Big(amount).times('2').toFixed();
 const order = { coin_from: 'BTC', network_from: 'BTC', coin_to: 'USDT', network_to: 'TRC20', rate_type: 'float' };
 const create = (key: string) =>
   gateway.call('POST', '/partner/orders', {
@@ -112,7 +115,7 @@ describe('orders', () => {
   let made: MadeOrder;
   beforeAll(async () => {
     made = await gateway.order({ external_id: 'basket-1', metadata: { basket: '1' } });
-    await gateway.deposit(made);
+    await gateway.deposit(made, { amount: more(made.amountFrom) });
     for (let i = 0; i < 8; i++) {
       await gateway.tick();
       for (const network of ['BTC', 'TRC20']) await gateway.mine(network);
@@ -143,12 +146,16 @@ describe('orders', () => {
       status: 'completed',
       external_id: 'basket-1',
       metadata: { basket: '1' },
-      deposits: [{ amount: made.amountFrom, role: 'main' }],
+      deposits: [{ amount: more(made.amountFrom), role: 'main' }],
       payout: { state: 'confirmed' },
       refunds: [],
     });
     expect(shown.events.map(({ status }: { status: string }) => status).at(-1)).toBe('completed');
-    expect(shown.amount_to).toMatch(/^\d+(\.\d+)?$/);
+    // What the user got for more than the order expected, not what it promised.
+    expect(shown.amount_to).toBe(shown.payout.amount);
+    expect(Number(shown.amount_to)).toBeGreaterThan(Number(made.amountTo));
+    const { data } = await owner.done('GET', `/orders?search=${made.id}`);
+    expect(data[0]).toMatchObject({ amount_from: more(made.amountFrom), amount_to: shown.payout.amount });
   });
 
   it('of another partner are not found', async () => {
@@ -185,7 +192,7 @@ describe('orders', () => {
     expect(months).toMatchObject([{ orders: 1 }]);
     const { month } = months[0];
     const { data } = await owner.done('GET', `/statements/${month}`);
-    expect(data).toMatchObject([{ order_id: made.id, external_id: 'basket-1', amount_from: made.amountFrom }]);
+    expect(data).toMatchObject([{ order_id: made.id, external_id: 'basket-1', amount_from: more(made.amountFrom) }]);
     const csv = await owner.call('GET', `/statements/${month}/csv`);
     expect(csv.headers.get('content-disposition')).toContain(`statement-${month}.csv`);
     const lines = csv.text.split('\r\n');

@@ -193,6 +193,7 @@ describe('the page of an order', () => {
     );
     expect(view({ status: 'refunded', details: { refunds: [refund] } }).lines).toEqual([
       '0.099 BTC went to your refund address.',
+      'The network fee of sending it was taken off.',
     ]);
   });
 

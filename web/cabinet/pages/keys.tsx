@@ -5,6 +5,7 @@ import { Loaded, PageHead } from '../../ui/page.tsx';
 import { Ago, Badge, Card, Empty, Time, type Tone } from '../../ui/parts.tsx';
 import { type Answer, call, query, type Schemas } from '../api.ts';
 import { keyMoves } from '../key-moves.ts';
+import { networkOf } from '../network.ts';
 import type { Secret } from '../secret.tsx';
 import { Allowed, useMay } from '../session.tsx';
 import { type Action, Actions, linesOf, overlapField } from '../shared.tsx';
@@ -179,7 +180,7 @@ function makeKey({ scopes: known, your_address }: Answer<'listKeys'>): Action {
         kind: 'long',
         isOptional: true,
         placeholder: '203.0.113.0/24',
-        hint: `One a line, in CIDR notation. Without any, every address may use the key. Your address is ${your_address}.`,
+        hint: `One a line, in CIDR notation. Without any, every address may use the key. Your own address alone is ${networkOf(your_address)}.`,
       },
       {
         name: 'expires_at',

@@ -344,7 +344,14 @@ function Ids({ order }: { order: OrderView }): ReactNode {
           ['Created', <Time key="c" at={order.created_at} />],
           [
             'Order page',
-            order.public_url ? <Copy key="p" text={order.public_url} label="address of the order page" /> : null,
+            order.public_url ? (
+              <span key="p">
+                <Copy text={order.public_url} label="address of the order page" />{' '}
+                <a href={order.public_url} target="_blank" rel="noopener noreferrer">
+                  Open
+                </a>
+              </span>
+            ) : null,
           ],
           ...Object.entries(order.metadata ?? {}).map(([name, value]) => [`Note: ${name}`, value] as const),
         ]}

@@ -154,16 +154,22 @@ function Entries({ month, search }: { month: string; search: Search }): ReactNod
                       <Time at={entry.completed_at} />
                     </td>
                     <td className="number">
-                      <Amount value={entry.amount_from} decimals={8} />
-                      <Asset coin={entry.coin_from} network={entry.network_from} />
+                      <span>
+                        <Amount value={entry.amount_from} decimals={8} />
+                        <Asset coin={entry.coin_from} network={entry.network_from} />
+                      </span>
                     </td>
                     <td className="number">
-                      <Amount value={entry.amount_to} decimals={8} />
-                      <Asset coin={entry.coin_to} network={entry.network_to} />
+                      <span>
+                        <Amount value={entry.amount_to} decimals={8} />
+                        <Asset coin={entry.coin_to} network={entry.network_to} />
+                      </span>
                     </td>
                     <td className="number">
-                      <Amount value={entry.partner_markup} decimals={8} />
-                      <Asset coin={entry.coin_to} network={entry.network_to} />
+                      <span>
+                        <Amount value={entry.partner_markup} decimals={8} />
+                        <Asset coin={entry.coin_to} network={entry.network_to} />
+                      </span>
                     </td>
                   </tr>
                 ))}

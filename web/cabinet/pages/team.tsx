@@ -73,6 +73,7 @@ function linkOf({ link, invitation }: Answer<'invite'>): Secret {
     about: 'Send it by a way that only this person reads. It works once, for 72 hours.',
     label: 'link',
     text: link,
+    isForOther: true,
   };
 }
 

@@ -13,7 +13,7 @@ export function Me(): ReactNode {
   const { email, role, permissions } = useMember();
   return (
     <div className="page">
-      <PageHead title="What I may do" />
+      <PageHead title="My access and sessions" />
       <Card title="Member">
         <Facts
           of={[

@@ -202,9 +202,9 @@ function actionsOf(order: OrderView, may: (permission: string) => boolean): read
       },
     may('orders:hold') &&
       order.partner.orderPage && {
-        name: 'End page',
+        name: 'End page link',
         icon: 'close',
-        title: `End the page of ${order.shortId}`,
+        title: `End the page link of ${order.shortId}`,
         about: 'The link to the page of the user ends at once. The order itself continues.',
         isDangerous: true,
         run: ({ reason = '' }) => send(RevokeOrderPageDocument, { orderId: id, reason }),
@@ -366,7 +366,7 @@ function TermsCard({ order }: { order: OrderView }): ReactNode {
               `${words(trade.state)} at ${trade.venue}${trade.tries > 1 ? `, after ${count(trade.tries)} tries` : ''}`,
           ],
           ['Bought', trade?.bought && <Amount key="b" value={trade.bought} coin={order.coinTo} />],
-          ['Least', trade && <Amount key="m" value={trade.minBought} coin={order.coinTo} />],
+          ['At least', trade && <Amount key="m" value={trade.minBought} coin={order.coinTo} />],
           ['Venue said', trade?.problem],
           [
             'Partner',

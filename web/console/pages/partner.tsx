@@ -334,17 +334,17 @@ function Access({ partner }: { partner: PartnerView }): ReactNode {
 function Exposed({ partner: { exposure } }: { partner: PartnerView }): ReactNode {
   const { orders, ordersCap, fixedHourUsd, fixedHourCapUsd, fixedDayUsd, fixedDayCapUsd } = exposure;
   const rows = [
-    ['Waiting orders', String(orders), String(ordersCap), ''],
-    ['Fixed, created within an hour', fixedHourUsd, fixedHourCapUsd, '$'],
-    ['Fixed, created within a day', fixedDayUsd, fixedDayCapUsd, '$'],
-    ['Float, waiting or under way', exposure.floatUsd, exposure.floatCapUsd, '$'],
+    ['Waiting orders', String(orders), String(ordersCap), String],
+    ['Fixed, created within an hour', fixedHourUsd, fixedHourCapUsd, usd],
+    ['Fixed, created within a day', fixedDayUsd, fixedDayCapUsd, usd],
+    ['Float, waiting or under way', exposure.floatUsd, exposure.floatCapUsd, usd],
   ] as const;
   return (
     <Card title="Open exposure">
       <div className="stack">
-        {rows.map(([what, taken, cap, unit]) => {
+        {rows.map(([what, taken, cap, shown]) => {
           const share = Number(cap) === 0 ? 1 : Number(taken) / Number(cap);
-          const text = `${unit}${taken} of ${unit}${cap}`;
+          const text = `${shown(taken)} of ${shown(cap)}`;
           return (
             <div key={what} className="limit">
               <span>{what}</span>
@@ -481,7 +481,7 @@ function Keys({ partner }: { partner: PartnerView }): ReactNode {
                 <Refusals of={key} />
               </td>
               <td className="number">
-                <span className="row tight nowrap-row">
+                <span className="row tight">
                   <Actions small of={may('keys:write') && key.revokedAt === null ? keyActions(key) : []} />
                 </span>
               </td>
