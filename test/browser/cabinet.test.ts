@@ -419,7 +419,7 @@ describeInBrowser('the cabinet', () => {
   it('recovers by itself from a restart, and waits as long as a limit says', async () => {
     const { page, open } = await setup.member('owner', '/');
     await page.route('**/cabinet/api/keys', (route) => route.abort());
-    await page.getByRole('link', { name: 'Keys' }).click();
+    await page.getByRole('navigation').getByRole('link', { name: 'Keys' }).click();
     await page.getByText('The gateway does not answer').first().waitFor();
     await page.unroute('**/cabinet/api/keys');
     await page.getByRole('button', { name: 'Make a key' }).waitFor();

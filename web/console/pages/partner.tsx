@@ -451,9 +451,7 @@ function Keys({ partner }: { partner: PartnerView }): ReactNode {
           head={
             <>
               <th>Key</th>
-              <th>State</th>
               <th>Networks</th>
-              <th>Last used</th>
               <th className="number">Refused, 24 h</th>
               <th>
                 <span className="hidden">Actions</span>
@@ -464,19 +462,27 @@ function Keys({ partner }: { partner: PartnerView }): ReactNode {
           {keys.map((key) => (
             <tr key={key.keyId}>
               <td>
-                <span className="strong">{key.label || 'Without a purpose'}</span>
-                <br />
-                <span className="muted small" title={key.scopes.map(words).join(', ')}>
-                  …{key.last4} · {key.scopes.length} permissions
+                <span>
+                  <span className="strong">{key.label || 'Without a purpose'}</span> <KeyState of={key} />
+                  <br />
+                  <span className="muted small" title={key.scopes.map(words).join(', ')}>
+                    …{key.last4} · {key.scopes.length} permissions
+                  </span>
+                  <br />
+                  <span className="muted small">
+                    {key.lastUsedAt ? (
+                      <>
+                        used <Ago at={key.lastUsedAt} />
+                      </>
+                    ) : (
+                      'never used'
+                    )}
+                  </span>
                 </span>
-              </td>
-              <td>
-                <KeyState of={key} />
               </td>
               <td className="small">
                 {key.allowedCidrs.length === 0 ? <span className="muted">all</span> : key.allowedCidrs.join(', ')}
               </td>
-              <td className="muted nowrap">{key.lastUsedAt ? <Ago at={key.lastUsedAt} /> : 'never'}</td>
               <td className="number nowrap">
                 <Refusals of={key} />
               </td>
