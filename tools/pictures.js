@@ -36,7 +36,8 @@ export function pictureList(names) {
   const parts = [
     '# Pictures of every page',
     '',
-    'Written by `npm run demo -- pictures`, from the pages that the browser tests open. Long pages are cut.',
+    'Written by `npm run demo -- pictures`, from the pages that the browser tests open. Long ones are',
+    'cut.',
   ];
   for (const [surface, [title]] of Object.entries(surfaces)) {
     const shown = new Set(names(surface));
