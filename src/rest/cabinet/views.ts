@@ -94,7 +94,7 @@ export function orderView(
     is_asked: details?.actionRequired != null,
     coin_from: order.coinFrom,
     network_from: order.networkFrom,
-    // Both amounts are of the exchange as soon as it is known: more or less may arrive.
+    // Both amounts are of the exchange once it is known: another amount may arrive, and rates move.
     amount_from: details?.terms.amountFrom ?? order.amountFromExpected,
     coin_to: order.coinTo,
     network_to: order.networkTo,
