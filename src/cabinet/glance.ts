@@ -42,8 +42,8 @@ export interface GlanceView {
   readonly ordersOnHold: number;
   readonly liveKeys: number;
   /**
-   * Requests of all keys in the last 24 hours that were refused: over the rate limit, and for another
-   * reason. See `KeyRefusals`.
+   * Requests of all keys in the last 24 hours that were refused: over the rate limit, and for
+   * another reason. See `KeyRefusals`.
    */
   readonly requests: Readonly<Record<'limited' | 'refused', number>>;
   readonly webhooks: Readonly<Record<'endpoints' | 'disabled' | 'failing' | 'delivered' | 'failed', number>>;
