@@ -47,8 +47,8 @@ export function PartnerMembers({ partner }: { partner: PartnerView }): ReactNode
   return (
     <Card title="People" flush tools={may('keys:write') ? <Actions of={[invite as Action]} small /> : null}>
       {members.length === 0 ? (
-        <Empty icon="staff" title="No person signs in yet">
-          <p>Invite an owner, who then makes keys and invites colleagues.</p>
+        <Empty icon="staff" title="No person has come yet">
+          <p>Invite an owner, who then makes keys and invites colleagues. Open invitations are not shown here.</p>
         </Empty>
       ) : (
         <Table
