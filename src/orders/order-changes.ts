@@ -151,10 +151,8 @@ async function refuseCancel({ em, order, now }: LockedOrder): Promise<void> {
   if (order.heldAt !== null) throw notCancellable('the order is on hold');
   // A deposit that was sent in time may still be found, and decides an order without a choice.
   if (now >= order.expiresAt) throw notCancellable('the window of the order has passed');
-  const [seen] = await em.execute<{ any: boolean }[]>('select exists (select from deposit where order_id = ?) as any', [
-    order.id,
-  ]);
-  if (seen?.any) throw notCancellable('a deposit of the order was seen');
+  const [deposit] = await em.execute<unknown[]>('select 1 from deposit where order_id = ? limit 1', [order.id]);
+  if (deposit) throw notCancellable('a deposit of the order was seen');
 }
 
 function notCancellable(why: string): AppError {

@@ -320,8 +320,7 @@ describe('the team', () => {
 });
 
 describe('rights', () => {
-  // biome-ignore lint/suspicious/noExplicitAny: the contract as it was read
-  const paths = Object.entries(readCabinetContract().paths as any).flatMap(([path, methods]) =>
+  const paths = Object.entries(readCabinetContract().paths as object).flatMap(([path, methods]) =>
     Object.entries(methods as Record<string, { operationId: CabinetOperation }>).map(([method, { operationId }]) => ({
       id: operationId,
       method: method.toUpperCase(),

@@ -29,7 +29,7 @@ interface Body {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the contract as it was read
-const contract = readCabinetContract() as any;
+const contract = readCabinetContract() as any; // a document, read by its paths
 
 // biome-ignore lint/suspicious/noExplicitAny: a part of any kind
 const resolved = (part: any): any =>

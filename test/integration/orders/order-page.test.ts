@@ -147,11 +147,11 @@ describe('the link of an order', () => {
     );
     const hex = Buffer.from(token, 'base64url').toString('hex');
     for (const { name } of tables) {
-      const [found] = await gateway.query<{ any: boolean }>(
-        `select exists (select from ${name} t where t::text like '%' || $1 || '%' or t::text like '%' || $2 || '%') as any`,
+      const [found] = await gateway.query<{ shown: boolean }>(
+        `select exists (select from ${name} t where t::text like '%' || $1 || '%' or t::text like '%' || $2 || '%') as shown`,
         [token, hex],
       );
-      expect([name, found?.any]).toEqual([name, false]);
+      expect([name, found?.shown]).toEqual([name, false]);
     }
     // The stored answer is completed with the link of the moment.
     expect((await cancel()).json).toEqual(first.json);

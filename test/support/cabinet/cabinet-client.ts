@@ -22,7 +22,7 @@ export interface CabinetCall {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the contract as it was read
-const contract = readCabinetContract() as any;
+const contract = readCabinetContract() as any; // a document, read by its paths
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 addFormats.default(ajv);
 ajv.addSchema(contract, 'cabinet');

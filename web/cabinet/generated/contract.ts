@@ -208,7 +208,8 @@ export type paths = {
         put?: never;
         /**
          * Confirm an operation with the passkey
-         * @description Gives the value of `X-Confirmation`. It holds for two minutes, once, for this session and the request with that digest.
+         * @description Gives the value of `X-Confirmation`. It holds for two minutes, once, for this session and the
+         *     request with that digest.
          */
         post: operations["confirm"];
         delete?: never;
