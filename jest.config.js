@@ -13,4 +13,6 @@ export default {
   reporters: ['default', '<rootDir>/test/support/jest/attempts-reporter.js'],
   // Files wait for nodes and databases more than they compute.
   maxWorkers: 2,
+  // Modules of ended files are never freed. A worker that grew beyond this is replaced after its file.
+  workerIdleMemoryLimit: '2GB',
 };

@@ -323,10 +323,11 @@ CREATE INDEX exchange_order_refund ON public.exchange_order USING btree (lower(r
 CREATE INDEX exchange_order_to ON public.exchange_order USING btree (coin_to, network_to, created_at, id);
 CREATE INDEX exchange_order_updated ON public.exchange_order USING btree (updated_at, id);
 CREATE TRIGGER exchange_order_edge BEFORE UPDATE OF status ON public.exchange_order FOR EACH ROW WHEN ((old.status IS DISTINCT FROM new.status)) EXECUTE FUNCTION check_order_move();
-CREATE CONSTRAINT TRIGGER exchange_order_has_event AFTER INSERT OR UPDATE OF status ON public.exchange_order DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION check_order_history();
+CREATE CONSTRAINT TRIGGER exchange_order_has_event AFTER UPDATE OF status ON public.exchange_order DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION check_order_history();
+CREATE TRIGGER exchange_order_has_first_event AFTER INSERT ON public.exchange_order REFERENCING NEW TABLE AS made FOR EACH STATEMENT EXECUTE FUNCTION check_first_events();
 CREATE TRIGGER exchange_order_not_removed BEFORE DELETE OR TRUNCATE ON public.exchange_order FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER exchange_order_refund_address_once BEFORE UPDATE OF refund_address, refund_address_tag, refund_address_set_at ON public.exchange_order FOR EACH ROW WHEN ((((old.refund_address IS DISTINCT FROM new.refund_address) OR (old.refund_address_tag IS DISTINCT FROM new.refund_address_tag)) OR (old.refund_address_set_at IS DISTINCT FROM new.refund_address_set_at))) EXECUTE FUNCTION keep_refund_address();
-CREATE TRIGGER exchange_order_start BEFORE INSERT ON public.exchange_order FOR EACH ROW EXECUTE FUNCTION check_order_start();
+CREATE TRIGGER exchange_order_start BEFORE INSERT ON public.exchange_order FOR EACH ROW WHEN ((new.status <> 'waiting_deposit'::text)) EXECUTE FUNCTION check_order_start();
 
 create table fixed_result (
   partner_id uuid not null,
@@ -503,7 +504,7 @@ create table order_event (
 CREATE INDEX order_event_feed ON public.order_event USING btree (xid, order_id, seq);
 CREATE INDEX order_event_partner ON public.order_event USING btree (partner_id, xid, order_id, seq) WHERE (partner_id IS NOT NULL);
 CREATE TRIGGER order_event_append_only BEFORE UPDATE ON public.order_event FOR EACH ROW EXECUTE FUNCTION check_event_partner();
-CREATE TRIGGER order_event_follows BEFORE INSERT ON public.order_event FOR EACH ROW EXECUTE FUNCTION check_order_event();
+CREATE TRIGGER order_event_follows BEFORE INSERT ON public.order_event FOR EACH ROW WHEN (((new.seq <> 1) OR (new.from_status IS NOT NULL) OR (new.partner_id IS NULL))) EXECUTE FUNCTION check_order_event();
 CREATE TRIGGER order_event_not_removed BEFORE DELETE OR TRUNCATE ON public.order_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 create table order_event_filling (
@@ -1541,6 +1542,23 @@ AS $function$
           return new;
         end if;
         raise exception 'order_event is append-only' using errcode = 'restrict_violation';
+      end $function$
+;
+
+CREATE OR REPLACE FUNCTION public.check_first_events()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      declare
+        bare uuid;
+      begin
+        select m.id into bare from made m
+         where not exists (select from order_event e where e.order_id = m.id and e.to_status = m.status)
+         limit 1;
+        if found then
+          raise exception 'order % begins without an event', bare using errcode = 'restrict_violation';
+        end if;
+        return null;
       end $function$
 ;
 

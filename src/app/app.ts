@@ -147,7 +147,16 @@ async function openParts(foundation: Foundation): Promise<App> {
     orm,
     events,
     webhooks: managed,
-    cabinet: await openCabinet(foundation, { hasher, networks, partnerOrders, choices, webhooks: managed }),
+    cabinet: await openCabinet(foundation, {
+      hasher,
+      networks,
+      partnerOrders,
+      choices,
+      webhooks: managed,
+      openOrders: unpaid,
+      wallets,
+      limiter,
+    }),
     sandbox: await openSandbox(foundation, { orm, catalogue, networks }),
   });
   endPart('REST API and listeners');

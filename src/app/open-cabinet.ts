@@ -2,12 +2,16 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import { Glance } from '../cabinet/glance.ts';
 import { Members } from '../cabinet/members.ts';
 import { OwnKeys } from '../cabinet/own-keys.ts';
+import { OwnLimits } from '../cabinet/own-limits.ts';
 import { Passkeys } from '../cabinet/passkeys.ts';
 import { MemberSessions } from '../cabinet/sessions.ts';
 import { Statements } from '../cabinet/statements.ts';
 import type { Clock } from '../clock.ts';
 import { cabinetUrl } from '../config/cabinet-url.ts';
 import { gatewayTerms } from '../config/fixed-rates.ts';
+import type { WalletLinks } from '../currencies/wallet-links.ts';
+import type { Limiter } from '../limits/limiter.ts';
+import type { OpenOrders } from '../orders/open-orders.ts';
 import type { OrderChoices } from '../orders/order-choices.ts';
 import { PartnerService } from '../partners/partner-service.ts';
 import type { KeyHasher } from '../partners/secret-key.ts';
@@ -27,6 +31,9 @@ export interface CabinetSetup {
   readonly partnerOrders: PartnerOrders;
   readonly choices: OrderChoices;
   readonly webhooks: Webhooks;
+  readonly openOrders: OpenOrders;
+  readonly wallets: WalletLinks;
+  readonly limiter: Limiter;
 }
 
 /** The people of partners, and how they sign in. */
@@ -49,7 +56,7 @@ export function cabinetPeople(orm: MikroORM, clock: Clock, origin: string): Cabi
  */
 export async function openCabinet(foundation: Foundation, setup: CabinetSetup): Promise<CabinetServices | null> {
   const { config, clock, servesPartners, closing } = foundation;
-  const { hasher, networks, partnerOrders, choices, webhooks } = setup;
+  const { hasher, networks, partnerOrders, choices, webhooks, openOrders, wallets, limiter } = setup;
   const origin = cabinetUrl(config);
   if (origin === null || !servesPartners) return null;
   const orm = await openDatabase(foundation, 'cabinet');
@@ -68,9 +75,11 @@ export async function openCabinet(foundation: Foundation, setup: CabinetSetup): 
     audit: new AuditLog(orm, clock),
     keys: new OwnKeys(orm, clock, partners),
     glance: new Glance(orm, clock),
+    limits: new OwnLimits({ orm, clock, partners, openOrders, limiter, settings: config }),
     statements: new Statements(orm),
     orders: partnerOrders,
     choices,
+    explorers: wallets,
     endpoints: webhooks.endpoints,
     deliveries: webhooks.deliveries,
     cursors: new ListCursors(hasher.derivedKeys(cursorPurpose)),

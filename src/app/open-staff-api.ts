@@ -1,6 +1,7 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { cabinetUrl } from '../config/cabinet-url.ts';
 import { gatewayTerms } from '../config/fixed-rates.ts';
+import { partnerLimits } from '../config/partner-limits.ts';
 import { payoutRules } from '../config/payout-rules.ts';
 import { publicUrl } from '../config/public-url.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
@@ -77,7 +78,7 @@ export async function openStaffApi({ config, clock, log }: Foundation, parts: St
     new OrderResolver(clock, audit, actions, new OrderPages(hasher.derivedKeys(pagePurpose), publicUrl(config))),
     new ActionResolver(audit, actions),
     new PayoutResolver(clock, audit, new PayoutHolds(orm, clock, log), actions, payoutRules(config)),
-    new PartnerResolver(audit, partners, rates),
+    new PartnerResolver(audit, partners, rates, partnerLimits(config)),
     new MemberResolver(audit, origin === null ? null : cabinetPeople(orm, clock, origin).members),
     new CurrencyResolver(audit, new CurrencyService(orm, clock, networks), catalogue),
     new RateResolver(audit, rates, partners, overrides, prices, () => prices.refresh(catalogue.coins())),

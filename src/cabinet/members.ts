@@ -9,8 +9,10 @@ import { hashOf, type MemberCaller, type MemberSessions, type SessionOrigin } fr
 
 /** How long an invitation can be accepted. */
 const invitationMs = 72 * 3_600_000;
-const mostMembers = 100;
-const mostInvitations = 20;
+/** Most members of a partner. */
+export const mostMembers = 100;
+/** Most open invitations of a partner. */
+export const mostInvitations = 20;
 
 export interface MemberView {
   readonly id: string;
@@ -146,14 +148,27 @@ export class Members {
     });
   }
 
-  /** Ends an open invitation. @throws AppError invitation_not_found */
-  async withdraw(partnerId: string, id: string, em: EntityManager = this.#options.orm.em.fork()): Promise<string> {
-    const [row] = await em.execute<{ name: string }[]>(
-      'update partner_invitation set ended_at = ? where id = ? and partner_id = ? and ended_at is null returning name',
-      [this.#options.clock.now(), id, partnerId],
-    );
+  /**
+   * Ends an open invitation.
+   *
+   * @param partnerId null finds the invitation of any partner, for staff.
+   * @throws AppError invitation_not_found
+   */
+  async withdraw(
+    partnerId: string | null,
+    id: string,
+    em: EntityManager = this.#options.orm.em.fork(),
+  ): Promise<{ readonly partnerId: string; readonly name: string; readonly role: MemberRole }> {
+    const [row] = isUuid(id)
+      ? await em.execute<Pick<InvitationRow, 'partner_id' | 'name' | 'role'>[]>(
+          `update partner_invitation set ended_at = ?
+            where id = ? and partner_id = coalesce(?::uuid, partner_id) and ended_at is null
+           returning partner_id, name, role`,
+          [this.#options.clock.now(), id, partnerId],
+        )
+      : [];
     if (!row) throw new AppError('invitation_not_found', 'there is no such open invitation');
-    return row.name;
+    return { partnerId: row.partner_id, name: row.name, role: row.role };
   }
 
   /** @throws AppError invitation_not_found when the link is unknown, used, withdrawn or too old. */
@@ -218,33 +233,9 @@ export class Members {
   /** The members and the open invitations of a partner, oldest first. */
   async team(partnerId: string): Promise<{ members: MemberView[]; invitations: InvitationView[] }> {
     const em = this.#options.orm.em.fork();
-    const members = await em.execute<MemberRow[]>(
-      `select ${memberColumns} from partner_member m where m.partner_id = ? and m.removed_at is null
-        order by m.created_at, m.id`,
-      [partnerId],
-    );
-    const invitations = await em.execute<
-      (Pick<InvitationRow, 'id' | 'name' | 'role' | 'member_id' | 'expires_at'> & {
-        invited_by: string | null;
-        created_at: string;
-      })[]
-    >(
-      `select i.id, i.name, i.role, i.member_id, i.expires_at, i.created_at, by_member.name as invited_by
-         from partner_invitation i left join partner_member by_member on by_member.id = i.invited_by
-        where i.partner_id = ? and i.ended_at is null and i.expires_at > ? order by i.created_at, i.id`,
-      [partnerId, this.#options.clock.now()],
-    );
     return {
-      members: members.map(memberView),
-      invitations: invitations.map(({ id, name, role, member_id, invited_by, created_at, expires_at }) => ({
-        id,
-        name,
-        role,
-        isRecovery: member_id !== null,
-        invitedBy: invited_by,
-        createdAt: new Date(created_at),
-        expiresAt: new Date(expires_at),
-      })),
+      members: await membersOf(em, [partnerId]),
+      invitations: await openInvitations(em, this.#options.clock.now(), [partnerId]),
     };
   }
 
@@ -364,6 +355,50 @@ export class Members {
       'this invitation is unknown, used, withdrawn or older than 72 hours; ask for a new one',
     );
   }
+}
+
+/** The members of partners, oldest first. One statement. */
+export async function membersOf(
+  em: EntityManager,
+  partnerIds: readonly string[],
+): Promise<(MemberView & { readonly partnerId: string })[]> {
+  const rows = await em.execute<(MemberRow & { partner_id: string })[]>(
+    `select m.partner_id, ${memberColumns} from partner_member m
+      where m.partner_id in (${placesFor(partnerIds)}) and m.removed_at is null order by m.created_at, m.id`,
+    [...partnerIds],
+  );
+  return rows.map((row) => ({ ...memberView(row), partnerId: row.partner_id }));
+}
+
+/** The open invitations of partners, oldest first. One statement. */
+export async function openInvitations(
+  em: EntityManager,
+  now: Date,
+  partnerIds: readonly string[],
+): Promise<(InvitationView & { readonly partnerId: string })[]> {
+  const rows = await em.execute<
+    (Omit<InvitationRow, 'partner_name'> & { invited_by: string | null; created_at: string })[]
+  >(
+    `select i.id, i.partner_id, i.name, i.role, i.member_id, i.expires_at, i.created_at, by_member.name as invited_by
+       from partner_invitation i left join partner_member by_member on by_member.id = i.invited_by
+      where i.partner_id in (${placesFor(partnerIds)}) and i.ended_at is null and i.expires_at > ?
+      order by i.created_at, i.id`,
+    [...partnerIds, now],
+  );
+  return rows.map(({ id, partner_id, name, role, member_id, invited_by, created_at, expires_at }) => ({
+    id,
+    partnerId: partner_id,
+    name,
+    role,
+    isRecovery: member_id !== null,
+    invitedBy: invited_by,
+    createdAt: new Date(created_at),
+    expiresAt: new Date(expires_at),
+  }));
+}
+
+function placesFor(values: readonly unknown[]): string {
+  return values.map(() => '?').join(', ');
 }
 
 interface MemberRow {

@@ -15,7 +15,8 @@ import { AppError, fieldError } from '../errors.ts';
 
 /** How long a browser may take to answer a challenge. */
 const challengeMs = 5 * 60_000;
-const mostPasskeys = 10;
+/** Most passkeys of a member. */
+export const mostPasskeys = 10;
 /** https://www.w3.org/TR/webauthn-3/#credential-id */
 const mostIdBytes = 1023;
 

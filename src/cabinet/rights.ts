@@ -74,6 +74,7 @@ export const operationRows: Readonly<Record<CabinetOperation, OperationRow>> = {
   removeMember: { needs: 'team:write', isConfirmed: true },
   recoverMember: { needs: 'team:write', isConfirmed: true },
   getHome: { needs: 'orders:read' },
+  getLimits: { needs: 'orders:read' },
   listKeys: { needs: 'keys:read' },
   issueKey: { needs: 'keys:write', isConfirmed: true },
   rollKey: { needs: 'keys:write', isConfirmed: true },

@@ -12,6 +12,12 @@ export interface BatchBounds {
   readonly bytes: number;
   /** Batches that run at the same time. */
   readonly flights: number;
+  /**
+   * When a batch runs beside another one: when so many items wait, or the oldest has waited so
+   * long. Small batches cost more for each item. A batch that waits for a lock delays others no
+   * longer than this.
+   */
+  readonly beside: { readonly items: number; readonly ms: number };
   /** Items that wait. A further item is refused. */
   readonly waiting: number;
   /** How long an item waits before it is refused, in milliseconds. It has not been run then. */
@@ -63,7 +69,8 @@ export class Batcher<Item, Result> {
   readonly #busyKeys = new Set<string>();
   #flights = 0;
   #isScheduled = false;
-  #expiry: NodeJS.Timeout | undefined;
+  /** When the queue is looked at again, if no batch ends before. */
+  #watcher: { readonly atMs: number; readonly timer: NodeJS.Timeout } | undefined;
 
   constructor(options: BatcherOptions<Item, Result>) {
     this.#options = options;
@@ -95,7 +102,7 @@ export class Batcher<Item, Result> {
   /** Runs what waits after the event loop has read all requests that have arrived. */
   #schedule(): void {
     if (this.#isScheduled || this.#queue.length === 0) return;
-    if (this.#flights >= this.#options.bounds.flights) {
+    if (!this.#mayFly()) {
       this.#watch();
       return;
     }
@@ -106,9 +113,17 @@ export class Batcher<Item, Result> {
     });
   }
 
+  #mayFly(): boolean {
+    const { flights, beside } = this.#options.bounds;
+    if (this.#flights === 0 || this.#flights >= flights) return this.#flights === 0;
+    const [oldest] = this.#queue;
+    if (!oldest) return false;
+    return this.#queue.length >= beside.items || performance.now() >= oldest.sinceMs + beside.ms;
+  }
+
   #sendAll(): void {
     this.#refuseOverdue();
-    while (this.#flights < this.#options.bounds.flights) {
+    while (this.#mayFly()) {
       const batch = this.#take();
       if (batch.length === 0) break;
       void this.#send(batch);
@@ -175,19 +190,25 @@ export class Batcher<Item, Result> {
     if (kept.length < this.#queue.length) this.#queue.splice(0, this.#queue.length, ...kept);
   }
 
-  /** Refuses items that wait too long while no batch ends. */
+  /** While no batch ends: sends what may go beside it, and refuses what waits too long. */
   #watch(): void {
     const [oldest] = this.#queue;
-    if (!oldest || this.#expiry) return;
-    const restMs = oldest.sinceMs + this.#options.bounds.waitMs - performance.now();
-    this.#expiry = setTimeout(
+    if (!oldest) return;
+    const { flights, beside, waitMs } = this.#options.bounds;
+    const now = performance.now();
+    const besideMs = oldest.sinceMs + beside.ms;
+    const atMs = this.#flights < flights && now < besideMs ? besideMs : oldest.sinceMs + waitMs;
+    if (this.#watcher && this.#watcher.atMs <= atMs) return;
+    clearTimeout(this.#watcher?.timer);
+    const timer = setTimeout(
       () => {
-        this.#expiry = undefined;
+        this.#watcher = undefined;
         this.#refuseOverdue();
-        this.#watch();
+        this.#schedule();
       },
-      Math.max(1, restMs),
-    ).unref();
+      Math.ceil(atMs - now),
+    );
+    this.#watcher = { atMs, timer: timer.unref() };
   }
 }
 

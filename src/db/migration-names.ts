@@ -33,6 +33,7 @@ export const migrationNames = [
   '0043-partner-pages',
   '0044-staff-work',
   '0045-system-history',
+  '0046-cheaper-checks',
 ] as const;
 
 export type MigrationName = (typeof migrationNames)[number];

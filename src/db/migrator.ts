@@ -34,6 +34,7 @@ import { Migration0042RepeatableRequests } from './migrations/0042-repeatable-re
 import { Migration0043PartnerPages } from './migrations/0043-partner-pages.ts';
 import { Migration0044StaffWork } from './migrations/0044-staff-work.ts';
 import { Migration0045SystemHistory } from './migrations/0045-system-history.ts';
+import { Migration0046CheaperChecks } from './migrations/0046-cheaper-checks.ts';
 
 const classes: Readonly<Record<MigrationName, Constructor<Migration>>> = {
   '0001-foundation': Migration0001Foundation,
@@ -69,6 +70,7 @@ const classes: Readonly<Record<MigrationName, Constructor<Migration>>> = {
   '0043-partner-pages': Migration0043PartnerPages,
   '0044-staff-work': Migration0044StaffWork,
   '0045-system-history': Migration0045SystemHistory,
+  '0046-cheaper-checks': Migration0046CheaperChecks,
 };
 
 /** Makes the migrator, which runs the migrations that a database lacks. */

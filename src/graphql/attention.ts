@@ -4,11 +4,15 @@ import { validate as isUuid } from 'uuid';
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { Order } from '../orders/order.entity.ts';
+import type { Partner } from '../partners/partner.entity.ts';
 import { type AttentionItem, type AttentionKind, attention } from '../reports/attention.ts';
+import type { PayoutHold } from '../reports/payout-brakes.ts';
 import type { Deposit } from '../settlement/deposits/deposit.entity.ts';
 import { type Assignee, handOverItem, possibleAssignees, releaseItem, takeItem } from '../staff/assignees.ts';
 import type { AuditedResult, AuditLog } from '../staff/audit/audit-log.ts';
 import { OrderType } from './order-types.ts';
+import { PartnerType } from './partner-types.ts';
+import { PayoutHoldType } from './payouts.ts';
 import type { GraphqlContext } from './server/context.ts';
 import { enumOf } from './server/enums.ts';
 import { ReasonArg } from './server/reason-arg.ts';
@@ -121,6 +125,42 @@ export class AttentionResolver {
   })
   deposit(@Root() { kind, subjectId }: AttentionItem, @Ctx() { loaders }: GraphqlContext): Promise<Deposit | null> {
     return kind === 'deposit_problem' ? loaders.deposit.load(subjectId) : Promise.resolve(null);
+  }
+
+  @FieldResolver(() => PartnerType, {
+    nullable: true,
+    description: 'The partner of the item; null when it concerns an order or no partner.',
+  })
+  partner(@Root() { kind, subjectId }: AttentionItem, @Ctx() { loaders }: GraphqlContext): Promise<Partner | null> {
+    const isPartner = kind === 'adverse_partner' || kind === 'adverse_quotes';
+    return isPartner ? loaders.partner.load(subjectId) : Promise.resolve(null);
+  }
+
+  @FieldResolver(() => PayoutHoldType, {
+    nullable: true,
+    description: 'The hold of payouts, of which the item or its proposal tells; null when it concerns none.',
+  })
+  async hold(
+    @Root() { kind, subjectId }: AttentionItem,
+    @Ctx() { loaders }: GraphqlContext,
+  ): Promise<PayoutHold | null> {
+    if (kind === 'payout_hold') return loaders.hold.load(subjectId);
+    const holdId = kind === 'proposal_open' ? (await loaders.staffAction.load(subjectId))?.holdId : null;
+    return holdId ? loaders.hold.load(holdId) : null;
+  }
+
+  @RequiresPermission('actions:read')
+  @FieldResolver(() => String, {
+    nullable: true,
+    description: 'What the member wrote who held the order or made the proposal; null when the gateway did.',
+  })
+  async reason(
+    @Root() { kind, orderId, subjectId, detail }: AttentionItem,
+    @Ctx() { loaders }: GraphqlContext,
+  ): Promise<string | null> {
+    if (kind === 'proposal_open') return (await loaders.staffAction.load(subjectId))?.reason ?? null;
+    if (kind !== 'held_order' || detail !== 'staff' || orderId === null) return null;
+    return (await loaders.actions.load(orderId)).findLast(({ action }) => action === 'hold')?.reason ?? null;
   }
 
   @RequiresPermission('attention:assign')

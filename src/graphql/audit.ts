@@ -2,6 +2,7 @@ import { Arg, Args, Ctx, Field, FieldResolver, ID, ObjectType, Query, Resolver, 
 import { validate as isUuid } from 'uuid';
 import { AppError } from '../errors.ts';
 import { AuditEntry } from '../staff/audit/audit-entry.entity.ts';
+import { AuditObjectType, AuditProposalType, auditObject, auditProposal } from './audit-objects.ts';
 import { PageArgs, PageInfoType, pageOf } from './server/connection.ts';
 import type { GraphqlContext } from './server/context.ts';
 import { RequiresPermission } from './server/requires-permission.ts';
@@ -104,6 +105,19 @@ export class AuditResolver {
         endCursor: edges.at(-1)?.cursor ?? null,
       },
     };
+  }
+
+  @FieldResolver(() => AuditObjectType, { description: 'The object of the action, by its name.' })
+  object(@Root() entry: AuditEntry, @Ctx() { loaders }: GraphqlContext): Promise<AuditObjectType> {
+    return auditObject(entry, loaders);
+  }
+
+  @FieldResolver(() => AuditProposalType, {
+    nullable: true,
+    description: 'The proposal that the action made or decided; null when it was carried out by itself.',
+  })
+  proposal(@Root() entry: AuditEntry, @Ctx() { loaders }: GraphqlContext): Promise<AuditProposalType | null> {
+    return auditProposal(entry, loaders);
   }
 
   @FieldResolver(() => StaffNameType, {

@@ -13,6 +13,7 @@ import type { GraphqlContext } from './server/context.ts';
 import { enumOf } from './server/enums.ts';
 import { RequiresPermission } from './server/requires-permission.ts';
 import { DateTime, Decimal } from './server/scalars.ts';
+import { WalletNameType } from './wallet-name.ts';
 
 const VenueMeasureEnum = enumOf<VenueMeasure>('VenueMeasure', 'A figure of the venue.', {
   balance: 'Our balance by the ledger, in coins, as the last comparison of the ledger found it.',
@@ -83,16 +84,7 @@ export class WalletPointType {
 }
 
 @ObjectType('WalletHistory', { description: 'The balance of a hot wallet over time.' })
-export class WalletHistoryType {
-  @Field(() => String, { description: 'Chain.' })
-  chain!: string;
-
-  @Field(() => String, { description: 'Coin.' })
-  coin!: string;
-
-  @Field(() => String, { description: 'Network.' })
-  network!: string;
-}
+export class WalletHistoryType extends WalletNameType {}
 
 @ObjectType('VenuePoint', { description: 'A figure of the venue in a bucket of time.' })
 export class VenuePointType {

@@ -1,5 +1,5 @@
 import { Arg, Ctx, Field, FieldResolver, ID, Int, Mutation, ObjectType, Resolver, Root } from 'type-graphql';
-import type { IssuedInvitation, Members, MemberView } from '../cabinet/members.ts';
+import type { InvitationView, IssuedInvitation, Members, MemberView } from '../cabinet/members.ts';
 import type { MemberRole } from '../cabinet/rights.ts';
 import { AppError } from '../errors.ts';
 import type { Partner } from '../partners/partner.entity.ts';
@@ -39,6 +39,38 @@ export class PartnerMemberType {
   lastSeenAt!: Date | null;
 }
 
+@ObjectType('PartnerInvitation', {
+  description: 'An open invitation to the cabinet of a partner. Its link was shown when it was made.',
+})
+export class PartnerInvitationType {
+  @Field(() => ID, { description: 'Id of the invitation.' })
+  id!: string;
+
+  @Field(() => String, { description: 'Name of the person.' })
+  name!: string;
+
+  @Field(() => MemberRoleEnum, { description: 'Role that the person gets.' })
+  role!: MemberRole;
+
+  @Field(() => Boolean, { description: 'Whether it is for a member who has lost all passkeys.' })
+  isRecovery!: boolean;
+
+  @Field(() => String, { nullable: true, description: 'Name of the member who invites; null for staff.' })
+  invitedBy!: string | null;
+
+  @Field(() => DateTime, { description: 'When it was made.' })
+  createdAt!: Date;
+
+  @Field(() => DateTime, { description: 'Until when it works.' })
+  expiresAt!: Date;
+}
+
+@ObjectType('WithdrawnInvitation', { description: 'An invitation that was ended.' })
+export class WithdrawnInvitationType {
+  @Field(() => ID, { description: 'Id of the invitation.' })
+  id!: string;
+}
+
 @ObjectType('IssuedInvitation', { description: 'An invitation to the cabinet. Its link is shown only now.' })
 export class IssuedInvitationType {
   @Field(() => String, { description: 'The link. It works once.' })
@@ -62,8 +94,16 @@ export class MemberResolver {
 
   @RequiresPermission('keys:read')
   @FieldResolver(() => [PartnerMemberType], { description: 'People who sign in to the cabinet, oldest first.' })
-  async members(@Root() { id }: Partner): Promise<MemberView[]> {
-    return this.#members ? (await this.#members.team(id)).members : [];
+  members(@Root() { id }: Partner, @Ctx() { loaders }: GraphqlContext): Promise<MemberView[]> {
+    return loaders.members.load(id);
+  }
+
+  @RequiresPermission('keys:read')
+  @FieldResolver(() => [PartnerInvitationType], {
+    description: 'Invitations to the cabinet that can still be accepted, oldest first.',
+  })
+  invitations(@Root() { id }: Partner, @Ctx() { loaders }: GraphqlContext): Promise<InvitationView[]> {
+    return loaders.invitations.load(id);
   }
 
   @RequiresPermission('keys:write')
@@ -93,6 +133,19 @@ export class MemberResolver {
     return this.#audit.act(context.actor, 'memberRecover', reason, async (em) => {
       const issued = await this.#open().recover(null, memberId, null, em);
       return { result: shown(issued), target: `member:${memberId}` };
+    });
+  }
+
+  @RequiresPermission('keys:write')
+  @Mutation(() => WithdrawnInvitationType, { description: 'Ends an open invitation. Its link works no more.' })
+  invitationWithdraw(
+    @Arg('id', () => ID, { description: 'The invitation.' }) id: string,
+    @ReasonArg() reason: string,
+    @Ctx() context: GraphqlContext,
+  ): Promise<WithdrawnInvitationType> {
+    return this.#audit.act(context.actor, 'invitationWithdraw', reason, async (em) => {
+      const { partnerId, name, role } = await this.#open().withdraw(null, id, em);
+      return { result: { id }, target: `partner:${partnerId}`, before: { name, role } };
     });
   }
 

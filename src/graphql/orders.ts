@@ -173,6 +173,11 @@ export class OrderResolver {
     return heldAt === null || holdReason === null ? null : { since: heldAt, reason: holdReason };
   }
 
+  @FieldResolver(() => Boolean, { description: 'Whether its page for the user has a link that was not ended.' })
+  async hasPageLink(@Root() { id }: Order, @Ctx() { loaders }: GraphqlContext): Promise<boolean> {
+    return (await loaders.pageLink.load(id)) !== null;
+  }
+
   @FieldResolver(() => [OrderEventType], { description: 'Its history, oldest first.' })
   events(@Root() { id }: Order, @Ctx() { loaders }: GraphqlContext): Promise<OrderEvent[]> {
     return loaders.events.load(id);

@@ -251,6 +251,47 @@ export class PricingType {
   fixed!: string;
 }
 
+@ObjectType('Limits', { description: 'Limits in force: those of the partner, else those of the gateway.' })
+export class LimitsType {
+  @Field(() => Int, { description: 'Requests each minute.' })
+  requests!: number;
+
+  @Field(() => Int, { description: 'Orders created each minute.' })
+  orders!: number;
+
+  @Field(() => Int, { description: 'Lists of orders read each minute.' })
+  lists!: number;
+
+  @Field(() => Int, { description: 'Binding quotes each minute. Partners have no own one.' })
+  quotes!: number;
+
+  @Field(() => Int, { description: 'Validations of addresses and orders each minute. Partners have no own one.' })
+  validations!: number;
+
+  @Field(() => Int, { description: 'Changes of orders each minute. Partners have no own one.' })
+  changes!: number;
+
+  @Field(() => Int, { description: 'Orders that may wait for their deposit.' })
+  openOrders!: number;
+
+  @Field(() => Int, { description: 'Total value of fixed orders created within an hour, in US dollars.' })
+  fixedExposureUsd!: number;
+
+  @Field(() => Int, { description: 'Total value of fixed orders created within a day, in US dollars.' })
+  fixedDayUsd!: number;
+
+  @Field(() => Int, {
+    description: 'Total value of float orders that wait or are between deposit and payout, in US dollars.',
+  })
+  floatExposureUsd!: number;
+
+  @Field(() => Int, { description: 'Largest markup in basis points.' })
+  markupBps!: number;
+
+  @Field(() => Int, { description: 'For how many seconds binding quotes hold.' })
+  quoteHoldSec!: number;
+}
+
 @ObjectType('IssuedKey', { description: 'A new key with its secret. It cannot be read again.' })
 export class IssuedKeyType {
   @Field(() => ID, { description: 'Public half of the key.' })

@@ -1,6 +1,6 @@
 import { Arg, Args, Ctx, FieldResolver, ID, Int, Mutation, Query, Resolver, Root } from 'type-graphql';
 import { AppError } from '../errors.ts';
-import type { Exposure } from '../orders/open-orders.ts';
+import type { Exposure } from '../orders/exposure.ts';
 import type { ApiKey } from '../partners/api-key.entity.ts';
 import type { Partner, PartnerStatus } from '../partners/partner.entity.ts';
 import { searchPartners } from '../partners/partner-search.ts';
@@ -16,6 +16,7 @@ import {
   KeyInput,
   KeyRefusalsType,
   LimitsInput,
+  LimitsType,
   PartnerConnectionType,
   PartnerType,
   PricingInput,
@@ -63,11 +64,14 @@ export class PartnerResolver {
   readonly #audit: AuditLog;
   readonly #partners: PartnerService;
   readonly #rates: RateService;
+  readonly #limits: LimitsType;
 
-  constructor(audit: AuditLog, partners: PartnerService, rates: RateService) {
+  /** @param limits those of a partner that has none of its own. */
+  constructor(audit: AuditLog, partners: PartnerService, rates: RateService, limits: LimitsType) {
     this.#audit = audit;
     this.#partners = partners;
     this.#rates = rates;
+    this.#limits = limits;
   }
 
   @RequiresPermission('partners:read')
@@ -120,6 +124,17 @@ export class PartnerResolver {
   @FieldResolver(() => PricingType, { description: "The fees that it pays: its own, or the gateway's." })
   pricing(@Root() partner: Partner): PricingType {
     return this.#rates.pricing(partner);
+  }
+
+  @FieldResolver(() => LimitsType, { description: "The limits in force: its own, or the gateway's." })
+  limits(@Root() partner: Partner): LimitsType {
+    const own = Object.entries(limitMembers).flatMap(([name, member]) => {
+      const limit = partner[member];
+      return limit === null ? [] : [[name, limit] as const];
+    });
+    const hourUsd = partner.maxFixedExposureUsd ?? 0;
+    const fixedDayUsd = Math.max(this.#limits.fixedDayUsd, hourUsd);
+    return { ...this.#limits, fixedDayUsd, ...Object.fromEntries(own) };
   }
 
   @RequiresPermission('keys:read')

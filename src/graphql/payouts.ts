@@ -3,7 +3,13 @@ import { validate as isUuid } from 'uuid';
 import type { Clock } from '../clock.ts';
 import { Currency } from '../currencies/currency.entity.ts';
 import { AppError } from '../errors.ts';
-import { holdById, openHolds, type PayoutHold, type PayoutSpending, payoutSpending } from '../reports/payout-brakes.ts';
+import {
+  holdsById,
+  openHolds,
+  type PayoutHold,
+  type PayoutSpending,
+  payoutSpending,
+} from '../reports/payout-brakes.ts';
 import type { HoldCause, PayoutHolds } from '../settlement/payments/payout-holds.ts';
 import type { PayoutRules } from '../settlement/payments/payout-limits.ts';
 import type { StaffAction } from '../settlement/staff-action.entity.ts';
@@ -204,13 +210,13 @@ export class ActionHoldResolver {
     nullable: true,
     description: 'The hold of payouts of the proposal; null when it concerns none.',
   })
-  async hold(@Root() { holdId }: StaffAction, @Ctx() { em }: GraphqlContext): Promise<PayoutHold | null> {
-    return holdId === null ? null : holdById(em, holdId);
+  async hold(@Root() { holdId }: StaffAction, @Ctx() { loaders }: GraphqlContext): Promise<PayoutHold | null> {
+    return holdId === null ? null : loaders.hold.load(holdId);
   }
 }
 
 async function heldNow(em: GraphqlContext['em'], id: string): Promise<PayoutHold> {
-  const hold = await holdById(em, id);
+  const [hold] = await holdsById(em, [id]);
   if (!hold) throw new Error(`hold ${id} was not stored`);
   return hold;
 }

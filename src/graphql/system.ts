@@ -6,6 +6,7 @@ import { type SystemStatus, systemStatus } from '../reports/system-status.ts';
 import type { GraphqlContext } from './server/context.ts';
 import { RequiresPermission } from './server/requires-permission.ts';
 import { DateTime, Decimal } from './server/scalars.ts';
+import { WalletNameType } from './wallet-name.ts';
 
 @ObjectType('ChainStatus', { description: 'A chain in the last state that its scanner saw.' })
 export class ChainStatusType {
@@ -41,16 +42,7 @@ export class ChainStatusType {
 }
 
 @ObjectType('WalletStatus', { description: 'A hot wallet of a live chain in the last state that a worker saw.' })
-export class WalletStatusType {
-  @Field(() => String, { description: 'Chain.' })
-  chain!: string;
-
-  @Field(() => String, { description: 'Coin.' })
-  coin!: string;
-
-  @Field(() => String, { description: 'Network.' })
-  network!: string;
-
+export class WalletStatusType extends WalletNameType {
   @Field(() => Decimal, { description: "Its balance, in the coin's units." })
   balance!: string;
 

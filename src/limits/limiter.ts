@@ -131,6 +131,26 @@ export class Limiter {
   }
 
   /**
+   * How many requests each bucket has counted in its present window, and counts none. Null while
+   * Redis does not answer. Refused requests may be missing.
+   */
+  async used(buckets: readonly Bucket[]): Promise<readonly number[] | null> {
+    const redis = this.#redis;
+    if (!redis) return Promise.all(buckets.map((bucket) => this.#usedInMemory(bucket)));
+    try {
+      return await redis.read(buckets.map((bucket) => this.#counterOf(bucket).key));
+    } catch (error) {
+      this.#warn(error);
+      return null;
+    }
+  }
+
+  async #usedInMemory({ bucket, key, limit }: Bucket): Promise<number> {
+    const counted = await this.#memory.get(`${bucket}:${limit}`)?.get(key);
+    return counted?.consumedPoints ?? 0;
+  }
+
+  /**
    * Resolves when Redis has answered or the timeout is over; a gateway starts without Redis as
    * well.
    */

@@ -109,6 +109,17 @@ export class RedisCounter {
     });
   }
 
+  /**
+   * The counts of the present windows, without counting.
+   *
+   * @throws Error when Redis is away, or does not answer in time.
+   */
+  async read(keys: readonly string[]): Promise<number[]> {
+    if (keys.length === 0) return [];
+    const counts = await this.#timeouts.within(this.#redis.mget(...keys));
+    return counts.map((count) => Number.parseInt(count ?? '0', 10));
+  }
+
   /** Resolves to true once the connection is usable, or to false at the timeout. */
   async ready(timeoutMs: number): Promise<boolean> {
     const redis = this.#redis;

@@ -21,7 +21,7 @@ section,.say{background:var(--card);border:1px solid var(--line);border-radius:1
 h1,a{color:var(--tone)}
 h1{font-size:1.9rem;line-height:1.2;margin-bottom:.5rem}
 h2{font-size:1.125rem}
-p+p,.pay>*+*,ol,dt{margin-top:.75rem}
+h2+p,p+p,.pay>*+*,ol,dt{margin-top:.75rem}
 .soft,dt{color:var(--soft);font-size:1rem}
 .big,.left{font-size:1.5rem;font-weight:700}
 svg{display:block;max-width:20rem;margin:auto;border-radius:.5rem}

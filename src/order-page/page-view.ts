@@ -1,7 +1,8 @@
 import { type MemoRule, networkById } from '../chains/networks/networks.ts';
-import type { OrderMove, OrderStatus, orderMoves } from '../orders/order-status.ts';
+import type { MovesTo, OrderStatus } from '../orders/order-status.ts';
 import type { DepositDetails, PaymentDetails } from '../reports/order-details.ts';
 import type { LinkedOrder } from '../reports/partner-orders.ts';
+import { refundSentences } from '../reports/refund-reasons.ts';
 
 /** What is outside this product about a payment. See `WalletLinks`. */
 export interface Links {
@@ -65,24 +66,6 @@ interface Words {
   readonly headline: string;
   readonly lines: readonly string[];
 }
-
-type MovesTo<To extends OrderStatus> = {
-  [Move in OrderMove]: (typeof orderMoves)[Move]['to'] extends To ? Move : never;
-}[OrderMove];
-
-/** Why a payment is returned: one sentence for each move into `refunding`. */
-const refundReasons: Readonly<Record<MovesTo<'refunding'>, string>> = {
-  below_minimum: 'It is less than the smallest amount that can be exchanged.',
-  rate_expired: 'It came after its rate had ended.',
-  underpaid: 'It is less than the amount of the order.',
-  overpaid: 'It is more than the amount of the order.',
-  price_moved: 'The price has moved, and you would have got less than the order promises at least.',
-  late_deposit: 'It came after the time to pay.',
-  exchange_deadline: 'It could not be exchanged at a fair price in time.',
-  exchange_below_min: 'The price has moved, and you would have got less than the order promises at least.',
-  refund_resumed: 'There is now an address to return it to.',
-  staff_refund: 'Our team has decided so.',
-};
 
 /** What stopped an order: the sentences for each move into `failed`. `{partner}` is its name. */
 const failures: Readonly<Record<MovesTo<'failed'>, readonly string[]>> = {
@@ -211,7 +194,8 @@ const statusWords: Readonly<Record<OrderStatus, (linked: LinkedOrder, payment: P
     headline: `Your ${order.coinTo} is on its way`,
     lines: [`We send ${details.payout?.amount ?? details.terms.amountTo} ${order.coinTo} to your address.`],
   }),
-  completed: ({ order, details }) => {
+  completed: (linked) => {
+    const { order, details } = linked;
     const sent = `${details.payout?.amount ?? details.terms.amountTo} ${order.coinTo}`;
     return {
       tone: 'good',
@@ -219,7 +203,7 @@ const statusWords: Readonly<Record<OrderStatus, (linked: LinkedOrder, payment: P
       lines: [
         `We have sent ${sent} to your address.`,
         'Do not send any more to the address of this order.',
-        ...extraNotes(details.refunds),
+        ...extraNotes(linked, details.refunds),
       ],
     };
   },
@@ -239,40 +223,65 @@ const statusWords: Readonly<Record<OrderStatus, (linked: LinkedOrder, payment: P
       lines: [why, 'Do not send anything to the address of this order.', paid],
     };
   },
-  refunding: ({ order, cause }) => ({
-    tone: 'warn',
-    headline: 'Your payment is being returned',
-    lines: [
-      ...reasonOf(refundReasons, cause),
-      `It goes to your refund address, less the network fee. Do not send any more ${order.coinFrom}.`,
-    ],
-  }),
-  refunded: ({ details }) => {
-    const sent = details.refunds.filter(({ state }) => state === 'confirmed');
+  refunding: (linked) => {
+    const { order, details } = linked;
+    const [paid] = details.refunds.filter(({ state }) => state !== 'failed');
+    const where =
+      paid === undefined
+        ? 'It goes to your refund address, less the network fee.'
+        : `${paid.amount} ${paid.coin} goes to the address below. ${feeNote([paid])}`.trimEnd();
+    return {
+      tone: 'warn',
+      headline: 'Your payment is being returned',
+      lines: [...reasonsOf(linked), where, `Do not send any more ${order.coinFrom}.`],
+    };
+  },
+  refunded: (linked) => {
+    const { main, extra } = refundsOf(linked);
+    const sent = main.filter(({ state }) => state === 'confirmed');
     const amounts = sent.map(({ amount, coin }) => `${amount} ${coin}`).join(' and ');
     return {
       tone: 'good',
       headline: 'Your payment was returned',
       lines: [
-        amounts === '' ? 'It went to your refund address.' : `${amounts} went to your refund address.`,
-        'The network fee of sending it was taken off.',
+        ...reasonsOf(linked),
+        `${amounts === '' ? 'It' : amounts} went to the address below. ${feeNote(sent)}`.trimEnd(),
+        ...extraNotes(linked, extra),
       ],
     };
   },
-  failed: ({ order, details, partnerName }) => {
+  failed: (linked) => {
+    const { order, details, partnerName } = linked;
     const why = failures[details.failure?.cause as MovesTo<'failed'>] ?? ['Our team looks into it.'];
     const help = `Ask ${partnerName} and name the order ${order.shortId}. Do not send any more.`;
     return {
       tone: 'bad',
       headline: 'This order needs help',
-      lines: [...why.map((line) => line.replaceAll('{partner}', () => partnerName)), help],
+      lines: [...reasonsOf(linked), ...why.map((line) => line.replaceAll('{partner}', () => partnerName)), help],
     };
   },
 };
 
-function reasonOf(reasons: Readonly<Record<string, string>>, cause: string): string[] {
-  const reason = reasons[cause];
-  return reason === undefined ? [] : [reason];
+/** Why the payment is returned, in sentences. */
+function reasonsOf({ order, details, partnerName }: LinkedOrder): string[] {
+  return details.refundReason === null ? [] : refundSentences(details.refundReason, { ...order, partnerName });
+}
+
+/** The network fee that refunds have kept. Empty without one. */
+function feeNote(refunds: readonly PaymentDetails[]): string {
+  const fees = refunds.filter(({ fee }) => fee !== '0').map(({ fee, coin }) => `${fee} ${coin}`);
+  if (fees.length === 0) return '';
+  return `The network fee of sending it, ${fees.join(' and ')}, was taken off.`;
+}
+
+/** The refunds of the deposit of the order, and those of other deposits. */
+function refundsOf({ order, details }: LinkedOrder): Record<'main' | 'extra', PaymentDetails[]> {
+  const { depositTxid } = order;
+  const isMain = ({ depositTxid: txid }: PaymentDetails): boolean => depositTxid === null || txid === depositTxid;
+  return {
+    main: details.refunds.filter(isMain),
+    extra: details.refunds.filter((refund) => !isMain(refund)),
+  };
 }
 
 function timeOverWords({ order }: LinkedOrder): Words {
@@ -299,12 +308,21 @@ function waitingNotes({ details }: LinkedOrder): string[] {
   });
 }
 
-function extraNotes(refunds: readonly PaymentDetails[]): string[] {
-  return refunds.map(({ amount, coin, state }) =>
-    state === 'confirmed'
-      ? `We have also returned ${amount} ${coin} that was too much.`
-      : `${amount} ${coin} that was too much is being returned.`,
-  );
+/** What was wrong with a deposit that the order has not exchanged. */
+const extraReasons: Readonly<Record<DepositDetails['role'], string>> = {
+  main: 'that was too much',
+  second: 'of another payment',
+  small: 'that was too little',
+  late: 'that came too late',
+  wrong_asset: 'that this order does not exchange',
+};
+
+function extraNotes({ details }: LinkedOrder, refunds: readonly PaymentDetails[]): string[] {
+  return refunds.map(({ amount, coin, state, depositTxid }) => {
+    const role = details.deposits.find(({ txid }) => txid === depositTxid)?.role ?? 'main';
+    const sum = `${amount} ${coin} ${extraReasons[role]}`;
+    return state === 'confirmed' ? `We have also returned ${sum}.` : `${sum} is being returned.`;
+  });
 }
 
 /** The places of the statuses on the way to the payout. */
@@ -367,9 +385,16 @@ function factsOf({ order, details }: LinkedOrder, links: Links): Fact[] {
   const hasNoPayout =
     ['refunding', 'refunded', 'expired'].includes(order.status) ||
     (order.status === 'failed' && details.payout === null);
-  const paid = (label: string, { amount, coin, network, state, txid }: PaymentDetails): Fact[] => [
-    plain(label, `${amount} ${coin}, ${paymentStates[state]}`),
+  const sent = ({ amount, coin, network, state, txid }: PaymentDetails): Fact[] => [
+    plain('Sent to you', `${amount} ${coin}, ${paymentStates[state]}`),
     ...(txid === null ? [] : [transaction(coin, network, txid)]),
+  ];
+  const returned = (refund: PaymentDetails): Fact[] => [
+    plain('Returned to you', `${refund.amount} ${refund.coin}, ${paymentStates[refund.state]}`),
+    address('Returned to the address', refund.coin, refund.network, refund.address),
+    ...(refund.tag === null ? [] : [plain(tagTitle(refund.network), refund.tag)]),
+    ...(refund.fee === '0' ? [] : [plain('Network fee taken off', `${refund.fee} ${refund.coin}`)]),
+    ...(refund.txid === null ? [] : [transaction(refund.coin, refund.network, refund.txid)]),
   ];
   return [
     plain('You send', `${order.amountFromExpected} ${order.coinFrom} on ${titleOf(order.networkFrom)}`),
@@ -386,10 +411,16 @@ function factsOf({ order, details }: LinkedOrder, links: Links): Fact[] {
       plain('Payment', `${amount} ${coin}, ${depositStates[state]}`),
       transaction(coin, network, txid),
     ]),
-    ...(details.payout ? paid('Sent to you', details.payout) : []),
-    ...details.refunds.flatMap((refund) => paid('Returned to you', refund)),
+    ...(details.payout ? sent(details.payout) : []),
+    ...details.refunds.flatMap(returned),
     plain('Made', utc(order.createdAt)),
   ];
+}
+
+/** What a network calls the tag of an address, at the beginning of a line. */
+function tagTitle(network: string): string {
+  const name = networkById(network)?.memo?.name ?? 'memo';
+  return `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
 }
 
 function titleOf(network: string): string {

@@ -8,22 +8,22 @@ import { quoteFault } from '../rates/binding-quotes.ts';
 import type { PriceBook } from '../rates/price-book.ts';
 import type { RateType } from '../rates/quote.ts';
 import type { Quote } from '../rates/rate-service.ts';
-import { adversePartners, dayMs } from './fixed-results.ts';
-
-/** Amounts in US dollars. */
-export interface ExposureCaps {
-  /** A partner's orders that wait for their deposit. */
-  readonly orders: number;
-  /** A partner's fixed-rate orders created within an hour, and within a day. */
-  readonly fixedUsd: number;
-  readonly fixedDayUsd: number;
-  /** Fixed-rate orders of all partners created within an hour. */
-  readonly fixedAllUsd: number;
-  /** A partner's float orders that wait for their deposit, or are between deposit and payout. */
-  readonly floatUsd: number;
-  /** Float orders of all partners between a mined deposit and the payout. */
-  readonly floatAllUsd: number;
-}
+import {
+  capsOf,
+  type Exposure,
+  type ExposureCaps,
+  exposures,
+  fixedPartOf,
+  hourMs,
+  type PartnerCaps,
+  placesOf,
+  readAllOrders,
+  readPartnerOrders,
+  slotMs,
+  whole,
+  worth,
+} from './exposure.ts';
+import { dayMs } from './fixed-results.ts';
 
 export interface OpenOrdersOptions {
   readonly orm: MikroORM;
@@ -61,24 +61,6 @@ export interface OrderHeadroom {
   refusal(): AppError;
   /** Ends the reservation. With `isTaken` false it frees the reserved room. */
   close(isTaken: boolean): void;
-}
-
-/** What a partner's orders take of its caps. Amounts are decimal strings in US dollars. */
-export interface Exposure {
-  readonly partnerId: string;
-  /** Orders that wait for their deposit, and cancels beyond their bound. */
-  readonly orders: number;
-  readonly ordersCap: number;
-  /** Fixed-rate orders created within an hour and within a day. */
-  readonly fixedHourUsd: string;
-  readonly fixedHourCapUsd: string;
-  readonly fixedDayUsd: string;
-  readonly fixedDayCapUsd: string;
-  /** Float orders that wait for their deposit, or are between deposit and payout. */
-  readonly floatUsd: string;
-  readonly floatCapUsd: string;
-  /** Whether the fixed caps are lower because the partner's fixed-rate orders lose money. */
-  readonly areFixedCapsCut: boolean;
 }
 
 /** An order that is being created. */
@@ -124,10 +106,6 @@ const partnersRemembered = 10_000;
 /** How long one read stays valid: far from every cap, and above half of a cap. */
 const knownForMs = 10_000;
 const nearlyKnownForMs = 1_000;
-const slotMs = 300_000;
-const hourMs = 3_600_000;
-/** Fraction of the fixed caps that remains to a partner whose fixed-rate orders lose money. */
-const adversePart = new Big('0.1');
 
 /**
  * Dollars of the caps that a dollar of certain gain takes: what the price of a used quote gives
@@ -136,7 +114,6 @@ const adversePart = new Big('0.1');
 const gainWeight = new Big('5000');
 
 const zero = new Big('0');
-const whole = new Big('1');
 
 /**
  * Limits the open orders of partners.
@@ -186,7 +163,8 @@ export class OpenOrders {
     const { rateType } = quote;
     const pending = this.#pending(quote, adverse, repeatKey);
     const tallies = [this.#tally(partner.id), this.#all];
-    await this.#refresh(tallies, partner, pending);
+    const refreshing = this.#refresh(tallies, partner, pending);
+    if (refreshing) await refreshing;
     // From here to the reservation nothing is waited for, so that no other create takes the room.
     for (const tally of tallies) this.#refuse(tally, partner, pending);
     const counting = tallies.filter((tally) => countsUnpaid(tally, rateType));
@@ -246,51 +224,9 @@ export class OpenOrders {
     tally.reading?.then(forget, forget);
   }
 
-  /**
-   * What the orders of partners take of their caps now, as the next create would find it. One
-   * statement reads all of them. What other processes admit at this moment is missing.
-   */
-  async exposures(partners: readonly Partner[], em: EntityManager): Promise<Exposure[]> {
-    if (partners.length === 0) return [];
-    const now = this.#options.clock.now();
-    const hourAgo = new Date(now.getTime() - hourMs - slotMs);
-    const dayAgo = new Date(now.getTime() - dayMs - slotMs);
-    const rows = await em.execute<ExposureRow[]>(
-      `select p.id as partner, t.* from (values ${partners.map(() => '(?::uuid)').join(', ')}) as p (id)
-        cross join lateral (
-          ${partnerRows('p.id')}
-          union all select 'fixed_hour', null, 0, coalesce(sum(usd), 0)::text
-            from fixed_turnover where partner_id = p.id and slot > ?
-          union all select 'fixed_day', null, 0, coalesce(sum(usd), 0)::text
-            from fixed_turnover where partner_id = p.id and slot > ?) as t`,
-      [...partners.map(({ id }) => id), ...this.#partnerValues(now, []), hourAgo, dayAgo],
-    );
-    const byPartner = Map.groupBy(rows, ({ partner }) => partner);
-    return partners.map((partner) => this.#exposure(partner, byPartner.get(partner.id) ?? []));
-  }
-
-  #exposure(partner: Partner, rows: readonly ExposureRow[]): Exposure {
-    const { prices } = this.#options;
-    const count = (wanted: ExposureRow['what']): number => rows.find(({ what }) => what === wanted)?.count ?? 0;
-    const amount = (wanted: ExposureRow['what']): string =>
-      formatDecimal(new Big(rows.find(({ what }) => what === wanted)?.amount ?? '0'));
-    const fixedPart = fixedPartOf(rows);
-    const caps = this.#caps(partner, fixedPart);
-    const float = rows
-      .filter(({ what }) => what === 'float')
-      .reduce((sum, row) => sum.plus(worth(prices, row.coin ?? '', new Big(row.amount))), zero);
-    return {
-      partnerId: partner.id,
-      orders: placesOf({ orders: count('open'), cancelled: count('cancelled') }, caps.orders),
-      ordersCap: caps.orders,
-      fixedHourUsd: amount('fixed_hour'),
-      fixedHourCapUsd: formatDecimal(caps.fixedUsd),
-      fixedDayUsd: amount('fixed_day'),
-      fixedDayCapUsd: formatDecimal(caps.fixedDayUsd),
-      floatUsd: formatDecimal(float),
-      floatCapUsd: String(caps.floatUsd),
-      areFixedCapsCut: !partner.keepsFixedCaps && fixedPart.lt(whole),
-    };
+  /** What the orders of partners take of their caps now, as the next create would find it. */
+  exposures(partners: readonly Partner[], em: EntityManager): Promise<Exposure[]> {
+    return exposures(partners, em, this.#options);
   }
 
   /** Deletes the turnover of fixed-rate orders that no cap counts any more. */
@@ -311,9 +247,14 @@ export class OpenOrders {
     };
   }
 
-  /** Reads the tallies anew where they are too old. */
-  #refresh(tallies: readonly Tally[], partner: Partner, pending: Pending): Promise<unknown> {
-    return Promise.all(tallies.map((tally) => this.#known(tally, partner, pending)));
+  /**
+   * Reads the tallies anew that are too old, or that lack room for the order in what this process
+   * may admit. Null when there is nothing to read.
+   */
+  #refresh(tallies: readonly Tally[], partner: Partner, pending: Pending): Promise<unknown> | null {
+    const old = tallies.filter((tally) => !this.#isKnown(tally, partner, pending));
+    if (old.length === 0) return null;
+    return Promise.all(old.map((tally) => this.#reading(tally)));
   }
 
   /** Whether a fixed-rate order fits the partner's exact caps, as the creating statement counts. */
@@ -341,20 +282,17 @@ export class OpenOrders {
     };
   }
 
-  /**
-   * Reads the tally from the database when it is too old, or when the order exceeds what this
-   * process may admit.
-   */
-  async #known(tally: Tally, partner: Partner, pending: Pending): Promise<void> {
-    if (
-      this.#isFresh(tally, partner) &&
-      (this.#fits(tally, partner, pending) || !this.#isOlder(tally, nearlyKnownForMs))
-    )
-      return;
+  #isKnown(tally: Tally, partner: Partner, pending: Pending): boolean {
+    if (!this.#isFresh(tally, partner)) return false;
+    return this.#fits(tally, partner, pending) || !this.#isOlder(tally, nearlyKnownForMs);
+  }
+
+  /** Reads the tally, once for all that ask at the same time. */
+  #reading(tally: Tally): Promise<void> {
     tally.reading ??= this.#read(tally).finally(() => {
       tally.reading = null;
     });
-    await tally.reading;
+    return tally.reading;
   }
 
   #refuse(tally: Tally, partner: Partner, pending: Pending): void {
@@ -427,15 +365,15 @@ export class OpenOrders {
   }
 
   async #read(tally: Tally): Promise<void> {
-    const { orm, clock, prices } = this.#options;
+    const { orm, clock, prices, depositWindowSec } = this.#options;
     const now = clock.now();
     // The read may miss orders that are being created now. Orders that it does not miss count twice
     // until the next read.
     const pending = [...tally.pending];
     const em = orm.em.fork();
     const rows = await (tally.partnerId === null
-      ? this.#readAll(em, now)
-      : this.#readPartner(em, now, tally.partnerId));
+      ? readAllOrders(em, now)
+      : readPartnerOrders(em, now, tally.partnerId, depositWindowSec));
     const missed = pending.filter(({ hasFailed }) => !hasFailed);
     tally.readAtMs = now.getTime();
     tally.orders = missed.length + rows.filter(({ what }) => what === 'open').reduce((sum, row) => sum + row.count, 0);
@@ -452,106 +390,11 @@ export class OpenOrders {
     }
   }
 
-  /**
-   * Reads a partner's open orders, its float orders by coin, and whether its fixed-rate orders lose
-   * money.
-   */
-  #readPartner(em: EntityManager, now: Date, partner: string): Promise<TallyRow[]> {
-    return em.execute<TallyRow[]>(partnerRows('?'), this.#partnerValues(now, [partner]));
-  }
-
-  /** The values that `partnerRows` binds, with those of its partner. */
-  #partnerValues(now: Date, partner: readonly string[]): (string | Date)[] {
-    const windowMs = this.#options.depositWindowSec * 1000;
-    const waitsAfter = new Date(now.getTime() - windowMs);
-    const openedAfter = new Date(now.getTime() - 2 * windowMs);
-    const dayAgo = new Date(now.getTime() - dayMs);
-    return [...partner, openedAfter, waitsAfter, ...partner, waitsAfter, ...partner, waitsAfter, dayAgo, ...partner];
-  }
-
-  /**
-   * Reads over all partners: fixed-rate orders of the last hour in US dollars, and paid float
-   * orders by coin.
-   */
-  #readAll(em: EntityManager, now: Date): Promise<TallyRow[]> {
-    return em.execute<TallyRow[]>(
-      `select 'fixed' as what, null as coin, 0 as count, coalesce(sum(usd), 0)::text as amount
-         from fixed_turnover where slot > ?
-        union all ${openFloat('', 'join', "d.state in ('mined', 'credited')")}`,
-      [new Date(now.getTime() - hourMs - slotMs)],
-    );
-  }
-
-  /** @param fixedPart the part of the fixed caps that remains while fixed orders lose money. */
-  #caps(
-    partner: Partner,
-    fixedPart: Big = this.#tallies.get(partner.id)?.fixedPart ?? whole,
-  ): { orders: number; fixedUsd: Big; fixedDayUsd: Big; floatUsd: number } {
-    const { caps } = this.#options;
-    const fixedUsd = partner.maxFixedExposureUsd ?? caps.fixedUsd;
-    // A partner with its own hourly cap is not limited further by the default daily cap.
-    const fixedDayUsd = partner.maxFixedDayUsd ?? Math.max(caps.fixedDayUsd, partner.maxFixedExposureUsd ?? 0);
-    const part = partner.keepsFixedCaps ? whole : fixedPart;
-    const cut = (usd: number): Big => part.times(String(usd));
-    return {
-      orders: partner.maxOpenOrders ?? caps.orders,
-      fixedUsd: cut(fixedUsd),
-      fixedDayUsd: cut(fixedDayUsd),
-      floatUsd: partner.maxFloatExposureUsd ?? caps.floatUsd,
-    };
+  /** The caps of a partner, as they are after the last read of its orders. */
+  #caps(partner: Partner): PartnerCaps {
+    return capsOf(this.#options.caps, partner, this.#tallies.get(partner.id)?.fixedPart ?? whole);
   }
 }
-
-/**
- * One row of a tally's read. `amount` is in units of `coin`, or in US dollars when `coin` is null.
- */
-interface TallyRow {
-  readonly what: 'open' | 'cancelled' | 'adverse' | 'spent' | RateType;
-  readonly coin: string | null;
-  readonly count: number;
-  readonly amount: string;
-}
-
-interface ExposureRow extends Omit<TallyRow, 'what'> {
-  readonly partner: string;
-  readonly what: TallyRow['what'] | 'fixed_hour' | 'fixed_day';
-}
-
-/**
- * Selects open float orders by coin. Unpaid orders count at the announced amount, paid orders at
- * the amount that arrived, up to the pair's maximum. The status condition must equal that of the
- * index exchange_order_float_open.
- */
-const openFloat = (whose: string, join: 'join' | 'left join', which: string): string => `
-  select 'float', o.coin_from, 0,
-         sum(case when d.id is null then o.amount_from_expected
-                  else greatest(o.amount_from_expected, least(d.amount, coalesce(o.max_amount, d.amount))) end)::text
-    from exchange_order o ${join} deposit d on d.id = o.deposit_id
-   where ${whose} o.rate_type = 'float' and o.status in ('waiting_deposit', 'confirming', 'exchanging', 'sending')
-     and (${which})
-   group by o.coin_from`;
-
-/**
- * Selects the rows of a partner's tally: its open orders, its float orders by coin, and whether its
- * fixed-rate orders lose money. A deposit below the minimum, or outside a block, is no payment: it
- * would end the waiting and leave the order open. It does so for at most one more deposit window.
- * An order that is expired within its own window was cancelled.
- *
- * @param partner SQL of the partner's id.
- */
-const partnerRows = (partner: string): string =>
-  `select 'open' as what, null as coin, count(*)::int as count, '0' as amount
-     from exchange_order o
-    where partner_id = ${partner} and created_at > ?
-      and ((status = 'waiting_deposit' and created_at > ?)
-        or (status = 'confirming' and not exists
-             (select from deposit d where d.order_id = o.id and d.state in ('mined', 'credited')
-                 and d.coin = o.coin_from and d.network = o.network_from and d.amount >= o.min_amount)))
-    union all
-   select 'cancelled', null, count(*)::int, '0' from exchange_order
-    where partner_id = ${partner} and created_at > ? and status = 'expired'
-    union all ${openFloat(`partner_id = ${partner} and`, 'left join', "o.status <> 'waiting_deposit' or o.created_at > ?")}
-    union all select case when is_spent then 'spent' else 'adverse' end, null, 1, '0' from (${adversePartners}) as adverse where partner_id = ${partner}`;
 
 /**
  * Whether the tally counts an order from its creation. Otherwise it counts once its deposit is in a
@@ -559,16 +402,6 @@ const partnerRows = (partner: string): string =>
  */
 function countsUnpaid(tally: Tally, rateType: RateType): boolean {
   return tally.partnerId !== null || rateType === 'fixed';
-}
-
-/**
- * The places that a partner's orders take under its cap. A cancelled order frees its place at once,
- * but has taken a deposit address for ever. So cancels within one deposit window free no more
- * places than the cap has. A partner that creates and cancels takes at most twice the addresses of
- * one that only creates.
- */
-function placesOf({ orders, cancelled }: Pick<Tally, 'orders' | 'cancelled'>, cap: number): number {
-  return orders + Math.max(0, cancelled - cap);
 }
 
 function newTally(partnerId: string | null): Tally {
@@ -582,17 +415,6 @@ function newTally(partnerId: string | null): Tally {
     pending: new Set(),
     reading: null,
   };
-}
-
-/** The part of a partner's fixed caps that remains. */
-function fixedPartOf(rows: readonly { readonly what: string }[]): Big {
-  const isAny = (wanted: TallyRow['what']): boolean => rows.some(({ what }) => what === wanted);
-  return isAny('spent') ? zero : isAny('adverse') ? adversePart : whole;
-}
-
-/** Converts to US dollars at the reference price, which every coin has once it was ever quoted. */
-function worth(prices: PriceBook, coin: string, amount: Big): Big {
-  return amount.times(prices.reference(coin) ?? zero);
 }
 
 /** The refusal of an order that the statement which creates orders has not admitted. */

@@ -11,12 +11,25 @@ export type OnBatch = (statement: string, requests: number, waitedMs: number) =>
 export type CreateRow = Readonly<Record<string, string | number | Buffer | null>>;
 
 /**
- * PostgreSQL's work for an order is cheapest from about 16 rows a statement. Two statements at a
- * time keep it at work while the next ones are filled; more would only make each smaller.
+ * PostgreSQL's work for an order is cheapest from about 16 rows a statement. So a second statement
+ * runs beside the first only with as many.
  */
-const createBounds: BatchBounds = { items: 32, bytes: 262_144, flights: 2, waiting: 1_024, waitMs: 5_000 };
-/** A look-up is an order's two names. Its bytes need no bound. */
-const lookupBounds: BatchBounds = { ...createBounds, items: 64, bytes: 0, waiting: 4_096 };
+const createBounds: BatchBounds = {
+  items: 32,
+  bytes: 262_144,
+  flights: 2,
+  beside: { items: 16, ms: 50 },
+  waiting: 1_024,
+  waitMs: 5_000,
+};
+/** A look-up is an order's two names. Its bytes need no bound, and small statements cost little. */
+const lookupBounds: BatchBounds = {
+  ...createBounds,
+  items: 64,
+  bytes: 0,
+  beside: { items: 1, ms: 0 },
+  waiting: 4_096,
+};
 
 /**
  * The creates and look-ups of requests that wait at the same moment, as one statement of each kind.

@@ -80,6 +80,15 @@ export class OrderPages {
   }
 }
 
+/** Those of the orders whose page has a link. One statement. */
+export function ordersWithPage(em: EntityManager, orderIds: readonly string[]): Promise<{ orderId: string }[]> {
+  return em.execute<{ orderId: string }[]>(
+    `select order_id as "orderId" from order_page
+      where nonce is not null and order_id in (${orderIds.map(() => '?').join(', ')})`,
+    [...orderIds],
+  );
+}
+
 /** The hash by which a page is found: of any text, so that each text costs the same. */
 export function tokenHash(token: string): Buffer {
   return createHash('sha256').update(token).digest();

@@ -149,7 +149,8 @@ interface Repetition {
   readonly names: string;
   readonly join: string;
   readonly isFirst: string;
-  readonly answer: string;
+  /** Stores what belongs to the orders that were made. */
+  readonly answer: (made: Taking) => string;
 }
 
 /**
@@ -162,16 +163,16 @@ const repeatable: Repetition = {
   names: ', j."earlierOrder", j."earlierFingerprint", j."earlierBody"',
   join: 'left join idempotency_key i on i.partner_id = p.id and i.key = asked.repeat_key',
   isFirst: 'and "earlierFingerprint" is null',
-  answer: `, answer as (
+  answer: ({ join, address }) => `, answer as (
   insert into idempotency_key (partner_id, key, fingerprint, order_id, status, body, created_at)
   select a.partner, a.repeat_key, a.fingerprint, a.id, 201,
-         replace(a.body, '${addressPlaceholder}', taken.address), a.now
-    from admitted a join taken using (n)
+         replace(a.body, '${addressPlaceholder}', ${address}), a.now
+    from admitted a ${join}
    order by a.partner, a.repeat_key
 )`,
 };
 
-const plain: Repetition = { given: {}, columns: '', names: '', join: '', isFirst: '', answer: '' };
+const plain: Repetition = { given: {}, columns: '', names: '', join: '', isFirst: '', answer: () => '' };
 
 /**
  * The parts of a create with terms of its own: it looks for the order that has the same quote or
@@ -194,12 +195,12 @@ const withTerms: Repetition = {
   join: `left join order_terms q on q.partner_id = p.id and q.quote_nonce = asked.quote_nonce
     left join order_terms x on x.partner_id = p.id and x.external_id = asked.external_id`,
   isFirst: 'and "quoteOrder" is null and "externalOrder" is null',
-  answer: `, terms as (
+  answer: ({ join }) => `, terms as (
   insert into order_terms (order_id, partner_id, external_id, quote_nonce, markup_bps, min_amount_to, policy, metadata,
                            quote_adverse_bps, quote_usd)
   select a.id, a.partner, a.external_id, a.quote_nonce, a.markup_bps, a.min_amount_to, a.policy, a.metadata,
          a.quote_adverse_bps, a.quote_usd
-    from admitted a join taken using (n)
+    from admitted a ${join}
    order by a.partner, a.quote_nonce, a.external_id
 )`,
 };
@@ -208,9 +209,9 @@ const withTerms: Repetition = {
 const withPage: Repetition = {
   ...plain,
   given: { pageNonce: 'bytea', pageKeyVersion: 'integer', pageTokenHash: 'bytea' },
-  answer: `, page as (
+  answer: ({ join }) => `, page as (
   insert into order_page (order_id, nonce, key_version, token_hash, changed_at)
-  select a.id, a.page_nonce, a.page_key_version, a.page_token_hash, a.now from admitted a join taken using (n)
+  select a.id, a.page_nonce, a.page_key_version, a.page_token_hash, a.now from admitted a ${join}
 )`,
 };
 
@@ -222,7 +223,7 @@ function both(one: Repetition, other: Repetition): Repetition {
     names: one.names + other.names,
     join: `${one.join} ${other.join}`,
     isFirst: `${one.isFirst} ${other.isFirst}`,
-    answer: one.answer + other.answer,
+    answer: (made) => one.answer(made) + other.answer(made),
   };
 }
 
@@ -264,10 +265,15 @@ const admission = `wanted as materialized (
    where a.slot is null or c.slot is not null
 )`;
 
-/** How an order gets its deposit address: further columns, and the addresses taken, by row. */
+/** How an order gets its deposit address: further columns, and the SQL that takes it. */
 interface Taking {
   readonly given: Readonly<Record<string, string>>;
   readonly ctes: string;
+  /** Joins the taken addresses to the admitted orders. Empty when the orders bring them. */
+  readonly join: string;
+  /** The id and the text of the address. */
+  readonly addressId: string;
+  readonly address: string;
 }
 
 /** Takes addresses that were derived for these orders. */
@@ -283,10 +289,10 @@ const newAddress: Taking = {
   ctes: `, inserted as (
   insert into deposit_address (id, keychain, index, address, tag, nested_form, taproot_form, created_at, leased_at)
   select address_id, keychain, index, address, tag, nested_form, taproot_form, now, now from admitted
-  returning id, address
-), taken as materialized (
-  select a.n, i.id, i.address from inserted i join admitted a on a.address_id = i.id
 )`,
+  join: '',
+  addressId: 'a.address_id',
+  address: 'a.address',
 };
 
 /**
@@ -310,6 +316,9 @@ const pooledAddress: Taking = {
    where d.id = f.id
   returning r.n, d.id, d.address
 )`,
+  join: 'join taken using (n)',
+  addressId: 'taken.id',
+  address: 'taken.address',
 };
 
 /**
@@ -323,14 +332,12 @@ function createOrders(name: string, taking: Taking, { given, columns, names, joi
     name,
     `
 with ${givenRows({ ...createColumns, ...taking.given, ...given })}, judged as materialized (
-  select asked.n,
-         k.revoked_at is null and (k.expires_at is null or k.expires_at > asked.now) as live,
+  select asked.*, k.revoked_at is null and (k.expires_at is null or k.expires_at > asked.now) as live,
          p.status = 'active' as active, ${isOwnAddress('asked.recipient_forms')} as "ownRecipient",
          ${isOwnAddress('asked.refund_forms')} as "ownRefund"${columns}
     from asked join api_key k on k.key_id = asked.key_id join partner p on p.id = k.partner_id ${join}
 ), accepted as materialized (
-  select asked.* from asked join judged j using (n)
-   where j.live and j.active and not j."ownRecipient" and not j."ownRefund" ${isFirst}
+  select * from judged where live and active and not "ownRecipient" and not "ownRefund" ${isFirst}
 ), ${admission}${taking.ctes}, made as (
   insert into exchange_order (
     id, short_id, partner_id, status, created_at, expires_at, updated_at, next_action_at,
@@ -341,16 +348,16 @@ with ${givenRows({ ...createColumns, ...taking.given, ...given })}, judged as ma
   select a.id, a.short_id, a.partner, 'waiting_deposit', a.now, a.expires_at, a.now, a.expires_at,
          a.coin_from, a.network_from, a.coin_to, a.network_to, a.amount_from, a.amount_to,
          a.rate_type, a.rate, a.fee_rate, a.service_fee, a.network_fee, a.min_amount, a.max_amount,
-         taken.id, a.recipient, a.recipient_tag, a.refund, a.refund_tag, a.confirmations, 1
-    from admitted a join taken using (n)
+         ${taking.addressId}, a.recipient, a.recipient_tag, a.refund, a.refund_tag, a.confirmations, 1
+    from admitted a ${taking.join}
 ), event as (
   insert into order_event (order_id, partner_id, seq, at, to_status, cause, actor)
   select a.id, a.partner, 1, a.now, 'waiting_deposit', 'created', 'partner:' || a.partner
-    from admitted a join taken using (n)
-)${answer}
+    from admitted a ${taking.join}
+)${answer(taking)}
 select j.n::int, j.live, j.active, j."ownRecipient", j."ownRefund"${names},
-       exists (select from admitted a where a.n = j.n) as "hasRoom", taken.address
-  from judged j left join taken using (n)`,
+       a.n is not null as "hasRoom", ${taking.address}
+  from judged j left join admitted a using (n) ${taking.join && `left ${taking.join}`}`,
   );
 }
 

@@ -129,6 +129,11 @@ export const orderMoves = {
 
 export type OrderMove = keyof typeof orderMoves;
 
+/** The moves into a status. */
+export type MovesTo<To extends OrderStatus> = {
+  [Move in OrderMove]: (typeof orderMoves)[Move]['to'] extends To ? Move : never;
+}[OrderMove];
+
 /**
  * What an order's history tells beside its moves. The event of a fact has the same status before
  * and after. Statistics and subscriptions of the staff skip facts.

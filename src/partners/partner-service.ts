@@ -17,7 +17,7 @@ const maxRollHours = 7 * 24;
 const shortestHoldSec = 15;
 const longestHoldSec = 300;
 /** Limit of a key's networks, because each of them is compared with the address of each request. */
-const maxCidrs = 100;
+export const maxCidrs = 100;
 
 /**
  * What may be changed of a partner. An absent member stays as it is; null restores the gateway's
@@ -454,7 +454,7 @@ function checkedCidrs(cidrs: readonly string[]): string[] {
   if (cidrs.length > maxCidrs) throw fieldError('invalid_value', 'networks', `a key has at most ${maxCidrs} networks`);
   for (const cidr of cidrs) {
     if (!ipaddr.IPv4.isValidCIDRFourPartDecimal(cidr) && !ipaddr.IPv6.isValidCIDR(cidr)) {
-      throw fieldError('invalid_value', 'networks', `'${cidr.slice(0, 80)}' is not a network like 203.0.113.0/24`);
+      throw fieldError('invalid_value', 'networks', `'${cidr.slice(0, 80)}' is not an IP range like 203.0.113.0/24`);
     }
   }
   return [...cidrs];

@@ -7,7 +7,7 @@ import { Big, formatDecimal, isStorable, maxOf, minOf } from '../money.ts';
 import type { Partner } from '../partners/partner.entity.ts';
 import { amountFromFor, feeWithMarkup, partsOf, type QuoteParts } from './binding-terms.ts';
 import type { PriceBook } from './price-book.ts';
-import { type PairLimits, type PricePair, type QuoteTerms, termsAt } from './quote.ts';
+import { type PairLimits, type PricePair, type QuoteTerms, type RateType, termsAt } from './quote.ts';
 import type { QuoteEnvironment, QuoteSide, QuoteToken, QuoteTokens } from './quote-token.ts';
 import {
   amountFault,
@@ -89,6 +89,16 @@ const clockSkewMs = 1_000;
 /** The hold of fixed quotes while the used ones exceed the market by more than the fee. */
 const cutHoldSec = 15;
 
+/** How long a quote of a partner holds that is given now, in seconds. */
+export function holdSecOf(
+  { quoteHoldSec, quoteCutSince }: Pick<Partner, 'quoteHoldSec' | 'quoteCutSince'>,
+  rateType: RateType,
+  gatewaySec: number,
+): number {
+  const holdSec = quoteHoldSec ?? gatewaySec;
+  return rateType === 'fixed' && quoteCutSince ? Math.min(holdSec, cutHoldSec) : holdSec;
+}
+
 const zero = new Big('0');
 const one = new Big('1');
 
@@ -162,7 +172,7 @@ export class BindingQuotes {
       maxAmount: bounds.from.max,
       windowMs,
       issuedMs,
-      expiresMs: issuedMs + this.#holdSec(partner, rateType) * 1000,
+      expiresMs: issuedMs + holdSecOf(partner, rateType, this.#options.holdSec) * 1000,
       nonce: randomNonce(),
     };
     return {
@@ -173,12 +183,6 @@ export class BindingQuotes {
       parts: partsOf(amountFrom, market.prices, feeRate, found),
       limits: bounds,
     };
-  }
-
-  /** How long a quote of a partner holds that is given now, in seconds. */
-  #holdSec({ quoteHoldSec, quoteCutSince }: Partner, rateType: QuoteToken['rateType']): number {
-    const holdSec = quoteHoldSec ?? this.#options.holdSec;
-    return rateType === 'fixed' && quoteCutSince ? Math.min(holdSec, cutHoldSec) : holdSec;
   }
 
   /** The faults of a markup and a country, which quotes and creates share. */

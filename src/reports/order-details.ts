@@ -7,6 +7,7 @@ import { decimal, isoTime, type OrderView, orderLookupWith } from '../orders/ord
 import type { OrderMove, OrderStatus } from '../orders/order-status.ts';
 import type { OrderPolicy } from '../orders/order-terms.ts';
 import { markupPart } from '../rates/binding-terms.ts';
+import { type RefundReason, type RefundRow, refundReasonOf } from './refund-reasons.ts';
 
 /** A deposit of an order, as its partner sees it. Amounts are plain decimal text. */
 export interface DepositDetails {
@@ -35,6 +36,9 @@ export interface PaymentDetails {
   readonly confirmedAt: string | null;
   /** The transaction of the deposit that is paid. */
   readonly depositTxid: string;
+  /** Where it goes. Staff may refund to another address than that of the order. */
+  readonly address: string;
+  readonly tag: string | null;
 }
 
 /** The terms of the exchange: as quoted, or as they were decided with the deposit. */
@@ -81,6 +85,8 @@ export interface OrderDetails {
   /** The class of the reason, never the rule behind it. */
   readonly hold: { readonly reason: 'chain' | 'review'; readonly since: string } | null;
   readonly failure: { readonly cause: OrderMove; readonly at: string } | null;
+  /** Why it is refunded, was, or could not be. */
+  readonly refundReason: RefundReason | null;
   /** The open question. Null without one, and while the order is on hold. */
   readonly actionRequired: ActionRequired | null;
   /** Whether there is one, never the address itself. */
@@ -148,7 +154,7 @@ const payments = `(
                                  else 'pending' end,
            'createdAt', ${isoTime('p.created_at')}, 'sentAt', ${isoTime('p.sent_at')},
            'confirmedAt', case when p.state = 'confirmed' then ${isoTime('p.ended_at')} end,
-           'depositTxid', d.txid) order by p.number), '[]')
+           'depositTxid', d.txid, 'address', p.address, 'tag', p.tag) order by p.number), '[]')
     from (select * from payment p where p.order_id = o.id and p.kind in ('payout', 'refund')
            order by p.number desc limit ${mostParts}) p
     join deposit d on d.id = p.deposit_id)`;
@@ -174,6 +180,8 @@ export function orderDetailsStatement(graceSec: number) {
             then jsonb_build_object('seq', act.seq, 'reason', act.reason, 'deadline', ${isoTime('act.deadline')},
                                     'amount', ${decimal('act.amount')}, 'amountFrom', ${decimal('act.amount_from')})
        end as action,
+       back.cause as "refundCause", back.answer as "refundAnswer", back.by_staff as "isRefundByStaff",
+       cancelled.at is not null as "wasCancelled",
        page.nonce as "pageNonce", page.key_version as "pageKeyVersion",
        ${deposits(graceSec)} as deposits, ${payments} as payments`,
     `
@@ -182,6 +190,17 @@ export function orderDetailsStatement(graceSec: number) {
      order by e.seq desc limit 1) last on true
   left join lateral (
     select e.at from order_event e where e.order_id = o.id and e.cause = 'partner_cancelled') cancelled on true
+  left join lateral (
+    select e.cause,
+           (select a.outcome from order_action a
+             where a.order_id = o.id and a.outcome in ('refund', 'deadline') order by a.seq desc limit 1) as answer,
+           exists (select from order_event s where s.order_id = o.id and s.cause = 'staff_refund') as by_staff
+      from order_event e
+     where o.status in ('refunding', 'refunded', 'failed') and e.order_id = o.id
+       and (e.from_status = 'sending' and e.to_status = 'failed'
+            or e.from_status <> 'refunding' and e.to_status = 'refunding'
+               and e.cause not in ('refund_resumed', 'staff_refund'))
+     order by e.seq desc limit 1) back on true
   left join order_page page on page.order_id = o.id
     and (select p.order_page from partner p where p.id = o.partner_id)
   left join order_terms m on m.order_id = o.id
@@ -191,14 +210,13 @@ export function orderDetailsStatement(graceSec: number) {
 }
 
 /** A row of the statement. */
-export interface OrderDetailsRow extends OrderView {
+export interface OrderDetailsRow extends OrderView, Omit<RefundRow, 'status'> {
   /** The number of the order in its batch, from 1. */
   readonly n: number;
   readonly seq: number;
   readonly updatedAt: string;
   readonly heldAt: string | null;
   readonly holdReason: string | null;
-  readonly cause: string;
   readonly lastAt: string;
   readonly serviceFeeQuoted: string;
   readonly networkFeeQuoted: string;
@@ -212,7 +230,6 @@ export interface OrderDetailsRow extends OrderView {
   readonly metadata: Readonly<Record<string, string>> | null;
   readonly policy: OrderPolicy | null;
   readonly markupBps: number | null;
-  readonly minAmountTo: string | null;
   readonly action: OpenAction | null;
   /** The link of the page, while its partner has pages. */
   readonly pageNonce: Buffer | null;
@@ -252,6 +269,7 @@ export function orderDetails(row: OrderDetailsRow, { offers, pages, paymentUri }
     payout: row.payments.findLast(({ kind }) => kind === 'payout') ?? null,
     refunds,
     hold: heldAt === null ? null : { reason: holdReason === depositGone ? 'chain' : 'review', since: heldAt },
+    refundReason: refundReasonOf(row),
     failure: status === 'failed' ? { cause: row.cause as OrderMove, at: row.lastAt } : null,
     actionRequired: action && heldAt === null ? actionRequired(row, action, offers) : null,
     refundAddress: refundAddressOf(row),

@@ -3,6 +3,8 @@ import { AppError } from '../errors.ts';
 import { addressKeys } from '../limits/client-address.ts';
 import type { Bucket, BucketName, Limiter, Verdict } from '../limits/limiter.ts';
 import type { Authenticator, Caller } from '../partners/authenticator.ts';
+import type { Partner } from '../partners/partner.entity.ts';
+import { type RequestKind, requestLimit } from '../partners/request-limits.ts';
 import type { ParsedKey } from '../partners/secret-key.ts';
 import { invalidKey, presentedKey } from './authenticate.ts';
 import type { Call } from './call.ts';
@@ -97,27 +99,15 @@ export class RateLimit {
     return this.#limiter.consume(own, { bucket, key: block, limit: limit * blockFactor });
   }
 
+  /** Binding quotes count apart from all other requests. */
   #byPartner({ partner }: Caller, bucket: OperationRow['bucket']): Promise<Verdict> {
-    const { id, rateLimitPerMin, ordersLimitPerMin, listsLimitPerMin } = partner;
-    const config = this.#config;
-    if (bucket === 'quotes') {
-      return this.#limiter.consume({ bucket, key: id, limit: config.RATE_LIMIT_QUOTES_PER_MIN });
-    }
-    const all: Bucket = { bucket: 'partner', key: id, limit: rateLimitPerMin ?? config.RATE_LIMIT_PARTNER_PER_MIN };
-    if (bucket === 'orders') {
-      const limit = ordersLimitPerMin ?? config.RATE_LIMIT_ORDERS_PER_MIN;
-      return this.#limiter.consume(all, { bucket, key: id, limit });
-    }
-    if (bucket === 'lists') {
-      const limit = listsLimitPerMin ?? config.RATE_LIMIT_LISTS_PER_MIN;
-      return this.#limiter.consume(all, { bucket, key: id, limit });
-    }
-    if (bucket === 'validations') {
-      return this.#limiter.consume(all, { bucket, key: id, limit: config.RATE_LIMIT_VALIDATIONS_PER_MIN });
-    }
-    if (bucket === 'changes') {
-      return this.#limiter.consume(all, { bucket, key: id, limit: config.RATE_LIMIT_CHANGES_PER_MIN });
-    }
-    return this.#limiter.consume(all);
+    const all = this.#ofPartner('partner', partner);
+    if (bucket === 'quotes') return this.#limiter.consume(this.#ofPartner(bucket, partner));
+    if (bucket === 'anon' || bucket === 'assets' || bucket === 'partner') return this.#limiter.consume(all);
+    return this.#limiter.consume(all, this.#ofPartner(bucket, partner));
+  }
+
+  #ofPartner(bucket: RequestKind, partner: Partner): Bucket {
+    return { bucket, key: partner.id, limit: requestLimit(bucket, partner, this.#config) };
   }
 }

@@ -49,7 +49,8 @@ describeInBrowser('the pages of the cabinet', () => {
     ['missing', () => '/orders/nothing'],
     ['keys', () => '/keys'],
     ['webhooks', () => '/webhooks'],
-    ['networks', () => '/networks'],
+    ['ip-addresses', () => '/ip-addresses'],
+    ['limits', () => '/limits'],
     ['team', () => '/team'],
     ['statements', () => '/statements'],
     ['me', () => '/me'],
@@ -94,7 +95,7 @@ describeInBrowser('the pages of the cabinet', () => {
       await check(page, 'secret', width, theme);
       await page.getByRole('button', { name: 'I have stored it' }).click();
       await page.setViewportSize({ width: 2560, height: 1200 });
-      for (const path of ['/', '/orders', '/statements']) {
+      for (const path of ['/', '/orders', '/statements', '/limits']) {
         await open(path);
         await settledCabinet(page);
         expect(await overflow(page)).toBe(0);

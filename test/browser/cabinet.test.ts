@@ -132,7 +132,7 @@ describeInBrowser('the cabinet', () => {
     const { page, verifies } = await setup.member('owner', '/keys');
     await page.getByRole('button', { name: 'Make a key' }).click();
     await page.getByLabel('Label').fill('with networks');
-    await page.getByLabel('Networks').fill('203.0.113.0/99');
+    await page.getByLabel('Allowed IP addresses').fill('203.0.113.0/99');
     await dialog(page).getByRole('button', { name: 'Make a key' }).click();
     const field = dialog(page).locator('[name=networks]');
     await dialog(page).locator('[name=networks][aria-invalid]').waitFor();
@@ -156,13 +156,14 @@ describeInBrowser('the cabinet', () => {
     expect(await statusWith(key)).toBe(200);
     // Uses are stored in batches, later.
     await setup.gateway.query("update api_key set last_used_from = '127.0.0.1' where label = 'locked'");
+    // The earlier address of the page.
     await open('/networks');
-    await page.getByText('Your address is').waitFor();
-    await keyRow(page, 'locked').getByRole('button', { name: 'Change networks' }).click();
+    await page.getByText('Your IP address is').waitFor();
+    await keyRow(page, 'locked').getByRole('button', { name: 'Change IP addresses' }).click();
     await dialog(page).locator('[name=networks]').fill('203.0.113.0/24');
-    await dialog(page).getByRole('button', { name: 'Set the networks' }).click();
+    await dialog(page).getByRole('button', { name: 'Set the IP addresses' }).click();
     await dialog(page).getByLabel('Lock out the address that used the key last').check();
-    await dialog(page).getByRole('button', { name: 'Set the networks' }).click();
+    await dialog(page).getByRole('button', { name: 'Set the IP addresses' }).click();
     await keyRow(page, 'locked').getByText('203.0.113.0/24').waitFor();
     await dialog(page).waitFor({ state: 'detached' });
   });
@@ -269,17 +270,17 @@ describeInBrowser('the cabinet', () => {
       seen[role] = { pages: names.map((name) => name.trim()), statuses, invites, makes };
       await setup.closeAll();
     }
-    const dev = ['Home', 'Orders', 'Keys', 'Webhooks', 'Networks'];
+    const dev = ['Home', 'Orders', 'Keys', 'Webhooks', 'IP addresses', 'Limits'];
     expect(seen).toEqual({
       owner: { pages: [...dev, 'Statements', 'Team'], statuses: [200, 200, 200, 200], invites: 1, makes: 1 },
       developer: { pages: [...dev, 'Team'], statuses: [200, 200, 403, 403], invites: 0, makes: 1 },
       finance: {
-        pages: ['Home', 'Orders', 'Statements', 'Team'],
+        pages: ['Home', 'Orders', 'Limits', 'Statements', 'Team'],
         statuses: [403, 403, 200, 403],
         invites: 0,
         makes: 0,
       },
-      viewer: { pages: ['Home', 'Orders', 'Team'], statuses: [403, 403, 403, 403], invites: 0, makes: 0 },
+      viewer: { pages: ['Home', 'Orders', 'Limits', 'Team'], statuses: [403, 403, 403, 403], invites: 0, makes: 0 },
     });
   });
 
@@ -303,6 +304,7 @@ describeInBrowser('the cabinet', () => {
     await rows.first().locator('summary').click();
     const answered = page.getByRole('group', { name: 'What your endpoint answered to attempt 1' }).first();
     expect(await answered.innerText()).toBe(told);
+    expect((await answered.boundingBox())?.height).toBeLessThan(100);
     expect(await page.locator('img[src=x]').count()).toBe(0);
     await page.getByRole('button', { name: 'Replay' }).click();
     await page.getByText('It is sent again.').waitFor();
@@ -342,17 +344,17 @@ describeInBrowser('the cabinet', () => {
     const refused = async (name: string, words: string): Promise<void> => {
       const field = dialog(page).locator(`[name=${name}][aria-invalid]`);
       await field.waitFor();
-      const described = await field.getAttribute('aria-describedby');
-      expect(await page.locator(`[id="${described}"]`).innerText()).toContain(words);
+      const [fault] = (await field.getAttribute('aria-describedby'))?.split(' ') ?? [];
+      expect(await page.locator(`[id="${fault}"]`).innerText()).toContain(words);
       expect(await dialog(page).locator('.notice.bad').count()).toBe(0);
       await page.keyboard.press('Escape');
       await dialog(page).waitFor({ state: 'detached' });
     };
     await page.getByRole('button', { name: 'Make a key' }).click();
     await page.getByLabel('Label').fill('Checkout');
-    await page.getByLabel('Networks').fill('203.0.113.0/24\nnonsense');
+    await page.getByLabel('Allowed IP addresses').fill('203.0.113.0/24\nnonsense');
     await dialog(page).getByRole('button', { name: 'Make a key' }).click();
-    await refused('networks', "'nonsense' is not a network");
+    await refused('networks', "'nonsense' is not an IP range");
     await page.getByRole('button', { name: 'Make a key' }).click();
     await page.getByLabel('Label').fill('x'.repeat(101));
     await dialog(page).getByRole('button', { name: 'Make a key' }).click();

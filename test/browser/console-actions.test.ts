@@ -202,7 +202,7 @@ describeInBrowser('the dialogs of the console', () => {
       mutation: 'StopPayouts',
       name: 'Stop payouts',
       path: async () => '/money',
-      values: { coin: 'ZEC', network: 'ZEC' },
+      values: { asset: 'ZEC/ZEC' },
       shows: async (at) => item(() => 'ZEC ZEC')(at).waitFor(),
     },
     {
@@ -298,7 +298,7 @@ describeInBrowser('the dialogs of the console', () => {
       values: { float: '0.0125' },
       shows: async (at) =>
         terms(at)
-          .getByText(/^1\.25\s?%, its own$/)
+          .getByText(/^1\.25\s?% its own$/)
           .waitFor(),
     },
     {
@@ -379,6 +379,13 @@ describeInBrowser('the dialogs of the console', () => {
       path: async () => `/partners/${(await states.partnerMember()).partnerId}`,
       within: people,
       shows: told('This is the only time'),
+    },
+    {
+      mutation: 'WithdrawInvitation',
+      name: 'Withdraw',
+      path: async () => `/partners/${(await states.partnerInvitation()).partnerId}`,
+      within: people,
+      shows: async (at) => people(at).getByText('No person has come yet').waitFor(),
     },
     {
       mutation: 'RenewOrderPage',
@@ -696,6 +703,18 @@ describeInBrowser('the dialogs of the console', () => {
       // Both faults of the server at once, and the field that has none is as it was typed.
       expect(await limits.locator('[aria-invalid]').count()).toBe(2);
       expect(await limits.locator('[name="orders"]').inputValue()).toBe('77');
+    });
+
+    it('keep the hint of a field at fault, for eyes and for screen readers', async () => {
+      const roll = await open('Roll', keys);
+      await refused(roll, 'hours', '169', 'the old key may live on for 0 to 168');
+      const label = roll.locator('label').filter({ has: page.locator('[name="hours"]') });
+      await label.getByText('0 to 168', { exact: true }).waitFor();
+      const described = await roll.locator('[name="hours"]').getAttribute('aria-describedby');
+      const texts = await Promise.all(
+        (described ?? '').split(' ').map((id) => page.locator(`[id="${id}"]`).innerText()),
+      );
+      expect(texts).toEqual([expect.stringContaining('the old key may live on'), '0 to 168']);
     });
 
     it.each([

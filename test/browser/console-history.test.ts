@@ -159,7 +159,9 @@ async function readingsOfADay({ gateway }: ConsoleSetup): Promise<void> {
   await gateway.tick();
   await query(`update chain_state set lease_until = now() + interval '1 hour'`);
   await query(`insert into sandbox_inventory values ('BTC', 3)`);
-  const clock = new TestClock(new Date(Date.now() - slots * 10 * minuteMs));
+  // Each slot begins with a bucket of the plots, so that a slot never spans two.
+  const endMs = Math.floor(Date.now() / (10 * minuteMs)) * 10 * minuteMs;
+  const clock = new TestClock(new Date(endMs - slots * 10 * minuteMs));
   const turns = new HistoryTurns({
     orm: gateway.app.orm,
     clock,

@@ -1,6 +1,7 @@
 import { words } from '../ui/format.ts';
 import type { Tone } from '../ui/parts.tsx';
 import type { Schemas } from './api.ts';
+import { causeWords } from './cause-words.ts';
 
 /** One thing that happened to an order. */
 export interface Moment {
@@ -39,8 +40,8 @@ export function momentsOf(
   }
   for (const { at, status, previous_status, cause } of order.events) {
     if (previous_status === null) add(at, 0, 'Created');
-    else if (previous_status === status) add(at, 2, words(cause));
-    else add(at, 2, words(status), { text: words(cause), tone: tones[status] ?? 'plain' });
+    else if (previous_status === status) add(at, 2, causeWords(cause));
+    else add(at, 2, words(status), { text: causeWords(cause), tone: tones[status] ?? 'plain' });
   }
   const payments = [
     ...(order.payout ? [['Payout', order.payout] as const] : []),

@@ -1,5 +1,12 @@
 import type { ErrorComponentProps } from '@tanstack/react-router';
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router';
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Failed } from '../ui/page.tsx';
 import { Empty } from '../ui/parts.tsx';
@@ -52,7 +59,16 @@ const routes = root.addChildren([
     page('/orders', () => import('./pages/orders.tsx'), 'Orders'),
     page('/orders/$id', () => import('./pages/order.tsx'), 'Order'),
     page('/webhooks', () => import('./pages/webhooks.tsx'), 'Webhooks'),
-    page('/networks', () => import('./pages/networks.tsx'), 'Networks'),
+    page('/ip-addresses', () => import('./pages/ip-addresses.tsx'), 'IpAddresses'),
+    page('/limits', () => import('./pages/limits.tsx'), 'Limits'),
+    // The page's earlier address.
+    createRoute({
+      getParentRoute: () => inside,
+      path: '/networks',
+      beforeLoad: () => {
+        throw redirect({ to: '/ip-addresses', replace: true });
+      },
+    }),
     page('/team', () => import('./pages/team.tsx'), 'Team'),
     page('/statements', () => import('./pages/statements.tsx'), 'Statements'),
     page('/me', () => import('./pages/me.tsx'), 'Me'),

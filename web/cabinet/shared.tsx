@@ -118,11 +118,3 @@ export const overlapField = (name: 'old_key_hours' | 'old_secret_hours'): FormFi
   ],
   hint: 'Until then both work, so that you can change over without a gap.',
 });
-
-/** The lines of a text that are not empty. */
-export function linesOf(text: string): string[] {
-  return text
-    .split(/[\s,]+/)
-    .map((line) => line.trim())
-    .filter(Boolean);
-}

@@ -11,7 +11,7 @@ import { SecretHost } from './secret.tsx';
 import { Session, useMay, useMe } from './session.tsx';
 
 interface Place extends Chord {
-  readonly to: '/' | '/keys' | '/orders' | '/webhooks' | '/networks' | '/team' | '/statements';
+  readonly to: '/' | '/keys' | '/orders' | '/webhooks' | '/ip-addresses' | '/limits' | '/team' | '/statements';
   readonly icon: IconName;
   /** What a person needs to see it; null for everyone. */
   readonly right: Schemas['Right'] | null;
@@ -22,7 +22,8 @@ const places: readonly Place[] = [
   { to: '/orders', name: 'Orders', icon: 'orders', key: 'o', right: 'orders:read' },
   { to: '/keys', name: 'Keys', icon: 'key', key: 'k', right: 'keys:read' },
   { to: '/webhooks', name: 'Webhooks', icon: 'webhook', key: 'w', right: 'webhooks:read' },
-  { to: '/networks', name: 'Networks', icon: 'networks', key: 'n', right: 'keys:read' },
+  { to: '/ip-addresses', name: 'IP addresses', icon: 'networks', key: 'i', right: 'keys:read' },
+  { to: '/limits', name: 'Limits', icon: 'gauge', key: 'l', right: 'orders:read' },
   { to: '/statements', name: 'Statements', icon: 'statements', key: 's', right: 'statements:read' },
   { to: '/team', name: 'Team', icon: 'partners', key: 't', right: 'team:read' },
 ];

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { words } from '../ui/format.ts';
+import { phrase, words } from '../ui/format.ts';
 import { Ago, Notice } from '../ui/parts.tsx';
 import { ApproveActionDocument, type OrderActionKind, RejectActionDocument } from './generated/graphql.ts';
 import { useMay, useMember } from './session.tsx';
@@ -25,7 +25,7 @@ export function decisionsOf(
 ): readonly (Action | null)[] {
   if (!may('actions:decide')) return [];
   const isOwn = proposedBy.id === member.id;
-  const name = words(action).toLowerCase();
+  const name = phrase(action);
   return [
     isOwn
       ? null

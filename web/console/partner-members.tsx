@@ -6,12 +6,14 @@ import {
   type MemberRole,
   type PartnerQuery,
   RecoverMemberDocument,
+  WithdrawInvitationDocument,
 } from './generated/graphql.ts';
 import { useMay } from './session.tsx';
 import { type Action, Actions, secretShown, send } from './shared.tsx';
 
 type PartnerView = PartnerQuery['partner'];
 type Member = NonNullable<PartnerView['members']>[number];
+type Invitation = NonNullable<PartnerView['invitations']>[number];
 
 const roles: readonly (readonly [MemberRole, string, string])[] = [
   ['OWNER', 'Owner', 'All of it, also people and the audit log'],
@@ -20,11 +22,11 @@ const roles: readonly (readonly [MemberRole, string, string])[] = [
   ['VIEWER', 'Viewer', 'Orders'],
 ];
 
-/** The people of a partner, who sign in to its cabinet, and their invitations. */
+/** The people of a partner, who sign in to its cabinet, and the invitations that are open. */
 export function PartnerMembers({ partner }: { partner: PartnerView }): ReactNode {
   const may = useMay();
-  const { members, id, name } = partner;
-  if (!members) return null;
+  const { members, invitations, id, name } = partner;
+  if (!members || !invitations) return null;
   const invite: Action<{ memberInvite: { link: string } }> = {
     name: 'Invite',
     icon: 'plus',
@@ -37,7 +39,7 @@ export function PartnerMembers({ partner }: { partner: PartnerView }): ReactNode
         label: 'Role',
         kind: 'choice',
         choices: roles,
-        initial: members.length === 0 ? 'OWNER' : 'VIEWER',
+        initial: members.length + invitations.length === 0 ? 'OWNER' : 'VIEWER',
       },
     ],
     run: ({ name: person = '', role = '', reason = '' }) =>
@@ -46,11 +48,12 @@ export function PartnerMembers({ partner }: { partner: PartnerView }): ReactNode
   };
   return (
     <Card title="People" flush tools={may('keys:write') ? <Actions of={[invite as Action]} small /> : null}>
-      {members.length === 0 ? (
+      {members.length === 0 && invitations.length === 0 ? (
         <Empty icon="staff" title="No person has come yet">
-          <p>Invite an owner, who then makes keys and invites colleagues. Open invitations are not shown here.</p>
+          <p>Invite an owner, who then makes keys and invites colleagues.</p>
         </Empty>
-      ) : (
+      ) : null}
+      {members.length === 0 ? null : (
         <Table
           label="People"
           head={
@@ -80,8 +83,54 @@ export function PartnerMembers({ partner }: { partner: PartnerView }): ReactNode
           ))}
         </Table>
       )}
+      {invitations.length === 0 ? null : (
+        <Table
+          label="Open invitations"
+          head={
+            <>
+              <th>Open invitation</th>
+              <th>Role</th>
+              <th>Made</th>
+              <th>Ends</th>
+              <th>
+                <span className="hidden">Actions</span>
+              </th>
+            </>
+          }
+        >
+          {invitations.map((invitation) => (
+            <tr key={invitation.id}>
+              <td className="strong">{invitation.name}</td>
+              <td>
+                <Badge>{invitation.isRecovery ? 'To come back' : words(invitation.role)}</Badge>
+              </td>
+              <td className="muted">
+                <span>
+                  <Ago at={invitation.createdAt} /> by {invitation.invitedBy ?? 'staff'}
+                </span>
+              </td>
+              <td className="muted nowrap">
+                <Ago at={invitation.expiresAt} />
+              </td>
+              <td className="number">
+                <Actions small of={may('keys:write') ? [withdrawal(invitation)] : []} />
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
     </Card>
   );
+}
+
+function withdrawal({ id, name }: Invitation): Action {
+  return {
+    name: 'Withdraw',
+    title: `Withdraw the invitation of ${name}`,
+    about: 'Its link works no more. A new invitation has another link.',
+    isDangerous: true,
+    run: ({ reason = '' }) => send(WithdrawInvitationDocument, { id, reason }),
+  };
 }
 
 function recovery({ id, name }: Member): Action<{ memberRecover: { link: string } }> {

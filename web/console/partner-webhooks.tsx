@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { FormField } from '../ui/dialog.tsx';
-import { words } from '../ui/format.ts';
+import { phrase, words } from '../ui/format.ts';
 import { Ago, Badge, Card, Copy, Facts, Notice, Table, TextBlock, Time, type Tone } from '../ui/parts.tsx';
 import { query } from './api.ts';
 import {
@@ -190,7 +190,7 @@ function EndpointView({ of: endpoint, actions }: { of: Endpoint; actions: readon
               since <Time at={endpoint.disabledAt} />
             </>
           ) : null}
-          : {words(endpoint.disabledReason).toLowerCase()}.
+          : {phrase(endpoint.disabledReason)}.
         </Notice>
       ) : null}
       <Facts

@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { faultsOf } from '../ui/failure.ts';
-import { words } from '../ui/format.ts';
+import { phrase, words } from '../ui/format.ts';
 import { Ago, Badge, Notice } from '../ui/parts.tsx';
 import { query } from './api.ts';
 import {
@@ -42,8 +42,10 @@ export function AttentionQueue({ items, canAct }: { items: readonly Item[]; canA
           <span className="kind">
             <Badge tone={calm.has(item.kind) ? 'warn' : 'bad'}>{words(item.kind)}</Badge>
           </span>
-          <Subject item={item} />
-          <span className="detail">{told(item.detail)}</span>
+          <span className="subject">
+            <Subject item={item} />
+          </span>
+          <Detail of={item} />
           <span className="age">
             <Ago at={item.since} />
           </span>
@@ -84,7 +86,7 @@ function Work({ item, members }: { item: Item; members: readonly { id: string; e
     onSettled: () => client.invalidateQueries({ queryKey: ['attention'] }),
   });
   const others = members.filter(({ id }) => id !== assignee?.member.id);
-  const name = item.order?.shortId ?? words(item.kind).toLowerCase();
+  const name = item.order?.shortId ?? phrase(item.kind);
   return (
     <span className="work">
       <Holder item={item} />
@@ -106,7 +108,7 @@ function Work({ item, members }: { item: Item; members: readonly { id: string; e
           of={[
             {
               name: 'Hand over',
-              title: `Hand over: ${words(item.kind).toLowerCase()}`,
+              title: `Hand over: ${phrase(item.kind)}`,
               about: 'The member sees the item as their own at once.',
               fields: [
                 {
@@ -128,32 +130,51 @@ function Work({ item, members }: { item: Item; members: readonly { id: string; e
   );
 }
 
+/** The problem, and what the member wrote who held the order or made the proposal. */
+function Detail({ of: { kind, detail, reason, hold } }: { of: Item }): ReactNode {
+  const isByStaff = kind === 'HELD_ORDER' && detail === 'staff';
+  const text = isByStaff
+    ? 'Held by staff'
+    : kind === 'PAYOUT_HOLD' && hold
+      ? `${words(hold.cause)}: ${hold.detail}`
+      : told(detail);
+  return (
+    <span className="detail">
+      {text}
+      {reason ? <span className="muted">: {reason}</span> : null}
+    </span>
+  );
+}
+
 /** A detail that is a code, as words. */
 function told(detail: string): string {
   return /^[a-z]+(?:_[a-z]+)*$/.test(detail) ? words(detail) : detail;
 }
 
-function Subject({ item: { kind, order, subjectId } }: { item: Item }): ReactNode {
+function Subject({ item: { kind, order, partner, hold, subjectId } }: { item: Item }): ReactNode {
   if (order) {
     return (
       <>
         <OrderLink order={order} />
-        <span className="pair-cell">
-          <Pair of={order} />
-        </span>
+        <Pair of={order} />
       </>
     );
   }
-  if (kind === 'STAFF_CHANGE_OPEN') return <Link to="/staff">Staff</Link>;
-  if (kind === 'CHAIN_PROBLEM') return <Link to="/chains">{subjectId}</Link>;
-  if (kind === 'ADVERSE_PARTNER') {
+  if (partner) {
     return (
-      <Link to="/partners/$id" params={{ id: subjectId }}>
-        Partner
+      <Link to="/partners/$id" params={{ id: partner.id }}>
+        {partner.name}
       </Link>
     );
   }
-  if (kind === 'PAYOUT_HOLD' || kind === 'PAYOUT_LIMIT' || kind === 'WALLET_LEVEL')
-    return <Link to="/money">Money</Link>;
+  if (hold) return <Link to="/money">{assetOf(hold)}</Link>;
+  if (kind === 'STAFF_CHANGE_OPEN') return <Link to="/staff">Staff</Link>;
+  if (kind === 'CHAIN_PROBLEM') return <Link to="/chains">{subjectId}</Link>;
+  if (kind === 'PAYOUT_LIMIT' || kind === 'WALLET_LEVEL') return <Link to="/money">{words(subjectId)}</Link>;
   return <code className="muted small">{subjectId.slice(0, 18)}</code>;
+}
+
+/** What a hold of payouts covers. */
+export function assetOf({ coin, network }: { readonly coin: string | null; readonly network: string | null }): string {
+  return coin === null ? 'All payouts' : `Payouts of ${coin === network ? coin : `${coin} on ${network}`}`;
 }

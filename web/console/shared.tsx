@@ -1,13 +1,14 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { type ReactNode, useRef, useState } from 'react';
+import { createContext, type ReactNode, useContext, useEffect, useRef, useState } from 'react';
 import { Dialog, Form, type FormFaults, type FormField } from '../ui/dialog.tsx';
 import { faultsOf, GatewayError } from '../ui/failure.ts';
 import { Icon, type IconName } from '../ui/icon.tsx';
 import { PageButtons, statuses } from '../ui/page.tsx';
-import { Copy, Notice } from '../ui/parts.tsx';
+import { Copy, Notice, useNow } from '../ui/parts.tsx';
 import { ask } from './api.ts';
 import type { OrderStatus, TypedDocumentString } from './generated/graphql.ts';
+import { periodUntil } from './period.ts';
 
 export const orderStatuses = statuses.map((status) => status.toUpperCase() as OrderStatus);
 
@@ -109,9 +110,8 @@ const reasonField: FormField = {
 };
 
 /** The dialog of an action: what it does, its fields, the reason, and who must agree. */
-export function ActionDialog(props: { action: Action; version?: string; onClose: () => void }): ReactNode {
-  const { action, version, onClose } = props;
-  const opened = useRef(version);
+function ActionDialog(props: { action: Action; isChanged: boolean; onClose: () => void }): ReactNode {
+  const { action, isChanged, onClose } = props;
   const client = useQueryClient();
   const [done, setDone] = useState<ReactNode>(null);
   const { mutateAsync } = useMutation({ mutationFn: action.run });
@@ -138,7 +138,7 @@ export function ActionDialog(props: { action: Action; version?: string; onClose:
       {done === null ? (
         <>
           <div className="muted">{action.about}</div>
-          {version !== opened.current ? (
+          {isChanged ? (
             <Notice tone="warn">This changed while the dialog was open. Close it and look again before you act.</Notice>
           ) : null}
           {action.needsSecond ? (
@@ -159,38 +159,132 @@ export function ActionDialog(props: { action: Action; version?: string; onClose:
   );
 }
 
+/** A dialog that is open, and whether what it is about changed meanwhile. */
+interface Opened {
+  readonly action: Action;
+  readonly isChanged: boolean;
+}
+
+type SetOpened = (change: (now: Opened | null) => Opened | null) => void;
+const OpenedContext = createContext<SetOpened>(() => undefined);
+
+/**
+ * Holds the open dialog of the actions below it. So a dialog stays, with what was typed, when the
+ * page drops its button: another member may have acted first. Another address closes it.
+ */
+export function ActionHost({ path, children }: { path: string; children: ReactNode }): ReactNode {
+  // A closed dialog leaves the page a moment later. Its button opens a new one meanwhile.
+  const [opened, setOpened] = useState<Opened | null>(null);
+  // Each other address closes the dialog.
+  useEffect(() => setOpened(null), [path]);
+  const key = useKey(opened?.action);
+  return (
+    <OpenedContext value={setOpened}>
+      {children}
+      {opened ? (
+        <ActionDialog
+          key={key}
+          action={opened.action}
+          isChanged={opened.isChanged}
+          onClose={() => setOpened((now) => (now?.action === opened.action ? null : now))}
+        />
+      ) : null}
+    </OpenedContext>
+  );
+}
+
+/** A number that each other value raises. */
+function useKey(value: unknown): number {
+  const known = useRef({ value, number: 0 });
+  if (known.current.value !== value) known.current = { value, number: known.current.number + 1 };
+  return known.current.number;
+}
+
 /** A button for each action, with its dialog. */
 export function Actions(props: {
   of: readonly (Action | null | false)[];
   version?: string;
   small?: boolean;
 }): ReactNode {
-  // A closed dialog leaves the page a moment later. Its button opens a new one meanwhile.
-  const [open, setOpen] = useState<{ readonly action: Action; readonly number: number } | null>(null);
+  const setOpened = useContext(OpenedContext);
+  const mine = useRef<Action | null>(null);
+  const { version } = props;
+  // An open dialog hears of another version, and of the end of its button.
+  useEffect(
+    () => () => setOpened((now) => (now && now.action === mine.current ? { ...now, isChanged: true } : now)),
+    [setOpened, version],
+  );
+  return props.of.map((action) =>
+    action ? (
+      <button
+        key={action.name}
+        type="button"
+        className={`button ${props.small ? 'small' : ''}`}
+        onClick={() => {
+          // A copy, so that each opening is a dialog of its own.
+          const opened = { ...action };
+          mine.current = opened;
+          setOpened(() => ({ action: opened, isChanged: false }));
+        }}
+      >
+        {action.icon ? <Icon name={action.icon} /> : null}
+        {action.name}
+      </button>
+    ) : null,
+  );
+}
+
+const presets = [
+  ['day', 'Today'],
+  ['week', 'This week'],
+  ['month', 'This month'],
+] as const;
+
+/** A filter by days in UTC, with the periods that are asked for most. */
+export function DayRange(props: {
+  from: string;
+  to: string;
+  set: (change: { readonly from?: string; readonly to?: string }) => void;
+}): ReactNode {
+  const { from, to, set } = props;
+  const now = useNow();
   return (
-    <>
-      {props.of.map((action) =>
-        action ? (
-          <button
-            key={action.name}
-            type="button"
-            className={`button ${props.small ? 'small' : ''}`}
-            onClick={() => setOpen((before) => ({ action, number: (before?.number ?? 0) + 1 }))}
-          >
-            {action.icon ? <Icon name={action.icon} /> : null}
-            {action.name}
-          </button>
-        ) : null,
-      )}
-      {open ? (
-        <ActionDialog
-          key={open.number}
-          action={open.action}
-          {...(props.version === undefined ? {} : { version: props.version })}
-          onClose={() => setOpen((now) => (now === open ? null : now))}
-        />
-      ) : null}
-    </>
+    <div className="days">
+      <fieldset className="chips" aria-label="Days, in UTC">
+        {presets.map(([period, name]) => {
+          const days = periodUntil(period, now);
+          const isChosen = days.from === from && days.to === to;
+          return (
+            <button
+              key={period}
+              type="button"
+              className="chip"
+              aria-pressed={isChosen}
+              onClick={() => set(isChosen ? { from: '', to: '' } : days)}
+            >
+              {name}
+            </button>
+          );
+        })}
+      </fieldset>
+      <DayFilter label="From day (UTC)" word="from" value={from} onChange={(day) => set({ from: day })} />
+      <DayFilter label="To day (UTC)" word="to" value={to} onChange={(day) => set({ to: day })} />
+    </div>
+  );
+}
+
+function DayFilter(props: { label: string; word: string; value: string; onChange: (day: string) => void }): ReactNode {
+  return (
+    <label>
+      <span className="muted">{props.word}</span>
+      <input
+        className="input small"
+        type="date"
+        aria-label={props.label}
+        value={props.value}
+        onChange={({ target }) => props.onChange(target.value)}
+      />
+    </label>
   );
 }
 

@@ -9,6 +9,7 @@ import { query } from './api.ts';
 import { AttentionDocument } from './generated/graphql.ts';
 import { useLiveState } from './live.ts';
 import { Session, useMay, useMember } from './session.tsx';
+import { ActionHost } from './shared.tsx';
 
 interface Place {
   readonly to: '/' | '/orders' | '/attention' | '/partners' | '/money' | '/chains' | '/catalogue' | '/audit' | '/staff';
@@ -105,9 +106,11 @@ function Frame(): ReactNode {
         </ul>
       </nav>
       <main id="content" tabIndex={-1}>
-        <Suspense fallback={<Skeleton lines={8} />}>
-          <Outlet />
-        </Suspense>
+        <ActionHost path={path}>
+          <Suspense fallback={<Skeleton lines={8} />}>
+            <Outlet />
+          </Suspense>
+        </ActionHost>
       </main>
       {isHelp ? (
         <KeysDialog chords={shown} more={[['/', 'Search orders']]} onClose={() => setHelp(false)}>
@@ -124,7 +127,8 @@ function Frame(): ReactNode {
 }
 
 function AttentionCount(): ReactNode {
-  const { data } = useQuery(query('attention', AttentionDocument, {}));
+  const may = useMay();
+  const { data } = useQuery(query('attention', AttentionDocument, { mayActions: may('actions:read') }));
   const number = data?.attention.length ?? 0;
   if (number === 0) return null;
   return (

@@ -1,4 +1,4 @@
-import { words } from '../ui/format.ts';
+import { phrase, words } from '../ui/format.ts';
 import type { OrderQuery } from './generated/graphql.ts';
 
 /** One thing that happened to an order. */
@@ -69,7 +69,7 @@ export function momentsOf(order: OrderView): Moment[] {
   if (order.trade) {
     const { createdAt, settledAt, state, amountFrom, bought, venue } = order.trade;
     add(createdAt, 'money', `Exchange of ${amountFrom} ${order.coinFrom} decided`, { text: `At ${venue}` });
-    add(settledAt, 'money', `Exchange ${words(state).toLowerCase()}`, {
+    add(settledAt, 'money', `Exchange ${phrase(state)}`, {
       tone: state === 'FILLED' ? 'good' : 'warn',
       text: bought === null ? null : `Bought ${bought} ${order.coinTo}`,
     });

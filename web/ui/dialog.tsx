@@ -121,12 +121,19 @@ export function Form(props: {
     setFaults(found);
     setWait(Math.ceil(found?.waitSec ?? 0));
   };
+  const atFault = Object.keys(faults?.fields ?? {});
+  // What is said at each field needs no second word below.
+  const isAtFields = atFault.length > 0 && atFault.every((name) => props.fields.some((field) => field.name === name));
   return (
     <form ref={element} onSubmit={submit} className="stack">
       {props.fields.map((field) => {
         const { name, label, hint, kind = 'text', choices = [], isOptional = false } = field;
         const fault = faults?.fields[name];
-        const described = `${id}-${name}-hint`;
+        const hintId = `${id}-${name}-hint`;
+        const faultId = `${id}-${name}-fault`;
+        const described = [fault === undefined ? null : faultId, hint === undefined ? null : hintId]
+          .filter((part) => part !== null)
+          .join(' ');
         const common = {
           id: `${id}-${name}`,
           name,
@@ -134,7 +141,7 @@ export function Form(props: {
           value: values[name] ?? '',
           required: !isOptional,
           ...(fault === undefined ? {} : { 'aria-invalid': true }),
-          ...(fault === undefined && hint === undefined ? {} : { 'aria-describedby': described }),
+          ...(described === '' ? {} : { 'aria-describedby': described }),
         };
         if (kind === 'check') {
           return (
@@ -142,13 +149,13 @@ export function Form(props: {
               <input
                 type="checkbox"
                 checked={values[name] === 'true'}
-                {...(fault === undefined ? {} : { 'aria-invalid': true, 'aria-describedby': described })}
+                {...(fault === undefined ? {} : { 'aria-invalid': true, 'aria-describedby': faultId })}
                 onChange={({ target }) => set(name, String(target.checked))}
               />
               <span>
                 {label}
                 {hint === undefined ? null : <small className="muted block">{hint}</small>}
-                <Fault id={described}>{fault}</Fault>
+                <Fault id={faultId}>{fault}</Fault>
               </span>
             </label>
           );
@@ -156,11 +163,10 @@ export function Form(props: {
         if (kind === 'set') {
           const chosen = (values[name] ?? '').split(',').filter(Boolean);
           return (
-            <fieldset key={name} className="field set" aria-describedby={described}>
+            <fieldset key={name} className="field set" {...(described === '' ? {} : { 'aria-describedby': described })}>
               <legend className="label">{label}</legend>
-              <small id={described} className={fault === undefined ? '' : 'fault'}>
-                {fault ?? hint}
-              </small>
+              {hint === undefined ? null : <small id={hintId}>{hint}</small>}
+              <Fault id={faultId}>{fault}</Fault>
               {choices.map(([value, text, meaning]) => (
                 <label key={value} className="check">
                   <input
@@ -211,12 +217,12 @@ export function Form(props: {
                 onChange={({ target }) => set(name, target.value)}
               />
             )}
-            {fault === undefined && hint !== undefined ? <small id={described}>{hint}</small> : null}
-            <Fault id={described}>{fault}</Fault>
+            {hint === undefined ? null : <small id={hintId}>{hint}</small>}
+            <Fault id={faultId}>{fault}</Fault>
           </label>
         );
       })}
-      {faults?.whole ? <Notice tone="bad">{faults.whole}</Notice> : null}
+      {faults?.whole && !isAtFields ? <Notice tone="bad">{faults.whole}</Notice> : null}
       <footer>
         {props.onCancel ? (
           <button type="button" className="button" onClick={props.onCancel}>

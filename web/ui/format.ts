@@ -93,9 +93,19 @@ export function duration(seconds: number, most = 2): string {
   return parts.join(' ');
 }
 
-/** 'WAITING_DEPOSIT' as 'Waiting deposit'. */
+const acronyms = /\b(?:api|csv|dns|http|https|id|ip|tcp|tls|url|usd|utc)\b/g;
+
+/** 'PAYOUT_HOLD' as 'payout hold', and 'dns' as 'DNS': the words of a name in a sentence. */
+export function phrase(name: string): string {
+  return name
+    .toLowerCase()
+    .replaceAll('_', ' ')
+    .replace(acronyms, (word) => word.toUpperCase());
+}
+
+/** 'WAITING_DEPOSIT' as 'Waiting deposit': the words of a name as a label. */
 export function words(name: string): string {
-  const text = name.toLowerCase().replaceAll('_', ' ');
+  const text = phrase(name);
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 

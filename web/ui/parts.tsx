@@ -81,7 +81,7 @@ export function TextBlock({ label, text }: { label: string; text: string }): Rea
       <figcaption className="muted small">{label}</figcaption>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a frame that scrolls needs the keyboard */}
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for the controls of a form */}
-      <div className="frame" role="group" aria-label={label} tabIndex={0}>
+      <div className="scroller" role="group" aria-label={label} tabIndex={0}>
         <pre dir="ltr">{text}</pre>
       </div>
     </figure>

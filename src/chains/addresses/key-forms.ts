@@ -126,9 +126,9 @@ function ofCashaddr(address: string): string[] {
 }
 
 /** The forms of an account hash: EVM chains and TRON share the same 20 bytes. */
-function ofAccount(digits: string): string[] {
+function ofAccount(digits: string, checksummed = toChecksumAddress(digits)): string[] {
   const lower = digits.toLowerCase();
-  return [toChecksumAddress(lower), `0x${lower}`, encodeBase58check([0x41], Buffer.from(lower, 'hex'))];
+  return [checksummed, `0x${lower}`, encodeBase58check([0x41], Buffer.from(lower, 'hex'))];
 }
 
 /** All addresses of an Ed25519 key, for addresses that show the key's bytes. */
@@ -177,7 +177,7 @@ const readers: Partial<Record<AddressFamily, (address: string) => readonly strin
   dash: ofBase58check,
   zcash: ofBase58check,
   'bitcoin-cash': ofCashaddr,
-  evm: (address) => ofAccount(address.slice(2)),
+  evm: (address) => ofAccount(address.slice(2), address),
   tron: (address) => ofAccount(hex(decodeBase58check(address)?.subarray(1) ?? new Uint8Array(20))),
   ripple: (address) => ofKeyHash(rippleAccount(address)),
   cosmos: ofBech32KeyHash,

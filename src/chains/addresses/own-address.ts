@@ -6,10 +6,12 @@
  * @param parameter of the statement whose value is the result of `keyForms` for the address.
  */
 export function isOwnAddress(parameter: string): string {
-  const forms = `any (string_to_array(${parameter}::text, ' '))`;
-  return `(exists (select from deposit_address d where d.address = ${forms})
-    or exists (select from deposit_address d where d.nested_form = ${forms})
-    or exists (select from deposit_address d where d.taproot_form = ${forms})
-    or exists (select from deposit_account a where a.shared_address = ${forms})
-    or exists (select from setting s where s.name like 'hot\\_wallet%' and (s.value = ${forms} or lower(s.value) = ${forms})))`;
+  const forms = `string_to_array(${parameter}::text, ' ')`;
+  // The addresses that are not an order's own are few. PostgreSQL reads them once a statement.
+  return `(${parameter}::text is not null and (
+    ${forms} && array(select shared_address from deposit_account where shared_address is not null
+                      union all select unnest(array[value, lower(value)]) from setting where name like 'hot\\_wallet%')
+    or exists (select from deposit_address d where d.address = any (${forms}))
+    or exists (select from deposit_address d where d.nested_form = any (${forms}))
+    or exists (select from deposit_address d where d.taproot_form = any (${forms}))))`;
 }

@@ -1,7 +1,8 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../../clock.ts';
 import type { WalletLinks } from '../../currencies/wallet-links.ts';
-import type { Exposure, OpenOrders } from '../../orders/open-orders.ts';
+import type { Exposure } from '../../orders/exposure.ts';
+import type { OpenOrders } from '../../orders/open-orders.ts';
 import type { OrderStats, StatsRow } from '../../reports/order-stats.ts';
 import type { Actor } from '../../staff/audit/audit-log.ts';
 import type { StaffCaller } from '../../staff/staff-authenticator.ts';

@@ -1,23 +1,28 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import DataLoader from 'dataloader';
+import { membersOf, openInvitations } from '../../cabinet/members.ts';
 import { bookedLines } from '../../ledger/ledger.ts';
+import type { Exposure } from '../../orders/exposure.ts';
 import { fixedResults } from '../../orders/fixed-results.ts';
-import type { Exposure } from '../../orders/open-orders.ts';
 import { Order } from '../../orders/order.entity.ts';
 import { OrderAction } from '../../orders/order-action.entity.ts';
 import { OrderEvent } from '../../orders/order-event.entity.ts';
 import { OrderNote } from '../../orders/order-note.entity.ts';
+import { ordersWithPage } from '../../orders/order-pages.ts';
 import { ApiKey } from '../../partners/api-key.entity.ts';
 import { keyRefusals } from '../../partners/key-refusals.ts';
 import { Partner } from '../../partners/partner.entity.ts';
 import { markupAccruals, orderAgreements } from '../../reports/order-agreements.ts';
 import type { StatsRow } from '../../reports/order-stats.ts';
+import { holdsById } from '../../reports/payout-brakes.ts';
 import { Deposit } from '../../settlement/deposits/deposit.entity.ts';
 import { Payment } from '../../settlement/payments/payment.entity.ts';
 import { PaymentAttempt } from '../../settlement/payments/payment-attempt.entity.ts';
 import { StaffAction } from '../../settlement/staff-action.entity.ts';
 import { Trade } from '../../settlement/venues/trade.entity.ts';
+import { StaffChange } from '../../staff/staff-change.entity.ts';
 import { StaffMember } from '../../staff/staff-member.entity.ts';
+import { WebhookEndpoint } from '../../webhooks/webhook-endpoint.entity.ts';
 
 /**
  * Loads the outcome of partners' orders by day, for at least these partners. The key of a row is
@@ -69,12 +74,14 @@ export function createLoaders(
     staffMember: one((ids) => em.find(StaffMember, { id: { $in: ids } }), byId),
     partnerMember: one(
       (ids) =>
-        em.execute<{ id: string; name: string }[]>(
-          `select id, name from partner_member where id in (${ids.map(() => '?').join(', ')})`,
+        em.execute<{ id: string; name: string; partnerId: string }[]>(
+          `select id, name, partner_id as "partnerId" from partner_member where id in (${ids.map(() => '?').join(', ')})`,
           ids,
         ),
       byId,
     ),
+    members: many((ids) => membersOf(em, ids), byPartner),
+    invitations: many((ids) => openInvitations(em, now(), ids), byPartner),
     trade: one((ids) => em.find(Trade, { orderId: { $in: ids } }), byOrder),
     deposit: one((ids) => em.find(Deposit, { id: { $in: ids } }), byId),
     events: many(
@@ -96,6 +103,7 @@ export function createLoaders(
       ({ paymentId }) => paymentId,
     ),
     agreements: one((ids) => orderAgreements(em, ids), byOrder),
+    pageLink: one((ids) => ordersWithPage(em, ids), byOrder),
     accruals: one((ids) => markupAccruals(em, ids), byOrder),
     notes: many((ids) => em.find(OrderNote, { orderId: { $in: ids } }, { orderBy: { id: 'asc' } }), byOrder),
     actions: many((ids) => em.find(StaffAction, { orderId: { $in: ids } }, { orderBy: { id: 'asc' } }), byOrder),
@@ -103,6 +111,14 @@ export function createLoaders(
       (ids) => em.find(ApiKey, { partner: { $in: ids } }, { orderBy: { createdAt: 'asc' } }),
       ({ partner }) => partner.id,
     ),
+    key: one(
+      (ids) => em.find(ApiKey, { keyId: { $in: ids } }),
+      ({ keyId }) => keyId,
+    ),
+    webhook: one((ids) => em.find(WebhookEndpoint, { id: { $in: ids } }), byId),
+    hold: one((ids) => holdsById(em, ids), byId),
+    staffAction: one((ids) => em.find(StaffAction, { id: { $in: ids } }), byId),
+    staffChange: one((ids) => em.find(StaffChange, { id: { $in: ids } }), byId),
     usage: many(
       (ids) => usageOf(ids),
       ({ key }) => key,

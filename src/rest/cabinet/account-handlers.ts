@@ -8,6 +8,7 @@ import { orderNotFound } from '../../orders/order-errors.ts';
 import { orderNamed } from '../../orders/short-id.ts';
 import { keyScopes } from '../../partners/key-scope.ts';
 import { maxLiveKeys } from '../../partners/partner-service.ts';
+import { refundSentences } from '../../reports/refund-reasons.ts';
 import { repeatable, replayedHeader } from '../idempotency-header.ts';
 import { moment, plainText } from '../query-values.ts';
 import type { CabinetParts } from './cabinet-parts.ts';
@@ -16,6 +17,7 @@ import { memberOf } from './session-handlers.ts';
 import {
   actionView,
   deliveryView,
+  depositView,
   entryView,
   keyView,
   monthView,
@@ -65,6 +67,17 @@ export function accountHandlers(parts: CabinetParts) {
             failed_24h: view.webhooks.failed,
           },
           needs_action: view.needsAction.map(({ reason, count }) => ({ code: reason, count })),
+        },
+      };
+    },
+    getLimits: async (request) => {
+      const { partnerId, memberId } = memberOf(request);
+      const { limits, areFixedCapsCut, isQuoteHoldCut } = await parts.limits.of(partnerId, memberId);
+      return {
+        body: {
+          limits: limits.map(({ name, most, used, isOwn }) => ({ name, most, used, is_own: isOwn })),
+          are_fixed_caps_cut: areFixedCapsCut,
+          is_quote_hold_cut: isQuoteHoldCut,
         },
       };
     },
@@ -197,11 +210,15 @@ export function accountHandlers(parts: CabinetParts) {
           metadata: details.metadata,
           public_url: details.publicUrl,
           action_required: details.actionRequired && actionView(details.actionRequired),
-          deposits: details.deposits.map(({ txid, coin, network, amount, confirmations, state, role, seenAt }) => {
-            return { txid, coin, network, amount, confirmations, state, role, seen_at: seenAt };
-          }),
-          payout: details.payout && paymentView(details.payout),
-          refunds: details.refunds.map(paymentView),
+          refund_reason:
+            details.refundReason &&
+            refundSentences(details.refundReason, {
+              ...order,
+              partnerName: (await parts.partners.get(partnerId)).name,
+            }).join(' '),
+          deposits: details.deposits.map((deposit) => depositView(deposit, parts.explorers)),
+          payout: details.payout && paymentView(details.payout, parts.explorers),
+          refunds: details.refunds.map((refund) => paymentView(refund, parts.explorers)),
           events: events.map(({ seq, status, previousStatus, cause, at }) => {
             return { seq, status, previous_status: previousStatus, cause, at };
           }),

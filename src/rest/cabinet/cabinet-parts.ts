@@ -2,6 +2,7 @@ import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Glance } from '../../cabinet/glance.ts';
 import type { Members } from '../../cabinet/members.ts';
 import type { OwnKeys } from '../../cabinet/own-keys.ts';
+import type { OwnLimits } from '../../cabinet/own-limits.ts';
 import type { Passkeys } from '../../cabinet/passkeys.ts';
 import { type CabinetOperation, operationRows } from '../../cabinet/rights.ts';
 import type { MemberCaller, MemberSessions } from '../../cabinet/sessions.ts';
@@ -16,6 +17,7 @@ import type { DeliveryLog } from '../../webhooks/delivery-log.ts';
 import type { EndpointService } from '../../webhooks/endpoint-service.ts';
 import type { Call } from '../call.ts';
 import { PartnerLanes } from './partner-lanes.ts';
+import type { Explorers } from './views.ts';
 
 export interface CabinetServices {
   /** Scheme and host at which browsers reach the cabinet. */
@@ -28,9 +30,11 @@ export interface CabinetServices {
   readonly partners: PartnerService;
   readonly keys: OwnKeys;
   readonly glance: Glance;
+  readonly limits: OwnLimits;
   readonly statements: Statements;
   readonly orders: PartnerOrders;
   readonly choices: OrderChoices;
+  readonly explorers: Explorers;
   readonly endpoints: EndpointService;
   readonly deliveries: DeliveryLog;
   readonly cursors: ListCursors;

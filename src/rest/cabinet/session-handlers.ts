@@ -158,7 +158,7 @@ export function sessionHandlers(parts: CabinetParts) {
     withdrawInvitation: async (request) => {
       const { partnerId } = memberOf(request);
       await parts.act(request, 'withdrawInvitation', async (em) => {
-        const name = await members.withdraw(partnerId, request.path.invitation_id, em);
+        const { name } = await members.withdraw(partnerId, request.path.invitation_id, em);
         return { result: null, target: `partner:${partnerId}`, before: { name } };
       });
       return { body: undefined };

@@ -2,9 +2,10 @@ import type { InvitationView, MemberView } from '../../cabinet/members.ts';
 import { keyState } from '../../cabinet/own-keys.ts';
 import type { PasskeyView } from '../../cabinet/passkeys.ts';
 import type { MonthView, StatementEntry } from '../../cabinet/statements.ts';
+import type { WalletLinks } from '../../currencies/wallet-links.ts';
 import type { OrderView } from '../../orders/order-statements.ts';
 import type { ApiKey } from '../../partners/api-key.entity.ts';
-import type { ActionRequired, OrderDetails, PaymentDetails } from '../../reports/order-details.ts';
+import type { ActionRequired, DepositDetails, OrderDetails, PaymentDetails } from '../../reports/order-details.ts';
 import type { DeliveryView } from '../../webhooks/delivery-log.ts';
 import type { WebhookEndpoint } from '../../webhooks/webhook-endpoint.entity.ts';
 import type { Schemas } from './contract.ts';
@@ -116,9 +117,39 @@ export function actionView({ id, reason, deadline, exchange, refund }: ActionReq
   };
 }
 
-export function paymentView(payment: PaymentDetails): Schemas['Payment'] {
-  const { txid, coin, network, amount, fee, state, sentAt, confirmedAt } = payment;
-  return { txid, coin, network, amount, fee, state, sent_at: sentAt, confirmed_at: confirmedAt };
+/** Where explorers show something of a chain. Null where none does. */
+export type Explorers = Pick<WalletLinks, 'explorerUrl'>;
+
+export function paymentView(payment: PaymentDetails, explorers: Explorers): Schemas['Payment'] {
+  const { txid, coin, network, amount, fee, state, address, tag, sentAt, confirmedAt } = payment;
+  return {
+    txid,
+    coin,
+    network,
+    amount,
+    fee,
+    state,
+    address,
+    tag,
+    explorer_url: txid === null ? null : explorers.explorerUrl(coin, network, 'transaction', txid),
+    sent_at: sentAt,
+    confirmed_at: confirmedAt,
+  };
+}
+
+export function depositView(deposit: DepositDetails, explorers: Explorers): Schemas['Deposit'] {
+  const { txid, coin, network, amount, confirmations, state, role, seenAt } = deposit;
+  return {
+    txid,
+    coin,
+    network,
+    amount,
+    confirmations,
+    state,
+    role,
+    explorer_url: explorers.explorerUrl(coin, network, 'transaction', txid),
+    seen_at: seenAt,
+  };
 }
 
 export function monthView({ month, orders, commission }: MonthView): Schemas['Month'] {

@@ -1,10 +1,12 @@
 import { cabinetPeople } from '../../../src/app/open-cabinet.ts';
+import { limitNames } from '../../../src/cabinet/own-limits.ts';
 import { type CabinetOperation, hasRight, memberRoles, operationRows } from '../../../src/cabinet/rights.ts';
 import { Big } from '../../../src/money.ts';
 import { RefusalCounter } from '../../../src/partners/key-refusals.ts';
 import { cell } from '../../../src/reports/csv.ts';
 import { OrderStats } from '../../../src/reports/order-stats.ts';
 import { readCabinetContract } from '../../../src/rest/cabinet/contract.ts';
+import { limitGroups } from '../../../web/cabinet/limits.ts';
 import { CabinetClient, cabinetOrigin, cabinetSettings } from '../../support/cabinet/cabinet-client.ts';
 import { feedCatchesUp } from '../../support/gateway/orders.ts';
 import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
@@ -22,7 +24,12 @@ let stranger: CabinetClient;
 beforeAll(async () => {
   receivers = await Receivers.start();
   gateway = await startSettledGateway({
-    settings: { ...receivers.settings, ...cabinetSettings },
+    settings: {
+      ...receivers.settings,
+      ...cabinetSettings,
+      MAX_OPEN_ORDERS: '500',
+      MAX_FIXED_DAY_USD: '300000',
+    },
     outside: { receivers: receivers.outside },
   });
   const [keyId] = gateway.key.split('.');
@@ -185,6 +192,78 @@ describe('orders', () => {
       refused_24h: before.refused_24h + 1,
     });
     expect((await stranger.done('GET', '/home')).requests).toEqual({ rate_limited_24h: 0, refused_24h: 0 });
+  });
+
+  it('count against limits, which every role sees with their use', async () => {
+    const limitsOf = async (client: CabinetClient) => {
+      const { limits, ...cuts } = await client.done('GET', '/limits');
+      const named = new Map<string, { most: string; used: string | null; is_own: boolean }>(
+        limits.map(({ name, ...limit }: { name: string }) => [name, limit]),
+      );
+      return { named, cuts };
+    };
+    const all = await limitsOf(owner);
+    expect([...all.named.keys()]).toEqual([...limitNames]);
+    // The page shows each of them, in one of its groups.
+    const { limits } = await owner.done('GET', '/limits');
+    const shown = limitGroups(limits).flatMap(({ rows }) => rows.map(({ name }) => name));
+    expect(shown.toSorted()).toEqual([...limitNames].sort());
+    expect(all.cuts).toEqual({ are_fixed_caps_cut: false, is_quote_hold_cut: false });
+    expect(all.named.get('webhook_endpoints')).toMatchObject({ most: '10', is_own: false });
+    expect(all.named.get('requests')).toMatchObject({ most: '100000', is_own: false });
+    expect(all.named.get('fixed_day_usd')).toEqual({ most: '300000', used: '0', is_own: false });
+    const openBefore = Number(all.named.get('open_orders')?.used);
+    const sentBefore = Number(all.named.get('order_requests')?.used);
+
+    // Its own values replace the gateway's, and a cap of the hour above the day's raises the day's.
+    await gateway.partners.change(partnerId, {
+      maxOpenOrders: 900,
+      rateLimitPerMin: 777,
+      maxFixedExposureUsd: 400_000,
+      maxMarkupBps: 120,
+      quoteHoldSec: 45,
+      feeRateFloat: '0.004',
+    });
+    expect((await create(gateway.key)).status).toBe(201);
+    const fixed = await gateway.call('POST', '/partner/orders', {
+      key: gateway.key,
+      body: {
+        ...order,
+        rate_type: 'fixed',
+        amount_from: 0.1,
+        recipient_address: 'TUEZSdKsoDHQMeZwihtdoBiN46zxhGWYdH',
+      },
+    });
+    expect(fixed.status).toBe(201);
+    const { named } = await limitsOf(await member('viewer'));
+    expect(named.get('open_orders')).toEqual({ most: '900', used: String(openBefore + 2), is_own: true });
+    expect(named.get('order_requests')).toMatchObject({ used: String(sentBefore + 2), is_own: false });
+    expect(named.get('requests')).toMatchObject({ most: '777', is_own: true });
+    expect(named.get('fixed_hour_usd')).toMatchObject({ most: '400000', is_own: true });
+    expect(named.get('fixed_day_usd')).toMatchObject({ most: '400000', is_own: true });
+    expect(Number(named.get('fixed_day_usd')?.used)).toBeGreaterThan(1_000);
+    expect(Number(named.get('float_usd')?.used)).toBeGreaterThan(1_000);
+    expect(named.get('markup_bps')).toEqual({ most: '120', used: null, is_own: true });
+    expect(named.get('quote_hold_sec')).toEqual({ most: '45', used: null, is_own: true });
+    expect(named.get('service_fee_float')).toEqual({ most: '0.004', used: null, is_own: true });
+    // Another partner has the gateway's, and no use.
+    const other = (await limitsOf(stranger)).named;
+    expect(other.get('open_orders')).toEqual({ most: '500', used: '0', is_own: false });
+    expect(other.get('requests')).toEqual({ most: '100000', used: '0', is_own: false });
+
+    await gateway.query('update partner set quote_cut_since = now() where id = $1', [partnerId]);
+    const cut = await limitsOf(owner);
+    expect(cut.cuts.is_quote_hold_cut).toBe(true);
+    expect(cut.named.get('quote_hold_sec')?.most).toBe('15');
+    await gateway.query('update partner set quote_cut_since = null where id = $1', [partnerId]);
+    await gateway.partners.change(partnerId, {
+      maxOpenOrders: null,
+      rateLimitPerMin: null,
+      maxFixedExposureUsd: null,
+      maxMarkupBps: null,
+      quoteHoldSec: null,
+      feeRateFloat: null,
+    });
   });
 
   it('are in the statement of their month, and in its CSV', async () => {

@@ -96,6 +96,20 @@ describeWithRedis('requests of one turn of the event loop', () => {
     );
   });
 
+  it('are read without counting, and not at all while Redis is away', async () => {
+    const bucket = partner('reader', 3);
+    expect(await limiter.used([bucket, orders('reader', 9)])).toEqual([0, 0]);
+    await Promise.all([limiter.consume(bucket), limiter.consume(bucket, orders('reader', 9))]);
+    expect(await limiter.used([bucket, orders('reader', 9)])).toEqual([2, 1]);
+    expect(await limiter.used([bucket, orders('reader', 9)])).toEqual([2, 1]);
+    const lost = new Limiter({ redisUrl: 'redis://127.0.0.1:1', nodeCount: 1, log: createLog('silent') });
+    expect(await lost.used([bucket])).toBeNull();
+    lost.close();
+    const memory = new Limiter({ redisUrl: null, nodeCount: 1, log: createLog('silent') });
+    await memory.consume(bucket);
+    expect(await memory.used([bucket, partner('another', 3)])).toEqual([1, 0]);
+  });
+
   it('are one command to Redis', async () => {
     const calls = async (): Promise<number> => {
       const stats = await admin.info('commandstats');

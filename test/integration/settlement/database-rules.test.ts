@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { orderMoves } from '../../../src/orders/order-status.ts';
 import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 
@@ -48,6 +49,37 @@ describe('the database', () => {
     const event = 'insert into order_event (order_id, seq, at, from_status, to_status, cause, actor)';
     await refused(`${event} values ($1, 3, now(), 'waiting_deposit', 'expired', 'x', 'y')`, [waiting.id]);
     await refused(`${event} values ($1, 2, now(), 'sending', 'completed', 'x', 'y')`, [waiting.id]);
+    await refused(`${event} values ($1, 1, now(), null, 'waiting_deposit', 'x', 'y')`, [waiting.id]);
+    const named = `insert into order_event (order_id, partner_id, seq, at, to_status, cause, actor)
+      select id, partner_id, 1, now(), 'waiting_deposit', 'x', 'y' from exchange_order where id = $1`;
+    await refused(named, [waiting.id]);
+  });
+
+  it('stores a new order only with its first event', async () => {
+    const copy = (id: string, status: string, seq: number, to: string) =>
+      gateway.query(
+        `with source as (select * from exchange_order where id = $1), address as (
+           insert into deposit_address (id, keychain, index, address, created_at, leased_at)
+           select $2::uuid, 'bitcoin', (random() * 1e15)::bigint, 'copy ' || $2::text, now(), now()
+         ), event as (
+           insert into order_event (order_id, partner_id, seq, at, to_status, cause, actor)
+           select $2::uuid, partner_id, $4::int, now(), $5, 'created', 'x' from source where $4::int > 0
+         )
+         insert into exchange_order
+         select (jsonb_populate_record(null::exchange_order, to_jsonb(s) || jsonb_build_object('id', $2,
+                  'deposit_address_id', $2, 'status', $3::text, 'short_id', 'COPY-' || upper(left($2::text, 6))))).*
+           from source s`,
+        [waiting.id, id, status, seq, to],
+      );
+    await copy(randomUUID(), 'waiting_deposit', 1, 'waiting_deposit');
+    for (const [status, seq, to] of [
+      ['waiting_deposit', 0, ''],
+      ['waiting_deposit', 1, 'confirming'],
+      ['waiting_deposit', 2, 'waiting_deposit'],
+      ['completed', 1, 'completed'],
+    ] as const) {
+      await expect(copy(randomUUID(), status, seq, to)).rejects.toMatchObject({ code: '23001' });
+    }
   });
 
   it('refuses to change or delete history rows', async () => {

@@ -153,3 +153,43 @@ describe('the member of an attention item', () => {
     expect(await readingStatements(statements, ask)).toBe(few);
   });
 });
+
+describe('an item tells what it is about', () => {
+  const query = '{ attention(limit: 500) { kind subjectId detail reason partner { name } hold { coin network } } }';
+  const found = async (subjectId: string) =>
+    (await operator.data(query)).attention.find((item: { subjectId: string }) => item.subjectId === subjectId);
+
+  it('a hold by staff tells the reason of the member, to those who may read actions', async () => {
+    const { orderId } = await heldItem();
+    expect(await found(orderId)).toMatchObject({ kind: 'HELD_ORDER', detail: 'staff', reason: expect.any(String) });
+    await gateway.query("update exchange_order set hold_reason = 'ledger differs' where id = $1", [orderId]);
+    expect(await found(orderId)).toMatchObject({ detail: 'ledger differs', reason: null });
+  });
+
+  it('a hold of payouts and its proposal tell the asset, and a proposal its reason', async () => {
+    const stop = 'payoutStop(coin: "LTC", network: "LTC", reason: "odd payments")';
+    const { made } = await operator.data(`mutation { made: ${stop} { id } }`);
+    expect(await found(made.id)).toMatchObject({ kind: 'PAYOUT_HOLD', hold: { coin: 'LTC', network: 'LTC' } });
+    const resume = `payoutResume(holdId: "${made.id}", acknowledge: true, reason: "they were fine")`;
+    const { proposal } = await operator.data(`mutation { proposal: ${resume} { id } }`);
+    expect(await found(proposal.id)).toMatchObject({
+      kind: 'PROPOSAL_OPEN',
+      reason: 'they were fine',
+      hold: { coin: 'LTC', network: 'LTC' },
+    });
+  });
+
+  it('quotes that cost more than they earn tell the name of the partner', async () => {
+    const { id } = await gateway.partner();
+    await gateway.query('update partner set quote_cut_since = now(), quote_adverse_bps = 90 where id = $1', [id]);
+    const { partner } = await operator.data(`{ partner(id: "${id}") { name } }`);
+    expect(await found(id)).toMatchObject({ kind: 'ADVERSE_QUOTES', partner: { name: partner.name } });
+  });
+
+  it('is read for many items with as many statements as for few', async () => {
+    const ask = async (): Promise<void> => void (await operator.data(query));
+    const few = await readingStatements(statements, ask);
+    for (let made = 0; made < 3; made++) await heldItem();
+    expect(await readingStatements(statements, ask)).toBe(few);
+  });
+});

@@ -1,6 +1,7 @@
 import { addressExample } from '../../../src/chains/addresses/address.ts';
 import { buildStaffSchema } from '../../../src/graphql/server/schema.ts';
 import { cabinetSettings } from '../../support/cabinet/cabinet-client.ts';
+import { readingStatements } from '../../support/database/statement-count.ts';
 import { failedOrder, type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 import { rootFields } from '../../support/http/schema-walk.ts';
 import { StaffBrowser } from '../../support/staff/staff-browser.ts';
@@ -11,9 +12,13 @@ let gateway: SettledGateway;
 let admin: Member;
 let other: Member;
 let states: StaffStates;
+const statements: string[] = [];
 
 beforeAll(async () => {
-  gateway = await startSettledGateway({ settings: cabinetSettings });
+  gateway = await startSettledGateway({
+    settings: cabinetSettings,
+    outside: { onStatement: (sql) => statements.push(sql) },
+  });
   admin = await newMember(gateway, 'admin');
   other = await newMember(gateway, 'admin');
   states = staffStates(gateway, other);
@@ -51,6 +56,7 @@ const calls: Readonly<Record<string, () => Promise<string>>> = {
   attentionTake: async () => `(itemId: "held_order:${(await states.heldOrder()).id}")`,
   currencySwitch: async () => '(coin: "XMR", network: "XMR", switches: { isDepositEnabled: false }, reason: "x")',
   currencyTerms: async () => '(coin: "XMR", network: "XMR", terms: { minConfirmations: 9 }, reason: "x")',
+  invitationWithdraw: async () => `(id: "${(await states.partnerInvitation()).invitationId}", reason: "x")`,
   keyChange: async () => `(keyId: "${await keyId()}", key: { label: "web" }, reason: "x")`,
   keyIssue: async () => `(partnerId: "${await states.partnerId()}", reason: "x")`,
   keyRevoke: async () => `(keyId: "${await keyId()}", reason: "x")`,
@@ -152,5 +158,110 @@ describe('the audit log has a row of each mutation', () => {
       expect(target).toMatch(/^\w+:./);
       expect(reason).not.toBe('');
     }
+  });
+});
+
+describe('an entry of the audit log', () => {
+  const query = `query ($target: String) { auditLog(first: 50, target: $target) { edges { node {
+    operation target object { name orderId partnerId } proposal { step what } } } } }`;
+  interface Entry {
+    readonly operation: string;
+    readonly target: string;
+    readonly object: { readonly name: string; readonly orderId: string | null; readonly partnerId: string | null };
+    readonly proposal: { readonly step: string; readonly what: string } | null;
+  }
+  const entries = async (target: string): Promise<Entry[]> =>
+    (await admin.data(query, { target })).auditLog.edges.map(({ node }: { node: Entry }) => node);
+
+  it('names its object, and the order or partner that has its page', async () => {
+    const order = await states.heldOrder();
+    const { short_id: shortId } = await gateway.show(order);
+    const held = (await entries(`order:${order.id}`))[0];
+    expect(held).toMatchObject({ object: { name: shortId, orderId: shortId, partnerId: null }, proposal: null });
+
+    const { id, keyId } = await gateway.partner();
+    await admin.data(`mutation { partnerRename(id: "${id}", name: "Named Shop", reason: "x") { id } }`);
+    const key = `{ label: "web" }`;
+    await admin.data(`mutation { keyChange(keyId: "${keyId}", key: ${key}, reason: "x") { keyId } }`);
+    const webhook = await states.webhookId(id);
+    expect((await entries(`partner:${id}`))[0]?.object).toEqual({ name: 'Named Shop', orderId: null, partnerId: id });
+    const ofKey = (await entries(`key:${keyId}`))[0]?.object;
+    expect(ofKey).toMatchObject({ name: expect.stringMatching(/^web ….{4} of Named Shop$/), partnerId: id });
+    const ofWebhook = (await entries(`webhook:${webhook}`))[0]?.object;
+    expect(ofWebhook).toMatchObject({ name: 'https://hooks.example.com/ of Named Shop', partnerId: id });
+
+    const { partnerId, memberId: person } = await states.partnerMember();
+    await admin.data(`mutation { memberRecover(memberId: "${person}", reason: "x") { link } }`);
+    expect((await entries(`member:${person}`))[0]?.object).toMatchObject({
+      name: expect.stringMatching(/^Ada of /),
+      partnerId,
+    });
+    const hold = await states.made('payoutStop(coin: "BTC", network: "BTC", reason: "x")');
+    expect((await entries(`hold:${hold}`))[0]?.object.name).toBe('payouts of BTC BTC');
+    await admin.data(`mutation { attentionTake(itemId: "held_order:${order.id}") { id } }`);
+    expect((await entries(`attention:held_order:${order.id}`))[0]?.object).toMatchObject({
+      name: `held order, ${shortId}`,
+      orderId: shortId,
+    });
+  });
+
+  it('keeps the id of an object that is gone, or has no name', async () => {
+    await admin.data(
+      'mutation { currencySwitch(coin: "XMR", network: "XMR", switches: { isActive: true }, reason: "x") { id } }',
+    );
+    expect((await entries('currency:XMR/XMR'))[0]?.object).toEqual({ name: 'XMR/XMR', orderId: null, partnerId: null });
+    const gone = '01900000-0000-7000-8000-000000000000';
+    await gateway.query(
+      `insert into audit_log (id, at, staff_id, operation, target, reason, request_id, ip)
+       values ('01900000-0000-7000-8000-000000000001', now(), $1, 'webhookDelete', $2, 'x', 'r', 'i'),
+              ('01900000-0000-7000-8000-000000000002', now(), $1, 'old', 'order:no uuid', 'x', 'r', 'i')`,
+      [admin.id, `webhook:${gone}`],
+    );
+    expect((await entries(`webhook:${gone}`))[0]?.object.name).toBe(gone);
+    expect((await entries('order:no uuid'))[0]?.object.name).toBe('no uuid');
+  });
+
+  it('says whether it proposed, approved, rejected or withdrew', async () => {
+    const stepsOf = async (target: string) =>
+      (await entries(target)).map(({ operation, proposal }) => [operation, proposal?.step, proposal?.what]).reverse();
+    const order = await states.heldOrder();
+    const decide = (by: Member, operation: string, id: string) =>
+      by.data(`mutation { ${operation}(id: "${id}", reason: "x") { __typename } }`);
+    await decide(admin, 'actionReject', await states.proposedRelease(order));
+    await decide(other, 'actionReject', await states.proposedRelease(order));
+    await decide(admin, 'actionApprove', await states.proposedRelease(order));
+    expect(await stepsOf(`order:${order.id}`)).toEqual([
+      ['orderHold', undefined, undefined],
+      ['orderRelease', 'PROPOSED', 'release'],
+      ['actionReject', 'REJECTED', 'release'],
+      ['orderRelease', 'PROPOSED', 'release'],
+      ['actionReject', 'WITHDRAWN', 'release'],
+      ['orderRelease', 'PROPOSED', 'release'],
+      ['actionApprove', 'APPROVED', 'release'],
+    ]);
+    const hold = await states.made('payoutStop(coin: "DASH", network: "DASH", reason: "x")');
+    await states.made(`payoutResume(holdId: "${hold}", acknowledge: true, reason: "x")`);
+    expect(await stepsOf(`hold:${hold}`)).toEqual([
+      ['payoutStop', undefined, undefined],
+      ['payoutResume', 'PROPOSED', 'resume_payouts'],
+    ]);
+    const member = await memberId();
+    await decide(admin, 'staffChangeApprove', await states.proposedRole(member));
+    expect(await stepsOf(`staff:${member}`)).toEqual([
+      ['staffRole', 'PROPOSED', 'role'],
+      ['staffChangeApprove', 'APPROVED', 'role'],
+    ]);
+  });
+
+  it('costs as many statements for many entries as for few', async () => {
+    for (let made = 0; made < 4; made++) await states.heldOrder();
+    const cost = (first: number): Promise<number> =>
+      readingStatements(statements, async () => {
+        await admin.data(`{ auditLog(first: ${first}, operation: "orderHold") {
+          edges { node { object { name } proposal { step } actor { email } } } } }`);
+      });
+    const few = await cost(2);
+    expect(few).toBeGreaterThan(0);
+    expect(await cost(6)).toBe(few);
   });
 });

@@ -1,5 +1,6 @@
 import { Big, formatDecimal } from '../../../src/money.ts';
 import { RefusalCounter } from '../../../src/partners/key-refusals.ts';
+import { cabinetSettings } from '../../support/cabinet/cabinet-client.ts';
 import { readingStatements } from '../../support/database/statement-count.ts';
 import { orderBody } from '../../support/gateway/orders.ts';
 import { type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
@@ -13,7 +14,19 @@ const statements: string[] = [];
 
 beforeAll(async () => {
   gateway = await startSettledGateway({
-    settings: { RATE_LIMIT_STAFF_PER_MIN: '100000', MAX_FIXED_EXPOSURE_USD: '5000', MAX_FLOAT_EXPOSURE_USD: '7000' },
+    settings: {
+      ...cabinetSettings,
+      RATE_LIMIT_STAFF_PER_MIN: '100000',
+      RATE_LIMIT_PARTNER_PER_MIN: '50001',
+      RATE_LIMIT_ORDERS_PER_MIN: '50002',
+      RATE_LIMIT_LISTS_PER_MIN: '50003',
+      RATE_LIMIT_QUOTES_PER_MIN: '50004',
+      RATE_LIMIT_VALIDATIONS_PER_MIN: '50005',
+      RATE_LIMIT_CHANGES_PER_MIN: '50006',
+      MAX_FIXED_EXPOSURE_USD: '5000',
+      MAX_FIXED_DAY_USD: '300000',
+      MAX_FLOAT_EXPOSURE_USD: '7000',
+    },
     outside: { onStatement: (sql) => statements.push(sql) },
   });
   viewer = await newMember(gateway, 'viewer');
@@ -244,5 +257,99 @@ describe('a change of a partner that is refused', () => {
     const { id } = await gateway.partner();
     const { errors } = await admin.ask(`mutation { partnerRename(id: "${id}", name: "Shop", reason: " ") { id } }`);
     expect(errors).toMatchObject([{ extensions: { errors: [{ field: 'reason' }] } }]);
+  });
+});
+
+describe('the open invitations of a partner', () => {
+  const query = `query ($id: ID!) { partner(id: $id) { members { id } invitations {
+    id name role isRecovery invitedBy createdAt expiresAt } } }`;
+  const invite = (id: string, name: string): Promise<unknown> =>
+    admin.data(`mutation { memberInvite(partnerId: "${id}", name: "${name}", role: FINANCE, reason: "x") { link } }`);
+  const invitationsOf = async (id: string) => (await support.data(query, { id })).partner.invitations;
+
+  it('are shown without their links, until they end', async () => {
+    const { id } = await gateway.partner();
+    const { id: another } = await gateway.partner();
+    await invite(id, 'Ada');
+    await invite(id, 'Bob');
+    await invite(another, 'Eve');
+    const now = gateway.clock.now();
+    const [ada, bob, ...more] = await invitationsOf(id);
+    expect(ada).toEqual({
+      id: expect.any(String),
+      name: 'Ada',
+      role: 'FINANCE',
+      isRecovery: false,
+      invitedBy: null,
+      createdAt: now.toISOString(),
+      expiresAt: new Date(now.getTime() + 72 * 3_600_000).toISOString(),
+    });
+    expect([bob.name, more]).toEqual(['Bob', []]);
+    await gateway.query('update partner_invitation set expires_at = $1 where id = $2', [now.toISOString(), bob.id]);
+    expect((await invitationsOf(id)).map(({ name }: { name: string }) => name)).toEqual(['Ada']);
+  });
+
+  it('are ended by those who invite, once', async () => {
+    const { id } = await gateway.partner();
+    await invite(id, 'Ada');
+    const [{ id: invitation }] = await invitationsOf(id);
+    const withdraw = `mutation { invitationWithdraw(id: "${invitation}", reason: "left the company") { id } }`;
+    expect((await support.ask(withdraw)).errors[0]?.extensions.kind).toBe('insufficient_role');
+    expect((await admin.data(withdraw)).invitationWithdraw.id).toBe(invitation);
+    expect(await invitationsOf(id)).toEqual([]);
+    const [entry] = await gateway.query(
+      "select target, before, reason from audit_log where operation = 'invitationWithdraw' and target = $1",
+      [`partner:${id}`],
+    );
+    expect(entry).toEqual({
+      target: `partner:${id}`,
+      before: { name: 'Ada', role: 'finance' },
+      reason: 'left the company',
+    });
+    for (const gone of [invitation, 'nothing']) {
+      const again = `mutation { invitationWithdraw(id: "${gone}", reason: "x") { id } }`;
+      expect((await admin.ask(again)).errors[0]?.extensions.kind).toBe('invitation_not_found');
+    }
+  });
+
+  it('cost as many statements for many partners as for few', async () => {
+    const cost = (first: number): Promise<number> =>
+      readingStatements(statements, async () => {
+        await support.data(`{ partnerList(first: ${first}) { edges { node { invitations { id } members { id } } } } }`);
+      });
+    const few = await cost(2);
+    expect(few).toBeGreaterThan(0);
+    expect(await cost(6)).toBe(few);
+  });
+});
+
+describe('the limits of a partner in force', () => {
+  const query = `query ($id: ID!) { partner(id: $id) { limits { requests orders lists quotes validations changes
+    openOrders fixedExposureUsd fixedDayUsd floatExposureUsd markupBps quoteHoldSec } } }`;
+
+  it("are its own, else the gateway's", async () => {
+    const { id } = await gateway.partner();
+    const limits = async () => (await viewer.data(query, { id })).partner.limits;
+    const usual = await limits();
+    expect(usual).toEqual({
+      requests: 50_001,
+      orders: 50_002,
+      lists: 50_003,
+      quotes: 50_004,
+      validations: 50_005,
+      changes: 50_006,
+      openOrders: 100_000,
+      fixedExposureUsd: 5000,
+      fixedDayUsd: 300_000,
+      floatExposureUsd: 7000,
+      markupBps: 500,
+      quoteHoldSec: 60,
+    });
+    await gateway.partners.change(id, { rateLimitPerMin: 7, maxMarkupBps: 0, maxFixedExposureUsd: 400_000 });
+    // The cap of a day is never below its own cap of an hour.
+    const own = { requests: 7, markupBps: 0, fixedExposureUsd: 400_000, fixedDayUsd: 400_000 };
+    expect(await limits()).toEqual({ ...usual, ...own });
+    await gateway.partners.change(id, { maxFixedDayUsd: 1 });
+    expect(await limits()).toMatchObject({ fixedDayUsd: 1 });
   });
 });

@@ -26,6 +26,11 @@ function memberOf(role: StaffRole) {
 /** Where an object of a type is found that a field below a root belongs to. */
 const ways: Readonly<Record<string, () => Promise<string>>> = {
   Order: async () => `order(id: "${(await gateway.order()).id}")`,
+  AttentionItem: async () => {
+    const { id } = await gateway.order();
+    await memberOf('admin').data(`mutation { orderHold(orderId: "${id}", reason: "odd") { id } }`);
+    return 'attention(limit: 1)';
+  },
   Partner: async () => `partner(id: "${(await gateway.partner()).id}")`,
   WebhookEndpoint: async () => {
     const { id, key } = await gateway.partner();

@@ -173,11 +173,25 @@ describe('the list of orders', () => {
     }
   });
 
+  it('say whether their page has a link', async () => {
+    const { id } = await gateway.order();
+    const operator = await newMember(gateway, 'operator');
+    const query = `query ($id: ID!) { order(id: $id) { hasPageLink partner { id } } }`;
+    const { order } = await viewer.data(query, { id });
+    await gateway.partners.change(order.partner.id, { orderPage: true, displayName: 'Shop' });
+    const found = [order.hasPageLink];
+    for (const change of ['orderPageRenew', 'orderPageRevoke']) {
+      await operator.data(`mutation { ${change}(orderId: "${id}", reason: "x") { id } }`);
+      found.push((await viewer.data(query, { id })).order.hasPageLink);
+    }
+    expect(found).toEqual([false, true, false]);
+  });
+
   it('costs the same number of statements for ten orders and for a hundred', async () => {
     for (let i = 0; i < 100; i++) await gateway.order();
     const query = `query ($first: Int) { orders(first: $first) { edges { node {
       id partner { name } events { seq author: actor } deposits { txid payments { id } } payments { id attempts { txid } }
-      trade { state } notes { text author { email } }
+      trade { state } notes { text author { email } } hasPageLink
     } } } }`;
     const count = (first: number) =>
       readingStatements(statements, async () => {
@@ -186,7 +200,7 @@ describe('the list of orders', () => {
       });
     const ofTen = await count(10);
     expect(await count(100)).toBe(ofTen);
-    expect(ofTen).toBeLessThanOrEqual(12);
+    expect(ofTen).toBeLessThanOrEqual(13);
   });
 });
 

@@ -201,7 +201,7 @@ export const scenes: Readonly<Record<string, Scene>> = {
   refunding: {
     status: 'refunding',
     headline: 'Your payment is being returned',
-    says: ['It came after the time to pay', 'less the network fee'],
+    says: ['The payment came after the time to pay.', 'Do not send any more LTC'],
     reach: async (gateway) => {
       const order = await late(gateway);
       await gateway.mine('LTC', 6);
@@ -212,7 +212,12 @@ export const scenes: Readonly<Record<string, Scene>> = {
   refunded: {
     status: 'refunded',
     headline: 'Your payment was returned',
-    says: ['went to your refund address', 'Returned to you'],
+    says: [
+      'The payment came after the time to pay.',
+      'went to the address below',
+      'The network fee of sending it, ',
+      'Returned to the address',
+    ],
     reach: async (gateway) => {
       const order = await late(gateway);
       await gateway.mine('LTC', 6);

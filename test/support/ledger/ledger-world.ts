@@ -25,11 +25,18 @@ export class World {
   }
 
   async insert(table: string, row: Record<string, unknown>): Promise<void> {
-    const columns = Object.keys(row).join(', ');
-    await this.sql(
-      `insert into ${table} (${columns}) select ${columns} from json_populate_record(null::${table}, $1::json)`,
-      [JSON.stringify(row)],
-    );
+    await this.insertTogether([[table, row]]);
+  }
+
+  /** Stores rows by one statement, as the database asks of an order and its first event. */
+  async insertTogether(rows: readonly (readonly [table: string, row: Record<string, unknown>])[]): Promise<void> {
+    const parts = rows.map(([table, row], n) => {
+      const columns = Object.keys(row).join(', ');
+      return `part${n} as (insert into ${table} (${columns})
+        select ${columns} from json_populate_record(null::${table}, $${n + 1}::json))`;
+    });
+    const values = rows.map(([, row]) => JSON.stringify(row));
+    await this.sql(`with ${parts.join(', ')} select`, values);
   }
 
   /** A change that the database's own rules refuse. */
@@ -125,7 +132,8 @@ export class World {
       created_at: t0,
       leased_at: t0,
     });
-    await this.insert('exchange_order', {
+    const event = { order_id: id, partner_id: this.#partner, at: t0, cause: 'test', actor: 'system' };
+    const placed = {
       id,
       short_id: order.name,
       partner_id: this.#partner,
@@ -147,20 +155,15 @@ export class World {
       deposit_address_id: address,
       recipient_address: 'user',
       deposit_confirmations_required: 2,
-    });
+    };
     const statuses = ['waiting_deposit', ...path];
-    for (const [step, status] of statuses.entries()) {
-      const seq = step + 1;
-      const from_status = statuses[step - 1] ?? null;
-      await this.insert('order_event', {
-        order_id: id,
-        seq,
-        at: t0,
-        from_status,
-        to_status: status,
-        cause: 'test',
-        actor: 'system',
-      });
+    await this.insertTogether([
+      ['exchange_order', placed],
+      ['order_event', { ...event, seq: 1, to_status: 'waiting_deposit' }],
+    ]);
+    for (const [step, status] of path.entries()) {
+      const seq = step + 2;
+      await this.insert('order_event', { ...event, seq, from_status: statuses[step], to_status: status });
       await this.sql('update exchange_order set status = $2, event_seq = $3 where id = $1', [id, status, seq]);
     }
     await this.sql('commit');

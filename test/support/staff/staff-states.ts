@@ -28,7 +28,9 @@ export interface StaffStates {
   partnerId(): Promise<string>;
   /** A person of a new partner, who has come by an invitation. */
   partnerMember(): Promise<{ readonly partnerId: string; readonly memberId: string }>;
-  /** An order that waits, of a partner whose orders have pages. */
+  /** An open invitation to the cabinet of a new partner. */
+  partnerInvitation(): Promise<{ readonly partnerId: string; readonly invitationId: string }>;
+  /** An order that waits, of a partner whose orders have pages, with a link. */
   orderWithPage(): Promise<MadeOrder>;
 }
 
@@ -113,10 +115,18 @@ export function staffStates(gateway: SettledGateway, other: Member): StaffStates
       const { json } = await new CabinetClient(gateway.app.restUrl ?? '').accept(memberInvite.link);
       return { partnerId: id, memberId: json.member.id };
     },
+    partnerInvitation: async () => {
+      const id = await partnerId();
+      const given = `(partnerId: "${id}", name: "Ada", role: OWNER, reason: "x")`;
+      await other.data(`mutation { memberInvite${given} { link } }`);
+      const { partner } = await other.data(`{ partner(id: "${id}") { invitations { id } } }`);
+      return { partnerId: id, invitationId: partner.invitations[0].id };
+    },
     orderWithPage: async () => {
       const order = await gateway.order();
       const { partner } = (await other.data(`{ order(id: "${order.id}") { partner { id } } }`)).order;
       await gateway.partners.change(partner.id, { orderPage: true, displayName: 'Shop' });
+      await made(`orderPageRenew(orderId: "${order.id}", reason: "x")`);
       return order;
     },
   };

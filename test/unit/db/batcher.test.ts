@@ -3,7 +3,14 @@ import fc from 'fast-check';
 import { type BatchBounds, Batcher, runAlone } from '../../../src/db/batcher.ts';
 import { AppError } from '../../../src/errors.ts';
 
-const bounds: BatchBounds = { items: 4, bytes: 1_000, flights: 2, waiting: 100, waitMs: 1_000 };
+const bounds: BatchBounds = {
+  items: 4,
+  bytes: 1_000,
+  flights: 2,
+  beside: { items: 1, ms: 0 },
+  waiting: 100,
+  waitMs: 1_000,
+};
 
 /** An error as node-postgres makes it from what PostgreSQL reports. */
 function reported(code: string): Error {
@@ -100,6 +107,48 @@ describe('a batch', () => {
     expect(batches()[1]).toEqual([2]);
     gates[1]?.open();
     expect(await Promise.all(all)).toEqual([2, 22, 4, 24]);
+  });
+});
+
+describe('a batch beside another', () => {
+  it('is sent when enough items wait', async () => {
+    const { batcher, gates, batches } = gated({ beside: { items: 3, ms: 60_000 } });
+    const all = [batcher.add(1)];
+    await turn();
+    all.push(batcher.add(2), batcher.add(3));
+    await turns();
+    expect(batches()).toEqual([[1]]);
+    all.push(batcher.add(4));
+    await turn();
+    expect(batches()).toEqual([[1], [2, 3, 4]]);
+    for (const gate of gates) gate.open();
+    expect(await Promise.all(all)).toEqual([2, 4, 6, 8]);
+  });
+
+  it('is sent when the oldest item has waited long enough, though the other does not end', async () => {
+    const { batcher, gates, batches } = gated({ beside: { items: 3, ms: 20 } });
+    const stuck = batcher.add(1);
+    await turn();
+    const late = batcher.add(2);
+    await turn();
+    expect(batches()).toEqual([[1]]);
+    while (gates.length < 2) await turn();
+    gates[1]?.open();
+    expect(await late).toBe(4);
+    gates[0]?.open();
+    expect(await stuck).toBe(2);
+  });
+
+  it('is not waited for when the other ends first', async () => {
+    const { batcher, gates, batches } = gated({ beside: { items: 3, ms: 60_000 } });
+    const all = [batcher.add(1)];
+    await turn();
+    all.push(batcher.add(2));
+    gates[0]?.open();
+    await turns();
+    expect(batches()).toEqual([[1], [2]]);
+    gates[1]?.open();
+    expect(await Promise.all(all)).toEqual([2, 4]);
   });
 });
 
@@ -220,13 +269,14 @@ it('each item gets its own answer once, in any order in which batches end or fai
       fc.array(item, { maxLength: 40 }),
       fc.integer({ min: 1, max: 8 }),
       fc.integer({ min: 1, max: 3 }),
+      fc.integer({ min: 1, max: 8 }),
       fc.scheduler(),
-      async (items, most, flights, scheduler) => {
+      async (items, most, flights, beside, scheduler) => {
         const done: number[] = [];
         const running = new Set<string>();
         let flying = 0;
         const batcher = new Batcher<number, number>({
-          bounds: { ...bounds, items: most, flights, waitMs: 60_000 },
+          bounds: { ...bounds, items: most, flights, beside: { items: beside, ms: 60_000 }, waitMs: 60_000 },
           keyOf: (index) => items[index]?.key ?? null,
           run: async (indexes) => {
             flying++;

@@ -5,6 +5,7 @@ import { pageView } from '../../../src/order-page/page-view.ts';
 import { type OrderStatus, orderMoves, orderStatuses } from '../../../src/orders/order-status.ts';
 import type { DepositDetails, OrderDetails, PaymentDetails } from '../../../src/reports/order-details.ts';
 import type { LinkedOrder } from '../../../src/reports/partner-orders.ts';
+import type { RefundReason } from '../../../src/reports/refund-reasons.ts';
 
 const now = new Date('2026-11-23T10:10:00.000Z');
 const sandbox = { isOfValue: () => false, explorerUrl: () => null };
@@ -36,6 +37,8 @@ const refund: PaymentDetails = {
   sentAt: null,
   confirmedAt: null,
   depositTxid: '4a5e1e4b',
+  address: 'bc1qrefund',
+  tag: null,
 };
 
 interface Changes {
@@ -102,6 +105,7 @@ function linked({
       refunds: [],
       hold: null,
       failure: null,
+      refundReason: null,
       actionRequired: null,
       refundAddress: 'given',
       publicUrl: 'https://pay.example/o/token',
@@ -149,10 +153,94 @@ describe('the page of an order', () => {
   });
 
   const moves = Object.entries(orderMoves);
-  it.each(moves.filter(([, { to }]) => to === 'refunding').map(([cause]) => cause))('says why after %s', (cause) => {
-    const { headline, lines } = view({ status: 'refunding', cause });
-    expect(headline).toBe('Your payment is being returned');
-    expect(lines).toHaveLength(2);
+  const why: RefundReason = {
+    cause: 'late_deposit',
+    answer: null,
+    isByStaff: false,
+    wasCancelled: false,
+    minAmountTo: null,
+  };
+  const least = 'At the price of the moment, the exchange would have given less than the';
+  const reasons: readonly (readonly [Partial<RefundReason>, readonly string[]])[] = [
+    [{ cause: 'below_minimum' }, ['The payment is less than the smallest amount that can be exchanged.']],
+    [{ cause: 'rate_expired' }, ['The payment came after its fixed rate had ended.']],
+    [
+      { cause: 'underpaid' },
+      ['The payment is less than the 0.1 BTC of the order.', 'Acme Wallet has such payments returned.'],
+    ],
+    [
+      { cause: 'underpaid', answer: 'refund' },
+      ['The payment is less than the 0.1 BTC of the order.', 'Acme Wallet has chosen to return it.'],
+    ],
+    [
+      { cause: 'overpaid', answer: 'deadline' },
+      ['The payment is more than the 0.1 BTC of the order.', 'No choice was made in time, so it is returned.'],
+    ],
+    [{ cause: 'price_moved', minAmountTo: '6300' }, [`${least} 6300 USDT that the order promises at least.`]],
+    [{ cause: 'exchange_below_min', minAmountTo: '6300' }, [`${least} 6300 USDT that the order promises at least.`]],
+    [{ cause: 'price_moved' }, [`${least.slice(0, -4)} the order promises at least.`]],
+    [{ cause: 'late_deposit' }, ['The payment came after the time to pay.']],
+    [{ cause: 'late_deposit', wasCancelled: true }, ['The payment came after Acme Wallet had cancelled the order.']],
+    [{ cause: 'exchange_deadline' }, ['The payment could not be exchanged at a fair price in time.']],
+    [
+      { cause: 'payout_failed', isByStaff: true },
+      ['The USDT could not be sent.', 'Our team has decided to return the payment.'],
+    ],
+    [
+      { cause: 'payout_unknown', isByStaff: true },
+      ['The USDT could not be sent.', 'Our team has decided to return the payment.'],
+    ],
+    [
+      { cause: 'staff_stopped', isByStaff: true },
+      ['Our team has stopped the sending of the USDT.', 'Our team has decided to return the payment.'],
+    ],
+  ];
+  it.each(reasons)('says why a payment is returned, was, or could not be: %j', (reason, sentences) => {
+    const refundReason = { ...why, ...reason };
+    const refunded = view({ status: 'refunded', details: { refundReason, refunds: [refund] } });
+    expect(refunded.lines).toEqual([
+      ...sentences,
+      '0.099 BTC went to the address below. The network fee of sending it, 0.001 BTC, was taken off.',
+    ]);
+    const refunding = view({ status: 'refunding', details: { refundReason } });
+    expect(refunding.headline).toBe('Your payment is being returned');
+    expect(refunding.lines).toEqual([
+      ...sentences,
+      'It goes to your refund address, less the network fee.',
+      'Do not send any more BTC.',
+    ]);
+    const failure = { cause: 'no_refund_address', at: now.toISOString() } as const;
+    const failed = view({ status: 'failed', details: { refundReason, failure, refundAddress: 'none' } });
+    expect(failed.lines).toEqual(expect.arrayContaining([...sentences]));
+  });
+
+  it('has a sentence for every move into a refund, but for a refund that had another reason before', () => {
+    const causes = moves.filter(([, { to }]) => to === 'refunding').map(([cause]) => cause);
+    const told = new Set<string>(reasons.map(([{ cause }]) => cause ?? ''));
+    expect(causes.filter((cause) => !told.has(cause))).toEqual(['refund_resumed', 'staff_refund']);
+  });
+
+  it('tells where a payment was returned to, with the fee, the memo and the way to an explorer', () => {
+    const xlm = { ...refund, coin: 'XLM', network: 'XLM', address: 'GREFUND', tag: '77', fee: '0' };
+    const details = { refundReason: why, refunds: [refund, { ...xlm, depositTxid: 'other' }] };
+    const { facts, lines } = view({
+      status: 'refunded',
+      order: { depositTxid: '4a5e1e4b' },
+      details: { ...details, deposits: [deposit, { ...deposit, txid: 'other', role: 'wrong_asset' }] },
+    });
+    const after = facts.slice(facts.findIndex(({ label }) => label === 'Returned to you'));
+    expect(after.slice(0, -1).map(({ label, value, href }) => [label, value, href])).toEqual([
+      ['Returned to you', '0.099 BTC, confirmed', null],
+      ['Returned to the address', 'bc1qrefund', 'https://explorer.example/BTC/address/bc1qrefund'],
+      ['Network fee taken off', '0.001 BTC', null],
+      ['Transaction', 'f00d', 'https://explorer.example/BTC/transaction/f00d'],
+      ['Returned to you', '0.099 XLM, confirmed', null],
+      ['Returned to the address', 'GREFUND', 'https://explorer.example/XLM/address/GREFUND'],
+      ['Memo', '77', null],
+      ['Transaction', 'f00d', 'https://explorer.example/XLM/transaction/f00d'],
+    ]);
+    expect(lines.at(-1)).toBe('We have also returned 0.099 XLM that this order does not exchange.');
+    expect(lines.join(' ')).not.toContain('0.099 BTC and');
   });
 
   it.each(
@@ -191,9 +279,8 @@ describe('the page of an order', () => {
     expect(view({ status: 'completed', details: { refunds: [refund] } }).lines.join(' ')).toContain(
       'We have also returned 0.099 BTC',
     );
-    expect(view({ status: 'refunded', details: { refunds: [refund] } }).lines).toEqual([
-      '0.099 BTC went to your refund address.',
-      'The network fee of sending it was taken off.',
+    expect(view({ status: 'refunded', details: { refunds: [{ ...refund, fee: '0' }] } }).lines).toEqual([
+      '0.099 BTC went to the address below.',
     ]);
   });
 

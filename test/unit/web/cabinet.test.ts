@@ -1,7 +1,9 @@
+import { causeWords, operationWords, targetWords } from '../../../web/cabinet/cause-words.ts';
 import { actionFaults } from '../../../web/cabinet/faults.ts';
 import { keyMoves } from '../../../web/cabinet/key-moves.ts';
+import { limitGroups } from '../../../web/cabinet/limits.ts';
 import { momentsOf } from '../../../web/cabinet/moments.ts';
-import { networkOf } from '../../../web/cabinet/network.ts';
+import { networksOf } from '../../../web/cabinet/network.ts';
 import { askedOrders } from '../../../web/cabinet/order-filter.ts';
 import { browserName, deviceName } from '../../../web/cabinet/passkey-names.ts';
 import { steps } from '../../../web/cabinet/tasks.ts';
@@ -80,7 +82,17 @@ describe('what needs action', () => {
 describe('the timeline of an order', () => {
   it('merges moves, deposits and payments, each with the time since the one before', () => {
     const at = (seconds: number): string => new Date(Date.UTC(2026, 10, 23) + seconds * 1_000).toISOString();
-    const payment = { txid: 'out', coin: 'USDT', network: 'TRC20', amount: '9.5', fee: '1', state: 'confirmed' };
+    const payment = {
+      txid: 'out',
+      coin: 'USDT',
+      network: 'TRC20',
+      amount: '9.5',
+      fee: '1',
+      state: 'confirmed',
+      address: 'TUser',
+      tag: null,
+      explorer_url: null,
+    };
     const moments = momentsOf({
       events: [
         { seq: 1, status: 'waiting_deposit', previous_status: null, cause: 'created', at: at(0) },
@@ -96,6 +108,7 @@ describe('the timeline of an order', () => {
           confirmations: 1,
           state: 'credited',
           role: 'main',
+          explorer_url: null,
           seen_at: at(60),
         },
       ],
@@ -113,11 +126,54 @@ describe('the timeline of an order', () => {
   });
 });
 
+describe('the limits of a partner', () => {
+  it('stand in words, with the use where it is known, and whose value it is', () => {
+    const limits = [
+      { name: 'fixed_day_usd', most: '300000', used: '45000.75', is_own: false },
+      { name: 'requests', most: '600', used: '590', is_own: true },
+      { name: 'list_requests', most: '120', used: null, is_own: false },
+      { name: 'markup_bps', most: '150', used: null, is_own: true },
+      { name: 'markup_bps', most: '5', used: null, is_own: true },
+      { name: 'deposit_window_sec', most: '1800', used: null, is_own: false },
+    ] as const;
+    const rows = limitGroups(limits.map((limit) => ({ ...limit }))).flatMap((group) => group.rows);
+    expect(rows.map(({ name, most, used, share, isOwn }) => [name, most, used, share, isOwn])).toEqual([
+      ['fixed_day_usd', '$300,000', '$45,000', 45000.75 / 300000, false],
+      ['requests', '600 a minute', '590', 590 / 600, true],
+      ['list_requests', '120 a minute', null, null, false],
+      ['markup_bps', '1.5 %', null, null, true],
+      ['deposit_window_sec', '30 min', null, null, false],
+    ]);
+  });
+});
+
+describe('the history of an order and of an account', () => {
+  it('is told in words, and names people and keys', () => {
+    expect(causeWords('liquidity_bought')).toBe('The exchange is done');
+    expect(causeWords('some_later_cause')).toBe('Some later cause');
+    expect(operationWords('setKeyNetworks')).toBe('Set the IP addresses of a key');
+    expect(operationWords('someLaterOperation')).toBe('Some later operation');
+    const names = new Map([['01', 'Ada Osei']]);
+    const targets = ['member:01', 'member:02', 'key:xp_test_1', 'webhook:03'];
+    expect(targets.map((target) => targetWords(target, names))).toEqual([
+      'Ada Osei',
+      'a former member',
+      'xp_test_1',
+      null,
+    ]);
+  });
+});
+
 describe('names of the cabinet', () => {
-  it('say what happens to an old key, and which network an address alone is', () => {
+  it('say what happens to an old key, and which range an address alone is', () => {
     expect(keyMoves(0)).toBe('The old one has ended.');
     expect(keyMoves(168)).toBe('Both work now. The old one ends in 7 d; change over before that.');
-    expect([networkOf('203.0.113.7'), networkOf('2001:db8::1')]).toEqual(['203.0.113.7/32', '2001:db8::1/128']);
+    expect(networksOf('203.0.113.7, 2001:db8::1\n 10.0.0.0/8 nonsense')).toEqual([
+      '203.0.113.7/32',
+      '2001:db8::1/128',
+      '10.0.0.0/8',
+      'nonsense',
+    ]);
   });
 
   it('read a User-Agent for people', () => {

@@ -1,5 +1,18 @@
 import { changesOf } from '../../../web/console/diff.ts';
-import { changeOf, compact, count, cut, duration, ends, percent, sumOf, usd, words } from '../../../web/ui/format.ts';
+import { periodUntil } from '../../../web/console/period.ts';
+import {
+  changeOf,
+  compact,
+  count,
+  cut,
+  duration,
+  ends,
+  percent,
+  phrase,
+  sumOf,
+  usd,
+  words,
+} from '../../../web/ui/format.ts';
 
 describe('amounts on pages', () => {
   it('are summed exactly', () => {
@@ -80,5 +93,36 @@ describe('a change in the audit log', () => {
     ]);
     expect(changesOf(null, null)).toEqual([]);
     expect(changesOf('[1]', '3')).toEqual([{ member: '0', before: '1', after: null }]);
+  });
+});
+
+describe('the words of a name', () => {
+  it('keep acronyms whole, as a label and in a sentence', () => {
+    expect(['WAITING_DEPOSIT', 'dns', 'tls_failed', 'no_ip', 'http_status'].map(words)).toEqual([
+      'Waiting deposit',
+      'DNS',
+      'TLS failed',
+      'No IP',
+      'HTTP status',
+    ]);
+    expect(['PAYOUT_HOLD', 'bad_url', 'shipped', 'api_key'].map(phrase)).toEqual([
+      'payout hold',
+      'bad URL',
+      'shipped',
+      'API key',
+    ]);
+  });
+});
+
+describe('the days of a period', () => {
+  const until = (at: string) =>
+    (['day', 'week', 'month'] as const).map((period) => periodUntil(period, Date.parse(at)).from);
+
+  it('begin at the day, the Monday and the first of the month, in UTC', () => {
+    // A Monday, a Sunday, and a week that began in the year before.
+    expect(until('2026-11-23T00:00:00Z')).toEqual(['2026-11-23', '2026-11-23', '2026-11-01']);
+    expect(until('2026-11-29T23:59:59.999Z')).toEqual(['2026-11-29', '2026-11-23', '2026-11-01']);
+    expect(until('2027-01-01T12:00:00Z')).toEqual(['2027-01-01', '2026-12-28', '2027-01-01']);
+    expect(periodUntil('week', Date.parse('2026-11-29T12:00:00Z')).to).toBe('2026-11-29');
   });
 });

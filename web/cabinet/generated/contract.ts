@@ -364,6 +364,23 @@ export type paths = {
         patch?: never;
         trace?: never;
     };
+    "/limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Every limit of the partner, with what is used of it */
+        get: operations["getLimits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/keys": {
         parameters: {
             query?: never;
@@ -830,6 +847,25 @@ export type components = {
                 count: number;
             }[];
         };
+        Limits: {
+            limits: components["schemas"]["Limit"][];
+            /** @description Whether the caps on fixed orders are lower because these orders lose money. */
+            are_fixed_caps_cut: boolean;
+            /** @description Whether fixed quotes hold shorter because the used ones exceed the market. */
+            is_quote_hold_cut: boolean;
+        };
+        Limit: {
+            /**
+             * @description `…_usd` is in US dollars, `…_sec` in seconds, `…_bps` in basis points. `…_requests` count each minute. A service fee is a fraction.
+             * @enum {string}
+             */
+            name: "open_orders" | "float_usd" | "fixed_hour_usd" | "fixed_day_usd" | "late_refunds_usd" | "extra_refunds" | "requests" | "order_requests" | "quote_requests" | "list_requests" | "validation_requests" | "change_requests" | "keyless_requests" | "failed_keys" | "service_fee_float" | "service_fee_fixed" | "markup_bps" | "quote_hold_sec" | "deposit_window_sec" | "answer_sec" | "live_keys" | "key_addresses" | "webhook_endpoints" | "members" | "invitations" | "passkeys";
+            most: components["schemas"]["Amount"];
+            /** @description What is used now. Null where nothing is counted, or where the count is not known at this moment. */
+            used: components["schemas"]["Amount"] | null;
+            /** @description Whether the partner has a value of its own. Otherwise it is the gateway's. */
+            is_own: boolean;
+        };
         Figures: {
             created: number;
             completed: number;
@@ -924,16 +960,9 @@ export type components = {
             /** @description The order page. Null without one. */
             public_url: string | null;
             action_required: components["schemas"]["ActionRequired"] | null;
-            deposits: {
-                txid: string;
-                coin: string;
-                network: string;
-                amount: components["schemas"]["Amount"];
-                confirmations: number;
-                state: string;
-                role: string;
-                seen_at: components["schemas"]["Time"];
-            }[];
+            /** @description Why the deposit is returned */
+            refund_reason: string | null;
+            deposits: components["schemas"]["Deposit"][];
             payout: components["schemas"]["Payment"] | null;
             refunds: components["schemas"]["Payment"][];
             /** @description Oldest first. */
@@ -945,6 +974,18 @@ export type components = {
                 at: components["schemas"]["Time"];
             }[];
         };
+        Deposit: {
+            txid: string;
+            coin: string;
+            network: string;
+            amount: components["schemas"]["Amount"];
+            confirmations: number;
+            state: string;
+            role: string;
+            /** @description Null where coins have no value. */
+            explorer_url: string | null;
+            seen_at: components["schemas"]["Time"];
+        };
         Payment: {
             txid: string | null;
             coin: string;
@@ -952,6 +993,10 @@ export type components = {
             amount: components["schemas"]["Amount"];
             fee: components["schemas"]["Amount"];
             state: string;
+            address: string;
+            tag: string | null;
+            /** @description Null without a transaction */
+            explorer_url: string | null;
             sent_at: components["schemas"]["Time"] | null;
             confirmed_at: components["schemas"]["Time"] | null;
         };
@@ -1600,6 +1645,27 @@ export interface operations {
             default: components["responses"]["Refusal"];
         };
     };
+    getLimits: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Requests are those of the present minute. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Limits"];
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
     listKeys: {
         parameters: {
             query?: never;
@@ -2158,6 +2224,7 @@ export const places = {
   removeMember: { method: 'DELETE', path: '/members/{member_id}' },
   recoverMember: { method: 'POST', path: '/members/{member_id}/recovery' },
   getHome: { method: 'GET', path: '/home' },
+  getLimits: { method: 'GET', path: '/limits' },
   listKeys: { method: 'GET', path: '/keys' },
   issueKey: { method: 'POST', path: '/keys' },
   rollKey: { method: 'POST', path: '/keys/{key_id}/roll' },

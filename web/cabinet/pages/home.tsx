@@ -149,9 +149,12 @@ function Limits({ view }: { view: HomeView }): ReactNode {
     <Card
       title="Open orders"
       tools={
-        <Link to="/orders" search={{ status: 'waiting_deposit' }}>
-          Show them
-        </Link>
+        <span className="row">
+          <Link to="/orders" search={{ status: 'waiting_deposit' }}>
+            Show them
+          </Link>
+          <Link to="/limits">All limits</Link>
+        </span>
       }
     >
       <div className="gauge">
@@ -172,7 +175,7 @@ function Limits({ view }: { view: HomeView }): ReactNode {
           {held === 0
             ? 'No order is held.'
             : `${count(held)} ${held === 1 ? 'order is' : 'orders are'} held for a check.`}{' '}
-          {keys === 1 ? 'One key is live.' : `${count(keys)} keys are live.`}
+          {keys === 0 ? 'No key is live.' : keys === 1 ? 'One key is live.' : `${count(keys)} keys are live.`}
         </p>
       </div>
     </Card>

@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
 import { GatewayError } from '../../ui/failure.ts';
-import { words } from '../../ui/format.ts';
+import { phrase } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Ago, Notice, Skeleton } from '../../ui/parts.tsx';
 import { type Answer, call, queries } from '../api.ts';
@@ -110,7 +110,7 @@ export function Invitation(): ReactNode {
         <p className="muted">
           {opened.is_recovery
             ? `Register a new passkey for ${opened.partner_name}. Your old passkeys and sessions end with it.`
-            : `${opened.partner_name} invites you as ${words(opened.role).toLowerCase()}.`}{' '}
+            : `${opened.partner_name} invites you as ${phrase(opened.role)}.`}{' '}
           The link ends <Ago at={opened.expires_at} />.
         </p>
       </div>

@@ -5,10 +5,10 @@ import { Loaded, PageHead } from '../../ui/page.tsx';
 import { Ago, Badge, Card, Empty, Time, type Tone } from '../../ui/parts.tsx';
 import { type Answer, call, query, type Schemas } from '../api.ts';
 import { keyMoves } from '../key-moves.ts';
-import { networkOf } from '../network.ts';
+import { networksOf } from '../network.ts';
 import type { Secret } from '../secret.tsx';
 import { Allowed, useMay } from '../session.tsx';
-import { type Action, Actions, linesOf, overlapField } from '../shared.tsx';
+import { type Action, Actions, overlapField } from '../shared.tsx';
 
 type Key = Schemas['Key'];
 
@@ -112,9 +112,11 @@ function KeyRow({ of: key }: { of: Key }): ReactNode {
           </dd>
         </div>
         <div>
-          <dt>Networks</dt>
+          <dt>IP addresses</dt>
           <dd>
-            {key.networks.length === 0 ? <span className={isLive(key) ? 'warn-text' : ''}>Every address</span> : null}
+            {key.networks.length === 0 ? (
+              <span className={isLive(key) ? 'warn-text' : ''}>Every IP address</span>
+            ) : null}
             <span className="tags">
               {key.networks.map((network) => (
                 <span key={network} className="tag">
@@ -122,7 +124,7 @@ function KeyRow({ of: key }: { of: Key }): ReactNode {
                 </span>
               ))}
             </span>{' '}
-            {isLive(key) && may('keys:write') ? <Link to="/networks">Change</Link> : null}
+            {isLive(key) && may('keys:write') ? <Link to="/ip-addresses">Change</Link> : null}
           </dd>
         </div>
         <div>
@@ -176,11 +178,11 @@ function makeKey({ scopes: known, your_address }: Answer<'listKeys'>): Action {
       },
       {
         name: 'networks',
-        label: 'Networks',
+        label: 'Allowed IP addresses',
         kind: 'long',
         isOptional: true,
         placeholder: '203.0.113.0/24',
-        hint: `One a line, in CIDR notation. Without any, every address may use the key. Your own address alone is ${networkOf(your_address)}.`,
+        hint: `One a line: an address, or a range in CIDR notation. Without any, every address may use the key. Your own address is ${your_address}.`,
       },
       {
         name: 'expires_at',
@@ -202,7 +204,7 @@ function makeKey({ scopes: known, your_address }: Answer<'listKeys'>): Action {
           body: {
             label: label.trim(),
             scopes: chosen.split(',').filter(Boolean),
-            networks: linesOf(networks),
+            networks: networksOf(networks),
             ...(days === '' ? {} : { expires_at: new Date(Date.now() + Number(days) * 86_400_000).toISOString() }),
           },
         }),
@@ -217,7 +219,7 @@ function rollKey(key: Key): Action {
     name: 'Roll',
     icon: 'refresh',
     title: `Roll ${key.label}`,
-    about: 'Makes a key with the same label, scopes and networks. The old one ends at a time that you choose.',
+    about: 'Makes a key with the same label, scopes and IP addresses. The old one ends at a time that you choose.',
     needsPasskey: true,
     fields: [overlapField('old_key_hours')],
     run: async ({ old_key_hours: hours = '24' }) =>

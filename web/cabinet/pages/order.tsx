@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { duration, words } from '../../ui/format.ts';
+import { duration, phrase, words } from '../../ui/format.ts';
 import { Loaded, PageHead, StatusBadge } from '../../ui/page.tsx';
 import { Amount, Badge, Card, Copy, Empty, Facts, Notice, Time } from '../../ui/parts.tsx';
 import { QrCode } from '../../ui/qr-code.tsx';
@@ -70,6 +70,7 @@ function Content({ order }: { order: OrderView }): ReactNode {
           Held for a check. Nothing is paid until it is released; the gateway's staff act next.
         </Notice>
       ) : null}
+      <Returned order={order} />
       <Decision order={order} />
       <div className="wide-narrow">
         <div className="stack">
@@ -82,6 +83,47 @@ function Content({ order }: { order: OrderView }): ReactNode {
           <Ids order={order} />
         </div>
       </div>
+    </>
+  );
+}
+
+/** Why the deposit is returned, what of it, and to which address. */
+function Returned({ order }: { order: OrderView }): ReactNode {
+  const { refund_reason: reason, refunds } = order;
+  if (reason === null) return null;
+  const isDone = order.status === 'refunded';
+  return (
+    <Notice tone={isDone ? 'info' : 'warn'}>
+      <p>
+        <b>{isDone ? 'The deposit was returned.' : 'The deposit is to be returned.'}</b> {reason}
+      </p>
+      {refunds.map(({ amount, coin, fee, address }, index) => (
+        <p key={index}>
+          <Amount value={amount} coin={coin} /> to <span className="mono breaks">{address}</span>
+          {fee === '0' ? null : (
+            <>
+              , after the network fee of <Amount value={fee} coin={coin} />
+            </>
+          )}
+        </p>
+      ))}
+    </Notice>
+  );
+}
+
+/** A transaction, with the way to an explorer where coins have value. */
+function Transaction({ txid, url }: { txid: string; url: string | null }): ReactNode {
+  return (
+    <>
+      <Copy text={txid} label="transaction" short />
+      {url === null ? null : (
+        <>
+          {' '}
+          <a href={url} target="_blank" rel="noopener noreferrer">
+            Explorer
+          </a>
+        </>
+      )}
     </>
   );
 }
@@ -249,19 +291,18 @@ function Money({ order }: { order: OrderView }): ReactNode {
   return (
     <Card title="Transactions" flush>
       <ul className="items">
-        {deposits.map(({ txid, coin, network, amount, confirmations, state, role, seen_at }) => (
+        {deposits.map(({ txid, coin, network, amount, confirmations, state, role, explorer_url, seen_at }) => (
           <li key={`${txid} ${role} ${amount}`} className="item">
             <header>
               <h3 className="item-title">
-                {role === 'main' ? 'Deposit' : `Deposit: ${words(role).toLowerCase()}`}{' '}
-                <Amount value={amount} coin={coin} />
+                {role === 'main' ? 'Deposit' : `Deposit: ${phrase(role)}`} <Amount value={amount} coin={coin} />
               </h3>
               <Badge tone={state === 'credited' ? 'good' : state === 'lost' ? 'bad' : 'info'}>{words(state)}</Badge>
             </header>
             <Facts
               of={[
                 ['Network', network],
-                ['Transaction', <Copy key="t" text={txid} label="transaction" short />],
+                ['Transaction', <Transaction key="t" txid={txid} url={explorer_url} />],
                 ['Confirmations', String(confirmations)],
                 ['Seen', <Time key="s" at={seen_at} />],
               ]}
@@ -271,7 +312,7 @@ function Money({ order }: { order: OrderView }): ReactNode {
         {[
           ...(payout ? [['Payout', payout] as const] : []),
           ...refunds.map((refund) => ['Refund', refund] as const),
-        ].map(([name, { txid, coin, network, amount, fee, state, sent_at, confirmed_at }], index) => (
+        ].map(([name, { txid, coin, network, amount, fee, state, address, tag, explorer_url, ...at }], index) => (
           <li key={`${name} ${index}`} className="item">
             <header>
               <h3 className="item-title">
@@ -284,18 +325,12 @@ function Money({ order }: { order: OrderView }): ReactNode {
             <Facts
               of={[
                 ['Network', network],
-                [
-                  'To',
-                  <Copy
-                    key="to"
-                    text={name === 'Payout' ? order.recipient_address : (order.refund_address ?? '–')}
-                    label="address"
-                  />,
-                ],
-                ['Transaction', txid ? <Copy key="t" text={txid} label="transaction" short /> : null],
+                ['To', <Copy key="to" text={address} label="address" />],
+                ['Memo or tag', tag],
+                ['Transaction', txid ? <Transaction key="t" txid={txid} url={explorer_url} /> : null],
                 ['Network fee', <Amount key="f" value={fee} coin={coin} />],
-                ['Sent', sent_at ? <Time key="s" at={sent_at} /> : null],
-                ['Confirmed', confirmed_at ? <Time key="c" at={confirmed_at} /> : null],
+                ['Sent', at.sent_at ? <Time key="s" at={at.sent_at} /> : null],
+                ['Confirmed', at.confirmed_at ? <Time key="c" at={at.confirmed_at} /> : null],
               ]}
             />
           </li>

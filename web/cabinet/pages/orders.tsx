@@ -75,6 +75,11 @@ function Nothing({ isFiltered, reset }: { isFiltered: boolean; reset: () => void
     return (
       <Empty icon="orders" title="No order yet">
         <p>Orders that your programs create appear here, each with its timeline.</p>
+        <p>
+          <a href="/api/v1/docs/guides/quick-start" target="_blank" rel="noopener">
+            How to create the first one
+          </a>
+        </p>
       </Empty>
     );
   }

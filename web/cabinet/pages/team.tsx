@@ -4,6 +4,7 @@ import { words } from '../../ui/format.ts';
 import { Loaded, PageButtons, PageHead } from '../../ui/page.tsx';
 import { Ago, Badge, Card, Empty } from '../../ui/parts.tsx';
 import { type Answer, call, query, type Schemas } from '../api.ts';
+import { operationWords, targetWords } from '../cause-words.ts';
 import type { Secret } from '../secret.tsx';
 import { Allowed, useMay, useMe } from '../session.tsx';
 import { type Action, Actions } from '../shared.tsx';
@@ -13,7 +14,7 @@ type Role = Schemas['Role'];
 
 const roles: readonly (readonly [Role, string, string])[] = [
   ['owner', 'Owner', 'Everything, the team included'],
-  ['developer', 'Developer', 'Keys, networks, webhooks and orders'],
+  ['developer', 'Developer', 'Keys, IP addresses, webhooks and orders'],
   ['finance', 'Finance', 'Orders and statements'],
   ['viewer', 'Viewer', 'Orders, read only'],
 ];
@@ -204,6 +205,8 @@ function Actor({ name }: { name: string | null }): ReactNode {
 function Audit(): ReactNode {
   const [cursors, setCursors] = useState<readonly string[]>([]);
   const cursor = cursors.at(-1);
+  const team = useQuery(query('getTeam', {}));
+  const names = new Map((team.data?.members ?? []).map(({ id, name }) => [id, name]));
   const audit = useQuery({
     ...query('listAudit', { query: { limit: 10, ...(cursor === undefined ? {} : { cursor }) } }),
     placeholderData: keepPreviousData,
@@ -215,20 +218,12 @@ function Audit(): ReactNode {
           <>
             {data.length === 0 ? (
               <Empty icon="audit" title="Nothing yet">
-                <p>Each change of keys, webhooks, networks and people is kept here.</p>
+                <p>Each change of keys, IP addresses, webhooks and people is kept here.</p>
               </Empty>
             ) : (
               <ul className="todo">
-                {data.map(({ id, at, actor, operation, target, network }) => (
-                  <li key={id}>
-                    <span className="strong">{words(operation.replaceAll(/([A-Z])/g, ' $1'))}</span>
-                    <span className="detail muted">
-                      {target} · <Actor name={actor} /> · {network}
-                    </span>
-                    <span className="muted small">
-                      <Ago at={at} />
-                    </span>
-                  </li>
+                {data.map((entry) => (
+                  <AuditRow key={entry.id} of={entry} names={names} />
                 ))}
               </ul>
             )}
@@ -240,5 +235,23 @@ function Audit(): ReactNode {
         )}
       </Loaded>
     </Card>
+  );
+}
+
+type AuditEntry = Answer<'listAudit'>['data'][number];
+
+function AuditRow({ of, names }: { of: AuditEntry; names: ReadonlyMap<string, string> }): ReactNode {
+  const { at, actor, operation, target, network } = of;
+  const what = targetWords(target, names);
+  return (
+    <li>
+      <span className="strong">{operationWords(operation)}</span>
+      <span className="detail muted">
+        {what === null || what === actor ? '' : `${what} · `}by <Actor name={actor} /> from {network}
+      </span>
+      <span className="muted small">
+        <Ago at={at} />
+      </span>
+    </li>
   );
 }

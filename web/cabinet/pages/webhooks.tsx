@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import { words } from '../../ui/format.ts';
+import { phrase, words } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Loaded, PageButtons, PageHead } from '../../ui/page.tsx';
 import {
@@ -175,7 +175,7 @@ function EndpointCard({ of: endpoint, types }: { of: Endpoint; types: readonly s
     >
       <div className="item">
         {endpoint.disabled_reason ? (
-          <Notice tone="bad">Switched off: {words(endpoint.disabled_reason).toLowerCase()}.</Notice>
+          <Notice tone="bad">Switched off: {phrase(endpoint.disabled_reason)}.</Notice>
         ) : null}
         <dl className="columns">
           <div>

@@ -53,6 +53,17 @@ export type AttentionKind =
   /** A hot wallet holds too little to pay for long, or more than it should. */
   | 'WALLET_LEVEL';
 
+/** What an action did with a proposal. */
+export type AuditStep =
+  /** A second member approved it, and it was carried out. */
+  | 'APPROVED'
+  /** The member proposed it. Nothing happened yet. */
+  | 'PROPOSED'
+  /** A second member rejected it. */
+  | 'REJECTED'
+  /** Its own member withdrew it. */
+  | 'WITHDRAWN';
+
 /** Switches of a currency. An absent one stays as it is. */
 export type CurrencySwitchesInput = {
   /** Whether partners see the currency. */
@@ -577,12 +588,14 @@ export type MeQueryVariables = Exact<{ [key: string]: never; }>;
 
 export type MeQuery = { me: { id: string, email: string, role: StaffRole, permissions: Array<string> } };
 
-export type AttentionFieldsFragment = { id: string, kind: AttentionKind, subjectId: string, since: string, detail: string, assignee: { since: string, member: { id: string, email: string } } | null, order: { id: string, shortId: string, status: OrderStatus, coinFrom: string, networkFrom: string, coinTo: string, networkTo: string, partner: { id: string, name: string } } | null, deposit: { id: string, amount: string, coin: string, network: string, txid: string, address: string, problem: DepositProblem | null } | null };
+export type AttentionFieldsFragment = { id: string, kind: AttentionKind, subjectId: string, since: string, detail: string, reason?: string | null, partner: { id: string, name: string } | null, hold: { id: string, coin: string | null, network: string | null, cause: PayoutHoldCause, detail: string } | null, assignee: { since: string, member: { id: string, email: string } } | null, order: { id: string, shortId: string, status: OrderStatus, coinFrom: string, networkFrom: string, coinTo: string, networkTo: string, partner: { id: string, name: string } } | null, deposit: { id: string, amount: string, coin: string, network: string, txid: string, address: string, problem: DepositProblem | null } | null };
 
-export type AttentionQueryVariables = Exact<{ [key: string]: never; }>;
+export type AttentionQueryVariables = Exact<{
+  mayActions: boolean;
+}>;
 
 
-export type AttentionQuery = { attention: Array<{ id: string, kind: AttentionKind, subjectId: string, since: string, detail: string, assignee: { since: string, member: { id: string, email: string } } | null, order: { id: string, shortId: string, status: OrderStatus, coinFrom: string, networkFrom: string, coinTo: string, networkTo: string, partner: { id: string, name: string } } | null, deposit: { id: string, amount: string, coin: string, network: string, txid: string, address: string, problem: DepositProblem | null } | null }> };
+export type AttentionQuery = { attention: Array<{ id: string, kind: AttentionKind, subjectId: string, since: string, detail: string, reason?: string | null, partner: { id: string, name: string } | null, hold: { id: string, coin: string | null, network: string | null, cause: PayoutHoldCause, detail: string } | null, assignee: { since: string, member: { id: string, email: string } } | null, order: { id: string, shortId: string, status: OrderStatus, coinFrom: string, networkFrom: string, coinTo: string, networkTo: string, partner: { id: string, name: string } } | null, deposit: { id: string, amount: string, coin: string, network: string, txid: string, address: string, problem: DepositProblem | null } | null }> };
 
 export type OrderViewsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -716,7 +729,7 @@ export type OrderQueryVariables = Exact<{
 }>;
 
 
-export type OrderQuery = { order: { expiresAt: string, nextActionAt: string | null, depositAddress: string, depositAddressTag: string | null, paymentUri: string | null, depositConfirmations: number | null, depositConfirmationsRequired: number, depositTxid: string | null, recipientAddress: string, recipientAddressTag: string | null, refundAddress: string | null, refundAddressTag: string | null, refundAddressSetAt: string | null, payoutTxid: string | null, id: string, shortId: string, status: OrderStatus, createdAt: string, updatedAt: string, coinFrom: string, networkFrom: string, coinTo: string, networkTo: string, rateType: RateType, amountFromExpected: string, amountToExpected: string, amountFromActual: string | null, amountToActual: string | null, partner: { orderPage: boolean, id: string, name: string }, hold: { since: string, reason: string } | null, terms: { rate: string, feeRate: string, serviceFee: string, networkFee: string, minAmount: string | null, maxAmount: string | null }, events: Array<{ seq: number, at: string, fromStatus: OrderStatus | null, toStatus: OrderStatus, cause: OrderCause, actor: string, detail: string | null }>, questions: Array<{ seq: number, reason: string, amount: string, amountFrom: string, askedAt: string, deadline: string, outcome: string | null, endedAt: string | null, actor: string | null, amountTo: string | null }>, deposits: Array<{ id: string, txid: string, explorerUrl: string | null, amount: string, coin: string, network: string, address: string, state: DepositState, height: number | null, seenAt: string, minedAt: string | null, creditedAt: string | null, confirmationsRequired: number, problem: DepositProblem | null }>, trade: { venue: string, state: TradeState, amountFrom: string, amountTo: string, minBought: string, bought: string | null, serviceFee: string, networkFee: string, createdAt: string, settledAt: string | null, tries: number, problem: string | null } | null, payments: Array<{ id: string, explorerUrl: string | null, kind: PaymentKind, leg: PaymentLeg, amount: string, coin: string, network: string, address: string, tag: string | null, state: PaymentState, problem: string | null, problemSince: string | null, createdAt: string, sentAt: string | null, endedAt: string | null, feeCharged: string, attempts: Array<{ attempt: number, txid: string | null, fee: string, sentAt: string | null, minedHeight: number | null, deadAt: string | null, deadWhy: string | null }> }>, notes: Array<{ id: string, at: string, text: string, author: { id: string, email: string } }>, actions?: Array<{ id: string, action: OrderActionKind, state: OrderActionState, reason: string, address: string | null, tag: string | null, price: string | null, proposedAt: string, decidedAt: string | null, proposedBy: { id: string, email: string }, decidedBy: { id: string, email: string } | null }>, ledgerLines?: Array<{ at: string, kind: string, account: LedgerAccount, coin: string, network: string, amount: string }> } };
+export type OrderQuery = { order: { hasPageLink: boolean, expiresAt: string, nextActionAt: string | null, depositAddress: string, depositAddressTag: string | null, paymentUri: string | null, depositConfirmations: number | null, depositConfirmationsRequired: number, depositTxid: string | null, recipientAddress: string, recipientAddressTag: string | null, refundAddress: string | null, refundAddressTag: string | null, refundAddressSetAt: string | null, payoutTxid: string | null, id: string, shortId: string, status: OrderStatus, createdAt: string, updatedAt: string, coinFrom: string, networkFrom: string, coinTo: string, networkTo: string, rateType: RateType, amountFromExpected: string, amountToExpected: string, amountFromActual: string | null, amountToActual: string | null, partner: { orderPage: boolean, id: string, name: string }, hold: { since: string, reason: string } | null, terms: { rate: string, feeRate: string, serviceFee: string, networkFee: string, minAmount: string | null, maxAmount: string | null }, events: Array<{ seq: number, at: string, fromStatus: OrderStatus | null, toStatus: OrderStatus, cause: OrderCause, actor: string, detail: string | null }>, questions: Array<{ seq: number, reason: string, amount: string, amountFrom: string, askedAt: string, deadline: string, outcome: string | null, endedAt: string | null, actor: string | null, amountTo: string | null }>, deposits: Array<{ id: string, txid: string, explorerUrl: string | null, amount: string, coin: string, network: string, address: string, state: DepositState, height: number | null, seenAt: string, minedAt: string | null, creditedAt: string | null, confirmationsRequired: number, problem: DepositProblem | null }>, trade: { venue: string, state: TradeState, amountFrom: string, amountTo: string, minBought: string, bought: string | null, serviceFee: string, networkFee: string, createdAt: string, settledAt: string | null, tries: number, problem: string | null } | null, payments: Array<{ id: string, explorerUrl: string | null, kind: PaymentKind, leg: PaymentLeg, amount: string, coin: string, network: string, address: string, tag: string | null, state: PaymentState, problem: string | null, problemSince: string | null, createdAt: string, sentAt: string | null, endedAt: string | null, feeCharged: string, attempts: Array<{ attempt: number, txid: string | null, fee: string, sentAt: string | null, minedHeight: number | null, deadAt: string | null, deadWhy: string | null }> }>, notes: Array<{ id: string, at: string, text: string, author: { id: string, email: string } }>, actions?: Array<{ id: string, action: OrderActionKind, state: OrderActionState, reason: string, address: string | null, tag: string | null, price: string | null, proposedAt: string, decidedAt: string | null, proposedBy: { id: string, email: string }, decidedBy: { id: string, email: string } | null }>, ledgerLines?: Array<{ at: string, kind: string, account: LedgerAccount, coin: string, network: string, amount: string }> } };
 
 export type SessionsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -734,7 +747,7 @@ export type EndSessionMutation = { sessionEnd: { id: string } };
 export type DecidedProposalsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type DecidedProposalsQuery = { decidedProposals: Array<{ id: string, action: OrderActionKind, state: OrderActionState, reason: string, decidedAt: string | null, proposedBy: { id: string, email: string }, decidedBy: { id: string, email: string } | null, order: { id: string, shortId: string, coinFrom: string, networkFrom: string, coinTo: string, networkTo: string } | null }> };
+export type DecidedProposalsQuery = { decidedProposals: Array<{ id: string, action: OrderActionKind, state: OrderActionState, reason: string, decidedAt: string | null, proposedBy: { id: string, email: string }, decidedBy: { id: string, email: string } | null, order: { id: string, shortId: string, coinFrom: string, networkFrom: string, coinTo: string, networkTo: string } | null, deposit: { id: string, amount: string, coin: string, network: string } | null, hold: { id: string, coin: string | null, network: string | null } | null }> };
 
 export type ProposalsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -753,10 +766,19 @@ export type PartnersQueryVariables = Exact<{
 
 export type PartnersQuery = { partnerList: { edges: Array<{ node: { id: string, name: string, status: PartnerStatus, createdAt: string, pricing: { float: string, fixed: string }, usage: Array<{ created: number, volumeUsd: string, revenueUsd: string }> } }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
 
-export type PartnerNamesQueryVariables = Exact<{ [key: string]: never; }>;
+export type PartnerNamesQueryVariables = Exact<{
+  search?: string | null | undefined;
+}>;
 
 
-export type PartnerNamesQuery = { partners: Array<{ id: string, name: string }> };
+export type PartnerNamesQuery = { partnerList: { edges: Array<{ node: { id: string, name: string } }>, pageInfo: { hasNextPage: boolean } } };
+
+export type PartnerNameQueryVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type PartnerNameQuery = { partner: { id: string, name: string } };
 
 export type PartnerQueryVariables = Exact<{
   id: string | number;
@@ -764,7 +786,7 @@ export type PartnerQueryVariables = Exact<{
 }>;
 
 
-export type PartnerQuery = { partner: { id: string, name: string, status: PartnerStatus, createdAt: string, updatedAt: string, publicStatus: boolean, requireSignature: boolean, keepsFixedCaps: boolean, feeRateFixed: string | null, feeRateFloat: string | null, rateLimitPerMin: number | null, ordersLimitPerMin: number | null, listsLimitPerMin: number | null, maxOpenOrders: number | null, maxFixedExposureUsd: number | null, maxFixedDayUsd: number | null, maxFloatExposureUsd: number | null, maxMarkupBps: number | null, quoteHoldSec: number | null, orderPage: boolean, displayName: string | null, pricing: { float: string, fixed: string }, exposure: { orders: number, ordersCap: number, fixedHourUsd: string, fixedHourCapUsd: string, fixedDayUsd: string, fixedDayCapUsd: string, floatUsd: string, floatCapUsd: string, areFixedCapsCut: boolean }, fixedResults: { day: { orders: number, sentUsd: string, adverseBps: string | null, lossUsd: string }, month: { orders: number, sentUsd: string, adverseBps: string | null, lossUsd: string } }, usage: Array<{ at: string, created: number, completed: number, expired: number, refunded: number, failed: number, volumeUsd: string, revenueUsd: string }>, members?: Array<{ id: string, name: string, role: MemberRole, passkeys: number, lastSeenAt: string | null }>, keys?: Array<{ keyId: string, label: string, last4: string, scopes: Array<KeyScope>, allowedCidrs: Array<string>, defaultMarkupBps: number | null, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null, refusals: { refused: number, limited: number } }> }, webhookEndpoints: Array<{ id: string, url: string, status: EndpointStatus, types: Array<string> | null, coinFrom: string | null, coinTo: string | null, amounts: AmountForm, failures: number, failingSince: string | null, lastSuccessAt: string | null, lastFailureAt: string | null, disabledReason: string | null, disabledAt: string | null, deliveries: Array<{ eventId: string, type: string, state: DeliveryState, createdAt: string, nextAttemptAt: string | null, isReplay: boolean, orderId: string | null, log: Array<{ attempt: number, at: string, status: number | null, ms: number, error: string | null, answer: string | null }> }> }> };
+export type PartnerQuery = { partner: { id: string, name: string, status: PartnerStatus, createdAt: string, updatedAt: string, publicStatus: boolean, requireSignature: boolean, keepsFixedCaps: boolean, feeRateFixed: string | null, feeRateFloat: string | null, rateLimitPerMin: number | null, ordersLimitPerMin: number | null, listsLimitPerMin: number | null, maxOpenOrders: number | null, maxFixedExposureUsd: number | null, maxFixedDayUsd: number | null, maxFloatExposureUsd: number | null, maxMarkupBps: number | null, quoteHoldSec: number | null, orderPage: boolean, displayName: string | null, pricing: { float: string, fixed: string }, limits: { requests: number, orders: number, lists: number, quotes: number, validations: number, changes: number, openOrders: number, fixedExposureUsd: number, fixedDayUsd: number, floatExposureUsd: number, markupBps: number, quoteHoldSec: number }, exposure: { orders: number, ordersCap: number, fixedHourUsd: string, fixedHourCapUsd: string, fixedDayUsd: string, fixedDayCapUsd: string, floatUsd: string, floatCapUsd: string, areFixedCapsCut: boolean }, fixedResults: { day: { orders: number, sentUsd: string, adverseBps: string | null, lossUsd: string }, month: { orders: number, sentUsd: string, adverseBps: string | null, lossUsd: string } }, usage: Array<{ at: string, created: number, completed: number, expired: number, refunded: number, failed: number, volumeUsd: string, revenueUsd: string }>, members?: Array<{ id: string, name: string, role: MemberRole, passkeys: number, lastSeenAt: string | null }>, invitations?: Array<{ id: string, name: string, role: MemberRole, isRecovery: boolean, invitedBy: string | null, createdAt: string, expiresAt: string }>, keys?: Array<{ keyId: string, label: string, last4: string, scopes: Array<KeyScope>, allowedCidrs: Array<string>, defaultMarkupBps: number | null, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null, refusals: { refused: number, limited: number } }> }, webhookEndpoints: Array<{ id: string, url: string, status: EndpointStatus, types: Array<string> | null, coinFrom: string | null, coinTo: string | null, amounts: AmountForm, failures: number, failingSince: string | null, lastSuccessAt: string | null, lastFailureAt: string | null, disabledReason: string | null, disabledAt: string | null, deliveries: Array<{ eventId: string, type: string, state: DeliveryState, createdAt: string, nextAttemptAt: string | null, isReplay: boolean, orderId: string | null, log: Array<{ attempt: number, at: string, status: number | null, ms: number, error: string | null, answer: string | null }> }> }> };
 
 export type WebhookEventTypesQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -806,7 +828,7 @@ export type AuditQueryVariables = Exact<{
 }>;
 
 
-export type AuditQuery = { auditLog: { edges: Array<{ cursor: string, node: { id: string, at: string, operation: string, target: string, reason: string, requestId: string, ip: string, operator: string | null, member: string | null, before: string | null, after: string | null, actor: { id: string, email: string } | null } }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
+export type AuditQuery = { auditLog: { edges: Array<{ cursor: string, node: { id: string, at: string, operation: string, target: string, reason: string, requestId: string, ip: string, operator: string | null, member: string | null, before: string | null, after: string | null, object: { name: string, orderId: string | null, partnerId: string | null }, proposal: { step: AuditStep, what: string } | null, actor: { id: string, email: string } | null } }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
 
 export type StaffQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -1047,6 +1069,14 @@ export type RecoverMemberMutationVariables = Exact<{
 
 export type RecoverMemberMutation = { memberRecover: { link: string } };
 
+export type WithdrawInvitationMutationVariables = Exact<{
+  id: string | number;
+  reason: string;
+}>;
+
+
+export type WithdrawInvitationMutation = { invitationWithdraw: { id: string } };
+
 export type RenewOrderPageMutationVariables = Exact<{
   orderId: string | number;
   reason: string;
@@ -1226,6 +1256,18 @@ export const AttentionFieldsFragmentDoc = new TypedDocumentString(`
   subjectId
   since
   detail
+  reason @include(if: $mayActions)
+  partner {
+    id
+    name
+  }
+  hold {
+    id
+    coin
+    network
+    cause
+    detail
+  }
   assignee {
     since
     member {
@@ -1293,7 +1335,7 @@ export const MeDocument = new TypedDocumentString(`
 }
     `) as unknown as TypedDocumentString<MeQuery, MeQueryVariables>;
 export const AttentionDocument = new TypedDocumentString(`
-    query Attention {
+    query Attention($mayActions: Boolean!) {
   attention(limit: 200) {
     ...AttentionFields
   }
@@ -1304,6 +1346,18 @@ export const AttentionDocument = new TypedDocumentString(`
   subjectId
   since
   detail
+  reason @include(if: $mayActions)
+  partner {
+    id
+    name
+  }
+  hold {
+    id
+    coin
+    network
+    cause
+    detail
+  }
   assignee {
     since
     member {
@@ -1620,6 +1674,7 @@ export const OrderDocument = new TypedDocumentString(`
     partner {
       orderPage
     }
+    hasPageLink
     expiresAt
     nextActionAt
     hold {
@@ -1828,6 +1883,17 @@ export const DecidedProposalsDocument = new TypedDocumentString(`
       coinTo
       networkTo
     }
+    deposit {
+      id
+      amount
+      coin
+      network
+    }
+    hold {
+      id
+      coin
+      network
+    }
   }
 }
     `) as unknown as TypedDocumentString<DecidedProposalsQuery, DecidedProposalsQueryVariables>;
@@ -1912,13 +1978,28 @@ export const PartnersDocument = new TypedDocumentString(`
 }
     `) as unknown as TypedDocumentString<PartnersQuery, PartnersQueryVariables>;
 export const PartnerNamesDocument = new TypedDocumentString(`
-    query PartnerNames {
-  partners {
+    query PartnerNames($search: String) {
+  partnerList(first: 20, search: $search) {
+    edges {
+      node {
+        id
+        name
+      }
+    }
+    pageInfo {
+      hasNextPage
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<PartnerNamesQuery, PartnerNamesQueryVariables>;
+export const PartnerNameDocument = new TypedDocumentString(`
+    query PartnerName($id: ID!) {
+  partner(id: $id) {
     id
     name
   }
 }
-    `) as unknown as TypedDocumentString<PartnerNamesQuery, PartnerNamesQueryVariables>;
+    `) as unknown as TypedDocumentString<PartnerNameQuery, PartnerNameQueryVariables>;
 export const PartnerDocument = new TypedDocumentString(`
     query Partner($id: ID!, $mayKeys: Boolean!) {
   partner(id: $id) {
@@ -1945,6 +2026,20 @@ export const PartnerDocument = new TypedDocumentString(`
     maxFloatExposureUsd
     maxMarkupBps
     quoteHoldSec
+    limits {
+      requests
+      orders
+      lists
+      quotes
+      validations
+      changes
+      openOrders
+      fixedExposureUsd
+      fixedDayUsd
+      floatExposureUsd
+      markupBps
+      quoteHoldSec
+    }
     orderPage
     displayName
     exposure {
@@ -1988,6 +2083,15 @@ export const PartnerDocument = new TypedDocumentString(`
       role
       passkeys
       lastSeenAt
+    }
+    invitations @include(if: $mayKeys) {
+      id
+      name
+      role
+      isRecovery
+      invitedBy
+      createdAt
+      expiresAt
     }
     keys @include(if: $mayKeys) {
       keyId
@@ -2176,6 +2280,15 @@ export const AuditDocument = new TypedDocumentString(`
         at
         operation
         target
+        object {
+          name
+          orderId
+          partnerId
+        }
+        proposal {
+          step
+          what
+        }
         reason
         requestId
         ip
@@ -2434,6 +2547,13 @@ export const RecoverMemberDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<RecoverMemberMutation, RecoverMemberMutationVariables>;
+export const WithdrawInvitationDocument = new TypedDocumentString(`
+    mutation WithdrawInvitation($id: ID!, $reason: String!) {
+  invitationWithdraw(id: $id, reason: $reason) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<WithdrawInvitationMutation, WithdrawInvitationMutationVariables>;
 export const RenewOrderPageDocument = new TypedDocumentString(`
     mutation RenewOrderPage($orderId: ID!, $reason: String!) {
   orderPageRenew(orderId: $orderId, reason: $reason) {

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { words } from '../../ui/format.ts';
+import { phrase, words } from '../../ui/format.ts';
 import { Loaded, PageHead } from '../../ui/page.tsx';
 import { Ago, Badge, Card, Empty, Segments } from '../../ui/parts.tsx';
 import { query } from '../api.ts';
@@ -9,13 +9,16 @@ import { decisionsOf } from '../decide.tsx';
 import {
   AttentionDocument,
   DecidedProposalsDocument,
+  type DecidedProposalsQuery,
   ProposalsDocument,
   type ProposalsQuery,
 } from '../generated/graphql.ts';
-import { AttentionQueue } from '../queue.tsx';
+import { AttentionQueue, assetOf } from '../queue.tsx';
 import type { Search } from '../router.tsx';
 import { Allowed, useMay, useMember } from '../session.tsx';
 import { Actions, OrderLink, Pair } from '../shared.tsx';
+
+type Subject = Pick<DecidedProposalsQuery['decidedProposals'][number], 'order' | 'deposit' | 'hold'>;
 
 const whose = [
   ['all', 'All'],
@@ -37,7 +40,7 @@ function Content(): ReactNode {
   const member = useMember();
   const { kind, who } = useSearch({ strict: false }) as Search;
   const navigate = useNavigate();
-  const attention = useQuery(query('attention', AttentionDocument, {}));
+  const attention = useQuery(query('attention', AttentionDocument, { mayActions: may('actions:read') }));
   return (
     <div className="page">
       <PageHead title="Attention" lead="Oldest first. An item ends by itself when its cause ends." />
@@ -133,18 +136,16 @@ function Decided(): ReactNode {
             <p className="muted body">No proposal was decided yet.</p>
           ) : (
             <ul className="queue">
-              {decidedProposals.map(({ id, action, state, reason, order, proposedBy, decidedBy, decidedAt }) => (
+              {decidedProposals.map(({ id, action, state, reason, proposedBy, decidedBy, decidedAt, ...about }) => (
                 <li key={id}>
                   <span className="kind">
                     <Badge tone={state === 'DONE' ? 'good' : 'plain'}>
-                      {words(action)}: {words(state).toLowerCase()}
+                      {words(action)}: {phrase(state)}
                     </Badge>
                   </span>
-                  {order ? (
-                    <>
-                      <OrderLink order={order} /> <Pair of={order} />
-                    </>
-                  ) : null}
+                  <span className="subject">
+                    <About of={about} />
+                  </span>
                   <span className="detail">
                     {reason}
                     <br />
@@ -164,22 +165,31 @@ function Decided(): ReactNode {
   );
 }
 
+/** What a proposal is about: an order, a deposit without one, or a hold of payouts. */
+function About({ of: { order, deposit, hold } }: { of: Subject }): ReactNode {
+  if (order) {
+    return (
+      <>
+        <OrderLink order={order} /> <Pair of={order} />
+      </>
+    );
+  }
+  if (deposit) return `Deposit of ${deposit.amount} ${deposit.coin}`;
+  return hold ? <Link to="/money">{assetOf(hold)}</Link> : null;
+}
+
 function Proposal({ proposal }: { proposal: ProposalsQuery['proposals'][number] }): ReactNode {
   const member = useMember();
   const may = useMay();
-  const { action, order, deposit, hold, address, price, proposedBy, proposedAt, reason } = proposal;
+  const { action, address, price, proposedBy, proposedAt, reason } = proposal;
   return (
     <li>
       <span className="kind">
         <Badge tone="warn">{words(action)}</Badge>
       </span>
-      {order ? (
-        <>
-          <OrderLink order={order} /> <Pair of={order} />
-        </>
-      ) : null}
-      {deposit && !order ? `${deposit.amount} ${deposit.coin}` : null}
-      {hold ? `Payouts of ${hold.coin === null ? 'all assets' : `${hold.coin} ${hold.network}`}` : null}
+      <span className="subject">
+        <About of={proposal} />
+      </span>
       <span className="detail">
         {reason}
         {address ? (

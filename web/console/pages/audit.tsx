@@ -1,15 +1,16 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
+import { phrase, words } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Loaded, PageHead } from '../../ui/page.tsx';
-import { Badge, Card, Empty, Time } from '../../ui/parts.tsx';
+import { Badge, Card, Empty, Time, type Tone } from '../../ui/parts.tsx';
 import { query } from '../api.ts';
 import { changesOf } from '../diff.ts';
-import { AuditDocument, type AuditQuery, StaffDocument } from '../generated/graphql.ts';
+import { AuditDocument, type AuditQuery, type AuditStep, StaffDocument } from '../generated/graphql.ts';
 import type { Search } from '../router.tsx';
 import { Allowed, useMay } from '../session.tsx';
-import { Pager } from '../shared.tsx';
+import { DayRange, Pager } from '../shared.tsx';
 
 const pageSize = 25;
 
@@ -54,7 +55,7 @@ function Content(): ReactNode {
         <TextFilter
           key={`target ${target}`}
           label="Object, like order:<id>"
-          placeholder="Object, like currency:BTC/BTC"
+          placeholder="Object, like order:<id>"
           value={target ?? ''}
           onChange={(text) => go({ target: text })}
         />
@@ -65,8 +66,7 @@ function Content(): ReactNode {
           value={operation ?? ''}
           onChange={(text) => go({ operation: text })}
         />
-        <DayFilter label="From day (UTC)" word="from" value={from ?? ''} onChange={(day) => go({ from: day })} />
-        <DayFilter label="To day (UTC)" word="to" value={to ?? ''} onChange={(day) => go({ to: day })} />
+        <DayRange from={from ?? ''} to={to ?? ''} set={go} />
         {Object.values(filter).some(Boolean) ? (
           <Link to="/audit" className="button quiet small">
             <Icon name="close" /> Clear
@@ -122,21 +122,6 @@ function startOfDay(day: string, daysLater: number): string {
   return Number.isNaN(at) ? day : new Date(at + daysLater * 86_400_000).toISOString();
 }
 
-function DayFilter(props: { label: string; word: string; value: string; onChange: (day: string) => void }): ReactNode {
-  return (
-    <label>
-      <span className="muted">{props.word}</span>
-      <input
-        className="input small"
-        type="date"
-        aria-label={props.label}
-        value={props.value}
-        onChange={({ target }) => props.onChange(target.value)}
-      />
-    </label>
-  );
-}
-
 function TextFilter(props: {
   label: string;
   placeholder: string;
@@ -166,18 +151,35 @@ function TextFilter(props: {
 
 type EntryView = AuditQuery['auditLog']['edges'][number]['node'];
 
+const stepTones: Readonly<Record<AuditStep, Tone>> = {
+  PROPOSED: 'warn',
+  APPROVED: 'good',
+  REJECTED: 'plain',
+  WITHDRAWN: 'plain',
+};
+
 function Entry({ of }: { of: EntryView }): ReactNode {
   const changes = changesOf(of.before, of.after);
+  const { proposal } = of;
   return (
     <li className="audit-entry">
       <span className="kind">
-        <Badge>{of.operation}</Badge>
+        {proposal ? (
+          <Badge tone={stepTones[proposal.step]}>
+            {words(proposal.step)}: {phrase(proposal.what)}
+          </Badge>
+        ) : (
+          <Badge>{of.operation}</Badge>
+        )}
       </span>
       <span className="detail">
         <span className="strong">{of.actor?.email ?? of.operator ?? `${of.member}, partner`}</span>: {of.reason}
         <br />
         <span className="muted small">
-          <Target of={of.target} /> · from {of.ip} · request <code>{of.requestId}</code>
+          <Target of={of} />
+          {proposal ? ` · ${of.operation}` : ''}
+          <br />
+          from {of.ip} · request <code>{of.requestId}</code>
         </span>
         {changes.length > 0 ? (
           <details>
@@ -204,21 +206,55 @@ function Entry({ of }: { of: EntryView }): ReactNode {
   );
 }
 
-function Target({ of }: { of: string }): ReactNode {
-  const [kind = '', id = ''] = of.split(':', 2);
-  if (kind === 'order') {
+/** Pages by the kind of an object that is no order and belongs to no partner. */
+const places: Readonly<Record<string, '/money' | '/chains' | '/staff' | '/attention' | '/catalogue' | undefined>> = {
+  hold: '/money',
+  chain: '/chains',
+  staff: '/staff',
+  attention: '/attention',
+  currency: '/catalogue',
+};
+
+/** The object by its name, with the way to its page and to all actions on it. The title says its id. */
+function Target({ of: { target, object } }: { of: EntryView }): ReactNode {
+  const at = target.indexOf(':');
+  const kind = target.slice(0, Math.max(0, at));
+  return (
+    <>
+      <ObjectLink kind={kind} of={object} title={target}>
+        {at < 0 ? target : `${phrase(kind)} ${object.name}`}
+      </ObjectLink>{' '}
+      ·{' '}
+      <Link to="/audit" search={{ target }} className="muted">
+        all actions on it
+      </Link>
+    </>
+  );
+}
+
+function ObjectLink(props: { kind: string; of: EntryView['object']; title: string; children: ReactNode }): ReactNode {
+  const may = useMay();
+  const { kind, title, children } = props;
+  const { name, orderId, partnerId } = props.of;
+  if (orderId !== null) {
     return (
-      <Link to="/orders/$id" params={{ id }}>
-        {of}
+      <Link to="/orders/$id" params={{ id: orderId }} title={title}>
+        {children}
       </Link>
     );
   }
-  if (kind === 'partner') {
+  if (partnerId !== null) {
     return (
-      <Link to="/partners/$id" params={{ id }}>
-        {of}
+      <Link to="/partners/$id" params={{ id: partnerId }} title={title}>
+        {children}
       </Link>
     );
   }
-  return <code>{of}</code>;
+  const place = kind === 'staff' && !may('staff:read') ? undefined : places[kind];
+  if (place === undefined) return <span title={title}>{children}</span>;
+  return (
+    <Link to={place} search={kind === 'currency' ? { q: name.split('/')[0] } : {}} title={title}>
+      {children}
+    </Link>
+  );
 }

@@ -11,13 +11,13 @@ import {
   type CatalogueQuery,
   EndOverrideDocument,
   OverridePriceDocument,
-  PartnerNamesDocument,
   PricesDocument,
   type PricesQuery,
   QuoteDocument,
   SetTermsDocument,
   SwitchCurrencyDocument,
 } from '../generated/graphql.ts';
+import { PartnerPicker } from '../partner-picker.tsx';
 import type { Search } from '../router.tsx';
 import { Allowed, useMay } from '../session.tsx';
 import { type Action, Actions, send } from '../shared.tsx';
@@ -223,14 +223,17 @@ function currencyActions(currency: Currency, may: (permission: string) => boolea
 function Prices(): ReactNode {
   const may = useMay();
   const prices = useQuery({ ...query('prices', PricesDocument, {}), refetchInterval: 10_000 });
+  const catalogue = useQuery({ ...query('catalogue', CatalogueDocument, {}), staleTime: 60_000 });
+  const known = new Set(catalogue.data?.currencies.map(({ coin }) => coin));
+  const coins = [['', 'Choose a coin'] as const, ...[...known].sort().map((coin) => [coin, coin] as const)];
   const override: Action = {
     name: 'Set a price',
     icon: 'plus',
     title: 'Set a price by hand',
     about: 'At most a quarter away from the market, and at most for seven days. Float quotes use it at once.',
     fields: [
-      { name: 'coinFrom', label: 'From coin', hint: 'Like BTC' },
-      { name: 'coinTo', label: 'To coin', hint: 'Like USDT' },
+      { name: 'coinFrom', label: 'From coin', kind: 'choice', choices: coins },
+      { name: 'coinTo', label: 'To coin', kind: 'choice', choices: coins },
       { name: 'price', label: 'Units of the second coin for one of the first', hint: 'Before fees' },
       { name: 'hours', label: 'Hours until it ends', initial: '1', hint: '1 to 168' },
     ],
@@ -238,8 +241,8 @@ function Prices(): ReactNode {
       send(OverridePriceDocument, {
         reason,
         input: {
-          coinFrom: coinFrom.trim().toUpperCase(),
-          coinTo: coinTo.trim().toUpperCase(),
+          coinFrom,
+          coinTo,
           price: price.trim(),
           endsAt: new Date(Date.now() + Number(hours) * 3_600_000).toISOString(),
         },
@@ -347,7 +350,6 @@ function Overrides({ overrides }: { overrides: PricesQuery['priceOverrides'] }):
 
 /** A quote exactly as a partner would get it. */
 function QuoteTool(): ReactNode {
-  const partners = useQuery({ ...query('partner-names', PartnerNamesDocument, {}), staleTime: 60_000 });
   const catalogue = useQuery({ ...query('catalogue', CatalogueDocument, {}), staleTime: 60_000 });
   const assets = catalogue.data?.currencies.map(({ coin, network }) => `${coin}/${network}`) ?? [];
   const [values, setValues] = useState({
@@ -409,17 +411,15 @@ function QuoteTool(): ReactNode {
               onChange={({ target }) => set({ amount: target.value })}
             />
           </label>
-          <label className="field">
+          <div className="field">
             <span>Partner</span>
-            <select className="input" value={values.partner} onChange={({ target }) => set({ partner: target.value })}>
-              <option value="">Public pricing</option>
-              {partners.data?.partners.map(({ id, name }) => (
-                <option key={id} value={id}>
-                  {name}
-                </option>
-              ))}
-            </select>
-          </label>
+            <PartnerPicker
+              label="Partner"
+              none="Public pricing"
+              value={values.partner}
+              onChange={(partner) => set({ partner })}
+            />
+          </div>
           <Segments
             label="Rate"
             value={values.rateType}

@@ -1,22 +1,29 @@
-import { useQuery } from '@tanstack/react-query';
-import { lazy, type ReactNode, Suspense, useState } from 'react';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { lazy, type ReactNode, Suspense } from 'react';
 import { count, usd, words } from '../../ui/format.ts';
+import { Icon } from '../../ui/icon.tsx';
 import { Loaded, PageHead } from '../../ui/page.tsx';
 import { Ago, Amount, Badge, Card, Empty, Meter, Notice, Skeleton, Table, type Tone } from '../../ui/parts.tsx';
 import { query } from '../api.ts';
 import {
   BalancesDocument,
+  CatalogueDocument,
   MoneyDocument,
   type MoneyQuery,
   ResumePayoutsDocument,
   StopPayoutsDocument,
 } from '../generated/graphql.ts';
+import type { Search } from '../router.tsx';
 import { Allowed, useMay } from '../session.tsx';
 import { Actions, send } from '../shared.tsx';
 
 /** The plots are large, so they come after the figures. */
 const WalletLevels = lazy(() => import('../history.tsx').then(({ WalletLevels }) => ({ default: WalletLevels })));
 const VenueFigures = lazy(() => import('../history.tsx').then(({ VenueFigures }) => ({ default: VenueFigures })));
+
+/** The choice that is no asset of the catalogue. */
+const allAssets = 'all';
 
 /** Brakes on payments, hot wallets, and whether the ledger agrees with the world. */
 export function Money(): ReactNode {
@@ -29,6 +36,14 @@ export function Money(): ReactNode {
 
 function Content(): ReactNode {
   const may = useMay();
+  const catalogue = useQuery({ ...query('catalogue', CatalogueDocument, {}), staleTime: 60_000 });
+  const assets = [
+    ['', 'Choose an asset'] as const,
+    [allAssets, 'All assets'] as const,
+    ...(catalogue.data?.currencies ?? []).map(
+      ({ coin, network }) => [`${coin}/${network}`, coin === network ? coin : `${coin} on ${network}`] as const,
+    ),
+  ];
   const money = useQuery({ ...query('money', MoneyDocument, {}), refetchInterval: 15_000 });
   return (
     <div className="page">
@@ -44,12 +59,11 @@ function Content(): ReactNode {
               title: 'Stop payouts and refunds',
               about: 'In force at once. Signed payments continue. Two members resume them.',
               isDangerous: true,
-              fields: [
-                { name: 'coin', label: 'Coin', isOptional: true, hint: 'Empty, with the network, for all assets' },
-                { name: 'network', label: 'Network', isOptional: true },
-              ],
-              run: ({ coin = '', network = '', reason = '' }) =>
-                send(StopPayoutsDocument, { reason, ...(coin ? { coin } : {}), ...(network ? { network } : {}) }),
+              fields: [{ name: 'asset', label: 'Payouts and refunds of', kind: 'choice', choices: assets }],
+              run: ({ asset = '', reason = '' }) => {
+                const [coin = '', network = ''] = asset.split('/');
+                return send(StopPayoutsDocument, { reason, ...(asset === allAssets ? {} : { coin, network }) });
+              },
             },
           ]}
         />
@@ -75,28 +89,86 @@ function Content(): ReactNode {
   );
 }
 
-/** What each account of the ledger has, now or at a time that staff choose. */
+/**
+ * What each account of the ledger has, now or at a time that staff choose. The filters are in the
+ * address.
+ */
 function Balances(): ReactNode {
-  const [at, setAt] = useState('');
-  const asked = at === '' ? {} : { at: `${at}:00Z` };
-  const balances = useQuery(query(`balances ${at}`, BalancesDocument, asked));
+  const search = useSearch({ strict: false }) as Search;
+  const navigate = useNavigate();
+  const { at = '', account = '', coin = '' } = search;
+  const set = (change: Search): void =>
+    void navigate({ to: '/money', search: { ...search, ...change }, replace: true, resetScroll: false });
+  const time = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}$/.test(at) ? at : '';
+  const asked = time === '' ? {} : { at: `${time}:00Z` };
+  const balances = useQuery({
+    ...query(`balances ${time}`, BalancesDocument, asked),
+    placeholderData: keepPreviousData,
+  });
+  const all = balances.data?.ledgerBalances ?? [];
+  const shown = all.filter((row) => (account === '' || row.account === account) && (coin === '' || row.coin === coin));
+  const filter = (
+    label: string,
+    name: 'account' | 'coin',
+    none: string,
+    text: (value: string) => string,
+  ): ReactNode => {
+    const chosen = name === 'account' ? account : coin;
+    const values = [...new Set([...all.map((row) => row[name]), ...(chosen === '' ? [] : [chosen])])].sort();
+    return (
+      <select
+        className="input small"
+        aria-label={label}
+        value={chosen}
+        onChange={({ target }) => set({ [name]: target.value })}
+      >
+        <option value="">{none}</option>
+        {values.map((value) => (
+          <option key={value} value={value}>
+            {text(value)}
+          </option>
+        ))}
+      </select>
+    );
+  };
   return (
     <Card
       title="Balances of the ledger"
+      className="long"
       tools={
-        <label className="row tight small muted">
-          As of, in UTC
-          <input className="input" type="datetime-local" value={at} onChange={({ target }) => setAt(target.value)} />
-        </label>
+        <span className="muted small">
+          {shown.length === all.length ? count(all.length) : `${count(shown.length)} of ${count(all.length)}`}, none of
+          zero
+        </span>
       }
       flush
     >
+      <div className="body filters">
+        {filter('Account', 'account', 'Any account', words)}
+        {filter('Coin', 'coin', 'Any coin', String)}
+        <label>
+          <span className="muted">as of, in UTC</span>
+          <input
+            className="input small"
+            type="datetime-local"
+            value={time}
+            onChange={({ target }) => set({ at: target.value })}
+          />
+        </label>
+        {[account, coin, at].some(Boolean) ? (
+          <button type="button" className="button quiet small" onClick={() => set({ account: '', coin: '', at: '' })}>
+            <Icon name="close" /> Clear
+          </button>
+        ) : null}
+      </div>
       <Loaded of={balances}>
         {({ ledgerBalances }) =>
           ledgerBalances.length === 0 ? (
             <Empty icon="money" title="No balances">
               <p>Nothing was booked until then.</p>
             </Empty>
+          ) : shown.length === 0 ? (
+            <Empty icon="search" title="No balance fits this filter" />
           ) : (
             <Table
               label="Balances by account and asset"
@@ -108,7 +180,7 @@ function Balances(): ReactNode {
                 </>
               }
             >
-              {ledgerBalances.map(({ account, coin, network, balance, partner }) => (
+              {shown.map(({ account, coin, network, balance, partner }) => (
                 <tr key={`${account} ${partner?.id ?? ''} ${coin} ${network}`}>
                   <td>
                     {words(account)} {partner ? <span className="muted">{partner.name}</span> : null}

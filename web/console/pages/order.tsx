@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { faultsOf } from '../../ui/failure.ts';
-import { count, duration, percent, words } from '../../ui/format.ts';
+import { count, duration, percent, phrase, words } from '../../ui/format.ts';
 import { Loaded, PageHead, StatusBadge } from '../../ui/page.tsx';
 import { Ago, Amount, Badge, Card, Copy, Empty, Facts, Notice, Segments, Table, Time } from '../../ui/parts.tsx';
 import { QrCode } from '../../ui/qr-code.tsx';
@@ -196,12 +196,15 @@ function actionsOf(order: OrderView, may: (permission: string) => boolean): read
         name: 'New page link',
         icon: 'refresh',
         title: `New link to the page of ${order.shortId}`,
-        about: "For a link that the wrong people have. It ends at once, and the partner's API tells the new one.",
+        about: order.hasPageLink
+          ? "For a link that the wrong people have. It ends at once, and the partner's API tells the new one."
+          : "The order has no link. The partner's API tells the new one.",
         run: ({ reason = '' }) => send(RenewOrderPageDocument, { orderId: id, reason }),
         shown: () => <Notice tone="good">The link before works no more. The partner's API tells the new one.</Notice>,
       },
     may('orders:hold') &&
-      order.partner.orderPage && {
+      order.partner.orderPage &&
+      order.hasPageLink && {
         name: 'End page link',
         icon: 'close',
         title: `End the page link of ${order.shortId}`,
@@ -296,7 +299,7 @@ function DepositCard({ order }: { order: OrderView }): ReactNode {
         .filter(({ problem }) => problem !== null)
         .map(({ id, amount, coin, problem, txid }) => (
           <Notice key={id} tone="warn">
-            {amount} {coin}: {words(problem ?? '').toLowerCase()}. <Copy text={txid} short label="transaction" />
+            {amount} {coin}: {phrase(problem ?? '')}. <Copy text={txid} short label="transaction" />
           </Notice>
         ))}
     </Card>

@@ -12,14 +12,14 @@ import {
   OrdersDocument,
   type OrdersQuery,
   OrderViewsDocument,
-  PartnerNamesDocument,
   RemoveOrderViewDocument,
   SaveOrderViewDocument,
 } from '../generated/graphql.ts';
 import { useMoves } from '../live.ts';
+import { PartnerPicker } from '../partner-picker.tsx';
 import type { Search } from '../router.tsx';
 import { useMay } from '../session.tsx';
-import { type Action, Actions, OrderLink, orderStatuses, Pager, send } from '../shared.tsx';
+import { type Action, Actions, DayRange, OrderLink, orderStatuses, Pager, send } from '../shared.tsx';
 
 const pageSize = 25;
 
@@ -132,7 +132,6 @@ function useViews(search: Search) {
 function Filters({ search, set }: { search: Search; set: (change: Search) => void }): ReactNode {
   const navigate = useNavigate();
   const own = useViews(search);
-  const partners = useQuery({ ...query('partner-names', PartnerNamesDocument, {}), staleTime: 60_000 });
   const { q, status, partner, coin, held, attention, from, to } = search;
   const none = { status: undefined, held: undefined, attention: undefined };
   const matches = (view: Search): boolean =>
@@ -187,44 +186,21 @@ function Filters({ search, set }: { search: Search; set: (change: Search) => voi
             </option>
           ))}
         </select>
-        <select
-          className="input small"
-          aria-label="Partner"
+        <PartnerPicker
+          label="Partner"
+          none="Any partner"
           value={partner ?? ''}
-          onChange={({ target }) => set({ partner: target.value })}
-        >
-          <option value="">Any partner</option>
-          {partners.data?.partners.map(({ id, name }) => (
-            <option key={id} value={id}>
-              {name}
-            </option>
-          ))}
-        </select>
+          onChange={(id) => set({ partner: id })}
+          isSmall
+        />
         <TextFilter label="Coin" value={coin ?? ''} onChange={(text) => set({ coin: text })} width={9} />
-        <label>
-          <span className="muted">from</span>
-          <input
-            type="date"
-            className="input small"
-            value={from ?? ''}
-            onChange={({ target }) => set({ from: target.value })}
-          />
-        </label>
-        <label>
-          <span className="muted">to</span>
-          <input
-            type="date"
-            className="input small"
-            value={to ?? ''}
-            onChange={({ target }) => set({ to: target.value })}
-          />
-        </label>
         <TextFilter
           label="Id, address or transaction"
           value={q ?? ''}
           onChange={(text) => set({ q: text })}
           width={24}
         />
+        <DayRange from={from ?? ''} to={to ?? ''} set={set} />
         {Object.values(search).some(Boolean) ? (
           <Link to="/orders" className="button quiet small">
             <Icon name="close" /> Clear

@@ -16,7 +16,7 @@ import {
   type OverviewQuery,
 } from '../generated/graphql.ts';
 import { AttentionQueue } from '../queue.tsx';
-import { Allowed } from '../session.tsx';
+import { Allowed, useMay } from '../session.tsx';
 import { orderStatuses } from '../shared.tsx';
 
 const periods = { '1': '24 hours', '7': '7 days', '30': '30 days', '90': '90 days' } as const;
@@ -45,7 +45,8 @@ function Content(): ReactNode {
   // The range begins with a whole bucket, so that it stays the same while the page is open.
   const range = useMemo(() => rangeOf(Number(days)), [days]);
   const overview = useQuery({ ...query('overview', OverviewDocument, range), placeholderData: keepPreviousData });
-  const attention = useQuery(query('attention', AttentionDocument, {}));
+  const may = useMay();
+  const attention = useQuery(query('attention', AttentionDocument, { mayActions: may('actions:read') }));
   return (
     <div className="page">
       <PageHead title="Overview">

@@ -159,7 +159,7 @@ function Usage({ partner: { usage } }: { partner: PartnerView }): ReactNode {
   );
 }
 
-/** The limits of a partner: the input of each, its value, and what it bounds. */
+/** The limits that a partner may have of its own: the input of each, its value, and what it bounds. */
 const limits = [
   ['requests', 'rateLimitPerMin', 'Requests a minute', ''],
   ['orders', 'ordersLimitPerMin', 'Orders a minute', ''],
@@ -168,8 +168,21 @@ const limits = [
   ['fixedExposureUsd', 'maxFixedExposureUsd', 'Fixed value an hour', '$'],
   ['fixedDayUsd', 'maxFixedDayUsd', 'Fixed value a day', '$'],
   ['floatExposureUsd', 'maxFloatExposureUsd', 'Open float value', '$'],
-  ['markupBps', 'maxMarkupBps', 'Largest markup, basis points', ''],
-  ['quoteHoldSec', 'quoteHoldSec', 'Quotes hold, seconds', ''],
+  ['markupBps', 'maxMarkupBps', 'Largest markup', 'bp'],
+  ['quoteHoldSec', 'quoteHoldSec', 'Quotes hold', 's'],
+] as const;
+
+const unitNames: Readonly<Record<string, string>> = { $: 'US dollars', bp: 'basis points', s: 'seconds' };
+
+function measured(value: number, unit: string): string {
+  return unit === '$' ? `$${count(value)}` : `${count(value)} ${unit}`.trimEnd();
+}
+
+/** Limits that are the same for each partner. */
+const gatewayLimits = [
+  ['quotes', 'Binding quotes a minute'],
+  ['validations', 'Validations a minute'],
+  ['changes', 'Order changes a minute'],
 ] as const;
 
 function feesAction({ id, name, feeRateFloat, feeRateFixed }: PartnerView): Action {
@@ -199,7 +212,8 @@ function limitsAction(partner: PartnerView): Action {
     fields: [
       ...limits.map(([input, member, label, unit]) => ({
         name: input,
-        label: unit === '$' ? `${label}, US dollars` : label,
+        label: [label, unitNames[unit]].filter(Boolean).join(', '),
+        ...(partner[member] === null ? { placeholder: `${count(partner.limits[input])}, the gateway's` } : {}),
         isOptional: true,
         initial: partner[member] === null ? '' : String(partner[member]),
       })),
@@ -232,8 +246,13 @@ function limitsAction(partner: PartnerView): Action {
 
 function Terms({ partner }: { partner: PartnerView }): ReactNode {
   const may = useMay();
-  const own = (value: number | null, unit: string): ReactNode =>
-    value === null ? <span className="muted">the gateway's</span> : `${unit}${count(value)}`;
+  const whose = (isOwn: boolean): ReactNode =>
+    isOwn ? <Badge tone="accent">its own</Badge> : <span className="muted small">default</span>;
+  const valued = (text: string, isOwn: boolean): ReactNode => (
+    <span className="row tight">
+      {text} {whose(isOwn)}
+    </span>
+  );
   return (
     <Card
       title="Fees and limits"
@@ -245,16 +264,14 @@ function Terms({ partner }: { partner: PartnerView }): ReactNode {
     >
       <Facts
         of={[
-          [
-            'Float fee',
-            `${percent(partner.pricing.float)}${partner.feeRateFloat === null ? ", the gateway's" : ', its own'}`,
-          ],
-          [
-            'Fixed fee',
-            `${percent(partner.pricing.fixed)}${partner.feeRateFixed === null ? ", the gateway's" : ', its own'}`,
-          ],
-          ...limits.map(([, member, label, unit]) => [label, own(partner[member], unit)] as const),
-          ['Partner id', <Copy key="i" text={partner.id} label="partner id" />],
+          ['Float fee', valued(percent(partner.pricing.float), partner.feeRateFloat !== null)],
+          ['Fixed fee', valued(percent(partner.pricing.fixed), partner.feeRateFixed !== null)],
+          ...limits.map(
+            ([name, member, label, unit]) =>
+              [label, valued(measured(partner.limits[name], unit), partner[member] !== null)] as const,
+          ),
+          ...gatewayLimits.map(([name, label]) => [label, valued(count(partner.limits[name]), false)] as const),
+          ['Partner id', <Copy key="i" text={partner.id} short label="partner id" />],
         ]}
       />
     </Card>
@@ -334,7 +351,7 @@ function Access({ partner }: { partner: PartnerView }): ReactNode {
 function Exposed({ partner: { exposure } }: { partner: PartnerView }): ReactNode {
   const { orders, ordersCap, fixedHourUsd, fixedHourCapUsd, fixedDayUsd, fixedDayCapUsd } = exposure;
   const rows = [
-    ['Waiting orders', String(orders), String(ordersCap), String],
+    ['Waiting orders', String(orders), String(ordersCap), (text: string) => count(Number(text))],
     ['Fixed, created within an hour', fixedHourUsd, fixedHourCapUsd, usd],
     ['Fixed, created within a day', fixedDayUsd, fixedDayCapUsd, usd],
     ['Float, waiting or under way', exposure.floatUsd, exposure.floatCapUsd, usd],
@@ -404,14 +421,14 @@ function Fixed({ partner: { fixedResults, keepsFixedCaps } }: { partner: Partner
 
 type Key = NonNullable<PartnerView['keys']>[number];
 
-const networksField: FormField = {
+const addressesField: FormField = {
   name: 'cidrs',
-  label: 'Networks',
+  label: 'IP addresses',
   isOptional: true,
   hint: 'Like 203.0.113.0/24, parted by commas. Empty allows all.',
 };
 
-function networksOf(text: string): string[] {
+function addressesOf(text: string): string[] {
   return text
     .split(',')
     .map((cidr) => cidr.trim())
@@ -427,14 +444,14 @@ function Keys({ partner }: { partner: PartnerView }): ReactNode {
     icon: 'plus',
     title: `New key for ${name}`,
     about: 'With all permissions but changing orders. A partner has at most five valid keys.',
-    fields: [{ name: 'label', label: 'Purpose', hint: 'Like: production' }, networksField],
+    fields: [{ name: 'label', label: 'Purpose', hint: 'Like: production' }, addressesField],
     run: ({ label = '', cidrs = '', reason = '' }) =>
       send(IssueKeyDocument, {
         partnerId: id,
         reason,
         key: {
           label,
-          allowedCidrs: networksOf(cidrs),
+          allowedCidrs: addressesOf(cidrs),
         },
       }),
     shown: ({ keyIssue }) => secretShown('key', keyIssue.key),
@@ -451,7 +468,7 @@ function Keys({ partner }: { partner: PartnerView }): ReactNode {
           head={
             <>
               <th>Key</th>
-              <th>Networks</th>
+              <th>IP addresses</th>
               <th className="number">Refused, 24 h</th>
               <th>
                 <span className="hidden">Actions</span>
@@ -550,7 +567,7 @@ function changeAction({ keyId, label, allowedCidrs, defaultMarkupBps, ...key }: 
         choices: scopes,
         initial: key.scopes.join(','),
       },
-      { ...networksField, initial: allowedCidrs.join(', ') },
+      { ...addressesField, initial: allowedCidrs.join(', ') },
       {
         name: 'defaultMarkupBps',
         label: 'Default markup, basis points',
@@ -566,7 +583,7 @@ function changeAction({ keyId, label, allowedCidrs, defaultMarkupBps, ...key }: 
         key: {
           label: next,
           scopes: scopes.map(([scope]) => scope).filter((scope) => chosen.split(',').includes(scope)),
-          allowedCidrs: networksOf(cidrs),
+          allowedCidrs: addressesOf(cidrs),
           ...wholeNumbers(values, ['defaultMarkupBps']),
         },
       }),

@@ -6,33 +6,36 @@ import { Loaded, PageHead } from '../../ui/page.tsx';
 import { Ago, Badge, Card, Copy, Empty, Notice } from '../../ui/parts.tsx';
 import { call, query, type Schemas } from '../api.ts';
 import { actionFaults } from '../faults.ts';
-import { networkOf } from '../network.ts';
+import { networksOf } from '../network.ts';
 import { Allowed, useMay } from '../session.tsx';
-import { linesOf } from '../shared.tsx';
 
 type Key = Schemas['Key'];
 
-/** The networks that may use each key. */
-export function Networks(): ReactNode {
+/** The IP addresses that may use each key. */
+export function IpAddresses(): ReactNode {
   const may = useMay();
   const keys = useQuery({ ...query('listKeys', {}), enabled: may('keys:read') });
   const [open, setOpen] = useState<Key | null>(null);
   return (
     <Allowed to="keys:read">
       <div className="page">
-        <PageHead title="Networks" lead="A key that leaks is of no use outside of the networks that you allow here." />
+        <PageHead
+          title="IP addresses"
+          lead="Allow each key only where your programs run. A key that leaks is then of no use elsewhere."
+        />
         <Loaded of={keys}>
           {({ data, your_address }) => {
             const live = data.filter(({ state }) => state === 'live' || state === 'expires');
             return (
               <>
                 <Notice>
-                  Your address is <Copy text={your_address} label="your address" />. Your programs may have others.
+                  Your IP address is <Copy text={your_address} label="your IP address" />. Your programs may have
+                  others.
                 </Notice>
                 <Card title="Live keys" flush>
                   {live.length === 0 ? (
                     <Empty icon="networks" title="No live key">
-                      <p>The networks of each key would be here.</p>
+                      <p>The IP addresses that may use each key would be here.</p>
                     </Empty>
                   ) : null}
                   <ul className="items">
@@ -46,11 +49,11 @@ export function Networks(): ReactNode {
                             </code>
                           </div>
                           <Badge tone={key.networks.length === 0 ? 'warn' : 'good'}>
-                            {key.networks.length === 0 ? 'Every address' : 'Restricted'}
+                            {key.networks.length === 0 ? 'Every IP address' : 'Restricted'}
                           </Badge>
                           {may('keys:write') ? (
                             <button type="button" className="button small" onClick={() => setOpen(key)}>
-                              Change networks<span className="hidden"> of {key.label}</span>
+                              Change IP addresses<span className="hidden"> of {key.label}</span>
                             </button>
                           ) : null}
                         </header>
@@ -76,7 +79,7 @@ export function Networks(): ReactNode {
                     ))}
                   </ul>
                 </Card>
-                {open ? <NetworkDialog of={open} address={your_address} onClose={() => setOpen(null)} /> : null}
+                {open ? <AddressDialog of={open} address={your_address} onClose={() => setOpen(null)} /> : null}
               </>
             );
           }}
@@ -87,10 +90,10 @@ export function Networks(): ReactNode {
 }
 
 /**
- * The form of a key's networks. The server refuses networks without the address that used the key
+ * The form of a key's IP addresses. The server refuses a list without the address that used the key
  * last; the form then asks for a confirmation.
  */
-function NetworkDialog(props: { of: Key; address: string; onClose: () => void }): ReactNode {
+function AddressDialog(props: { of: Key; address: string; onClose: () => void }): ReactNode {
   const { of: key, address, onClose } = props;
   const client = useQueryClient();
   const [isLockOut, setLockOut] = useState(false);
@@ -99,7 +102,7 @@ function NetworkDialog(props: { of: Key; address: string; onClose: () => void })
     try {
       await call('setKeyNetworks', {
         path: { key_id: key.key_id },
-        body: { networks: linesOf(networks), ...(mayLockOut === 'true' ? { confirm_lock_out: true } : {}) },
+        body: { networks: networksOf(networks), ...(mayLockOut === 'true' ? { confirm_lock_out: true } : {}) },
       });
       void client.invalidateQueries();
       onClose();
@@ -113,19 +116,19 @@ function NetworkDialog(props: { of: Key; address: string; onClose: () => void })
     }
   };
   return (
-    <Dialog title={`Networks of ${key.label}`} onClose={onClose}>
-      <p className="muted">Only these networks may use the key. Without any, every address may.</p>
+    <Dialog title={`IP addresses of ${key.label || key.key_id}`} onClose={onClose}>
+      <p className="muted">Only these IP addresses may use the key. An empty list allows every address.</p>
       <Notice>Your passkey is asked for again.</Notice>
       <Form
         fields={[
           {
             name: 'networks',
-            label: 'Networks',
+            label: 'Allowed IP addresses',
             kind: 'long',
             isOptional: true,
             initial: key.networks.join('\n'),
             placeholder: '203.0.113.0/24',
-            hint: `One a line, in CIDR notation. Your own address alone is ${networkOf(address)}.`,
+            hint: `One a line: an address, or a range in CIDR notation. Your own address is ${address}.`,
           },
           ...(isLockOut
             ? [
@@ -138,7 +141,7 @@ function NetworkDialog(props: { of: Key; address: string; onClose: () => void })
               ]
             : []),
         ]}
-        action="Set the networks"
+        action="Set the IP addresses"
         isDangerous={isLockOut}
         submit={submit}
         onCancel={onClose}
