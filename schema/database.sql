@@ -329,6 +329,14 @@ CREATE TRIGGER exchange_order_not_removed BEFORE DELETE OR TRUNCATE ON public.ex
 CREATE TRIGGER exchange_order_refund_address_once BEFORE UPDATE OF refund_address, refund_address_tag, refund_address_set_at ON public.exchange_order FOR EACH ROW WHEN ((((old.refund_address IS DISTINCT FROM new.refund_address) OR (old.refund_address_tag IS DISTINCT FROM new.refund_address_tag)) OR (old.refund_address_set_at IS DISTINCT FROM new.refund_address_set_at))) EXECUTE FUNCTION keep_refund_address();
 CREATE TRIGGER exchange_order_start BEFORE INSERT ON public.exchange_order FOR EACH ROW WHEN ((new.status <> 'waiting_deposit'::text)) EXECUTE FUNCTION check_order_start();
 
+create table exposure_share (
+  process uuid not null,
+  usd numeric(38,18) not null,
+  until timestamp with time zone not null,
+  constraint exposure_share_pkey PRIMARY KEY (process),
+  constraint exposure_share_usd_check CHECK ((usd >= (0)::numeric))
+);
+
 create table fixed_result (
   partner_id uuid not null,
   hour timestamp with time zone not null,

@@ -13,6 +13,8 @@ export const advisoryLocks = {
   firstStart: 7_310_004,
   /** Held while a payment is counted against the payout limits. */
   payoutLimits: 7_310_005,
+  /** Held while a process takes its share of the cap on the fixed-rate orders of all partners. */
+  exposureShares: 7_310_006,
 } as const;
 
 /**

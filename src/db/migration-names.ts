@@ -34,6 +34,7 @@ export const migrationNames = [
   '0044-staff-work',
   '0045-system-history',
   '0046-cheaper-checks',
+  '0047-exposure-shares',
 ] as const;
 
 export type MigrationName = (typeof migrationNames)[number];

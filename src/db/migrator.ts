@@ -35,6 +35,7 @@ import { Migration0043PartnerPages } from './migrations/0043-partner-pages.ts';
 import { Migration0044StaffWork } from './migrations/0044-staff-work.ts';
 import { Migration0045SystemHistory } from './migrations/0045-system-history.ts';
 import { Migration0046CheaperChecks } from './migrations/0046-cheaper-checks.ts';
+import { Migration0047ExposureShares } from './migrations/0047-exposure-shares.ts';
 
 const classes: Readonly<Record<MigrationName, Constructor<Migration>>> = {
   '0001-foundation': Migration0001Foundation,
@@ -71,6 +72,7 @@ const classes: Readonly<Record<MigrationName, Constructor<Migration>>> = {
   '0044-staff-work': Migration0044StaffWork,
   '0045-system-history': Migration0045SystemHistory,
   '0046-cheaper-checks': Migration0046CheaperChecks,
+  '0047-exposure-shares': Migration0047ExposureShares,
 };
 
 /** Makes the migrator, which runs the migrations that a database lacks. */

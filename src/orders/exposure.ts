@@ -141,15 +141,35 @@ function partnerValues(now: Date, partner: readonly string[], depositWindowSec: 
 }
 
 /**
- * Reads over all partners: fixed-rate orders of the last hour in US dollars, and paid float orders
- * by coin.
+ * Reads over all partners: fixed-rate orders of the last hour in US dollars, with the shares that
+ * other processes hold, and paid float orders by coin.
  */
-export function readAllOrders(em: EntityManager, now: Date): Promise<TallyRow[]> {
+export function readAllOrders(em: EntityManager, now: Date, process: string): Promise<TallyRow[]> {
   return em.execute<TallyRow[]>(
     `select 'fixed' as what, null as coin, 0 as count, coalesce(sum(usd), 0)::text as amount
-       from fixed_turnover where slot > ?
+       from (select usd from fixed_turnover where slot > ?
+             union all
+             select usd from exposure_share where process <> ? and until > ?) as used
       union all ${openFloat('', 'join', "d.state in ('mined', 'credited')")}`,
-    [new Date(now.getTime() - hourMs - slotMs)],
+    [new Date(now.getTime() - hourMs - slotMs), process, now],
+  );
+}
+
+/** What a process may admit of the fixed-rate orders of all partners. */
+export interface ExposureShare {
+  readonly process: string;
+  readonly usd: Big;
+  /** Until when other processes count it as used. */
+  readonly until: Date;
+}
+
+/** Stores a process's share in place of its last one, and forgets ended shares. */
+export async function storeShare(em: EntityManager, { process, usd, until }: ExposureShare, now: Date): Promise<void> {
+  await em.execute(
+    `with ended as (delete from exposure_share where until <= ? and process <> ?)
+     insert into exposure_share (process, usd, until) values (?, ?, ?)
+         on conflict (process) do update set usd = excluded.usd, until = excluded.until`,
+    [now, process, process, formatDecimal(usd), until],
   );
 }
 

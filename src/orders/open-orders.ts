@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
+import { advisoryLocks } from '../db/database.ts';
 import { AppError } from '../errors.ts';
-import { Big, formatDecimal, maxOf } from '../money.ts';
+import { Big, formatDecimal, maxOf, minOf } from '../money.ts';
 import type { Partner } from '../partners/partner.entity.ts';
 import { quoteFault } from '../rates/binding-quotes.ts';
 import type { PriceBook } from '../rates/price-book.ts';
@@ -20,6 +22,8 @@ import {
   readAllOrders,
   readPartnerOrders,
   slotMs,
+  storeShare,
+  type TallyRow,
   whole,
   worth,
 } from './exposure.ts';
@@ -93,6 +97,10 @@ interface Tally {
   /** Orders of the last deposit window that the partner cancelled. */
   cancelled: number;
   readonly usd: Record<RateType, Sum>;
+  /** US dollars of the cap on the fixed-rate orders of all partners that this process may admit. */
+  share: Big;
+  /** US dollars of the fixed-rate orders that wait for the read in progress. */
+  wanted: Big;
   /**
    * Remaining fraction of the partner's fixed caps. Below 1 while its fixed-rate orders lose money.
    */
@@ -106,6 +114,8 @@ const partnersRemembered = 10_000;
 /** How long one read stays valid: far from every cap, and above half of a cap. */
 const knownForMs = 10_000;
 const nearlyKnownForMs = 1_000;
+/** How long other processes count a share: while its orders are admitted, and then stored. */
+const shareForMs = 30_000;
 
 /**
  * Dollars of the caps that a dollar of certain gain takes: what the price of a used quote gives
@@ -135,17 +145,22 @@ const zero = new Big('0');
  * A binding quote is honoured although the market has left it. Its order then counts a multiple of
  * its value: otherwise a taker would hold quotes of all pairs, and use a day's cap after each jump.
  *
- * A partner's fixed caps are exact over all processes: the statement that creates the order raises
- * a counter. All other caps are counted in memory: the last database read plus what this process
- * admitted since. A read is at most ten seconds old, or one second near a cap. Between two reads a
- * process admits its share of the remaining room, or one order larger than its share. All processes
- * together exceed a cap by at most one such order for each other process. The count of open orders
- * may be exceeded by what other processes admit until the next read.
+ * Fixed caps hold over all processes. The statement that creates the order raises a counter of its
+ * partner. Of the cap on all partners each process holds a share in the database, which the others
+ * count as used. It takes a new share with each read.
+ *
+ * All other caps are counted in memory: the last database read plus what this process admitted
+ * since. A read is at most ten seconds old, or one second near a cap. Between two reads a process
+ * admits float orders up to its part of the remaining room, or one larger order. Together all
+ * processes admit less than twice a cap on float orders, and one such order for each process. The
+ * count of open orders may be exceeded by what other processes admit until the next read.
  */
 export class OpenOrders {
   readonly #options: OpenOrdersOptions;
   readonly #tallies = new LRUCache<string, Tally>({ max: partnersRemembered });
   readonly #all = newTally(null);
+  /** Names this process beside the others that hold shares. */
+  readonly #process = randomUUID();
 
   constructor(options: OpenOrdersOptions) {
     this.#options = options;
@@ -163,8 +178,8 @@ export class OpenOrders {
     const { rateType } = quote;
     const pending = this.#pending(quote, adverse, repeatKey);
     const tallies = [this.#tally(partner.id), this.#all];
-    const refreshing = this.#refresh(tallies, partner, pending);
-    if (refreshing) await refreshing;
+    const refreshed = this.#refresh(tallies, partner, pending);
+    if (refreshed) await refreshed;
     // From here to the reservation nothing is waited for, so that no other create takes the room.
     for (const tally of tallies) this.#refuse(tally, partner, pending);
     const counting = tallies.filter((tally) => countsUnpaid(tally, rateType));
@@ -249,12 +264,15 @@ export class OpenOrders {
 
   /**
    * Reads the tallies anew that are too old, or that lack room for the order in what this process
-   * may admit. Null when there is nothing to read.
+   * may admit. Null when there is nothing to wait for.
    */
-  #refresh(tallies: readonly Tally[], partner: Partner, pending: Pending): Promise<unknown> | null {
+  #refresh(tallies: readonly Tally[], partner: Partner, pending: Pending): Promise<void> | null {
     const old = tallies.filter((tally) => !this.#isKnown(tally, partner, pending));
-    if (old.length === 0) return null;
-    return Promise.all(old.map((tally) => this.#reading(tally)));
+    for (const tally of old) {
+      if (pending.rateType === 'fixed') tally.wanted = tally.wanted.plus(pending.usd);
+      this.#startRead(tally);
+    }
+    return tallies.some(({ reading }) => reading) ? readingsEnd(tallies) : null;
   }
 
   /** Whether a fixed-rate order fits the partner's exact caps, as the creating statement counts. */
@@ -284,15 +302,23 @@ export class OpenOrders {
 
   #isKnown(tally: Tally, partner: Partner, pending: Pending): boolean {
     if (!this.#isFresh(tally, partner)) return false;
-    return this.#fits(tally, partner, pending) || !this.#isOlder(tally, nearlyKnownForMs);
+    if (this.#fits(tally, partner, pending)) return true;
+    return !this.#isOlder(tally, nearlyKnownForMs) && !this.#mayGrow(tally, pending);
+  }
+
+  /** Whether the cap had room for the order beyond the share of this process. */
+  #mayGrow({ partnerId, usd }: Tally, pending: Pending): boolean {
+    if (partnerId !== null || pending.rateType !== 'fixed') return false;
+    const { read, admitted } = usd.fixed;
+    return read.plus(admitted).plus(pending.usd).lte(String(this.#options.caps.fixedAllUsd));
   }
 
   /** Reads the tally, once for all that ask at the same time. */
-  #reading(tally: Tally): Promise<void> {
+  #startRead(tally: Tally): void {
     tally.reading ??= this.#read(tally).finally(() => {
       tally.reading = null;
+      tally.wanted = zero;
     });
-    return tally.reading;
   }
 
   #refuse(tally: Tally, partner: Partner, pending: Pending): void {
@@ -316,8 +342,8 @@ export class OpenOrders {
   }
 
   /**
-   * Whether the order fits the remaining room, and this process's share of it unless it is the
-   * first.
+   * Whether the order fits the remaining room, and what this process may admit of it. That is its
+   * share, or for a partner's float orders its part unless the order is the first.
    */
   #fits(tally: Tally, partner: Partner, { rateType, usd }: Pending): boolean {
     const cap = this.#cap(tally, partner, rateType);
@@ -326,6 +352,7 @@ export class OpenOrders {
     const left = new Big(String(cap)).minus(read);
     const taken = admitted.plus(usd);
     if (!countsUnpaid(tally, rateType)) return taken.lte(left);
+    if (tally.partnerId === null) return taken.lte(tally.share);
     const isFirst = admitted.lte(zero);
     return taken.lte(left) && (isFirst || taken.times(String(this.#options.processes)).lte(left));
   }
@@ -371,25 +398,44 @@ export class OpenOrders {
     // until the next read.
     const pending = [...tally.pending];
     const em = orm.em.fork();
-    const rows = await (tally.partnerId === null
-      ? readAllOrders(em, now)
-      : readPartnerOrders(em, now, tally.partnerId, depositWindowSec));
+    let share = zero;
+    let rows: TallyRow[];
+    if (tally.partnerId === null) ({ rows, share } = await this.#takeShare(em, now, usdOf(pending, 'fixed')));
+    else rows = await readPartnerOrders(em, now, tally.partnerId, depositWindowSec);
     const missed = pending.filter(({ hasFailed }) => !hasFailed);
     tally.readAtMs = now.getTime();
     tally.orders = missed.length + rows.filter(({ what }) => what === 'open').reduce((sum, row) => sum + row.count, 0);
     tally.cancelled = rows.find(({ what }) => what === 'cancelled')?.count ?? 0;
     tally.fixedPart = fixedPartOf(rows);
+    tally.share = share;
     for (const rateType of ['fixed', 'float'] as const) {
-      const usd = [
-        ...missed.filter((one) => one.rateType === rateType).map((one) => one.usd),
-        ...rows
-          .filter(({ what }) => what === rateType)
-          .map(({ coin, amount }) => (coin === null ? new Big(amount) : worth(prices, coin, new Big(amount)))),
-      ];
-      tally.usd[rateType] = { read: usd.reduce((sum, one) => sum.plus(one), zero), admitted: zero };
+      const read = rows
+        .filter(({ what }) => what === rateType)
+        .map(({ coin, amount }) => (coin === null ? new Big(amount) : worth(prices, coin, new Big(amount))));
+      tally.usd[rateType] = { read: sumOf(read).plus(usdOf(missed, rateType)), admitted: zero };
     }
   }
 
+  /**
+   * Reads over all partners, and takes a share of what the cap on their fixed-rate orders leaves.
+   * It holds the orders that wait for it, or this process's part of the room if that is more.
+   *
+   * @param pendingUsd orders that are being created, which the share of before held.
+   */
+  #takeShare(em: EntityManager, now: Date, pendingUsd: Big): Promise<{ rows: TallyRow[]; share: Big }> {
+    return em.transactional(async (tx) => {
+      await tx.execute('select pg_advisory_xact_lock(?)', [advisoryLocks.exposureShares]);
+      // A separate statement: the read needs a snapshot that is taken under the lock.
+      const rows = await readAllOrders(tx, now, this.#process);
+      const used = sumOf(rows.filter(({ what }) => what === 'fixed').map(({ amount }) => new Big(amount)));
+      const cap = new Big(String(this.#options.caps.fixedAllUsd));
+      const left = maxOf(cap.minus(used).minus(pendingUsd), zero);
+      const share = minOf(left, maxOf(left.div(String(this.#options.processes)), this.#all.wanted));
+      const until = new Date(now.getTime() + shareForMs);
+      await storeShare(tx, { process: this.#process, usd: pendingUsd.plus(share), until }, now);
+      return { rows, share };
+    });
+  }
   /** The caps of a partner, as they are after the last read of its orders. */
   #caps(partner: Partner): PartnerCaps {
     return capsOf(this.#options.caps, partner, this.#tallies.get(partner.id)?.fixedPart ?? whole);
@@ -412,9 +458,24 @@ function newTally(partnerId: string | null): Tally {
     cancelled: 0,
     usd: { fixed: { read: zero, admitted: zero }, float: { read: zero, admitted: zero } },
     fixedPart: whole,
+    share: zero,
+    wanted: zero,
     pending: new Set(),
     reading: null,
   };
+}
+
+/** Waits while one of the tallies is read: a read forgets what is admitted before it ends. */
+async function readingsEnd(tallies: readonly Tally[]): Promise<void> {
+  while (tallies.some(({ reading }) => reading)) await Promise.all(tallies.map(({ reading }) => reading));
+}
+
+function sumOf(amounts: readonly Big[]): Big {
+  return amounts.reduce((sum, one) => sum.plus(one), zero);
+}
+
+function usdOf(pending: readonly Pending[], rateType: RateType): Big {
+  return sumOf(pending.filter((one) => one.rateType === rateType).map(({ usd }) => usd));
 }
 
 /** The refusal of an order that the statement which creates orders has not admitted. */

@@ -179,7 +179,7 @@ describe('fixed orders of one partner', () => {
 });
 
 describe('fixed orders of all partners together', () => {
-  it('are capped over two processes, and exceed the cap by at most one order of the other process', async () => {
+  it('are capped exactly over two processes that create at once', async () => {
     const clock = new TestClock(new Date('2026-01-05T10:01:00Z'));
     const both = await startBeside(2, clock, { MAX_FIXED_ALL_USD: '6400' });
     const partners = await Promise.all(Array.from({ length: 4 }, () => (both[0] as SettledGateway).partner()));
@@ -187,14 +187,43 @@ describe('fixed orders of all partners together', () => {
       await Promise.all(both.flatMap((one) => partners.map(({ key }) => outcome(one, key, fixed))));
       clock.advance(1_000);
     }
-    const bitcoin = await bitcoinOrdered(both[0] as SettledGateway, 'fixed');
-    expect(bitcoin).toBeGreaterThanOrEqual(0.09);
-    expect(bitcoin).toBeLessThanOrEqual(0.11);
+    expect(await bitcoinOrdered(both[0] as SettledGateway, 'fixed')).toBe(0.1);
     const [{ key } = { key: '' }] = partners;
     for (const one of both)
       attempt('a fixed order beside those of all partners', await outcome(one, key, fixed), tooMuch);
     clock.advance(66 * minuteMs);
     expect(await outcome(both[0] as SettledGateway, key, fixed)).toEqual(made);
+  });
+
+  it('are capped exactly when one process has read long before the other', async () => {
+    const clock = new TestClock(new Date('2026-01-05T10:01:00Z'));
+    const both = await startBeside(2, clock, { MAX_FIXED_ALL_USD: '6400' });
+    const [busy, idle] = both as [SettledGateway, SettledGateway];
+    const { key } = await busy.partner();
+    expect(await outcome(idle, key, fixed)).toEqual(made);
+    // The busy process leaves to the idle one what that one holds, and no more.
+    for (let second = 0; second < 8; second++) {
+      await outcome(busy, key, fixed);
+      await outcome(busy, key, fixed);
+      clock.advance(1_000);
+    }
+    const held = await outcome(busy, key, fixed);
+    attempt('a fixed order in the share of an idle process', held, tooMuch);
+    for (let i = 0; i < 9; i++) await outcome(idle, key, fixed);
+    expect(await bitcoinOrdered(busy, 'fixed')).toBe(0.1);
+    for (const one of both) attempt('a fixed order beyond the cap', await outcome(one, key, fixed), tooMuch);
+  });
+
+  it('may use the share of a process that has ended', async () => {
+    const clock = new TestClock(new Date('2026-01-05T10:01:00Z'));
+    const both = await startBeside(2, clock, { MAX_FIXED_ALL_USD: '6400' });
+    const [first, second] = both as [SettledGateway, SettledGateway];
+    const { key } = await first.partner();
+    expect(await outcome(second, key, fixed)).toEqual(made);
+    await second.stop();
+    clock.advance(31_000);
+    for (let i = 0; i < 9; i++) expect(await outcome(first, key, fixed)).toEqual(made);
+    attempt('a fixed order beyond the cap', await outcome(first, key, fixed), tooMuch);
   });
 });
 
