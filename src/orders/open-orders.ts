@@ -114,6 +114,8 @@ const partnersRemembered = 10_000;
 /** How long one read stays valid: far from every cap, and above half of a cap. */
 const knownForMs = 10_000;
 const nearlyKnownForMs = 1_000;
+/** Part of the free room that a process takes as its share. An idle process holds no more. */
+const sharePart = new Big('0.0625');
 /** How long other processes count a share: while its orders are admitted, and then stored. */
 const shareForMs = 30_000;
 
@@ -418,7 +420,7 @@ export class OpenOrders {
 
   /**
    * Reads over all partners, and takes a share of what the cap on their fixed-rate orders leaves.
-   * It holds the orders that wait for it, or this process's part of the room if that is more.
+   * It holds the orders that wait for it, or a fixed part of the room if that is more.
    *
    * @param pendingUsd orders that are being created, which the share of before held.
    */
@@ -430,7 +432,7 @@ export class OpenOrders {
       const used = sumOf(rows.filter(({ what }) => what === 'fixed').map(({ amount }) => new Big(amount)));
       const cap = new Big(String(this.#options.caps.fixedAllUsd));
       const left = maxOf(cap.minus(used).minus(pendingUsd), zero);
-      const share = minOf(left, maxOf(left.div(String(this.#options.processes)), this.#all.wanted));
+      const share = minOf(left, maxOf(left.times(sharePart), this.#all.wanted));
       const until = new Date(now.getTime() + shareForMs);
       await storeShare(tx, { process: this.#process, usd: pendingUsd.plus(share), until }, now);
       return { rows, share };
