@@ -171,7 +171,7 @@ describeInBrowser('the work of staff in the console', () => {
     await itemOf(page, held).getByText('You work on it').waitFor();
     for (const path of ['/attention', '/', '/orders?coin=BTC']) {
       await page.goto(consoleUrl(setup.gateway, path));
-      await page.locator('.skeleton').first().waitFor({ state: 'detached' });
+      await settled(page);
       if (path === '/') await page.getByRole('group', { name: 'Time in each status' }).waitFor();
       expect([path, await axeFaults(page), await overflow(page)]).toEqual([path, [], 0]);
     }
