@@ -40,4 +40,4 @@ USER 10001:10001
 EXPOSE 8080 8081
 HEALTHCHECK --interval=5s --timeout=3s --start-period=30s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:8081/readyz').then((r)=>process.exit(r.ok?0:1),()=>process.exit(1))"]
-CMD ["node", "--enable-source-maps", "--max-semi-space-size=64", "dist/main.js"]
+CMD ["node", "--enable-source-maps", "dist/main.js"]
