@@ -75,6 +75,8 @@ interface Pending {
   readonly usd: Big;
   /** Whether it counts more than its value, as the market has left its quote. */
   readonly isSurcharged: boolean;
+  /** Whether it is only judged, and reserves nothing. */
+  readonly isCheck: boolean;
   hasFailed: boolean;
 }
 
@@ -178,7 +180,7 @@ export class OpenOrders {
    */
   async room(partner: Partner, quote: Quote, adverse: Big | null, repeatKey: string | null): Promise<OrderHeadroom> {
     const { rateType } = quote;
-    const pending = this.#pending(quote, adverse, repeatKey);
+    const pending = { ...this.#judged(quote, adverse), repeatKey, isCheck: false };
     const tallies = [this.#tally(partner.id), this.#all];
     const refreshed = this.#refresh(tallies, partner, pending);
     if (refreshed) await refreshed;
@@ -202,6 +204,7 @@ export class OpenOrders {
           tally.orders--;
           tally.usd[rateType].admitted = tally.usd[rateType].admitted.minus(pending.usd);
         }
+        if (!isTaken && rateType === 'fixed') this.#giveBack();
       },
     };
   }
@@ -212,7 +215,7 @@ export class OpenOrders {
    * @throws AppError open_orders_limit, fixed_exposure_limit or float_exposure_limit.
    */
   async check(partner: Partner, quote: Quote, adverse: Big | null): Promise<void> {
-    const pending = this.#pending(quote, adverse, null);
+    const pending = { ...this.#judged(quote, adverse), repeatKey: null, isCheck: true };
     const tallies = [this.#tally(partner.id), this.#all];
     await this.#refresh(tallies, partner, pending);
     for (const tally of tallies) this.#refuse(tally, partner, pending);
@@ -252,11 +255,10 @@ export class OpenOrders {
     await this.#options.orm.em.fork().execute('delete from fixed_turnover where slot < ?', [before]);
   }
 
-  #pending({ rateType, from, amountFrom }: Quote, adverse: Big | null, repeatKey: string | null): Pending {
+  #judged({ rateType, from, amountFrom }: Quote, adverse: Big | null): Omit<Pending, 'repeatKey' | 'isCheck'> {
     const usd = worth(this.#options.prices, from.coin, amountFrom);
     const excess = maxOf(adverse?.minus(this.#options.maxDrift) ?? zero, zero);
     return {
-      repeatKey,
       rateType,
       usd: usd.plus(usd.times(excess).times(gainWeight)),
       isSurcharged: excess.gt(zero),
@@ -271,7 +273,7 @@ export class OpenOrders {
   #refresh(tallies: readonly Tally[], partner: Partner, pending: Pending): Promise<void> | null {
     const old = tallies.filter((tally) => !this.#isKnown(tally, partner, pending));
     for (const tally of old) {
-      if (pending.rateType === 'fixed') tally.wanted = tally.wanted.plus(pending.usd);
+      if (pending.rateType === 'fixed' && !pending.isCheck) tally.wanted = tally.wanted.plus(pending.usd);
       this.#startRead(tally);
     }
     return tallies.some(({ reading }) => reading) ? readingsEnd(tallies) : null;
@@ -315,6 +317,19 @@ export class OpenOrders {
     return read.plus(admitted).plus(pending.usd).lte(String(this.#options.caps.fixedAllUsd));
   }
 
+  /**
+   * Takes a small share in place of one that refused orders have made large. Otherwise a user
+   * beyond the partner's caps could keep the room from the other processes.
+   */
+  #giveBack(): void {
+    const { usd, share } = this.#all;
+    const left = new Big(String(this.#options.caps.fixedAllUsd)).minus(usd.fixed.read);
+    if (share.lte(left.times(sharePart))) return;
+    this.#startRead(this.#all);
+    // Without an answer the share ends by itself.
+    this.#all.reading?.catch(() => {});
+  }
+
   /** Reads the tally, once for all that ask at the same time. */
   #startRead(tally: Tally): void {
     tally.reading ??= this.#read(tally).finally(() => {
@@ -347,14 +362,14 @@ export class OpenOrders {
    * Whether the order fits the remaining room, and what this process may admit of it. That is its
    * share, or for a partner's float orders its part unless the order is the first.
    */
-  #fits(tally: Tally, partner: Partner, { rateType, usd }: Pending): boolean {
+  #fits(tally: Tally, partner: Partner, { rateType, usd, isCheck }: Pending): boolean {
     const cap = this.#cap(tally, partner, rateType);
     if (cap === null) return true;
     const { read, admitted } = tally.usd[rateType];
     const left = new Big(String(cap)).minus(read);
     const taken = admitted.plus(usd);
     if (!countsUnpaid(tally, rateType)) return taken.lte(left);
-    if (tally.partnerId === null) return taken.lte(tally.share);
+    if (tally.partnerId === null) return taken.lte(isCheck ? left : tally.share);
     const isFirst = admitted.lte(zero);
     return taken.lte(left) && (isFirst || taken.times(String(this.#options.processes)).lte(left));
   }

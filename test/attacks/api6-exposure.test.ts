@@ -24,9 +24,9 @@ const made = { status: 201 };
 
 const gateways: SettledGateway[] = [];
 const databases: TestDatabase[] = [];
-afterAll(async () => {
-  for (const gateway of gateways) await gateway.stop();
-  for (const database of databases) await database.drop();
+afterEach(async () => {
+  for (const gateway of gateways.splice(0)) await gateway.stop();
+  for (const database of databases.splice(0)) await database.drop();
 });
 
 async function start(options: Parameters<typeof startSettledGateway>[0]): Promise<SettledGateway> {
@@ -224,6 +224,31 @@ describe('fixed orders of all partners together', () => {
     clock.advance(31_000);
     for (let i = 0; i < 9; i++) expect(await outcome(first, key, fixed)).toEqual(made);
     attempt('a fixed order beyond the cap', await outcome(first, key, fixed), tooMuch);
+  });
+
+  it('are not kept from other processes by large orders that are refused or only judged', async () => {
+    const clock = new TestClock(new Date('2026-01-05T10:01:00Z'));
+    const both = await startBeside(2, clock, { MAX_FIXED_ALL_USD: '640000' });
+    const [flooded, other] = both as [SettledGateway, SettledGateway];
+    const [taker, honest] = [await flooded.partner(), await flooded.partner()];
+    await flooded.partners.change(taker.id, { maxFixedExposureUsd: 1 });
+    for (const path of ['/partner/orders', '/partner/orders/validate']) {
+      const answers = await Promise.all(
+        Array.from({ length: 3 }, () => flooded.call('POST', path, { key: taker.key, body: orderBody(largest) })),
+      );
+      for (const { status, json } of answers)
+        attempt('a fixed order of 192,000 US dollars beyond the own cap', { status, code: json.code }, tooMuch);
+      // A share that was not given back would last 30 seconds.
+      const large = { ...fixed, amount_from: 2.5 };
+      let seconds = 0;
+      while ((await outcome(other, honest.key, large)).status !== 201) {
+        await sleep(100);
+        clock.advance(1_000);
+        seconds++;
+      }
+      expect(seconds).toBeLessThan(20);
+      await flooded.query('delete from fixed_turnover where partner_id = $1', [honest.id]);
+    }
   });
 });
 
