@@ -116,6 +116,8 @@ const partnersRemembered = 10_000;
 /** How long one read stays valid: far from every cap, and above half of a cap. */
 const knownForMs = 10_000;
 const nearlyKnownForMs = 1_000;
+/** Reads that a create waits for: it may come when one has already counted the orders that wait. */
+const mostReads = 3;
 /** Part of the free room that a process takes as its share. An idle process holds no more. */
 const sharePart = new Big('0.0625');
 /** How long other processes count a share: while its orders are admitted, and then stored. */
@@ -182,8 +184,11 @@ export class OpenOrders {
     const { rateType } = quote;
     const pending = { ...this.#judged(quote, adverse), repeatKey, isCheck: false };
     const tallies = [this.#tally(partner.id), this.#all];
-    const refreshed = this.#refresh(tallies, partner, pending);
-    if (refreshed) await refreshed;
+    for (let reads = 0; reads < mostReads; reads++) {
+      const refreshed = this.#refresh(tallies, partner, pending);
+      if (!refreshed) break;
+      await refreshed;
+    }
     // From here to the reservation nothing is waited for, so that no other create takes the room.
     for (const tally of tallies) this.#refuse(tally, partner, pending);
     const counting = tallies.filter((tally) => countsUnpaid(tally, rateType));

@@ -195,6 +195,21 @@ describe('fixed orders of all partners together', () => {
     expect(await outcome(both[0] as SettledGateway, key, fixed)).toEqual(made);
   });
 
+  it('are not refused when they come while a process takes its share of ample room', async () => {
+    const clock = new TestClock(new Date('2026-01-05T10:01:00Z'));
+    const [one] = (await startBeside(1, clock, { MAX_FIXED_ALL_USD: '9600' })) as [SettledGateway];
+    const { key } = await one.partner();
+    // Each is worth more than a sixteenth of the room, so that each asks for a share.
+    for (let round = 0; round < 6; round++) {
+      const creates = Array.from({ length: 7 }, async (_, i) => {
+        await sleep(i * 2);
+        return outcome(one, key, fixed);
+      });
+      expect(await Promise.all(creates)).toEqual(creates.map(() => made));
+      clock.advance(66 * minuteMs);
+    }
+  });
+
   it('are capped exactly when one process has read long before the other', async () => {
     const clock = new TestClock(new Date('2026-01-05T10:01:00Z'));
     const both = await startBeside(2, clock, { MAX_FIXED_ALL_USD: '6400' });
