@@ -371,7 +371,7 @@ export type paths = {
             path?: never;
             cookie?: never;
         };
-        /** Every limit of the partner, with what is used of it */
+        /** Every limit of the partner, with its use now */
         get: operations["getLimits"];
         put?: never;
         post?: never;
@@ -851,17 +851,18 @@ export type components = {
             limits: components["schemas"]["Limit"][];
             /** @description Whether the caps on fixed orders are lower because these orders lose money. */
             are_fixed_caps_cut: boolean;
-            /** @description Whether fixed quotes hold shorter because the used ones exceed the market. */
+            /** @description Whether fixed quotes hold shorter because used quotes exceed the market price. */
             is_quote_hold_cut: boolean;
         };
         Limit: {
             /**
-             * @description `…_usd` is in US dollars, `…_sec` in seconds, `…_bps` in basis points. `…_requests` count each minute. A service fee is a fraction.
+             * @description `…_usd` is in US dollars, `…_sec` in seconds, `…_bps` in basis points.
+             *     `…_requests` is a number of requests each minute. A service fee is a fraction.
              * @enum {string}
              */
             name: "open_orders" | "float_usd" | "fixed_hour_usd" | "fixed_day_usd" | "late_refunds_usd" | "extra_refunds" | "requests" | "order_requests" | "quote_requests" | "list_requests" | "validation_requests" | "change_requests" | "keyless_requests" | "failed_keys" | "service_fee_float" | "service_fee_fixed" | "markup_bps" | "quote_hold_sec" | "deposit_window_sec" | "answer_sec" | "live_keys" | "key_addresses" | "webhook_endpoints" | "members" | "invitations" | "passkeys";
             most: components["schemas"]["Amount"];
-            /** @description What is used now. Null where nothing is counted, or where the count is not known at this moment. */
+            /** @description The use now. Null for a limit without a count, and while the count is unknown. */
             used: components["schemas"]["Amount"] | null;
             /** @description Whether the partner has a value of its own. Otherwise it is the gateway's. */
             is_own: boolean;
@@ -960,7 +961,7 @@ export type components = {
             /** @description The order page. Null without one. */
             public_url: string | null;
             action_required: components["schemas"]["ActionRequired"] | null;
-            /** @description Why the deposit is returned */
+            /** @description Sentences that say why the deposit is or was returned. Null without a return. */
             refund_reason: string | null;
             deposits: components["schemas"]["Deposit"][];
             payout: components["schemas"]["Payment"] | null;
@@ -1654,7 +1655,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Requests are those of the present minute. */
+            /** @description The limits. Requests are counted in the present minute. */
             200: {
                 headers: {
                     [name: string]: unknown;

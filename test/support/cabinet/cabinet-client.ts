@@ -120,7 +120,7 @@ function checkAnswer(method: string, path: string, status: number, json: unknown
     new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}$`).test(path.split('?')[0] ?? ''),
   );
   // biome-ignore lint/suspicious/noExplicitAny: the contract as it was read
-  const operation = (found?.[1] as any)?.[method.toLowerCase()];
+  const operation = (found?.[1] as any)?.[method.toLowerCase()]; // a path of the document
   if (!operation) return;
   const answer = operation.responses[status] ?? operation.responses.default;
   const named = answer.$ref
