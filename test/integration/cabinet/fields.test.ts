@@ -42,7 +42,6 @@ const resolved = (part: any): any =>
 
 const bodies: Body[] = Object.entries(contract.paths).flatMap(([path, item]) =>
   // biome-ignore lint/suspicious/noExplicitAny: the contract as it was read
-  // any: operations of the document, read by their paths
   Object.entries(item as any).flatMap(([method, operation]: [string, any]) => {
     const schema = resolved(resolved(operation.requestBody)?.content['application/json'].schema);
     if (!schema) return [];
