@@ -57,7 +57,14 @@ export async function openOrders(foundation: Foundation, parts: OrderParts): Pro
   const assets = new Assets(parts.networks);
   const rates = new RateService(catalogue, prices, pricing, assets);
   const quotes = openQuotes(foundation, parts, rates);
-  const addresses = new DepositAddresses(orm);
+  const addresses = new DepositAddresses(orm, {
+    onDerived: (isAhead) => metrics.countDerivation(isAhead),
+    onThreadEnd: (reason) => {
+      const advice = 'the thread that derives deposit addresses ahead has ended; requests derive them for 10 seconds';
+      log.warn({ event: 'derivation_thread_ended', detail: reason }, advice);
+    },
+  });
+  foundation.closing.add(() => addresses.close());
   await addresses.load();
   await tellOfDerivation(log, metrics);
   const unpaid = new OpenOrders({

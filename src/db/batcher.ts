@@ -158,20 +158,30 @@ export class Batcher<Item, Result> {
     onBatch?.(batch.length, performance.now() - (batch[0]?.sinceMs ?? 0));
     try {
       const results = await run(batch.map(({ item }) => item));
-      const again = batch.filter((waiting, index) => {
+      this.#land(batch, (_waiting, index) => results[index] === runAlone);
+      for (const [index, waiting] of batch.entries()) {
         const result = results[index] as Result | typeof runAlone;
         if (result !== runAlone) waiting.resolve(result);
-        return result === runAlone;
-      });
-      this.#repeat(again);
+      }
     } catch (error) {
-      if (batch.length > 1 && wasUndone(error)) this.#repeat(batch);
-      else for (const waiting of batch) waiting.reject(error);
-    } finally {
-      for (const { key } of batch) if (key !== null) this.#busyKeys.delete(key);
-      this.#flights--;
-      this.#schedule();
+      const mayRepeat = batch.length > 1 && wasUndone(error);
+      this.#land(batch, () => mayRepeat);
+      if (!mayRepeat) for (const waiting of batch) waiting.reject(error);
     }
+  }
+
+  /**
+   * Ends a batch, and sends what waited for it. That comes before the answers of the batch, so that
+   * PostgreSQL works while they are written.
+   */
+  #land(
+    batch: readonly Waiting<Item, Result>[],
+    isAgain: (waiting: Waiting<Item, Result>, index: number) => boolean,
+  ): void {
+    for (const { key } of batch) if (key !== null) this.#busyKeys.delete(key);
+    this.#flights--;
+    this.#repeat(batch.filter(isAgain));
+    this.#sendAll();
   }
 
   /** Puts items back, each to be run alone, before all that wait. */

@@ -5,6 +5,7 @@ import type { Partner } from '../partners/partner.entity.ts';
 import type { PriceBook } from '../rates/price-book.ts';
 import type { RateType } from '../rates/quote.ts';
 import { adversePartners, dayMs } from './fixed-results.ts';
+import { dollars, type Usd, usdText } from './usd.ts';
 
 /** Amounts in US dollars. */
 export interface ExposureCaps {
@@ -42,8 +43,8 @@ export interface Exposure {
 /** The caps of one partner. Fixed caps are cut while its fixed-rate orders lose money. */
 export interface PartnerCaps {
   readonly orders: number;
-  readonly fixedUsd: Big;
-  readonly fixedDayUsd: Big;
+  readonly fixedUsd: Usd;
+  readonly fixedDayUsd: Usd;
   readonly floatUsd: number;
 }
 
@@ -57,12 +58,12 @@ interface ExposureOptions {
 /** The turnover of fixed-rate orders is counted in slots of this length. */
 export const slotMs = 300_000;
 export const hourMs = 3_600_000;
-/** Fraction of the fixed caps that remains to a partner whose fixed-rate orders lose money. */
-const adversePart = new Big('0.1');
+/** Percent of the fixed caps that remain to a partner whose fixed-rate orders lose money. */
+const adversePercent = 10n;
+/** Percent of the fixed caps that remain to a partner whose fixed-rate orders lose nothing. */
+export const whole = 100n;
 
 const zero = new Big('0');
-/** The part of the fixed caps that remains to a partner whose fixed-rate orders lose nothing. */
-export const whole = new Big('1');
 
 /**
  * What the orders of partners take of their caps now, as the next create would find it. One
@@ -99,8 +100,8 @@ function exposureOf(
   const count = (wanted: ExposureRow['what']): number => rows.find(({ what }) => what === wanted)?.count ?? 0;
   const amount = (wanted: ExposureRow['what']): string =>
     formatDecimal(new Big(rows.find(({ what }) => what === wanted)?.amount ?? '0'));
-  const fixedPart = fixedPartOf(rows);
-  const caps = capsOf(usual, partner, fixedPart);
+  const fixedPercent = fixedPercentOf(rows);
+  const caps = capsOf(usual, partner, fixedPercent);
   const float = rows
     .filter(({ what }) => what === 'float')
     .reduce((sum, row) => sum.plus(worth(prices, row.coin ?? '', new Big(row.amount))), zero);
@@ -109,12 +110,12 @@ function exposureOf(
     orders: placesOf({ orders: count('open'), cancelled: count('cancelled') }, caps.orders),
     ordersCap: caps.orders,
     fixedHourUsd: amount('fixed_hour'),
-    fixedHourCapUsd: formatDecimal(caps.fixedUsd),
+    fixedHourCapUsd: usdText(caps.fixedUsd),
     fixedDayUsd: amount('fixed_day'),
-    fixedDayCapUsd: formatDecimal(caps.fixedDayUsd),
+    fixedDayCapUsd: usdText(caps.fixedDayUsd),
     floatUsd: formatDecimal(float),
     floatCapUsd: String(caps.floatUsd),
-    areFixedCapsCut: !partner.keepsFixedCaps && fixedPart.lt(whole),
+    areFixedCapsCut: !partner.keepsFixedCaps && fixedPercent < whole,
   };
 }
 
@@ -158,7 +159,7 @@ export function readAllOrders(em: EntityManager, now: Date, process: string): Pr
 /** What a process may admit of the fixed-rate orders of all partners. */
 export interface ExposureShare {
   readonly process: string;
-  readonly usd: Big;
+  readonly usd: Usd;
   /** Until when other processes count it as used. */
   readonly until: Date;
 }
@@ -169,21 +170,21 @@ export async function storeShare(em: EntityManager, { process, usd, until }: Exp
     `with ended as (delete from exposure_share where until <= ? and process <> ?)
      insert into exposure_share (process, usd, until) values (?, ?, ?)
          on conflict (process) do update set usd = excluded.usd, until = excluded.until`,
-    [now, process, process, formatDecimal(usd), until],
+    [now, process, process, usdText(usd), until],
   );
 }
 
 /**
  * The caps of a partner: its own, else the usual ones.
  *
- * @param fixedPart the part of the fixed caps that remains while fixed orders lose money.
+ * @param fixedPercent what remains of the fixed caps while fixed orders lose money.
  */
-export function capsOf(caps: ExposureCaps, partner: Partner, fixedPart: Big): PartnerCaps {
+export function capsOf(caps: ExposureCaps, partner: Partner, fixedPercent: bigint): PartnerCaps {
   const fixedUsd = partner.maxFixedExposureUsd ?? caps.fixedUsd;
   // A partner with its own hourly cap is not limited further by the default daily cap.
   const fixedDayUsd = partner.maxFixedDayUsd ?? Math.max(caps.fixedDayUsd, partner.maxFixedExposureUsd ?? 0);
-  const part = partner.keepsFixedCaps ? whole : fixedPart;
-  const cut = (usd: number): Big => part.times(String(usd));
+  const percent = partner.keepsFixedCaps ? whole : fixedPercent;
+  const cut = (usd: number): Usd => (dollars(usd) * percent) / whole;
   return {
     orders: partner.maxOpenOrders ?? caps.orders,
     fixedUsd: cut(fixedUsd),
@@ -256,10 +257,10 @@ export function placesOf(
   return orders + Math.max(0, cancelled - cap);
 }
 
-/** The part of a partner's fixed caps that remains. */
-export function fixedPartOf(rows: readonly { readonly what: string }[]): Big {
+/** What remains of a partner's fixed caps, in percent. */
+export function fixedPercentOf(rows: readonly { readonly what: string }[]): bigint {
   const isAny = (wanted: TallyRow['what']): boolean => rows.some(({ what }) => what === wanted);
-  return isAny('spent') ? zero : isAny('adverse') ? adversePart : whole;
+  return isAny('spent') ? 0n : isAny('adverse') ? adversePercent : whole;
 }
 
 /** Converts to US dollars at the reference price, which every coin has once it was ever quoted. */

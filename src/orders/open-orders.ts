@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
 import { advisoryLocks } from '../db/database.ts';
 import { AppError } from '../errors.ts';
-import { Big, formatDecimal, maxOf, minOf } from '../money.ts';
+import { Big } from '../money.ts';
 import type { Partner } from '../partners/partner.entity.ts';
 import { quoteFault } from '../rates/binding-quotes.ts';
 import type { PriceBook } from '../rates/price-book.ts';
@@ -15,7 +15,7 @@ import {
   type Exposure,
   type ExposureCaps,
   exposures,
-  fixedPartOf,
+  fixedPercentOf,
   hourMs,
   type PartnerCaps,
   placesOf,
@@ -28,6 +28,7 @@ import {
   worth,
 } from './exposure.ts';
 import { dayMs } from './fixed-results.ts';
+import { dollars, type Usd, usdOf, usdText } from './usd.ts';
 
 export interface OpenOrdersOptions {
   readonly orm: MikroORM;
@@ -46,13 +47,16 @@ export interface OpenOrdersOptions {
  * What the statement that creates a fixed-rate order counts and checks. Amounts are decimal strings
  * in US dollars.
  */
-export interface FixedHeadroom {
+export interface FixedHeadroom extends SlotTimes {
   readonly usd: string;
-  /** Start of the five-minute slot in which the order counts. */
-  readonly slot: string;
   readonly hourUsd: string;
   readonly dayUsd: string;
-  /** Slots after these moments belong to the last hour and the last day. */
+}
+
+interface SlotTimes {
+  /** Start of the five-minute slot in which the order counts. */
+  readonly slot: string;
+  /** Slots that start after these moments belong to the last hour and the last day. */
   readonly hourAgo: string;
   readonly dayAgo: string;
 }
@@ -72,7 +76,7 @@ interface Pending {
   readonly repeatKey: string | null;
   readonly rateType: RateType;
   /** What it counts against the caps. */
-  readonly usd: Big;
+  readonly usd: Usd;
   /** Whether it counts more than its value, as the market has left its quote. */
   readonly isSurcharged: boolean;
   /** Whether it is only judged, and reserves nothing. */
@@ -82,8 +86,8 @@ interface Pending {
 
 /** US dollars: the total at the last database read, and what this process admitted since. */
 interface Sum {
-  read: Big;
-  admitted: Big;
+  read: Usd;
+  admitted: Usd;
 }
 
 /**
@@ -100,13 +104,11 @@ interface Tally {
   cancelled: number;
   readonly usd: Record<RateType, Sum>;
   /** US dollars of the cap on the fixed-rate orders of all partners that this process may admit. */
-  share: Big;
+  share: Usd;
   /** US dollars of the fixed-rate orders that wait for the read in progress. */
-  wanted: Big;
-  /**
-   * Remaining fraction of the partner's fixed caps. Below 1 while its fixed-rate orders lose money.
-   */
-  fixedPart: Big;
+  wanted: Usd;
+  /** What remains of the partner's fixed caps. Less while its fixed-rate orders lose money. */
+  fixedPercent: bigint;
   readonly pending: Set<Pending>;
   /** The database read in progress. */
   reading: Promise<void> | null;
@@ -118,8 +120,8 @@ const knownForMs = 10_000;
 const nearlyKnownForMs = 1_000;
 /** Reads that a create waits for: it may come when one has already counted the orders that wait. */
 const mostReads = 3;
-/** Part of the free room that a process takes as its share. An idle process holds no more. */
-const sharePart = new Big('0.0625');
+/** A process takes one part in so many of the free room as its share. An idle one holds no more. */
+const shareParts = 16n;
 /** How long other processes count a share: while its orders are admitted, and then stored. */
 const shareForMs = 30_000;
 
@@ -167,6 +169,7 @@ export class OpenOrders {
   readonly #all = newTally(null);
   /** Names this process beside the others that hold shares. */
   readonly #process = randomUUID();
+  #slot: { readonly startMs: number; readonly times: SlotTimes } | null = null;
 
   constructor(options: OpenOrdersOptions) {
     this.#options = options;
@@ -194,7 +197,7 @@ export class OpenOrders {
     const counting = tallies.filter((tally) => countsUnpaid(tally, rateType));
     for (const tally of counting) {
       tally.orders++;
-      tally.usd[rateType].admitted = tally.usd[rateType].admitted.plus(pending.usd);
+      tally.usd[rateType].admitted += pending.usd;
       tally.pending.add(pending);
     }
     const fixed = rateType === 'fixed' ? this.#fixedRoom(partner, pending.usd) : null;
@@ -207,7 +210,7 @@ export class OpenOrders {
           tally.pending.delete(pending);
           if (isTaken) continue;
           tally.orders--;
-          tally.usd[rateType].admitted = tally.usd[rateType].admitted.minus(pending.usd);
+          tally.usd[rateType].admitted -= pending.usd;
         }
         if (!isTaken && rateType === 'fixed') this.#giveBack();
       },
@@ -262,11 +265,12 @@ export class OpenOrders {
 
   #judged({ rateType, from, amountFrom }: Quote, adverse: Big | null): Omit<Pending, 'repeatKey' | 'isCheck'> {
     const usd = worth(this.#options.prices, from.coin, amountFrom);
-    const excess = maxOf(adverse?.minus(this.#options.maxDrift) ?? zero, zero);
+    const excess = adverse?.minus(this.#options.maxDrift) ?? zero;
+    const isSurcharged = excess.gt(zero);
     return {
       rateType,
-      usd: usd.plus(usd.times(excess).times(gainWeight)),
-      isSurcharged: excess.gt(zero),
+      usd: usdOf(isSurcharged ? usd.plus(usd.times(excess).times(gainWeight)) : usd),
+      isSurcharged,
       hasFailed: false,
     };
   }
@@ -278,7 +282,7 @@ export class OpenOrders {
   #refresh(tallies: readonly Tally[], partner: Partner, pending: Pending): Promise<void> | null {
     const old = tallies.filter((tally) => !this.#isKnown(tally, partner, pending));
     for (const tally of old) {
-      if (pending.rateType === 'fixed' && !pending.isCheck) tally.wanted = tally.wanted.plus(pending.usd);
+      if (pending.rateType === 'fixed' && !pending.isCheck) tally.wanted += pending.usd;
       this.#startRead(tally);
     }
     return tallies.some(({ reading }) => reading) ? readingsEnd(tallies) : null;
@@ -295,18 +299,25 @@ export class OpenOrders {
     return row?.fits ?? true;
   }
 
-  #fixedRoom(partner: Partner, usd: Big): FixedHeadroom {
-    const nowMs = this.#options.clock.now().getTime();
+  #fixedRoom(partner: Partner, usd: Usd): FixedHeadroom {
     const { fixedUsd, fixedDayUsd } = this.#caps(partner);
-    const at = (ms: number): string => new Date(ms).toISOString();
     return {
-      usd: formatDecimal(usd),
-      slot: at(nowMs - (nowMs % slotMs)),
-      hourUsd: formatDecimal(fixedUsd),
-      dayUsd: formatDecimal(fixedDayUsd),
-      hourAgo: at(nowMs - hourMs - slotMs),
-      dayAgo: at(nowMs - dayMs - slotMs),
+      usd: usdText(usd),
+      hourUsd: usdText(fixedUsd),
+      dayUsd: usdText(fixedDayUsd),
+      ...this.#slotTimes(),
     };
+  }
+
+  /** The times of the present slot. All orders of a slot share their texts. */
+  #slotTimes(): SlotTimes {
+    const nowMs = this.#options.clock.now().getTime();
+    const startMs = nowMs - (nowMs % slotMs);
+    if (this.#slot?.startMs === startMs) return this.#slot.times;
+    const at = (ms: number): string => new Date(ms).toISOString();
+    const times = { slot: at(startMs), hourAgo: at(startMs - hourMs - slotMs), dayAgo: at(startMs - dayMs - slotMs) };
+    this.#slot = { startMs, times };
+    return times;
   }
 
   #isKnown(tally: Tally, partner: Partner, pending: Pending): boolean {
@@ -319,7 +330,7 @@ export class OpenOrders {
   #mayGrow({ partnerId, usd }: Tally, pending: Pending): boolean {
     if (partnerId !== null || pending.rateType !== 'fixed') return false;
     const { read, admitted } = usd.fixed;
-    return read.plus(admitted).plus(pending.usd).lte(String(this.#options.caps.fixedAllUsd));
+    return read + admitted + pending.usd <= dollars(this.#options.caps.fixedAllUsd);
   }
 
   /**
@@ -328,8 +339,8 @@ export class OpenOrders {
    */
   #giveBack(): void {
     const { usd, share } = this.#all;
-    const left = new Big(String(this.#options.caps.fixedAllUsd)).minus(usd.fixed.read);
-    if (share.lte(left.times(sharePart))) return;
+    const left = dollars(this.#options.caps.fixedAllUsd) - usd.fixed.read;
+    if (share * shareParts <= left) return;
     this.#startRead(this.#all);
     // Without an answer the share ends by itself.
     this.#all.reading?.catch(() => {});
@@ -339,7 +350,7 @@ export class OpenOrders {
   #startRead(tally: Tally): void {
     tally.reading ??= this.#read(tally).finally(() => {
       tally.reading = null;
-      tally.wanted = zero;
+      tally.wanted = 0n;
     });
   }
 
@@ -371,12 +382,12 @@ export class OpenOrders {
     const cap = this.#cap(tally, partner, rateType);
     if (cap === null) return true;
     const { read, admitted } = tally.usd[rateType];
-    const left = new Big(String(cap)).minus(read);
-    const taken = admitted.plus(usd);
-    if (!countsUnpaid(tally, rateType)) return taken.lte(left);
-    if (tally.partnerId === null) return taken.lte(isCheck ? left : tally.share);
-    const isFirst = admitted.lte(zero);
-    return taken.lte(left) && (isFirst || taken.times(String(this.#options.processes)).lte(left));
+    const left = dollars(cap) - read;
+    const taken = admitted + usd;
+    if (!countsUnpaid(tally, rateType)) return taken <= left;
+    if (tally.partnerId === null) return taken <= (isCheck ? left : tally.share);
+    const isFirst = admitted <= 0n;
+    return taken <= left && (isFirst || taken * BigInt(this.#options.processes) <= left);
   }
 
   /** The cap in US dollars. Null where the statement that creates the order counts exactly. */
@@ -400,7 +411,7 @@ export class OpenOrders {
     const isNearCap = (['fixed', 'float'] as const).some((rateType) => {
       const cap = this.#cap(tally, partner, rateType);
       const { read, admitted } = tally.usd[rateType];
-      return cap !== null && read.plus(admitted).times('2').gte(String(cap));
+      return cap !== null && (read + admitted) * 2n >= dollars(cap);
     });
     const { orders } = this.#caps(partner);
     const isNear = isNearCap || (tally.partnerId !== null && placesOf(tally, orders) * 2 >= orders);
@@ -420,21 +431,21 @@ export class OpenOrders {
     // until the next read.
     const pending = [...tally.pending];
     const em = orm.em.fork();
-    let share = zero;
+    let share = 0n;
     let rows: TallyRow[];
-    if (tally.partnerId === null) ({ rows, share } = await this.#takeShare(em, now, usdOf(pending, 'fixed')));
+    if (tally.partnerId === null) ({ rows, share } = await this.#takeShare(em, now, pendingUsd(pending, 'fixed')));
     else rows = await readPartnerOrders(em, now, tally.partnerId, depositWindowSec);
     const missed = pending.filter(({ hasFailed }) => !hasFailed);
     tally.readAtMs = now.getTime();
     tally.orders = missed.length + rows.filter(({ what }) => what === 'open').reduce((sum, row) => sum + row.count, 0);
     tally.cancelled = rows.find(({ what }) => what === 'cancelled')?.count ?? 0;
-    tally.fixedPart = fixedPartOf(rows);
+    tally.fixedPercent = fixedPercentOf(rows);
     tally.share = share;
     for (const rateType of ['fixed', 'float'] as const) {
       const read = rows
         .filter(({ what }) => what === rateType)
-        .map(({ coin, amount }) => (coin === null ? new Big(amount) : worth(prices, coin, new Big(amount))));
-      tally.usd[rateType] = { read: sumOf(read).plus(usdOf(missed, rateType)), admitted: zero };
+        .map(({ coin, amount }) => usdOf(coin === null ? new Big(amount) : worth(prices, coin, new Big(amount))));
+      tally.usd[rateType] = { read: sumOf(read) + pendingUsd(missed, rateType), admitted: 0n };
     }
   }
 
@@ -442,25 +453,25 @@ export class OpenOrders {
    * Reads over all partners, and takes a share of what the cap on their fixed-rate orders leaves.
    * It holds the orders that wait for it, or a fixed part of the room if that is more.
    *
-   * @param pendingUsd orders that are being created, which the share of before held.
+   * @param heldUsd orders that are being created, which the share of before held.
    */
-  #takeShare(em: EntityManager, now: Date, pendingUsd: Big): Promise<{ rows: TallyRow[]; share: Big }> {
+  #takeShare(em: EntityManager, now: Date, heldUsd: Usd): Promise<{ rows: TallyRow[]; share: Usd }> {
     return em.transactional(async (tx) => {
       await tx.execute('select pg_advisory_xact_lock(?)', [advisoryLocks.exposureShares]);
       // A separate statement: the read needs a snapshot that is taken under the lock.
       const rows = await readAllOrders(tx, now, this.#process);
-      const used = sumOf(rows.filter(({ what }) => what === 'fixed').map(({ amount }) => new Big(amount)));
-      const cap = new Big(String(this.#options.caps.fixedAllUsd));
-      const left = maxOf(cap.minus(used).minus(pendingUsd), zero);
-      const share = minOf(left, maxOf(left.times(sharePart), this.#all.wanted));
+      const used = sumOf(rows.filter(({ what }) => what === 'fixed').map(({ amount }) => usdOf(new Big(amount))));
+      const left = most(dollars(this.#options.caps.fixedAllUsd) - used - heldUsd, 0n);
+      const share = least(left, most(left / shareParts, this.#all.wanted));
       const until = new Date(now.getTime() + shareForMs);
-      await storeShare(tx, { process: this.#process, usd: pendingUsd.plus(share), until }, now);
+      await storeShare(tx, { process: this.#process, usd: heldUsd + share, until }, now);
       return { rows, share };
     });
   }
+
   /** The caps of a partner, as they are after the last read of its orders. */
   #caps(partner: Partner): PartnerCaps {
-    return capsOf(this.#options.caps, partner, this.#tallies.get(partner.id)?.fixedPart ?? whole);
+    return capsOf(this.#options.caps, partner, this.#tallies.get(partner.id)?.fixedPercent ?? whole);
   }
 }
 
@@ -478,10 +489,10 @@ function newTally(partnerId: string | null): Tally {
     readAtMs: null,
     orders: 0,
     cancelled: 0,
-    usd: { fixed: { read: zero, admitted: zero }, float: { read: zero, admitted: zero } },
-    fixedPart: whole,
-    share: zero,
-    wanted: zero,
+    usd: { fixed: { read: 0n, admitted: 0n }, float: { read: 0n, admitted: 0n } },
+    fixedPercent: whole,
+    share: 0n,
+    wanted: 0n,
     pending: new Set(),
     reading: null,
   };
@@ -492,11 +503,14 @@ async function readingsEnd(tallies: readonly Tally[]): Promise<void> {
   while (tallies.some(({ reading }) => reading)) await Promise.all(tallies.map(({ reading }) => reading));
 }
 
-function sumOf(amounts: readonly Big[]): Big {
-  return amounts.reduce((sum, one) => sum.plus(one), zero);
+function sumOf(amounts: readonly Usd[]): Usd {
+  return amounts.reduce((sum, one) => sum + one, 0n);
 }
 
-function usdOf(pending: readonly Pending[], rateType: RateType): Big {
+const most = (a: Usd, b: Usd): Usd => (a > b ? a : b);
+const least = (a: Usd, b: Usd): Usd => (a < b ? a : b);
+
+function pendingUsd(pending: readonly Pending[], rateType: RateType): Usd {
   return sumOf(pending.filter((one) => one.rateType === rateType).map(({ usd }) => usd));
 }
 

@@ -1,7 +1,8 @@
-import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { parse as uuidBytes } from 'uuid';
 import type { VersionedKey } from '../partners/secret-key.ts';
+import { randomBytesAhead } from './random-bytes.ts';
 
 /** What the keys of `OrderPages` are derived for. */
 export const pagePurpose = 'order pages';
@@ -47,7 +48,7 @@ export class OrderPages {
   make(orderId: string): PageRow {
     const [key] = this.#keys;
     if (!key) throw new Error('OrderPages needs at least one key');
-    const pageNonce = randomBytes(tokenBytes);
+    const pageNonce = randomBytesAhead(tokenBytes);
     const token = tokenOf(key, orderId, pageNonce);
     return { pageNonce, pageKeyVersion: key.version, pageTokenHash: tokenHash(token) };
   }

@@ -27,6 +27,7 @@ import {
   termsOrders,
 } from './order-statements.ts';
 import { type TakenBy, type TermsRow, takenError } from './order-terms.ts';
+import { randomBytesAhead } from './random-bytes.ts';
 import { orderNamed, randomShortId } from './short-id.ts';
 
 /** The terms that a create would get, and what the partner should know about it. */
@@ -289,7 +290,7 @@ export class OrderService {
     const { clock, depositWindowSec, shortIdPrefix } = this.#options;
     const now = clock.now();
     return {
-      id: uuidv7(),
+      id: newId(),
       shortId: randomShortId(shortIdPrefix),
       status: 'waiting_deposit',
       createdAt: now.toISOString(),
@@ -350,7 +351,7 @@ export class OrderService {
       minAmount: formatDecimal(quote.minAmount),
       maxAmount: formatDecimal(quote.maxAmount),
       confirmations: order.depositConfirmationsRequired,
-      addressId: uuidv7(),
+      addressId: newId(),
       keychain: place.keychain,
       index: place.index,
       address: place.address,
@@ -394,6 +395,11 @@ export class OrderService {
     const earlier = await earlierAnswer(this.#options.orm.em.fork(), caller.partner.id, repeatable);
     return earlier && { ...earlier, replayed: true };
   }
+}
+
+/** A UUIDv7 of random bytes that were fetched ahead. */
+function newId(): string {
+  return uuidv7({ random: randomBytesAhead(16) });
 }
 
 function ownAddressFaults(own: Pick<CreateOutcome, 'ownRecipient' | 'ownRefund'>): FieldFault[] {

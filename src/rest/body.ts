@@ -43,8 +43,8 @@ export async function readBody(call: Call): Promise<Buffer> {
 }
 
 /**
- * Parses the body as JSON. Returns undefined for an empty body. Keeps the digits of numbers for
- * `numberSource`. A number that is no `isDecimal` becomes NaN, which no schema accepts.
+ * Parses the body as JSON. Returns undefined for an empty body. The digits of its numbers stay
+ * known to `numberSource`. A number that is no `isDecimal` becomes NaN, which no schema accepts.
  *
  * @throws AppError invalid_encoding or invalid_json.
  */
@@ -58,11 +58,24 @@ export function parseBody(raw: Buffer): unknown {
     throw new AppError('invalid_encoding', 'the body is not valid UTF-8');
   }
   try {
-    return JSON.parse(text, keepNumberSource);
+    if (mayHaveLongNumber.test(text)) return JSON.parse(text, keepNumberSource);
+    const body = JSON.parse(text);
+    if (typeof body === 'object' && body !== null) shortNumbers.add(body);
+    return body;
   } catch {
     throw new AppError('invalid_json', 'the body is not valid JSON');
   }
 }
+
+/**
+ * Whether a text of JSON may have a number with an exponent, or with 16 characters and more. A
+ * double holds any other number exactly to its 15 digits. Text that only looks like such a number
+ * costs the reading of all sources, and nothing else.
+ */
+const mayHaveLongNumber = /(?:^|[:,[])\s*-?(?:[\d.]*[eE]|[\d.]{16})/;
+
+/** Bodies whose numbers are all shorter. */
+const shortNumbers = new WeakSet<object>();
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -104,12 +117,14 @@ export function readTextAmounts(body: unknown, members: readonly string[]): void
 }
 
 /**
- * Returns the digits of a number of the body as they were sent, before they became a double.
+ * Returns the exact value of a number of the body, as decimal text: all digits that were sent.
  *
  * @param body the parsed object itself, not a copy.
  */
 export function numberSource(body: object, member: string): string {
-  const source = numberSources.get(body)?.get(member);
+  const value = (body as Record<string, unknown>)[member];
+  const isShort = shortNumbers.has(body) && typeof value === 'number';
+  const source = numberSources.get(body)?.get(member) ?? (isShort ? String(value) : undefined);
   if (source === undefined) throw new Error(`the body holds no number '${member}', or is a copy`);
   return source;
 }

@@ -124,6 +124,12 @@ export class ProcessMetrics {
     aggregator: 'max',
     registers: [this.#registry],
   });
+  readonly #derivations = new Counter({
+    name: 'gateway_derived_addresses_total',
+    help: 'Deposit addresses of orders: derived ahead by a thread, or by their request as none was ready.',
+    labelNames: ['by'],
+    registers: [this.#registry],
+  });
 
   readonly #webhookAttempts = new Counter({
     name: 'gateway_webhook_attempts_total',
@@ -231,6 +237,10 @@ export class ProcessMetrics {
 
   observeDerivation(isSlow: boolean): void {
     this.#slowDerivation.set(isSlow ? 1 : 0);
+  }
+
+  countDerivation(isAhead: boolean): void {
+    this.#derivations.inc({ by: isAhead ? 'thread' : 'request' });
   }
 
   /** Observes a fixed quote that became an order. */

@@ -2,6 +2,7 @@ import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { PreparedStatements, prepared } from '../../db/prepared.ts';
 import { AppError } from '../../errors.ts';
 import { networkById } from '../networks/networks.ts';
+import { AddressStock, type IndexBlock } from './address-stock.ts';
 import { DepositAccount } from './deposit-account.entity.ts';
 import { type DerivedAddress, deriveDepositKey } from './deposit-address.ts';
 import { DepositTags } from './deposit-tags.ts';
@@ -26,6 +27,15 @@ export interface DepositPlace {
   readonly hiddenForms: DerivedAddress['hiddenForms'];
 }
 
+/** Told of each derived address, and whether it was derived ahead of its request. */
+export type OnDerived = (isAhead: boolean) => void;
+
+export interface DepositAddressesOptions {
+  readonly onDerived?: OnDerived;
+  /** Told that the thread which derives ahead has ended. Requests derive their addresses then. */
+  readonly onThreadEnd?: (reason: string) => void;
+}
+
 /**
  * Gives each order a deposit address of its own. It is derived from the account's public key, or
  * the network's shared address with a fresh tag, or the next one of a pool that the signer filled.
@@ -34,14 +44,23 @@ export interface DepositPlace {
 export class DepositAddresses {
   readonly #orm: MikroORM;
   readonly #statements: PreparedStatements;
+  readonly #stock: AddressStock;
+  readonly #onDerived: OnDerived;
   #accounts = new Map<string, DepositAccount>();
   #tags: DepositTags | null = null;
   #block: { next: number; end: number } | undefined;
   #reserving: Promise<void> | undefined;
 
-  constructor(orm: MikroORM) {
+  constructor(orm: MikroORM, { onDerived = () => {}, onThreadEnd = () => {} }: DepositAddressesOptions = {}) {
     this.#orm = orm;
     this.#statements = new PreparedStatements(orm);
+    this.#stock = new AddressStock({ reserve: () => this.#reserveBlock(), onEnd: onThreadEnd });
+    this.#onDerived = onDerived;
+  }
+
+  /** Ends the thread that derives ahead. */
+  close(): Promise<void> {
+    return this.#stock.close();
   }
 
   /** Reads the public accounts and the key of tags, which never change once they exist. */
@@ -66,36 +85,41 @@ export class DepositAddresses {
     if (network.deposit === 'pool') return { keychain, index: null, address: null, tag: null, hiddenForms: null };
     const key = network.deposit === 'shared' ? account.sharedAddress : account.xpub;
     if (key === null) throw noAddress(networkId);
-    const index = this.#takeIndex() ?? (await this.#reservedIndex());
-    return network.deposit === 'shared'
-      ? { keychain, index, address: key, tag: this.#tags.tag(networkId, index), hiddenForms: null }
-      : { keychain, index, tag: null, ...(await deriveDepositKey(networkId, key, index)) };
-  }
-
-  #takeIndex(): number | null {
-    return this.#block && this.#block.next < this.#block.end ? this.#block.next++ : null;
+    if (network.deposit === 'shared') {
+      const index = await this.#nextIndex();
+      return { keychain, index, address: key, tag: this.#tags.tag(networkId, index), hiddenForms: null };
+    }
+    const ready = this.#stock.take({ keychain, networkId, xpub: key });
+    this.#onDerived(ready !== null);
+    if (ready) return { keychain, tag: null, ...ready };
+    const index = await this.#nextIndex();
+    return { keychain, index, tag: null, ...(await deriveDepositKey(networkId, key, index)) };
   }
 
   /**
    * The next index that no process has used. One statement reserves a block of indexes for all
    * waiting callers.
    */
-  async #reservedIndex(): Promise<number> {
+  async #nextIndex(): Promise<number> {
     for (;;) {
-      this.#reserving ??= this.#reserveBlock().finally(() => {
+      if (this.#block && this.#block.next < this.#block.end) return this.#block.next++;
+      this.#reserving ??= this.#refillBlock().finally(() => {
         this.#reserving = undefined;
       });
       await this.#reserving;
-      const index = this.#takeIndex();
-      if (index !== null) return index;
     }
   }
 
-  async #reserveBlock(): Promise<void> {
+  async #refillBlock(): Promise<void> {
+    const { from, to } = await this.#reserveBlock();
+    this.#block = { next: from, end: to };
+  }
+
+  async #reserveBlock(): Promise<IndexBlock> {
     const [row] = await this.#statements.run<{ last: string }>(nextBlock, {});
     if (!row) throw new Error('the sequence deposit_index_block gave no number');
-    const end = Number.parseInt(row.last, 10) + 1;
-    this.#block = { next: end - indexBlock, end };
+    const to = Number.parseInt(row.last, 10) + 1;
+    return { from: to - indexBlock, to };
   }
 }
 

@@ -125,10 +125,16 @@ function ofCashaddr(address: string): string[] {
   return body.startsWith('q') ? ofKeyHash(Buffer.from(hash, 'hex')) : [`p2sh:${hash}`];
 }
 
-/** The forms of an account hash: EVM chains and TRON share the same 20 bytes. */
-function ofAccount(digits: string, checksummed = toChecksumAddress(digits)): string[] {
-  const lower = digits.toLowerCase();
-  return [checksummed, `0x${lower}`, encodeBase58check([0x41], Buffer.from(lower, 'hex'))];
+/** EVM chains and TRON share the 20 bytes of an account's hash. */
+function ofEvm(address: string): string[] {
+  const lower = address.toLowerCase();
+  return [lower, encodeBase58check([0x41], Buffer.from(lower.slice(2), 'hex'))];
+}
+
+/** The checksum, which the address has already passed, is not computed again. */
+function ofTron(address: string): string[] {
+  const digits = hex(base58.decode(address).subarray(1, 21));
+  return [toChecksumAddress(digits), `0x${digits}`];
 }
 
 /** All addresses of an Ed25519 key, for addresses that show the key's bytes. */
@@ -177,8 +183,8 @@ const readers: Partial<Record<AddressFamily, (address: string) => readonly strin
   dash: ofBase58check,
   zcash: ofBase58check,
   'bitcoin-cash': ofCashaddr,
-  evm: (address) => ofAccount(address.slice(2), address),
-  tron: (address) => ofAccount(hex(decodeBase58check(address)?.subarray(1) ?? new Uint8Array(20))),
+  evm: ofEvm,
+  tron: ofTron,
   ripple: (address) => ofKeyHash(rippleAccount(address)),
   cosmos: ofBech32KeyHash,
   stellar: (address) => ofEd25519(base32nopad.decode(address).subarray(1, 33)),

@@ -41,7 +41,7 @@ const resolved = (part: any): any =>
         .reduce((at: Record<string, unknown>, key: string) => at[key], contract);
 
 const bodies: Body[] = Object.entries(contract.paths).flatMap(([path, item]) =>
-  // biome-ignore lint/suspicious/noExplicitAny: the contract as it was read
+  // biome-ignore lint/suspicious/noExplicitAny: an item of the document, read by its paths
   Object.entries(item as any).flatMap(([method, operation]: [string, any]) => {
     const schema = resolved(resolved(operation.requestBody)?.content['application/json'].schema);
     if (!schema) return [];

@@ -1,6 +1,8 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import { readBody } from '../../../src/rest/body.ts';
+import fc from 'fast-check';
+import { Big, isDecimal } from '../../../src/money.ts';
+import { numberSource, parseBody, readBody } from '../../../src/rest/body.ts';
 import { Call } from '../../../src/rest/call.ts';
 
 describe('readBody', () => {
@@ -15,5 +17,55 @@ describe('readBody', () => {
     });
     req.destroy();
     await expect(readBody(call)).rejects.toMatchObject({ kind: 'invalid_request', status: 400 });
+  });
+});
+
+describe('parseBody', () => {
+  const parsed = (json: string) => parseBody(Buffer.from(json)) as Record<string, unknown>;
+
+  it('keeps the exact value of every number, in any place and notation', () => {
+    const digits = fc.integer({ min: 1, max: 24 }).chain((length) => fc.stringMatching(new RegExp(`^\\d{${length}}$`)));
+    const number = fc
+      .tuple(fc.constantFrom('', '-'), digits, fc.option(digits), fc.option(fc.integer({ min: -40, max: 40 })))
+      .map(([sign, whole, fraction, exponent]) => {
+        const plain = `${sign}${BigInt(whole)}${fraction === null ? '' : `.${fraction}`}`;
+        return exponent === null ? plain : `${plain}e${exponent}`;
+      });
+    const gap = fc.constantFrom('', ' ', '\n\t ');
+    fc.assert(
+      fc.property(number, number, gap, fc.string(), (one, other, space, text) => {
+        const body = parsed(`{"a":${space}${one}${space},"text":${JSON.stringify(text)},"b" :${other}}`);
+        for (const [member, sent] of [
+          ['a', one],
+          ['b', other],
+        ] as const) {
+          if (isDecimal(sent)) expect(new Big(numberSource(body, member)).eq(new Big(sent))).toBe(true);
+          else expect(body[member]).toBeNaN();
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it.each([
+    '0.1',
+    '123456789012345',
+    '0.0000000000001',
+    '0.1000000000000000055',
+    '12345678901234567890',
+    '1e-7',
+    '1E3',
+    '100000',
+  ])('reads %s exactly', (sent) => {
+    expect(new Big(numberSource(parsed(`{"amount":${sent}}`), 'amount')).eq(new Big(sent))).toBe(true);
+  });
+
+  it.each(['1e-400', '1e31', '0.00000000000000000000000000000000000000001'])('makes %s no number', (sent) => {
+    expect(parsed(`{"amount":${sent}}`)).toEqual({ amount: Number.NaN });
+  });
+
+  it('gives no digits of a copy', () => {
+    const body = parsed('{"amount": 0.5}');
+    expect(() => numberSource({ ...body }, 'amount')).toThrow('is a copy');
   });
 });

@@ -1,0 +1,118 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { HDKey } from '@scure/bip32';
+import { mnemonicToSeedSync } from '@scure/bip39';
+import {
+  type Account,
+  AddressStock,
+  type AddressStockOptions,
+  type IndexedAddress,
+} from '../../../src/chains/addresses/address-stock.ts';
+import { deriveDepositKey } from '../../../src/chains/addresses/deposit-address.ts';
+import { networkById } from '../../../src/chains/networks/networks.ts';
+
+const root = HDKey.fromMasterSeed(mnemonicToSeedSync(`${'abandon '.repeat(11)}about`));
+
+function account(networkId: string): Account {
+  const { keychain = '', accountPath = '' } = networkById(networkId) ?? {};
+  return { keychain, networkId, xpub: root.derive(accountPath ?? '').publicExtendedKey };
+}
+
+const stocks: AddressStock[] = [];
+afterEach(() => Promise.all(stocks.splice(0).map((stock) => stock.close())));
+
+function open(options: Partial<AddressStockOptions> = {}): AddressStock {
+  let last = 0;
+  const reserve = async () => {
+    last += 50;
+    return { from: last - 50, to: last };
+  };
+  const stock = new AddressStock({ reserve, restartMs: 0, ...options });
+  stocks.push(stock);
+  return stock;
+}
+
+/** Takes until the stock gives an address. */
+async function taken(stock: AddressStock, from: Account): Promise<IndexedAddress> {
+  for (;;) {
+    const address = stock.take(from);
+    if (address) return address;
+    await sleep(5);
+  }
+}
+
+describe('the stock of deposit addresses', () => {
+  it('has none at first, and then each address that the account has at an index, once', async () => {
+    const stock = open();
+    const [bitcoin, tron] = [account('BTC'), account('TRC20')];
+    expect(stock.take(bitcoin)).toBeNull();
+    const addresses = [];
+    for (let n = 0; n < 150; n++) addresses.push(await taken(stock, bitcoin), await taken(stock, tron));
+    expect(new Set(addresses.map(({ index }) => index)).size).toBe(addresses.length);
+    for (const [n, { index, ...derived }] of addresses.entries()) {
+      const { networkId, xpub } = n % 2 === 0 ? bitcoin : tron;
+      expect(derived).toEqual(await deriveDepositKey(networkId, xpub, index));
+    }
+  });
+
+  it('goes on with a new thread after the end of one, and tells of the end', async () => {
+    const ends: string[] = [];
+    const broken = open({
+      program: new URL('data:text/javascript,process.exit(3)'),
+      onEnd: (reason) => ends.push(reason),
+    });
+    while (ends.length < 3) {
+      expect(broken.take(account('ETH'))).toBeNull();
+      await sleep(5);
+    }
+    expect(ends.slice(0, 2)).toEqual(['exit 3', 'exit 3']);
+  });
+
+  it('starts no thread again before its time', async () => {
+    let reserved = 0;
+    const ends: string[] = [];
+    const broken = open({
+      program: new URL('data:text/javascript,throw new Error("broken")'),
+      reserve: async () => ({ from: reserved++, to: reserved }),
+      onEnd: (reason) => ends.push(reason),
+      restartMs: 3_600_000,
+    });
+    while (ends.length === 0) {
+      broken.take(account('ETH'));
+      await sleep(5);
+    }
+    const before = reserved;
+    for (let n = 0; n < 10; n++) expect(broken.take(account('ETH'))).toBeNull();
+    expect(ends).toEqual(['Error: broken']);
+    expect(reserved).toBe(before);
+  });
+
+  it('gives nothing while no index can be reserved, and asks again', async () => {
+    let isAway = true;
+    const stock = open({
+      reserve: async () => {
+        if (isAway) throw new Error('the database is away');
+        return { from: 7, to: 8 };
+      },
+    });
+    expect(stock.take(account('BTC'))).toBeNull();
+    await sleep(5);
+    isAway = false;
+    expect((await taken(stock, account('BTC'))).index).toBe(7);
+  });
+
+  it('leaves out an index without an address', async () => {
+    const indexes = [{ from: 2 ** 31 - 1, to: 2 ** 31 + 1 }];
+    const stock = open({ reserve: async () => indexes.pop() ?? { from: 5, to: 6 } });
+    const [first, second] = [await taken(stock, account('BTC')), await taken(stock, account('BTC'))];
+    expect([first.index, second.index]).toEqual([2 ** 31 - 1, 5]);
+  });
+
+  it('gives nothing more once it is closed', async () => {
+    const stock = open();
+    await taken(stock, account('BTC'));
+    await stock.close();
+    while (stock.take(account('BTC')));
+    await sleep(5);
+    expect(stock.take(account('BTC'))).toBeNull();
+  });
+});
