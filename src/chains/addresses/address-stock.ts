@@ -1,7 +1,8 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { systemMs } from '../../clock.ts';
-import type { DerivedAddress } from './deposit-address.ts';
+import { utxoNets } from '../utxo/utxo-nets.ts';
+import { type DerivedAddress, deriveDepositKey } from './deposit-address.ts';
 
 /** An account with public derivation, and one of the networks that its addresses are for. */
 export interface Account {
@@ -27,7 +28,7 @@ export interface IndexedAddress extends DerivedAddress {
 
 /** The answer of the thread. */
 export interface DerivedAddresses {
-  readonly keychain: string;
+  readonly account: Account;
   readonly addresses: IndexedAddress[];
 }
 
@@ -93,9 +94,9 @@ export class AddressStock {
 
   #running(): Worker | null {
     if (this.#thread || this.#isClosed) return this.#thread;
-    const thread = new Worker(this.#options.program, { env: {}, name: 'derivation' });
+    const thread = new Worker(this.#options.program, { env: {}, name: 'derivation', workerData: utxoNets() });
     this.#thread = thread;
-    thread.on('message', (derived: DerivedAddresses) => this.#put(derived));
+    thread.on('message', (derived: DerivedAddresses) => this.#put(thread, derived));
     thread.on('error', (error) => this.#ended(thread, String(error)));
     thread.on('exit', (code) => this.#ended(thread, `exit ${code}`));
     // A process that has nothing else to do may end.
@@ -103,17 +104,32 @@ export class AddressStock {
     return thread;
   }
 
-  #put({ keychain, addresses }: DerivedAddresses): void {
-    this.#asked.delete(keychain);
-    this.#ready.set(keychain, [...(this.#ready.get(keychain) ?? []), ...addresses]);
+  /** The first address of a block is derived again here: only the same code may give addresses. */
+  async #put(thread: Worker, { account, addresses }: DerivedAddresses): Promise<void> {
+    const [first] = addresses;
+    if (first && !(await isOwn(account, first))) {
+      this.#ended(thread, `derived another address than this process at index ${first.index}`);
+    }
+    if (this.#thread !== thread) return;
+    this.#asked.delete(account.keychain);
+    this.#ready.set(account.keychain, [...(this.#ready.get(account.keychain) ?? []), ...addresses]);
   }
 
-  /** An error is followed by the exit. Only the first of both counts. */
+  /** Only the first reason counts: an error, for example, is followed by the exit. */
   #ended(thread: Worker, reason: string): void {
     if (this.#thread !== thread) return;
     this.#thread = null;
+    void thread.terminate();
     this.#asked.clear();
     this.#startAtMs = systemMs() + this.#options.restartMs;
     if (!this.#isClosed) this.#options.onEnd(reason);
+  }
+}
+
+async function isOwn({ networkId, xpub }: Account, { index, address }: IndexedAddress): Promise<boolean> {
+  try {
+    return (await deriveDepositKey(networkId, xpub, index)).address === address;
+  } catch {
+    return false;
   }
 }

@@ -26,3 +26,8 @@ export function useUtxoNets(nets: ReadonlyMap<string, UtxoNet>): void {
 export function utxoNet(chain: string): UtxoNet {
   return chosen?.get(chain) ?? 'main';
 }
+
+/** The networks of all Bitcoin-like chains in this process, for `useUtxoNets` of a thread of it. */
+export function utxoNets(): ReadonlyMap<string, UtxoNet> {
+  return new Map(utxoChains.map((chain) => [chain, utxoNet(chain)]));
+}

@@ -67,6 +67,22 @@ describe('the stock of deposit addresses', () => {
     expect(ends.slice(0, 2)).toEqual(['exit 3', 'exit 3']);
   });
 
+  it('gives no address of a thread that derives otherwise than this process', async () => {
+    const ends: string[] = [];
+    const program = `import { parentPort } from 'node:worker_threads';
+      parentPort.on('message', ({ account, from }) =>
+        parentPort.postMessage({ account, addresses: [{ index: from, address: 'other', hiddenForms: null }] }));`;
+    const broken = open({
+      program: new URL(`data:text/javascript,${encodeURIComponent(program)}`),
+      onEnd: (reason) => ends.push(reason),
+    });
+    while (ends.length < 2) {
+      expect(broken.take(account('ETH'))).toBeNull();
+      await sleep(5);
+    }
+    expect(ends[0]).toBe('derived another address than this process at index 0');
+  });
+
   it('starts no thread again before its time', async () => {
     let reserved = 0;
     const ends: string[] = [];

@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { HDKey } from '@scure/bip32';
 import { mnemonicToSeedSync } from '@scure/bip39';
 import { addressExample, checkAddress } from '../../../src/chains/addresses/address.ts';
+import { AddressStock } from '../../../src/chains/addresses/address-stock.ts';
 import { deriveDepositAddress } from '../../../src/chains/addresses/deposit-address.ts';
 import { networkById } from '../../../src/chains/networks/networks.ts';
 import { useUtxoNets, utxoNet } from '../../../src/chains/utxo/utxo-nets.ts';
@@ -35,6 +37,15 @@ describe('a process that serves test networks', () => {
     expect(await deriveDepositAddress(id, xpub(id), 0)).toBe(address);
     expect(addressExample(id)).toBe(address);
     expect(checkAddress(id, address, null)).toMatchObject({ ok: true, address });
+  });
+
+  it('derives addresses of its own form ahead', async () => {
+    const stock = new AddressStock({ reserve: async () => ({ from: 0, to: 1 }) });
+    const account = { keychain: 'litecoin', networkId: 'LTC', xpub: xpub('LTC') };
+    let taken = stock.take(account);
+    for (; !taken; taken = stock.take(account)) await sleep(5);
+    expect(taken.address).toBe('rltc1qjmxnz78nmc8nq77wuxh25n2es7rzm5c23g5xdr');
+    await stock.close();
   });
 
   it.each([
