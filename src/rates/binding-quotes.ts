@@ -6,13 +6,12 @@ import { AppError, type AppErrorExtras, errorFromFaults, type FieldFault, type T
 import { Big, formatDecimal, isStorable, maxOf, minOf } from '../money.ts';
 import type { Partner } from '../partners/partner.entity.ts';
 import { amountFromFor, feeWithMarkup, partsOf, type QuoteParts } from './binding-terms.ts';
-import type { PriceBook } from './price-book.ts';
+import type { PairPrices, PriceBook } from './price-book.ts';
 import { type PairLimits, type PricePair, type QuoteTerms, type RateType, termsAt } from './quote.ts';
 import type { QuoteEnvironment, QuoteSide, QuoteToken, QuoteTokens } from './quote-token.ts';
 import {
   amountFault,
   type Pair,
-  type PairPrices,
   type PairRequest,
   type Quote,
   type RateService,
@@ -294,16 +293,14 @@ export class BindingQuotes {
   #market(pair: Pair, rateType: QuoteToken['rateType']): PairPrices & { readonly windowMs: number | null } {
     const { prices } = this.#options;
     const [from, to] = [pair.from.coin, pair.to.coin];
-    const live = prices.pair(from, to, 'live');
     if (rateType === 'fixed') {
-      const bound = prices.binding(from, to);
+      const [bound, live] = [prices.binding(from, to), prices.pair(from, to, 'live')];
       if (!bound || !live || this.#isBroken(pair, bound.prices, live)) throw unavailable(pair);
       return bound;
     }
-    const reference = prices.pair(from, to, 'reference');
-    const mostUsd = prices.mostUsd(from, to);
-    if (!live || !reference || mostUsd === null) throw unavailable(pair);
-    return { prices: live, reference, mostUsd, windowMs: null };
+    const present = prices.present(from, to, 'float');
+    if (!present) throw unavailable(pair);
+    return { ...present, windowMs: null };
   }
 
   #isBroken(pair: Pair, held: PricePair, market: PricePair): boolean {

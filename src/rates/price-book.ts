@@ -6,7 +6,7 @@ import { Big, formatDecimal, maxOf, minOf, parseDecimal, roundToSignificant } fr
 import type { PriceOverride } from './price-override.entity.ts';
 import type { PriceSource } from './price-source.ts';
 import type { PriceWindows, WindowDepth, WindowPrices } from './price-windows.ts';
-import type { PricePair } from './quote.ts';
+import type { PricePair, RateType } from './quote.ts';
 
 interface BookedPrice {
   readonly price: Big;
@@ -31,14 +31,31 @@ interface HeldDepth {
   readonly atMs: number;
 }
 
-/** The prices of a window for one pair, to which a quote is bound. */
-export interface BoundPrices {
-  /** The start of the window, in milliseconds since 1970. It names the window in the database. */
-  readonly windowMs: number;
+/** A moment, and the newest window that has begun by then. */
+interface Moment {
+  readonly ms: number;
+  /** When a window could not be shared, the one before stays. Null before the first. */
+  readonly window: HoldWindow | null;
+}
+
+/** The prices from which a pair is quoted. */
+export interface PairPrices {
   readonly prices: PricePair;
   /** For limits. */
   readonly reference: PricePair;
   readonly mostUsd: Big | 'unlimited';
+}
+
+/** The prices of a pair at one moment. */
+export interface PresentPrices extends PairPrices {
+  /** Null for float. For fixed: as `fixedForSec` gives it. */
+  readonly expiresIn: number | null;
+}
+
+/** The prices of a window for one pair, to which a quote is bound. */
+export interface BoundPrices extends PairPrices {
+  /** The start of the window, in milliseconds since 1970. It names the window in the database. */
+  readonly windowMs: number;
 }
 
 /** The prices of one window for a pair. Null when the window lacks a coin. */
@@ -171,21 +188,36 @@ export class PriceBook {
 
   /** The live price. Null when it is too old, or when the source paused the coin. */
   live(coin: string): Big | null {
-    return this.#paused.has(coin) ? null : this.#fresh(this.#live.get(coin));
+    return this.#price(coin, 'live', this.#moment());
   }
 
   /** The price of the hold window. Null when the held or the live price is too old. */
   fixed(coin: string): Big | null {
-    const { clock, maxAgeSec } = this.#options;
-    const held = this.#held();
-    if (!held || !this.live(coin)) return null;
-    const overMs = clock.now().getTime() - held.endsAtMs;
-    return overMs <= maxAgeSec * 1000 ? (held.fixed.get(coin) ?? null) : null;
+    return this.#price(coin, 'fixed', this.#moment());
   }
 
   /** The slow price for limits. Null when the coin was never priced. */
   reference(coin: string): Big | null {
-    return this.#held()?.reference.get(coin) ?? null;
+    return this.#price(coin, 'reference', this.#moment());
+  }
+
+  #price(coin: string, view: PriceView, { ms, window }: Moment): Big | null {
+    if (view === 'reference') return window?.reference.get(coin) ?? null;
+    const live = this.#paused.has(coin) ? null : this.#fresh(this.#live.get(coin), ms);
+    if (view === 'live' || !live) return live;
+    const isUsable = window && ms - window.endsAtMs <= this.#options.maxAgeSec * 1000;
+    return isUsable ? (window.fixed.get(coin) ?? null) : null;
+  }
+
+  /** What a quote of a pair is computed from at this moment. Null while a part of it is missing. */
+  present(coinFrom: string, coinTo: string, rateType: RateType): PresentPrices | null {
+    const moment = this.#moment();
+    const isFixed = rateType === 'fixed';
+    const prices = this.#pair(coinFrom, coinTo, isFixed ? 'fixed' : 'live', moment);
+    const reference = this.#pair(coinFrom, coinTo, 'reference', moment);
+    const mostUsd = this.#mostUsdIn(moment.window, coinFrom, coinTo, moment.ms);
+    if (!prices || !reference || mostUsd === null) return null;
+    return { prices, reference, mostUsd, expiresIn: isFixed ? this.#fixedForSec(coinFrom, coinTo, moment) : null };
   }
 
   /**
@@ -193,24 +225,27 @@ export class PriceBook {
    * the market has left a fixed price, the live price replaces it if that gives the user less.
    */
   pair(coinFrom: string, coinTo: string, view: PriceView): PricePair | null {
-    const prices = this.#viewed(coinFrom, coinTo, view);
+    return this.#pair(coinFrom, coinTo, view, this.#moment());
+  }
+
+  #pair(coinFrom: string, coinTo: string, view: PriceView, moment: Moment): PricePair | null {
+    const prices = this.#viewed(coinFrom, coinTo, view, moment);
     if (view !== 'fixed' || !prices) return prices;
-    const live = this.#viewed(coinFrom, coinTo, 'live');
+    const live = this.#viewed(coinFrom, coinTo, 'live', moment);
     return live && this.#standing(coinFrom, coinTo, prices, live) === 'below' ? live : live && prices;
   }
 
-  #viewed(coinFrom: string, coinTo: string, view: PriceView): PricePair | null {
-    const to = this[view](coinTo);
-    const override = this.#override(coinFrom, coinTo, view);
-    const from = override ? to?.times(override) : this[view](coinFrom);
+  #viewed(coinFrom: string, coinTo: string, view: PriceView, moment: Moment): PricePair | null {
+    const to = this.#price(coinTo, view, moment);
+    const override = this.#override(coinFrom, coinTo, view, moment);
+    const from = override ? to?.times(override) : this.#price(coinFrom, view, moment);
     return from && to ? { from, to } : null;
   }
 
-  #override(coinFrom: string, coinTo: string, view: PriceView): string | null {
-    const key = pairKey(coinFrom, coinTo);
-    if (view !== 'live') return this.#held()?.overrides.get(key) ?? null;
-    const override = this.#overrides.get(key);
-    return override && override.endsAt > this.#options.clock.now() ? override.price : null;
+  #override(coinFrom: string, coinTo: string, view: PriceView, { ms, window }: Moment): string | null {
+    if (view !== 'live') return ofPair(window?.overrides, coinFrom, coinTo) ?? null;
+    const override = ofPair(this.#overrides, coinFrom, coinTo);
+    return override && override.endsAt.getTime() > ms ? override.price : null;
   }
 
   /**
@@ -218,7 +253,8 @@ export class PriceBook {
    * where no order book is needed. Null while the depth of a coin is unknown or too old.
    */
   mostUsd(coinFrom: string, coinTo: string): Big | 'unlimited' | null {
-    return this.#mostUsdIn(this.#held(), coinFrom, coinTo, this.#options.clock.now().getTime());
+    const { ms, window } = this.#moment();
+    return this.#mostUsdIn(window, coinFrom, coinTo, ms);
   }
 
   #mostUsdIn(window: HoldWindow | null, coinFrom: string, coinTo: string, atMs: number): Big | 'unlimited' | null {
@@ -250,11 +286,11 @@ export class PriceBook {
    * and while this process does not know the window of this moment.
    */
   binding(coinFrom: string, coinTo: string): BoundPrices | null {
-    const nowMs = this.#options.clock.now().getTime();
-    const held = this.#held();
-    const live = this.#viewed(coinFrom, coinTo, 'live');
-    if (!held || !live || nowMs >= held.endsAtMs) return null;
-    const bound = this.#boundIn(held, coinFrom, coinTo, nowMs);
+    const moment = this.#moment();
+    const { ms, window } = moment;
+    const live = this.#viewed(coinFrom, coinTo, 'live', moment);
+    if (!window || !live || ms >= window.endsAtMs) return null;
+    const bound = this.#boundIn(window, coinFrom, coinTo, ms);
     return bound && this.#standing(coinFrom, coinTo, bound.prices, live) !== 'below' ? bound : null;
   }
 
@@ -309,12 +345,15 @@ export class PriceBook {
    * while the market has left it, and while this process does not know the present window.
    */
   fixedForSec(coinFrom: string, coinTo: string): number {
-    const held = this.#held();
-    if (!held) return 0;
-    const prices = this.#viewed(coinFrom, coinTo, 'fixed');
-    const live = this.#viewed(coinFrom, coinTo, 'live');
-    if (!prices || !live || this.#standing(coinFrom, coinTo, prices, live) !== 'near') return 0;
-    return Math.max(0, Math.floor((held.endsAtMs - this.#options.clock.now().getTime()) / 1000));
+    return this.#fixedForSec(coinFrom, coinTo, this.#moment());
+  }
+
+  #fixedForSec(coinFrom: string, coinTo: string, moment: Moment): number {
+    const { ms, window } = moment;
+    const prices = this.#viewed(coinFrom, coinTo, 'fixed', moment);
+    const live = this.#viewed(coinFrom, coinTo, 'live', moment);
+    if (!window || !prices || !live || this.#standing(coinFrom, coinTo, prices, live) !== 'near') return 0;
+    return Math.max(0, Math.floor((window.endsAtMs - ms) / 1000));
   }
 
   /**
@@ -336,27 +375,25 @@ export class PriceBook {
   #book(coin: string, text: string, at: Date): void {
     const price = parseDecimal(text);
     const known = this.#live.get(coin);
+    const now = this.#options.clock.now();
     const believable =
-      price?.gt('0') && (!this.#fresh(known) || !known || isWithin(price.div(known.price), largestJump));
+      price?.gt('0') && (!this.#fresh(known, now.getTime()) || !known || isWithin(price.div(known.price), largestJump));
     if (!price || !believable || Number.isNaN(at.getTime())) {
       this.#options.log.warn({ event: 'price_refused', coin }, 'a price was not believable and was ignored');
       return;
     }
     // A known price with a future time predates a clock correction, and is replaced.
-    if (known && known.at > at && known.at <= this.#options.clock.now()) return;
+    if (known && known.at > at && known.at <= now) return;
     this.#live.set(coin, { price, at });
   }
 
-  #fresh(booked: BookedPrice | undefined): Big | null {
-    if (!booked) return null;
-    const ageMs = this.#options.clock.now().getTime() - booked.at.getTime();
-    return ageMs <= this.#options.maxAgeSec * 1000 ? booked.price : null;
+  #fresh(booked: BookedPrice | undefined, nowMs: number): Big | null {
+    return booked && nowMs - booked.at.getTime() <= this.#options.maxAgeSec * 1000 ? booked.price : null;
   }
 
-  /** The newest window that has begun. When a window could not be shared, the one before stays. */
-  #held(): HoldWindow | null {
-    const nowMs = this.#options.clock.now().getTime();
-    return this.#windows.findLast(({ startsAtMs }) => startsAtMs <= nowMs) ?? null;
+  #moment(): Moment {
+    const ms = this.#options.clock.now().getTime();
+    return { ms, window: this.#windows.findLast(({ startsAtMs }) => startsAtMs <= ms) ?? null };
   }
 
   /**
@@ -374,11 +411,11 @@ export class PriceBook {
     const newest = await windows.newest(now);
     if (newest && newest.startsAt.getTime() >= presentMs)
       this.#keep(newest.startsAt.getTime(), newest.prices, presentMs);
-    const begunMs = Math.max(presentMs, this.#held()?.startsAtMs ?? presentMs);
+    const begunMs = Math.max(presentMs, this.#moment().window?.startsAtMs ?? presentMs);
     await this.#decideWindow(begunMs, prices, presentMs);
     // The same start for all processes that see the same market, and at most one in each interval.
     const earlyMs = nowMs - (nowMs % (refreshSec * 1000));
-    const held = this.#held();
+    const held = this.#moment().window;
     if (held && earlyMs > held.startsAtMs && this.#isStale(held, prices)) {
       const renewed = new Map([...prices].filter(([coin, price]) => this.#isRenewed(held.fixed.get(coin), price)));
       const decided = await windows.decide(new Date(earlyMs), (last) => {
@@ -498,7 +535,7 @@ function toHoldWindow(
 /** Both prices of a pair in a window, with a price set by hand. Null when one is missing. */
 function pairIn(window: HoldWindow, view: 'fixed' | 'reference', coinFrom: string, coinTo: string): PricePair | null {
   const to = window[view].get(coinTo);
-  const byHand = window.overrides.get(pairKey(coinFrom, coinTo));
+  const byHand = ofPair(window.overrides, coinFrom, coinTo);
   const from = byHand === undefined ? window[view].get(coinFrom) : to?.times(byHand);
   return from && to ? { from, to } : null;
 }
@@ -509,6 +546,11 @@ function isSamePair(one: PricePair, other: PricePair): boolean {
 
 function isWithin(ratio: Big, factor: Big): boolean {
   return ratio.lte(factor) && ratio.times(factor).gte('1');
+}
+
+/** The entry of a pair. Most tables are empty, and building the key costs more than all else. */
+function ofPair<T>(table: ReadonlyMap<string, T> | undefined, coinFrom: string, coinTo: string): T | undefined {
+  return table?.size ? table.get(pairKey(coinFrom, coinTo)) : undefined;
 }
 
 function pairKey(coinFrom: string, coinTo: string): string {

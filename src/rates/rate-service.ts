@@ -20,7 +20,7 @@ import {
 } from '../money.ts';
 import type { Partner } from '../partners/partner.entity.ts';
 import { feeWithMarkup } from './binding-terms.ts';
-import type { PriceBook } from './price-book.ts';
+import type { PairPrices, PriceBook } from './price-book.ts';
 import {
   decimalTerms,
   type PairLimits,
@@ -80,14 +80,6 @@ export interface QuotedRate {
 export interface Pair {
   readonly from: Currency;
   readonly to: Currency;
-}
-
-/** The prices from which a pair is quoted. */
-export interface PairPrices {
-  readonly prices: PricePair;
-  /** For limits. */
-  readonly reference: PricePair;
-  readonly mostUsd: Big | 'unlimited';
 }
 
 /** The part of a quote that does not depend on the amount. */
@@ -291,15 +283,9 @@ export class RateService {
 
   /** The pair at its present price. Null while it has none. */
   #priced(pair: Pair, rateType: RateType, pricing: Pricing): PricedPair | null {
-    const [from, to] = [pair.from.coin, pair.to.coin];
-    // Read before the price. Otherwise a price at the end of its window could be promised for the
-    // next one.
-    const expiresIn = rateType === 'fixed' ? this.#prices.fixedForSec(from, to) : null;
-    const prices = this.#prices.pair(from, to, rateType === 'fixed' ? 'fixed' : 'live');
-    const reference = this.#prices.pair(from, to, 'reference');
-    const mostUsd = this.#prices.mostUsd(from, to);
-    if (!prices || !reference || mostUsd === null) return null;
-    return { pairQuote: this.#pairQuote(pair, rateType, pricing[rateType], { prices, reference, mostUsd }), expiresIn };
+    const present = this.#prices.present(pair.from.coin, pair.to.coin, rateType);
+    if (!present) return null;
+    return { pairQuote: this.#pairQuote(pair, rateType, pricing[rateType], present), expiresIn: present.expiresIn };
   }
 
   /** The currency of a CAIP-19 name, active or not. Null without one. */

@@ -1,4 +1,5 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { ripemd160 } from '@noble/hashes/legacy.js';
 import { HDKey } from '@scure/bip32';
 import { type AddressFamily, networkById } from '../networks/networks.ts';
@@ -41,6 +42,8 @@ const encoders: Partial<Record<AddressFamily, Encoder>> = {
 /** The external chain (0) of an account. All addresses of the account are derived from it. */
 interface ExternalChain {
   readonly publicKey: Uint8Array;
+  /** The same key uncompressed: reading it takes no square root. */
+  readonly point: Uint8Array;
   readonly chainCode: KeyObject;
 }
 
@@ -53,7 +56,8 @@ function externalChain(accountXpub: string): ExternalChain {
   if (account.privateKey) throw new Error('a deposit account must be a public key');
   const { publicKey, chainCode } = account.deriveChild(0);
   if (!publicKey || !chainCode) throw new Error('a deposit account must be an extended key');
-  const chain = { publicKey, chainCode: createSecretKey(chainCode) };
+  const point = secp256k1.Point.fromBytes(publicKey).toBytes(false);
+  const chain = { publicKey, point, chainCode: createSecretKey(chainCode) };
   externalChains.set(accountXpub, chain);
   return chain;
 }
@@ -122,7 +126,7 @@ async function taprootOutput(publicKey: Uint8Array): Promise<Uint8Array> {
 
 /** https://github.com/bitcoin/bips/blob/master/bip-0032.mediawiki#public-parent-key--public-child-key */
 async function childKey(
-  { publicKey, chainCode }: ExternalChain,
+  { publicKey, point, chainCode }: ExternalChain,
   index: number,
   isCompressed: boolean,
 ): Promise<Uint8Array> {
@@ -131,7 +135,7 @@ async function childKey(
   data.set(publicKey);
   data.writeUInt32BE(index, 33);
   const tweak = createHmac('sha512', chainCode).update(data).digest().subarray(0, 32);
-  const child = (await pointAddition).add(publicKey, tweak, isCompressed);
+  const child = (await pointAddition).add(point, tweak, isCompressed);
   if (!child) throw new Error(`no public key at ${index}`);
   return child;
 }

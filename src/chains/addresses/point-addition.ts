@@ -11,8 +11,9 @@ export type PointEngine = 'native' | 'webassembly';
 export interface PointAddition {
   readonly engine: PointEngine;
   /**
-   * Adds `tweak` times the base point to a compressed public key: BIP32's public derivation.
+   * Adds `tweak` times the base point to a public key: BIP32's public derivation.
    *
+   * @param publicKey 33 bytes, or 65 uncompressed.
    * @param tweak 32 bytes.
    * @returns 33 bytes, or 65 uncompressed. Null when the tweak is not below the order of the curve,
    *   or the sum is infinity.
@@ -84,7 +85,7 @@ function agrees(native: PointAddition, wasm: PointAddition): boolean {
     for (const isCompressed of [false, true]) {
       const [a, b] = [native.add(publicKey, tweak, isCompressed), wasm.add(publicKey, tweak, isCompressed)];
       if (a === null || b === null ? a !== b : Buffer.compare(a, b) !== 0) return false;
-      if (a && isCompressed) publicKey = a;
+      if (a) publicKey = a;
     }
   }
   return true;
