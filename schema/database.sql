@@ -309,19 +309,19 @@ create table exchange_order (
   constraint exchange_order_short_id_key UNIQUE (short_id),
   constraint exchange_order_status_check CHECK ((status = ANY (ARRAY['waiting_deposit'::text, 'confirming'::text, 'exchanging'::text, 'sending'::text, 'completed'::text, 'expired'::text, 'refunding'::text, 'refunded'::text, 'failed'::text])))
 );
-CREATE INDEX exchange_order_created ON public.exchange_order USING btree (created_at, id);
+CREATE INDEX exchange_order_created ON public.exchange_order USING btree (created_at, id) WHERE ((status <> 'waiting_deposit'::text) OR (updated_at <> created_at));
 CREATE INDEX exchange_order_due ON public.exchange_order USING btree (next_action_at) WHERE (next_action_at IS NOT NULL);
 CREATE INDEX exchange_order_exchanging ON public.exchange_order USING btree (exchange_deadline, id) WHERE (status = 'exchanging'::text);
 CREATE INDEX exchange_order_failed ON public.exchange_order USING btree (updated_at) WHERE (status = 'failed'::text);
 CREATE INDEX exchange_order_float_open ON public.exchange_order USING btree (partner_id, coin_from) INCLUDE (amount_from_expected, max_amount, status, created_at, deposit_id) WHERE ((rate_type = 'float'::text) AND (status = ANY (ARRAY['waiting_deposit'::text, 'confirming'::text, 'exchanging'::text, 'sending'::text])));
 CREATE INDEX exchange_order_held ON public.exchange_order USING btree (held_at) WHERE (held_at IS NOT NULL);
 CREATE INDEX exchange_order_open ON public.exchange_order USING btree (status, created_at, id) WHERE (status <> ALL (ARRAY['completed'::text, 'expired'::text]));
-CREATE INDEX exchange_order_pair ON public.exchange_order USING btree (coin_from, network_from, coin_to, network_to, created_at, id);
+CREATE INDEX exchange_order_pair ON public.exchange_order USING btree (coin_from, network_from, coin_to, network_to, created_at, id) WHERE ((status <> 'waiting_deposit'::text) OR (updated_at <> created_at));
 CREATE INDEX exchange_order_partner ON public.exchange_order USING btree (partner_id, created_at DESC, id DESC);
-CREATE INDEX exchange_order_recipient ON public.exchange_order USING btree (lower(recipient_address) text_pattern_ops);
-CREATE INDEX exchange_order_refund ON public.exchange_order USING btree (lower(refund_address) text_pattern_ops) WHERE (refund_address IS NOT NULL);
-CREATE INDEX exchange_order_to ON public.exchange_order USING btree (coin_to, network_to, created_at, id);
-CREATE INDEX exchange_order_updated ON public.exchange_order USING btree (updated_at, id);
+CREATE INDEX exchange_order_recipient ON public.exchange_order USING btree (lower(recipient_address) text_pattern_ops) WHERE ((status <> 'waiting_deposit'::text) OR (updated_at <> created_at));
+CREATE INDEX exchange_order_refund ON public.exchange_order USING btree (lower(refund_address) text_pattern_ops) WHERE ((refund_address IS NOT NULL) AND ((status <> 'waiting_deposit'::text) OR (updated_at <> created_at)));
+CREATE INDEX exchange_order_to ON public.exchange_order USING btree (coin_to, network_to, created_at, id) WHERE ((status <> 'waiting_deposit'::text) OR (updated_at <> created_at));
+CREATE INDEX exchange_order_updated ON public.exchange_order USING btree (updated_at, id) WHERE ((status <> 'waiting_deposit'::text) OR (updated_at <> created_at));
 CREATE TRIGGER exchange_order_edge BEFORE UPDATE OF status ON public.exchange_order FOR EACH ROW WHEN ((old.status IS DISTINCT FROM new.status)) EXECUTE FUNCTION check_order_move();
 CREATE CONSTRAINT TRIGGER exchange_order_has_event AFTER UPDATE OF status ON public.exchange_order DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION check_order_history();
 CREATE TRIGGER exchange_order_has_first_event AFTER INSERT ON public.exchange_order REFERENCING NEW TABLE AS made FOR EACH STATEMENT EXECUTE FUNCTION check_first_events();

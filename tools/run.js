@@ -32,6 +32,7 @@ export const groups = {
       },
       processes: { file: 'test/bench/processes.ts', build: true, about: 'one api process and two behind one port' },
       growth: { file: 'test/bench/growth.ts', build: true, about: 'a database that grows to ten million orders' },
+      partitions: { file: 'test/bench/partitions.ts', about: 'orders in one table and in partitions by month' },
       scan: { file: 'test/bench/scan.ts', about: 'reading blocks of real chains while many orders wait' },
       hostile: { file: 'test/bench/hostile.ts', about: 'honest payouts beside recipients that refuse coins' },
       settle: { file: 'test/bench/settle.ts', about: 'orders that one worker settles in a second' },

@@ -13,6 +13,7 @@ import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type ErrorKind, errorTable } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { keepAliveMs } from '../rest/head.ts';
 import type { ProcessMetrics } from '../telemetry/process-metrics.ts';
 import { Connections } from './connections.ts';
 
@@ -112,7 +113,7 @@ export async function listen(handler: RequestListener, options: ListenerOptions)
 const serverOptions = {
   requestTimeout: 15_000,
   headersTimeout: 10_000,
-  keepAliveTimeout: 65_000,
+  keepAliveTimeout: keepAliveMs,
   // By default Node checks for slow requests every half minute, and holds each for that much
   // longer.
   connectionsCheckingInterval: 1_000,

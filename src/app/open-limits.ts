@@ -19,6 +19,7 @@ export async function openLimits(foundation: Foundation): Promise<Limiter> {
     nodeCount: config.NODE_COUNT * config.API_PROCESSES,
     log,
     ...(outside.limiterPrefix === undefined ? {} : { keyPrefix: outside.limiterPrefix }),
+    ...(outside.limiterReplyMs === undefined ? {} : { replyMs: outside.limiterReplyMs }),
   });
   closing.add(() => limiter.close());
   if (servesPartners) {

@@ -16,6 +16,8 @@ export interface OutsideWorld {
   readonly logStream?: DestinationStream;
   /** Separates the counters of several gateways on one Redis. */
   readonly limiterPrefix?: string;
+  /** How long Redis may take to count a request, in milliseconds. */
+  readonly limiterReplyMs?: number;
   readonly onProgress?: (line: string) => void;
   /** Called with the text of each SQL statement. */
   readonly onStatement?: (sql: string) => void;

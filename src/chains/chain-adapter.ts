@@ -261,7 +261,14 @@ export interface ChainAdapter {
    */
   sweepCost?(intent: PaymentIntent): Promise<SweepCost>;
   broadcast(tx: SignedTx): Promise<Broadcast>;
+  /**
+   * Broadcasts several transactions in their order, where one request carries them. Returns their
+   * answers in the same order.
+   */
+  broadcastAll?(txs: readonly SignedTx[]): Promise<readonly Broadcast[]>;
   status(tx: SignedTx): Promise<TxStatus>;
+  /** The status of each of several transactions, in their order, where one request tells them. */
+  statusAll?(txs: readonly SignedTx[]): Promise<readonly TxStatus[]>;
   /**
    * Balances of addresses in a final block, in the order asked, on chains that tell balances
    * without a list of transactions. For coins that no transaction shows, because a contract sent

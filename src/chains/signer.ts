@@ -20,8 +20,8 @@ export interface Signer {
    *   attempt which is not among them refuses. The caller then has lost it, for example because its
    *   database was restored from a backup. The lost attempt may have paid.
    * @throws SignerError `refused` when the transaction does not pay as the intent says, or the
-   *   attempt was signed before with other contents. `unavailable` when the signer cannot be
-   *   reached, which does not tell whether it signed.
+   *   attempt was signed before with other contents. `revoked` when the attempt was revoked.
+   *   `unavailable` when the signer cannot be reached, which does not tell whether it signed.
    */
   sign(chain: string, intent: PaymentIntent, tx: PreparedTx, earlier?: readonly string[]): Promise<SignedTx>;
   /**
@@ -37,9 +37,9 @@ export interface Signer {
 
 export class SignerError extends Error {
   override readonly name = 'SignerError';
-  readonly code: 'refused' | 'unavailable';
+  readonly code: 'refused' | 'revoked' | 'unavailable';
 
-  constructor(code: 'refused' | 'unavailable', message: string, cause?: unknown) {
+  constructor(code: SignerError['code'], message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
   }

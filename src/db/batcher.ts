@@ -10,6 +10,12 @@ export interface BatchBounds {
   readonly items: number;
   /** Bytes of one batch by `sizeOf`, 0 for each item unless given. A larger item goes alone. */
   readonly bytes: number;
+  /**
+   * The first batch takes at most half of the items at hand, but never fewer than this. At hand are
+   * the items that wait, and as many as the last batch had, because its clients come back. So the
+   * process works on one half while PostgreSQL works on the other.
+   */
+  readonly undivided: number;
   /** Batches that run at the same time. */
   readonly flights: number;
   /**
@@ -68,6 +74,8 @@ export class Batcher<Item, Result> {
   readonly #queue: Waiting<Item, Result>[] = [];
   readonly #busyKeys = new Set<string>();
   #flights = 0;
+  /** Items of the batch that has just ended, whose clients may come back at once. */
+  #landed = 0;
   #isScheduled = false;
   /** When the queue is looked at again, if no batch ends before. */
   #watcher: { readonly atMs: number; readonly timer: NodeJS.Timeout } | undefined;
@@ -133,7 +141,8 @@ export class Batcher<Item, Result> {
 
   /** Takes the next batch from the queue, oldest first. Items whose key is busy stay. */
   #take(): Waiting<Item, Result>[] {
-    const { items, bytes } = this.#options.bounds;
+    const { bytes } = this.#options.bounds;
+    const items = this.#mostItems();
     const batch: Waiting<Item, Result>[] = [];
     const kept: Waiting<Item, Result>[] = [];
     let size = 0;
@@ -150,6 +159,12 @@ export class Batcher<Item, Result> {
     }
     this.#queue.splice(0, this.#queue.length, ...kept);
     return batch;
+  }
+
+  #mostItems(): number {
+    const { items, undivided } = this.#options.bounds;
+    const half = Math.ceil((this.#queue.length + this.#landed) / 2);
+    return this.#flights > 0 ? items : Math.min(items, Math.max(undivided, half));
   }
 
   async #send(batch: readonly Waiting<Item, Result>[]): Promise<void> {
@@ -181,7 +196,9 @@ export class Batcher<Item, Result> {
     for (const { key } of batch) if (key !== null) this.#busyKeys.delete(key);
     this.#flights--;
     this.#repeat(batch.filter(isAgain));
+    this.#landed = batch.length;
     this.#sendAll();
+    this.#landed = 0;
   }
 
   /** Puts items back, each to be run alone, before all that wait. */

@@ -35,6 +35,7 @@ export const migrationNames = [
   '0045-system-history',
   '0046-cheaper-checks',
   '0047-exposure-shares',
+  '0048-fresh-orders',
 ] as const;
 
 export type MigrationName = (typeof migrationNames)[number];

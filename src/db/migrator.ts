@@ -36,6 +36,7 @@ import { Migration0044StaffWork } from './migrations/0044-staff-work.ts';
 import { Migration0045SystemHistory } from './migrations/0045-system-history.ts';
 import { Migration0046CheaperChecks } from './migrations/0046-cheaper-checks.ts';
 import { Migration0047ExposureShares } from './migrations/0047-exposure-shares.ts';
+import { Migration0048FreshOrders } from './migrations/0048-fresh-orders.ts';
 
 const classes: Readonly<Record<MigrationName, Constructor<Migration>>> = {
   '0001-foundation': Migration0001Foundation,
@@ -73,6 +74,7 @@ const classes: Readonly<Record<MigrationName, Constructor<Migration>>> = {
   '0045-system-history': Migration0045SystemHistory,
   '0046-cheaper-checks': Migration0046CheaperChecks,
   '0047-exposure-shares': Migration0047ExposureShares,
+  '0048-fresh-orders': Migration0048FreshOrders,
 };
 
 /** Makes the migrator, which runs the migrations that a database lacks. */

@@ -102,7 +102,7 @@ export class PreparedStatements {
   ): Promise<Row[]> {
     return this.#query<Row>(
       statement,
-      statement.parameters.map((each) => rows.map((row) => row[each] as Value)),
+      statement.parameters.map((each) => arrayText(rows, each)),
     );
   }
 
@@ -118,6 +118,30 @@ export class PreparedStatements {
   }
 }
 
+const mustBeEscaped = /["\\]/;
+
+/**
+ * A column of rows as the text of a PostgreSQL array. The driver would search each text twice for
+ * characters to escape, which hardly any has.
+ * https://www.postgresql.org/docs/15/arrays.html#ARRAYS-IO
+ */
+function arrayText(rows: readonly Readonly<Record<string, Value>>[], column: string): string {
+  let text = '{';
+  for (const [i, row] of rows.entries()) {
+    const value = row[column] ?? null;
+    if (i > 0) text += ',';
+    if (value === null) text += 'NULL';
+    else if (typeof value === 'number') text += value;
+    else if (typeof value === 'string') text += quoted(value);
+    else text += `"\\\\x${value.toString('hex')}"`;
+  }
+  return `${text}}`;
+}
+
+function quoted(value: string): string {
+  return mustBeEscaped.test(value) ? `"${value.replace(/["\\]/g, '\\$&')}"` : `"${value}"`;
+}
+
 /** What runs prepared statements: connections of the mapper, or one transaction. */
 export type Statements = Pick<PreparedStatements, 'run'>;
 
@@ -131,7 +155,7 @@ export function statementsIn(em: EntityManager): Statements {
       const given: unknown[] = [];
       const sql = text.replace(/\$(\d+)/g, (_, number: string) => {
         const value = values[parameters[Number.parseInt(number, 10) - 1] ?? ''] ?? null;
-        given.push(Array.isArray(value) ? `{${value.map((each) => JSON.stringify(each)).join(',')}}` : value);
+        given.push(Array.isArray(value) ? `{${value.map(quoted).join(',')}}` : value);
         return '?';
       });
       return em.execute<Row[]>(sql, given);
@@ -150,8 +174,7 @@ export async function runRowIn<Row extends object>(
 ): Promise<Row[]> {
   const values: string[] = [];
   const sql = text.replace(/\$(\d+)/g, (_, number: string) => {
-    const value = row[parameters[Number.parseInt(number, 10) - 1] ?? ''] ?? null;
-    values.push(`{${value === null ? 'NULL' : JSON.stringify(value)}}`);
+    values.push(arrayText([row], parameters[Number.parseInt(number, 10) - 1] ?? ''));
     return '?';
   });
   return em.execute<Row[]>(sql, values);

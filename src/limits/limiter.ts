@@ -57,6 +57,8 @@ export interface LimiterOptions {
   readonly log: Log;
   /** Separates the counters of several gateways on one Redis. */
   readonly keyPrefix?: string;
+  /** As the option of `RedisCounter`. */
+  readonly replyMs?: number;
   readonly metrics?: LimiterMetrics;
 }
 
@@ -86,10 +88,9 @@ export class Limiter {
   constructor(options: LimiterOptions) {
     this.#options = options;
     this.#prefix = options.keyPrefix ?? 'xp';
-    this.#redis =
-      options.redisUrl === null
-        ? null
-        : new RedisCounter({ url: options.redisUrl, windowMs, onError: (error) => this.#warn(error) });
+    const { redisUrl: url, replyMs } = options;
+    const onError = (error: unknown): void => this.#warn(error);
+    this.#redis = url === null ? null : new RedisCounter({ url, windowMs, replyMs, onError });
   }
 
   /**

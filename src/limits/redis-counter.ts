@@ -51,8 +51,8 @@ interface CountingRedis extends Redis {
   countRequests(keyCount: number, ...keysWindowAndGroups: (string | number)[]): Promise<number[]>;
 }
 
-/** Redis usually answers well within this time. Later answers count as a hang. */
-const replyMs = 80;
+/** Redis usually answers well within this time, in milliseconds. */
+const usualReplyMs = 80;
 /** Groups in one command, so that Redis keeps no other client waiting for long. */
 const mostGroups = 256;
 
@@ -71,6 +71,8 @@ export interface RedisCounterOptions {
   readonly url: string;
   /** Milliseconds of a window. It begins with the first request that a counter counts. */
   readonly windowMs: number;
+  /** How long an answer may take in milliseconds, 80 unless given. A later one counts as a hang. */
+  readonly replyMs?: number | undefined;
   /** Told of each error of the connection. */
   readonly onError: (error: unknown) => void;
 }
@@ -82,12 +84,13 @@ export interface RedisCounterOptions {
 export class RedisCounter {
   readonly #options: RedisCounterOptions;
   readonly #redis: CountingRedis;
-  readonly #timeouts = new Timeouts(replyMs);
+  readonly #timeouts: Timeouts;
   #groups = new Map<string, Group>();
 
   constructor(options: RedisCounterOptions) {
     this.#options = options;
     this.#redis = connect(options.url, options.onError);
+    this.#timeouts = new Timeouts(options.replyMs ?? usualReplyMs);
   }
 
   /**

@@ -1,8 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
-import { advisoryLocks } from '../db/database.ts';
 import { AppError } from '../errors.ts';
 import { Big } from '../money.ts';
 import type { Partner } from '../partners/partner.entity.ts';
@@ -15,19 +13,16 @@ import {
   type Exposure,
   type ExposureCaps,
   exposures,
-  fixedPercentOf,
   hourMs,
   type PartnerCaps,
   placesOf,
-  readAllOrders,
-  readPartnerOrders,
   slotMs,
-  storeShare,
-  type TallyRow,
   whole,
   worth,
 } from './exposure.ts';
 import { dayMs } from './fixed-results.ts';
+import { countsUnpaid, newTally, type Pending, readingsEnd, type Tally } from './open-order-tally.ts';
+import { shareParts, TallyReader } from './tally-reader.ts';
 import { dollars, type Usd, usdOf, usdText } from './usd.ts';
 
 export interface OpenOrdersOptions {
@@ -71,60 +66,14 @@ export interface OrderHeadroom {
   close(isTaken: boolean): void;
 }
 
-/** An order that is being created. */
-interface Pending {
-  readonly repeatKey: string | null;
-  readonly rateType: RateType;
-  /** What it counts against the caps. */
-  readonly usd: Usd;
-  /** Whether it counts more than its value, as the market has left its quote. */
-  readonly isSurcharged: boolean;
-  /** Whether it is only judged, and reserves nothing. */
-  readonly isCheck: boolean;
-  hasFailed: boolean;
-}
-
-/** US dollars: the total at the last database read, and what this process admitted since. */
-interface Sum {
-  read: Usd;
-  admitted: Usd;
-}
-
-/**
- * Open orders of one partner or of all partners: the last database read, and what this process
- * admitted since.
- */
-interface Tally {
-  /** Null for all partners together. */
-  readonly partnerId: string | null;
-  /** Null until the first read. */
-  readAtMs: number | null;
-  orders: number;
-  /** Orders of the last deposit window that the partner cancelled. */
-  cancelled: number;
-  readonly usd: Record<RateType, Sum>;
-  /** US dollars of the cap on the fixed-rate orders of all partners that this process may admit. */
-  share: Usd;
-  /** US dollars of the fixed-rate orders that wait for the read in progress. */
-  wanted: Usd;
-  /** What remains of the partner's fixed caps. Less while its fixed-rate orders lose money. */
-  fixedPercent: bigint;
-  readonly pending: Set<Pending>;
-  /** The database read in progress. */
-  reading: Promise<void> | null;
-}
-
 const partnersRemembered = 10_000;
 /** How long one read stays valid: far from every cap, and above half of a cap. */
 const knownForMs = 10_000;
 const nearlyKnownForMs = 1_000;
+/** How old a read may be with which creates go on while a new one is made. */
+const goOnForMs = 60_000;
 /** Reads that a create waits for: it may come when one has already counted the orders that wait. */
 const mostReads = 3;
-/** A process takes one part in so many of the free room as its share. An idle one holds no more. */
-const shareParts = 16n;
-/** How long other processes count a share: while its orders are admitted, and then stored. */
-const shareForMs = 30_000;
-
 /**
  * Dollars of the caps that a dollar of certain gain takes: what the price of a used quote gives
  * more than the market, beyond the allowed drift. So 300,000 dollars a day admit 60 dollars of it.
@@ -158,21 +107,24 @@ const zero = new Big('0');
  * count as used. It takes a new share with each read.
  *
  * All other caps are counted in memory: the last database read plus what this process admitted
- * since. A read is at most ten seconds old, or one second near a cap. Between two reads a process
- * admits float orders up to its part of the remaining room, or one larger order. Together all
- * processes admit less than twice a cap on float orders, and one such order for each process. The
- * count of open orders may be exceeded by what other processes admit until the next read.
+ * since. A read is at most ten seconds old, or one second near a cap. Below half of a partner's
+ * caps creates go on with a read of the last minute while its orders are read anew.
+ *
+ * Between two reads a process admits float orders up to its part of the remaining room, or one
+ * larger order. Together all processes admit less than twice a cap on float orders, and one such
+ * order for each process. The count of open orders may be exceeded by what other processes admit
+ * until the next read.
  */
 export class OpenOrders {
   readonly #options: OpenOrdersOptions;
   readonly #tallies = new LRUCache<string, Tally>({ max: partnersRemembered });
   readonly #all = newTally(null);
-  /** Names this process beside the others that hold shares. */
-  readonly #process = randomUUID();
+  readonly #reader: TallyReader;
   #slot: { readonly startMs: number; readonly times: SlotTimes } | null = null;
 
   constructor(options: OpenOrdersOptions) {
     this.#options = options;
+    this.#reader = new TallyReader(options);
   }
 
   /**
@@ -283,9 +235,20 @@ export class OpenOrders {
     const old = tallies.filter((tally) => !this.#isKnown(tally, partner, pending));
     for (const tally of old) {
       if (pending.rateType === 'fixed' && !pending.isCheck) tally.wanted += pending.usd;
-      this.#startRead(tally);
+      this.#reader.start(tally);
     }
-    return tallies.some(({ reading }) => reading) ? readingsEnd(tallies) : null;
+    const needed = tallies.filter((tally) => tally.reading && !this.#mayGoOn(tally, partner, pending));
+    return needed.length > 0 ? readingsEnd(needed) : null;
+  }
+
+  /**
+   * Whether creates need not wait while the orders of a partner are read anew: far from every cap,
+   * and for a bounded time. The read of a partner with many open orders takes a while.
+   */
+  #mayGoOn(tally: Tally, partner: Partner, pending: Pending): boolean {
+    const isPartners = tally.partnerId !== null && tally.readAtMs !== null;
+    if (!isPartners || this.#isNear(tally, partner)) return false;
+    return this.#fits(tally, partner, pending) && !this.#isOlder(tally, goOnForMs);
   }
 
   /** Whether a fixed-rate order fits the partner's exact caps, as the creating statement counts. */
@@ -341,17 +304,8 @@ export class OpenOrders {
     const { usd, share } = this.#all;
     const left = dollars(this.#options.caps.fixedAllUsd) - usd.fixed.read;
     if (share * shareParts <= left) return;
-    this.#startRead(this.#all);
     // Without an answer the share ends by itself.
-    this.#all.reading?.catch(() => {});
-  }
-
-  /** Reads the tally, once for all that ask at the same time. */
-  #startRead(tally: Tally): void {
-    tally.reading ??= this.#read(tally).finally(() => {
-      tally.reading = null;
-      tally.wanted = 0n;
-    });
+    this.#reader.start(this.#all);
   }
 
   #refuse(tally: Tally, partner: Partner, pending: Pending): void {
@@ -408,14 +362,18 @@ export class OpenOrders {
 
   #isFresh(tally: Tally, partner: Partner): boolean {
     if (tally.readAtMs === null) return false;
+    return !this.#isOlder(tally, this.#isNear(tally, partner) ? nearlyKnownForMs : knownForMs);
+  }
+
+  /** Whether the tally is above half of a cap. */
+  #isNear(tally: Tally, partner: Partner): boolean {
     const isNearCap = (['fixed', 'float'] as const).some((rateType) => {
       const cap = this.#cap(tally, partner, rateType);
       const { read, admitted } = tally.usd[rateType];
       return cap !== null && (read + admitted) * 2n >= dollars(cap);
     });
     const { orders } = this.#caps(partner);
-    const isNear = isNearCap || (tally.partnerId !== null && placesOf(tally, orders) * 2 >= orders);
-    return !this.#isOlder(tally, isNear ? nearlyKnownForMs : knownForMs);
+    return isNearCap || (tally.partnerId !== null && placesOf(tally, orders) * 2 >= orders);
   }
 
   /** A read with a future time predates a clock correction, and counts as old. */
@@ -424,94 +382,10 @@ export class OpenOrders {
     return ageMs < 0 || ageMs >= ms;
   }
 
-  async #read(tally: Tally): Promise<void> {
-    const { orm, clock, prices, depositWindowSec } = this.#options;
-    const now = clock.now();
-    // The read may miss orders that are being created now. Orders that it does not miss count twice
-    // until the next read.
-    const pending = [...tally.pending];
-    const em = orm.em.fork();
-    let share = 0n;
-    let rows: TallyRow[];
-    if (tally.partnerId === null) ({ rows, share } = await this.#takeShare(em, now, pendingUsd(pending, 'fixed')));
-    else rows = await readPartnerOrders(em, now, tally.partnerId, depositWindowSec);
-    const missed = pending.filter(({ hasFailed }) => !hasFailed);
-    tally.readAtMs = now.getTime();
-    tally.orders = missed.length + rows.filter(({ what }) => what === 'open').reduce((sum, row) => sum + row.count, 0);
-    tally.cancelled = rows.find(({ what }) => what === 'cancelled')?.count ?? 0;
-    tally.fixedPercent = fixedPercentOf(rows);
-    tally.share = share;
-    for (const rateType of ['fixed', 'float'] as const) {
-      const read = rows
-        .filter(({ what }) => what === rateType)
-        .map(({ coin, amount }) => usdOf(coin === null ? new Big(amount) : worth(prices, coin, new Big(amount))));
-      tally.usd[rateType] = { read: sumOf(read) + pendingUsd(missed, rateType), admitted: 0n };
-    }
-  }
-
-  /**
-   * Reads over all partners, and takes a share of what the cap on their fixed-rate orders leaves.
-   * It holds the orders that wait for it, or a fixed part of the room if that is more.
-   *
-   * @param heldUsd orders that are being created, which the share of before held.
-   */
-  #takeShare(em: EntityManager, now: Date, heldUsd: Usd): Promise<{ rows: TallyRow[]; share: Usd }> {
-    return em.transactional(async (tx) => {
-      await tx.execute('select pg_advisory_xact_lock(?)', [advisoryLocks.exposureShares]);
-      // A separate statement: the read needs a snapshot that is taken under the lock.
-      const rows = await readAllOrders(tx, now, this.#process);
-      const used = sumOf(rows.filter(({ what }) => what === 'fixed').map(({ amount }) => usdOf(new Big(amount))));
-      const left = most(dollars(this.#options.caps.fixedAllUsd) - used - heldUsd, 0n);
-      const share = least(left, most(left / shareParts, this.#all.wanted));
-      const until = new Date(now.getTime() + shareForMs);
-      await storeShare(tx, { process: this.#process, usd: heldUsd + share, until }, now);
-      return { rows, share };
-    });
-  }
-
   /** The caps of a partner, as they are after the last read of its orders. */
   #caps(partner: Partner): PartnerCaps {
     return capsOf(this.#options.caps, partner, this.#tallies.get(partner.id)?.fixedPercent ?? whole);
   }
-}
-
-/**
- * Whether the tally counts an order from its creation. Otherwise it counts once its deposit is in a
- * block.
- */
-function countsUnpaid(tally: Tally, rateType: RateType): boolean {
-  return tally.partnerId !== null || rateType === 'fixed';
-}
-
-function newTally(partnerId: string | null): Tally {
-  return {
-    partnerId,
-    readAtMs: null,
-    orders: 0,
-    cancelled: 0,
-    usd: { fixed: { read: 0n, admitted: 0n }, float: { read: 0n, admitted: 0n } },
-    fixedPercent: whole,
-    share: 0n,
-    wanted: 0n,
-    pending: new Set(),
-    reading: null,
-  };
-}
-
-/** Waits while one of the tallies is read: a read forgets what is admitted before it ends. */
-async function readingsEnd(tallies: readonly Tally[]): Promise<void> {
-  while (tallies.some(({ reading }) => reading)) await Promise.all(tallies.map(({ reading }) => reading));
-}
-
-function sumOf(amounts: readonly Usd[]): Usd {
-  return amounts.reduce((sum, one) => sum + one, 0n);
-}
-
-const most = (a: Usd, b: Usd): Usd => (a > b ? a : b);
-const least = (a: Usd, b: Usd): Usd => (a < b ? a : b);
-
-function pendingUsd(pending: readonly Pending[], rateType: RateType): Usd {
-  return sumOf(pending.filter((one) => one.rateType === rateType).map(({ usd }) => usd));
 }
 
 /** The refusal of an order that the statement which creates orders has not admitted. */

@@ -17,6 +17,7 @@ export type CreateRow = Readonly<Record<string, string | number | Buffer | null>
 const createBounds: BatchBounds = {
   items: 32,
   bytes: 262_144,
+  undivided: 8,
   flights: 2,
   beside: { items: 32, ms: 50 },
   waiting: 1_024,
@@ -27,6 +28,7 @@ const lookupBounds: BatchBounds = {
   ...createBounds,
   items: 64,
   bytes: 0,
+  undivided: 64,
   beside: { items: 1, ms: 0 },
   waiting: 4_096,
 };
@@ -116,7 +118,8 @@ function ownKey({ partner, repeatKey, quoteNonce, externalId }: CreateRow): stri
  * in one batch are admitted together or not at all.
  */
 function lacksOnlyRoom(outcome: CreateOutcome): boolean {
-  const { live, active, ownRecipient, ownRefund, earlierFingerprint, quoteOrder, externalOrder, hasRoom } = outcome;
-  const isRefused = ownRecipient || ownRefund || earlierFingerprint || quoteOrder || externalOrder;
+  const { live, active, ownRecipient, ownRefund, isShortIdTaken, hasRoom } = outcome;
+  const { earlierFingerprint, quoteOrder, externalOrder } = outcome;
+  const isRefused = ownRecipient || ownRefund || isShortIdTaken || earlierFingerprint || quoteOrder || externalOrder;
   return live && active && !isRefused && !hasRoom;
 }

@@ -258,9 +258,11 @@ export class OrderService {
     const place = await this.#options.addresses.next(plan.quote.from.network);
     for (let draw = 1; draw <= maxDraws; draw++) {
       try {
-        return await this.#insert(plan, place, caller, repeatable, write);
+        const created = await this.#insert(plan, place, caller, repeatable, write);
+        if (created) return created;
       } catch (error) {
         const constraint = brokenConstraint(error);
+        // Another create has taken the short id at the same moment.
         if (constraint === 'exchange_order_short_id_key') continue;
         // The first of two equal creates may have taken the last room. The second then returns its
         // answer.
@@ -313,13 +315,14 @@ export class OrderService {
     };
   }
 
+  /** Null when the random short id is taken. Nothing was made then. */
   async #insert(
     admitted: Admitted,
     place: DepositPlace,
     caller: Caller,
     repeatable: Repeatable | null,
     write: (order: OrderView) => string,
-  ): Promise<CreatedOrder> {
+  ): Promise<CreatedOrder | null> {
     const { quote, recipient, refund, terms, room } = admitted;
     const order = this.#view(admitted, place);
     const body = write(order);
@@ -382,6 +385,7 @@ export class OrderService {
     if (taken) throw taken;
     const faults = ownAddressFaults({ ownRecipient, ownRefund });
     if (faults.length > 0) throw errorFromFaults(faults);
+    if (outcome.isShortIdTaken) return null;
     if (!outcome.hasRoom && room.fixed) throw room.refusal();
     if (address === null) throw noAddress(quote.from.network);
     annotate({ 'order.id': order.id });

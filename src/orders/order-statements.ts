@@ -91,6 +91,8 @@ export interface CreateOutcome {
   readonly active: boolean;
   readonly ownRecipient: boolean;
   readonly ownRefund: boolean;
+  /** Whether another order has the short id. */
+  readonly isShortIdTaken: boolean;
   /** An earlier request with the same idempotency key. Nothing was made then. */
   readonly earlierOrder?: string | null;
   readonly earlierFingerprint?: Buffer | null;
@@ -322,6 +324,12 @@ const pooledAddress: Taking = {
 };
 
 /**
+ * Not an `exists`: PostgreSQL may answer that from a table of all short ids, which it would build
+ * anew for each statement. A plan that was made for few orders stays for as long as its connection.
+ */
+const isShortIdTaken = '(select e.id from exchange_order e where e.short_id = asked.short_id) is not null';
+
+/**
  * Builds the statement that creates orders, their first events, their deposit addresses and the
  * stored answers. The statement is its own transaction. It also reads each key, partner and
  * destination; where one of them refuses, nothing is made for that row. Thus a revocation holds
@@ -334,10 +342,12 @@ function createOrders(name: string, taking: Taking, { given, columns, names, joi
 with ${givenRows({ ...createColumns, ...taking.given, ...given })}, judged as materialized (
   select asked.*, k.revoked_at is null and (k.expires_at is null or k.expires_at > asked.now) as live,
          p.status = 'active' as active, ${isOwnAddress('asked.recipient_forms')} as "ownRecipient",
-         ${isOwnAddress('asked.refund_forms')} as "ownRefund"${columns}
+         ${isOwnAddress('asked.refund_forms')} as "ownRefund",
+         ${isShortIdTaken} as "isShortIdTaken"${columns}
     from asked join api_key k on k.key_id = asked.key_id join partner p on p.id = k.partner_id ${join}
 ), accepted as materialized (
-  select * from judged where live and active and not "ownRecipient" and not "ownRefund" ${isFirst}
+  select * from judged where live and active and not "ownRecipient" and not "ownRefund" and not "isShortIdTaken"
+     ${isFirst}
 ), ${admission}${taking.ctes}, made as (
   insert into exchange_order (
     id, short_id, partner_id, status, created_at, expires_at, updated_at, next_action_at,
@@ -355,7 +365,7 @@ with ${givenRows({ ...createColumns, ...taking.given, ...given })}, judged as ma
   select a.id, a.partner, 1, a.now, 'waiting_deposit', 'created', 'partner:' || a.partner
     from admitted a ${taking.join}
 )${answer(taking)}
-select j.n::int, j.live, j.active, j."ownRecipient", j."ownRefund"${names},
+select j.n::int, j.live, j.active, j."ownRecipient", j."ownRefund", j."isShortIdTaken"${names},
        a.n is not null as "hasRoom", ${taking.address}
   from judged j left join admitted a using (n) ${taking.join && `left ${taking.join}`}`,
   );

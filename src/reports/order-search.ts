@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { validate as isUuid } from 'uuid';
 import { systemClock } from '../clock.ts';
 import { AppError } from '../errors.ts';
+import { anyOrders, changedOrders, freshOrders, type OrderPart, ofParts } from '../orders/fresh-orders.ts';
 import { Order } from '../orders/order.entity.ts';
 import type { OrderStatus } from '../orders/order-status.ts';
 import { ordersThatNeedAttention } from './attention.ts';
@@ -93,19 +94,22 @@ export async function searchOrders(em: EntityManager, search: OrderSearch): Prom
   }
   const cursor = ('first' in search.page ? search.page.after : search.page.before) ?? null;
   const place = cursor === null ? null : readCursor(cursor, field);
-  const column = field === 'created' ? 'o.created_at' : 'o.updated_at';
   // A page before a cursor is read backward from it, and then reversed.
   const isAscending = (direction === 'asc') === isForward;
   const { where, values } = filterConditions(search.filter, search.now ?? systemClock.now());
-  if (place) {
-    where.push(`(${column}, o.id) ${isAscending ? '>' : '<'} (?::timestamptz, ?::uuid)`);
-    values.push(place.at, place.id);
-  }
+  const parts = partsOf(search.filter);
   const way = isAscending ? 'asc' : 'desc';
+  const selects = ofParts(parts, (part) => {
+    const column = field === 'created' ? part.createdAt : part.updatedAt;
+    const behind = place ? [`(${column}, o.id) ${isAscending ? '>' : '<'} (?::timestamptz, ?::uuid)`] : [];
+    return `select o.id, ${column} as at from exchange_order o where ${all([part.condition, ...where, ...behind])}
+             order by ${column} ${way}, o.id ${way} limit ?`;
+  });
+  const bound = [...values, ...(place ? [place.at, place.id] : []), size + 1];
   const rows = await em.execute<{ id: string; us: string }[]>(
-    `select o.id, (extract(epoch from ${column}) * 1000000)::bigint::text as us
-       from exchange_order o where ${all(where)} order by ${column} ${way}, o.id ${way} limit ?`,
-    [...values, size + 1],
+    `select id, (extract(epoch from at) * 1000000)::bigint::text as us
+       from (${selects}) as part order by at ${way}, id ${way} limit ?`,
+    [...parts.flatMap(() => bound), size + 1],
   );
   const hasMore = rows.length > size;
   const found = rows.slice(0, size);
@@ -140,11 +144,17 @@ export async function countOrders(
   now = systemClock.now(),
 ): Promise<number> {
   const { where, values } = filterConditions(filter, now);
+  const parts = partsOf(filter);
+  const most = Math.min(cap, 10_000);
   // Reads in the order of an index, so that a capped count does not read the whole table.
+  const selects = ofParts(
+    parts,
+    ({ condition }) => `select from exchange_order o where ${all([condition, ...where])}
+      order by o.created_at desc limit ?`,
+  );
   const [row] = await em.execute<{ count: number }[]>(
-    `select count(*)::int as count from (
-       select from exchange_order o where ${all(where)} order by o.created_at desc limit ?) as part`,
-    [...values, Math.min(cap, 10_000)],
+    `select least(count(*), ?)::int as count from (${selects}) as part`,
+    [most, ...parts.flatMap(() => [...values, most])],
   );
   return row?.count ?? 0;
 }
@@ -161,15 +171,31 @@ export async function newestOrderIds(
   now: Date,
 ): Promise<string[]> {
   const { where, values } = filterConditions(filter, now);
+  const parts = partsOf(filter);
+  const selects = ofParts(
+    parts,
+    ({ condition }) => `select o.id, o.created_at from exchange_order o where ${all([condition, ...where])}
+      order by o.created_at desc, o.id desc limit ?`,
+  );
   const rows = await em.execute<{ id: string }[]>(
-    `select o.id from exchange_order o where ${all(where)} order by o.created_at desc, o.id desc limit ?`,
-    [...values, most],
+    `select id from (${selects}) as part order by created_at desc, id desc limit ?`,
+    [...parts.flatMap(() => [...values, most]), most],
   );
   return rows.map(({ id }) => id);
 }
 
 function all(conditions: readonly string[]): string {
-  return conditions.length === 0 ? 'true' : conditions.join('\n   and ');
+  return conditions.join('\n   and ');
+}
+
+/**
+ * The parts of all orders that a filter can match, each with indexes of its own. A filter that
+ * names its orders needs none of those indexes.
+ */
+function partsOf({ statuses, search, needsAttention }: OrderFilter): readonly OrderPart[] {
+  if (search !== undefined || needsAttention) return [anyOrders];
+  if (statuses && !statuses.includes('waiting_deposit')) return [changedOrders];
+  return [changedOrders, freshOrders];
 }
 
 /**

@@ -2,6 +2,7 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import { validate as isUuid } from 'uuid';
 import { AppError } from '../errors.ts';
 import { ownFee } from '../orders/fixed-results.ts';
+import { changedOrders, freshOrders, ofParts } from '../orders/fresh-orders.ts';
 import type { OrderEvent } from '../orders/order-event.entity.ts';
 import type { OrderStatus } from '../orders/order-status.ts';
 import { afterCursor, feedOrder } from './order-feed.ts';
@@ -277,13 +278,18 @@ export class OrderStats {
     conditions(range);
     const { from, to, interval, key } = range;
     const { where, values } = key === undefined ? { where: '', values: [] } : ofKey(range.by, key);
+    const bound = [interval, from, to, ...values, most + 1];
     const rows = await this.#orm.em
       .fork()
       .execute<(Omit<StatePercentiles, 'status'> & { status: OrderStatus | null; orders: number })[]>(
         `with newest as materialized (
-           select o.id from exchange_order o
-            where o.created_at >= date_trunc(?, ?::timestamptz, 'UTC') and o.created_at < ?${where}
-            order by o.created_at desc, o.id desc limit ?
+           select id from (${ofParts(
+             [changedOrders, freshOrders],
+             ({ condition }) => `select o.id, o.created_at from exchange_order o
+               where ${condition} and o.created_at >= date_trunc(?, ?::timestamptz, 'UTC') and o.created_at < ?${where}
+               order by o.created_at desc, o.id desc limit ?`,
+           )}) as part
+            order by created_at desc, id desc limit ?
          ), measured as materialized (
            select id from newest limit ?
          ), stay as (
@@ -298,7 +304,7 @@ export class OrderStats {
                 n.orders
            from (select count(*)::int as orders from newest) n left join stay s on s.seconds is not null
           group by s.status, n.orders order by s.status`,
-        [interval, from, to, ...values, most + 1, most],
+        [...bound, ...bound, most + 1, most],
       );
     const found = rows[0]?.orders ?? 0;
     return {

@@ -1,4 +1,5 @@
 import { AppError } from '../errors.ts';
+import { changedOrders, freshOrders } from '../orders/fresh-orders.ts';
 
 /** A condition on `o`, an exchange_order, with its bound values. */
 export interface SqlCondition {
@@ -17,15 +18,18 @@ const mostHits = 1_000;
 /** Sorts after every text with the prefix, byte by byte. No stored text contains it. */
 const end = '\u{10ffff}';
 
+const startsRight = (column: string): string => `lower(${column}) ~>=~ ? and lower(${column}) ~<~ ?`;
+
 /**
- * The searched columns, each with an index on its lower case in byte order. Each binds two values:
- * the prefix, and its end.
+ * The searched columns, each with an index on its lower case in byte order; fresh orders are read
+ * by their status. Each place binds two values: the prefix, and its end.
  */
 const places = [
-  `select id from exchange_order
-    where lower(recipient_address) ~>=~ ? and lower(recipient_address) ~<~ ?`,
-  `select id from exchange_order
-    where refund_address is not null and lower(refund_address) ~>=~ ? and lower(refund_address) ~<~ ?`,
+  ...[changedOrders, freshOrders].flatMap(({ condition }) => [
+    `select o.id from exchange_order o where ${condition} and ${startsRight('o.recipient_address')}`,
+    `select o.id from exchange_order o
+      where ${condition} and o.refund_address is not null and ${startsRight('o.refund_address')}`,
+  ]),
   `select n.id from deposit_address a join exchange_order n on n.deposit_address_id = a.id
     where a.leased_at is not null and lower(a.address) ~>=~ ? and lower(a.address) ~<~ ?`,
   'select order_id from deposit where lower(txid) ~>=~ ? and lower(txid) ~<~ ?',
@@ -51,7 +55,7 @@ const shortIdPlace = `(select id from exchange_order
 const bareShortIdPlace = `(select n.id
     from (select prefix || '-' || ? as start, length(prefix) + 7 as size
             from (select split_part(short_id, '-', 1) as prefix from exchange_order
-                   order by created_at desc, id desc limit 1) as newest) as typed
+                   order by id desc limit 1) as newest) as typed
     join exchange_order n on n.short_id between rpad(start, size, '0') and rpad(start, size, 'Z')
          and starts_with(n.short_id, start) limit ${mostHits})`;
 

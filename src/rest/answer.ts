@@ -1,11 +1,13 @@
+import type { ServerResponse } from 'node:http';
 import { systemMs } from '../clock.ts';
 import { isDatabaseAway } from '../db/database.ts';
 import { AppError, type TwoSidedLimits } from '../errors.ts';
-import { windowSec } from '../limits/limiter.ts';
+import { type Verdict, windowSec } from '../limits/limiter.ts';
 import { errorMembers, type Log } from '../log.ts';
 import { jsonNumber } from '../money.ts';
 import { amountsAsText } from './amounts.ts';
 import type { Call } from './call.ts';
+import { headerLine, writeHead } from './head.ts';
 
 export const jsonType = 'application/json; charset=utf-8';
 
@@ -31,24 +33,40 @@ export function sendAnswer(call: Call, { status, type, body: content, stream, he
   const { res, id, client, verdict } = call;
   const hasForms = call.wantsTextAmounts && type === jsonType && typeof content === 'string';
   const body = hasForms ? amountsAsText(content) : content;
-  const lines = ['X-Request-Id', id, 'X-Content-Type-Options', 'nosniff'];
-  if (client.isSecure) lines.push('Strict-Transport-Security', `max-age=${hstsSec}; includeSubDomains`);
-  // https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/ and the older X- family.
-  if (verdict) {
-    const { bucket, limit, remaining, resetMs } = verdict;
-    lines.push('RateLimit-Policy', `"${bucket}";q=${limit};w=${windowSec}`);
-    lines.push('RateLimit', `"${bucket}";r=${remaining};t=${Math.ceil(resetMs / 1000)}`);
-    lines.push('X-RateLimit-Limit', String(limit));
-    lines.push('X-RateLimit-Remaining', String(remaining));
-    lines.push('X-RateLimit-Reset', String(Math.ceil((systemMs() + resetMs) / 1000)));
-  }
-  if (!headers?.['Cache-Control']) lines.push('Cache-Control', 'no-store');
-  for (const name in headers) lines.push(name, headers[name] ?? '');
-  if (type !== undefined) lines.push('Content-Type', type);
-  if (body !== undefined) lines.push('Content-Length', String(Buffer.byteLength(body)));
-  res.writeHead(status, lines);
+  let lines = `X-Request-Id: ${id}\r\nX-Content-Type-Options: nosniff\r\n`;
+  if (client.isSecure) lines += `Strict-Transport-Security: max-age=${hstsSec}; includeSubDomains\r\n`;
+  if (verdict) lines += rateLimitLines(verdict);
+  if (!headers?.['Cache-Control']) lines += 'Cache-Control: no-store\r\n';
+  for (const name in headers) lines += headerLine(name, headers[name] ?? '');
+  if (type !== undefined) lines += `Content-Type: ${type}\r\n`;
+  if (body !== undefined) lines += `Content-Length: ${Buffer.byteLength(body)}\r\n`;
+  writeHead(res, status, lines, body !== undefined);
   if (stream) void stream();
-  else res.end(body);
+  else if (body === undefined) res.end();
+  else endWith(res, body);
+}
+
+/** https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/ and the older X- family. */
+function rateLimitLines({ bucket, limit, remaining, resetMs }: Verdict): string {
+  const seconds = Math.ceil(resetMs / 1000);
+  const at = Math.ceil((systemMs() + resetMs) / 1000);
+  return (
+    `RateLimit-Policy: "${bucket}";q=${limit};w=${windowSec}\r\n` +
+    `RateLimit: "${bucket}";r=${remaining};t=${seconds}\r\n` +
+    `X-RateLimit-Limit: ${limit}\r\nX-RateLimit-Remaining: ${remaining}\r\nX-RateLimit-Reset: ${at}\r\n`
+  );
+}
+
+/**
+ * Sends the head and the body as one write, and ends the answer. `res.end(body)` would cost a
+ * vectored write, because Node adds an empty chunk for the end while the first is held back.
+ */
+function endWith(res: ServerResponse, body: string | Buffer): void {
+  const { socket } = res;
+  socket?.cork();
+  res.write(body);
+  socket?.uncork();
+  res.end();
 }
 
 /** Sends an error as an HTTP answer. REST errors become answers here only. */

@@ -55,8 +55,8 @@ export class SignerJournal {
    * Records the contents of an attempt, or finds that the very same contents were recorded before.
    * Either way the entry is durable when this returns.
    *
-   * @throws SignerError `refused` when the attempt has an entry with other contents, or was
-   *   revoked.
+   * @throws SignerError `revoked` when the attempt was revoked. `refused` when it has another entry
+   *   with other contents.
    */
   async record(paymentId: string, attempt: number, contents: SignedContents): Promise<'recorded' | 'same'> {
     const { chain, intentDigest, payloadDigest, txid, reserves, fee } = contents;
@@ -66,10 +66,22 @@ export class SignerJournal {
     const text = lineOf({ ...early, reserves, fee: fee.toString() });
     const { isNew, found } = await this.#enter(paymentId, attempt, text);
     if (found !== text && found !== lineOf(early)) {
-      const was = found === revokedLine(paymentId, attempt) ? 'revoked' : 'signed before as something else';
-      throw new SignerError('refused', `attempt ${attempt} of payment ${paymentId} was ${was}`);
+      if (found === revokedLine(paymentId, attempt)) throw revoked(paymentId, attempt);
+      throw new SignerError(
+        'refused',
+        `attempt ${attempt} of payment ${paymentId} was signed before as something else`,
+      );
     }
     return isNew ? 'recorded' : 'same';
+  }
+
+  /** @throws SignerError `revoked` when the attempt was revoked. */
+  async refuseRevoked(paymentId: string, attempt: number): Promise<void> {
+    const { folder, shard, name } = this.#placeOf(paymentId);
+    for (const place of [folder, shard]) {
+      const text = await readFile(join(place, `${name}-${attempt}.json`), 'utf8').catch(ignoreMissing);
+      if (text === revokedLine(paymentId, attempt)) throw revoked(paymentId, attempt);
+    }
   }
 
   /** Revokes an attempt, so that it can never be recorded; false when it was recorded before. */
@@ -147,6 +159,10 @@ function lineOf(entry: object): string {
 
 function revokedLine(paymentId: string, attempt: number): string {
   return lineOf({ paymentId, attempt, revoked: true });
+}
+
+function revoked(paymentId: string, attempt: number): SignerError {
+  return new SignerError('revoked', `attempt ${attempt} of payment ${paymentId} was revoked`);
 }
 
 /** Reads an entry; none for a revoked attempt. */

@@ -137,7 +137,7 @@ export class LocalSigner implements Signer, DepositKeys, TellsLimits {
 
   /**
    * What the transaction adds to what was signed for the payment before. Null when the attempt has
-   * an entry already, so that nothing is added.
+   * an entry already, so that nothing is added. A revoked attempt is refused before it counts.
    */
   async #added(
     { id, attempt }: PaymentIntent,
@@ -147,6 +147,7 @@ export class LocalSigner implements Signer, DepositKeys, TellsLimits {
   ): Promise<AddedSpending | null> {
     const entries = await this.#onDisk(() => this.#journal.entries(id));
     if (entries.some((entry) => entry.attempt === attempt)) return null;
+    await this.#onDisk(() => this.#journal.refuseRevoked(id, attempt));
     const forgotten = entries.find(({ txid }) => !earlier.includes(txid));
     if (forgotten) {
       throw new SignerError(

@@ -53,8 +53,9 @@ const drainMs = 3_000;
  *   `{addresses}`, at most 500;
  * - `GET /limits?chain=` answers `{digest}`, null for a chain that is not signed for as live.
  * A request proves that it knows the secret, and is answered with a proof of the same. A request
- * without a proof gets 401. A refusal is answered with 409 and `{code: 'refused', detail}`. That
- * includes a request to sign that is longer than `maxRequestBytes`. A malformed request gets 400.
+ * without a proof gets 401. A refusal is answered with 409 and `{code, detail}`: `revoked` for an
+ * attempt that was revoked, and `refused` otherwise. A request to sign that is longer than
+ * `maxRequestBytes` is refused too. A malformed request gets 400.
  *
  * @throws Error when another process answers on the socket, or when a file that is no socket has
  *   its name.
@@ -206,7 +207,7 @@ async function answer(serving: Serving, req: IncomingMessage, res: ServerRespons
 function refusalOf(error: unknown): { status: number; code: string; detail: string } {
   if (error instanceof BadRequest) return { status: error.status, code: 'invalid_request', detail: error.message };
   if (error instanceof SignerError) {
-    return { status: error.code === 'refused' ? 409 : 503, code: error.code, detail: error.message };
+    return { status: error.code === 'unavailable' ? 503 : 409, code: error.code, detail: error.message };
   }
   return { status: 500, code: 'internal_error', detail: 'the signer failed' };
 }

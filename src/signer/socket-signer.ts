@@ -94,7 +94,7 @@ export class SocketSigner implements Signer, DepositKeys, TellsLimits {
     if (status === 200) return body;
     const { code, detail } = isObject(body) ? body : {};
     const said = typeof detail === 'string' ? detail : 'without a reason';
-    if (status === 409 && code === 'refused') throw new SignerError('refused', said);
+    if (status === 409 && (code === 'refused' || code === 'revoked')) throw new SignerError(code, said);
     // Includes a request that the signer does not understand: another version may have signed it
     // before.
     throw unavailable(`it answered ${status}: ${said}`);

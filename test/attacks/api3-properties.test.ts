@@ -145,18 +145,15 @@ describe('a property that a request must not set', () => {
 describe('an order as a partner sees it', () => {
   it('has the properties of the contract, and no internal ones', async () => {
     const headers = { 'Idempotency-Key': 'once' };
-    const options = { key, headers, body: orderBody({ refund_address: 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq' }) };
+    const refundAddress = 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq';
+    const options = { key, headers, body: orderBody({ refund_address: refundAddress }) };
     const made = await gateway.call('POST', '/partner/orders', options);
     const again = await gateway.call('POST', '/partner/orders', options);
     const read = await gateway.call('GET', `/partner/orders/${made.json.id}`, { key });
     const named = membersOf('Order').sort();
     for (const [what, reply] of Object.entries({ made, again, read })) {
       attempt(`the members ${what}`, Object.keys(reply.json).sort(), named);
-      attempt(
-        `what is inside, ${what}`,
-        /refund|partner|fee|min_amount|keychain|index|hold|seq/.test(reply.text),
-        false,
-      );
+      attempt(`the refund address, ${what}`, reply.text.includes(refundAddress), false);
     }
   });
 

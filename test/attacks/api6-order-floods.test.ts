@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import { query } from '../support/database/database.ts';
 import { TestClock } from '../support/gateway/clock.ts';
 import { orderBody } from '../support/gateway/orders.ts';
@@ -13,6 +15,8 @@ import { attempt } from '../support/jest/attempts.ts';
 const windowMs = 1_800_000;
 /** After this a reading is made again, however far from its caps a partner is. */
 const staleMs = 10_001;
+/** After this no create goes on with the last reading while a new one is made. */
+const goneMs = 60_001;
 
 let clock: TestClock;
 let gateway: SettledGateway;
@@ -83,6 +87,35 @@ describe('orders that wait for their deposit', () => {
     expect(await flooder.waiting()).toBe(5);
     const other = await newPartner();
     expect(await other.outcome()).toEqual(made);
+  });
+
+  it('are counted while a read of them takes long, and above half of the cap creates wait for it', async () => {
+    const partner = await newPartner();
+    await gateway.partners.change(partner.id, { maxOpenOrders: 10 });
+    expect(await partner.outcome()).toEqual(made);
+    clock.advance(staleMs);
+    // Of all that a create reads, only the read of its partner's orders needs this table.
+    const reader = new pg.Client({ connectionString: gateway.databaseUrl });
+    await reader.connect();
+    try {
+      await reader.query('begin; lock table fixed_result in access exclusive mode');
+      for (let n = 2; n <= 5; n++) expect(await partner.outcome()).toEqual(made);
+      let isWaiting = true;
+      const sixth = partner.outcome().finally(() => {
+        isWaiting = false;
+      });
+      await sleep(300);
+      expect(isWaiting).toBe(true);
+      await reader.query('commit');
+      expect(await sixth).toEqual(made);
+    } finally {
+      await reader.end();
+    }
+    // Until the next read, orders that were admitted during the last one may count twice.
+    clock.advance(staleMs);
+    for (let n = 7; n <= 10; n++) expect(await partner.outcome()).toEqual(made);
+    attempt('one order too many', await partner.outcome(), tooMany);
+    expect(await partner.waiting()).toBe(10);
   });
 
   it('are capped exactly when all creates arrive at once', async () => {
@@ -164,7 +197,7 @@ describe('orders that wait for their deposit', () => {
         where id in (select id from exchange_order where created_at > $2 and partner_id <> $1 limit 4)`,
       [partner.id, new Date(clock.now().getTime() - windowMs)],
     );
-    clock.advance(staleMs);
+    clock.advance(goneMs);
     attempt('one order too many', await partner.outcome(), tooMany);
   });
 

@@ -13,6 +13,7 @@ import { Big } from '../../src/money.ts';
 import { generateKey, KeyHasher, parseKey } from '../../src/partners/secret-key.ts';
 import { pairLimits, quoteTerms } from '../../src/rates/quote.ts';
 import { SandboxPriceSource } from '../../src/rates/sources/sandbox-price-source.ts';
+import { wholeNumber } from '../support/command-line.ts';
 import { bindingQuotes, quoteRequest, quotingPartner } from '../support/gateway/binding-quotes.ts';
 import { TestClock } from '../support/gateway/clock.ts';
 import { quotingRates } from '../support/gateway/rates.ts';
@@ -27,8 +28,7 @@ if (values.help) {
 `);
   process.exit(0);
 }
-const turns = Number.parseInt(values.turns, 10);
-if (!(turns > 0)) throw new Error(`--turns ${values.turns} is not a number from 1`);
+const turns = wholeNumber(values, 'turns');
 /**
  * How long one turn of a case lasts, about: shorter than what the system gives to others in
  * between.

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
 import { Client } from 'pg';
+import { onInterrupt, wholeNumber, wholeNumbers } from '../support/command-line.ts';
 import { openBenchDatabase } from '../support/database/bench-database.ts';
 import { startRedis } from '../support/database/redis.ts';
 import { seededOrders, seedOrders } from '../support/database/seed-orders.ts';
@@ -47,19 +48,11 @@ if (options.help) {
   process.exit(0);
 }
 
-function counts(name: 'sizes' | 'seconds' | 'rounds' | 'connections' | 'jobs'): number[] {
-  return options[name].split(',').map((text) => {
-    const value = Number(text);
-    if (!Number.isInteger(value) || value < 1) throw new Error(`--${name}: ${text} is not a number from 1`);
-    return value;
-  });
-}
-
-const sizes = counts('sizes').sort((a, b) => a - b);
-const [seconds = 0] = counts('seconds');
-const [rounds = 0] = counts('rounds');
-const [connections = 0] = counts('connections');
-const [jobs = 0] = counts('jobs');
+const sizes = wholeNumbers(options, 'sizes').sort((a, b) => a - b);
+const seconds = wholeNumber(options, 'seconds');
+const rounds = wholeNumber(options, 'rounds');
+const connections = wholeNumber(options, 'connections');
+const jobs = wholeNumber(options, 'jobs');
 const largest = sizes.at(-1) ?? 0;
 const days = 365;
 const partnerCount = 20;
@@ -70,10 +63,7 @@ const orderTables = ['exchange_order', 'deposit_address', 'order_event'];
 const generator = hasWrk() ? 'wrk' : 'autocannon';
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
-const interrupted = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => interrupted.abort(new Error(`${signal}: ended`)));
-}
+const interrupted = onInterrupt();
 
 interface SizeFigures {
   readonly size: number;
@@ -107,7 +97,7 @@ async function run(): Promise<void> {
   for (const size of sizes) {
     if (measured.some((figures) => figures.size === size)) continue;
     await fill(database.url, size, partners);
-    interrupted.signal.throwIfAborted();
+    interrupted.throwIfAborted();
     await client.query('checkpoint');
     const bytes = await bytesOf(client);
     const orders = await orderCount(client);
@@ -131,7 +121,7 @@ async function run(): Promise<void> {
         seconds,
         rounds,
         folder,
-        signal: interrupted.signal,
+        signal: interrupted,
         dataDir: database.dataDir,
         // A bucket holds a million.
         beforeEach: async () => void (await flusher.flushall()),

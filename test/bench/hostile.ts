@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { toChecksumAddress } from '../../src/chains/addresses/evm.ts';
 import { startEmbeddedPostgres } from '../../src/db/embedded/embedded-postgres.ts';
 import { EvmLiar } from '../support/chains/evm-liar.ts';
+import { wholeNumber } from '../support/command-line.ts';
 import { type RealOrder, startRealGateway } from '../support/gateway/real-gateway.ts';
 
 // How long an honest payout waits beside recipients that take nothing, on a node that answers late.
@@ -29,8 +30,8 @@ if (values.help) {
   process.stdout.write(usage);
   process.exit(0);
 }
-const attackers = Number.parseInt(values.attackers, 10);
-const delayMs = Number.parseInt(values['delay-ms'], 10);
+const attackers = wholeNumber(values, 'attackers');
+const delayMs = wholeNumber(values, 'delay-ms', 0);
 
 const dataDir = await mkdtemp(join(tmpdir(), 'bench-hostile-'));
 const postgres = await startEmbeddedPostgres({ dataDir, ephemeral: true, database: 'template_gateway' });

@@ -5,6 +5,7 @@ import { rmSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { Page } from 'playwright-core';
 import { settledCabinet, setUpCabinet } from '../support/cabinet/cabinet.ts';
+import { wholeNumber } from '../support/command-line.ts';
 import startDatabase from '../support/jest/global-setup.ts';
 import stopDatabase from '../support/jest/global-teardown.ts';
 import { settled, setUpConsole } from '../support/staff/console.ts';
@@ -21,7 +22,7 @@ with medians. Needs Chromium.
 `);
   process.exit(0);
 }
-const runs = Number(given.runs);
+const runs = wholeNumber(given, 'runs');
 
 interface Opening {
   readonly paintMs: number;

@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
 import { Client } from 'pg';
 import { addressExample } from '../../src/chains/addresses/address.ts';
+import { onInterrupt, wholeNumber } from '../support/command-line.ts';
 import { openBenchDatabase } from '../support/database/bench-database.ts';
 import { startRedis } from '../support/database/redis.ts';
 import { seededOrders, seedOrders } from '../support/database/seed-orders.ts';
@@ -49,17 +50,11 @@ if (options.help) {
   process.exit(0);
 }
 
-function count(name: 'orders' | 'seconds' | 'rounds' | 'connections'): number {
-  const value = Number(options[name]);
-  if (!Number.isInteger(value) || value < 1) throw new Error(`--${name} ${options[name]} is not a number from 1`);
-  return value;
-}
-
 const [orderCount, seconds, rounds, connections] = [
-  count('orders'),
-  count('seconds'),
-  count('rounds'),
-  count('connections'),
+  wholeNumber(options, 'orders'),
+  wholeNumber(options, 'seconds'),
+  wholeNumber(options, 'rounds'),
+  wholeNumber(options, 'connections'),
 ];
 const only = options.only?.split(',') ?? null;
 const generator = hasWrk() ? 'wrk' : 'autocannon';
@@ -67,10 +62,7 @@ const partnerName = 'Benchmark of lists';
 const wide = '1000000';
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
-const interrupted = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => interrupted.abort(new Error(`${signal}: ended`)));
-}
+const interrupted = onInterrupt();
 
 interface Seeded {
   /** UUIDs of some of the partner's orders. */
@@ -217,7 +209,7 @@ async function run(): Promise<void> {
   const costs = await countAll(environment, key, seeded, settings);
   const server = stack.adopt(await startServer('gateway', environment, { settings }), (one) => one.stop());
   const operations = (await operationsOf(server.url, key, seeded)).filter(({ id }) => only?.includes(id) ?? true);
-  const how: LoadOptions = { generator, connections, seconds, folder, signal: interrupted.signal };
+  const how: LoadOptions = { generator, connections, seconds, folder, signal: interrupted };
   const taken = new Map<string, Figures[]>();
   for (const operation of operations) {
     await measure(server, operation, { ...how, seconds: warmUpSeconds, dataDir: database.dataDir });
@@ -246,7 +238,7 @@ async function profile(
   settings: Readonly<Record<string, string>>,
 ): Promise<void> {
   const { folder } = environment;
-  const how: LoadOptions = { generator, connections, seconds, folder, signal: interrupted.signal };
+  const how: LoadOptions = { generator, connections, seconds, folder, signal: interrupted };
   const first = await startServer('gateway', environment, { settings });
   const chosen = (await operationsOf(first.url, key, seeded)).filter(({ id }) => only?.includes(id) ?? true);
   await first.stop();

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
+import { wholeNumber } from '../support/command-line.ts';
 import { openBenchDatabase } from '../support/database/bench-database.ts';
 import { startRedis } from '../support/database/redis.ts';
 import { hasWrk, load } from './load.ts';
@@ -29,11 +30,9 @@ if (options.help) {
 `);
   process.exit(0);
 }
-const [seconds, rounds, connections] = [options.seconds, options.rounds, options.connections].map((text) => {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1) throw new Error(`'${text}' is not a number from 1`);
-  return value;
-}) as [number, number, number];
+const seconds = wholeNumber(options, 'seconds');
+const rounds = wholeNumber(options, 'rounds');
+const connections = wholeNumber(options, 'connections');
 const limit = 600;
 
 const database = await openBenchDatabase();

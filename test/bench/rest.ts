@@ -6,6 +6,7 @@ import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
+import { onInterrupt, wholeNumber } from '../support/command-line.ts';
 import { openBenchDatabase } from '../support/database/bench-database.ts';
 import { startRedis } from '../support/database/redis.ts';
 import { costOf, PostgresCounter, RedisCounter } from './counting.ts';
@@ -55,21 +56,15 @@ if (options.help) {
   process.exit(0);
 }
 
-function count(name: 'seconds' | 'rounds' | 'connections'): number {
-  const value = Number(options[name]);
-  if (!Number.isInteger(value) || value < 1) throw new Error(`--${name} ${options[name]} is not a number from 1`);
-  return value;
-}
-
 function choice<T extends string>(name: 'generator' | 'profile', ...values: readonly T[]): T {
   const found = values.find((value) => value === options[name]);
   if (found === undefined) throw new Error(`--${name} is one of ${values.join(', ')}`);
   return found;
 }
 
-const seconds = count('seconds');
-const rounds = count('rounds');
-const connections = count('connections');
+const seconds = wholeNumber(options, 'seconds');
+const rounds = wholeNumber(options, 'rounds');
+const connections = wholeNumber(options, 'connections');
 const generator = choice('generator', 'wrk', 'autocannon');
 const profiled = options.profile === undefined ? null : choice('profile', 'gateway', 'limit');
 const only: readonly string[] = options.only?.split(',') ?? endpointIds;
@@ -79,17 +74,14 @@ const currencyCount = 200;
 const orderCount = 100;
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
-const interrupted = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => interrupted.abort(new Error(`${signal}: ended`)));
-}
+const interrupted = onInterrupt();
 /** What was started is ended in reverse order. */
 const closing: (() => Promise<unknown>)[] = [];
 
 async function keep<T>(started: Promise<T>, close: (one: T) => Promise<unknown>): Promise<T> {
   const one = await started;
   closing.push(() => close(one));
-  interrupted.signal.throwIfAborted();
+  interrupted.throwIfAborted();
   return one;
 }
 
@@ -142,7 +134,7 @@ async function run(): Promise<void> {
   const key = await issueKey(environment);
   const flusher =
     redisUrl === null ? null : await keep(Promise.resolve(new Redis(redisUrl)), async (one) => one.quit());
-  const load = { generator, connections, folder, signal: interrupted.signal };
+  const load = { generator, connections, folder, signal: interrupted };
 
   say('comparing answers');
   const costs = await compareAndCount(environment, key, redisUrl);

@@ -17,6 +17,7 @@ import { type ChainLease, ChainLeases } from '../../src/settlement/chain-lease.t
 import { ChainScanner } from '../../src/settlement/deposits/chain-scanner.ts';
 import { call, quantity } from '../support/chains/anvil.ts';
 import { findLitecoind } from '../support/chains/litecoind.ts';
+import { wholeNumber } from '../support/command-line.ts';
 import { query } from '../support/database/database.ts';
 import { type RealChain, type RealCoin, startRealGateway } from '../support/gateway/real-gateway.ts';
 
@@ -41,17 +42,11 @@ Needs anvil and litecoind.
 `);
   process.exit(0);
 }
-const addressCount = wholeNumber('addresses');
-const blockCount = wholeNumber('blocks');
-const perBlock = wholeNumber('per-block');
+const addressCount = wholeNumber(values, 'addresses');
+const blockCount = wholeNumber(values, 'blocks');
+const perBlock = wholeNumber(values, 'per-block');
 /** Index of the first address, far above the addresses that the gateway gives out. */
 const firstIndex = 1_000_000;
-
-function wholeNumber(name: 'addresses' | 'blocks' | 'per-block'): number {
-  const number = Number.parseInt(values[name], 10);
-  if (!(number > 0)) throw new Error(`--${name} ${values[name]} is not a number from 1`);
-  return number;
-}
 
 const newAddress: Readonly<Record<RealChain, () => string>> = {
   ethereum: () => toChecksumAddress(randomBytes(20).toString('hex')),

@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { createOrm } from '../../src/app/orm.ts';
 import { OrderStats } from '../../src/reports/order-stats.ts';
+import { wholeNumber } from '../support/command-line.ts';
 import { openBenchDatabase } from '../support/database/bench-database.ts';
 import { seededOrders, seedOrders } from '../support/database/seed-orders.ts';
 
@@ -33,13 +34,12 @@ if (options.help) {
   process.exit(0);
 }
 
-function count(name: 'orders' | 'partners' | 'days' | 'jobs'): number {
-  const value = Number(options[name]);
-  if (!Number.isInteger(value) || value < 1) throw new Error(`--${name} ${options[name]} is not a number from 1`);
-  return value;
-}
-
-const [orders, partners, days, jobs] = [count('orders'), count('partners'), count('days'), count('jobs')];
+const [orders, partners, days, jobs] = [
+  wholeNumber(options, 'orders'),
+  wholeNumber(options, 'partners'),
+  wholeNumber(options, 'days'),
+  wholeNumber(options, 'jobs'),
+];
 const { lean } = options;
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 

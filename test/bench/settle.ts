@@ -14,6 +14,7 @@ import { systemClock } from '../../src/clock.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { startEmbeddedPostgres } from '../../src/db/embedded/embedded-postgres.ts';
 import { toUnits } from '../../src/money.ts';
+import { wholeNumber } from '../support/command-line.ts';
 import { orderBody } from '../support/gateway/orders.ts';
 import { widePayouts } from '../support/gateway/settings.ts';
 import { StatementTally } from './statement-tally.ts';
@@ -34,8 +35,7 @@ if (options.help) {
 `);
   process.exit(0);
 }
-const orderCount = Number.parseInt(options.orders, 10);
-if (!(orderCount > 0)) throw new Error(`--orders ${options.orders} is not a number from 1`);
+const orderCount = wholeNumber(options, 'orders');
 
 const wide = '1000000';
 const timeoutMs = 300_000;
@@ -180,7 +180,7 @@ for (const [step, { statements, commits }] of [...steps].sort(
     `${step.padEnd(36)} ${perOrder(statements).padStart(6)} statements ${perOrder(commits).padStart(5)} commits\n`,
   );
 }
-for (const [sql, times] of tally.top(Number.parseInt(options.top, 10)))
+for (const [sql, times] of tally.top(wholeNumber(options, 'top', 0)))
   process.stdout.write(`${perOrder(times).padStart(6)} ${sql.slice(0, 150)}\n`);
 const postgresMs =
   postgresBefore === null || postgresAfter === null

@@ -11,6 +11,7 @@ import { systemClock } from '../../src/clock.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { OrderStats } from '../../src/reports/order-stats.ts';
 import { StaffService } from '../../src/staff/staff-service.ts';
+import { wholeNumber } from '../support/command-line.ts';
 import { openBenchDatabase } from '../support/database/bench-database.ts';
 import { seededOrders, seedOrders } from '../support/database/seed-orders.ts';
 import { testSettings } from '../support/gateway/settings.ts';
@@ -35,9 +36,8 @@ DATABASE_URL and DATA_DIR name a database to use again; without them there is on
 `);
   process.exit(0);
 }
-const orderCount = Number.parseInt(options.orders, 10);
-const calls = Number.parseInt(options.calls, 10);
-if (!(orderCount > 0) || !(calls > 0)) throw new Error('--orders and --calls are numbers from 1');
+const orderCount = wholeNumber(options, 'orders');
+const calls = wholeNumber(options, 'calls');
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 const days = 365;
 const dayMs = 86_400_000;

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { wholeNumber } from '../support/command-line.ts';
 import { startRedis } from '../support/database/redis.ts';
 
 const { values: given } = parseArgs({
@@ -118,7 +119,7 @@ function report(name: string, starts: readonly Start[]): void {
 }
 
 try {
-  const runs = Number.parseInt(given.runs, 10);
+  const runs = wholeNumber(given, 'runs');
   const first: Start[] = [];
   const second: Start[] = [];
   const api: Start[] = [];

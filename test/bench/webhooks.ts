@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { startEmbeddedPostgres } from '../../src/db/embedded/embedded-postgres.ts';
 import { WebhookWorker } from '../../src/webhooks/webhook-worker.ts';
+import { wholeNumber } from '../support/command-line.ts';
 import { seedOrders } from '../support/database/seed-orders.ts';
 import { TestClock } from '../support/gateway/clock.ts';
 import { feedCatchesUp } from '../support/gateway/orders.ts';
@@ -35,14 +36,8 @@ if (options.help) {
   process.exit(0);
 }
 
-function number(name: 'settled' | 'orders' | 'endpoints' | 'seconds'): number {
-  const value = Number(options[name]);
-  if (!Number.isInteger(value) || value < 1) throw new Error(`--${name} ${options[name]} is not a number from 1`);
-  return value;
-}
-
-const [settledCount, orderCount] = [number('settled'), number('orders')];
-const [endpointCount, seconds] = [number('endpoints'), number('seconds')];
+const [settledCount, orderCount] = [wholeNumber(options, 'settled'), wholeNumber(options, 'orders')];
+const [endpointCount, seconds] = [wholeNumber(options, 'endpoints'), wholeNumber(options, 'seconds')];
 
 // Before anything is connected.
 const tally = new StatementTally();

@@ -8,6 +8,7 @@ import { readArguments, shown } from '../support/faults/arguments.ts';
 import { FaultGateway } from '../support/faults/fault-gateway.ts';
 import { newOrder } from '../support/faults/mixed-load.ts';
 import { Dice } from '../support/gateway/dice.ts';
+import { freePort } from '../support/http/local-server.ts';
 
 const help = `Usage: npm run torture -- creates [options]
 
@@ -35,7 +36,8 @@ interface Answer {
   readonly text: string;
 }
 
-const gateway = await FaultGateway.start({ name: 'creates' });
+// A port of the system's choice would change when all api processes end at once.
+const gateway = await FaultGateway.start({ name: 'creates', settings: { PORT: String(await freePort()) } });
 const began = performance.now();
 /** Orders by id, with the text of their 201. */
 const acknowledged = new Map<string, string>();
@@ -66,6 +68,9 @@ function create(agent: Agent, body: string, key: string | null): Promise<Answer 
       reply.once('end', () => resolve({ status: reply.statusCode ?? 0, text: Buffer.concat(chunks).toString() }));
     });
     call.once('error', () => resolve(null));
+    // A connection that the primary process hands over at the moment of the receiver's SIGKILL is
+    // never answered: Node keeps it open.
+    call.setTimeout(30_000, () => call.destroy(new Error('no answer')));
     call.end(body);
   });
 }

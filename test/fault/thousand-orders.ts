@@ -1,6 +1,6 @@
 // Orders of every kind and policy while workers are killed, chains reorganise, and partners cancel
-// orders and answer questions. Then it checks that each
-// order ended, that no recipient was paid twice, and that the ledger agrees with the chains.
+// orders and answer questions. Then it checks that each order ended, that no recipient was paid
+// twice, and that the ledger agrees with the chains.
 // Usage: npm run torture -- orders --help
 
 import { setTimeout as sleep } from 'node:timers/promises';

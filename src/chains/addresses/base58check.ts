@@ -1,4 +1,4 @@
-import { createBase58check } from '@scure/base';
+import { base58, createBase58check } from '@scure/base';
 import { attempt } from './codec.ts';
 import { sha256 } from './hashes.ts';
 
@@ -12,7 +12,11 @@ const alphabet = /^[1-9A-HJ-NP-Za-km-z]+$/;
  * wrong.
  */
 export function decodeBase58check(text: string): Uint8Array | null {
-  return alphabet.test(text) ? attempt(() => base58check.decode(text)) : null;
+  const bytes = alphabet.test(text) ? attempt(() => base58.decode(text)) : null;
+  if (!bytes || bytes.length < 4) return null;
+  const payload = bytes.subarray(0, -4);
+  const sum = sha256(sha256(payload)).subarray(0, 4);
+  return Buffer.compare(sum, bytes.subarray(-4)) === 0 ? payload : null;
 }
 
 /** https://en.bitcoin.it/wiki/Base58Check_encoding */

@@ -1,15 +1,20 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
 import { type AddressCodec, accepted, notOurs, refused, secretKey } from './codec.ts';
+
+const smallA = 'a'.charCodeAt(0);
 
 /** The mixed-case form of 40 hexadecimal digits. https://eips.ethereum.org/EIPS/eip-55 */
 export function toChecksumAddress(digits: string): string {
-  const lower = digits.toLowerCase();
-  const hash = bytesToHex(keccak_256(utf8ToBytes(lower)));
-  const upper = lower.toUpperCase();
-  let mixed = '0x';
-  for (let i = 0; i < lower.length; i++) mixed += (hash[i] ?? '0') >= '8' ? upper[i] : lower[i];
-  return mixed;
+  const text = Buffer.from(digits.toLowerCase(), 'latin1');
+  const hash = keccak_256(text);
+  for (let i = 0; i < text.length; i++) {
+    const code = text[i] ?? 0;
+    const byte = hash[i >> 1] ?? 0;
+    const isUpper = (i % 2 === 0 ? byte >> 4 : byte & 15) >= 8;
+    if (isUpper && code >= smallA) text[i] = code - 32;
+  }
+  return `0x${text.toString('latin1')}`;
 }
 
 /** The address of an uncompressed public key without its first byte. */

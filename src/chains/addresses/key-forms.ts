@@ -89,7 +89,11 @@ function ofBase58check(address: string): string[] {
   return scriptVersions.has(version) ? [`p2sh:${hex(hash)}`] : [];
 }
 
+/** Checked first, because an exception of the decoder costs far more. */
+const bech32Form = /^[a-z]+1[02-9ac-hj-np-z]+$/i;
+
 function witnessProgram(address: string): { version: number; program: Uint8Array } | null {
+  if (!bech32Form.test(address)) return null;
   for (const codec of [bech32, bech32m]) {
     const decoded = attempt(() => codec.decode(address as `${string}1${string}`));
     const [version, ...words] = decoded?.words ?? [];

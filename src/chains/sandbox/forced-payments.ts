@@ -19,18 +19,22 @@ export const forcedOnPayment = `select f.outcome from payment p join sandbox_out
   order by f.outcome = 'fee_spike', f.at desc limit 1`;
 
 /**
- * Loses a transaction that was just accepted, when it is a payout that no node is to find. Once its
+ * Loses the transactions that were just accepted and are payouts that no node is to find. Once the
  * order has failed, the same bytes are kept when they come again: the account's later transactions
  * wait for them.
  */
-export async function loseForced(em: EntityManager, chain: string, txid: string): Promise<void> {
+export async function loseForced(
+  em: EntityManager,
+  chain: string,
+  txs: readonly { readonly txid: string }[],
+): Promise<void> {
   await em.execute(
     `update sandbox_tx t set state = 'dropped'
-      where t.chain = ? and t.txid = ? and t.state = 'mempool' and exists (
+      where t.chain = ? and t.txid in (select jsonb_array_elements_text(?::jsonb)) and t.state = 'mempool' and exists (
         select from payment_attempt a join payment p on p.id = a.payment_id and p.kind = 'payout'
           join exchange_order o on o.id = p.order_id and o.status = 'sending'
           join sandbox_outcome f on f.order_id = o.id and f.outcome = 'payout_unknown'
          where a.chain = t.chain and a.txid = t.txid)`,
-    [chain, txid],
+    [chain, JSON.stringify(txs.map(({ txid }) => txid))],
   );
 }

@@ -19,6 +19,7 @@ import { type BlockSource, scanBlocks, startCursor } from '../nodes/scan-blocks.
 import type { ForcedProblem } from './forced-payments.ts';
 import type { SandboxChain, SandboxRange } from './sandbox-chain.ts';
 import { decodePayload, encodePayload } from './sandbox-tx.ts';
+import type { SandboxTxFacts } from './tx-facts.ts';
 
 export interface SandboxAdapterOptions {
   readonly chain: string;
@@ -33,6 +34,7 @@ export interface SandboxAdapterOptions {
 const flatFee = 1_000n;
 /** The fee of a payment that was forced to meet a high one. */
 const forcedFee = flatFee * 10n ** 9n;
+const uncertain: Broadcast = { outcome: 'uncertain', code: 'unreachable' };
 
 /** The adapter of one sandbox chain. */
 export class SandboxAdapter implements ChainAdapter {
@@ -92,9 +94,9 @@ export class SandboxAdapter implements ChainAdapter {
 
   async prepare(intent: PaymentIntent, held: Held): Promise<PreparedTx> {
     const from = this.#hotAddress;
-    let nonce = await this.#ask(() => this.#node.nextNonce(this.chain, from));
+    const { nextNonce, forced } = await this.#ask(() => this.#node.beforePayment(this.chain, from, intent.id));
+    let nonce = nextNonce;
     while (held.has(reservation(from, nonce))) nonce += 1;
-    const forced = await this.#ask(() => this.#node.forcedOnPayment(intent.id));
     if (forced !== null && forced !== 'fee_spike') throw forcedRefusal(forced);
     const fee = forced === null ? flatFee : forcedFee;
     const { to, tag, contract, amount } = intent;
@@ -116,18 +118,37 @@ export class SandboxAdapter implements ChainAdapter {
   }
 
   async broadcast(tx: SignedTx): Promise<Broadcast> {
+    const [answer = uncertain] = await this.broadcastAll([tx]);
+    return answer;
+  }
+
+  async broadcastAll(txs: readonly SignedTx[]): Promise<readonly Broadcast[]> {
     try {
-      return await this.#node.submit(tx.raw, this.#busyBlocks);
+      const raws = txs.map(({ raw }) => raw);
+      return await this.#node.submit(this.chain, raws, this.#busyBlocks);
     } catch (error) {
       if (error instanceof ChainError) throw error;
-      // The node may have accepted it, with only its answer lost.
-      return { outcome: 'uncertain', code: 'unreachable' };
+      // The node may have accepted them, with only its answer lost.
+      return txs.map(() => uncertain);
     }
   }
 
   async status(tx: SignedTx): Promise<TxStatus> {
-    const { from, nonce } = decodePayload(tx.raw.slice(0, tx.raw.lastIndexOf('#')));
-    const facts = await this.#ask(() => this.#node.facts(this.chain, tx.txid, from, nonce));
+    const [status] = await this.statusAll([tx]);
+    if (!status) throw new Error('the node told no status');
+    return status;
+  }
+
+  async statusAll(txs: readonly SignedTx[]): Promise<readonly TxStatus[]> {
+    const asked = txs.map(({ txid, raw }) => {
+      const { from, nonce } = decodePayload(raw.slice(0, raw.lastIndexOf('#')));
+      return { txid, from, nonce };
+    });
+    const all = await this.#ask(() => this.#node.facts(this.chain, asked));
+    return all.map((facts) => this.#statusBy(facts));
+  }
+
+  #statusBy(facts: SandboxTxFacts): TxStatus {
     const depth = (height: number): number => facts.head - height + 1;
     const own = facts.tx;
     if (own?.state === 'mempool') return { state: 'mempool' };

@@ -11,8 +11,9 @@ import {
 import { dropMined } from './drop-mined.ts';
 import { type ForcedProblem, forcedOnPayment, loseForced } from './forced-payments.ts';
 import { appendBlock, blockHash, makeBlock, openAccount, salt, undoAbove } from './sandbox-blocks.ts';
-import { openSandboxTx, type SandboxPayload } from './sandbox-tx.ts';
-import { takeTx } from './take-tx.ts';
+import { openSandboxTx } from './sandbox-tx.ts';
+import { type OpenedTx, takeTxs, withoutRivals } from './take-txs.ts';
+import { type AskedTx, type SandboxTxFacts, txFacts } from './tx-facts.ts';
 
 export interface SandboxChainOptions {
   readonly orm: MikroORM;
@@ -47,19 +48,7 @@ export interface SandboxRange {
   readonly blocks: ReadonlyMap<number, ScannedBlock>;
 }
 
-/** The state of a transaction, and of another one that used its nonce. */
-export interface SandboxTxFacts {
-  readonly head: number;
-  readonly tx: {
-    readonly state: 'mempool' | 'mined' | 'dropped';
-    readonly height: number | null;
-    readonly success: boolean | null;
-    readonly fee: bigint;
-  } | null;
-  /** Height of the block that mined the other one. */
-  readonly rivalHeight: number | null;
-}
-
+const badSignature: Broadcast = { outcome: 'rejected', code: 'bad_signature' };
 /** How long the result 'quiet' of a chain may be cached. Changes by this process show at once. */
 const quietMs = 50;
 const noParent = '0'.repeat(64);
@@ -130,18 +119,22 @@ export class SandboxChain {
   }
 
   /**
-   * Accepts a signed transaction into the mempool, or says why not. A transaction that was dropped
-   * may come again. A higher fee replaces a waiting transaction with the same nonce.
+   * Accepts signed transactions into the mempool in their order, or says why not. A transaction
+   * that was dropped may come again. A higher fee replaces a waiting transaction with the same
+   * nonce. A transaction of another chain has no valid signature here.
    */
-  async submit(raw: string, busyBlocks: number): Promise<Broadcast> {
-    const opened = openOrNull(raw);
-    if (opened === null) return { outcome: 'rejected', code: 'bad_signature' };
-    const { chain } = opened.payload;
-    return this.#onChain(chain, async (em) => {
-      const answer = await takeTx(em, opened, raw, busyBlocks, this.#clock.now());
-      await loseForced(em, chain, opened.txid);
-      return answer;
+  async submit(chain: string, raws: readonly string[], busyBlocks: number): Promise<readonly Broadcast[]> {
+    const opened = raws.map((raw) => openOn(chain, raw));
+    const sound = opened.filter((tx) => tx !== null);
+    const answers = await this.#onChain(chain, async (em) => {
+      const taken: Broadcast[] = [];
+      for (const some of withoutRivals(sound)) {
+        taken.push(...(await takeTxs(em, { chain, txs: some, busyBlocks, now: this.#clock.now() })));
+      }
+      await loseForced(em, chain, sound);
+      return taken.values();
     });
+    return opened.map((tx) => (tx === null ? undefined : answers.next().value) ?? badSignature);
   }
 
   /**
@@ -338,47 +331,28 @@ export class SandboxChain {
     return rows.map(transferOf);
   }
 
-  /** The nonce of an account's next transaction, by the mined ones. */
-  async nextNonce(chain: string, address: string): Promise<number> {
-    const [row] = await this.#read<{ nonce: number }>(
-      'select nonce::int as nonce from sandbox_account where chain = ? and address = ?',
-      [chain, address],
+  /**
+   * What decides how a payment from an account is built: the account's next nonce, and what the
+   * order was forced to meet.
+   */
+  async beforePayment(
+    chain: string,
+    address: string,
+    paymentId: string,
+  ): Promise<{ readonly nextNonce: number; readonly forced: ForcedProblem | 'fee_spike' | null }> {
+    const [row] = await this.#read<{ nonce: number | null; forced: ForcedProblem | 'fee_spike' | null }>(
+      `select (select nonce::int from sandbox_account where chain = ? and address = ?) as nonce,
+              (${forcedOnPayment}) as forced`,
+      [chain, address, paymentId],
     );
-    return row?.nonce ?? 0;
+    return { nextNonce: row?.nonce ?? 0, forced: row?.forced ?? null };
   }
 
-  /** What the order of a payment was forced to meet before the payment is built. */
-  async forcedOnPayment(paymentId: string): Promise<ForcedProblem | 'fee_spike' | null> {
-    const [row] = await this.#read<{ outcome: ForcedProblem | 'fee_spike' }>(forcedOnPayment, [paymentId]);
-    return row?.outcome ?? null;
-  }
-
-  /** The state of a transaction, and whether another one used its sender's nonce. */
-  async facts(chain: string, txid: string, sender: string, nonce: number): Promise<SandboxTxFacts> {
-    const [row] = await this.#read<{
-      head: number;
-      state: 'mempool' | 'mined' | 'dropped' | null;
-      height: number | null;
-      success: boolean | null;
-      fee: string | null;
-      rival_height: number | null;
-    }>(
-      `select c.height::int as head, t.state, t.height::int as height, t.success, t.fee::text as fee,
-              r.height::int as rival_height
-         from sandbox_chain c
-         left join sandbox_tx t on t.chain = c.chain and t.txid = ?
-         left join sandbox_tx r
-           on r.chain = c.chain and r.sender = ? and r.nonce = ? and r.state = 'mined' and r.txid <> ?
-        where c.chain = ?`,
-      [txid, sender, nonce, txid, chain],
-    );
-    if (row === undefined) throw unknownChain(chain);
-    const { head, state, height, success, fee } = row;
-    return {
-      head,
-      tx: state === null ? null : { state, height, success, fee: BigInt(fee ?? '0') },
-      rivalHeight: row.rival_height,
-    };
+  /** The state of each transaction in turn, and whether another one used its sender's nonce. */
+  async facts(chain: string, txs: readonly AskedTx[]): Promise<readonly SandboxTxFacts[]> {
+    const facts = await txFacts(this.#orm.em.fork(), chain, txs);
+    if (facts.length < txs.length) throw unknownChain(chain);
+    return facts;
   }
 
   /**
@@ -464,9 +438,11 @@ function unknownChain(chain: string): ChainError {
   return new ChainError('unknown_chain', `there is no sandbox chain ${chain}`, { retryable: false });
 }
 
-function openOrNull(raw: string): { payload: SandboxPayload; txid: string } | null {
+/** Opens a transaction. Null when its sender did not sign it for this chain. */
+function openOn(chain: string, raw: string): OpenedTx | null {
   try {
-    return openSandboxTx(raw);
+    const { payload, txid } = openSandboxTx(raw);
+    return payload.chain === chain ? { payload, txid, raw } : null;
   } catch {
     return null;
   }

@@ -5,6 +5,7 @@ import type { Clock } from '../../clock.ts';
 import type { CurrencyCatalogue } from '../../currencies/currency-catalogue.ts';
 import type { Log } from '../../log.ts';
 import { toUnits } from '../../money.ts';
+import { changedOrders, freshOrders, ofParts } from '../../orders/fresh-orders.ts';
 import type { ChainLease } from '../chain-lease.ts';
 import type { ChainTask } from '../chain-task.ts';
 import { secondsAfter } from '../settling.ts';
@@ -147,22 +148,29 @@ export class InternalTransfers implements ChainTask {
     const { orm, clock, catalogue, watchSec } = this.#options;
     const { coin, network } = catalogue.gasCoin(chain);
     const last = this.#last.get(chain) ?? null;
-    const rows = await orm.em.fork().execute<{ id: string; address: string }[]>(
-      `select o.id, a.address
+    const bound = [
+      secondsAfter(clock.now(), -watchSec),
+      coin,
+      network,
+      networkOfChain(chain)?.keychain ?? '',
+      last,
+      last,
+      maxAddresses.late,
+    ];
+    const selects = ofParts(
+      [changedOrders, freshOrders],
+      ({ condition }) => `select o.id, o.created_at, a.address
          from exchange_order o join deposit_address a on a.id = o.deposit_address_id
-        where o.created_at > ? and o.coin_from = ? and o.network_from = ? and a.keychain = ?
+        where ${condition} and o.created_at > ? and o.coin_from = ? and o.network_from = ? and a.keychain = ?
           and (?::uuid is null or (o.created_at, o.id) > (select l.created_at, l.id from exchange_order l where l.id = ?))
         order by o.created_at, o.id limit ?`,
-      [
-        secondsAfter(clock.now(), -watchSec),
-        coin,
-        network,
-        networkOfChain(chain)?.keychain ?? '',
-        last,
-        last,
-        maxAddresses.late,
-      ],
     );
+    const rows = await orm.em
+      .fork()
+      .execute<{ id: string; address: string }[]>(
+        `select id, address from (${selects}) as part order by created_at, id limit ?`,
+        [...bound, ...bound, maxAddresses.late],
+      );
     this.#last.set(chain, rows.length < maxAddresses.late ? null : (rows.at(-1)?.id ?? null));
     return rows.map(({ address }) => address);
   }

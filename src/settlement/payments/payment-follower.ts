@@ -54,11 +54,7 @@ export class PaymentFollower {
   /** Checks each payment once, while there is time. Returns the payments without news. */
   async follow(turn: ChainTurn, sent: readonly PaymentWithAttempts[]): Promise<readonly string[]> {
     const { adapter, lease, hasTime } = turn;
-    const seen: ObservedPayment[] = [];
-    for (const one of sent) {
-      if (seen.length > 0 && !hasTime()) break;
-      seen.push(await observe(adapter, one));
-    }
+    const seen = await observe(adapter, sent, hasTime);
     if (seen.length === 0) return [];
     await this.#options.onCrashPoint('payment.observed');
     const mined = seen.flatMap(({ payment, statuses }) => {
@@ -191,7 +187,7 @@ export class PaymentFollower {
     if (attempt.raw === null) {
       const signed = await transactions.sign(payment, attempt);
       if (signed === 'unavailable') return;
-      if (signed === 'refused') {
+      if (signed === null || signed === 'refused') {
         await writer.change(lease, [payment], (em) => transactions.neverSigned(em, attempt));
         return;
       }
@@ -319,12 +315,29 @@ function differsFromRow({ payment, attempt, status }: InBlock): boolean {
   return attempt.minedHeight !== status.height || payment.problem !== null;
 }
 
-async function observe(adapter: ChainAdapter, { payment, alive }: PaymentWithAttempts): Promise<ObservedPayment> {
-  const statuses: { attempt: PaymentAttempt; status: TxStatus }[] = [];
-  for (const attempt of alive.filter(({ raw }) => raw !== null)) {
-    statuses.push({ attempt, status: await adapter.status(signedTx(attempt)) });
+/**
+ * Reads the status of all transactions of the payments, in one request where the chain has one.
+ * Otherwise it stops after a payment once the time is over.
+ */
+async function observe(
+  adapter: ChainAdapter,
+  sent: readonly PaymentWithAttempts[],
+  hasTime: () => boolean,
+): Promise<readonly ObservedPayment[]> {
+  if (sent.length === 0) return [];
+  const signed = sent.flatMap(({ alive }) => alive.filter(({ raw }) => raw !== null));
+  const together = (await adapter.statusAll?.(signed.map(signedTx))) ?? [];
+  const told = new Map(signed.map((attempt, index) => [attempt, together[index]]));
+  const seen: ObservedPayment[] = [];
+  for (const { payment, alive } of sent) {
+    if (!adapter.statusAll && seen.length > 0 && !hasTime()) break;
+    const statuses: { attempt: PaymentAttempt; status: TxStatus }[] = [];
+    for (const attempt of alive.filter(({ raw }) => raw !== null)) {
+      statuses.push({ attempt, status: told.get(attempt) ?? (await adapter.status(signedTx(attempt))) });
+    }
+    seen.push({ payment, alive, statuses });
   }
-  return { payment, alive, statuses };
+  return seen;
 }
 
 function isMined(seen: ObservedPayment['statuses'][number]): seen is Omit<InBlock, 'payment'> {

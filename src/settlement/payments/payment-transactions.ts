@@ -1,5 +1,13 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
-import type { ChainAdapter, Held, PaymentIntent, PreparedTx, Promised, SignedTx } from '../../chains/chain-adapter.ts';
+import type {
+  Broadcast,
+  ChainAdapter,
+  Held,
+  PaymentIntent,
+  PreparedTx,
+  Promised,
+  SignedTx,
+} from '../../chains/chain-adapter.ts';
 import { type Signer, SignerError } from '../../chains/signer.ts';
 import type { Clock } from '../../clock.ts';
 import type { CurrencyCatalogue } from '../../currencies/currency-catalogue.ts';
@@ -45,6 +53,9 @@ export interface Signed {
   readonly attempt: PaymentAttempt;
   readonly tx: SignedTx;
 }
+
+/** The signed transaction, null for one that is revoked, or why there is neither. */
+type SignerAnswer = SignedTx | null | Exclude<SignerError['code'], 'revoked'>;
 
 /** Changes a payment's row in the transaction of a step. */
 type RowChange = (row: Payment, now: Date) => void;
@@ -203,9 +214,9 @@ export class PaymentTransactions {
 
   /**
    * Requests the signature of a stored transaction. The signer returns the same bytes for every
-   * repetition.
+   * repetition. Returns null when it was revoked before, as by a worker that died then.
    */
-  async sign(payment: Payment, attempt: PaymentAttempt): Promise<SignedTx | SignerError['code']> {
+  async sign(payment: Payment, attempt: PaymentAttempt): Promise<SignerAnswer> {
     const { orm, signer } = this.#options;
     // A first attempt has no earlier transactions.
     const others =
@@ -226,16 +237,17 @@ export class PaymentTransactions {
    * Revokes a stored transaction, so that the signer never signs it. Returns null on success, or
    * the signed transaction when it was signed before.
    */
-  revoke(payment: Payment, attempt: PaymentAttempt): Promise<SignedTx | null | SignerError['code']> {
+  revoke(payment: Payment, attempt: PaymentAttempt): Promise<SignerAnswer> {
     const intent = this.intent(payment, attempt.attempt);
     return this.#ask(payment, () => this.#options.signer.revoke(payment.chain, intent, this.prepared(attempt)));
   }
 
-  async #ask<T>({ id, orderId }: Payment, question: () => Promise<T>): Promise<T | SignerError['code']> {
+  async #ask({ id, orderId }: Payment, question: () => Promise<SignedTx | null>): Promise<SignerAnswer> {
     try {
       return await question();
     } catch (error) {
       if (!(error instanceof SignerError)) throw error;
+      if (error.code === 'revoked') return null;
       const members = { event: 'signer_failed', code: error.code, detail: error.message, payment_id: id };
       this.#options.log.error({ ...members, order_id: orderId }, 'a payment was not signed');
       return error.code;
@@ -277,11 +289,9 @@ export class PaymentTransactions {
     changeRow: RowChange = noRowChange,
   ): Promise<void> {
     const { clock, writer, onCrashPoint } = this.#options;
-    const all = new Map<string, PaymentWithAttempts>();
-    for (const one of signed) {
-      all.set(one.payment.id, one);
-      if (!(await this.broadcast(adapter, newestOf(one.alive))) && !hasTime()) break;
-    }
+    const newest = signed.map(({ alive }) => newestOf(alive));
+    const broadcast = await this.#broadcastInOrder(adapter, newest, hasTime);
+    const all = new Map(signed.slice(0, broadcast).map((one) => [one.payment.id, one]));
     await onCrashPoint('payment.broadcast');
     await writer.change(
       lease,
@@ -297,18 +307,40 @@ export class PaymentTransactions {
     await onCrashPoint('payment.sent');
   }
 
+  /** Returns how many were broadcast: all of them in one request where the chain has one. */
+  async #broadcastInOrder(
+    adapter: ChainAdapter,
+    attempts: readonly PaymentAttempt[],
+    hasTime: () => boolean,
+  ): Promise<number> {
+    const broadcastAll = adapter.broadcastAll?.bind(adapter);
+    if (broadcastAll) {
+      await this.#isAnswered(() => broadcastAll(attempts.map(signedTx)));
+      return attempts.length;
+    }
+    for (const [index, attempt] of attempts.entries()) {
+      if (!(await this.broadcast(adapter, attempt)) && !hasTime()) return index + 1;
+    }
+    return attempts.length;
+  }
+
   /**
    * Broadcasts a transaction. The node's answer and its errors decide nothing, because the chain is
    * checked next. Returns whether the node answered.
    */
-  async broadcast(adapter: ChainAdapter, attempt: PaymentAttempt): Promise<boolean> {
+  broadcast(adapter: ChainAdapter, attempt: PaymentAttempt): Promise<boolean> {
+    return this.#isAnswered(async () => [await adapter.broadcast(signedTx(attempt))]);
+  }
+
+  async #isAnswered(broadcast: () => Promise<readonly Broadcast[]>): Promise<boolean> {
     const { log } = this.#options;
     try {
-      const { outcome, code } = await adapter.broadcast(signedTx(attempt));
-      if (outcome === 'rejected' || outcome === 'uncertain') {
+      const answers = await broadcast();
+      for (const { outcome, code } of answers) {
+        if (outcome !== 'rejected' && outcome !== 'uncertain') continue;
         log.warn({ event: 'broadcast_refused', code }, 'a node did not accept a transaction');
       }
-      return outcome !== 'uncertain';
+      return !answers.some(({ outcome }) => outcome === 'uncertain');
     } catch (error) {
       log.warn({ event: 'broadcast_failed', ...errorMembers(error) }, 'a node gave no answer to a broadcast');
       return false;

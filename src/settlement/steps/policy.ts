@@ -25,10 +25,13 @@ export type Decision = { readonly is: 'wait'; readonly result: StepResult } | Ex
 
 /**
  * Decides about a credited deposit that the order could exchange. An order without a policy
- * exchanges a deposit in time and refunds a late one.
+ * exchanges a deposit in time and refunds a late one. A policy that refunds late deposits does so
+ * even if the partner chose the exchange before a reorg made the deposit late.
  */
 export function decideDeposit(settling: Settling, deposit: Deposit, isLate: boolean): Decision {
-  if (!settling.agreed) return isLate ? { is: 'refund', reason: 'late' } : { is: 'exchange' };
+  const { agreed } = settling;
+  if (isLate && (agreed?.policy.on_late ?? 'refund') === 'refund') return { is: 'refund', reason: 'late' };
+  if (!agreed) return { is: 'exchange' };
   const action = questionAbout(settling, deposit);
   if (action) return answered(settling, action);
   const verdict = judge(settling, deposit, isLate);
@@ -73,8 +76,8 @@ function ask(settling: Settling, deposit: Deposit, reason: ActionReason, isLate:
  */
 function judge(settling: Settling, deposit: Deposit, isLate: boolean): Verdict {
   const { order, now, agreed } = settling;
-  const { on_late: late = 'refund', on_underpaid: under = 'exchange', on_overpaid: over } = agreed?.policy ?? {};
-  if (isLate && (late === 'refund' || isBelowMinimum(settling, deposit) || now >= lateEnd(order))) {
+  const { on_late: late, on_underpaid: under = 'exchange', on_overpaid: over } = agreed?.policy ?? {};
+  if (isLate && (isBelowMinimum(settling, deposit) || now >= lateEnd(order))) {
     return { is: 'refund', reason: 'late' };
   }
   const amount = new Big(deposit.amount);

@@ -40,9 +40,11 @@ const resolved = (part: any): any =>
         .split('/')
         .reduce((at: Record<string, unknown>, key: string) => at[key], contract);
 
-const bodies: Body[] = Object.entries(contract.paths).flatMap(([path, item]) =>
-  // biome-ignore lint/suspicious/noExplicitAny: an item of the document, read by its paths
-  Object.entries(item as any).flatMap(([method, operation]: [string, any]) => {
+// biome-ignore lint/suspicious/noExplicitAny: operations of the document, by their methods
+type PathItem = Record<string, any>; // read by the document's own paths
+
+const bodies: Body[] = Object.entries<PathItem>(contract.paths).flatMap(([path, item]) =>
+  Object.entries(item).flatMap(([method, operation]) => {
     const schema = resolved(resolved(operation.requestBody)?.content['application/json'].schema);
     if (!schema) return [];
     const { required = [], properties } = schema;

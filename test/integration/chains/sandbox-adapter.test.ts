@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import fc from 'fast-check';
 import type { SignedTx } from '../../../src/chains/chain-adapter.ts';
@@ -49,7 +50,7 @@ describeChainAdapter('the sandbox', async () => {
     conflict: async (tx): Promise<SignedTx> => {
       const { nonce } = decodePayload(tx.raw.split('#')[0] ?? '');
       const other = signedBy(account, chain, { nonce, to: 'another', fee: '2000' });
-      expect((await node.submit(other.raw, 3)).outcome).toBe('accepted');
+      expect(await node.submit(chain, [other.raw], 3)).toEqual([{ outcome: 'accepted', code: null }]);
       return { ...other, reserves: tx.reserves, expiresAt: null };
     },
     refuse: (address) => node.refuse(chain, address),
@@ -111,9 +112,9 @@ describe('blocks made by the clock', () => {
 
   it('still makes the promised blocks after a transaction that waited long, and after a reorganisation', async () => {
     const { chain, account } = await openChain();
-    await node.submit(signedBy(account, chain, { nonce: 1 }).raw, 3);
+    await node.submit(chain, [signedBy(account, chain, { nonce: 1 }).raw], 3);
     await node.mine(chain, 10);
-    await node.submit(signedBy(account, chain, { nonce: 0 }).raw, 0);
+    await node.submit(chain, [signedBy(account, chain, { nonce: 0 }).raw], 0);
     const tick = async () => {
       clock.advance(blockMs);
       await node.mineDue(blockMs);
@@ -183,12 +184,12 @@ describe('balances of accounts', () => {
                 where chain = $1 and sender = $2 and state = 'mempool'`,
               [chain, from.address],
             );
-            const next = waiting?.nonce ?? (await node.nextNonce(chain, from.address));
+            const next = waiting?.nonce ?? (await node.beforePayment(chain, from.address, randomUUID())).nextNonce;
             const amount = ((balance ?? 0n) * BigInt(one.share)) / 100n;
             const nonce = Number(next) + one.skip;
             const to = names[one.to] ?? '';
             const tx = signedBy(from, chain, { nonce, to, contract, amount: String(amount), fee: String(one.fee) });
-            await node.submit(tx.raw, 1);
+            await node.submit(chain, [tx.raw], 1);
           } else if (one.kind === 'mine') await node.mine(chain, one.blocks);
           else if (one.kind === 'reorg') await node.reorg(chain, one.depth, { keep: one.keep, blocks: one.blocks });
           else if (one.kind === 'drop') {

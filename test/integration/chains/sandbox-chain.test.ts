@@ -1,9 +1,12 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
 import { createOrm } from '../../../src/app/orm.ts';
-import { ChainError } from '../../../src/chains/chain-adapter.ts';
+import { type Broadcast, ChainError } from '../../../src/chains/chain-adapter.ts';
 import { SandboxAdapter } from '../../../src/chains/sandbox/sandbox-adapter.ts';
 import { SandboxChain } from '../../../src/chains/sandbox/sandbox-chain.ts';
 import { type SandboxPayload, signSandboxTx } from '../../../src/chains/sandbox/sandbox-tx.ts';
 import {
+  chainRow,
   clock,
   coin,
   countAgain,
@@ -15,6 +18,7 @@ import {
   rowsOf,
   signedBy,
   statements,
+  submitOne,
   token,
   withSandboxNode,
 } from '../../support/chains/sandbox-node.ts';
@@ -45,8 +49,8 @@ describe('SandboxChain', () => {
       () => node.range('nowhere', 0, 1),
       () => node.mine('nowhere'),
       () => node.pay('nowhere', { to: 'stranger', tag: null, contract: null, amount: 1n, busyBlocks: 1 }),
-      () => node.facts('nowhere', 'a', 'b', 0),
-      () => node.submit(signedBy(makeAccount(), 'nowhere', { nonce: 0 }).raw, 1),
+      () => node.facts('nowhere', [{ txid: 'a', from: 'b', nonce: 0 }]),
+      () => node.submit('nowhere', [signedBy(makeAccount(), 'nowhere', { nonce: 0 }).raw], 1),
     ]) {
       await expect(question()).rejects.toThrow(new ChainError('x', 'there is no sandbox chain nowhere').message);
     }
@@ -64,15 +68,15 @@ describe('SandboxChain', () => {
       signSandboxTx(payload, makeAccount().key),
     ];
     for (const forged of forgeries) {
-      expect(await node.submit(forged, 3)).toEqual({ outcome: 'rejected', code: 'bad_signature' });
+      expect(await node.submit(chain, [forged], 3)).toEqual([{ outcome: 'rejected', code: 'bad_signature' }]);
     }
-    expect(await node.submit(raw, 3)).toEqual({ outcome: 'accepted', code: null });
+    expect(await node.submit(chain, [raw], 3)).toEqual([{ outcome: 'accepted', code: null }]);
   });
 
   it('says why it does not take a transaction', async () => {
     const { chain, account } = await openChain();
     const submit = async (nonce: number, changes: Partial<SandboxPayload> = {}) => {
-      return (await node.submit(signedBy(account, chain, { nonce, ...changes }).raw, 3)).code;
+      return (await submitOne(chain, signedBy(account, chain, { nonce, ...changes }).raw)).code;
     };
     expect(await submit(0)).toBeNull();
     expect(await submit(0, { to: 'another' })).toBe('underpriced');
@@ -86,17 +90,81 @@ describe('SandboxChain', () => {
     expect(await submit(1, { contract: 'unheard-of' })).toBe('insufficient_funds');
     expect(await submit(1, { amount: (left - 1_000n).toString() })).toBeNull();
     const stranger = signedBy(makeAccount(), chain, { nonce: 0 });
-    expect((await node.submit(stranger.raw, 3)).code).toBe('insufficient_funds');
+    expect((await submitOne(chain, stranger.raw)).code).toBe('insufficient_funds');
+  });
+
+  it('takes transactions together as it takes each by itself', async () => {
+    const one = fc.record({
+      kind: fc.constantFrom('sound', 'sound', 'sound', 'unsigned', 'elsewhere', 'again'),
+      of: fc.nat(1),
+      nonce: fc.nat(2),
+      fee: fc.constantFrom('1000', '1001', '2000'),
+      amount: fc.constantFrom('5', '6', '0', `${999n * coin}`),
+      contract: fc.constantFrom(null, token, ''),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(one, { minLength: 1, maxLength: 8 }), fc.boolean(), async (list, hasBlock) => {
+        const run = async (isTogether: boolean) => {
+          const { chain, account } = await openChain();
+          const other = makeAccount();
+          await node.fund(chain, other.address, null, 10n * coin);
+          const raws: string[] = [];
+          for (const { kind, of, nonce, fee, amount, contract } of list) {
+            const where = kind === 'elsewhere' ? 'test-elsewhere' : chain;
+            const { raw } = signedBy(of === 0 ? account : other, where, { nonce, fee, amount, contract });
+            raws.push(kind === 'unsigned' ? `${raw.slice(0, -1)}x` : kind === 'again' ? (raws.at(-1) ?? raw) : raw);
+          }
+          if (hasBlock) {
+            await submitOne(chain, signedBy(account, chain, { nonce: 0, fee: '1001' }).raw);
+            await node.mine(chain);
+          }
+          const answers: Broadcast[] = isTogether ? [...(await node.submit(chain, raws, 3))] : [];
+          if (!isTogether) for (const raw of raws) answers.push(await submitOne(chain, raw));
+          const waiting = await rowsOf(
+            `select sender = $2 as is_account, nonce, fee, amount, contract, state from sandbox_tx
+              where chain = $1 and sender is not null order by seq`,
+            [chain, account.address],
+          );
+          const { height, busy_until: busy } = await chainRow(chain);
+          await node.mine(chain, 2);
+          await expectSound(chain);
+          return { answers, waiting, busy: Number(busy) - Number(height) };
+        };
+        expect(await run(true)).toEqual(await run(false));
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('takes a group in six statements, and tells of it in one', async () => {
+    const { chain, account } = await openChain();
+    const txs = Array.from({ length: 20 }, (_, nonce) => signedBy(account, chain, { nonce }));
+    countAgain();
+    const answers = await node.submit(
+      chain,
+      txs.map(({ raw }) => raw),
+      3,
+    );
+    expect(answers).toEqual(txs.map(() => ({ outcome: 'accepted', code: null })));
+    expect(statements).toBe(6);
+    await node.mine(chain);
+    countAgain();
+    const facts = await node.facts(
+      chain,
+      txs.map(({ txid }, nonce) => ({ txid, from: account.address, nonce })),
+    );
+    expect(facts.map(({ tx }) => tx?.state)).toEqual(txs.map(() => 'mined'));
+    expect(statements).toBe(1);
   });
 
   it('lets a higher fee replace a pending transaction with the same nonce', async () => {
     const { chain, account } = await openChain();
     const low = signedBy(account, chain, { nonce: 0, to: 'low' });
     const high = signedBy(account, chain, { nonce: 0, to: 'high', fee: '1001' });
-    await node.submit(low.raw, 3);
-    expect(await node.submit(high.raw, 3)).toEqual({ outcome: 'accepted', code: null });
+    await node.submit(chain, [low.raw], 3);
+    expect(await submitOne(chain, high.raw)).toEqual({ outcome: 'accepted', code: null });
     expect((await node.mempool(chain)).map(({ txid }) => txid)).toEqual([high.txid]);
-    expect(await node.submit(low.raw, 3)).toEqual({ outcome: 'rejected', code: 'underpriced' });
+    expect(await submitOne(chain, low.raw)).toEqual({ outcome: 'rejected', code: 'underpriced' });
     await node.mine(chain);
     expect(
       await node.balances(
@@ -116,13 +184,16 @@ describe('SandboxChain', () => {
     const [first, second, third] = [0, 1, 2].map((nonce) =>
       signedBy(account, chain, { nonce, amount: most, fee: '500' }),
     );
-    for (const tx of [first, second, third]) expect((await node.submit(tx?.raw ?? '', 3)).outcome).toBe('accepted');
+    for (const tx of [first, second, third]) expect((await submitOne(chain, tx?.raw ?? '')).outcome).toBe('accepted');
     const fourth = signedBy(account, chain, { nonce: 3 });
-    await node.submit(fourth.raw, 3);
+    await node.submit(chain, [fourth.raw], 3);
     await node.mine(chain, 2);
-    const facts = await Promise.all(
-      [first, second, third, fourth].map((tx, nonce) => node.facts(chain, tx?.txid ?? '', account.address, nonce)),
-    );
+    const asked = [first, second, third, fourth].map((tx, nonce) => ({
+      txid: tx?.txid ?? '',
+      from: account.address,
+      nonce,
+    }));
+    const facts = await node.facts(chain, asked);
     expect(facts.map(({ tx }) => [tx?.state, tx?.success])).toEqual([
       ['mined', true],
       ['mined', false],
@@ -131,7 +202,7 @@ describe('SandboxChain', () => {
     ]);
     await node.pay(chain, { to: account.address, tag: null, contract: null, amount: 2_000n, busyBlocks: 1 });
     await node.mine(chain, 2);
-    expect((await node.facts(chain, fourth.txid, account.address, 3)).tx).toMatchObject({
+    expect((await node.facts(chain, asked.slice(3)))[0]?.tx).toMatchObject({
       state: 'mined',
       success: true,
     });
@@ -168,10 +239,10 @@ describe('SandboxChain', () => {
   it('takes payments again after a refusal has ended', async () => {
     const { chain, account } = await openChain();
     await node.refuse(chain, 'stranger');
-    await node.submit(signedBy(account, chain, { nonce: 0 }).raw, 1);
+    await node.submit(chain, [signedBy(account, chain, { nonce: 0 }).raw], 1);
     await node.mine(chain);
     await node.accept(chain, 'stranger');
-    await node.submit(signedBy(account, chain, { nonce: 1 }).raw, 1);
+    await node.submit(chain, [signedBy(account, chain, { nonce: 1 }).raw], 1);
     await node.pay(chain, { to: 'stranger', tag: null, contract: null, amount: 1n, busyBlocks: 1 });
     await node.mine(chain);
     expect(await node.balances(chain, [{ address: 'stranger', tag: null }], null)).toEqual([6n]);
@@ -213,8 +284,8 @@ describe('SandboxChain', () => {
     const { chain, account } = await openChain();
     const raws = Array.from({ length: 10 }, (_, nonce) => signedBy(account, chain, { nonce }).raw);
     await Promise.all([
-      ...raws.map((raw) => node.submit(raw, 3)),
-      ...raws.map((raw) => node.submit(raw, 3)),
+      ...raws.map((raw) => node.submit(chain, [raw], 3)),
+      ...raws.map((raw) => node.submit(chain, [raw], 3)),
       ...raws.map(() => node.mine(chain)),
       ...raws.map((_, i) => node.reorg(chain, i % 3)),
       ...raws.map(() => node.fund(chain, account.address, null, 1n)),
@@ -225,7 +296,7 @@ describe('SandboxChain', () => {
     await node.mine(chain);
     await expectSound(chain);
     expect(await node.mempool(chain)).toEqual([]);
-    expect(await node.nextNonce(chain, account.address)).toBe(10);
+    expect((await node.beforePayment(chain, account.address, randomUUID())).nextNonce).toBe(10);
     const whole = [{ address: account.address, tag: null }];
     expect(await node.balances(chain, whole, null)).toEqual([1_000n * coin + 10n - 10n * 1_005n]);
     expect(await node.balances(chain, whole, token)).toEqual([1_000n * coin + 10n]);

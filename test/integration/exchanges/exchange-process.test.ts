@@ -169,7 +169,8 @@ describe('ExchangeProcess', () => {
   });
 
   it('is ended when it hangs, and starts anew', async () => {
-    const own = open({ answerTimeoutMs: 4_000 });
+    // Longer than a start takes on a busy machine.
+    const own = open({ answerTimeoutMs: 20_000 });
     try {
       await own.ask('kraken', 'clockSkew');
       const before = own.pid;

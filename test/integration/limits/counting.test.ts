@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { type Buckets, Limiter, type Verdict } from '../../../src/limits/limiter.ts';
+import { RedisCounter } from '../../../src/limits/redis-counter.ts';
 import { createLog } from '../../../src/log.ts';
 import { describeWithRedis, startRedis, type TestRedis } from '../../support/database/redis.ts';
 
@@ -53,7 +54,13 @@ describeWithRedis('requests of one turn of the event loop', () => {
   beforeAll(async () => {
     redis = await startRedis();
     admin = new Redis(redis.url);
-    limiter = new Limiter({ redisUrl: redis.url, nodeCount: 1, log: createLog('silent'), keyPrefix: 'turn' });
+    limiter = new Limiter({
+      redisUrl: redis.url,
+      nodeCount: 1,
+      log: createLog('silent'),
+      keyPrefix: 'turn',
+      replyMs: 30_000,
+    });
     await limiter.ready(5_000);
   });
   afterAll(async () => {
@@ -122,6 +129,19 @@ describeWithRedis('requests of one turn of the event loop', () => {
     );
     expect((await calls()) - before).toBe(1);
     expect(verdicts.map(({ remaining }) => remaining).sort((a, b) => a - b)[0]).toBe(85);
+  });
+
+  it('wait for no answer of Redis longer than 80 ms', async () => {
+    const counter = new RedisCounter({ url: redis.url, windowMs: 60_000, onError: () => {} });
+    await counter.ready(5_000);
+    redis.hang();
+    try {
+      const counted = counter.count([{ key: 'hung', limit: 1 }]);
+      await expect(counted).rejects.toThrow('no answer within 80 ms');
+    } finally {
+      redis.resume();
+      counter.close();
+    }
   });
 
   it('are counted in memory, each by itself, when Redis has gone', async () => {

@@ -46,6 +46,7 @@ function create(
   changes: Partial<CreateOrder> = {},
   by: Caller = caller,
   repeatable: Repeatable | null = null,
+  write: (order: OrderView) => string = (order) => JSON.stringify(order),
 ): Promise<CreatedOrder> {
   const input: CreateOrder = {
     coinFrom: 'BTC',
@@ -60,7 +61,7 @@ function create(
     refundAddressTag: null,
     ...changes,
   };
-  return gateway.app.orders.create(input, by, repeatable, (order) => JSON.stringify(order));
+  return gateway.app.orders.create(input, by, repeatable, write);
 }
 
 /** The creates as they ended: an order, or the code of an error. */
@@ -97,13 +98,13 @@ const storedOf = async (creates: readonly Promise<CreatedOrder>[]): Promise<numb
   return made.length;
 };
 
-it('32 creates at once are one statement, and each has an address and an event of its own', async () => {
+it('32 creates at once are two statements, and each has an address and an event of its own', async () => {
   let creates: Promise<CreatedOrder>[] = [];
   const sent = await sentDuring(async () => {
     creates = Array.from({ length: 32 }, (_, index) => create({ amountFrom: new Big(`0.01${index + 10}`) }));
     await Promise.all(creates);
   });
-  expect(sent).toBe(1);
+  expect(sent).toBe(2);
   expect(await storedOf(creates)).toBe(32);
   const orders = (await Promise.all(creates)).map(({ body }) => JSON.parse(body) as OrderView);
   expect(orders.map(({ amountFromExpected }) => amountFromExpected)).toEqual(
@@ -142,6 +143,28 @@ it('a create that is refused, or breaks a constraint, fails alone', async () => 
     'made',
   ]);
   expect(await storedOf(creates)).toBe(3);
+});
+
+it('a create whose short id is taken draws another one, and the others of its batch go on', async () => {
+  const by = await newCaller();
+  const [taken] = await rows<{ short_id: string }>('select short_id from exchange_order limit 1');
+  const drawn: string[] = [];
+  // The answer is written before the order is stored: here the first draw meets the taken id.
+  const unlucky = (order: { -readonly [Name in keyof OrderView]: OrderView[Name] }): string => {
+    if (drawn.length === 0) order.shortId = taken?.short_id ?? '';
+    drawn.push(order.shortId);
+    return JSON.stringify(order);
+  };
+  let creates: Promise<CreatedOrder>[] = [];
+  const sent = await sentDuring(async () => {
+    creates = [create({}, by), create({}, by, null, unlucky), create({}, by)];
+    expect(await outcomes(creates)).toEqual(['made', 'made', 'made']);
+  });
+  expect(sent).toBe(2);
+  expect(drawn).toHaveLength(2);
+  const { orderId, body } = (await creates[1]) as CreatedOrder;
+  expect(JSON.parse(body).shortId).toBe(drawn[1]);
+  expect(await rows('select short_id from exchange_order where id = $1', [orderId])).toEqual([{ short_id: drawn[1] }]);
 });
 
 it('the last addresses of a pool go to as many creates; the others are told to wait', async () => {

@@ -181,6 +181,9 @@ describe('looking for our own addresses', () => {
       );
       const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
       expect(plan).not.toContain('Seq Scan on deposit_address');
+      // It would read all short ids for each statement.
+      expect(plan).not.toContain('hashed SubPlan');
+      expect(plan).toContain('Index Scan using exchange_order_short_id_key');
       for (const index of ['address_tag_key', 'nested_form', 'taproot_form']) {
         expect(plan.split(`deposit_address_${index}`).length - 1).toBeGreaterThanOrEqual(2);
       }

@@ -530,6 +530,8 @@ const leftOut: Readonly<Record<string, string>> = {
   "the order's chain cannot be read while the window passes": 'chains are shared: it would stop all partners',
   'a cancel and a deposit at the same moment': 'it ends as one of the two rows beside it',
   'the refund does not cover its fee': 'staff must first raise a fee above the minimum of a pair',
+  'a reorg makes the deposit late after the partner chose the exchange':
+    'a deposit that a reorg of a sandbox drops does not return',
   "a reorganisation deeper than the scanner's window": 'chains are shared: it would stop all partners',
   'the venue bought the amount owed and cannot sell the deposited coin within the bound':
     'the order completes; the position is of the house',

@@ -277,6 +277,34 @@ describe('staff', () => {
     expect(await status(order)).toBe('completed');
   });
 
+  it('release a payout whose worker died as it revoked it, and it goes out at once', async () => {
+    const order = await gateway.order();
+    const { staffActions } = gateway.settlement;
+    faults.signerAway = true;
+    await confirm(order);
+    await staffActions.propose({ action: 'hold', staffId: first, orderId: order.id, reason: 'stop' });
+    faults.signerAway = false;
+    // As a worker leaves it that dies before it hears the answer.
+    faults.revoking = async (revoke) => {
+      expect(await revoke()).toBeNull();
+      throw new SignerError('unavailable', 'no answer');
+    };
+    gateway.clock.advance(60_000);
+    await gateway.tick();
+    expect(await payments(order)).toMatchObject([{ state: 'prepared' }]);
+    faults.revoking = null;
+    const asked = { action: 'release', staffId: first, orderId: order.id, reason: 'go on' } as const;
+    await staffActions.approve((await staffActions.propose(asked)).id, second);
+    gateway.clock.advance(3_000);
+    await gateway.tick();
+    expect(await payments(order)).toMatchObject([{ state: 'ready', problem: null }]);
+    gateway.clock.advance(3_000);
+    await gateway.tick();
+    expect(await payments(order)).toMatchObject([{ state: 'sent' }]);
+    await gateway.settle(order);
+    expect(await status(order)).toBe('completed');
+  });
+
   it('hold a payout too late once the signer has signed it, and it goes out once', async () => {
     const order = await gateway.order();
     const { staffActions } = gateway.settlement;

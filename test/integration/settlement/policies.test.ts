@@ -350,6 +350,20 @@ describe('a question', () => {
     expect((await gateway.show(order)).status).toBe('completed');
   });
 
+  it('answered by an exchange does not hold for a deposit that a reorg makes late', async () => {
+    const order = await world.order({ policy: { on_underpaid: 'ask' } });
+    await world.pay(order, '0.006');
+    expect((await world.answer(order, 'exchange')).status).toBe(200);
+    await gateway.reorg('BTC', 3, true);
+    await world.advance(86_400);
+    await gateway.tick();
+    expect((await gateway.show(order)).status).toBe('expired');
+    await world.confirm(order);
+    await world.confirm(order);
+    expect((await story(order)).split(' ').slice(-2)).toEqual(['late_deposit', 'refund_confirmed']);
+    expect((await gateway.show(order)).status).toBe('refunded');
+  });
+
   it('ends for good when the reorg drops a late deposit', async () => {
     const order = await world.order({ policy: { on_late: 'ask' } });
     await world.pay(order, '0.01', { isLate: true });

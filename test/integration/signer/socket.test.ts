@@ -39,7 +39,10 @@ describe('a signer behind a socket', () => {
   it('revokes what was not signed, and answers what was', async () => {
     await serve();
     expect(await client.revoke('bitcoin', intent, txOf())).toBeNull();
-    await expect(client.sign('bitcoin', intent, txOf())).rejects.toThrow('was revoked');
+    await expect(client.sign('bitcoin', intent, txOf())).rejects.toMatchObject({
+      code: 'revoked',
+      message: expect.stringContaining('was revoked'),
+    });
     const next = { ...intent, attempt: 2 };
     const signed = await client.sign('bitcoin', next, txOf());
     expect(await client.revoke('bitcoin', next, txOf())).toEqual(signed);

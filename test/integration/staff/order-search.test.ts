@@ -32,6 +32,14 @@ beforeAll(async () => {
     `update exchange_order set held_at = to_timestamp(1700000500), hold_reason = 'asked for'
       where id in (select id from exchange_order order by id limit 7)`,
   );
+  // Fresh orders are read by other indexes. A third of the expired ones becomes fresh.
+  await gateway.query(
+    `set session_replication_role = replica;
+     update exchange_order o set status = 'waiting_deposit', updated_at = case n % 3 when 0 then created_at else updated_at end
+       from (select id, row_number() over (order by id)::int as n from exchange_order where status = 'expired') as r
+      where r.id = o.id and n % 3 < 2;
+     reset session_replication_role`,
+  );
 });
 beforeEach(() => {
   em = gateway.app.orm.em.fork();
@@ -174,6 +182,18 @@ describe('a search', () => {
     expect(await found({ search: ` ${text.toUpperCase()} ` })).toEqual([order.id]);
     const beginning = text.slice(0, column === 'id' ? 30 : column === 'short_id' ? 8 : 16);
     expect(await found({ search: beginning.toLowerCase() })).toContain(order.id);
+  });
+
+  it('finds fresh orders by their addresses', async () => {
+    const [fresh] = await gateway.query<Known>(
+      `select o.*, a.address from exchange_order o join deposit_address a on a.id = o.deposit_address_id
+        where o.status = 'waiting_deposit' and o.updated_at = o.created_at and o.refund_address is not null limit 1`,
+    );
+    for (const column of ['address', 'recipient_address', 'refund_address'] as const) {
+      const text = (fresh as Known)[column];
+      expect(await found({ search: text.toUpperCase() })).toEqual([fresh?.id]);
+      expect(await found({ search: text.slice(0, 16) })).toContain(fresh?.id);
+    }
   });
 
   it('finds an order by its short id without the prefix, whole or its beginning', async () => {

@@ -3,6 +3,7 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { Client } from 'pg';
 import { createOrm } from '../../../src/app/orm.ts';
+import type { Broadcast } from '../../../src/chains/chain-adapter.ts';
 import { SandboxChain } from '../../../src/chains/sandbox/sandbox-chain.ts';
 import {
   encodePayload,
@@ -68,6 +69,13 @@ export function signedBy(
   });
   const raw = signSandboxTx(payload, key);
   return { raw, txid: openSandboxTx(raw).txid };
+}
+
+/** Hands one transaction to the node of its chain. */
+export async function submitOne(chain: string, raw: string): Promise<Broadcast> {
+  const [answer] = await node.submit(chain, [raw], 3);
+  if (!answer) throw new Error('the node gave no answer');
+  return answer;
 }
 
 export async function rowsOf<Row extends object>(sql: string, values: unknown[]): Promise<Row[]> {

@@ -1,10 +1,9 @@
 import { parseArgs } from 'node:util';
+import { wholeNumber } from '../command-line.ts';
 
 /**
  * Reads a command line of whole numbers, --seed (a random one unless given) and --keep. Where
  * --help is asked for it prints the help and ends the program.
- *
- * @throws Error for what is not a whole number.
  */
 export function readArguments<Name extends string>(
   help: string,
@@ -24,11 +23,7 @@ export function readArguments<Name extends string>(
   }
   const given = Object.keys(numbers).map((name) => {
     const text = values[name as keyof typeof values] ?? String(numbers[name]);
-    if (!/^\d{1,10}$/.test(String(text))) {
-      process.stderr.write(`--${name} '${text}' is not a whole number; see --help\n`);
-      process.exit(2);
-    }
-    return [name, Number(text)];
+    return [name, wholeNumber({ [name]: String(text) }, name, 0)];
   });
   return { ...Object.fromEntries(given), keep: values.keep ?? false };
 }

@@ -34,6 +34,8 @@ export class Faults {
   signerAway = false;
   /** Stands between the worker and the signer. */
   signing: ((sign: () => Promise<SignedTx>) => Promise<SignedTx>) | null = null;
+  /** Stands between the worker and the signer when a transaction is revoked. */
+  revoking: ((revoke: () => Promise<SignedTx | null>) => Promise<SignedTx | null>) | null = null;
   venue: ((trade: () => Promise<VenueAnswer>) => Promise<VenueAnswer>) | null = null;
   /** Bytes that were handed to a node, by txid. */
   readonly sent = new Map<string, Set<string>>();
@@ -49,7 +51,7 @@ export class Faults {
         },
         revoke: async (...args) => {
           if (this.signerAway) throw new SignerError('unavailable', 'the signer is away');
-          return signer.revoke(...args);
+          return this.revoking ? this.revoking(() => signer.revoke(...args)) : signer.revoke(...args);
         },
       }),
       venue: (venue) => ({
@@ -63,13 +65,17 @@ export class Faults {
     };
   }
 
+  #note({ txid, raw }: SignedTx): void {
+    this.sent.set(txid, (this.sent.get(txid) ?? new Set()).add(raw));
+  }
+
   #chain(adapter: ChainAdapter): ChainAdapter {
     const faults = this;
     return new Proxy(adapter, {
       get(target, name) {
         if (name === 'broadcast') {
           return async (tx: SignedTx) => {
-            faults.sent.set(tx.txid, (faults.sent.get(tx.txid) ?? new Set()).add(tx.raw));
+            faults.#note(tx);
             if (!faults.broadcast) return target.broadcast(tx);
             await faults.broadcast(() => target.broadcast(tx));
             return { outcome: 'accepted', code: null };
@@ -96,6 +102,18 @@ export class Faults {
             const tx = await target.prepare(...args);
             return faults.feeFactor === 1n ? tx : { ...tx, fee: tx.fee * faults.feeFactor };
           };
+        }
+        // With a fault one by one, so that each goes wrong by itself.
+        if (name === 'statusAll' && faults.status) return undefined;
+        if (name === 'broadcastAll') {
+          const broadcastAll = faults.broadcast ? undefined : target.broadcastAll?.bind(target);
+          return (
+            broadcastAll &&
+            (async (txs: readonly SignedTx[]) => {
+              for (const tx of txs) faults.#note(tx);
+              return broadcastAll(txs);
+            })
+          );
         }
         if (name === 'blockToleranceSec') return faults.blockToleranceSec ?? target.blockToleranceSec;
         const value = Reflect.get(target, name, target);

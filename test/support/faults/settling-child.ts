@@ -196,6 +196,12 @@ function listenTo(adapter: ChainAdapter): ChainAdapter {
           return target.broadcast(tx);
         };
       }
+      if (name === 'broadcastAll' && target.broadcastAll) {
+        return (txs: readonly SignedTx[]) => {
+          for (const tx of txs) say({ broadcast: bytesOf(tx) });
+          return target.broadcastAll?.(txs);
+        };
+      }
       const value = Reflect.get(target, name, target);
       return typeof value === 'function' ? value.bind(target) : value;
     },

@@ -113,6 +113,7 @@ export function withFaultyGateway({ losesDeposits = false } = {}): void {
     faults.feeFactor = 1n;
     faults.signerAway = false;
     faults.signing = null;
+    faults.revoking = null;
     faults.venue = null;
     const unbalanced = await gateway.query(
       'select coin, sum(amount) from ledger_line group by coin having sum(amount) <> 0',

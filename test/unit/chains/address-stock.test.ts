@@ -40,6 +40,13 @@ async function taken(stock: AddressStock, from: Account): Promise<IndexedAddress
   }
 }
 
+/** Takes all that are ready at this moment. */
+function allOf(stock: AddressStock, from: Account): IndexedAddress[] {
+  const all: IndexedAddress[] = [];
+  for (let each = stock.take(from); each; each = stock.take(from)) all.push(each);
+  return all;
+}
+
 describe('the stock of deposit addresses', () => {
   it('has none at first, and then each address that the account has at an index, once', async () => {
     const stock = open();
@@ -52,6 +59,27 @@ describe('the stock of deposit addresses', () => {
       const { networkId, xpub } = n % 2 === 0 ? bitcoin : tron;
       expect(derived).toEqual(await deriveDepositKey(networkId, xpub, index));
     }
+  });
+
+  it('prepares in spare time as many as the last burst asked for, at most a given number', async () => {
+    let last = 0;
+    const reserve = async () => {
+      last += 50;
+      return { from: last - 50, to: last };
+    };
+    const stock = open({ most: 230, reserve });
+    const [large, small] = [account('BTC'), account('TRC20')];
+    for (let n = 0; n < 400; n++) await taken(stock, large);
+    for (let n = 0; n < 120; n++) await taken(stock, small);
+    // Thirteen blocks for 400 taken and 230 kept, and five for 120 and 120. Then the last comes.
+    while (last < 18 * 50) await sleep(20);
+    await sleep(1_000);
+    const [ofLarge, ofSmall] = [allOf(stock, large), allOf(stock, small)];
+    expect(ofLarge.length).toBeGreaterThanOrEqual(230);
+    expect(ofLarge.length).toBeLessThan(280);
+    expect(ofSmall.length).toBeGreaterThanOrEqual(120);
+    expect(ofSmall.length).toBeLessThan(230);
+    expect(new Set([...ofLarge, ...ofSmall].map(({ index }) => index)).size).toBe(ofLarge.length + ofSmall.length);
   });
 
   it('goes on with a new thread after the end of one, and tells of the end', async () => {

@@ -6,6 +6,7 @@ import { AppError } from '../../../src/errors.ts';
 const bounds: BatchBounds = {
   items: 4,
   bytes: 1_000,
+  undivided: 4,
   flights: 2,
   beside: { items: 1, ms: 0 },
   waiting: 100,
@@ -107,6 +108,59 @@ describe('a batch', () => {
     expect(batches()[1]).toEqual([2]);
     gates[1]?.open();
     expect(await Promise.all(all)).toEqual([2, 22, 4, 24]);
+  });
+});
+
+describe('the first batch', () => {
+  const halves = { items: 8, undivided: 2, beside: { items: 8, ms: 60_000 } };
+  const added = (batcher: Batcher<number, number>, count: number) =>
+    Array.from({ length: count }, (_, item) => batcher.add(item));
+
+  it('takes half of the items that wait, so that the other half is worked on meanwhile', async () => {
+    const { batcher, gates, batches } = gated(halves);
+    const all = added(batcher, 6);
+    await turn();
+    expect(batches()).toEqual([[0, 1, 2]]);
+    gates[0]?.open();
+    await turns();
+    expect(batches()[1]).toEqual([3, 4, 5]);
+    gates[1]?.open();
+    expect(await Promise.all(all)).toEqual([0, 2, 4, 6, 8, 10]);
+  });
+
+  it('takes half of what waits and of what was just answered: unequal batches become equal', async () => {
+    const { batcher, gates, batches } = gated(halves);
+    const all = added(batcher, 1);
+    await turn();
+    all.push(...added(batcher, 7));
+    gates[0]?.open();
+    await turns();
+    expect(batches().map(({ length }) => length)).toEqual([1, 4]);
+    gates[1]?.open();
+    await turns();
+    expect(batches().map(({ length }) => length)).toEqual([1, 4, 3]);
+    gates[2]?.open();
+    await Promise.all(all);
+  });
+
+  it('is not divided when it is small, and not above its bound when it is large', async () => {
+    const small = gated(halves);
+    const two = added(small.batcher, 2);
+    const large = gated(halves);
+    const many = added(large.batcher, 40);
+    await turn();
+    expect(small.batches()).toEqual([[0, 1]]);
+    expect(large.batches().map(({ length }) => length)).toEqual([8, 8]);
+    let isDone = false;
+    const all = Promise.all([...two, ...many]).finally(() => {
+      isDone = true;
+    });
+    while (!isDone) {
+      for (const gate of [...small.gates, ...large.gates]) gate.open();
+      await turns();
+    }
+    expect(await all).toHaveLength(42);
+    expect(Math.max(...large.batches().map(({ length }) => length))).toBe(8);
   });
 });
 

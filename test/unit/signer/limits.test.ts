@@ -223,6 +223,16 @@ describe('limits of a signer', () => {
     await expectRefused(sign('d', 1n), 'per_day');
   });
 
+  it('count nothing for an attempt that was revoked', async () => {
+    const gone = { id: 'gone', attempt: 1, from: null, contract: null, to: 'stranger', tag: null, amount: 100n };
+    const tx: PreparedTx = { payload: 'gone 1 1', reserves: ['gone'], fee: 1n, expiresAt: null };
+    expect(await signer.revoke('ethereum', gone, tx)).toBeNull();
+    await expect(sign('gone', 100n)).rejects.toMatchObject({ name: 'SignerError', code: 'revoked' });
+    await sign('gone', 100n, { attempt: 2 });
+    await sign('another', 100n);
+    await expectRefused(sign('third', 100n), 'per_day');
+  });
+
   it('count a line that a crash cut as a maximum payment of every asset', async () => {
     await sign('a', 50n);
     await appendFile(dayFile(), '{"key":"b","chain":"ethe');

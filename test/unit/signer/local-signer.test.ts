@@ -111,7 +111,7 @@ describe('a local signer', () => {
     expect(await signer.revoke('ethereum', intent, txOf())).toBeNull();
     expect(await signer.revoke('ethereum', intent, txOf())).toBeNull();
     const restarted = new LocalSigner({ keys, journal: new SignerJournal(dir) });
-    await expect(restarted.sign('ethereum', intent, txOf())).rejects.toMatchObject({ code: 'refused' });
+    await expect(restarted.sign('ethereum', intent, txOf())).rejects.toMatchObject({ code: 'revoked' });
 
     const second = { ...intent, attempt: 2 };
     const signed = await signer.sign('ethereum', second, txOf());

@@ -182,6 +182,8 @@ export class OutsideFaults {
             });
         }
         if (name === 'broadcast') return (tx: SignedTx) => process.alive(() => this.#broadcast(target, tx));
+        // One by one, so that each can go wrong by itself.
+        if (name === 'broadcastAll' || name === 'statusAll') return undefined;
         const value: unknown = Reflect.get(target, name, target);
         if (typeof value !== 'function') return value;
         return (...args: unknown[]) =>

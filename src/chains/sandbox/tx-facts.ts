@@ -1,0 +1,56 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+
+/** The state of a transaction, and of another one that used its nonce. */
+export interface SandboxTxFacts {
+  readonly head: number;
+  readonly tx: {
+    readonly state: 'mempool' | 'mined' | 'dropped';
+    readonly height: number | null;
+    readonly success: boolean | null;
+    readonly fee: bigint;
+  } | null;
+  /** Height of the block that mined the other one. */
+  readonly rivalHeight: number | null;
+}
+
+/** A transaction that is asked about, with its sender and the nonce that it uses. */
+export interface AskedTx {
+  readonly txid: string;
+  readonly from: string;
+  readonly nonce: number;
+}
+
+/** The facts of each transaction in turn, by one statement. None for an unknown chain. */
+export async function txFacts(
+  em: EntityManager,
+  chain: string,
+  txs: readonly AskedTx[],
+): Promise<readonly SandboxTxFacts[]> {
+  const rows = await em.execute<
+    {
+      head: number;
+      state: 'mempool' | 'mined' | 'dropped' | null;
+      height: number | null;
+      success: boolean | null;
+      fee: string | null;
+      rival_height: number | null;
+    }[]
+  >(
+    `select c.height::int as head, t.state, t.height::int as height, t.success, t.fee::text as fee,
+            r.height::int as rival_height
+       from sandbox_chain c
+      cross join jsonb_to_recordset(?::jsonb) as asked (place integer, txid text, "from" text, nonce bigint)
+       left join sandbox_tx t on t.chain = c.chain and t.txid = asked.txid
+       left join sandbox_tx r
+         on r.chain = c.chain and r.sender = asked."from" and r.nonce = asked.nonce and r.state = 'mined'
+        and r.txid <> asked.txid
+      where c.chain = ?
+      order by asked.place`,
+    [JSON.stringify(txs.map(({ txid, from, nonce }, place) => ({ place, txid, from, nonce }))), chain],
+  );
+  return rows.map(({ head, state, height, success, fee, rival_height: rivalHeight }) => ({
+    head,
+    tx: state === null ? null : { state, height, success, fee: BigInt(fee ?? '0') },
+    rivalHeight,
+  }));
+}
