@@ -127,7 +127,7 @@ describe('traces', () => {
 
   it('lead from a payment to signer, chain and statements', () => {
     const paths = spans.filter(({ name }) => name === 'payments').flatMap(({ traceId }) => pathsOf(traceId));
-    for (const below of ['signer sign', 'chain broadcast', 'postgresql update payment']) {
+    for (const below of ['signer sign', 'chain broadcastAll', 'postgresql update payment']) {
       expect(paths).toContain(`payments > ${below}`);
     }
   });
