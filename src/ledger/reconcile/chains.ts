@@ -96,7 +96,8 @@ async function heldByAddresses(
  * The amount that the chain holds and the ledger rightly omits: deposits from outside without
  * enough confirmations, and transfers above the scanner's cursor. A deposit that was credited from
  * an orphaned block counts negative until the scanner notices the reorg. Confirmations count from
- * the scanner's height, because a deposit is credited only once the scanner has seen it ripen.
+ * the scanner's height, because a deposit is credited only once the scanner has seen it ripen. Then
+ * its order is due, and the settler credits the deposit in its turn.
  */
 function notCreditedYet(
   { deposits, ownTxids, height, final }: StoredChain,
@@ -114,7 +115,8 @@ function notCreditedYet(
     if (deposit.state === 'credited' && isGone(deposit)) amounts.push(zero.minus(deposit.amount));
     const minedAt = deposit.height ?? 0;
     const isUnripe = height - minedAt + 1 < deposit.required || (final !== null && minedAt > final);
-    if (deposit.state === 'mined' && !isGone(deposit) && isUnripe) amounts.push(new Big(deposit.amount));
+    if (deposit.state === 'mined' && !isGone(deposit) && (isUnripe || deposit.is_due))
+      amounts.push(new Big(deposit.amount));
   }
   for (const { key, txid, address, contract, amount } of ahead.transfers) {
     if (contract !== asset.contract || !isOurs(address) || known.has(key) || ownTxids.has(txid)) continue;

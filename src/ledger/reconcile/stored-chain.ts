@@ -4,6 +4,9 @@ import { Big } from '../../money.ts';
 import { assetName, type ChainAsset } from './assets.ts';
 import { readScannerState, type ScanAhead } from './scan-ahead.ts';
 
+/** An order that was due this long ago is overdue. Staff are told, and its deposit differs. */
+const dueMinutes = 10;
+
 /** A deposit that waits for confirmations, or that a block above the cursor may change. */
 export interface DepositRow {
   readonly key: string;
@@ -15,6 +18,11 @@ export interface DepositRow {
   readonly height: number | null;
   readonly block_hash: string | null;
   readonly required: number;
+  /**
+   * The scanner made the deposit's order due at its last step or shortly before it, and the settler
+   * has not taken the order since.
+   */
+  readonly is_due: boolean;
 }
 
 /** An attempt of an unfinished payment whose fee is not booked. */
@@ -72,12 +80,16 @@ export async function readStoredChain(
     [keychains, keychains],
   );
   const deposits = await em.execute<DepositRow[]>(
-    `select key, purpose, coin, network, amount::text as amount, state, height::int as height, block_hash,
-            confirmations_required as required
-       from deposit
-      where chain = ? and (state = 'mined'
-         or key in (select jsonb_array_elements_text(?::jsonb))
-         or block_hash in (select jsonb_array_elements_text(?::jsonb)))`,
+    `select d.key, d.purpose, d.coin, d.network, d.amount::text as amount, d.state, d.height::int as height, d.block_hash,
+            d.confirmations_required as required,
+            coalesce(o.next_action_at <= c.scanned_at
+              and o.next_action_at > c.scanned_at - interval '${dueMinutes} minutes', false) as is_due
+       from deposit d
+       left join exchange_order o on o.id = d.order_id
+       left join chain_state c on c.chain = d.chain
+      where d.chain = ? and (d.state = 'mined'
+         or d.key in (select jsonb_array_elements_text(?::jsonb))
+         or d.block_hash in (select jsonb_array_elements_text(?::jsonb)))`,
     [chain, JSON.stringify(ahead.transfers.map(({ key }) => key)), JSON.stringify([...ahead.orphaned])],
   );
   const attempts = await em.execute<AttemptRow[]>(

@@ -3,7 +3,6 @@ import {
   type BlockRef,
   type ChainAdapter,
   ChainError,
-  type Cursor,
   type Pending,
   ReorgTooDeep,
   type ScannedBlock,
@@ -23,11 +22,12 @@ import { isConfirmed } from '../steps/credit.ts';
 import { matchDeposits } from '../steps/match.ts';
 import { endLostActions } from '../steps/policy.ts';
 import { type ScanTimes, withEffectiveTimes } from './arrival-times.ts';
-import { type Arrival, findArrivals, type OwnTransfer, ownTransfers, type SeenTransfer } from './arrivals.ts';
+import { findArrivals, type OwnTransfer, ownTransfers, type SeenTransfer } from './arrivals.ts';
 import { Deposit } from './deposit.entity.ts';
 import { creditUnassignedDeposits, dropDeposits, orphanDeposits, storeArrival } from './deposit-changes.ts';
 import { withoutKnownParts } from './deposit-parts.ts';
 import { type LeftOut, splitByText, storeLeftOut, whyLeftOut } from './left-out.ts';
+import { advance, affectedDeposits, heightOf, type KnownDeposit, type ScanPosition, stepOf } from './scan-step.ts';
 
 export interface ChainScannerOptions {
   readonly orm: MikroORM;
@@ -52,15 +52,12 @@ const maxBlocks = 200;
 export type ScanOutcome = 'unchanged' | 'at_head' | 'more' | 'stopped';
 
 /** The scan position of a chain, kept in memory between the scans of one lease holder. */
-interface ScanState {
+interface ScanState extends ScanPosition {
   readonly fence: string;
-  readonly version: bigint;
-  readonly cursor: Cursor;
   /** Height of the chain's newest block at the last scan. */
   readonly head: number;
   /** Start of the last scan that reached the chain's head. */
   readonly readAt: Date | null;
-  readonly final: number | null;
   /**
    * Keys of the mempool transfers that were already looked up, so that strangers' transfers are not
    * looked up twice.
@@ -373,7 +370,8 @@ export class ChainScanner {
       }),
     ];
     const arrivals = await withoutKnownParts(em, chain, sound);
-    const known = await this.#known(em, step, orphaned, arrivals);
+    const keys = arrivals.map(({ transfer }) => transfer.key);
+    const known = await affectedDeposits(em, step, orphaned, keys);
     const orderIds = new Set(
       [...arrivals.map(({ target }) => target), ...known].map(({ orderId }) => orderId).filter((id) => id !== null),
     );
@@ -425,29 +423,6 @@ export class ChainScanner {
   }
 
   /**
-   * Reads the deposits that this scan affects, with their orders: deposits of the arrivals and of
-   * orphaned blocks, and those of `affectedSql`.
-   */
-  async #known(
-    em: EntityManager,
-    step: ScanStep,
-    orphaned: readonly BlockRef[],
-    arrivals: readonly Arrival[],
-  ): Promise<KnownDeposit[]> {
-    const { chain } = step;
-    const keys = arrivals.map(({ transfer }) => transfer.key);
-    const hashes = orphaned.map(({ hash }) => hash);
-    return em.execute<KnownDeposit[]>(
-      `select id, order_id as "orderId" from deposit
-        where chain = ? and key in (select jsonb_array_elements_text(?::jsonb))
-       union
-       select id, order_id from deposit where chain = ? and block_hash in (select jsonb_array_elements_text(?::jsonb))
-       union ${affectedSql}`,
-      [chain, JSON.stringify(keys), chain, JSON.stringify(hashes), ...affectedValues(step)],
-    );
-  }
-
-  /**
    * Reads every deposit of the locked orders, now that no other transaction can change them, and
    * the deposits without an order.
    */
@@ -459,118 +434,6 @@ export class ChainScanner {
       { orderBy: { seenAt: 'asc', id: 'asc' } },
     );
   }
-}
-
-/** A stored deposit, and its order. */
-interface KnownDeposit {
-  readonly id: string;
-  readonly orderId: string | null;
-}
-
-/** How a scan moves the stored position of its chain. */
-interface ScanStep {
-  readonly chain: string;
-  readonly fence: string;
-  readonly version: bigint;
-  readonly cursor: Cursor;
-  readonly head: number;
-  /** How far the chain was read when the state was stored, and how far it is read now. */
-  readonly from: Pick<ScannedTo, 'height' | 'final'>;
-  readonly to: ScannedTo;
-  readonly now: Date;
-}
-
-function stepOf(
-  { chain }: ChainAdapter,
-  { fence }: ChainLease,
-  state: ScanState,
-  { cursor, head, final = null }: ScanResult,
-  { began, readAt, isBelated }: Pick<ScanTimes, 'began' | 'readAt' | 'isBelated'>,
-  now: Date,
-): ScanStep {
-  const height = heightOf(cursor);
-  const isAtHead = height >= head;
-  return {
-    chain,
-    fence,
-    version: state.version,
-    cursor,
-    head,
-    from: { height: heightOf(state.cursor), final: state.final },
-    to: { height, final, isAtHead, readAt: isAtHead && !isBelated ? began : readAt },
-    now,
-  };
-}
-
-/** SQL: a deposit `d` that is in a block and has its confirmations, as `isConfirmed` says. */
-const ripeSql = `d.state = 'mined' and d.height <= ? and d.height + d.confirmations_required - 1 <= ?`;
-
-function ripeValues({ height, final }: Pick<ScannedTo, 'height' | 'final'>): number[] {
-  return [Math.min(height, final ?? height), height];
-}
-
-/**
- * SQL: an order `o` that an earlier scan made due, because its deposit `d` was ripe then. The
- * settler takes it. Another lock on its row would only keep the settler from its group.
- */
-const isDueSql = `(coalesce(o.next_action_at <= ?, false) and ${ripeSql})`;
-
-/**
- * SQL: the deposits that a step affects by itself: deposits in the mempool, and deposits that reach
- * their confirmations. At the head it adds orphaned deposits that an order still counts on.
- */
-const affectedSql = `
-  select id, order_id from deposit where chain = ? and state = 'mempool'
-  union
-  select d.id, d.order_id from deposit d left join exchange_order o on o.id = d.order_id
-   where d.chain = ? and ${ripeSql} and not ${isDueSql}
-  union
-  select d.id, d.order_id from deposit d join exchange_order o on o.id = d.order_id and o.deposit_id = d.id
-   where ? and d.chain = ? and d.state = 'orphaned' and o.status = 'confirming'`;
-
-function affectedValues({ chain, from, to, now }: ScanStep): (string | number | boolean | Date)[] {
-  return [chain, chain, ...ripeValues(to), now, ...ripeValues(from), to.isAtHead, chain];
-}
-
-/**
- * Moves the stored position of a chain and updates the confirmations of its orders, in one
- * statement. Returns false without a change when another process has moved it: the fencing token
- * stops a process that slept past its lease, and the version stops a concurrent scan. With
- * `ifQuiet` it also returns false when the step affects a deposit.
- */
-async function advance(em: EntityManager, step: ScanStep, ifQuiet: boolean): Promise<boolean> {
-  const { chain, fence, version, cursor, head, from, to, now } = step;
-  const rows = await em.execute<{ chain: string }[]>(
-    `with moved as (
-       update chain_state
-          set version = version + 1, cursor_blocks = ?::jsonb, height = ?, head = ?, final_height = ?, scanned_at = ?,
-              read_at = ?, rescan_from = null, problem = null
-        where chain = ? and fence = ? and version = ? ${ifQuiet ? `and not exists (${affectedSql})` : ''}
-       returning chain, height
-     ), counted as (
-       update exchange_order o set deposit_confirmations = moved.height - d.height + 1
-         from deposit d, moved
-        where d.chain = moved.chain and d.state = 'mined' and d.height <= moved.height
-          and o.id = d.order_id and o.deposit_id = d.id and o.status = 'confirming'
-          and o.deposit_confirmations is distinct from moved.height - d.height + 1 and not ${isDueSql}
-     )
-     select chain from moved`,
-    [
-      JSON.stringify(cursor.window),
-      to.height,
-      head,
-      to.final,
-      now,
-      to.readAt,
-      chain,
-      fence,
-      version.toString(),
-      ...(ifQuiet ? affectedValues(step) : []),
-      now,
-      ...ripeValues(from),
-    ],
-  );
-  return rows.length > 0;
 }
 
 function leftOutOf({ transfer, block }: SeenTransfer, reason: LeftOut['reason']): LeftOut {
@@ -598,10 +461,6 @@ function lockOrders(em: EntityManager, ids: readonly string[]): Promise<Order[]>
 
 function keysOf(transfers: readonly Transfer[]): ReadonlySet<string> {
   return new Set(transfers.map(({ key }) => key));
-}
-
-function heightOf({ window }: Cursor): number {
-  return window.at(-1)?.height ?? 0;
 }
 
 /** A node without mempool data can still serve its blocks. */

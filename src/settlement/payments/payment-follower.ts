@@ -325,14 +325,15 @@ async function observe(
   hasTime: () => boolean,
 ): Promise<readonly ObservedPayment[]> {
   if (sent.length === 0) return [];
-  const signed = sent.flatMap(({ alive }) => alive.filter(({ raw }) => raw !== null));
-  const together = (await adapter.statusAll?.(signed.map(signedTx))) ?? [];
-  const told = new Map(signed.map((attempt, index) => [attempt, together[index]]));
+  const signed = sent.map(({ alive }) => alive.filter(({ raw }) => raw !== null));
+  const all = signed.flat();
+  const together = (await adapter.statusAll?.(all.map(signedTx))) ?? [];
+  const told = new Map(all.map((attempt, index) => [attempt, together[index]]));
   const seen: ObservedPayment[] = [];
-  for (const { payment, alive } of sent) {
+  for (const [index, { payment, alive }] of sent.entries()) {
     if (!adapter.statusAll && seen.length > 0 && !hasTime()) break;
     const statuses: { attempt: PaymentAttempt; status: TxStatus }[] = [];
-    for (const attempt of alive.filter(({ raw }) => raw !== null)) {
+    for (const attempt of signed[index] ?? []) {
       statuses.push({ attempt, status: told.get(attempt) ?? (await adapter.status(signedTx(attempt))) });
     }
     seen.push({ payment, alive, statuses });

@@ -68,6 +68,26 @@ describe('reconcile', () => {
     expect(await found()).toEqual([]);
   });
 
+  it('counts a final deposit as in flight while its order waits for the settler, for 10 minutes', async () => {
+    world.ripple.mine();
+    await world.scanned(world.ripple);
+    const dueFor = (minutes: number) =>
+      world.sql(
+        `update exchange_order o set next_action_at = c.scanned_at - $1 * interval '1 minute'
+           from deposit d join chain_state c on c.chain = d.chain
+          where d.order_id = o.id and d.chain = 'ripple' and d.state = 'mined'`,
+        [minutes],
+      );
+    for (const minutes of [0, 9]) {
+      await dueFor(minutes);
+      expect(await found()).toEqual([]);
+    }
+    for (const minutes of [-1, 10]) {
+      await dueFor(minutes);
+      expect(await found()).toEqual(['deposits: XRP on XRP: 42']);
+    }
+  });
+
   it('reads a chain again that moved on under the reading', async () => {
     const { tron } = world;
     let calls = 0;

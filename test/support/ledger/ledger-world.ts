@@ -92,14 +92,14 @@ export class World {
     this.bitcoin.mine([this.transfer('ahead', this.order('waiting'), null, 3_000_000n)]);
   }
 
-  /** Notes that the scanner stands at the head. */
+  /** Notes that the scanner stands at the head, as of an hour after the orders became due. */
   async scanned(chain: FakeChain): Promise<void> {
     const height = chain.blocks.length - 1;
     await this.sql(
-      `insert into chain_state (chain, cursor_blocks, height, head, version) values ($1, $2, $3, $3, 1)
+      `insert into chain_state (chain, cursor_blocks, height, head, version, scanned_at) values ($1, $2, $3, $3, 1, $4)
        on conflict (chain) do update
          set cursor_blocks = excluded.cursor_blocks, height = excluded.height, version = chain_state.version + 1`,
-      [chain.chain, JSON.stringify(chain.cursor(height)), height],
+      [chain.chain, JSON.stringify(chain.cursor(height)), height, new Date(Date.parse(t0) + 3_600_000)],
     );
   }
 
