@@ -1,5 +1,6 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { ChainAdapter } from '../chains/chain-adapter.ts';
+import { type Clock, systemClock } from '../clock.ts';
 import { formatDecimal } from '../money.ts';
 import { currenciesByChain } from './reconcile/assets.ts';
 import { checkUnreadChains, reconcileChain } from './reconcile/chains.ts';
@@ -23,6 +24,8 @@ export interface ReconcileOptions {
    * orders.
    */
   readonly venueFills?: readonly VenueFill[];
+  /** Tells how long orders have been due. The clock of the machine unless given. */
+  readonly clock?: Clock;
 }
 
 /** A balance of the ledger. */
@@ -38,12 +41,13 @@ export interface LedgerBalance {
  * the ledger. It shares no code with the ledger's writers, so that an error of theirs shows here.
  * It changes nothing, and may run beside gateways.
  */
-export async function reconcile({ orm, adapters, venueFills }: ReconcileOptions): Promise<ReconcileReport> {
+export async function reconcile(options: ReconcileOptions): Promise<ReconcileReport> {
+  const { orm, adapters, venueFills, clock = systemClock } = options;
   const tally = new Tally();
   const currencies = await currenciesByChain(orm);
   for (const [chain, assets] of currencies) {
     const adapter = adapters.get(chain);
-    if (adapter) await reconcileChain(orm, adapter, assets, tally);
+    if (adapter) await reconcileChain(orm, adapter, assets, clock, tally);
   }
   await inSnapshot(orm, async (em) => {
     await checkUnreadChains(em, adapters, currencies, tally);

@@ -79,12 +79,12 @@ export class Reconciliations {
    * read.
    */
   async #compare(orm: MikroORM): Promise<Pick<ReconcileReport, 'checked'> & { lasting: readonly ReconcileRow[] }> {
-    const { adapters, onCompare } = this.#options;
+    const { adapters, clock, onCompare } = this.#options;
     await onCompare?.(orm);
-    const first = await reconcile({ orm, adapters });
+    const first = await reconcile({ orm, adapters, clock });
     if (first.differences === 0) return { checked: first.checked, lasting: [] };
     await onCompare?.(orm);
-    const { rows, checked } = await reconcile({ orm, adapters });
+    const { rows, checked } = await reconcile({ orm, adapters, clock });
     const known = new Set(first.rows.map(nameOf));
     return { checked, lasting: rows.filter((row) => row.difference !== '0' && known.has(nameOf(row))) };
   }

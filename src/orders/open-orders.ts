@@ -107,8 +107,8 @@ const zero = new Big('0');
  * count as used. It takes a new share with each read.
  *
  * All other caps are counted in memory: the last database read plus what this process admitted
- * since. A read is at most ten seconds old, or one second near a cap. Below half of a partner's
- * caps creates go on with a read of the last minute while its orders are read anew.
+ * since. A read is made anew after ten seconds, or after one second near a cap. Creates wait for it.
+ * Below half of a partner's caps they go on with a read of the last minute meanwhile.
  *
  * Between two reads a process admits float orders up to its part of the remaining room, or one
  * larger order. Together all processes admit less than twice a cap on float orders, and one such
@@ -243,11 +243,12 @@ export class OpenOrders {
 
   /**
    * Whether creates need not wait while the orders of a partner are read anew: far from every cap,
-   * and for a bounded time. The read of a partner with many open orders takes a while.
+   * with the order too, and for a bounded time. The read of a partner with many open orders takes a
+   * while.
    */
   #mayGoOn(tally: Tally, partner: Partner, pending: Pending): boolean {
     const isPartners = tally.partnerId !== null && tally.readAtMs !== null;
-    if (!isPartners || this.#isNear(tally, partner)) return false;
+    if (!isPartners || this.#isNear(tally, partner, pending)) return false;
     return this.#fits(tally, partner, pending) && !this.#isOlder(tally, goOnForMs);
   }
 
@@ -365,12 +366,13 @@ export class OpenOrders {
     return !this.#isOlder(tally, this.#isNear(tally, partner) ? nearlyKnownForMs : knownForMs);
   }
 
-  /** Whether the tally is above half of a cap. */
-  #isNear(tally: Tally, partner: Partner): boolean {
+  /** Whether the tally is above half of a cap, with the worth of one more order if there is one. */
+  #isNear(tally: Tally, partner: Partner, more: Pending | null = null): boolean {
     const isNearCap = (['fixed', 'float'] as const).some((rateType) => {
       const cap = this.#cap(tally, partner, rateType);
       const { read, admitted } = tally.usd[rateType];
-      return cap !== null && (read + admitted) * 2n >= dollars(cap);
+      const taken = read + admitted + (more?.rateType === rateType ? more.usd : 0n);
+      return cap !== null && taken * 2n >= dollars(cap);
     });
     const { orders } = this.#caps(partner);
     return isNearCap || (tally.partnerId !== null && placesOf(tally, orders) * 2 >= orders);

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import { Big } from '../../src/money.ts';
 import { createDatabase, type TestDatabase } from '../support/database/database.ts';
 import { Market } from '../support/exchanges/market.ts';
@@ -289,6 +290,29 @@ describe('float orders', () => {
     const { key } = await gateway.partners.issueKey(await partnerOf(gateway));
     for (let i = 0; i < 4; i++) expect(await outcome(gateway, key, {})).toEqual(made);
     attempt('a float order beyond a cap that staff gave', await outcome(gateway, key, {}), tooMuchFloat);
+  });
+
+  it('beyond half of a cap wait for a read, so that another process has not used the cap meanwhile', async () => {
+    const clock = new TestClock(new Date('2026-01-05T10:00:10Z'));
+    const [busy, idle] = await startBeside(2, clock, { MAX_FLOAT_EXPOSURE_USD: '20000' });
+    if (!busy || !idle) throw new Error('two gateways are started');
+    const { key } = await busy.partner();
+    // The idle process reads that the partner has no orders.
+    expect((await idle.call('POST', '/partner/orders/validate', { key, body: orderBody() })).status).toBe(200);
+    expect(await outcome(busy, key, { amount_from: 0.3 })).toEqual(made);
+    clock.advance(10_001);
+    // Of all that a create reads, only the read of its partner's orders needs this table.
+    const reader = new pg.Client({ connectionString: busy.databaseUrl });
+    await reader.connect();
+    try {
+      await reader.query('begin; lock table fixed_result in access exclusive mode');
+      const again = outcome(idle, key, { amount_from: 0.3 });
+      await Promise.race([again, sleep(1_000)]);
+      await reader.query('commit');
+      attempt('the cap again, in another process', await again, tooMuchFloat);
+    } finally {
+      await reader.end();
+    }
   });
 
   it('count with the deposited amount when it is above the announced amount', async () => {

@@ -1,5 +1,6 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { type ChainAdapter, ChainError } from '../../chains/chain-adapter.ts';
+import type { Clock } from '../../clock.ts';
 import { Big, fromUnits } from '../../money.ts';
 import { assetName, type ChainAsset, type ChainCurrency, chainAssets } from './assets.ts';
 import { Tally } from './report.ts';
@@ -14,6 +15,12 @@ const width = 4;
 /** Attempts to read a chain without a new block in between. */
 const maxReadings = 5;
 
+/**
+ * How long a final deposit of a due order may wait for its credit. After that it differs, and the
+ * attention list of staff calls the order overdue.
+ */
+const creditWithinMs = 600_000;
+
 const zero = new Big('0');
 
 /**
@@ -24,6 +31,7 @@ export async function reconcileChain(
   orm: MikroORM,
   adapter: ChainAdapter,
   currencies: readonly ChainCurrency[],
+  clock: Clock,
   tally: Tally,
 ): Promise<void> {
   const assets = chainAssets(currencies);
@@ -32,7 +40,7 @@ export async function reconcileChain(
   tally.count('hot', assets.length);
   try {
     for (let reading = 1; ; reading++) {
-      const { found, isSteady } = await readChain(orm, adapter, assets);
+      const { found, isSteady } = await readChain(orm, adapter, assets, clock);
       if (!isSteady && found.differences() > 0 && reading < maxReadings) continue;
       tally.add(found);
       return;
@@ -47,11 +55,13 @@ async function readChain(
   orm: MikroORM,
   adapter: ChainAdapter,
   assets: readonly ChainAsset[],
+  clock: Clock,
 ): Promise<{ found: Tally; isSteady: boolean }> {
   const { chain } = adapter;
   const before = await readScannerState(orm.em.fork(), chain);
   const ahead = await scanAhead(adapter, before);
-  const stored = await inSnapshot(orm, (em) => readStoredChain(em, chain, ahead, assets));
+  const dueAfter = new Date(clock.now().getTime() - creditWithinMs);
+  const stored = await inSnapshot(orm, (em) => readStoredChain(em, chain, ahead, assets, dueAfter));
   const hotWallet = await adapter.hotWallet();
   const moved = await movedUnbooked(adapter, stored.attempts, assets);
   const found = new Tally();

@@ -4,9 +4,6 @@ import { Big } from '../../money.ts';
 import { assetName, type ChainAsset } from './assets.ts';
 import { readScannerState, type ScanAhead } from './scan-ahead.ts';
 
-/** An order that was due this long ago is overdue. Staff are told, and its deposit differs. */
-const dueMinutes = 10;
-
 /** A deposit that waits for confirmations, or that a block above the cursor may change. */
 export interface DepositRow {
   readonly key: string;
@@ -18,10 +15,7 @@ export interface DepositRow {
   readonly height: number | null;
   readonly block_hash: string | null;
   readonly required: number;
-  /**
-   * The scanner made the deposit's order due at its last step or shortly before it, and the settler
-   * has not taken the order since.
-   */
+  /** The deposit's order was due when the scanner last stored its position, and not for long. */
   readonly is_due: boolean;
 }
 
@@ -61,12 +55,15 @@ export interface StoredChain {
 /**
  * Reads the stored chain and the rows that concern the blocks ahead of the scanner. Call it in a
  * snapshot.
+ *
+ * @param dueAfter An order that became due after this moment has not been due for long.
  */
 export async function readStoredChain(
   em: EntityManager,
   chain: string,
   ahead: ScanAhead,
   assets: readonly ChainAsset[],
+  dueAfter: Date,
 ): Promise<StoredChain> {
   const networks = allNetworks().filter((network) => network.chain === chain);
   const keychains = JSON.stringify([...new Set(networks.map(({ keychain }) => keychain))]);
@@ -82,15 +79,14 @@ export async function readStoredChain(
   const deposits = await em.execute<DepositRow[]>(
     `select d.key, d.purpose, d.coin, d.network, d.amount::text as amount, d.state, d.height::int as height, d.block_hash,
             d.confirmations_required as required,
-            coalesce(o.next_action_at <= c.scanned_at
-              and o.next_action_at > c.scanned_at - interval '${dueMinutes} minutes', false) as is_due
+            coalesce(o.next_action_at <= c.scanned_at and o.next_action_at > ?, false) as is_due
        from deposit d
        left join exchange_order o on o.id = d.order_id
        left join chain_state c on c.chain = d.chain
       where d.chain = ? and (d.state = 'mined'
          or d.key in (select jsonb_array_elements_text(?::jsonb))
          or d.block_hash in (select jsonb_array_elements_text(?::jsonb)))`,
-    [chain, JSON.stringify(ahead.transfers.map(({ key }) => key)), JSON.stringify([...ahead.orphaned])],
+    [dueAfter, chain, JSON.stringify(ahead.transfers.map(({ key }) => key)), JSON.stringify([...ahead.orphaned])],
   );
   const attempts = await em.execute<AttemptRow[]>(
     `select p.id as payment, p.kind, a.fee::text as fee, p.coin, p.network, p.amount::text as amount, a.txid, a.raw,

@@ -71,21 +71,27 @@ describe('reconcile', () => {
   it('counts a final deposit as in flight while its order waits for the settler, for 10 minutes', async () => {
     world.ripple.mine();
     await world.scanned(world.ripple);
-    const dueFor = (minutes: number) =>
-      world.sql(
-        `update exchange_order o set next_action_at = c.scanned_at - $1 * interval '1 minute'
-           from deposit d join chain_state c on c.chain = d.chain
+    const { rows } = await db.query(`select scanned_at from chain_state where chain = 'ripple'`);
+    const scannedMs: number = rows[0].scanned_at.getTime();
+    const foundAt = async (dueMinutes: number, nowMinutes: number): Promise<string[]> => {
+      const at = (minutes: number): Date => new Date(scannedMs + minutes * 60_000);
+      await world.sql(
+        `update exchange_order o set next_action_at = $1 from deposit d
           where d.order_id = o.id and d.chain = 'ripple' and d.state = 'mined'`,
-        [minutes],
+        [at(dueMinutes)],
       );
-    for (const minutes of [0, 9]) {
-      await dueFor(minutes);
-      expect(await found()).toEqual([]);
-    }
-    for (const minutes of [-1, 10]) {
-      await dueFor(minutes);
-      expect(await found()).toEqual(['deposits: XRP on XRP: 42']);
-    }
+      const clock = { now: () => at(nowMinutes) };
+      return differing(await reconcile({ orm, adapters: world.adapters, clock }));
+    };
+    const uncredited = ['deposits: XRP on XRP: 42'];
+    expect(await foundAt(0, 0)).toEqual([]);
+    expect(await foundAt(0, 9)).toEqual([]);
+    expect(await foundAt(-5, 4)).toEqual([]);
+    // However long ago the last block was.
+    expect(await foundAt(0, 10)).toEqual(uncredited);
+    expect(await foundAt(-5, 5)).toEqual(uncredited);
+    // The settler has tried since the scan, and failed.
+    expect(await foundAt(1, 2)).toEqual(uncredited);
   });
 
   it('reads a chain again that moved on under the reading', async () => {

@@ -3,7 +3,7 @@ import { readContract } from '../../../src/rest/contract.ts';
 import { createDatabase, query, type TestDatabase } from '../../support/database/database.ts';
 import { TestClock } from '../../support/gateway/clock.ts';
 import { startGateway, type TestGateway } from '../../support/gateway/gateway.ts';
-import { orderBody } from '../../support/gateway/orders.ts';
+import { feedCatchesUp, orderBody } from '../../support/gateway/orders.ts';
 
 const clock = new TestClock(new Date('2026-01-01T00:00:10Z'));
 let database: TestDatabase;
@@ -88,6 +88,7 @@ describe('a list by external id', () => {
       return json.data.map(({ id }: { id: string }) => id);
     };
     expect(await listed(mine.key, 'external_id=inv-43')).toEqual([order.json.id]);
+    await feedCatchesUp(rows);
     expect(await listed(mine.key, 'external_id=inv-43&sort=updated')).toEqual([order.json.id]);
     expect(await listed(mine.key, 'external_id=inv-44')).toEqual([]);
     expect(await listed(mine.key, 'external_id=inv-44&sort=updated')).toEqual([]);

@@ -130,7 +130,7 @@ export async function startSettledGateway(
       }),
     history: (order) => causesOf(rows, order.id),
     differences: async () => {
-      const found = await reconcile({ orm: gateway.app.orm, adapters: settlement.adapters });
+      const found = await reconcile({ orm: gateway.app.orm, adapters: settlement.adapters, clock });
       return found.rows.filter(({ difference }) => difference !== '0');
     },
   };

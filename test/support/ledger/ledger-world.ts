@@ -92,7 +92,7 @@ export class World {
     this.bitcoin.mine([this.transfer('ahead', this.order('waiting'), null, 3_000_000n)]);
   }
 
-  /** Notes that the scanner stands at the head, as of an hour after the orders became due. */
+  /** Notes that the scanner stands at the head, an hour after the orders became due. */
   async scanned(chain: FakeChain): Promise<void> {
     const height = chain.blocks.length - 1;
     await this.sql(
