@@ -11,9 +11,9 @@ export interface BatchBounds {
   /** Bytes of one batch by `sizeOf`, 0 for each item unless given. A larger item goes alone. */
   readonly bytes: number;
   /**
-   * The first batch takes at most half of the items at hand, but never fewer than this. At hand are
-   * the items that wait, and as many as the last batch had, because its clients come back. So the
-   * process works on one half while PostgreSQL works on the other.
+   * A batch that runs beside no other takes half of the items at hand, or this many if that is
+   * more. At hand are the items that wait, and as many as the last batch had, because its clients
+   * come back. So the process works on one half while PostgreSQL works on the other.
    */
   readonly undivided: number;
   /** Batches that run at the same time. */

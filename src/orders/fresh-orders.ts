@@ -9,21 +9,18 @@
 export interface OrderPart {
   /** The condition of the part on `o`, an exchange_order. */
   readonly condition: string;
-  /** The columns by which an index has the part in order. Those of fresh orders are equal. */
-  readonly createdAt: string;
+  /** The time of the last change, as the column by which an index has the part in order. */
   readonly updatedAt: string;
 }
 
 export const freshOrders: OrderPart = {
   condition: `o.status = 'waiting_deposit' and o.updated_at = o.created_at`,
-  createdAt: 'o.created_at',
   updatedAt: 'o.created_at',
 };
 
 /** All other orders. The condition is that of the indexes, word for word. */
 export const changedOrders: OrderPart = {
   condition: `(o.status <> 'waiting_deposit' or o.updated_at <> o.created_at)`,
-  createdAt: 'o.created_at',
   updatedAt: 'o.updated_at',
 };
 

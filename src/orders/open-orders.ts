@@ -107,8 +107,8 @@ const zero = new Big('0');
  * count as used. It takes a new share with each read.
  *
  * All other caps are counted in memory: the last database read plus what this process admitted
- * since. A read is made anew after ten seconds, or after one second near a cap. Creates wait for it.
- * Below half of a partner's caps they go on with a read of the last minute meanwhile.
+ * since. A read is made anew after ten seconds, or after one second near a cap. Creates wait for
+ * it. Below half of a partner's caps they go on with a read of the last minute meanwhile.
  *
  * Between two reads a process admits float orders up to its part of the remaining room, or one
  * larger order. Together all processes admit less than twice a cap on float orders, and one such

@@ -45,7 +45,7 @@ export class TallyReader {
       tally.reading = null;
       tally.wanted = 0n;
     });
-    // Creates may not wait for it. The next one that has to reads again.
+    // After an error the next create that waits for a read makes one. Others do not wait.
     tally.reading.catch(() => {});
   }
 

@@ -100,7 +100,7 @@ export async function searchOrders(em: EntityManager, search: OrderSearch): Prom
   const parts = partsOf(search.filter);
   const way = isAscending ? 'asc' : 'desc';
   const selects = ofParts(parts, (part) => {
-    const column = field === 'created' ? part.createdAt : part.updatedAt;
+    const column = field === 'created' ? 'o.created_at' : part.updatedAt;
     const behind = place ? [`(${column}, o.id) ${isAscending ? '>' : '<'} (?::timestamptz, ?::uuid)`] : [];
     return `select o.id, ${column} as at from exchange_order o where ${all([part.condition, ...where, ...behind])}
              order by ${column} ${way}, o.id ${way} limit ?`;

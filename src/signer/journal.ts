@@ -75,15 +75,6 @@ export class SignerJournal {
     return isNew ? 'recorded' : 'same';
   }
 
-  /** @throws SignerError `revoked` when the attempt was revoked. */
-  async refuseRevoked(paymentId: string, attempt: number): Promise<void> {
-    const { folder, shard, name } = this.#placeOf(paymentId);
-    for (const place of [folder, shard]) {
-      const text = await readFile(join(place, `${name}-${attempt}.json`), 'utf8').catch(ignoreMissing);
-      if (text === revokedLine(paymentId, attempt)) throw revoked(paymentId, attempt);
-    }
-  }
-
   /** Revokes an attempt, so that it can never be recorded; false when it was recorded before. */
   async revoke(paymentId: string, attempt: number): Promise<boolean> {
     const text = revokedLine(paymentId, attempt);
@@ -125,11 +116,13 @@ export class SignerJournal {
   }
 
   /**
-   * All that was signed for a payment so far, in no fixed order, without revoked attempts.
+   * All that was signed for a payment so far, in no fixed order, for an attempt that is to be
+   * signed. Revoked attempts have signed nothing.
    *
-   * @throws SignerError `refused` when an entry is damaged, because its contents are then unknown.
+   * @throws SignerError `revoked` when this attempt was revoked. `refused` when an entry is
+   *   damaged, because its contents are then unknown.
    */
-  async entries(paymentId: string): Promise<readonly JournalEntry[]> {
+  async entries(paymentId: string, attempt: number): Promise<readonly JournalEntry[]> {
     const { shard, folder, name } = this.#placeOf(paymentId);
     const names = (await readdir(folder).catch(ignoreMissing)) ?? [];
     const files = [
@@ -139,6 +132,7 @@ export class SignerJournal {
         .map((found) => join(folder, found)),
     ];
     const texts = await Promise.all(files.map((file) => readFile(file, 'utf8').catch(ignoreMissing)));
+    if (texts.includes(revokedLine(paymentId, attempt))) throw revoked(paymentId, attempt);
     return texts.filter((text) => text !== undefined).flatMap((text) => parseEntry(text, paymentId));
   }
 

@@ -145,9 +145,8 @@ export class LocalSigner implements Signer, DepositKeys, TellsLimits {
     earlier: readonly string[],
     intent: string,
   ): Promise<AddedSpending | null> {
-    const entries = await this.#onDisk(() => this.#journal.entries(id));
+    const entries = await this.#onDisk(() => this.#journal.entries(id, attempt));
     if (entries.some((entry) => entry.attempt === attempt)) return null;
-    await this.#onDisk(() => this.#journal.refuseRevoked(id, attempt));
     const forgotten = entries.find(({ txid }) => !earlier.includes(txid));
     if (forgotten) {
       throw new SignerError(

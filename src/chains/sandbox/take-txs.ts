@@ -110,6 +110,7 @@ async function submissions(em: EntityManager, chain: string, txs: readonly Opene
       order by t.place`,
     [chain, chain, chain, chain, JSON.stringify(asked), chain],
   );
+  if (rows.length !== txs.length) throw new Error('two transactions wait with one nonce');
   return rows.map((row) => ({
     state: (row.state ?? null) as Submission['state'],
     nextNonce: BigInt(row.next_nonce ?? '0'),

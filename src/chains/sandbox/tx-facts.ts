@@ -48,6 +48,7 @@ export async function txFacts(
       order by asked.place`,
     [JSON.stringify(txs.map(({ txid, from, nonce }, place) => ({ place, txid, from, nonce }))), chain],
   );
+  if (rows.length > 0 && rows.length !== txs.length) throw new Error('two transactions have used one nonce');
   return rows.map(({ head, state, height, success, fee, rival_height: rivalHeight }) => ({
     head,
     tx: state === null ? null : { state, height, success, fee: BigInt(fee ?? '0') },

@@ -51,7 +51,10 @@ export class PaymentFollower {
     this.#options = options;
   }
 
-  /** Checks each payment once, while there is time. Returns the payments without news. */
+  /**
+   * Checks each payment once: all of them where the chain tells their statuses in one request, and
+   * otherwise while there is time. Returns the payments without news.
+   */
   async follow(turn: ChainTurn, sent: readonly PaymentWithAttempts[]): Promise<readonly string[]> {
     const { adapter, lease, hasTime } = turn;
     const seen = await observe(adapter, sent, hasTime);
@@ -327,11 +330,13 @@ async function observe(
   if (sent.length === 0) return [];
   const signed = sent.map(({ alive }) => alive.filter(({ raw }) => raw !== null));
   const all = signed.flat();
-  const together = (await adapter.statusAll?.(all.map(signedTx))) ?? [];
-  const told = new Map(all.map((attempt, index) => [attempt, together[index]]));
+  const together = await adapter.statusAll?.(all.map(signedTx));
+  // A status is found by its place, and must never be taken for that of another transaction.
+  if (together && together.length !== all.length) throw new Error(`${adapter.chain} did not tell a status of each`);
+  const told = new Map(all.map((attempt, index) => [attempt, together?.[index]]));
   const seen: ObservedPayment[] = [];
   for (const [index, { payment, alive }] of sent.entries()) {
-    if (!adapter.statusAll && seen.length > 0 && !hasTime()) break;
+    if (!together && seen.length > 0 && !hasTime()) break;
     const statuses: { attempt: PaymentAttempt; status: TxStatus }[] = [];
     for (const attempt of signed[index] ?? []) {
       statuses.push({ attempt, status: told.get(attempt) ?? (await adapter.status(signedTx(attempt))) });

@@ -280,8 +280,9 @@ export class PaymentTransactions {
   }
 
   /**
-   * Broadcasts the newest transactions for the first time, in their order, and records it. Once the
-   * time is over, it stops after the first broadcast without an answer.
+   * Broadcasts the newest transactions for the first time, in their order, and records it. Where
+   * each broadcast is a request, it stops after the first one without an answer once the time is
+   * over.
    */
   async send(
     { adapter, lease, hasTime }: ChainTurn,

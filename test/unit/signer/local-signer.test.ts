@@ -349,11 +349,11 @@ describe('the journal of a signer', () => {
     await expect(other).rejects.toMatchObject({ code: 'refused' });
     expect(await filesOf(dir)).toHaveLength(1);
     expect(await journal.record('payment', 2, contents)).toBe('recorded');
-    expect((await journal.entries('payment')).toSorted((a, b) => a.attempt - b.attempt)).toEqual([
+    expect((await journal.entries('payment', 9)).toSorted((a, b) => a.attempt - b.attempt)).toEqual([
       { attempt: 1, intentDigest: 'i', txid, reserves: null, fee: 0n },
       { attempt: 2, intentDigest: 'i', txid, reserves: ['nonce:a:1'], fee: 5n },
     ]);
-    expect(await journal.entries('other payment')).toEqual([]);
+    expect(await journal.entries('other payment', 1)).toEqual([]);
   });
 
   it('accepts a transaction for one payload only, also from another payment', async () => {
@@ -369,7 +369,7 @@ describe('the journal of a signer', () => {
     await journal.record('payment', 1, contents);
     const [file = ''] = await filesOf(dir);
     await truncate(file, 10);
-    await expect(journal.entries('payment')).rejects.toMatchObject({ name: 'SignerError', code: 'refused' });
+    await expect(journal.entries('payment', 9)).rejects.toMatchObject({ name: 'SignerError', code: 'refused' });
   });
 
   it('refuses an attempt whose entry is damaged', async () => {
