@@ -32,6 +32,7 @@ afterAll(async () => {
 });
 beforeEach(() => passed.clear());
 afterEach(() => {
+  faults.group = null;
   faults.signing = null;
   faults.signerAway = false;
   faults.venue = null;
@@ -225,6 +226,33 @@ describe('payments that are due together', () => {
       return (await column(states, orders.slice(1))).every((state) => state === 'sent');
     });
     await finish(orders);
+  });
+
+  it.each([
+    ['takes them all, and its answer is lost', true],
+    ['never gets them', false],
+  ])('are each paid once when the node %s', async (_what, isTaken) => {
+    const orders = await paidOrders(4);
+    let groups = 0;
+    faults.group = async (send) => {
+      groups += 1;
+      if (isTaken) await send();
+      throw new Error('the connection to the node broke');
+    };
+    await gateway.tick();
+    faults.group = null;
+    expect(groups).toBe(1);
+    const attempts = (columns: string) =>
+      column(
+        `select ${columns} as value from payment p join payment_attempt a on a.payment_id = p.id
+           left join sandbox_tx t on t.chain = a.chain and t.txid = a.txid where p.order_id = any($1)`,
+        orders,
+      );
+    expect(await attempts('p.state')).toEqual(orders.map(() => 'sent'));
+    expect(await attempts('t.state')).toEqual(orders.map(() => (isTaken ? 'mempool' : null)));
+    gateway.clock.advance(60_000);
+    await finish(orders);
+    expect(await attempts('t.state')).toEqual(orders.map(() => 'mined'));
   });
 
   it('leave no gap in the nonces when the signer refuses one of them', async () => {

@@ -1,5 +1,6 @@
 import type { OutsideWorld } from '../../../src/app/outside-world.ts';
 import type {
+  Broadcast,
   ChainAdapter,
   Pending,
   PreparedTx,
@@ -20,6 +21,8 @@ export function withWaiting({ transfers, left }: Pending, more: readonly Transfe
 export class Faults {
   /** Instead of handing a transaction to the node. */
   broadcast: ((send: () => Promise<unknown>) => Promise<never> | Promise<void>) | null = null;
+  /** Stands between the worker and the node when a group is broadcast in one request. */
+  group: ((send: () => Promise<readonly Broadcast[]>) => Promise<readonly Broadcast[]>) | null = null;
   /** Instead of what the chain says. */
   status: ((tx: SignedTx) => TxStatus) | null = null;
   /** Waits in the mempool of a chain, and no block takes it. */
@@ -111,7 +114,7 @@ export class Faults {
             broadcastAll &&
             (async (txs: readonly SignedTx[]) => {
               for (const tx of txs) faults.#note(tx);
-              return broadcastAll(txs);
+              return faults.group ? faults.group(() => broadcastAll(txs)) : broadcastAll(txs);
             })
           );
         }
