@@ -125,8 +125,8 @@ function notCreditedYet(
     if (deposit.state === 'credited' && isGone(deposit)) amounts.push(zero.minus(deposit.amount));
     const minedAt = deposit.height ?? 0;
     const isUnripe = height - minedAt + 1 < deposit.required || (final !== null && minedAt > final);
-    if (deposit.state === 'mined' && !isGone(deposit) && (isUnripe || deposit.is_due))
-      amounts.push(new Big(deposit.amount));
+    const mayWait = isUnripe || deposit.is_due;
+    if (deposit.state === 'mined' && !isGone(deposit) && mayWait) amounts.push(new Big(deposit.amount));
   }
   for (const { key, txid, address, contract, amount } of ahead.transfers) {
     if (contract !== asset.contract || !isOurs(address) || known.has(key) || ownTxids.has(txid)) continue;
