@@ -56,19 +56,22 @@ describeInBrowser('the documentation', () => {
       }
     });
 
-    it('the reference breaks no policy with every panel open, and fits its window', async () => {
+    it('the reference breaks no policy in any of its panels, and fits its window', async () => {
       const width = theme === 'light' ? 1280 : 390;
       const page = await open('docs', theme, width);
       await picture(page, `guides/reference-${width}-${theme}`);
-      // The viewer draws every schema of a panel, which takes seconds on a busy machine.
-      page.setDefaultTimeout(300_000);
-      const panels = await page.locator('.opblock-summary-control').count();
-      await page.evaluate("for (const block of document.querySelectorAll('.opblock-summary-control')) block.click()");
-      await page
-        .locator('.opblock-body')
-        .nth(panels - 1)
-        .waitFor();
-      await page.locator('.try-out__btn').first().click();
+      const panels = page.locator('.opblock-summary-control');
+      expect(await panels.count()).toBeGreaterThan(0);
+      // One at a time: the viewer draws every open panel again when another one opens.
+      for (const panel of await panels.all()) {
+        await panel.click();
+        await page.locator('.opblock-body').waitFor();
+        expect(await overflow(page)).toBe(0);
+        await panel.click();
+        await page.locator('.opblock-body').waitFor({ state: 'detached' });
+      }
+      await panels.first().click();
+      await page.locator('.try-out__btn').click();
       await page.locator('.authorize').first().click();
       await page.locator('.modal-ux input').first().waitFor();
       await page.locator('.btn-done').first().click();

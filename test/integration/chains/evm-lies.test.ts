@@ -183,11 +183,12 @@ describeWithAnvil('a node that lies', () => {
           });
           if (found === null) return;
           // What it does not show yet is read by the next scan.
-          expect(found.blocks).toEqual(truth.blocks.slice(0, found.blocks.length));
+          expect(certain(found.blocks)).toEqual(certain(truth.blocks.slice(0, found.blocks.length), found.blocks));
           expect(found.orphaned).toEqual([]);
         },
       ),
-      { numRuns: 120 },
+      // The example changes the kind of the inner call to the forwarder's recipient.
+      { numRuns: 120, examples: [['debug_traceBlockByHash', 1, 36, '0x']] },
     );
     // Where the junk lands is chance; some of it must have been refused.
     expect(refused).toBeGreaterThan(0);
@@ -216,6 +217,12 @@ describeWithAnvil('a node that lies', () => {
     );
   });
 });
+
+/** Blocks without the transfers that `seen` has in doubt: such a transfer is no credit. */
+function certain(blocks: ScanResult['blocks'], seen = blocks): ScanResult['blocks'] {
+  const inDoubt = new Set(seen.flatMap(({ transfers }) => transfers.filter(({ doubt }) => doubt).map(({ key }) => key)));
+  return blocks.map((block) => ({ ...block, transfers: block.transfers.filter(({ key }) => !inDoubt.has(key)) }));
+}
 
 /** A copy with something else in one of its places, the whole included. */
 function replaceAt(value: unknown, place: number, put: unknown): unknown {

@@ -111,7 +111,10 @@ describe('connections cut', () => {
       }
     });
     for (let i = 0; i < 10; i++) {
+      // A slow machine needs longer than that to connect again and store an order.
+      const stored = acknowledged.length;
       await sleep(30);
+      while (acknowledged.length === stored) await sleep(10);
       await query(
         gateway.databaseUrl,
         'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
