@@ -220,7 +220,9 @@ describeWithAnvil('a node that lies', () => {
 
 /** Blocks without the transfers that `seen` has in doubt: such a transfer is no credit. */
 function certain(blocks: ScanResult['blocks'], seen = blocks): ScanResult['blocks'] {
-  const inDoubt = new Set(seen.flatMap(({ transfers }) => transfers.filter(({ doubt }) => doubt).map(({ key }) => key)));
+  const inDoubt = new Set(
+    seen.flatMap(({ transfers }) => transfers.filter(({ doubt }) => doubt).map(({ key }) => key)),
+  );
   return blocks.map((block) => ({ ...block, transfers: block.transfers.filter(({ key }) => !inDoubt.has(key)) }));
 }
 
