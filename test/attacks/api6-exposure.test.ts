@@ -307,7 +307,7 @@ describe('float orders', () => {
     try {
       await reader.query('begin; lock table fixed_result in access exclusive mode');
       const again = outcome(idle, key, { amount_from: 0.3 });
-      await Promise.race([again, sleep(1_000)]);
+      await Promise.race([again, sleep(200)]);
       await reader.query('commit');
       attempt('the cap again, in another process', await again, tooMuchFloat);
     } finally {

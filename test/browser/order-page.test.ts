@@ -78,7 +78,7 @@ describeInBrowser('the page of an order', () => {
         }
       }
     },
-    120_000,
+    600_000,
   );
 
   it('breaks no policy, and asks no other host, while it counts, copies and reads itself anew', async () => {
@@ -97,7 +97,7 @@ describeInBrowser('the page of an order', () => {
     await page.getByRole('heading', { name: 'We see your payment' }).waitFor({ timeout: 60_000 });
     expect(await page.title()).toContain('We see your payment');
     expect(await page.locator('svg').count()).toBe(0);
-  }, 120_000);
+  }, 600_000);
 
   it.each(themes)('has a QR code that a decoder reads from the screen, in %s', async (theme) => {
     for (const changes of [
@@ -122,7 +122,7 @@ describeInBrowser('the page of an order', () => {
       expect(await link.count()).toBe(order.coinFrom === 'XRP' ? 0 : 1);
       if (order.coinFrom !== 'XRP') expect(await link.getAttribute('href')).toBe(uri);
     }
-  }, 120_000);
+  }, 600_000);
 
   it('shows the memo before the code', async () => {
     const order = await gateway.order({ coin_from: 'XRP', network_from: 'XRP', amount_from: 500 });
@@ -173,7 +173,7 @@ describeInBrowser('the page of an order', () => {
     gateway.clock.advance(31 * 60_000);
     await page.getByRole('heading', { name: 'The time to pay is over' }).waitFor({ timeout: 60_000 });
     expect(await page.getByRole('button').count()).toBe(0);
-  }, 120_000);
+  }, 600_000);
 
   it('is read by keyboard alone, with a focus that can be seen', async () => {
     const page = await open(await gateway.urlOf(await gateway.order()));

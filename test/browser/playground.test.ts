@@ -64,7 +64,7 @@ describeInBrowser('the playground', () => {
    */
   async function run(page: Page, name: string): Promise<void> {
     await page.getByRole('tab', { name }).click();
-    await page.waitForTimeout(2_000);
+    await page.waitForTimeout(3_000);
     await page.locator('.graphiql-execute-button').click();
   }
 

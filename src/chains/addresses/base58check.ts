@@ -21,7 +21,15 @@ export function decodeBase58check(text: string): Uint8Array | null {
 
 /** https://en.bitcoin.it/wiki/Base58Check_encoding */
 export function encodeBase58check(version: readonly number[], payload: Uint8Array): string {
-  return base58check.encode(Uint8Array.from([...version, ...payload]));
+  return base58check.encode(joined(version, payload));
+}
+
+/** Bytes one after the other. */
+export function joined(first: ArrayLike<number>, second: ArrayLike<number>): Uint8Array {
+  const bytes = new Uint8Array(first.length + second.length);
+  bytes.set(first);
+  bytes.set(second, first.length);
+  return bytes;
 }
 
 /**

@@ -23,26 +23,29 @@ const generators = [
 const prefix = 'bitcoincash';
 const kinds = ['p2pkh', 'p2sh'];
 
-/** The checksum's upper and lower 20 bits. */
-function polymod(values: readonly number[]): [high: number, low: number] {
-  let high = 0;
-  let low = 1;
-  for (const value of values) {
+/** The upper and lower 20 bits of a state of the checksum. */
+type State = readonly [high: number, low: number];
+
+/** The state after further words. */
+function polymod(words: readonly number[], [high, low]: State): State {
+  for (const word of words) {
     const top = high >> 15;
     high = ((high & 0x7fff) << 5) | (low >> 15);
-    low = ((low & 0x7fff) << 5) ^ value;
+    low = ((low & 0x7fff) << 5) ^ word;
     for (let i = 0; i < generators.length; i++) {
       if (!((top >> i) & 1)) continue;
       high ^= generators[i]?.[0] ?? 0;
       low ^= generators[i]?.[1] ?? 0;
     }
   }
-  return [high, low ^ 1];
+  return [high, low];
 }
 
-function prefixWords(text: string): number[] {
-  return [...[...text].map((character) => character.charCodeAt(0) & 31), 0];
-}
+const prefixWords = [...[...prefix].map((character) => character.charCodeAt(0) & 31), 0];
+/** After the prefix, with which each checksum begins. */
+const begun = polymod(prefixWords, [0, 1]);
+/** The place of the checksum while it is computed. */
+const noChecksum = [0, 0, 0, 0, 0, 0, 0, 0];
 
 /** Regroups bits. When it regroups to bytes, the padding must be zero and shorter than a word. */
 function regroup(values: Iterable<number>, from: number, to: number, pad: boolean): number[] | null {
@@ -68,9 +71,11 @@ function regroup(values: Iterable<number>, from: number, to: number, pad: boolea
 /** The address of a public key's hash, with its prefix. */
 export function encodeCashaddr(keyHash: Uint8Array): string {
   const payload = regroup([0, ...keyHash], 8, 5, true) ?? [];
-  const halves = polymod([...prefixWords(prefix), ...payload, 0, 0, 0, 0, 0, 0, 0, 0]);
-  const words = halves.flatMap((half) => [15, 10, 5, 0].map((shift) => (half >> shift) & 31));
-  return `${prefix}:${[...payload, ...words].map((word) => charset[word]).join('')}`;
+  const [high, low] = polymod(noChecksum, polymod(payload, begun));
+  let text = `${prefix}:`;
+  for (const word of payload) text += charset[word];
+  for (const half of [high, low ^ 1]) for (const shift of [15, 10, 5, 0]) text += charset[(half >> shift) & 31];
+  return text;
 }
 
 /** Bitcoin Cash in its own form. Old forms look like Bitcoin's and are refused. */
@@ -89,8 +94,8 @@ export const bitcoinCashCodec: AddressCodec = {
     const body = lower.startsWith(`${prefix}:`) ? lower.slice(prefix.length + 1) : lower;
     const words = [...body].map((character) => charset.indexOf(character));
     if (body.length !== 42 || words.includes(-1) || !/^[qp]/.test(body)) return notOurs;
-    if (polymod([...prefixWords(prefix), ...words]).some((half) => half !== 0))
-      return refused('has a typing error: its checksum does not match');
+    const [high, low] = polymod(words, begun);
+    if (high !== 0 || low !== 1) return refused('has a typing error: its checksum does not match');
     const [version = -1, ...hash] = regroup(words.slice(0, -8), 5, 8, false) ?? [];
     const kind = kinds[version >> 3];
     if (hash.length !== 20 || (version & 0x87) !== 0 || !kind) return refused('is of a kind that is not supported');

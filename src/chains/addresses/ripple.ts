@@ -1,4 +1,5 @@
 import { base58xrp } from '@scure/base';
+import { joined } from './base58check.ts';
 import {
   type AddressCodec,
   accepted,
@@ -22,12 +23,12 @@ function decodeChecked(text: string): Uint8Array | null {
 }
 
 function encodeChecked(payload: Uint8Array): string {
-  return base58xrp.encode(Uint8Array.from([...payload, ...sha256(sha256(payload)).subarray(0, 4)]));
+  return base58xrp.encode(joined(payload, sha256(sha256(payload)).subarray(0, 4)));
 }
 
 /** The classic address of a key's hash. https://xrpl.org/docs/concepts/accounts/addresses */
 export function encodeRippleClassic(keyHash: Uint8Array): string {
-  return encodeChecked(Uint8Array.from([0, ...keyHash]));
+  return encodeChecked(joined([0], keyHash));
 }
 
 /** The key's hash in a valid classic address. */
@@ -64,8 +65,7 @@ function decodeTagged(payload: Uint8Array): Decoded {
   if (flag > 1 || payload.subarray(27).some((byte) => byte !== 0)) return refused('carries a tag that is too large');
   if (flag === 0 && tag !== 0) return notOurs;
   if (isSpecial(payload.subarray(2, 22))) return burnAddress;
-  const classic = Uint8Array.from([0, ...payload.subarray(2, 22)]);
-  return accepted(encodeChecked(classic), 'x-address', flag === 1 ? String(tag) : null);
+  return accepted(encodeRippleClassic(payload.subarray(2, 22)), 'x-address', flag === 1 ? String(tag) : null);
 }
 
 export const rippleCodec: AddressCodec = {

@@ -14,7 +14,7 @@ import {
 import { PostgresLeftovers } from '../../support/database/postgres-leftovers.ts';
 import { processesLeftOn, processesOn, TalkingProcess } from '../../support/gateway/processes.ts';
 
-jest.setTimeout(90_000);
+jest.setTimeout(600_000);
 
 const isRoot = process.geteuid?.() === 0;
 const isLinux = process.platform === 'linux';
@@ -195,7 +195,7 @@ describe('startEmbeddedPostgres', () => {
       first.url,
       `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'gateway owner'`,
     );
-    await sleep(1_000);
+    while ((await findRunningEmbeddedPostgres(folder)) === null) await sleep(50);
     await expect(findRunningEmbeddedPostgres(folder)).resolves.toMatchObject({ connection: first.connection });
   });
 

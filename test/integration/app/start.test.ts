@@ -38,7 +38,7 @@ class Program {
 
   /** The addresses of the line that says it is ready. */
   async ready(): Promise<{ rest: string; internal: string }> {
-    for (let i = 0; i < 600; i++) {
+    for (let i = 0; i < 3_000; i++) {
       const match = /^ready rest=(\S+) internal=(\S+)$/m.exec(this.output);
       if (match?.[1] && match[2]) return { rest: match[1], internal: match[2] };
       if (this.#child.exitCode !== null) break;
@@ -202,7 +202,7 @@ describe('npm start', () => {
     child.stdout.on('data', (data) => {
       output += data;
     });
-    for (let i = 0; i < 400 && !/^ready /m.test(output); i++) await sleep(50);
+    for (let i = 0; i < 3_000 && !/^ready /m.test(output); i++) await sleep(50);
     const internal = /internal=(\S+)/.exec(output)?.[1] ?? '';
     expect((await fetch(`${internal}/readyz`)).status).toBe(200);
     child.kill('SIGTERM');

@@ -37,7 +37,7 @@ function sourceOf(exchanges: ExchangeProcess): ExchangePriceSource {
     exchanges: ['kraken', 'binance'],
     rules: { minSources: 2, outlier: '0.02', disagreement: '0.01' },
     staleSec: 20,
-    roundTimeoutMs: 10_000,
+    roundTimeoutMs: 60_000,
   });
 }
 

@@ -136,7 +136,7 @@ describe('a worker that runs by itself', () => {
     } finally {
       await running.stop();
     }
-  }, 90_000);
+  }, 600_000);
 });
 
 describe('a reading that is not known', () => {

@@ -21,7 +21,7 @@ beforeAll(async () => {
   gateway = await startSettledGateway({
     clock,
     settings: { ...receivers.settings, LOG_LEVEL: 'debug' },
-    outside: { logStream: log, receivers: { ...receivers.outside, totalMs: 600, connectMs: 500 } },
+    outside: { logStream: log, receivers: { ...receivers.outside, totalMs: 3_000, connectMs: 2_500 } },
   });
 });
 afterAll(async () => {
@@ -350,8 +350,14 @@ describe('a test', () => {
     const mine = await endpoint();
     const tested = async () => {
       const asked = gateway.call('POST', `${mine.path}/test`, { key: mine.key });
-      await new Promise((resolve) => setTimeout(resolve, 100));
-      await send();
+      let isAnswered = false;
+      void asked.finally(() => {
+        isAnswered = true;
+      });
+      while (!isAnswered) {
+        await send();
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
       return (await asked).json;
     };
     expect(await tested()).toMatchObject({ state: 'delivered', status: 204, error: null });

@@ -56,7 +56,7 @@ it('no event is lost while workers are killed at every commit boundary', async (
       const failpoint = isLast ? null : { name, passing };
       const child = new SendingChild({ ...common, speed, failpoint });
       const ended = new Promise<void>((resolve) => child.child.once('close', () => resolve()));
-      await Promise.race([ended, untilOver(() => isOver), isLast ? new Promise(() => {}) : sleep(20_000)]);
+      await Promise.race([ended, untilOver(() => isOver), isLast ? new Promise(() => {}) : sleep(60_000)]);
       await child.end('SIGKILL');
       const at = child.messages.find((message) => 'at' in message)?.at;
       kills.set(String(at ?? 'elsewhere'), (kills.get(String(at ?? 'elsewhere')) ?? 0) + 1);
@@ -80,7 +80,7 @@ it('no event is lost while workers are killed at every commit boundary', async (
     );
     return row?.left ?? -1;
   };
-  for (const deadline = Date.now() + 180_000; Date.now() < deadline && (await left()) > 0; ) await sleep(250);
+  for (const deadline = Date.now() + 400_000; Date.now() < deadline && (await left()) > 0; ) await sleep(250);
   await writing;
   const lost = await left();
   isOver = true;

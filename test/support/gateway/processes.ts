@@ -65,7 +65,7 @@ export async function processesOn(folder: string): Promise<{ pid: number; comman
 }
 
 /** Waits until no process uses the folder; returns the remaining ones at the timeout. */
-export async function processesLeftOn(folder: string, timeoutMs = 5_000): Promise<string[]> {
+export async function processesLeftOn(folder: string, timeoutMs = 60_000): Promise<string[]> {
   for (const deadline = Date.now() + timeoutMs; ; await sleep(20)) {
     const left = await processesOn(folder);
     if (left.length === 0 || Date.now() > deadline) return left.map(({ command }) => command);

@@ -48,7 +48,7 @@ export default async function setup(): Promise<void> {
 /** A first start is ready with few deposit addresses, and makes the others beside its requests. */
 async function filledPools(databaseUrl: string): Promise<void> {
   const sql = `select keychain, count(*)::int from deposit_address where leased_at is null group by keychain`;
-  for (let i = 0; i < 300; i++) {
+  for (let i = 0; i < 3_000; i++) {
     const pools = await query<{ count: number }>(databaseUrl, sql);
     if (pools.length > 0 && pools.every(({ count }) => count === 300)) return;
     await sleep(100);

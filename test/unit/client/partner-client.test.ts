@@ -271,9 +271,9 @@ describe('a request that fails for the moment', () => {
 describe('time', () => {
   it('ends an attempt without an answer, and the next one may succeed', async () => {
     gateway.plays('hang', { body: order });
-    expect(await client({ timeoutMs: 100 }).getOrder('x')).toEqual(order);
+    expect(await client({ timeoutMs: 1_000 }).getOrder('x')).toEqual(order);
     gateway.plays('hang');
-    const error = await errorOf(client().createOrder(body, { timeoutMs: 50, maxRetries: 1 }));
+    const error = await errorOf(client().createOrder(body, { timeoutMs: 1_000, maxRetries: 1 }));
     expect(error).toMatchObject({ code: 'timeout', isTemporary: true });
     expect(error.idempotencyKey).not.toBeNull();
     expect(gateway.requests).toHaveLength(2);
