@@ -128,6 +128,8 @@ export async function buildWeb(root = here) {
         root: join(web, surface),
         base: `/${surface}/`,
         configFile: join(web, 'vite.config.ts'),
+        // Another loader would write a file beside the sources, which a build at the same time reads.
+        configLoader: 'runner',
         logLevel: 'warn',
         build: { outDir: join(building, surface) },
       });
