@@ -128,7 +128,7 @@ export async function buildWeb(root = here) {
         root: join(web, surface),
         base: `/${surface}/`,
         configFile: join(web, 'vite.config.ts'),
-        // Another loader would write a file beside the sources, which a build at the same time reads.
+        // Another loader writes a file beside the sources. A build at the same time would read it.
         configLoader: 'runner',
         logLevel: 'warn',
         build: { outDir: join(building, surface) },
