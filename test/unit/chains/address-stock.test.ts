@@ -31,9 +31,13 @@ function open(options: Partial<AddressStockOptions> = {}): AddressStock {
   return stock;
 }
 
+/** How often `taken` has asked, answers without an address included. */
+let asked = 0;
+
 /** Takes until the stock gives an address. */
 async function taken(stock: AddressStock, from: Account): Promise<IndexedAddress> {
   for (;;) {
+    asked++;
     const address = stock.take(from);
     if (address) return address;
     await sleep(5);
@@ -70,7 +74,9 @@ describe('the stock of deposit addresses', () => {
     const stock = open({ most: 230, reserve });
     const [large, small] = [account('BTC'), account('TRC20')];
     for (let n = 0; n < 400; n++) await taken(stock, large);
+    asked = 0;
     for (let n = 0; n < 120; n++) await taken(stock, small);
+    const askedOfSmall = asked;
     // Thirteen blocks for 400 taken and 230 kept, and five for 120 and 120. Then the last comes.
     while (last < 18 * 50) await sleep(20);
     await sleep(5_000);
@@ -78,6 +84,7 @@ describe('the stock of deposit addresses', () => {
     expect(ofLarge.length).toBeGreaterThanOrEqual(230);
     expect(ofLarge.length).toBeLessThan(280);
     expect(ofSmall.length).toBeGreaterThanOrEqual(120);
+    expect(ofSmall.length).toBeLessThan(Math.min(askedOfSmall, 230) + 50);
     expect(new Set([...ofLarge, ...ofSmall].map(({ index }) => index)).size).toBe(ofLarge.length + ofSmall.length);
   });
 

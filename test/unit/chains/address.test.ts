@@ -344,7 +344,8 @@ describe('checkAddress with random text', () => {
   });
 
   it('answers for 100,000 characters at once', () => {
-    const started = performance.now();
+    // CPU time, because other programs take turns on a busy machine.
+    const started = process.cpuUsage();
     for (const id of ids) {
       for (const unit of ['1', 'a', '0', ' a', '\u0000']) {
         const text = unit.repeat(100_000 / unit.length);
@@ -352,7 +353,7 @@ describe('checkAddress with random text', () => {
         expect(checkAddress(id, addressExample(id), text).ok).toBe(false);
       }
     }
-    expect(performance.now() - started).toBeLessThan(30_000);
+    expect(process.cpuUsage(started).user / 1_000).toBeLessThan(2_000);
   });
 });
 
