@@ -36,6 +36,7 @@ export const migrationNames = [
   '0046-cheaper-checks',
   '0047-exposure-shares',
   '0048-fresh-orders',
+  '0049-paid-float-orders',
 ] as const;
 
 export type MigrationName = (typeof migrationNames)[number];

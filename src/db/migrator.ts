@@ -37,6 +37,7 @@ import { Migration0045SystemHistory } from './migrations/0045-system-history.ts'
 import { Migration0046CheaperChecks } from './migrations/0046-cheaper-checks.ts';
 import { Migration0047ExposureShares } from './migrations/0047-exposure-shares.ts';
 import { Migration0048FreshOrders } from './migrations/0048-fresh-orders.ts';
+import { Migration0049PaidFloatOrders } from './migrations/0049-paid-float-orders.ts';
 
 const classes: Readonly<Record<MigrationName, Constructor<Migration>>> = {
   '0001-foundation': Migration0001Foundation,
@@ -75,6 +76,7 @@ const classes: Readonly<Record<MigrationName, Constructor<Migration>>> = {
   '0046-cheaper-checks': Migration0046CheaperChecks,
   '0047-exposure-shares': Migration0047ExposureShares,
   '0048-fresh-orders': Migration0048FreshOrders,
+  '0049-paid-float-orders': Migration0049PaidFloatOrders,
 };
 
 /** Makes the migrator, which runs the migrations that a database lacks. */

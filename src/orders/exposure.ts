@@ -151,7 +151,7 @@ export function readAllOrders(em: EntityManager, now: Date, process: string): Pr
        from (select usd from fixed_turnover where slot > ?
              union all
              select usd from exposure_share where process <> ? and until > ?) as used
-      union all ${openFloat('', 'join', "d.state in ('mined', 'credited')")}`,
+      union all ${openFloat('', 'join', "o.deposit_id is not null and d.state in ('mined', 'credited')")}`,
     [new Date(now.getTime() - hourMs - slotMs), process, now],
   );
 }
@@ -211,7 +211,8 @@ interface ExposureRow extends Omit<TallyRow, 'what'> {
 /**
  * Selects open float orders by coin. Unpaid orders count at the announced amount, paid orders at
  * the amount that arrived, up to the pair's maximum. The status condition must equal that of the
- * index exchange_order_float_open.
+ * indexes exchange_order_float_open and exchange_order_float_paid. The second one also needs the
+ * condition that there is a deposit.
  */
 const openFloat = (whose: string, join: 'join' | 'left join', which: string): string => `
   select 'float', o.coin_from, 0,

@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { Big } from '../../src/money.ts';
 import { createDatabase, type TestDatabase } from '../support/database/database.ts';
 import { Market } from '../support/exchanges/market.ts';
 import { TestClock } from '../support/gateway/clock.ts';
+import { copyOrder } from '../support/gateway/order-pages.ts';
 import { orderBody } from '../support/gateway/orders.ts';
 import { type MadeOrder, type SettledGateway, startSettledGateway } from '../support/gateway/settled-gateway.ts';
 import { attempt } from '../support/jest/attempts.ts';
@@ -345,6 +347,25 @@ describe('float orders', () => {
     clock.advance(10_001);
     for (const one of both)
       attempt('a float order beside the paid ones of all', await outcome(one, key, {}), tooMuchFloat);
+  });
+
+  // Creates of all partners wait for this read, and an unpaid order costs its maker nothing.
+  it('that are unpaid are not read for the cap of all partners', async () => {
+    const gateway = await start({});
+    const [unpaid, paid] = [await gateway.order(), await gateway.order()];
+    await pay(gateway, paid);
+    await copyOrder(gateway.query, unpaid.id, 2_000);
+    await gateway.query('analyze exchange_order');
+    const { readAllOrders } = await import('../../src/orders/exposure.ts');
+    await gateway.app.orm.em.fork().transactional(async (em) => {
+      const rows = await readAllOrders(em, new Date(), randomUUID());
+      expect(rows.filter(({ what }) => what === 'float')).toHaveLength(1);
+      const [read] = await em.execute<{ orders: number }[]>(
+        `select (seq_tup_read + idx_tup_fetch)::int as orders from pg_stat_xact_user_tables
+          where relname = 'exchange_order'`,
+      );
+      expect(read?.orders).toBe(1);
+    });
   });
 });
 
