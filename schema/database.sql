@@ -314,7 +314,7 @@ CREATE INDEX exchange_order_due ON public.exchange_order USING btree (next_actio
 CREATE INDEX exchange_order_exchanging ON public.exchange_order USING btree (exchange_deadline, id) WHERE (status = 'exchanging'::text);
 CREATE INDEX exchange_order_failed ON public.exchange_order USING btree (updated_at) WHERE (status = 'failed'::text);
 CREATE INDEX exchange_order_float_open ON public.exchange_order USING btree (partner_id, coin_from) INCLUDE (amount_from_expected, max_amount, status, created_at, deposit_id) WHERE ((rate_type = 'float'::text) AND (status = ANY (ARRAY['waiting_deposit'::text, 'confirming'::text, 'exchanging'::text, 'sending'::text])));
-CREATE INDEX exchange_order_float_paid ON public.exchange_order USING btree (coin_from) WHERE ((rate_type = 'float'::text) AND (status = ANY (ARRAY['waiting_deposit'::text, 'confirming'::text, 'exchanging'::text, 'sending'::text])) AND (deposit_id IS NOT NULL));
+CREATE INDEX exchange_order_float_paid ON public.exchange_order USING btree (coin_from) INCLUDE (amount_from_expected, max_amount, deposit_id) WHERE ((rate_type = 'float'::text) AND (status = ANY (ARRAY['waiting_deposit'::text, 'confirming'::text, 'exchanging'::text, 'sending'::text])) AND (deposit_id IS NOT NULL));
 CREATE INDEX exchange_order_held ON public.exchange_order USING btree (held_at) WHERE (held_at IS NOT NULL);
 CREATE INDEX exchange_order_open ON public.exchange_order USING btree (status, created_at, id) WHERE (status <> ALL (ARRAY['completed'::text, 'expired'::text]));
 CREATE INDEX exchange_order_pair ON public.exchange_order USING btree (coin_from, network_from, coin_to, network_to, created_at, id) WHERE ((status <> 'waiting_deposit'::text) OR (updated_at <> created_at));

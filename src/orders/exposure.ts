@@ -211,8 +211,7 @@ interface ExposureRow extends Omit<TallyRow, 'what'> {
 /**
  * Selects open float orders by coin. Unpaid orders count at the announced amount, paid orders at
  * the amount that arrived, up to the pair's maximum. The status condition must equal that of the
- * indexes exchange_order_float_open and exchange_order_float_paid. The second one also needs the
- * condition that there is a deposit.
+ * indexes exchange_order_float_open and exchange_order_float_paid.
  */
 const openFloat = (whose: string, join: 'join' | 'left join', which: string): string => `
   select 'float', o.coin_from, 0,
