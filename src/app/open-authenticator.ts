@@ -12,7 +12,7 @@ export function openAuthenticator(
   foundation: Foundation,
   { orm, hasher }: { readonly orm: MikroORM; readonly hasher: KeyHasher },
 ): Authenticator {
-  const authenticator = new Authenticator(orm, hasher, foundation.clock);
+  const authenticator = new Authenticator(orm, hasher, foundation.clock, foundation.outside.keyRowMs);
   foundation.closing.add(() => authenticator.flushUsed());
   inBackground(foundation, lastUsedFlushMs, 'last_used_failed', () => authenticator.flushUsed());
   return authenticator;

@@ -26,6 +26,8 @@ export interface OutsideWorld {
   readonly venue?: (venue: LiquidityVenue) => LiquidityVenue;
   readonly signer?: (signer: Signer) => Signer;
   readonly onCrashPoint?: OnCrashPoint;
+  /** How old the cached row of a partner key may be, in milliseconds. */
+  readonly keyRowMs?: number;
   /** Shorter times of streams of events. */
   readonly streamTimes?: Partial<StreamTimes>;
   /** The names, the certificates and the patience of the world that webhooks go to. */

@@ -36,17 +36,7 @@ export class Authenticator {
   readonly #hasher: KeyHasher;
   readonly #clock: Clock;
   /** Requests that arrive while a row is being read wait for that read. */
-  readonly #rows = new LRUCache<string, CachedKey>({
-    max: cachedKeys,
-    ttl: knownForMs,
-    // A waiting request gets the row even if other keys evict it meanwhile.
-    ignoreFetchAbort: true,
-    fetchMethod: async (keyId, _stale, { options }) => {
-      const row = await this.#read(keyId);
-      if (!row) options.ttl = unknownForMs;
-      return { row };
-    },
-  });
+  readonly #rows: LRUCache<string, CachedKey>;
   /**
    * Ids of keys that were genuine lately, so that guesses of unknown clients cannot lock them out.
    */
@@ -55,10 +45,22 @@ export class Authenticator {
   /** New hashes of genuine keys that were hashed with an older pepper. */
   readonly #rehashed = new Map<string, KeyMac>();
 
-  constructor(orm: MikroORM, hasher: KeyHasher, clock: Clock) {
+  /** `rowMs` is how old the row of a key may be. */
+  constructor(orm: MikroORM, hasher: KeyHasher, clock: Clock, rowMs = knownForMs) {
     this.#orm = orm;
     this.#hasher = hasher;
     this.#clock = clock;
+    this.#rows = new LRUCache({
+      max: cachedKeys,
+      ttl: rowMs,
+      // A waiting request gets the row even if other keys evict it meanwhile.
+      ignoreFetchAbort: true,
+      fetchMethod: async (keyId, _stale, { options }) => {
+        const row = await this.#read(keyId);
+        if (!row) options.ttl = Math.min(rowMs, unknownForMs);
+        return { row };
+      },
+    });
   }
 
   /** Whether the row of a key id is cached, or the key was genuine before. */

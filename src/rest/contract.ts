@@ -10,6 +10,14 @@ export function readContract(): Document {
   return JSON.parse(contractJson);
 }
 
+let shared: Document | undefined;
+
+/** The REST contract, one copy for all listeners of the process. No caller changes it. */
+export function sharedContract(): Document {
+  shared ??= readContract();
+  return shared;
+}
+
 export type OperationId = keyof operations;
 
 declare const shape: unique symbol;

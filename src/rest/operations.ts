@@ -148,6 +148,8 @@ export async function backendOf(
   return api;
 }
 
+type PlacedOperation = readonly [path: string, operation: Operation];
+
 /** A path of the contract and its operations by method. */
 interface Place {
   readonly pattern: RegExp;
@@ -169,7 +171,7 @@ export class Operations {
     { start: `${apiRoot}/docs`, method: 'GET', row: docsRow },
   ];
 
-  private constructor(operations: readonly (readonly [path: string, operation: Operation])[]) {
+  private constructor(operations: readonly PlacedOperation[]) {
     for (const [path, operation] of operations) {
       this.#placeOf(path).operations.set(operation.method, operation);
       const start = operation.route.replace(/\/?\{.*$/, '').toLowerCase();
@@ -182,17 +184,12 @@ export class Operations {
 
   /** @param absent Beginnings of paths that this gateway does not have. */
   static async compile(document: Document, absent: readonly string[] = []): Promise<Operations> {
-    const api = await backendOf(document, apiRoot);
-    return new Operations(
-      api
-        .getOperations()
-        .filter(({ path }) => !absent.some((start) => path.startsWith(start)))
-        .map((operation) => {
-          const validators = api.validator.getRequestValidatorsForOperation(operation.operationId ?? '');
-          if (!validators) throw new Error(`${operation.method} ${operation.path} has no operationId`);
-          return [operation.path, compiled(operation, validators as unknown as ValidateFunction[])];
-        }),
-    );
+    let operations = compiledOf.get(document);
+    if (!operations) {
+      operations = operationsOf(document);
+      compiledOf.set(document, operations);
+    }
+    return new Operations((await operations).filter(([path]) => !absent.some((start) => path.startsWith(start))));
   }
 
   /**
@@ -240,6 +237,18 @@ export class Operations {
     else this.#templates.push(place);
     return place;
   }
+}
+
+/** A listener after the first one of a process compiles nothing. */
+const compiledOf = new WeakMap<Document, Promise<readonly PlacedOperation[]>>();
+
+async function operationsOf(document: Document): Promise<readonly PlacedOperation[]> {
+  const api = await backendOf(document, apiRoot);
+  return api.getOperations().map((operation) => {
+    const validators = api.validator.getRequestValidatorsForOperation(operation.operationId ?? '');
+    if (!validators) throw new Error(`${operation.method} ${operation.path} has no operationId`);
+    return [operation.path, compiled(operation, validators as unknown as ValidateFunction[])];
+  });
 }
 
 function compiled(operation: ContractOperation, validators: readonly ValidateFunction[]): Operation {

@@ -29,7 +29,7 @@ import { invalidKey, presentedKey } from './authenticate.ts';
 import type { CabinetServices } from './cabinet/cabinet-parts.ts';
 import { Call } from './call.ts';
 import { type Client, clientReader } from './client.ts';
-import { readContract } from './contract.ts';
+import { sharedContract } from './contract.ts';
 import { getCoinIconHandler, listCurrenciesHandler } from './currencies.ts';
 import { docsAnswer, getDocumentHandler, isDocs } from './docs.ts';
 import type { StreamTimes } from './event-stream.ts';
@@ -97,7 +97,7 @@ export interface RestDependencies {
 export async function createRestListener(dependencies: RestDependencies): Promise<RequestListener> {
   const { config, log, limiter, authenticator, catalogue, assets, metrics, refusals } = dependencies;
   const { rates, quotes, orders, addressChecks, partnerOrders, changes, choices } = dependencies;
-  const document = readContract();
+  const document = sharedContract();
   const eventParts = eventPartsOf(dependencies);
   const handlers = {
     listCurrencies: listCurrenciesHandler(document, catalogue),

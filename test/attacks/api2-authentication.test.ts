@@ -99,7 +99,7 @@ describeWithRedis('keys at each of two gateway nodes', () => {
     const start = (role: string, databaseUrl?: string) =>
       startGateway({
         settings: { REDIS_URL: redis.url, ROLE: role, PRICE_MAX_AGE_SEC: '86400' },
-        outside: { clock, background: false },
+        outside: { clock, background: false, keyRowMs: 1_000 },
         ...(databaseUrl === undefined ? {} : { databaseUrl }),
       });
     const first = await start('all');
@@ -184,7 +184,7 @@ describeWithRedis('keys at each of two gateway nodes', () => {
         attempt(`creating for a partner switched off at node ${at}`, created.status, 403);
       }
     });
-    // A node may know a key for ten seconds more; here it is given thirty.
+    // A node may know a key for `keyRowMs` more; here it is given thirty seconds.
     for (const [at, node] of nodes.entries()) {
       const read = async () => (await node.call('GET', '/partner/orders/XP-AAAAAA', { key })).status;
       for (const deadline = Date.now() + 30_000; (await read()) !== 401 && Date.now() < deadline; ) await sleep(200);

@@ -2,10 +2,10 @@ import { createHmac } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { generateKey } from '../../src/partners/secret-key.ts';
 import { createDatabase, query, type TestDatabase } from '../support/database/database.ts';
-import { BuiltProcess } from '../support/gateway/built-process.ts';
+import { BuiltProcess, builtScript } from '../support/gateway/built-process.ts';
 import { orderBody } from '../support/gateway/orders.ts';
 import { listenersOf } from '../support/gateway/process-group.ts';
 import { close, freePort, listen } from '../support/http/local-server.ts';
@@ -59,13 +59,11 @@ beforeAll(async () => {
   });
   const collectorPort = await listen(collector);
   gateway = new BuiltProcess({
-    script: resolve('src/main.ts'),
-    nodeOptions: ['--import', import.meta.resolve('tsx')],
+    script: builtScript('main.js'),
     name: 'gateway',
     folder,
     ready: /^ready rest=(\S+) internal=(\S+)$/m,
     settings: {
-      TSX_TSCONFIG_PATH: resolve('tsconfig.json'),
       DATA_DIR: folder,
       DATABASE_URL: databaseUrl.href,
       // No server listens at these addresses, so that each fails again and again.

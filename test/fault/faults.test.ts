@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { FaultGateway } from '../support/faults/fault-gateway.ts';
 import { faults } from '../support/faults/fault-list.ts';
 import { runFault } from '../support/faults/fault-run.ts';

@@ -2,7 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { jest } from '@jest/globals';
 import { addressExample } from '../../src/chains/addresses/address.ts';
 import { systemClock } from '../../src/clock.ts';
 import { loadConfig } from '../../src/config/load-config.ts';

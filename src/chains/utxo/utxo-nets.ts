@@ -22,6 +22,11 @@ export function useUtxoNets(nets: ReadonlyMap<string, UtxoNet>): void {
   chosen = new Map(nets);
 }
 
+/** Leaves it undecided again: for the test runner, in whose processes many gateways live one after another. */
+export function forgetUtxoNets(): void {
+  chosen = null;
+}
+
 /** The network of a Bitcoin-like chain that this process works on. */
 export function utxoNet(chain: string): UtxoNet {
   return chosen?.get(chain) ?? 'main';

@@ -5,12 +5,12 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { jest } from '@jest/globals';
 import { WebSocket } from 'ws';
 import { replacementDelayMs } from '../../../src/app/api-processes.ts';
 import { createDatabase, query, type TestDatabase } from '../../support/database/database.ts';
 import { describeWithRedis, startRedis, type TestRedis } from '../../support/database/redis.ts';
 import { ask, steadyLoad } from '../../support/faults/steady-load.ts';
+import { builtScript } from '../../support/gateway/built-process.ts';
 import { childrenOf, connectionsOf } from '../../support/gateway/process-group.ts';
 import { freePort } from '../../support/http/local-server.ts';
 
@@ -25,7 +25,7 @@ class Gateway {
 
   constructor(settings: Record<string, string>) {
     const { PATH = '', HOME = '' } = process.env;
-    this.#child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
+    this.#child = spawn(process.execPath, [builtScript('main.js')], {
       env: { PATH, HOME, NODE_ENV: 'production', ROLE: 'api', API_PROCESSES: '2', LOG_LEVEL: 'error', ...settings },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { createDatabase, query, type TestDatabase } from '../../support/database/database.ts';
+import { builtScript } from '../../support/gateway/built-process.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -25,7 +26,7 @@ function withoutReader(...args: string[]): Promise<{ code: number | null; errors
   });
 }
 
-const cli = ['--import', 'tsx', 'src/cli/main.ts'];
+const cli = [builtScript('cli/main.js')];
 
 const tool = 'tools/run.js';
 

@@ -3,7 +3,6 @@ import { chmod, chown, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink,
 import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { jest } from '@jest/globals';
 import { MikroORM } from '@mikro-orm/postgresql';
 import { Client } from 'pg';
 import {

@@ -6,10 +6,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { currencySeed } from '../../../src/currencies/seed.ts';
 import { createDatabase, query } from '../../support/database/database.ts';
+import { builtScript } from '../../support/gateway/built-process.ts';
 import { startGateway } from '../../support/gateway/gateway.ts';
 import { listen } from '../../support/http/local-server.ts';
 
-/** The program as an operator starts it, from its sources. */
+/** The program as an operator starts it. */
 class Program {
   readonly #child: ChildProcess;
   readonly ended: Promise<number | null>;
@@ -17,7 +18,7 @@ class Program {
   errors = '';
 
   constructor(script: string, args: readonly string[], environment: Record<string, string>) {
-    this.#child = spawn(process.execPath, ['--import', 'tsx', script, ...args], {
+    this.#child = spawn(process.execPath, [builtScript(script), ...args], {
       env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -59,9 +60,9 @@ async function folder(): Promise<string> {
 }
 
 const gateway = (environment: Record<string, string>, args: string[] = []) =>
-  new Program('src/main.ts', args, { ...ports, ...environment });
+  new Program('main.js', args, { ...ports, ...environment });
 const cli = async (environment: Record<string, string>, ...args: string[]) => {
-  const program = new Program('src/cli/main.ts', args, environment);
+  const program = new Program('cli/main.js', args, environment);
   const code = await program.ended;
   return { code, output: program.output, errors: program.errors };
 };

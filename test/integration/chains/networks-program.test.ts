@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { describeWithAnvil } from '../../support/chains/anvil.ts';
 import { settings, withRealNode } from '../../support/chains/network-starts.ts';
 import { createDatabase } from '../../support/database/database.ts';
+import { builtScript } from '../../support/gateway/built-process.ts';
 
 withRealNode();
 
@@ -10,7 +11,7 @@ describeWithAnvil('the program', () => {
   it('prints an example that fits the networks, and sends no coins to addresses without an owner', async () => {
     const own = await createDatabase('empty');
     const { PATH = '', HOME = '' } = process.env;
-    const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
+    const child = spawn(process.execPath, [builtScript('main.js')], {
       env: {
         PATH,
         HOME,

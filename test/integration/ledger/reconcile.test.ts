@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { Command } from 'commander';
 import { Client } from 'pg';

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { jest } from '@jest/globals';
 import { addressKeys } from '../../../src/limits/client-address.ts';
 import { Limiter } from '../../../src/limits/limiter.ts';
 import { createLog } from '../../../src/log.ts';

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { addressExample } from '../../../src/chains/addresses/address.ts';
+import { builtScript } from '../../support/gateway/built-process.ts';
 import { type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 
 let gateway: SettledGateway;
@@ -8,13 +9,13 @@ beforeAll(async () => {
 });
 afterAll(() => gateway?.stop());
 
-/** The command line from its sources, on the gateway's database. */
+/** The command line, on the gateway's database. */
 function cli(...args: string[]): Promise<{ code: number; output: string; errors: string }> {
   const { PATH = '', HOME = '', TEST_DATA_DIR: DATA_DIR = '' } = process.env;
   return new Promise((resolve) => {
     execFile(
       process.execPath,
-      ['--import', 'tsx', 'src/cli/main.ts', ...args],
+      [builtScript('cli/main.js'), ...args],
       { env: { PATH, HOME, DATA_DIR, DATABASE_URL: gateway.databaseUrl } },
       (error, output, errors) => resolve({ code: error ? Number(error.code) : 0, output, errors }),
     );

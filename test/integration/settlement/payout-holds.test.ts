@@ -3,6 +3,7 @@ import { addressExample } from '../../../src/chains/addresses/address.ts';
 import { book, line, minus } from '../../../src/ledger/ledger.ts';
 import { Big, floorTo } from '../../../src/money.ts';
 import { Faults } from '../../support/faults/faults.ts';
+import { builtScript } from '../../support/gateway/built-process.ts';
 import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 import { kinds, type Member, newMember } from '../../support/staff/staff-client.ts';
 
@@ -155,13 +156,13 @@ describe('a member of staff', () => {
   });
 });
 
-/** The command line from its sources, on the gateway's database. */
+/** The command line, on the gateway's database. */
 function cli(...args: string[]): Promise<{ output: string; errors: string }> {
   const { PATH = '', HOME = '', TEST_DATA_DIR: DATA_DIR = '' } = process.env;
   return new Promise((resolve) => {
     execFile(
       process.execPath,
-      ['--import', 'tsx', 'src/cli/main.ts', 'payouts', ...args],
+      [builtScript('cli/main.js'), 'payouts', ...args],
       { env: { PATH, HOME, DATA_DIR, DATABASE_URL: gateway.databaseUrl } },
       (_error, output, errors) => resolve({ output, errors }),
     );

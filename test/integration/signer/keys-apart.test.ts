@@ -4,13 +4,13 @@ import { mkdir, mkdtemp, open, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { jest } from '@jest/globals';
 import { HDKey } from '@scure/bip32';
 import { allNetworks, depositPath, hotWalletPath } from '../../../src/chains/networks/networks.ts';
 import { bip39Seed, phraseOfSeed } from '../../../src/signer/phrase.ts';
 import { createSealedSeed } from '../../../src/signer/seed.ts';
 import { SignerKeys } from '../../../src/signer/signer-keys.ts';
 import { createDatabase } from '../../support/database/database.ts';
+import { builtScript } from '../../support/gateway/built-process.ts';
 import { formsOf, formsOfText, type Needle, SecretSearch } from '../../support/http/secret-search.ts';
 
 // Heaps of three programs are written and read.
@@ -153,7 +153,7 @@ describe('the keys of a signer apart', () => {
     const shared = { SIGNER_SOCKET: join(dir, 'signer.sock'), SIGNER_SECRET_FILE: join(dir, 'shared-secret') };
     try {
       const signer = await start(
-        ['src/signer-main.ts'],
+        [builtScript('signer-main.js')],
         { ...shared, DATA_DIR: signerDir, SIGNER_PASSPHRASE_FILE: join(dir, 'passphrase') },
         /^signer ready/m,
       );
@@ -166,8 +166,7 @@ describe('the keys of a signer apart', () => {
         INTERNAL_PORT: '0',
         SANDBOX_BLOCK_MS: '100',
       };
-      const gateway = (ROLE: string) =>
-        start(['--import', 'tsx', 'src/main.ts'], { ...settings, ROLE }, /^ready rest=/m);
+      const gateway = (ROLE: string) => start([builtScript('main.js')], { ...settings, ROLE }, /^ready rest=/m);
       const api = await gateway('api');
       const worker = await gateway('worker');
 
@@ -180,7 +179,7 @@ describe('the keys of a signer apart', () => {
       expect(order).toMatchObject({ status: 'waiting_deposit' });
       const deposit = spawn(
         process.execPath,
-        ['--import', 'tsx', 'src/cli/main.ts', 'sandbox', 'deposit', '--order', order.short_id ?? order.id ?? ''],
+        [builtScript('cli/main.js'), 'sandbox', 'deposit', '--order', order.short_id ?? order.id ?? ''],
         { env: { PATH: process.env.PATH ?? '', ...settings }, stdio: 'inherit' },
       );
       children.push(deposit);

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { createDatabase, query } from '../../support/database/database.ts';
+import { builtScript } from '../../support/gateway/built-process.ts';
 import { startGateway, type TestGateway } from '../../support/gateway/gateway.ts';
 import { orderBody } from '../../support/gateway/orders.ts';
 
@@ -28,7 +29,7 @@ function cli(...args: string[]): Promise<{ code: number; output: string; errors:
   return new Promise((resolve) => {
     execFile(
       process.execPath,
-      ['--import', 'tsx', 'src/cli/main.ts', ...args],
+      [builtScript('cli/main.js'), ...args],
       { env: { PATH, HOME, DATA_DIR, DATABASE_URL: url, CABINET_URL: 'https://cabinet.example.com' } },
       (error, output, errors) => resolve({ code: error ? Number(error.code) : 0, output, errors }),
     );

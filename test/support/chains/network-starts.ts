@@ -7,6 +7,7 @@ import { getAddress } from 'viem/utils';
 import { stringify } from 'yaml';
 import { ConfigError } from '../../../src/config/load-config.ts';
 import { createDatabase, type TestDatabase } from '../database/database.ts';
+import { builtScript } from '../gateway/built-process.ts';
 import { startGateway, type TestGateway } from '../gateway/gateway.ts';
 import { type Anvil, findAnvil, startAnvil } from './anvil.ts';
 import { SignerProcess } from './signer-process.ts';
@@ -95,7 +96,7 @@ export function cliWith(changes: Record<string, string>, ...args: string[]): Pro
   return new Promise((resolve) => {
     execFile(
       process.execPath,
-      ['--import', 'tsx', 'src/cli/main.ts', ...args],
+      [builtScript('cli/main.js'), ...args],
       { env: { PATH, HOME, DATABASE_URL: database.url, ...settings, ...changes } },
       (error, output, errors) => resolve({ code: error ? Number(error.code) : 0, output, errors }),
     );

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { builtScript } from '../gateway/built-process.ts';
 
 /** A signer as an operator starts it, from its sources. */
 export class SignerProcess {
@@ -10,7 +11,7 @@ export class SignerProcess {
   /** @param settings At least DATA_DIR, which holds a seed, and SIGNER_SOCKET. */
   constructor(settings: Readonly<Record<string, string>>) {
     const { PATH = '', HOME = '' } = process.env;
-    this.#child = spawn(process.execPath, ['--import', 'tsx', 'src/signer-main.ts'], {
+    this.#child = spawn(process.execPath, [builtScript('signer-main.js')], {
       env: { PATH, HOME, LOG_LEVEL: 'silent', ...settings },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -2,7 +2,7 @@ import { query } from './database.ts';
 
 /** Tables that a gateway changes by itself, apart from requests. */
 const moving =
-  /^(api_traffic|chain_state|key_refusal|price_window|wallet_level|worker|order_stat\w*|fixed_result|sandbox_\w+|own_output|history_turn|(wallet|chain|venue)_history|venue_level|webhook_place|exposure_share|partner_challenge|partner_confirmation)$/;
+  /^(api_traffic|chain_state|key_refusal|price_window|wallet_level|worker|order_stat\w*|fixed_result|sandbox_\w+|own_output|history_turn|(wallet|chain|venue)_history|venue_level|webhook_place|exposure_share|payout_watch|reconciliation|partner_challenge|partner_confirmation)$/;
 /** Notes of use, which are no rights or money. */
 const uses = `- 'last_used_at' - 'last_used_from' - 'last_seen_at' - 'counter'`;
 

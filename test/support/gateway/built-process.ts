@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -22,6 +22,18 @@ export interface BuiltProcessOptions {
 }
 
 const startTimeoutMs = 120_000;
+
+let isBuilt = false;
+
+/**
+ * The path of a program below dist, such as 'main.js', which is brought up to date first, once in a process. From
+ * dist a program starts in half the time that its sources take.
+ */
+export function builtScript(name: string): string {
+  if (!isBuilt) execFileSync(process.execPath, ['tools/build.js'], { stdio: ['ignore', 'ignore', 'inherit'] });
+  isBuilt = true;
+  return resolve('dist', name);
+}
 
 function environment(settings: Readonly<Record<string, string>>): Record<string, string> {
   const { PATH = '', HOME = '' } = process.env;

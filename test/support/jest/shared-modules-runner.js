@@ -1,0 +1,100 @@
+import { pathToFileURL } from 'node:url';
+import { jestExpect } from '@jest/expect';
+import { createEmptyTestResult } from '@jest/test-result';
+import * as circus from 'jest-circus';
+import { formatExecError, formatResultsErrors } from 'jest-message-util';
+import { ModuleMocker } from 'jest-mock';
+import { forgetProcessState } from './process-state.ts';
+
+/**
+ * Runs a test file in Node itself, without Jest's sandbox of modules (jest.config.js, `testRunner`).
+ * All files of a worker share the modules of `src`, which are loaded once a worker instead of once
+ * a file. Hooks, time limits and titles are those of jest-circus. `jest.mock` and fake timers do
+ * not exist here: tests replace the outside world, never modules.
+ */
+
+/** Where jest-circus looks for the time limit of the file. */
+const timeLimit = Symbol.for('TEST_TIMEOUT_SYMBOL');
+
+const { describe, it, test, beforeAll, beforeEach, afterAll, afterEach } = circus;
+const mocker = new ModuleMocker(globalThis);
+const jest = {
+  fn: mocker.fn.bind(mocker),
+  spyOn: mocker.spyOn.bind(mocker),
+  restoreAllMocks: mocker.restoreAllMocks.bind(mocker),
+  setTimeout(timeoutMs) {
+    globalThis[timeLimit] = timeoutMs;
+  },
+};
+
+/** The object types of Jest's results for the tests of a file, from those of jest-circus. */
+function assertionResults(results) {
+  return results.map((result) => {
+    const [, ...titles] = result.testPath;
+    const statuses = { skip: 'pending', todo: 'todo' };
+    return {
+      ancestorTitles: titles.slice(0, -1),
+      title: titles.at(-1),
+      fullName: titles.join(' '),
+      status: statuses[result.status] ?? (result.errors.length > 0 ? 'failed' : 'passed'),
+      duration: result.duration,
+      failureDetails: result.errorsDetailed,
+      failureMessages: [...result.errors],
+      invocations: result.invocations,
+      location: result.location,
+      numPassingAsserts: result.numPassingAsserts,
+      retryReasons: [...result.retryReasons],
+    };
+  });
+}
+
+/** What Jest calls for each file: the signature of a `testRunner`. */
+export default async function runFile(globalConfig, config, _environment, _runtime, testPath) {
+  // Jest puts a hook here that knows the source maps of its own transformer only. Node knows those of tsx.
+  Error.prepareStackTrace = undefined;
+  Object.assign(globalThis, {
+    describe,
+    it,
+    test,
+    beforeAll,
+    beforeEach,
+    afterAll,
+    afterEach,
+    expect: jestExpect,
+    jest,
+  });
+  delete globalThis[timeLimit];
+  forgetProcessState();
+  circus.resetState();
+  Object.assign(circus.getState(), {
+    parentProcess: process,
+    testNamePattern: globalConfig.testNamePattern ? new RegExp(globalConfig.testNamePattern, 'i') : null,
+    testTimeout: globalConfig.testTimeout ?? config.testTimeout,
+    maxConcurrency: globalConfig.maxConcurrency,
+  });
+  jestExpect.setState({ expand: globalConfig.expand, testPath, suppressedErrors: [] });
+  const onStray = (error) => circus.getState().unhandledErrors.push([error, new Error()]);
+  const stray = ['uncaughtException', 'unhandledRejection'];
+  for (const event of stray) process.on(event, onStray);
+  await import(pathToFileURL(testPath).href);
+  const { testResults, unhandledErrors, unhandledErrorsDetailed } = await circus.run();
+  for (const event of stray) process.off(event, onStray);
+  mocker.restoreAllMocks();
+
+  const assertions = assertionResults(testResults);
+  const count = (status) => assertions.filter((assertion) => assertion.status === status).length;
+  const failure = formatResultsErrors(assertions, config, globalConfig, testPath);
+  const outside = unhandledErrorsDetailed.map((error) => formatExecError(error, config, globalConfig));
+  return {
+    ...createEmptyTestResult(),
+    displayName: config.displayName,
+    failureMessage: unhandledErrors.length > 0 ? [failure ?? '', ...outside].join('\n\n') : failure,
+    numFailingTests: count('failed'),
+    numPassingTests: count('passed'),
+    numPendingTests: count('pending'),
+    numTodoTests: count('todo'),
+    ...(unhandledErrors.length > 0 ? { testExecError: { message: '', stack: unhandledErrors.join('\n') } } : {}),
+    testFilePath: testPath,
+    testResults: assertions,
+  };
+}
