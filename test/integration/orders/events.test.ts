@@ -176,9 +176,9 @@ describe('a request that waits', () => {
 
   it('shares one poll of the database with all that wait, and none is sent while nothing waits', async () => {
     const keys = await Promise.all(Array.from({ length: 20 }, () => gateway.partner()));
-    await sleep(600);
+    await sleep(500);
     const before = polls;
-    await sleep(600);
+    await sleep(500);
     expect(polls).toBe(before);
     const waiting = keys.flatMap(({ key }) => Array.from({ length: 5 }, () => events(key, '?wait=3')));
     await Promise.all(waiting);

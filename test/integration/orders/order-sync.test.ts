@@ -93,7 +93,7 @@ async function keepACopy(fill: () => Promise<unknown>): Promise<void> {
   const writers = Array.from({ length: 5 }, (_, n) =>
     moveAtRandom(gateway.databaseUrl, [...ids, ...foreign], new Dice(seed + n + 1), 40),
   );
-  const created = Promise.all([sleep(500), sleep(1_500)].map((wait) => wait.then(() => newOrders(partner.key, 3))));
+  const created = Promise.all([sleep(200), sleep(500)].map((wait) => wait.then(() => newOrders(partner.key, 3))));
   const readers = [1, 2, 3].map((n) => read(partner.key, new Dice(seed - n), () => isOver));
   const strange = read(other.key, new Dice(seed - 4), () => isOver);
   await Promise.all(writers);
@@ -112,7 +112,7 @@ it(`a copy misses nothing while old events get their partner (seed ${seed})`, as
   let filling: Promise<unknown> = Promise.resolve();
   await keepACopy(async () => {
     await asBeforeTheColumn();
-    filling = sleep(700).then(() => fillEventPartners(gateway.app.orm));
+    filling = sleep(400).then(() => fillEventPartners(gateway.app.orm));
   });
   await filling;
   const [left] = await gateway.query<{ count: number }>(

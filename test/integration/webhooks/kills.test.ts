@@ -64,22 +64,22 @@ it('no event is lost while workers are killed at every commit boundary', async (
     }
   };
   const workers = [0, 1, 2].map(worker);
+  const left = async (of = count): Promise<number> => {
+    const [row] = await gateway.query<{ left: number }>(
+      `select (${of} - (select count(*) from webhook_delivery where state = 'delivered' and endpoint_id = $1))::int as left`,
+      [endpoint.id],
+    );
+    return row?.left ?? -1;
+  };
   // Events come all the time, so that each worker has some to dispatch.
   const writing = (async (): Promise<void> => {
     for (let made = 1; made < count; ) {
       const some = Math.min(37, count - made);
       await copyOrder(gateway.query, reply.json.id, some);
       made += some;
-      await sleep(1_200);
+      while (!isOver && (await left(made)) > 74) await sleep(50);
     }
   })();
-  const left = async (): Promise<number> => {
-    const [row] = await gateway.query<{ left: number }>(
-      `select (${count} - (select count(*) from webhook_delivery where state = 'delivered' and endpoint_id = $1))::int as left`,
-      [endpoint.id],
-    );
-    return row?.left ?? -1;
-  };
   for (const deadline = Date.now() + 400_000; Date.now() < deadline && (await left()) > 0; ) await sleep(250);
   await writing;
   const lost = await left();

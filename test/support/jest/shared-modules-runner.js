@@ -1,10 +1,9 @@
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { jestExpect } from '@jest/expect';
 import { createEmptyTestResult } from '@jest/test-result';
 import * as circus from 'jest-circus';
 import { formatExecError, formatResultsErrors } from 'jest-message-util';
 import { ModuleMocker } from 'jest-mock';
-import { forgetProcessState } from './process-state.ts';
 
 /**
  * Runs a test file in Node itself, without Jest's sandbox of modules (jest.config.js, `testRunner`).
@@ -15,6 +14,8 @@ import { forgetProcessState } from './process-state.ts';
 
 /** Where jest-circus looks for the time limit of the file. */
 const timeLimit = Symbol.for('TEST_TIMEOUT_SYMBOL');
+
+const processState = fileURLToPath(new URL('process-state.ts', import.meta.url));
 
 const { describe, it, test, beforeAll, beforeEach, afterAll, afterEach } = circus;
 const mocker = new ModuleMocker(globalThis);
@@ -64,6 +65,8 @@ export default async function runFile(globalConfig, config, _environment, _runti
     jest,
   });
   delete globalThis[timeLimit];
+  // Jest may have loaded this file by `require`, which has module instances of its own. The files import.
+  const { forgetProcessState } = await import(pathToFileURL(processState).href);
   forgetProcessState();
   circus.resetState();
   Object.assign(circus.getState(), {
