@@ -1,3 +1,4 @@
+import { cabinetRights } from '../support/rights/cabinet-rights.ts';
 import { partnerRights } from '../support/rights/partner-rights.ts';
 import { type Cell, isRenewed, RightsRecord, refuseRenewalInCi } from '../support/rights/rights-record.ts';
 import { Table } from '../support/rights/rights-surface.ts';
@@ -15,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.stop());
 
-describe.each([partnerRights])('$name', (surface) => {
+describe.each([partnerRights, cabinetRights])('$name', (surface) => {
   const record = new RightsRecord(surface.name);
   const measured: Cell[] = [];
   let measure: (operation: string) => Promise<Cell[]>;

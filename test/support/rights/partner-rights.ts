@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Document } from 'openapi-backend';
 import { parse } from 'yaml';
 import { askAbout } from '../gateway/asked-orders.ts';
@@ -291,7 +292,9 @@ async function open(world: RightsWorld): Promise<(operation: string) => Promise<
       const target = found.path.replace(/\{\w+\}/g, () => places.shift() ?? '');
       const url = `${world.restUrl}/api/v1${target}${query === undefined ? '' : `?${query}`}`;
       await during?.(true);
-      const answer = await send({ method: found.method, url, headers, body });
+      const sent = send({ method: found.method, url, headers, body });
+      // The answer to a test waits for its delivery, which a worker would send.
+      const answer = await (operation === 'testWebhookEndpoint' ? sendingWebhooks(world, sent) : sent);
       await during?.(false);
       anonymous ??= answer;
       cells.push({ operation, caller: name, got: withDetail(answer, anonymous, shows) });
@@ -299,6 +302,20 @@ async function open(world: RightsWorld): Promise<(operation: string) => Promise<
     }
     return cells;
   };
+}
+
+/** Sends webhooks that are due until an answer has come. */
+async function sendingWebhooks<T>({ gateway }: RightsWorld, answer: Promise<T>): Promise<T> {
+  const state = { isOver: false };
+  const over = answer.finally(() => {
+    state.isOver = true;
+  });
+  while (!state.isOver) {
+    await gateway.app.webhooks?.sender.begin();
+    await gateway.app.webhooks?.sender.idle();
+    await Promise.race([over, sleep(20)]);
+  }
+  return over;
 }
 
 /** The cell of an answer, and whether it is about the object, or differs from what everyone gets. */

@@ -41,10 +41,13 @@ export interface RightsWorld {
   /** A cookie of staff, and one of a member, whose time is over. */
   readonly expired: { readonly staffCookie: string; readonly memberCookie: string };
   account(name: string): Promise<Account>;
+  /** The `Cookie` header of a new session of staff. */
+  signedIn(member: Member): Promise<string>;
   /** A member of a partner, in a browser that is signed in. */
   member(partnerId: string, role: MemberRole): Promise<CabinetClient>;
-  /** A link that invites a person to a partner. */
-  invitation(partnerId: string, role: MemberRole): Promise<string>;
+  /** An invitation to a partner. It ends the earlier ones, as a partner has few at a time. */
+  invitation(partnerId: string, role: MemberRole): Promise<{ readonly id: string; readonly link: string }>;
+  endInvitations(partnerId: string): Promise<unknown>;
   stop(): Promise<void>;
 }
 
@@ -78,13 +81,20 @@ export async function startRightsWorld(): Promise<RightsWorld> {
     if (status !== 303) throw new Error(`signing in: ${status}`);
     return browser.cookie;
   };
-  const invitation = async (partnerId: string, role: MemberRole): Promise<string> => {
+  const endInvitations = (partnerId: string) =>
+    gateway.query('update partner_invitation set ended_at = $2 where partner_id = $1 and ended_at is null', [
+      partnerId,
+      gateway.clock.now(),
+    ]);
+  const invitation = async (partnerId: string, role: MemberRole) => {
+    await endInvitations(partnerId);
     const { members } = cabinetPeople(gateway.app.orm, gateway.clock, cabinetOrigin);
-    return (await members.invite(partnerId, { name: `A ${role}`, role }, null)).link;
+    const { invitation: made, link } = await members.invite(partnerId, { name: `A ${role}`, role }, null);
+    return { id: made.id, link };
   };
   const member = async (partnerId: string, role: MemberRole): Promise<CabinetClient> => {
     const client = new CabinetClient(restUrl);
-    const { status, text } = await client.accept(await invitation(partnerId, role));
+    const { status, text } = await client.accept((await invitation(partnerId, role)).link);
     if (status !== 200) throw new Error(text);
     return client;
   };
@@ -148,8 +158,10 @@ export async function startRightsWorld(): Promise<RightsWorld> {
     staffCookies,
     expired,
     account,
+    signedIn,
     member,
     invitation,
+    endInvitations,
     stop: () => gateway.stop(),
   };
 }
