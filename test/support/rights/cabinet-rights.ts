@@ -202,8 +202,8 @@ interface Caller {
   readonly origin?: Readonly<Record<string, string>>;
   /** Who is signed in, and confirms requests. */
   readonly client?: CabinetClient;
-  /** Whether the passkey confirms requests that need it. */
-  readonly confirms?: false;
+  /** What the passkey confirms: this request, unless given. */
+  readonly confirms?: 'nothing' | 'another request';
   readonly subject: Subject;
   readonly during?: (isOn: boolean) => Promise<unknown>;
 }
@@ -263,7 +263,8 @@ async function callersOf(world: RightsWorld): Promise<Caller[]> {
       origin: { ...usualOrigin, 'Sec-Fetch-Site': 'same-site' },
       subject,
     },
-    { name: callers.unconfirmed, client: main.owner, confirms: false, subject },
+    { name: callers.unconfirmed, client: main.owner, confirms: 'nothing', subject },
+    { name: callers.stale, client: main.owner, confirms: 'another request', subject },
     { name: callers.other, client: other.owner, subject },
     { name: callers.colleague, client: await world.member(main.id, 'owner'), subject },
     ...roles,
@@ -276,15 +277,27 @@ async function callersOf(world: RightsWorld): Promise<Caller[]> {
   ];
 }
 
-/** Signs a member in again when an earlier cell ended the session. */
-async function revived(client: CabinetClient): Promise<void> {
-  if ((await client.call('GET', '/session')).status === 200) return;
-  const { status, text } = await client.signIn();
-  if (status !== 200) throw new Error(text);
+/** Members whose session a done request may have ended. */
+class Doubted {
+  readonly #clients = new Set<CabinetClient>();
+
+  add(...clients: readonly CabinetClient[]): void {
+    for (const client of clients) this.#clients.add(client);
+  }
+
+  /** Signs a member in again when an earlier cell ended the session. */
+  async revive(client: CabinetClient): Promise<void> {
+    if (!this.#clients.delete(client)) return;
+    if ((await client.call('GET', '/session')).status === 200) return;
+    const { status, text } = await client.signIn();
+    if (status !== 200) throw new Error(text);
+  }
 }
 
 async function open(world: RightsWorld): Promise<(operation: string) => Promise<Cell[]>> {
   const all = await callersOf(world);
+  const clients = all.flatMap(({ client, subject }) => [...(client ? [client] : []), subject.member]);
+  const doubted = new Doubted();
   return async (operation) => {
     const prepare = requests[operation];
     const found = operations.find(({ operationId }) => operationId === operation);
@@ -293,9 +306,7 @@ async function open(world: RightsWorld): Promise<(operation: string) => Promise<
     const prepared: { request: Prepared | null; subject: Subject | null } = { request: null, subject: null };
     for (const caller of all) {
       const { name, client, subject, during } = caller;
-      await revived(subject.member);
-      await revived(subject.account.owner);
-      if (client) await revived(client);
+      for (const one of [subject.member, subject.account.owner, ...(client ? [client] : [])]) await doubted.revive(one);
       const isSame = prepared.subject?.account === subject.account && prepared.subject.member === subject.member;
       if (!isSame) prepared.request = null;
       prepared.request ??= await prepare(world, subject);
@@ -304,7 +315,9 @@ async function open(world: RightsWorld): Promise<(operation: string) => Promise<
       const got = await cellFor(world, found, caller, prepared.request);
       await during?.(false);
       cells.push({ operation, caller: name, got });
-      if (got.startsWith('2') && found.method !== 'GET') prepared.request = null;
+      if (!got.startsWith('2') || found.method === 'GET') continue;
+      prepared.request = null;
+      doubted.add(...clients);
     }
     return cells;
   };
@@ -312,12 +325,14 @@ async function open(world: RightsWorld): Promise<(operation: string) => Promise<
 
 /** What a caller gets for a request. */
 async function cellFor(world: RightsWorld, found: Operation, caller: Caller, request: Prepared): Promise<string> {
-  const { client, headers = {}, origin = usualOrigin, confirms = true } = caller;
+  const { client, headers = {}, origin = usualOrigin, confirms } = caller;
   const { body, query, shows, isUntouched } = request;
   const place = found.path.replace(/\{\w+\}/, request.path ?? '') + (query === undefined ? '' : `?${query}`);
+  const id = found.operationId as Parameters<CabinetClient['confirmed']>[0];
+  const confirmedPlace = confirms === 'another request' ? `${place}x` : place;
   const confirmation =
-    client && confirms && isConfirmed(found)
-      ? await client.confirmed(found.operationId as Parameters<CabinetClient['confirmed']>[0], found.method, place, body)
+    client && confirms !== 'nothing' && isConfirmed(found)
+      ? await client.confirmed(id, found.method, confirmedPlace, body)
       : {};
   const answer = await send({
     method: found.method,
@@ -391,19 +406,20 @@ export const cabinetRights: Surface = {
         .filter((cell) => isOpen(cell) && methodOf(cell.operation) !== 'GET'),
     'what a passkey must confirm is not done without': (table) =>
       table
-        .of(callers.unconfirmed)
-        .filter((cell) => isOpen(cell) && operations.some((one) => one.operationId === cell.operation && isConfirmed(one))),
+        .of(callers.unconfirmed, callers.stale)
+        .filter(
+          (cell) => isOpen(cell) && operations.some((one) => one.operationId === cell.operation && isConfirmed(one)),
+        ),
     'another partner does nothing to an object': (table) =>
       table.of(callers.other).filter((cell) => !ownOperations.has(cell.operation) && isAllowed(cell.got)),
-    'an owner does every operation': (table) =>
-      table.of('owner').filter((cell) => !isAllowed(cell.got)),
+    'an owner does every operation': (table) => table.of('owner').filter((cell) => !isAllowed(cell.got)),
     'a viewer changes nothing but the own account': (table) =>
       table
         .of('viewer')
-        .filter((cell) => isOpen(cell) && methodOf(cell.operation) !== 'GET' && !personalOperations.has(cell.operation)),
+        .filter(
+          (cell) => isOpen(cell) && methodOf(cell.operation) !== 'GET' && !personalOperations.has(cell.operation),
+        ),
     'no role may do what an owner may not': (table) =>
-      table
-        .of(...memberRoles)
-        .filter((cell) => isOpen(cell) && !table.got(cell.operation, 'owner')?.startsWith('2')),
+      table.of(...memberRoles).filter((cell) => isOpen(cell) && !table.got(cell.operation, 'owner')?.startsWith('2')),
   },
 };

@@ -11,9 +11,9 @@ import { type MadeOrder, type SettledGateway, startSettledGateway } from '../gat
 import { StaffBrowser } from '../staff/staff-browser.ts';
 import { type Member, newMember } from '../staff/staff-client.ts';
 
+export type { KeyScope, MemberRole, StaffRole };
 // What the table of rights needs of the source is imported in this file only.
 export { addressExample, cabinetOrigin, keyScopes, memberRoles, staffRoles };
-export type { KeyScope, MemberRole, StaffRole };
 
 /** A partner with a key of all scopes and an owner in the cabinet. */
 export interface Account {

@@ -6,8 +6,8 @@ import { WebSocket } from 'ws';
 import { rootFields, selectionOf } from '../http/schema-walk.ts';
 import { type Member, newMember, proposeChange } from '../staff/staff-client.ts';
 import { staffMutations } from '../staff/staff-mutations.ts';
-import { type StaffStates, staffStates } from '../staff/staff-states.ts';
 import { socketUrl, upgradeStatus } from '../staff/staff-socket.ts';
+import { type StaffStates, staffStates } from '../staff/staff-states.ts';
 import { cellOf, isAllowed, send } from './rights-answer.ts';
 import type { Cell } from './rights-record.ts';
 import { baseOf, type Surface } from './rights-surface.ts';
@@ -99,10 +99,24 @@ const makers: Readonly<Record<string, StaffRole>> = {
   'mutation actionApprove (the own proposal)': 'operator',
   'mutation staffChangeApprove (the own proposal)': 'admin',
 };
-/** What holds only one of a kind at a time, and how it is put back. */
-const putBack: Readonly<Record<string, string>> = {
-  payoutStop: 'delete from payout_hold',
+/** Ends what there is only one of at a time, before a mutation makes it again. */
+const putBack: Readonly<Record<string, (world: RightsWorld) => Promise<unknown>>> = {
+  orderMarkFailed: closeHolds,
+  payoutResume: closeHolds,
+  payoutStop: closeHolds,
+  // Of an override that is not there, a refusal is as good.
+  priceOverride: ({ otherAdmin }) =>
+    otherAdmin.ask('mutation { priceOverrideEnd(coinFrom: "LTC", coinTo: "BTC", reason: "x") { price } }'),
+  priceOverrideEnd: ({ otherAdmin }) =>
+    otherAdmin.ask('mutation { priceOverrideEnd(coinFrom: "DASH", coinTo: "BTC", reason: "x") { price } }'),
 };
+
+function closeHolds({ gateway, staff, otherAdmin }: RightsWorld): Promise<unknown> {
+  return gateway.query(
+    'update payout_hold set closed_at = opened_at, proposed_by = $1, closed_by = $2 where closed_at is null',
+    [staff.admin.id, otherAdmin.id],
+  );
+}
 
 interface Caller {
   readonly name: string;
@@ -180,8 +194,7 @@ async function textOf(operation: string, made: Made): Promise<string> {
     const { world, actor, states } = made;
     const given = variants[operation] ?? staffMutations({ ...world, actor, other: world.otherAdmin, states })[name];
     if (!given) throw new Error(`there is no call of ${operation} in staff-mutations.ts`);
-    const undone = putBack[name];
-    if (undone) await world.gateway.query(undone);
+    await putBack[name]?.(world);
     return `mutation { ${name}${await given(made)}${belowOf(root.field)} }`;
   }
   return `${kind} { ${(await queries[name]?.(made)) ?? selectionOf(root.field)} }`;
@@ -205,7 +218,8 @@ async function open(world: RightsWorld): Promise<(operation: string) => Promise<
       const text: string =
         prepared?.actor === actor ? prepared.text : await textOf(operation, { states, actor, world });
       prepared = { text, actor };
-      const got = kind === 'subscription' ? await heard(world, states, text, headers) : await answered(world, text, headers);
+      const got =
+        kind === 'subscription' ? await heard(world, states, text, headers) : await answered(world, text, headers);
       cells.push({ operation, caller: name, got });
       if (kind === 'mutation' && isAllowed(got)) prepared = null;
     }
@@ -275,10 +289,9 @@ export const staffRights: Surface = {
     ...nested.map(({ name }) => name),
     ...Object.keys(variants),
   ],
-  strangers: [
-    ...Object.keys(queries).map((name) => `query ${name}`),
-    ...Object.keys(variants).map(baseOf),
-  ].filter((name) => !roots.some(({ operation, field }) => `${operation} ${field.name}` === name)),
+  strangers: [...Object.keys(queries).map((name) => `query ${name}`), ...Object.keys(variants).map(baseOf)].filter(
+    (name) => !roots.some(({ operation, field }) => `${operation} ${field.name}` === name),
+  ),
   open,
   invariants: {
     'only a token or session that holds does anything': (table) =>
@@ -313,8 +326,6 @@ export const staffRights: Surface = {
       ),
     'a session has the rights of its member': (table) => table.unlike(callers.session, 'admin'),
     'what is of another member, or the own proposal, is refused without the permission for it': (table) =>
-      table
-        .of('viewer', 'support')
-        .filter((cell) => isVariant(cell) && isOpen(cell)),
+      table.of('viewer', 'support').filter((cell) => isVariant(cell) && isOpen(cell)),
   },
 };

@@ -17,6 +17,8 @@ export interface MutationActors {
   readonly states: StaffStates;
 }
 
+let invited = 0;
+
 /** Arguments for each mutation of the staff API with which it succeeds, by the name of the mutation. */
 export function staffMutations({ gateway, actor, other, states }: MutationActors): Record<string, MutationArguments> {
   const memberId = async (): Promise<string> => (await newMember(gateway, 'viewer')).id;
@@ -95,7 +97,7 @@ export function staffMutations({ gateway, actor, other, states }: MutationActors
     sessionEnd: async () => `(id: "${await sessionId()}", reason: "x")`,
     staffChangeApprove: async () => `(id: "${await states.proposedRole()}", reason: "x")`,
     staffChangeReject: async () => `(id: "${await states.proposedRole()}", reason: "x")`,
-    staffInvite: async () => '(email: "new@example.com", role: SUPPORT, reason: "x")',
+    staffInvite: async () => `(email: "new${++invited}@example.com", role: SUPPORT, reason: "x")`,
     staffRevoke: async () => `(id: "${await memberId()}", reason: "x")`,
     staffRole: async () => `(id: "${await memberId()}", role: SUPPORT, reason: "x")`,
     staffToken: async () => `(id: "${await memberId()}", reason: "x")`,
