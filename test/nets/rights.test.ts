@@ -7,8 +7,8 @@ import { type RightsWorld, startRightsWorld } from '../support/rights/rights-wor
 import { staffRights } from '../support/rights/staff-rights.ts';
 
 /**
- * What each kind of caller gets from each operation of the gateway, beside the record of it in
- * test/nets/rights. `RIGHTS=renew` writes the record, when the invariants hold.
+ * What each kind of caller gets from each operation of the gateway, compared with the record in
+ * test/nets/rights. `RIGHTS=renew` writes the record, if the invariants hold.
  */
 
 // A bound for what hangs on a busy machine. An operation is asked some twenty times.

@@ -229,7 +229,7 @@ const callers = {
 const usualOrigin = { Origin: cabinetOrigin };
 
 async function callersOf(world: RightsWorld): Promise<Caller[]> {
-  const { main, other, expired, staff, staffCookies } = world;
+  const { main, other, expired, staff, adminCookie } = world;
   const { partners } = world.gateway;
   const subject = { account: main, member: main.owner };
   const session = (client: CabinetClient) => ({ Cookie: memberCookie(client) });
@@ -254,7 +254,7 @@ async function callersOf(world: RightsWorld): Promise<Caller[]> {
     { name: callers.removed, headers: removedCookie, subject },
     { name: callers.key, headers: { Authorization: `Bearer ${main.key}`, 'X-API-Key': main.key }, subject },
     { name: callers.staff, headers: { Authorization: `Bearer ${staff.admin.token}` }, subject },
-    { name: callers.staffCookie, headers: { Cookie: staffCookies.admin }, subject },
+    { name: callers.staffCookie, headers: { Cookie: adminCookie }, subject },
     { name: callers.foreign, client: main.owner, origin: { Origin: 'https://evil.example' }, subject },
     { name: callers.missing, client: main.owner, origin: {}, subject },
     {
@@ -353,7 +353,7 @@ async function cellFor(world: RightsWorld, found: Operation, caller: Caller, req
 
 /** Operations that need no session. */
 const openOperations = ['acceptInvitation', 'beginSignIn', 'openInvitation', 'signIn', 'signOut'];
-/** Operations of each member about the own account, and those that need no session. */
+/** Operations about the member's own account, and operations without a session. */
 const personalOperations = new Set([
   ...openOperations,
   'addPasskey',

@@ -195,7 +195,7 @@ class ManyKeys {
 
 /** Those who come first may do nothing, so that what is prepared for one serves the next. */
 async function callersOf(world: RightsWorld): Promise<Caller[]> {
-  const { other, staff, staffCookies } = world;
+  const { other, staff, adminCookie } = world;
   const { partners, clock } = world.gateway;
   const bearer = (key: string) => ({ Authorization: `Bearer ${key}` });
   const [main, idle, signing] = [
@@ -222,7 +222,7 @@ async function callersOf(world: RightsWorld): Promise<Caller[]> {
   return [
     { name: callers.none, headers: {}, of: main },
     { name: callers.memberCookie, headers: cookie, of: main },
-    { name: callers.staffCookie, headers: { Cookie: staffCookies.admin }, of: main },
+    { name: callers.staffCookie, headers: { Cookie: adminCookie }, of: main },
     { name: callers.unknown, headers: bearer(unknownKey(main.key, other.key)), of: main },
     { name: callers.revoked, headers: bearer(ended.key), of: main },
     { name: callers.expired, headers: bearer(short.key), of: main },
@@ -318,7 +318,7 @@ async function sendingWebhooks<T>({ gateway }: RightsWorld, answer: Promise<T>):
   return over;
 }
 
-/** The cell of an answer, and whether it is about the object, or differs from what everyone gets. */
+/** The cell of an answer, and whether it is about the object or differs from the public answer. */
 function withDetail(answer: Answer, anonymous: Answer, shows: string | undefined): string {
   const got = cellOf(answer);
   if (!isDone(answer)) return got;

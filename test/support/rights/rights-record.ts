@@ -12,10 +12,10 @@ export interface Cell {
 const folder = new URL('../../nets/rights/', import.meta.url);
 const none = 'none';
 
-/** The record is written anew with this setting, and only by a person. */
+/** Whether this run writes the record instead of comparing with it. */
 export const isRenewed = process.env.RIGHTS === 'renew';
 
-/** @throws Error when the record of a run in CI would be written anew. */
+/** @throws Error when a run in CI would write the record. */
 export function refuseRenewalInCi(): void {
   if (isRenewed && process.env.CI) throw new Error('RIGHTS=renew is refused in CI: renew the record, and commit it');
 }

@@ -12,9 +12,9 @@ export interface Surface {
   readonly operations: readonly string[];
   /** Requests for operations that no document or schema names any more. */
   readonly strangers: readonly string[];
-  /** Opens what asks the operations, each once for the callers that may not and then for the others. */
+  /** Prepares the callers; the result asks an operation as each of them. */
   open(world: RightsWorld): Promise<(operation: string) => Promise<Cell[]>>;
-  /** What holds of every table, whatever the record says: a name, and the cells that break it. */
+  /** What holds of every table, by name: each finds the cells that break it. */
   readonly invariants: Readonly<Record<string, (table: Table) => readonly Cell[]>>;
 }
 
@@ -28,8 +28,15 @@ export class Table {
     this.#gots = new Map(cells.map(({ operation, caller, got }) => [`${operation}\t${caller}`, got]));
   }
 
-  /** Cells of some callers. */
+  /**
+   * Cells of some callers.
+   *
+   * @throws Error when the table has none of one of them, because nothing would be checked then.
+   */
   of(...callers: readonly string[]): Cell[] {
+    for (const name of callers) {
+      if (!this.cells.some(({ caller }) => caller === name)) throw new Error(`the table has no caller '${name}'`);
+    }
     return this.cells.filter(({ caller }) => callers.includes(caller));
   }
 

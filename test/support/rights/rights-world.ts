@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cabinetPeople } from '../../../src/app/open-cabinet.ts';
 import { type MemberRole, memberRoles } from '../../../src/cabinet/rights.ts';
 import { addressExample } from '../../../src/chains/addresses/address.ts';
-import { type KeyScope, keyScopes } from '../../../src/partners/key-scope.ts';
+import { keyScopes } from '../../../src/partners/key-scope.ts';
 import { OrderStats } from '../../../src/reports/order-stats.ts';
 import { type StaffRole, staffRoles } from '../../../src/staff/staff-member.entity.ts';
 import { CabinetClient, cabinetOrigin, cabinetSettings } from '../cabinet/cabinet-client.ts';
@@ -11,7 +11,7 @@ import { type MadeOrder, type SettledGateway, startSettledGateway } from '../gat
 import { StaffBrowser } from '../staff/staff-browser.ts';
 import { type Member, newMember } from '../staff/staff-client.ts';
 
-export type { KeyScope, MemberRole, StaffRole };
+export type { MemberRole, StaffRole };
 // What the table of rights needs of the source is imported in this file only.
 export { addressExample, cabinetOrigin, keyScopes, memberRoles, staffRoles };
 
@@ -36,8 +36,8 @@ export interface RightsWorld {
   readonly staff: Readonly<Record<StaffRole, Member>>;
   /** An admin who proposes and makes what others decide. */
   readonly otherAdmin: Member;
-  /** Cookies of staff who are signed in, by role. */
-  readonly staffCookies: Readonly<Record<StaffRole, string>>;
+  /** The `Cookie` header of an admin who is signed in. */
+  readonly adminCookie: string;
   /** A cookie of staff, and one of a member, whose time is over. */
   readonly expired: { readonly staffCookie: string; readonly memberCookie: string };
   account(name: string): Promise<Account>;
@@ -59,7 +59,7 @@ export const memberCookie = ({ cookie }: CabinetClient): string => `__Host-partn
 
 /** Starts one gateway with limits that no cell reaches. */
 export async function startRightsWorld(): Promise<RightsWorld> {
-  // In a process of its own: the bundler does not load inside the test runner.
+  // In another process, because the bundler does not load inside the test runner.
   execFileSync(process.execPath, ['tools/build-web.js'], { stdio: 'inherit' });
   const gateway = await startSettledGateway({
     settings: {
@@ -99,7 +99,7 @@ export async function startRightsWorld(): Promise<RightsWorld> {
     return client;
   };
   const accountOf = async (id: string, key: string): Promise<Account> => {
-    // Prices of its own tell an answer to the partner from one to the public.
+    // With other prices than the public's, an answer shows for whom it is.
     await gateway.partners.change(id, {
       feeRateFloat: '0',
       publicStatus: true,
@@ -140,12 +140,6 @@ export async function startRightsWorld(): Promise<RightsWorld> {
     operator: await newMember(gateway, 'operator'),
     admin,
   };
-  const staffCookies = {
-    viewer: await signedIn(staff.viewer),
-    support: await signedIn(staff.support),
-    operator: await signedIn(staff.operator),
-    admin: await signedIn(staff.admin),
-  };
   return {
     gateway,
     restUrl,
@@ -155,7 +149,7 @@ export async function startRightsWorld(): Promise<RightsWorld> {
     completed,
     staff,
     otherAdmin: await newMember(gateway, 'admin'),
-    staffCookies,
+    adminCookie: await signedIn(admin),
     expired,
     account,
     signedIn,

@@ -19,7 +19,7 @@ export interface MutationActors {
 
 let invited = 0;
 
-/** Arguments for each mutation of the staff API with which it succeeds, by the name of the mutation. */
+/** Arguments with which each mutation of the staff API succeeds, by the mutation's name. */
 export function staffMutations({ gateway, actor, other, states }: MutationActors): Record<string, MutationArguments> {
   const memberId = async (): Promise<string> => (await newMember(gateway, 'viewer')).id;
   /** A browser in which the actor signs in. */
