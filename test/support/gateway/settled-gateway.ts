@@ -29,7 +29,8 @@ export interface SettledGateway extends TestGateway {
   readonly clock: TestClock;
   readonly settlement: Settlement;
   readonly key: string;
-  order(changes?: Record<string, unknown>): Promise<MadeOrder>;
+  /** @param by the key that creates it; `key` unless given. */
+  order(changes?: Record<string, unknown>, by?: string): Promise<MadeOrder>;
   /** Sends coins to the order's deposit address; the txid. */
   deposit(
     order: MadeOrder,
@@ -77,9 +78,9 @@ export async function startSettledGateway(
     mine,
     reorg: (network, depth, keep = true) => settlement.sandbox.reorg(chainOf(network), depth, { keep }),
     query: rows,
-    order: async (changes = {}) => {
+    order: async (changes = {}, by = key) => {
       const body = orderBody({ refund_address: addressExample(String(changes.network_from ?? 'BTC')), ...changes });
-      const { status, text, json } = await gateway.call('POST', '/partner/orders', { key, body });
+      const { status, text, json } = await gateway.call('POST', '/partner/orders', { key: by, body });
       if (status !== 201) throw new Error(text);
       const [row] = await rows<{ amount_from: string; amount_to: string }>(
         `select trim_scale(amount_from_expected)::text as amount_from, trim_scale(amount_to_expected)::text as amount_to
