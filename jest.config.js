@@ -2,7 +2,38 @@
  * Tests that end and start processes, drive a browser or real nodes, try hostile chains and models,
  * build or pack: `npm run test:slow`. All others run with `npm test`.
  */
-const slow = ['test/browser/', 'test/nets/', 'test/integration/real-chains/', 'test/integration/client/'];
+const slow = [
+  'test/attacks/api6-business-flows.test.ts',
+  'test/attacks/api6-exposure.test.ts',
+  'test/attacks/api8-process.test.ts',
+  'test/browser/',
+  'test/contract/fuzz.test.ts',
+  'test/integration/app/alerts.test.ts',
+  'test/integration/app/api-processes.test.ts',
+  'test/integration/app/build-web.test.ts',
+  'test/integration/app/build.test.ts',
+  'test/integration/app/closed-output.test.ts',
+  'test/integration/app/demo.test.ts',
+  'test/integration/app/embedded-postgres.test.ts',
+  'test/integration/app/start.test.ts',
+  'test/integration/chains/evm-lies.test.ts',
+  'test/integration/chains/hostile-chains.test.ts',
+  'test/integration/chains/networks-program.test.ts',
+  'test/integration/chains/networks.test.ts',
+  'test/integration/chains/utxo-lies.test.ts',
+  'test/integration/client/',
+  'test/integration/economics.test.ts',
+  'test/integration/exchanges/exchange-process.test.ts',
+  'test/integration/real-chains/',
+  'test/integration/settlement/choice-races.test.ts',
+  'test/integration/settlement/model.test.ts',
+  'test/integration/settlement/policy-model.test.ts',
+  'test/integration/signer/keys-apart.test.ts',
+  'test/integration/signer/seed.test.ts',
+  'test/integration/support/faults.test.ts',
+  'test/integration/webhooks/kills.test.ts',
+  'test/nets/',
+];
 
 /** What the projects share. Jest reads some options for each project, others once. */
 const shared = {
