@@ -1,0 +1,139 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Names } from './names.ts';
+
+/** An answer as a client got it. */
+export interface Answered {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+export interface TakeOptions {
+  /** Parts of the text that follow the machine's clock or its speed, each with what replaces it. */
+  readonly moving?: readonly (readonly [form: RegExp, name: string])[];
+  /** Whether the body is a file that is the same in every process: nothing in it is replaced. */
+  readonly isFile?: boolean;
+}
+
+/** Headers of the connection. */
+const transport = new Set(['date', 'connection', 'keep-alive', 'transfer-encoding']);
+const folder = 'test/nets/recorded';
+const mark = '=== ';
+
+/** Whether the run writes the files instead of comparing with them. CI never does. */
+export function isRenewing(): boolean {
+  const { RECORD: record, CI: ci } = process.env;
+  if (record === undefined || record === '') return false;
+  if (record !== 'renew') throw new Error(`RECORD is '${record}'; RECORD=renew writes the recording again`);
+  if (ci) throw new Error('RECORD=renew is refused in CI: a recording is renewed and reviewed by a person');
+  return true;
+}
+
+/** The answers of one surface, each with a title. The first word of a title says what was called. */
+export class Recording {
+  readonly #file: string;
+  readonly #names: Names;
+  readonly #entries = new Map<string, string>();
+
+  /** @param surface the name of the file. */
+  constructor(surface: string, names: Names) {
+    this.#file = join(folder, `${surface}.txt`);
+    this.#names = names;
+  }
+
+  /** The first words of the titles: what has a recording. */
+  get called(): ReadonlySet<string> {
+    return new Set([...this.#entries.keys()].map((title) => title.split(' ')[0] ?? ''));
+  }
+
+  get titles(): string[] {
+    return [...this.#entries.keys()];
+  }
+
+  /**
+   * Records what was asked and the whole answer.
+   *
+   * @throws Error for a second entry of the same title, and for a time of the machine.
+   */
+  take(title: string, asked: string, { status, headers, text }: Answered, options: TakeOptions = {}): void {
+    const { moving = [], isFile = false } = options;
+    const length = headers.get('content-length');
+    if (length !== null && headers.get('content-encoding') === null && length !== String(Buffer.byteLength(text))) {
+      if (text !== '') throw new Error(`${title}: the length of the body is not ${length}`);
+    }
+    const lines = [...headers]
+      .filter(([name]) => !transport.has(name))
+      .map(([name, value]) => `${name}: ${steady(name, value)}`);
+    const head = this.#names.replace(title, [asked, status, ...lines.sort()].join('\n'));
+    const settled = moving.reduce((done, [form, name]) => done.replaceAll(form, name), text);
+    this.add(title, `${head}\n\n${isFile ? text : this.#names.replace(title, settled)}`);
+  }
+
+  /** Records a text that is no answer to a request, such as a delivery. */
+  add(title: string, text: string): void {
+    if (this.#entries.has(title)) throw new Error(`there are two entries ${title}`);
+    this.#entries.set(title, text);
+  }
+
+  /**
+   * What differs from the recorded file, an entry each, with the first place. Empty where nothing does. Writes the file
+   * where the run renews.
+   */
+  differences(): string[] {
+    const entries = [...this.#entries].sort(([one], [other]) => (one < other ? -1 : 1));
+    if (isRenewing()) {
+      writeFileSync(this.#file, entries.map(([title, text]) => `${mark}${title}\n${text}\n`).join(''));
+      return [];
+    }
+    const recorded = existsSync(this.#file) ? parsed(readFileSync(this.#file, 'utf8')) : new Map<string, string>();
+    const gone = [...recorded.keys()].filter((title) => !this.#entries.has(title));
+    return [
+      ...gone.map((title) => `${title}: is recorded, and was not answered`),
+      ...entries.flatMap(([title, text]) => {
+        const known = recorded.get(title);
+        if (known === undefined) return [`${title}: was answered, and is not recorded`];
+        return known === text ? [] : [`${title}: ${firstDifference(known, text)}`];
+      }),
+    ];
+  }
+}
+
+function parsed(file: string): Map<string, string> {
+  const entries = `\n${file}`.split(`\n${mark}`).slice(1);
+  return new Map(
+    entries.map((entry, i) => {
+      const end = entry.indexOf('\n');
+      // Each entry ends with a line break of the file, which the split took from all but the last.
+      const text = entry.slice(end + 1);
+      return [entry.slice(0, end), i === entries.length - 1 ? text.replace(/\n$/, '') : text];
+    }),
+  );
+}
+
+/** The first place where two texts differ, with what is around it. */
+export function firstDifference(recorded: string, answered: string): string {
+  let at = 0;
+  while (at < recorded.length && recorded[at] === answered[at]) at++;
+  const line = recorded.slice(0, at).split('\n').length;
+  const column = at - recorded.lastIndexOf('\n', at - 1);
+  const around = (text: string): string =>
+    JSON.stringify(`${text.slice(Math.max(0, at - 50), at)}»${text.slice(at, at + 50)}`);
+  return `differs at line ${line}, column ${column}\n  recorded: ${around(recorded)}\n  answered: ${around(answered)}`;
+}
+
+/** The value of a header without what follows the machine's clock or its speed. */
+function steady(name: string, value: string): string {
+  switch (name) {
+    case 'content-length':
+      return '<bytes of the body>';
+    case 'ratelimit':
+      return value.replace(/r=\d+;t=\d+/, 'r=<left>;t=<seconds>');
+    case 'x-ratelimit-remaining':
+      return '<left>';
+    case 'x-ratelimit-reset':
+      return '<second>';
+    default:
+      return value;
+  }
+}

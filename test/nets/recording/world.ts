@@ -1,0 +1,204 @@
+import { addressExample } from '../../../src/chains/addresses/address.ts';
+import { allNetworks } from '../../../src/chains/networks/networks.ts';
+import { OrderStats } from '../../../src/reports/order-stats.ts';
+import { cabinetSettings } from '../../support/cabinet/cabinet-client.ts';
+import { createDatabase, query } from '../../support/database/database.ts';
+import { TestClock } from '../../support/gateway/clock.ts';
+import { feedCatchesUp } from '../../support/gateway/orders.ts';
+import { type PagedGateway, scenes, startPagedGateway } from '../../support/gateway/paged-orders.ts';
+import { endWindow, type MadeOrder } from '../../support/gateway/settled-gateway.ts';
+import type { Call } from '../../support/http/contract-client.ts';
+import { Receivers } from '../../support/webhooks/receiver.ts';
+import { Names } from './names.ts';
+
+// What is recorded, and the only imports of src: everything else goes through the surfaces.
+
+export { addressExample };
+
+/** Addresses of the tests, which each run has. */
+const fixedAddresses = allNetworks().map(({ id }) => addressExample(id));
+
+/** A gateway with orders in every state, on a clock that moves only with what is recorded. */
+export interface World {
+  readonly gateway: PagedGateway;
+  readonly receivers: Receivers;
+  readonly names: Names;
+  /** Brings an order into each state, and has each one looked at before the next moves on. */
+  reach(look: (name: string, order: MadeOrder) => Promise<void>): Promise<void>;
+  /** Calls the partner API a second later, at the prices of that moment. */
+  readonly call: Call;
+  order(name: string): MadeOrder;
+  /** A second passes, and prices are read. */
+  second(): Promise<void>;
+  /** Sums up statistics and history, as the tasks of a worker do. */
+  report(): Promise<void>;
+  /** Waits until every event is in the feed, and sends each webhook that is due. */
+  send(): Promise<void>;
+  /** Gives an order and what belongs to it names. */
+  know(name: string, order: MadeOrder): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const ltc = { coin_from: 'LTC', network_from: 'LTC', amount_from: 2, coin_to: 'USDT', network_to: 'TRC20' };
+
+type Reach = (gateway: PagedGateway) => Promise<MadeOrder>;
+
+async function forced(gateway: PagedGateway, outcome: string): Promise<MadeOrder> {
+  const order = await gateway.order({ ...ltc, refund_address: addressExample('LTC') });
+  const body = { outcome };
+  const reply = await gateway.call('POST', `/partner/sandbox/orders/${order.id}/force`, { key: gateway.key, body });
+  if (reply.status !== 200) throw new Error(reply.text);
+  return order;
+}
+
+/** Orders that the pages do not have: deposits in parts, faults of payments, reorganisations. */
+const others: Readonly<Record<string, Reach>> = {
+  split: async (gateway) => {
+    const order = await gateway.order({ ...ltc, external_id: 'split-1', metadata: { cart: 'c_1', user: 'u_9' } });
+    await gateway.deposit(order, { amount: '0.75' });
+    await gateway.deposit(order, { amount: '1.25' });
+    await gateway.settle(order);
+    return order;
+  },
+  'late-part': async (gateway) => {
+    const order = await gateway.order({ ...ltc, rate_type: 'fixed', refund_address: addressExample('LTC') });
+    await gateway.deposit(order, { amount: '2' });
+    await gateway.settle(order);
+    await endWindow(gateway, order);
+    await gateway.deposit(order, { amount: '0.5' });
+    await gateway.settle(order);
+    return order;
+  },
+  reorganised: async (gateway) => {
+    const order = await gateway.order(ltc);
+    await gateway.deposit(order);
+    await gateway.mine('LTC', 2);
+    await gateway.tick();
+    await gateway.reorg('LTC', 2, false);
+    await gateway.mine('LTC', 3);
+    await gateway.tick();
+    return order;
+  },
+  'payout-failed': async (gateway) => {
+    const order = await forced(gateway, 'payout_dead');
+    await gateway.deposit(order);
+    await gateway.settle(order);
+    return order;
+  },
+  'marked-up': async (gateway) => {
+    const order = await gateway.order({ ...ltc, markup_bps: 100 });
+    await gateway.deposit(order);
+    await gateway.settle(order);
+    return order;
+  },
+};
+
+/**
+ * Rows of the database that all tests clone have times of the machine. They get the start of the
+ * clock.
+ */
+async function stamp(databaseUrl: string, start: Date): Promise<void> {
+  const columns = await query<{ table: string; column: string }>(
+    databaseUrl,
+    `select c.table_name as table, c.column_name as column from information_schema.columns c
+       join pg_class t on t.relname = c.table_name and t.relkind = 'r' and t.relnamespace = 'public'::regnamespace
+      where c.table_schema = 'public' and c.data_type = 'timestamp with time zone' order by 1, 2`,
+  );
+  const changes = columns.map(
+    ({ table, column }) => `update "${table}" set "${column}" = '${start.toISOString()}'
+       where "${column}" between now() - interval '1 day' and now() + interval '1 day'`,
+  );
+  const windows = 'delete from price_window';
+  const key = `update setting set value = repeat('0123456789abcdef', 4) where name = 'deposit_tag_key'`;
+  await query(databaseUrl, `set session_replication_role = replica; ${[windows, ...changes, key].join('; ')}`);
+}
+
+/** States that the blocks of other orders would end. */
+const passing = ['sending', 'refunding', 'confirming'];
+
+/** Starts the world without an order. */
+export async function startWorld(): Promise<World> {
+  const clock = new TestClock();
+  const receivers = await Receivers.start();
+  const database = await createDatabase();
+  await stamp(database.url, clock.now());
+  const gateway = await startPagedGateway({
+    clock,
+    databaseUrl: database.url,
+    settings: {
+      ...cabinetSettings,
+      ...receivers.settings,
+      RATE_LIMIT_QUOTES_PER_MIN: '100000',
+      // Prices are read when a second of the clock passes.
+      PRICE_REFRESH_SEC: '3600',
+      FIXED_RATE_WINDOW_SEC: '15',
+    },
+    outside: { receivers: receivers.outside, streamTimes: { commentMs: 600_000, endMs: 600_000 } },
+  });
+  const names = new Names(fixedAddresses);
+  names.know(`:${receivers.port}`, 'port');
+  const orders = new Map<string, MadeOrder>();
+  const second = async (): Promise<void> => {
+    clock.advance(1_000);
+    await gateway.app.prices.refresh(gateway.app.catalogue.coins());
+  };
+  const know = async (name: string, order: MadeOrder): Promise<void> => {
+    const { short_id: shortId } = await gateway.show(order);
+    names.know(order.id, `order ${name}`);
+    names.know(shortId, `short id ${name}`);
+    names.know(order.depositAddress, `address ${name}`);
+    orders.set(name, order);
+  };
+  await gateway.partners.change(gateway.partnerId, { publicStatus: true, maxMarkupBps: 200 });
+  names.know(gateway.partnerId, 'partner');
+  names.know(gateway.key.split('.')[0] ?? '', 'key of the partner');
+  return {
+    gateway,
+    receivers,
+    names,
+    second,
+    know,
+    reach: async (look) => {
+      const reaches: Record<string, Reach> = { ...others };
+      for (const [name, scene] of Object.entries(scenes)) reaches[name] = (paged) => scene.reach(paged);
+      const lasting = Object.keys(reaches).filter((name) => !passing.includes(name));
+      for (const name of [...lasting, ...passing]) {
+        await second();
+        const order = (await reaches[name]?.(gateway)) as MadeOrder;
+        await know(name, order);
+        await look(name, order);
+      }
+    },
+    call: async (...call) => {
+      await second();
+      return gateway.call(...call);
+    },
+    order: (name) => {
+      const order = orders.get(name);
+      if (!order) throw new Error(`there is no order ${name}`);
+      return order;
+    },
+    report: async () => {
+      await feedCatchesUp(gateway.query);
+      await new OrderStats(gateway.app.orm).rollUp();
+      await gateway.settlement.payoutWatch.runIfDue();
+      await gateway.settlement.history.takeIfDue();
+      await gateway.reconciliations().runIfDue();
+    },
+    send: async () => {
+      const { webhooks } = gateway.app;
+      await feedCatchesUp(gateway.query);
+      await webhooks?.dispatcher.dispatch();
+      for (;;) {
+        const begun = await webhooks?.sender.begin();
+        await webhooks?.sender.idle();
+        if (!begun) return;
+      }
+    },
+    stop: async () => {
+      await gateway.stop();
+      await database.drop();
+      await receivers.stop();
+    },
+  };
+}
