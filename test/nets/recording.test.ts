@@ -1,22 +1,107 @@
-import { Recording } from './recording/recording.ts';
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { rootFields } from '../support/http/schema-walk.ts';
+import { ownerOf, recordCabinet, recordCabinetOrder } from './recording/cabinet.ts';
+import { recordFourEndpoints } from './recording/four-endpoints.ts';
+import { recordPage, recordPageFiles } from './recording/order-pages.ts';
 import { operationIds, recordOrder, recordPartnerApi } from './recording/partner-api.ts';
+import { Recording } from './recording/recording.ts';
+import {
+  recordMutations,
+  recordQueries,
+  recordRefusals,
+  recordStaffOrder,
+  recordSubscriptions,
+  StaffRecorder,
+} from './recording/staff.ts';
+import { recordDeliveries, recordSamples, subscribers } from './recording/webhook-deliveries.ts';
 import { startWorld, type World } from './recording/world.ts';
 
+// What every surface answers about one seeded world, byte for byte: docs/testing.md.
+
+const surfaces = ['four-endpoints', 'partner-api', 'order-pages', 'webhooks', 'cabinet', 'staff'] as const;
+type Surface = (typeof surfaces)[number];
+
 let world: World;
-let partnerApi: Recording;
+let staff: StaffRecorder;
+let recordings: Readonly<Record<Surface, Recording>>;
+
+const contract = parse(readFileSync('openapi.yaml', 'utf8')) as {
+  components: { schemas: { EventType: { enum: string[] }; OrderStatus: { enum: string[] } } };
+};
+const { EventType, OrderStatus } = contract.components.schemas;
 
 beforeAll(async () => {
   world = await startWorld();
-  partnerApi = new Recording('partner-api', world.names);
+  recordings = Object.fromEntries(surfaces.map((name) => [name, new Recording(name, world.names)])) as Record<
+    Surface,
+    Recording
+  >;
+  staff = await StaffRecorder.start(recordings.staff, world);
+  const owner = await ownerOf(recordings.cabinet, world, staff.admin);
+  const [inStrings, ...others] = await subscribers(world);
+  if (!inStrings) throw new Error('there is no endpoint');
   await world.reach(async (name, order) => {
-    await recordOrder(partnerApi, world, name, order);
+    await recordPage(recordings['order-pages'], world, name, order);
+    await recordOrder(recordings['partner-api'], world, name, order);
+    await recordCabinetOrder(owner, name, order);
+    await recordStaffOrder(staff, name, order);
   });
+  await recordDeliveries(recordings.webhooks, world, [inStrings, ...others]);
+  await recordPageFiles(recordings['order-pages'], world);
   await world.report();
-  await recordPartnerApi(partnerApi, world);
+  await recordPartnerApi(recordings['partner-api'], world);
+  await recordSamples(recordings.webhooks, world, { types: EventType.enum, subscriber: inStrings });
+  await world.report();
+  await recordCabinet(recordings.cabinet, world, { owner, admin: staff.admin });
+  await world.report();
+  await recordQueries(staff, world);
+  await recordMutations(staff, world);
+  await recordRefusals(staff, world);
+  await recordSubscriptions(staff, world);
+  await recordFourEndpoints(recordings['four-endpoints']);
 });
 afterAll(() => world?.stop());
 
-it('a', () => {
-  expect(operationIds('openapi.yaml').filter((id) => !partnerApi.called.has(id))).toEqual([]);
-  expect(partnerApi.differences()).toEqual([]);
+describe('there is a recording of', () => {
+  const missing = (surface: Surface, names: readonly string[]): string[] =>
+    names.filter((name) => !recordings[surface].called.has(name));
+
+  it('each operation of the partner API', () => {
+    const ids = operationIds('openapi.yaml');
+    expect(ids.length).toBeGreaterThan(30);
+    expect(missing('partner-api', ids)).toEqual([]);
+  });
+
+  it('each operation of the cabinet', () => {
+    const ids = operationIds('cabinet-openapi.yaml');
+    expect(ids.length).toBeGreaterThan(30);
+    expect(missing('cabinet', ids)).toEqual([]);
+  });
+
+  it('each query, mutation and subscription of staff', () => {
+    const fields = rootFields(staff.schema).map(({ field }) => field.name);
+    expect(fields.length).toBeGreaterThan(80);
+    expect(missing('staff', fields)).toEqual([]);
+  });
+
+  it('each field of the staff schema', () => {
+    expect(staff.unasked).toEqual([]);
+  });
+
+  it('a value of each field of the staff schema', () => {
+    expect(staff.unanswered).toEqual([]);
+  });
+
+  it('each type of webhook', () => {
+    expect(missing('webhooks', [...EventType.enum, 'endpoint.test'])).toEqual([]);
+  });
+
+  it('the page of an order in each status', () => {
+    expect(missing('order-pages', OrderStatus.enum)).toEqual([]);
+  });
+});
+
+it.each(surfaces)('the answers of %s are those of the recording', (surface) => {
+  expect(recordings[surface].differences().join('\n')).toBe('');
 });

@@ -6,6 +6,8 @@ import { join } from 'node:path';
  * look random, such as a destination tag, is announced with `know`.
  */
 const kinds: readonly (readonly [kind: string, form: RegExp])[] = [
+  ['cursor', /(?<="(?:cursor|startCursor|endCursor|next_cursor)":")[^"]+/g],
+  ['cursor', /(?<=^id: ).+$/gm],
   ['key', /\b(?:xp_test_|xp_live_|xs_)[0-9A-Za-z]{12}\.[0-9A-Za-z]{49}\b/g],
   ['key id', /\b(?:xp_test_|xp_live_|xs_)[0-9A-Za-z]{12}\b/g],
   ['code', /\bxe_[\w-]{43}/g],
@@ -15,8 +17,8 @@ const kinds: readonly (readonly [kind: string, form: RegExp])[] = [
   ['uuid', /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g],
   ['short id', /\bXP-[0-9A-Z]{6}\b/g],
   ['hex', /\b(?:0x)?[0-9a-f]{32,}(?:-text)?\b/g],
-  // Page tokens, challenges, cursors, and addresses.
-  ['token', /(?<![\w-])(?=[\w-]*[0-9])(?=[\w-]*[A-Za-z])[\w-]{20,}/g],
+  // Page tokens, challenges, and addresses.
+  ['token', /[\w-]{20,}/g],
 ];
 
 /** A time as answers have it. */

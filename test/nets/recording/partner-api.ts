@@ -6,7 +6,7 @@ import { feedCatchesUp, orderBody } from '../../support/gateway/orders.ts';
 import type { MadeOrder } from '../../support/gateway/settled-gateway.ts';
 import type { CallOptions, Reply } from '../../support/http/contract-client.ts';
 import type { Recording, TakeOptions } from './recording.ts';
-import { addressExample, type World } from './world.ts';
+import { addressExample, nowhere, type World } from './world.ts';
 
 /** The ids of the operations of a contract. */
 export function operationIds(file: string): string[] {
@@ -20,11 +20,16 @@ export function operationIds(file: string): string[] {
 }
 
 const pair = 'coin_from=BTC&coin_to=USDT&network_to=TRC20';
-const nowhere = '01900000-0000-7000-8000-000000000000';
 const quoted = { coin_from: 'BTC', coin_to: 'ETH', rate_type: 'fixed', amount_from: 0.1 };
 
-/** A delivery log has how long each attempt took. */
-const attempts: TakeOptions = { moving: [[/"ms":\d+/g, '"ms":<ms>']] };
+/** A delivery log has how long each attempt took, and when the next one is. */
+export const attempts: TakeOptions = {
+  moving: [
+    [/"ms":\d+/g, '"ms":<ms>'],
+    // The pause before another attempt is drawn within bounds.
+    [/"next_attempt_at":"[^"]+"/g, '"next_attempt_at":<time>'],
+  ],
+};
 /** How long a client must wait follows the machine's clock. */
 const waits: TakeOptions = { moving: [[/retry in \d+ seconds/g, 'retry in <seconds> seconds']] };
 

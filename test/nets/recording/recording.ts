@@ -4,7 +4,8 @@ import type { Names } from './names.ts';
 
 /** An answer as a client got it. */
 export interface Answered {
-  readonly status: number;
+  /** Null for a message that is no answer. */
+  readonly status: number | null;
   readonly headers: Headers;
   readonly text: string;
 }
@@ -18,6 +19,11 @@ export interface TakeOptions {
 
 /** Headers of the connection. */
 const transport = new Set(['date', 'connection', 'keep-alive', 'transfer-encoding']);
+/** The last characters of a key, which are too few to tell random ones. */
+const everywhere: readonly (readonly [form: RegExp, name: string])[] = [
+  [/"last4":"\w{4}"/g, '"last4":"<last 4>"'],
+  [/…\w{4}\b/g, '…<last 4>'],
+];
 const folder = 'test/nets/recorded';
 const mark = '=== ';
 
@@ -32,13 +38,13 @@ export function isRenewing(): boolean {
 
 /** The answers of one surface, each with a title. The first word of a title says what was called. */
 export class Recording {
-  readonly #file: string;
+  readonly #surface: string;
   readonly #names: Names;
   readonly #entries = new Map<string, string>();
 
   /** @param surface the name of the file. */
   constructor(surface: string, names: Names) {
-    this.#file = join(folder, `${surface}.txt`);
+    this.#surface = surface;
     this.#names = names;
   }
 
@@ -65,9 +71,10 @@ export class Recording {
     const lines = [...headers]
       .filter(([name]) => !transport.has(name))
       .map(([name, value]) => `${name}: ${steady(name, value)}`);
-    const head = this.#names.replace(title, [asked, status, ...lines.sort()].join('\n'));
-    const settled = moving.reduce((done, [form, name]) => done.replaceAll(form, name), text);
-    this.add(title, `${head}\n\n${isFile ? text : this.#names.replace(title, settled)}`);
+    const entry = `${this.#surface}: ${title}`;
+    const head = this.#names.replace(entry, [asked, ...(status === null ? [] : [status]), ...lines.sort()].join('\n'));
+    const settled = [...everywhere, ...moving].reduce((done, [form, name]) => done.replaceAll(form, name), text);
+    this.add(title, `${head}\n\n${isFile ? text : this.#names.replace(entry, settled)}`);
   }
 
   /** Records a text that is no answer to a request, such as a delivery. */
@@ -82,11 +89,12 @@ export class Recording {
    */
   differences(): string[] {
     const entries = [...this.#entries].sort(([one], [other]) => (one < other ? -1 : 1));
+    const file = join(folder, `${this.#surface}.txt`);
     if (isRenewing()) {
-      writeFileSync(this.#file, entries.map(([title, text]) => `${mark}${title}\n${text}\n`).join(''));
+      writeFileSync(file, entries.map(([title, text]) => `${mark}${title}\n${text}\n`).join(''));
       return [];
     }
-    const recorded = existsSync(this.#file) ? parsed(readFileSync(this.#file, 'utf8')) : new Map<string, string>();
+    const recorded = existsSync(file) ? parsed(readFileSync(file, 'utf8')) : new Map<string, string>();
     const gone = [...recorded.keys()].filter((title) => !this.#entries.has(title));
     return [
       ...gone.map((title) => `${title}: is recorded, and was not answered`),

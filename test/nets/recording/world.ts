@@ -1,5 +1,7 @@
 import { addressExample } from '../../../src/chains/addresses/address.ts';
 import { allNetworks } from '../../../src/chains/networks/networks.ts';
+import type { PriceSource } from '../../../src/rates/price-source.ts';
+import { SandboxPriceSource } from '../../../src/rates/sources/sandbox-price-source.ts';
 import { OrderStats } from '../../../src/reports/order-stats.ts';
 import { cabinetSettings } from '../../support/cabinet/cabinet-client.ts';
 import { createDatabase, query } from '../../support/database/database.ts';
@@ -15,8 +17,13 @@ import { Names } from './names.ts';
 
 export { addressExample };
 
-/** Addresses of the tests, which each run has. */
+/** Prices of the sandbox, which follow from a seed and the time. */
+export const sandboxPricesOf = (clock: TestClock, seed: string): PriceSource => new SandboxPriceSource(clock, seed);
+
+/** Addresses of the tests. */
 const fixedAddresses = allNetworks().map(({ id }) => addressExample(id));
+/** The id of nothing. */
+export const nowhere = '01900000-0000-7000-8000-000000000000';
 
 /** A gateway with orders in every state, on a clock that moves only with what is recorded. */
 export interface World {
@@ -27,7 +34,10 @@ export interface World {
   reach(look: (name: string, order: MadeOrder) => Promise<void>): Promise<void>;
   /** Calls the partner API a second later, at the prices of that moment. */
   readonly call: Call;
+  /** @throws Error for a name that no order has. */
   order(name: string): MadeOrder;
+  /** @throws Error for an order without a name. */
+  nameOf(orderId: string): string;
   /** A second passes, and prices are read. */
   second(): Promise<void>;
   /** Sums up statistics and history, as the tasks of a worker do. */
@@ -135,7 +145,7 @@ export async function startWorld(): Promise<World> {
     },
     outside: { receivers: receivers.outside, streamTimes: { commentMs: 600_000, endMs: 600_000 } },
   });
-  const names = new Names(fixedAddresses);
+  const names = new Names([...fixedAddresses, nowhere]);
   names.know(`:${receivers.port}`, 'port');
   const orders = new Map<string, MadeOrder>();
   const second = async (): Promise<void> => {
@@ -177,6 +187,11 @@ export async function startWorld(): Promise<World> {
       const order = orders.get(name);
       if (!order) throw new Error(`there is no order ${name}`);
       return order;
+    },
+    nameOf: (orderId) => {
+      const found = [...orders].find(([, { id }]) => id === orderId);
+      if (!found) throw new Error(`the order ${orderId} has no name`);
+      return found[0];
     },
     report: async () => {
       await feedCatchesUp(gateway.query);
