@@ -22,6 +22,9 @@ import { startWorld, type World } from './recording/world.ts';
 const surfaces = ['four-endpoints', 'partner-api', 'order-pages', 'webhooks', 'cabinet', 'staff'] as const;
 type Surface = (typeof surfaces)[number];
 
+/** A bound for what hangs. A quiet machine takes about a minute. */
+const worldMs = 1_800_000;
+
 let world: World;
 let staff: StaffRecorder;
 let recordings: Readonly<Record<Surface, Recording>>;
@@ -60,7 +63,7 @@ beforeAll(async () => {
   await recordRefusals(staff, world);
   await recordSubscriptions(staff, world);
   await recordFourEndpoints(recordings['four-endpoints']);
-});
+}, worldMs);
 afterAll(() => world?.stop());
 
 describe('there is a recording of', () => {

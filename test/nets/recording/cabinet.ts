@@ -3,7 +3,7 @@ import { parse } from 'yaml';
 import { CabinetClient, type CabinetReply, requestDigest, tokenOf } from '../../support/cabinet/cabinet-client.ts';
 import type { MadeOrder } from '../../support/gateway/settled-gateway.ts';
 import type { Member } from '../../support/staff/staff-client.ts';
-import { attempts, sendUntil } from './partner-api.ts';
+import { attempts } from './partner-api.ts';
 import type { Recording, TakeOptions } from './recording.ts';
 import { nowhere, type World } from './world.ts';
 
@@ -192,7 +192,7 @@ async function webhooks(owner: RecordedPerson, world: World): Promise<void> {
   const order = await gateway.order();
   await world.know('hooked in the cabinet', order);
   await world.send();
-  await sendUntil(world, owner.take('testWebhook', 'POST', `${at}/test`));
+  await world.sendUntil(owner.take('testWebhook', 'POST', `${at}/test`));
   await world.send();
   const deliveries = await owner.take('listDeliveries', 'GET', `${at}/deliveries?limit=10`, undefined, attempts);
   const event = deliveries.json.data.find(({ event_id: id }: { event_id: string }) => !id.startsWith('evt_test_'));
@@ -234,7 +234,7 @@ async function refusals(recording: Recording, world: World, owner: RecordedPerso
       const changes = method !== 'GET' && template !== '/passkeys/options' && template !== '/sign-in/options';
       if (!changes) continue;
       await viewer.take(`${operationId} by a viewer`, method, path, body);
-      await owner.take(`${operationId} of nothing`, method, path, body);
+      await owner.take(`${operationId} of nonsense`, method, path, body);
     }
   }
   await world.second();

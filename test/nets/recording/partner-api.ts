@@ -264,7 +264,7 @@ async function webhooks({ take }: PartnerApi, world: World): Promise<void> {
   await gateway.settle(order);
   await world.send();
   const testing = take('testWebhookEndpoint', 'POST', at('/test'), {}, attempts);
-  await sendUntil(world, testing);
+  await world.sendUntil(testing);
   await take('emitSandboxEvent', 'POST', '/partner/sandbox/webhooks/emit', { body: { type: 'order.refunded' } });
   await world.send();
   await take('listWebhookDeliveries', 'GET', at('/deliveries?limit=100'), {}, attempts);
@@ -284,19 +284,6 @@ async function webhooks({ take }: PartnerApi, world: World): Promise<void> {
   await take('listWebhookEndpoints', 'GET', path);
   await take('deleteWebhookEndpoint', 'DELETE', at());
   await take('getWebhookEndpoint deleted', 'GET', at());
-}
-
-/** Sends webhooks until a request that waits for one is answered. */
-export async function sendUntil(world: World, request: Promise<unknown>): Promise<void> {
-  let isOver = false;
-  const ended = request.finally(() => {
-    isOver = true;
-  });
-  while (!isOver) {
-    await world.send();
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  await ended;
 }
 
 /** Requests that each operation with a key refuses in the same way. */

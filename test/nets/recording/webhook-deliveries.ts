@@ -48,14 +48,21 @@ export async function recordSamples(
 ): Promise<void> {
   const { gateway, receivers } = world;
   const { key } = gateway;
-  const before = receivers.of(subscriber.name).length;
+  await world.send();
+  receivers.received.length = 0;
   for (const type of types) {
     await world.call('POST', '/partner/sandbox/webhooks/emit', { key, body: { type } });
     await world.send();
+    const [sample, ...others] = receivers.of(subscriber.name).filter(({ id }) => id.startsWith('evt_test_'));
+    if (!sample || others.length > 0) throw new Error(`${others.length} other samples came with ${type}`);
+    // A title has the type that was asked for, whichever the body has.
+    take(recording, `${type} sample`, sample);
+    receivers.received.length = 0;
   }
-  for (const each of receivers.of(subscriber.name).slice(before)) {
-    take(recording, `${each.event.type} sample`, each);
-  }
+  const { json: endpoints } = await world.call('GET', '/partner/webhook-endpoints', { key });
+  const [endpoint] = endpoints.data.filter(({ url }: { url: string }) => url.includes(subscriber.name));
+  await world.sendUntil(world.call('POST', `/partner/webhook-endpoints/${endpoint.id}/test`, { key }));
+  for (const each of receivers.of(subscriber.name)) take(recording, `${each.event.type} of an endpoint`, each);
   receivers.behave(subscriber.name, answer(500));
   const order = await gateway.order();
   await world.know('tried twice', order);

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { addressExample } from '../../../src/chains/addresses/address.ts';
 import { allNetworks } from '../../../src/chains/networks/networks.ts';
 import type { PriceSource } from '../../../src/rates/price-source.ts';
@@ -38,12 +39,14 @@ export interface World {
   order(name: string): MadeOrder;
   /** @throws Error for an order without a name. */
   nameOf(orderId: string): string;
-  /** A second passes, and prices are read. */
+  /** A second passes, and prices are read where they have moved. */
   second(): Promise<void>;
   /** Sums up statistics and history, as the tasks of a worker do. */
   report(): Promise<void>;
   /** Waits until every event is in the feed, and sends each webhook that is due. */
   send(): Promise<void>;
+  /** Sends webhooks until a request that waits for one is answered. */
+  sendUntil(request: Promise<unknown>): Promise<void>;
   /** Gives an order and what belongs to it names. */
   know(name: string, order: MadeOrder): Promise<void>;
   stop(): Promise<void>;
@@ -123,6 +126,9 @@ async function stamp(databaseUrl: string, start: Date): Promise<void> {
   await query(databaseUrl, `set session_replication_role = replica; ${[windows, ...changes, key].join('; ')}`);
 }
 
+/** For how long prices of the sandbox stand still. */
+const priceMs = 5_000;
+
 /** States that the blocks of other orders would end. */
 const passing = ['sending', 'refunding', 'confirming'];
 
@@ -143,14 +149,32 @@ export async function startWorld(): Promise<World> {
       PRICE_REFRESH_SEC: '3600',
       FIXED_RATE_WINDOW_SEC: '15',
     },
-    outside: { receivers: receivers.outside, streamTimes: { commentMs: 600_000, endMs: 600_000 } },
+    outside: {
+      // A receiver answers late where the machine is busy, which is no failed attempt.
+      receivers: { ...receivers.outside, connectMs: 600_000, totalMs: 600_000 },
+      streamTimes: { commentMs: 600_000, endMs: 600_000 },
+    },
   });
   const names = new Names([...fixedAddresses, nowhere]);
   names.know(`:${receivers.port}`, 'port');
   const orders = new Map<string, MadeOrder>();
+  let read = 0;
   const second = async (): Promise<void> => {
     clock.advance(1_000);
+    const tick = Math.floor(clock.now().getTime() / priceMs);
+    if (tick === read) return;
+    read = tick;
     await gateway.app.prices.refresh(gateway.app.catalogue.coins());
+  };
+  const send = async (): Promise<void> => {
+    const { webhooks } = gateway.app;
+    await feedCatchesUp(gateway.query);
+    await webhooks?.dispatcher.dispatch();
+    for (;;) {
+      const begun = await webhooks?.sender.begin();
+      await webhooks?.sender.idle();
+      if (!begun) return;
+    }
   };
   const know = async (name: string, order: MadeOrder): Promise<void> => {
     const { short_id: shortId } = await gateway.show(order);
@@ -200,15 +224,17 @@ export async function startWorld(): Promise<World> {
       await gateway.settlement.history.takeIfDue();
       await gateway.reconciliations().runIfDue();
     },
-    send: async () => {
-      const { webhooks } = gateway.app;
-      await feedCatchesUp(gateway.query);
-      await webhooks?.dispatcher.dispatch();
-      for (;;) {
-        const begun = await webhooks?.sender.begin();
-        await webhooks?.sender.idle();
-        if (!begun) return;
+    send,
+    sendUntil: async (request) => {
+      let isOver = false;
+      const ended = request.finally(() => {
+        isOver = true;
+      });
+      while (!isOver) {
+        await send();
+        await sleep(20);
       }
+      await ended;
     },
     stop: async () => {
       await gateway.stop();
