@@ -15,6 +15,13 @@ interface CabinetContract {
 
 const month = '2026-01';
 
+/** The last use of a key is written from time to time. */
+const keyUses: TakeOptions = { moving: [[/"last_used_at":("[^"]+"|null)/g, '"last_used_at":<time or null>']] };
+/** Requests are counted in a minute of the machine. */
+const requestUses: TakeOptions = {
+  moving: [[/("name":"\w*(?:requests|quotes|lists|changes|validations)\w*","most":"\d+","used":)"\d+"/g, '$1<count>']],
+};
+
 /** A person of the partner at the cabinet, each of whose answers is recorded. */
 export class RecordedPerson {
   readonly client: CabinetClient;
@@ -45,7 +52,8 @@ export class RecordedPerson {
     return this.#taken(`${id}${title}`, method, path, reply);
   }
 
-  #taken(title: string, method: string, path: string, reply: CabinetReply, how: TakeOptions = {}): CabinetReply {
+  #taken(title: string, method: string, path: string, reply: CabinetReply, given: TakeOptions = {}): CabinetReply {
+    const how = path.startsWith('/keys') ? keyUses : given;
     this.#recording.take(title, `${method} /cabinet/api${path}`, reply, how);
     return reply;
   }
@@ -208,8 +216,7 @@ async function webhooks(owner: RecordedPerson, world: World): Promise<void> {
 
 async function reports(owner: RecordedPerson): Promise<void> {
   await owner.take('getHome', 'GET', '/home');
-  // Requests are counted in a minute of the machine.
-  await owner.take('getLimits', 'GET', '/limits', undefined, { moving: [[/"used":\d+/g, '"used":<count>']] });
+  await owner.take('getLimits', 'GET', '/limits', undefined, requestUses);
   await owner.take('listStatements', 'GET', '/statements');
   await owner.take('getStatement', 'GET', `/statements/${month}`);
   await owner.take('getStatement of no month', 'GET', '/statements/2026-13');

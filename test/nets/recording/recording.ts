@@ -10,9 +10,14 @@ export interface Answered {
   readonly text: string;
 }
 
+// biome-ignore lint/suspicious/noExplicitAny: answers of many shapes
+export type Json = any; // read member by member
+
 export interface TakeOptions {
   /** Parts of the text that follow the machine's clock or its speed, each with what replaces it. */
   readonly moving?: readonly (readonly [form: RegExp, name: string])[];
+  /** Brings what has no order of its own into one, and takes out what the machine's speed decides. */
+  readonly arrange?: (json: Json) => void;
   /** Whether the body is a file that is the same in every process: nothing in it is replaced. */
   readonly isFile?: boolean;
 }
@@ -63,18 +68,20 @@ export class Recording {
    * @throws Error for a second entry of the same title, and for a time of the machine.
    */
   take(title: string, asked: string, { status, headers, text }: Answered, options: TakeOptions = {}): void {
-    const { moving = [], isFile = false } = options;
+    const { moving = [], arrange, isFile = false } = options;
     const length = headers.get('content-length');
     if (length !== null && headers.get('content-encoding') === null && length !== String(Buffer.byteLength(text))) {
       if (text !== '') throw new Error(`${title}: the length of the body is not ${length}`);
     }
+    const entry = `${this.#surface}: ${title}`;
+    const named = (value: string): string => this.#names.replace(entry, value);
     const lines = [...headers]
       .filter(([name]) => !transport.has(name))
-      .map(([name, value]) => `${name}: ${steady(name, value)}`);
-    const entry = `${this.#surface}: ${title}`;
-    const head = this.#names.replace(entry, [asked, ...(status === null ? [] : [status]), ...lines.sort()].join('\n'));
-    const settled = [...everywhere, ...moving].reduce((done, [form, name]) => done.replaceAll(form, name), text);
-    this.add(title, `${head}\n\n${isFile ? text : this.#names.replace(entry, settled)}`);
+      .map(([name, value]) => `${name}: ${named(steady(name, value))}`);
+    const head = [named(asked), ...(status === null ? [] : [status]), ...lines.sort()].join('\n');
+    const whole = arrange ? arranged(text, arrange) : text;
+    const settled = [...everywhere, ...moving].reduce((done, [form, name]) => done.replaceAll(form, name), whole);
+    this.add(title, `${head}\n\n${isFile ? text : named(settled)}`);
   }
 
   /** Records a text that is no answer to a request, such as a delivery. */
@@ -105,6 +112,14 @@ export class Recording {
       }),
     ];
   }
+}
+
+/** A JSON text with its lists arranged. Its other bytes stay. */
+function arranged(text: string, arrange: (json: Json) => void): string {
+  const json: Json = JSON.parse(text);
+  if (JSON.stringify(json) !== text.trimEnd()) throw new Error(`this is not compact JSON: ${text.slice(0, 100)}`);
+  arrange(json);
+  return JSON.stringify(json) + text.slice(text.trimEnd().length);
 }
 
 function parsed(file: string): Map<string, string> {

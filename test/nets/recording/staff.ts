@@ -5,11 +5,19 @@ import { rootFields, wholeSelectionOf } from '../../support/http/schema-walk.ts'
 import { mutationCalls } from '../../support/staff/mutation-calls.ts';
 import { type Member, newMember, type StaffReply, staffClient } from '../../support/staff/staff-client.ts';
 import { openSocket } from '../../support/staff/staff-socket.ts';
-import type { Recording, TakeOptions } from './recording.ts';
+import type { Json, Recording, TakeOptions } from './recording.ts';
 import { nowhere, type World } from './world.ts';
 
 /** How deep the selection of a field goes, where the cost of an operation allows less than the usual depth. */
-const depths: Readonly<Record<string, number>> = { attention: 2, partners: 0, proposals: 0, order: 4, orders: 3 };
+const depths: Readonly<Record<string, number>> = {
+  attention: 2,
+  partners: 0,
+  proposals: 0,
+  order: 4,
+  staffChangeApprove: 3,
+  staffChangeReject: 3,
+  staffInvite: 3,
+};
 const usualDepth = 3;
 /** A mutation answers with what the queries read in full. */
 const mutationDepth = 1;
@@ -22,9 +30,30 @@ const machine: TakeOptions = {
     [/(?<="workers":\[\{[^\]]*)"seenAt":"[^"]+"/g, '"seenAt":"<time of the database>"'],
     [/"p(50|99)Ms":[\d.]+/g, '"p$1Ms":<ms>'],
     [/"ms":\d+/g, '"ms":<ms>'],
+    [/"oldestSec":\d+/g, '"oldestSec":<seconds of the database>'],
+    [/"lastUsedAt":("[^"]+"|null)/g, '"lastUsedAt":<time or null>'],
+    [/"refusals":\{"limited":\d+,"refused":\d+\}/g, '"refusals":{"limited":<count>,"refused":<count>}'],
+    [/"(clientErrors|serverErrors|requests)":\d+/g, '"$1":<count>'],
     [/"nextAttemptAt":"[^"]+"/g, '"nextAttemptAt":<time>'],
   ],
+  arrange: ({ data }) => arrange(data),
 };
+
+/** Lines of one moment are booked in any order, and the counts of requests order their endpoints. */
+function arrange(value: Json): void {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, inner] of Object.entries<Json>(value)) {
+    arrange(inner);
+    if (name === 'ledgerLines') inner.sort((one: Json, other: Json) => compared(lineKey(one), lineKey(other)));
+    // Which others were counted by now depends on the machine's speed.
+    if (name === 'endpoints' && 'from' in value) {
+      value.endpoints = inner.sort((one: Json, other: Json) => compared(one.endpoint, other.endpoint)).slice(0, 1);
+    }
+  }
+}
+
+const compared = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
+const lineKey = ({ at, ...line }: Json): string => `${at} ${JSON.stringify(line)}`;
 
 /** The staff API, each of whose answers is recorded, and the fields of its schema that they had. */
 export class StaffRecorder {
@@ -60,15 +89,10 @@ export class StaffRecorder {
   }
 
   /** Records a root field with the whole selection below it. `call` is its arguments in parentheses. */
-  async take(
-    field: string,
-    title: string,
-    call = '',
-    { by = this.admin, depth }: { readonly by?: Member; readonly depth?: number } = {},
-  ): Promise<StaffReply> {
+  async take(field: string, title: string, call = '', by: Member = this.admin): Promise<StaffReply> {
     const root = rootFields(this.schema).find((each) => each.field.name === field);
     if (!root) throw new Error(`the schema has no root field ${field}`);
-    const levels = depth ?? (root.operation === 'mutation' ? mutationDepth : (depths[field] ?? usualDepth));
+    const levels = depths[field] ?? (root.operation === 'mutation' ? mutationDepth : usualDepth);
     const { text, fields } = wholeSelectionOf(root.field.type, levels);
     for (const name of fields) this.#selected.add(name);
     await this.#world.second();
@@ -139,6 +163,27 @@ export async function recordStaffOrder(staff: StaffRecorder, name: string, { id 
   await staff.take('order', name, `(id: "${id}")`);
 }
 
+/** Gives the partner and an order what only staff give them. */
+export async function recordSettings(staff: StaffRecorder, { gateway, order }: World): Promise<void> {
+  const partner = `"${gateway.partnerId}"`;
+  const limits =
+    'requests: 700, orders: 300, lists: 60, openOrders: 900, fixedExposureUsd: 90000, fixedDayUsd: 900000, floatExposureUsd: 800000, quoteHoldSec: 20, markupBps: 300, keepsFixedCaps: true';
+  const end = '"2026-03-01T00:00:00Z"';
+  const key = `{ label: "shop", scopes: [ORDERS_READ], allowedCidrs: ["127.0.0.0/8"], defaultMarkupBps: 30, expiresAt: ${end} }`;
+  const endpoint =
+    '{ url: "https://hooks.example.com/", types: ["order.completed"], coinFrom: "BTC", coinTo: "USDT", amounts: NUMBER }';
+  const calls: [field: string, call: string][] = [
+    ['partnerPricing', `(id: ${partner}, pricing: { float: "0.006", fixed: "0.02" }, reason: "agreed")`],
+    ['partnerLimits', `(id: ${partner}, limits: { ${limits} }, reason: "agreed")`],
+    ['memberInvite', `(partnerId: ${partner}, name: "Eve", role: FINANCE, reason: "asked")`],
+    ['keyIssue', `(partnerId: ${partner}, key: ${key}, reason: "asked")`],
+    ['webhookCreate', `(partnerId: ${partner}, endpoint: ${endpoint}, reason: "asked")`],
+    ['orderNote', `(orderId: "${order('held').id}", text: "called the partner")`],
+    ['attentionTake', `(itemId: "held_order:${order('held').id}")`],
+  ];
+  for (const [field, call] of calls) await staff.take(field, 'of the partner', call);
+}
+
 /** Every query. */
 export async function recordQueries(staff: StaffRecorder, world: World): Promise<void> {
   const { gateway, order } = world;
@@ -149,6 +194,8 @@ export async function recordQueries(staff: StaffRecorder, world: World): Promise
     ['me', ''],
     ['currencies', ''],
     ['order', 'by its short id', `(id: "${(await gateway.show(order('split'))).short_id}")`],
+    ['order', 'with a note', `(id: "${order('held').id}")`],
+    ['order', 'with another address', `(id: "${order('failed').id}")`],
     ['order', 'of nothing', `(id: "${nowhere}")`],
     ['orders', '', '(first: 10)'],
     ['orders', 'that failed', '(first: 5, filter: { statuses: [FAILED] })'],
@@ -208,6 +255,10 @@ export async function recordMutations(staff: StaffRecorder, world: World): Promi
     const { errors } = await staff.take(field.name, '', call);
     if (errors.length > 0) throw new Error(`${field.name}${call}: ${JSON.stringify(errors)}`);
   }
+  const { data: invited } = await staff.other.ask(
+    'mutation { staffInvite(email: "second@example.com", role: VIEWER, reason: "x") { change { id } } }',
+  );
+  await staff.take('staffChangeApprove', 'of a member', `(id: "${invited.staffInvite.change.id}", reason: "x")`);
   // What the mutations left is read as well: proposals, holds, changes of staff, views.
   for (const field of ['proposals', 'decidedProposals', 'payoutBrakes', 'staffChanges', 'orderViews', 'sessions']) {
     await staff.take(field, 'after the mutations');

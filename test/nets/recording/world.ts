@@ -98,6 +98,23 @@ const others: Readonly<Record<string, Reach>> = {
     await gateway.settle(order);
     return order;
   },
+  tagged: async (gateway) => {
+    const order = await gateway.order({
+      coin_from: 'XRP',
+      network_from: 'XRP',
+      amount_from: 100,
+      coin_to: 'ATOM',
+      network_to: 'ATOM',
+      recipient_address: addressExample('ATOM'),
+      recipient_address_tag: '12345',
+      refund_address: addressExample('XRP'),
+      refund_address_tag: '7',
+      policy: { on_late: 'ask', on_underpaid: 'ask', on_overpaid: 'ask', on_price_moved: 'ask' },
+    });
+    await gateway.deposit(order);
+    await gateway.settle(order);
+    return order;
+  },
   'marked-up': async (gateway) => {
     const order = await gateway.order({ ...ltc, markup_bps: 100 });
     await gateway.deposit(order);
@@ -145,6 +162,8 @@ export async function startWorld(): Promise<World> {
       ...cabinetSettings,
       ...receivers.settings,
       RATE_LIMIT_QUOTES_PER_MIN: '100000',
+      // The headers show the limit of which least is left: always the narrower one of an operation.
+      RATE_LIMIT_PARTNER_PER_MIN: '1000000',
       // Prices are read when a second of the clock passes.
       PRICE_REFRESH_SEC: '3600',
       FIXED_RATE_WINDOW_SEC: '15',
@@ -156,7 +175,7 @@ export async function startWorld(): Promise<World> {
     },
   });
   const names = new Names([...fixedAddresses, nowhere]);
-  names.know(`:${receivers.port}`, 'port');
+  names.know(`hooks.test:${receivers.port}`, 'host and port');
   const orders = new Map<string, MadeOrder>();
   let read = 0;
   const second = async (): Promise<void> => {
@@ -203,9 +222,11 @@ export async function startWorld(): Promise<World> {
         await look(name, order);
       }
     },
-    call: async (...call) => {
+    call: async (method, path, options = {}) => {
       await second();
-      return gateway.call(...call);
+      // An answer is compressed where the machine has time for it.
+      const headers = { 'Accept-Encoding': 'identity', ...options.headers };
+      return gateway.call(method, path, { ...options, headers });
     },
     order: (name) => {
       const order = orders.get(name);
@@ -221,6 +242,15 @@ export async function startWorld(): Promise<World> {
       await feedCatchesUp(gateway.query);
       await new OrderStats(gateway.app.orm).rollUp();
       await gateway.settlement.payoutWatch.runIfDue();
+      // What a worker of live chains, and one that trades at an exchange, would have seen.
+      await gateway.query(
+        `insert into wallet_level (chain, coin, network, balance, low, high, level, seen_at)
+         values ('ethereum', 'ETH', 'ETH', 12.5, 1, 50, 'ok', $1)
+         on conflict (chain, coin, network) do update set seen_at = excluded.seen_at`,
+        [clock.now()],
+      );
+      clock.advance(60_000);
+      await gateway.tick();
       await gateway.settlement.history.takeIfDue();
       await gateway.reconciliations().runIfDue();
     },
