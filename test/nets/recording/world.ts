@@ -109,6 +109,7 @@ const others: Readonly<Record<string, Reach>> = {
       recipient_address_tag: '12345',
       refund_address: addressExample('XRP'),
       refund_address_tag: '7',
+      min_amount_to: 1,
       policy: { on_late: 'ask', on_underpaid: 'ask', on_overpaid: 'ask', on_price_moved: 'ask' },
     });
     await gateway.deposit(order);
