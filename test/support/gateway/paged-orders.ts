@@ -1,4 +1,3 @@
-import type { TestGatewayOptions } from './gateway.ts';
 import { endWindow, failedOrder, type MadeOrder, type SettledGateway, startSettledGateway } from './settled-gateway.ts';
 
 /** A gateway whose partner has order pages. */
@@ -10,7 +9,9 @@ export interface PagedGateway extends SettledGateway {
   urlOf(order: { readonly id: string }): Promise<string>;
 }
 
-export async function startPagedGateway(options: TestGatewayOptions = {}): Promise<PagedGateway> {
+export async function startPagedGateway(
+  options: Parameters<typeof startSettledGateway>[0] = {},
+): Promise<PagedGateway> {
   const gateway = await startSettledGateway(options);
   const [row] = await gateway.query<{ partner_id: string }>('select partner_id from api_key where key_id = $1', [
     gateway.key.split('.')[0],

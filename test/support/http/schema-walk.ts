@@ -2,7 +2,9 @@ import {
   type GraphQLArgument,
   type GraphQLField,
   type GraphQLInputType,
+  type GraphQLNamedType,
   type GraphQLObjectType,
+  type GraphQLOutputType,
   type GraphQLSchema,
   getNamedType,
   isEnumType,
@@ -10,6 +12,7 @@ import {
   isLeafType,
   isListType,
   isNonNullType,
+  isObjectType,
 } from 'graphql';
 
 /** A value that a scalar of the schema takes. */
@@ -64,4 +67,38 @@ export function rootFields(schema: GraphQLSchema): RootField[] {
   return roots.flatMap(([operation, type]) =>
     type ? Object.values(type.getFields()).map((field) => ({ operation, type, field })) : [],
   );
+}
+
+/** What is below a type, to a depth: every leaf, and every object that is no part of itself. */
+export interface WholeSelection {
+  readonly text: string;
+  /** The fields in it, as `Order.id`. */
+  readonly fields: readonly string[];
+}
+
+/**
+ * A selection of all that an answer can have, to a depth of nested objects. Empty for a type without fields.
+ *
+ * @param omitted Fields that are left out, as `Order.partner`.
+ */
+export function wholeSelectionOf(
+  type: GraphQLOutputType,
+  depth: number,
+  omitted: ReadonlySet<string> = new Set(),
+): WholeSelection {
+  const fields: string[] = [];
+  const below = (named: GraphQLNamedType, left: number, path: readonly string[]): string => {
+    if (!isObjectType(named)) return '';
+    const parts = Object.values(named.getFields()).flatMap((field) => {
+      const name = `${named.name}.${field.name}`;
+      const inner = getNamedType(field.type);
+      const isLeaf = isLeafType(inner);
+      if (omitted.has(name) || (!isLeaf && (left === 0 || path.includes(inner.name)))) return [];
+      fields.push(name);
+      return [`${field.name}${argumentsOf(field.args)}${below(inner, left - 1, [...path, inner.name])}`];
+    });
+    return ` { ${parts.length === 0 ? '__typename' : parts.join(' ')} }`;
+  };
+  const named = getNamedType(type);
+  return { text: below(named, depth, [named.name]), fields };
 }

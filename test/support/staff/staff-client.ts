@@ -49,11 +49,14 @@ export interface Member {
   readonly data: (query: string, variables?: Record<string, unknown>) => Promise<Json>;
 }
 
-let members = 0;
+/** How many members each database has got, so that addresses do not depend on other tests. */
+const members = new Map<string, number>();
 
 /** A new member of a role, with a client. */
 export async function newMember(gateway: TestGateway, role: StaffRole): Promise<Member> {
-  const email = `${role}${++members}@example.com`;
+  const number = (members.get(gateway.databaseUrl) ?? 0) + 1;
+  members.set(gateway.databaseUrl, number);
+  const email = `${role}${number}@example.com`;
   const { member, token } = await gateway.staff.create(email, role);
   return memberWith(gateway, member.id, email, token);
 }

@@ -17,10 +17,9 @@ export interface MutationActors {
   readonly states: StaffStates;
 }
 
-let invited = 0;
-
 /** Arguments with which each mutation of the staff API succeeds, by the mutation's name. */
 export function staffMutations({ gateway, actor, other, states }: MutationActors): Record<string, MutationArguments> {
+  let invited = 0;
   const memberId = async (): Promise<string> => (await newMember(gateway, 'viewer')).id;
   /** A browser in which the actor signs in. */
   const sessionId = async (): Promise<string> => {

@@ -1,0 +1,25 @@
+import type { MadeOrder } from '../../support/gateway/settled-gateway.ts';
+import type { Recording } from './recording.ts';
+import type { World } from './world.ts';
+
+/** The page of an order as its user gets it at this moment. */
+export async function recordPage(recording: Recording, world: World, name: string, order: MadeOrder): Promise<void> {
+  const { status } = await world.gateway.show(order);
+  await read(recording, world, `${status} ${name}`, await world.gateway.pathOf(order));
+}
+
+/** The files of the pages, and what stands where no page is. */
+export async function recordPageFiles(recording: Recording, world: World): Promise<void> {
+  const page = await fetch(`${world.gateway.app.restUrl}${await world.gateway.pathOf(world.order('waiting'))}`);
+  const files = [...(await page.text()).matchAll(/(?:href|src)="(\/o\/page-\w+\.(css|js))"/g)];
+  for (const [, path = '', kind = ''] of files) await read(recording, world, `file ${kind}`, path, true);
+  await read(recording, world, 'nothing of an unknown link', `/o/${'A'.repeat(22)}`);
+  await read(recording, world, 'nothing of a wrong link', '/o/x');
+}
+
+async function read(recording: Recording, world: World, title: string, path: string, isFile = false): Promise<void> {
+  await world.second();
+  const reply = await fetch(`${world.gateway.app.restUrl}${path}`);
+  const { status, headers } = reply;
+  recording.take(title, `GET ${path}`, { status, headers, text: await reply.text() }, { isFile });
+}
