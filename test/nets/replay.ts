@@ -9,9 +9,10 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { wholeNumber } from '../support/command-line.ts';
+import { shown } from '../support/faults/arguments.ts';
 import { playDay } from './replay/day.ts';
 import { differences, differingOrders, recordOf, transcriptText } from './replay/record.ts';
-import { days, readRecords, writeRecord } from './replay/records.ts';
+import { days, readRecords, recordName, writeRecord } from './replay/records.ts';
 import { startServer } from './replay/server.ts';
 
 const help = `Usage: npm run rehearse -- replay [options]
@@ -26,8 +27,8 @@ order events, ledger lines, payments, deposits and webhook bodies with the commi
                         two transcripts instead of the record
   --renew               write the record of test/nets/replay.json; refused where CI is set
 
-Only the usual number of orders and seed have a record. Exit code: 0 when all is equal and no
-invariant is broken, 1 otherwise.
+Two days have a record: the usual one, and that of the Jest test (--orders ${days.small.orders}).
+Exit code: 0 when all is equal and no invariant is broken, 1 otherwise.
 `;
 const { values: given } = parseArgs({
   options: {
@@ -45,13 +46,13 @@ if (given.help) {
 }
 const orders = wholeNumber(given, 'orders');
 const seed = wholeNumber(given, 'seed', 0);
-const isUsual = orders === days.day.orders && seed === days.day.seed;
+const name = recordName(orders, seed);
 const refuse = (why: string): never => {
   process.stderr.write(`${why}\n`);
   process.exit(2);
 };
 if (given.renew && process.env.CI) refuse('the record is not renewed where CI is set');
-if (given.renew && !isUsual) refuse('only the usual number of orders and seed have a record');
+if (given.renew && name === null) refuse('such a day has no record; see --help');
 if (given.against !== undefined && !existsSync(join(given.against, 'test/nets/replay.ts')))
   refuse(`there is no test/nets/replay.ts in ${given.against}`);
 
@@ -63,18 +64,21 @@ function say(line: string): void {
 const shownDifferences = 40;
 const problems: string[] = [];
 const stop = await startServer();
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => void stop().then(() => process.exit(1)));
 try {
   say(`${orders} orders, seed ${seed}`);
-  const day = await playDay({ ...days.day, orders, seed, onProgress: say });
+  const day = await playDay({ orders, seed, onProgress: say });
   problems.push(...day.faults);
   const text = transcriptText(day.transcript);
   if (given.out !== undefined) await writeFile(given.out, text);
+  if (Object.keys(day.logged).length > 0) say(`in the logs: ${shown(day.logged)}`);
   const record = recordOf(day);
-  for (const [name, count] of Object.entries(record.counts)) process.stdout.write(`${name.padEnd(24)} ${count}\n`);
-  for (const [name, digest] of Object.entries(record.digests)) process.stdout.write(`${name.padEnd(24)} ${digest}\n`);
+  for (const [what, value] of Object.entries({ ...record.counts, ...record.digests }))
+    process.stdout.write(`${what.padEnd(24)} ${value}\n`);
   if (given.against !== undefined) problems.push(...(await compareWith(resolve(given.against), text)));
-  else if (given.renew) await writeRecord('day', record);
-  else if (isUsual) problems.push(...differences(record, (await readRecords()).day));
+  else if (given.renew && name) await writeRecord(name, record);
+  else if (name) problems.push(...differences(record, (await readRecords())[name]));
 } finally {
   await stop();
 }

@@ -18,6 +18,8 @@ export interface Day {
   readonly transcript: Transcript;
   /** Broken invariants, one line each. */
   readonly faults: readonly string[];
+  /** Warnings and errors in the logs, by their event. They explain a difference, and are none. */
+  readonly logged: Readonly<Record<string, number>>;
 }
 
 const progressMs = 5_000;
@@ -74,6 +76,7 @@ async function judge(towns: readonly Town[], hooks: Hooks, planned: number): Pro
   const others: string[] = [];
   const faults = [...hooks.faults];
   const counts: Record<string, number> = { orders: 0 };
+  const logged: Record<string, number> = {};
   const add = (name: string, count: number): void => {
     counts[name] = (counts[name] ?? 0) + count;
   };
@@ -84,6 +87,7 @@ async function judge(towns: readonly Town[], hooks: Hooks, planned: number): Pro
     others.push(...transcript.others);
     for (const [name, count] of Object.entries(await countsOf(town))) add(name, count);
     for (const [name, count] of Object.entries(town.counts)) add(name, count);
+    for (const [event, count] of town.logged) logged[event] = (logged[event] ?? 0) + count;
   }
   add('orders', orders.size);
   add(
@@ -92,7 +96,7 @@ async function judge(towns: readonly Town[], hooks: Hooks, planned: number): Pro
   );
   if (orders.size !== planned) faults.push(`${planned} orders were planned, and ${orders.size} are there`);
   const sorted = new Map([...orders].sort(([one], [other]) => one - other));
-  return { counts, transcript: { orders: sorted, others }, faults };
+  return { counts, transcript: { orders: sorted, others }, faults, logged };
 }
 
 async function countsOf(town: Town): Promise<Record<string, number>> {
@@ -109,7 +113,7 @@ async function countsOf(town: Town): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map(({ name, count }) => [name, count]));
 }
 
-/** What must hold once the day is over, whatever happened in it. */
+/** What must hold at the end of every day. */
 async function findFaults(town: Town): Promise<string[]> {
   const made = [...town.made.values()].map(({ id, plan }) => ({ id, recipient: plan.recipient }));
   const broken = await town.rows<{ what: string }>(

@@ -13,14 +13,23 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
+interface Message {
+  readonly reply?: number;
+  readonly result?: unknown;
+  readonly failed?: string;
+  readonly log?: string;
+}
+
 /** The handle on the process of a gateway. */
 export class GatewayProcess extends TalkingProcess {
   readonly #waiting = new Map<number, Waiting>();
+  readonly #onLog: (event: string) => void;
   #told = 0;
   #errors = '';
   #hasEnded = false;
 
-  constructor() {
+  /** @param onLog Called with the event of each warning and error of its log. */
+  constructor(onLog: (event: string) => void) {
     super([
       'env',
       `TSX_TSCONFIG_PATH=${resolve('tsconfig.json')}`,
@@ -29,6 +38,7 @@ export class GatewayProcess extends TalkingProcess {
       resolve('node_modules/tsx/dist/loader.mjs'),
       resolve('test/nets/replay/gateway-child.ts'),
     ]);
+    this.#onLog = onLog;
     createInterface({ input: this.child.stdout }).on('line', (line) => this.#hear(JSON.parse(line)));
     this.child.stderr.on('data', (data) => {
       this.#errors += data;
@@ -54,9 +64,10 @@ export class GatewayProcess extends TalkingProcess {
     return answered as Promise<Commands[Name]['result']>;
   }
 
-  #hear({ reply, result, failed }: { reply?: number; result?: unknown; failed?: string }): void {
+  #hear({ reply, result, failed, log }: Message): void {
     // The list that the base class keeps would grow for the whole day.
     this.messages.length = 0;
+    if (log !== undefined) this.#onLog(log);
     const waiting = reply === undefined ? undefined : this.#waiting.get(reply);
     if (reply === undefined || !waiting) return;
     this.#waiting.delete(reply);

@@ -11,6 +11,12 @@ export const days = {
 
 export type DayName = keyof typeof days;
 
+/** The name of the record of a day. Null for a day that has none. */
+export function recordName(orders: number, seed: number): DayName | null {
+  const names = Object.keys(days) as DayName[];
+  return names.find((name) => days[name].orders === orders && days[name].seed === seed) ?? null;
+}
+
 const file = new URL('../replay.json', import.meta.url);
 
 /** The committed records. */

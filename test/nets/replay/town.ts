@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { newRecipient } from '../../support/chains/recipients.ts';
 import type { Rows } from '../../support/gateway/orders.ts';
@@ -29,6 +30,7 @@ export const partnersOfTown = 6;
 /** Confirmations that deposits need at most: the real 64 would only make blocks. */
 const mostConfirmations = 3;
 const creatorsAtOnce = 8;
+const mostTries = 20;
 const settings = {
   ...loadSettings,
   DEPOSIT_WINDOW_SEC: String(windowSteps * stepSec),
@@ -39,6 +41,7 @@ const settings = {
   PRICE_REFRESH_SEC: '3600',
   PRICE_MAX_AGE_SEC: '86400',
   CHAIN_LEASE_MS: '600000',
+  LOG_LEVEL: 'warn',
   // Who is beyond it would depend on which of two refunds was decided first.
   LATE_REFUND_LIMIT_USD: '1000000000',
 };
@@ -91,6 +94,8 @@ export interface TownOptions {
 export class Town {
   readonly made = new Map<number, MadeOrder>();
   readonly counts = { kills: 0, reorganisations: 0 };
+  /** Warnings and errors in the logs. Timeouts on a busy machine are among them. */
+  readonly logged = new Map<string, number>();
   /** Steps in which a process was killed. */
   readonly killSteps = new Set<number>();
   readonly #options: TownOptions;
@@ -99,11 +104,13 @@ export class Town {
   readonly #currencies = new Map<string, CurrencyRow>();
   readonly #limits = new Map<string, Promise<Limits>>();
   readonly #attended = new Set<string>();
-  #process = new GatewayProcess();
+  #process: GatewayProcess;
   #spare: GatewayProcess | null = null;
   #urls = { rest: '', internal: '' };
   #people: People = { keys: [], tokens: [] };
   #members: StaffClient[] = [];
+  /** Where the process is to be killed in this step, unless it was. */
+  #kill: Failpoint | null = null;
   #now = dayStart;
   #step = 0;
 
@@ -111,6 +118,7 @@ export class Town {
     this.#options = options;
     this.#client = new Client({ connectionString: options.databaseUrl, application_name: 'replay' });
     this.#client.on('error', () => {});
+    this.#process = this.#spawn();
   }
 
   readonly rows: Rows = async <Row extends object>(sql: string, values: unknown[] = []) =>
@@ -188,7 +196,7 @@ export class Town {
       dayStart,
     };
     this.#urls = await this.#ask('open', start);
-    this.#spare ??= new GatewayProcess();
+    this.#spare ??= this.#spawn();
     this.#enter();
   }
 
@@ -196,9 +204,14 @@ export class Town {
     this.#members = this.#people.tokens.map((token) => staffClient(this.#urls.internal, token));
   }
 
+  #spawn(): GatewayProcess {
+    return new GatewayProcess((event) => this.logged.set(event, (this.logged.get(event) ?? 0) + 1));
+  }
+
   /** Starts another process in place of one that was killed. */
   async #replace(): Promise<void> {
     await this.#process.end('SIGKILL');
+    this.#kill = null;
     this.counts.kills += 1;
     this.killSteps.add(this.#step);
     // Its last statements may still run.
@@ -209,7 +222,7 @@ export class Town {
     // As if the time of its leases had passed, which are by the database's own clock.
     await this.rows(`update chain_state set lease_until = now() - interval '1 second' where lease_until is not null`);
     await this.rows('delete from worker');
-    this.#process = this.#spare ?? new GatewayProcess();
+    this.#process = this.#spare ?? this.#spawn();
     this.#spare = null;
     await this.#start();
   }
@@ -231,7 +244,7 @@ export class Town {
     await this.#create(this.#options.orders.filter((plan) => plan.step === step));
     await this.#actAsPartners();
     await this.#actAsStaff();
-    const kill = step < steps ? killIn(number, step) : null;
+    this.#kill = step < steps ? killIn(number, step) : null;
     const reorgs =
       step < steps
         ? reorgsIn(seed, number, step, (network) => {
@@ -241,29 +254,30 @@ export class Town {
             );
           })
         : [];
-    const rounds = kill ? roundsAfterKill : roundsOfStep;
-    if (kill) await this.#ask('fail', kill);
+    const rounds = this.#kill ? roundsAfterKill : roundsOfStep;
+    if (this.#kill) await this.#ask('fail', this.#kill);
     for (let round = 0; round < rounds; round += 1) {
       if (round > 0) await this.#advance(roundSec);
       await this.#pay(`${step}.${round}`);
       if (round > 0) await this.#ask('mine', await this.#busyChains());
-      await this.#tick(kill);
+      await this.#tick();
       for (const { network, depth, keep } of reorgs.filter((one) => one.round === round)) {
         await this.#ask('reorg', { network, depth, keep });
         this.counts.reorganisations += 1;
-        await this.#tick(kill);
+        await this.#tick();
       }
       // A kill that no crash point brought about comes between two effects.
-      if (kill && round === 1 && !this.killSteps.has(step)) await this.#replace();
+      if (this.#kill && round === 1) await this.#replace();
     }
     await this.#send();
   }
 
-  async #tick(kill: Failpoint | null): Promise<void> {
+  /** Settles all that is due. A process that is killed meanwhile gets a successor, which goes on. */
+  async #tick(): Promise<void> {
     try {
       await this.#ask('tick', null);
     } catch (error) {
-      if (!(error instanceof ProcessEnded) || kill === null || this.killSteps.has(this.#step)) throw error;
+      if (!(error instanceof ProcessEnded) || this.#kill === null) throw error;
       await this.#replace();
       await this.#ask('tick', null);
     }
@@ -299,17 +313,19 @@ export class Town {
     body?: object,
     // biome-ignore lint/suspicious/noExplicitAny: answers are read member by member
   ): Promise<{ status: number; text: string; json: any }> {
-    const reply = await fetch(`${this.#urls.rest}${path}`, {
-      method,
-      headers: {
-        Authorization: `Bearer ${this.#people.keys[partner]}`,
-        Amounts: 'string',
-        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    const text = await reply.text();
-    return { status: reply.status, text, json: JSON.parse(text) };
+    const headers = {
+      Authorization: `Bearer ${this.#people.keys[partner]}`,
+      Amounts: 'string',
+      ...(method === 'POST' ? { 'Idempotency-Key': randomUUID() } : {}),
+      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+    };
+    for (let tries = 1; ; tries += 1) {
+      const sent = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+      const reply = await fetch(`${this.#urls.rest}${path}`, sent);
+      const text = await reply.text();
+      // A busy machine may keep a request waiting for too long. The key repeats no effect.
+      if (reply.status !== 503 || tries === mostTries) return { status: reply.status, text, json: JSON.parse(text) };
+    }
   }
 
   async #create(plans: readonly PlannedOrder[]): Promise<void> {
@@ -491,7 +507,7 @@ export class Town {
     const txids = await this.#ask('pay', payments);
     for (const [index, { order }] of due.entries()) order.txids.push(txids[index] ?? '');
     if (!due.some(({ isDropped }) => isDropped)) return;
-    await this.#ask('tick', null);
+    await this.#tick();
     for (const [index, { payment, isDropped }] of due.entries()) {
       if (isDropped) await this.#ask('drop', { network: payment.network, txid: txids[index] ?? '' });
     }

@@ -14,8 +14,8 @@ import { dayStart, type MadeOrder, type Town } from './town.ts';
 //   They are left out, and so are block hashes, heights and raw transactions.
 // - Deposit addresses come from keys that each database draws for itself. They are left out.
 // - Times are the test clock's, which moves by rounds. They become `step 12 +30 s`. In a step with
-//   a kill only the step counts: how far concurrent work had come when the process died differs,
-//   and what it left is done up to two rounds later.
+//   a kill only the step counts: how far concurrent work had come when the process died differs.
+//   Another process does what is missing, up to two rounds later.
 // - Ledger transactions of one moment have no order. They are sorted by kind and reference. Lines
 //   within a transaction keep their numbers.
 
