@@ -74,8 +74,9 @@ try {
   if (given.out !== undefined) await writeFile(given.out, text);
   if (Object.keys(day.logged).length > 0) say(`in the logs: ${shown(day.logged)}`);
   const record = recordOf(day);
-  for (const [what, value] of Object.entries({ ...record.counts, ...record.digests }))
-    process.stdout.write(`${what.padEnd(24)} ${value}\n`);
+  for (const [what, count] of Object.entries(record.counts)) process.stdout.write(`${what.padEnd(24)} ${count}\n`);
+  for (const [what, digest] of Object.entries(record.digests))
+    process.stdout.write(`${`digest of ${what}`.padEnd(24)} ${digest}\n`);
   if (given.against !== undefined) problems.push(...(await compareWith(resolve(given.against), text)));
   else if (given.renew && name) await writeRecord(name, record);
   else if (name) problems.push(...differences(record, (await readRecords())[name]));
@@ -84,7 +85,13 @@ try {
 }
 for (const problem of problems.slice(0, shownDifferences)) process.stderr.write(`WRONG: ${problem}\n`);
 if (problems.length > shownDifferences) process.stderr.write(`and ${problems.length - shownDifferences} more\n`);
-say(problems.length === 0 ? 'everything is equal' : `${problems.length} differences`);
+say(
+  problems.length === 0
+    ? given.renew
+      ? 'the record is written'
+      : 'everything is equal'
+    : `${problems.length} differences`,
+);
 process.exit(problems.length === 0 ? 0 : 1);
 
 /** Plays the same day in another checkout, and compares its transcript with this one. */

@@ -210,15 +210,16 @@ export interface PlannedReorg {
 }
 
 /**
- * The reorganisations of a step. Payments count as final in the second block, so that a chain
- * either loses what was in its newest block, or goes back further and keeps everything. Where one
- * confirmation is enough for a deposit, nothing is lost.
+ * The reorganisations of a step. Payments count as final in the second block. So a chain that
+ * forgets transactions only ever loses its newest block, and every other one keeps them all.
+ *
+ * @param forgets Whether the chain of a network forgets transactions.
  */
 export function reorgsIn(
   seed: number,
   town: number,
   step: number,
-  needsMore: (network: string) => boolean,
+  forgets: (network: string) => boolean,
 ): PlannedReorg[] {
   const sinceKill = step % killEvery;
   if (sinceKill < 1 || sinceKill > 3) return [];
@@ -228,11 +229,12 @@ export function reorgsIn(
   const to = Array.from({ length: placesOfStep }, () => ofStep.pick(destinations).network);
   return Array.from({ length: Math.floor(dice.between(0, 3)) }, () => {
     const network = dice.pick(dice.chance(0.7) ? networks : to);
-    const isLossy = dice.chance(0.35) && needsMore(network);
+    const depth = 1 + Math.floor(dice.between(0, 3));
+    const isLost = dice.chance(0.5);
     return {
       network,
-      depth: isLossy ? 1 : 1 + Math.floor(dice.between(0, 3)),
-      keep: !isLossy,
+      depth: forgets(network) ? 1 : depth,
+      keep: !(forgets(network) && isLost),
       round: 1 + Math.floor(dice.between(0, roundsOfStep - 1)),
     };
   });

@@ -9,7 +9,8 @@ import { dayStart, type MadeOrder, type Town } from './town.ts';
 //
 // - Ids and transaction ids are random. They become names: `order`, `deposit 1` by the number of
 //   the user's transaction, `payment 1` by the number of the payment within its order, `tx 1.1` for
-//   an attempt. An id that nothing names becomes `(id)`.
+//   an attempt. The tag that a deposit must have is `of the order`. An id that nothing names becomes
+//   `(id)`.
 // - Nonces and reservations depend on the order of payments of other orders, which share a chain.
 //   They are left out, and so are block hashes, heights and raw transactions.
 // - Deposit addresses come from keys that each database draws for itself. They are left out.
@@ -183,7 +184,10 @@ export async function readTown(
       deposits: own
         .map((deposit) => {
           const seen = `seen ${time(deposit.seen_at)}`;
-          return `${names.in(String(deposit.id))} ${seen}: ${shown(deposit, ['id', 'order_id', 'seen_at'], names)}`;
+          // The tag of the order is drawn by its database, as its address is.
+          const tag = deposit.tag === made.depositTag && deposit.tag !== null ? 'of the order' : deposit.tag;
+          const row = { ...deposit, tag: tag ?? null };
+          return `${names.in(String(deposit.id))} ${seen}: ${shown(row, ['id', 'order_id', 'seen_at'], names)}`;
         })
         .sort(),
       webhooks: hooks.sort(byEndpointAndNumber).map(({ line }) => line),
