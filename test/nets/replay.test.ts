@@ -6,10 +6,14 @@ import { days, readRecords } from './replay/records.ts';
 // 200` shows and renews the record, and compares it with another checkout.
 
 // A bound for what hangs: kills and starts of processes take long on a busy machine.
-jest.setTimeout(1_800_000);
+const timeoutMs = 1_800_000;
 
-it('plays a small seeded day with kills as the record says', async () => {
-  const day = await playDay(days.small);
-  expect(day.faults).toEqual([]);
-  expect(differences(recordOf(day), (await readRecords()).small)).toEqual([]);
-});
+it(
+  'plays a small seeded day with kills as the record says',
+  async () => {
+    const day = await playDay(days.small);
+    expect(day.faults).toEqual([]);
+    expect(differences(recordOf(day), (await readRecords()).small)).toEqual([]);
+  },
+  timeoutMs,
+);
