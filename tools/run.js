@@ -100,6 +100,12 @@ export const groups = {
         build: true,
         about: 'the version before and this one on one database',
       },
+      // A start with NODE_ENV=production refuses receivers of this machine.
+      replay: {
+        file: 'test/nets/replay.ts',
+        env: null,
+        about: 'a seeded day of 10,000 orders, compared with its record',
+      },
     },
   },
   fuzz: { programs: { fuzz: { file: 'test/fuzz/main.ts', build: true } } },
