@@ -52,7 +52,7 @@ const workers = wholeNumber(values, 'workers');
 const timeoutMs = wholeNumber(values, 'timeout') * 1000;
 const began = performance.now();
 
-/** How a mutant ended. `untested`: its tests are not there, or fail without it as well. */
+/** How a mutant ended. `untested`: its tests did not run, or fail without it as well. */
 type Outcome = 'killed' | 'timeout' | 'survived' | 'stale' | 'untested';
 
 interface Result {
@@ -105,7 +105,8 @@ function copyOf(source: string): string {
 }
 
 interface TestRun {
-  readonly outcome: 'passed' | 'failed' | 'timeout';
+  /** `none`: no test has such a name, or a server that the tests need is missing. */
+  readonly outcome: 'passed' | 'failed' | 'timeout' | 'none';
   /** Full names of the tests that failed. Empty when their file could not be run. */
   readonly failed: readonly string[];
 }
@@ -123,11 +124,11 @@ function endRunning(): void {
 process.once('exit', endRunning);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
-/** Runs a test in a copy, as `npm test` does. */
+/** Runs one test file in a copy by `npm test`. With --bail, Jest would write no report. */
 async function run(copy: string, { path, title }: NamedTest): Promise<TestRun> {
   const report = join(copy, '.mutant-report.json');
   rmSync(report, { force: true });
-  const words = ['test', '--', '--bail', '--json', `--outputFile=${report}`, '--runTestsByPath', path];
+  const words = ['test', '--', '--json', `--outputFile=${report}`, '--runTestsByPath', path];
   const child = spawn(
     'npm',
     [...words, ...(title === null ? [] : ['-t', title.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')])],
@@ -158,8 +159,9 @@ async function run(copy: string, { path, title }: NamedTest): Promise<TestRun> {
   const results = found?.testResults.flatMap(({ assertionResults }) => assertionResults) ?? [];
   const failed = results.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName);
   if (code !== 0) return { outcome: 'failed', failed };
-  if (results.every(({ status }) => status !== 'passed')) throw new Error(`${nameOf({ path, title })} ran no test`);
-  return { outcome: 'passed', failed };
+  if (results.some(({ status }) => status === 'passed')) return { outcome: 'passed', failed };
+  say(`${nameOf({ path, title })} ran no test`);
+  return { outcome: 'none', failed };
 }
 
 interface JestReport {
@@ -211,14 +213,15 @@ async function judge(copy: string, mutant: Mutant, broken: ReadonlySet<string>):
   const before = readFileSync(path, 'utf8');
   writeFileSync(path, content);
   try {
+    let hasPassed = false;
     for (const test of mutant.tests) {
       if (broken.has(nameOf(test)) || !existsSync(join(copy, test.path))) continue;
       const { outcome, failed } = await run(copy, test);
-      if (outcome === 'passed') continue;
+      if (outcome === 'passed') hasPassed = true;
+      if (outcome === 'passed' || outcome === 'none') continue;
       return { outcome: outcome === 'timeout' ? 'timeout' : 'killed', test: nameOf(test), failed, seconds: seconds() };
     }
-    const isUntested = mutant.tests.every((test) => broken.has(nameOf(test)) || !existsSync(join(copy, test.path)));
-    return { outcome: isUntested ? 'untested' : 'survived', test: null, failed: [], seconds: seconds() };
+    return { outcome: hasPassed ? 'survived' : 'untested', test: null, failed: [], seconds: seconds() };
   } finally {
     writeFileSync(path, before);
   }
