@@ -109,6 +109,8 @@ interface TestRun {
   readonly outcome: 'passed' | 'failed' | 'timeout' | 'none';
   /** Full names of the tests that failed. Empty when their file could not be run. */
   readonly failed: readonly string[];
+  /** Whether the run may have failed for another reason than the mutant, on a busy machine. */
+  readonly isDoubtful: boolean;
 }
 
 const running = new Set<number>();
@@ -154,20 +156,35 @@ async function run(copy: string, { path, title }: NamedTest): Promise<TestRun> {
   });
   clearTimeout(timer);
   running.delete(pid);
-  if (isLate) return { outcome: 'timeout', failed: [] };
+  if (isLate) return { outcome: 'timeout', failed: [], isDoubtful: false };
   const found = existsSync(report) ? (JSON.parse(readFileSync(report, 'utf8')) as JestReport) : null;
   const results = found?.testResults.flatMap(({ assertionResults }) => assertionResults) ?? [];
-  const failed = results.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName);
-  if (code !== 0) return { outcome: 'failed', failed };
-  if (results.some(({ status }) => status === 'passed')) return { outcome: 'passed', failed };
+  const failures = results.filter(({ status }) => status === 'failed');
+  const failed = failures.map(({ fullName }) => fullName);
+  if (code !== 0) return { outcome: 'failed', failed, isDoubtful: isDoubtful(failures) };
+  if (results.some(({ status }) => status === 'passed')) return { outcome: 'passed', failed, isDoubtful: false };
   say(`${nameOf({ path, title })} ran no test`);
-  return { outcome: 'none', failed };
+  return { outcome: 'none', failed, isDoubtful: false };
+}
+
+interface AssertionResult {
+  readonly status: string;
+  readonly fullName: string;
+  readonly failureMessages: readonly string[];
 }
 
 interface JestReport {
-  readonly testResults: readonly {
-    readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[];
-  }[];
+  readonly testResults: readonly { readonly assertionResults: readonly AssertionResult[] }[];
+}
+
+/**
+ * Whether failures look like those of a hook, which fails every test of its file, or of a bound in
+ * time.
+ */
+function isDoubtful(failures: readonly AssertionResult[]): boolean {
+  const messages = failures.map(({ failureMessages: [first = ''] }) => first);
+  if (messages.some((message) => message.includes('Exceeded timeout'))) return true;
+  return messages.length === 0 || (messages.length > 1 && messages.every((message) => message === messages[0]));
 }
 
 function nameOf({ path, title }: NamedTest): string {
@@ -216,7 +233,11 @@ async function judge(copy: string, mutant: Mutant, broken: ReadonlySet<string>):
     let hasPassed = false;
     for (const test of mutant.tests) {
       if (broken.has(nameOf(test)) || !existsSync(join(copy, test.path))) continue;
-      const { outcome, failed } = await run(copy, test);
+      let { outcome, failed, isDoubtful } = await run(copy, test);
+      if (isDoubtful) {
+        say(`${mutant.id}: ${nameOf(test)} fails in a way that needs no mutant, and is run again`);
+        ({ outcome, failed, isDoubtful } = await run(copy, test));
+      }
       if (outcome === 'passed') hasPassed = true;
       if (outcome === 'passed' || outcome === 'none') continue;
       return { outcome: outcome === 'timeout' ? 'timeout' : 'killed', test: nameOf(test), failed, seconds: seconds() };
