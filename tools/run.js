@@ -92,7 +92,7 @@ export const groups = {
     },
   },
   rehearse: {
-    about: 'procedures of operators; docs/backup.md and docs/upgrades.md',
+    about: 'procedures of operators, and nets under changes; docs/testing.md explains them',
     programs: {
       restore: { file: 'test/deploy/restore.ts', build: true, about: 'the database is lost under load and restored' },
       upgrade: {
@@ -105,6 +105,12 @@ export const groups = {
         file: 'test/nets/replay.ts',
         env: null,
         about: 'a seeded day of 10,000 orders, compared with its record',
+      },
+      quotes: { file: 'test/nets/quotes.ts', about: 'a million random quotes, as they were before to the last digit' },
+      mutants: {
+        file: 'test/nets/mutants.ts',
+        env: null,
+        about: 'faults put into a copy, which the tests must notice',
       },
     },
   },

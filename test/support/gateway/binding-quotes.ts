@@ -6,7 +6,7 @@ import { BindingQuotes, type BindingQuotesOptions, type QuoteRequest } from '../
 import { QuoteTokens } from '../../../src/rates/quote-token.ts';
 import { sandboxPrices } from '../../../src/rates/sources/sandbox-prices.ts';
 import { TestClock } from './clock.ts';
-import { currencyRow, quotingRates } from './rates.ts';
+import { currencyRow, type QuotingOptions, quotingRates } from './rates.ts';
 
 /** A signing key of a version. */
 export const quoteKey = (version: number, text = `secret ${version}`) => ({
@@ -17,11 +17,12 @@ export const quotingPartner = Object.assign(new Partner(), { id: '0199c0de-0000-
 export const strangePartner = Object.assign(new Partner(), { id: '0199c0de-0000-7000-8000-000000000002' });
 export const quotedRows = currencySeed.map((seed) => currencyRow(seed));
 
-/** A market whose prices the test sets. */
+/** A market whose prices and order books the test sets. */
 class Market {
   readonly name = 'market';
   readonly clock: TestClock;
   prices: Record<string, string> = { ...sandboxPrices };
+  depths: Record<string, { readonly buy: string; readonly sell: string }> = {};
 
   constructor(clock: TestClock) {
     this.clock = clock;
@@ -30,13 +31,20 @@ class Market {
   async fetch(coins: readonly string[]) {
     return new Map(coins.map((coin) => [coin, { price: this.prices[coin] ?? '1', at: this.clock.now() }]));
   }
+
+  depth() {
+    return new Map(Object.entries(this.depths).map(([coin, depth]) => [coin, { ...depth, at: this.clock.now() }]));
+  }
 }
 
 /** Binding quotes without a database, at prices that the test sets. */
-export async function bindingQuotes(changes: Partial<BindingQuotesOptions> = {}) {
+export async function bindingQuotes(
+  changes: Partial<BindingQuotesOptions> = {},
+  quoting: Omit<Partial<QuotingOptions>, 'clock' | 'source'> = {},
+) {
   const clock = new TestClock(new Date('2026-01-01T00:00:10Z'));
   const market = new Market(clock);
-  const parts = await quotingRates({ clock, source: market, rows: () => quotedRows });
+  const parts = await quotingRates({ clock, source: market, rows: () => quotedRows, ...quoting });
   const tokens = new QuoteTokens([quoteKey(1)]);
   const options: BindingQuotesOptions = {
     clock,

@@ -107,7 +107,7 @@ describe('a binding quote, honoured', () => {
     expect(adverse?.toFixed(4)).toBe('0.0101');
   });
 
-  it('is refused five percent from the market, and tells so', async () => {
+  it.each(['0.94', '1.06'])('is refused five percent from the market, and tells so: %s', async (level) => {
     const broken: string[] = [];
     const { quotes, prices, catalogue, clock, market } = await bindingQuotes({
       onBreaker: ({ from, to }) => broken.push(`${from.coin}-${to.coin}`),
@@ -115,7 +115,7 @@ describe('a binding quote, honoured', () => {
     const quote = quotes.quote(quoteRequest(), quotingPartner);
     const opened = quotes.open(quote.id, quotingPartner.id);
     if (!opened) throw new Error('the quote is not genuine');
-    market.prices = { ...market.prices, BTC: new Big(market.prices.BTC ?? '0').times('0.94').toFixed() };
+    market.prices = { ...market.prices, BTC: new Big(market.prices.BTC ?? '0').times(level).toFixed() };
     clock.advance(10_000);
     await prices.refresh(catalogue.coins());
     expect((await refusal(() => quotes.honour(opened, quotingPartner))).kind).toBe('pair_unavailable');

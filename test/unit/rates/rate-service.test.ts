@@ -184,4 +184,27 @@ describe('a quote', () => {
     );
     expect(answered).toBeGreaterThan(200);
   });
+
+  it('is refused for an amount whose payout rounds down to nothing', async () => {
+    const gateway = await quoting();
+    // The minimum pays one unit at the reference price, which follows the market from ten percent on.
+    gateway.changes.set('LTC LTC', { minAmount: '0.00000001' });
+    gateway.changes.set('BTC BTC', { minAmount: '0.00000001', networkFee: '0' });
+    await gateway.catalogue.refresh();
+    const request = {
+      coinFrom: 'LTC',
+      networkFrom: 'LTC',
+      coinTo: 'BTC',
+      networkTo: 'BTC',
+      rateType: 'float',
+    } as const;
+    const { minAmount } = gateway.rates.rate(request, null, pricing, 'amount');
+    gateway.market.LTC = '74.8';
+    gateway.clock.advance(10_000);
+    await gateway.refresh();
+    const unavailable = expect.objectContaining({ kind: 'pair_unavailable' });
+    const amount = parseScaled(minAmount);
+    expect(() => gateway.rates.rate(request, amount, pricing, 'amount')).toThrow(unavailable);
+    expect(() => gateway.rates.quote(request, new Big(minAmount), pricing, 'amount')).toThrow(unavailable);
+  });
 });
