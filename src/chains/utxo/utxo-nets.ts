@@ -22,7 +22,10 @@ export function useUtxoNets(nets: ReadonlyMap<string, UtxoNet>): void {
   chosen = new Map(nets);
 }
 
-/** Leaves it undecided again: for the test runner, in whose processes many gateways live one after another. */
+/**
+ * Leaves it undecided again: for the test runner, in whose processes many gateways live one after
+ * another.
+ */
 export function forgetUtxoNets(): void {
   chosen = null;
 }

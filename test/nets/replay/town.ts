@@ -272,7 +272,9 @@ export class Town {
     await this.#send();
   }
 
-  /** Settles all that is due. A process that is killed meanwhile gets a successor, which goes on. */
+  /**
+   * Settles all that is due. A process that is killed meanwhile gets a successor, which goes on.
+   */
   async #tick(): Promise<void> {
     try {
       await this.#ask('tick', null);

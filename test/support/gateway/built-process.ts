@@ -26,8 +26,8 @@ const startTimeoutMs = 120_000;
 let isBuilt = false;
 
 /**
- * The path of a program below dist, such as 'main.js', which is brought up to date first, once in a process. From
- * dist a program starts in half the time that its sources take.
+ * The path of a program below dist, such as 'main.js', which is brought up to date first, once in a
+ * process. From dist a program starts in half the time that its sources take.
  */
 export function builtScript(name: string): string {
   if (!isBuilt) execFileSync(process.execPath, ['tools/build.js'], { stdio: ['ignore', 'ignore', 'inherit'] });

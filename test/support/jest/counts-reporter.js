@@ -3,9 +3,10 @@ import { readFileSync } from 'node:fs';
 const file = new URL('counts.json', import.meta.url);
 
 /**
- * Fails a whole run of a project in which fewer tests passed than counts.json says, so that no test is lost
- * unnoticed when files move or merge. Says so when there are more, as the count is then to be raised.
- * A machine without the browser or a node passes over tests: CI_TESTS=required makes the count binding.
+ * Fails a whole run of a project in which fewer tests passed than counts.json says, so that no test
+ * is lost unnoticed when files move or merge. Says so when there are more, as the count is then to
+ * be raised. A machine without the browser or a node passes over tests: CI_TESTS=required makes the
+ * count binding.
  */
 export default class CountsReporter {
   #isWhole;

@@ -1,8 +1,8 @@
 import { forgetUtxoNets } from '../../../src/chains/utxo/utxo-nets.ts';
 
 /**
- * Takes back what a file decided for its process. A gateway decides it once at its start, and a worker of the test
- * runner starts gateways of many files.
+ * Takes back what a file decided for its process. A gateway decides it once at its start, and a
+ * worker of the test runner starts gateways of many files.
  */
 export function forgetProcessState(): void {
   forgetUtxoNets();

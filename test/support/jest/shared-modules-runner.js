@@ -6,10 +6,10 @@ import { formatExecError, formatResultsErrors } from 'jest-message-util';
 import { ModuleMocker } from 'jest-mock';
 
 /**
- * Runs a test file in Node itself, without Jest's sandbox of modules (jest.config.js, `testRunner`).
- * All files of a worker share the modules of `src`, which are loaded once a worker instead of once
- * a file. Hooks, time limits and titles are those of jest-circus. `jest.mock` and fake timers do
- * not exist here: tests replace the outside world, never modules.
+ * Runs a test file in Node itself, without Jest's sandbox of modules (jest.config.js,
+ * `testRunner`). All files of a worker share the modules of `src`, which are loaded once a worker
+ * instead of once a file. Hooks, time limits and titles are those of jest-circus. `jest.mock` and
+ * fake timers do not exist here: tests replace the outside world, never modules.
  */
 
 /** Where jest-circus looks for the time limit of the file. */
@@ -51,7 +51,8 @@ function assertionResults(results) {
 
 /** What Jest calls for each file: the signature of a `testRunner`. */
 export default async function runFile(globalConfig, config, _environment, _runtime, testPath) {
-  // Jest puts a hook here that knows the source maps of its own transformer only. Node knows those of tsx.
+  // Jest puts a hook here that knows the source maps of its own transformer only. Node knows those
+  // of tsx.
   Error.prepareStackTrace = undefined;
   Object.assign(globalThis, {
     describe,
@@ -65,7 +66,8 @@ export default async function runFile(globalConfig, config, _environment, _runti
     jest,
   });
   delete globalThis[timeLimit];
-  // Jest may have loaded this file by `require`, which has module instances of its own. The files import.
+  // Jest may have loaded this file by `require`, which has module instances of its own. The files
+  // import.
   const { forgetProcessState } = await import(pathToFileURL(processState).href);
   forgetProcessState();
   circus.resetState();

@@ -2,8 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Tests wait for a state, never for a time: a wait that is long enough on every machine is too long on most. Times of
- * the gateway are parts of the outside world (src/app/outside-world.ts) and options of the services.
+ * Tests wait for a state, never for a time: a wait that is long enough on every machine is too long
+ * on most. Times of the gateway are parts of the outside world (src/app/outside-world.ts) and
+ * options of the services.
  */
 
 const longestMs = 500;
