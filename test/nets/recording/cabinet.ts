@@ -45,7 +45,9 @@ export class RecordedPerson {
     return this.#taken(title, method, path, await this.client.call(method, path, { body }), how);
   }
 
-  /** A request that the passkey confirms first. The confirmation is recorded where its operation is. */
+  /**
+   * A request that the passkey confirms first. The confirmation is recorded where its operation is.
+   */
   async sure(id: Operation, title: string, method: string, path: string, body?: unknown): Promise<CabinetReply> {
     await this.#world.second();
     const reply = await this.client.sure(id, method, path, body);

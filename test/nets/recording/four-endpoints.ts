@@ -9,8 +9,8 @@ const pair = '/partner/rates?coin_from=BTC&coin_to=USDT&network_to=TRC20';
 const once = { 'Idempotency-Key': 'golden' };
 
 /**
- * What the four specified endpoints answer a client that uses nothing of later versions, on a gateway without any
- * change of its settings. These bytes are those of commit d425641.
+ * What the four specified endpoints answer a client that uses nothing of later versions, on a
+ * gateway without any change of its settings. These bytes are those of commit d425641.
  */
 export async function recordFourEndpoints(recording: Recording): Promise<void> {
   const clock = new TestClock();

@@ -28,9 +28,9 @@ const timeForm = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 const dayMs = 86_400_000;
 
 /**
- * Names for random values. A value is named after the first entry that has it and its number there,
- * so that a later entry with the same value shows the same name, and a new entry changes no name of
- * the others. What the sources or the caller spell out is not random and stays as it is.
+ * Names for random values. A value is named after the first entry that has it and its number there.
+ * A later entry with the same value shows the same name. A new entry changes no name of the
+ * others. What the sources or the caller spell out is not random and stays as it is.
  */
 export class Names {
   readonly #spelled: string;
@@ -53,8 +53,8 @@ export class Names {
   /**
    * The text of an entry with names in place of random values.
    *
-   * @throws Error for a time of the machine's clock: an answer must have the times of the test's clock, or its entry
-   *   must say which members have others.
+   * @throws Error for a time of the machine's clock: an answer must have the times of the test's
+   *   clock, or its entry must say which members have others.
    */
   replace(entry: string, text: string): string {
     let parts: Part[] = [{ text, isDone: false }];

@@ -47,7 +47,9 @@ export async function recordOrder(recording: Recording, world: World, name: stri
 }
 
 interface PartnerApi {
-  /** Calls with the partner's key unless another one is given, '' for none, and records the answer. */
+  /**
+   * Calls with the partner's key unless another one is given, '' for none, and records the answer.
+   */
   take(title: string, method: string, path: string, options?: CallOptions, how?: TakeOptions): Promise<Reply>;
 }
 
@@ -332,7 +334,10 @@ async function refusals(recording: Recording, { take }: PartnerApi, world: World
   recording.take('getOrder at no path', 'GET /api/v1/nowhere', nothing);
 }
 
-/** A request of each limit after the limit is spent, at a second gateway whose limits are one a minute. */
+/**
+ * A request of each limit after the limit is spent, at a second gateway whose limits are one a
+ * minute.
+ */
 async function spentLimits(recording: Recording, { gateway }: World): Promise<void> {
   const limits = ['PUBLIC', 'PARTNER', 'ORDERS', 'LISTS', 'VALIDATIONS', 'CHANGES', 'ICONS', 'QUOTES'];
   const tight = await startGateway({

@@ -16,7 +16,9 @@ export type Json = any; // read member by member
 export interface TakeOptions {
   /** Parts of the text that follow the machine's clock or its speed, each with what replaces it. */
   readonly moving?: readonly (readonly [form: RegExp, name: string])[];
-  /** Brings what has no order of its own into one, and takes out what the machine's speed decides. */
+  /**
+   * Sorts lists without a defined order, and removes what follows the machine's speed.
+   */
   readonly arrange?: (json: Json) => void;
   /** Whether the body is a file that is the same in every process: nothing in it is replaced. */
   readonly isFile?: boolean;
@@ -41,7 +43,9 @@ export function isRenewing(): boolean {
   return true;
 }
 
-/** The answers of one surface, each with a title. The first word of a title says what was called. */
+/**
+ * The answers of one surface, each with a title. The first word of a title says what was called.
+ */
 export class Recording {
   readonly #surface: string;
   readonly #names: Names;
@@ -91,8 +95,8 @@ export class Recording {
   }
 
   /**
-   * What differs from the recorded file, an entry each, with the first place. Empty where nothing does. Writes the file
-   * where the run renews.
+   * What differs from the recorded file, an entry each, with the first place. Empty where nothing
+   * does. Writes the file where the run renews.
    */
   differences(): string[] {
     const entries = [...this.#entries].sort(([one], [other]) => (one < other ? -1 : 1));

@@ -8,7 +8,10 @@ import { openSocket } from '../../support/staff/staff-socket.ts';
 import type { Json, Recording, TakeOptions } from './recording.ts';
 import { nowhere, type World } from './world.ts';
 
-/** How deep the selection of a field goes, where the cost of an operation allows less than the usual depth. */
+/**
+ * How deep the selection of a field goes, where the cost of an operation allows less than the usual
+ * depth.
+ */
 const depths: Readonly<Record<string, number>> = {
   attention: 2,
   partners: 0,
@@ -39,7 +42,9 @@ const machine: TakeOptions = {
   arrange: ({ data }) => arrange(data),
 };
 
-/** Lines of one moment are booked in any order, and the counts of requests order their endpoints. */
+/**
+ * Lines of one moment are booked in any order, and the counts of requests order their endpoints.
+ */
 function arrange(value: Json): void {
   if (typeof value !== 'object' || value === null) return;
   for (const [name, inner] of Object.entries<Json>(value)) {
@@ -88,7 +93,9 @@ export class StaffRecorder {
     return this.#fields().filter((name) => !this.#answered.has(name));
   }
 
-  /** Records a root field with the whole selection below it. `call` is its arguments in parentheses. */
+  /**
+   * Records a root field with the whole selection below it. `call` is its arguments in parentheses.
+   */
   async take(field: string, title: string, call = '', by: Member = this.admin): Promise<StaffReply> {
     const root = rootFields(this.schema).find((each) => each.field.name === field);
     if (!root) throw new Error(`the schema has no root field ${field}`);
@@ -211,7 +218,7 @@ export async function recordQueries(staff: StaffRecorder, world: World): Promise
     ['partner', 'of nothing', `(id: "${nowhere}")`],
     ['partners', ''],
     ['partnerList', '', '(first: 5)'],
-    ['partnerList', 'of a search', '(first: 5, search: "nobody")'],
+    ['partnerList', 'of a search', '(first: 5, search: "no such shop")'],
     ['attention', '', '(limit: 10)'],
     ['attentionAssignees', ''],
     ['auditLog', '', '(first: 20)'],
@@ -313,8 +320,8 @@ export async function recordRefusals(staff: StaffRecorder, world: World): Promis
 }
 
 /**
- * Both subscriptions. Nothing says when one has begun to listen, so that orders are made until it does. This comes
- * last: how many orders that takes depends on the machine.
+ * Both subscriptions. Nothing says when one has begun to listen, so that orders are made until it
+ * does. This comes last: how many orders that takes depends on the machine.
  */
 export async function recordSubscriptions(staff: StaffRecorder, world: World): Promise<void> {
   const { gateway } = world;
@@ -370,5 +377,5 @@ async function subscribed(
     }
     await nextMessage(300);
   }
-  throw new Error(`${field} did not tell of ${id}: ${messages.slice(0, 3).join(' ')}`);
+  throw new Error(`${field} sent nothing about ${id}: ${messages.slice(0, 3).join(' ')}`);
 }

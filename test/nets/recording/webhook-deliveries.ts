@@ -5,7 +5,10 @@ import type { World } from './world.ts';
 /** Headers by which the receiver's server and the connection differ from one run to the next. */
 const transport = new Set(['connection', 'date']);
 
-/** A partner's endpoint that gets every event of the seeded orders, with amounts in one of the two forms. */
+/**
+ * A partner's endpoint that gets every event of the seeded orders, with amounts in one of the two
+ * forms.
+ */
 export interface Subscriber {
   readonly name: string;
   readonly secret: string;
@@ -24,7 +27,10 @@ export async function subscribers(world: World): Promise<Subscriber[]> {
   return made;
 }
 
-/** Every delivery of the seeded orders; samples of the types that no order had; a test; and a second attempt. */
+/**
+ * Every delivery of the seeded orders; samples of the types that no order had; a test; and a second
+ * attempt.
+ */
 export async function recordDeliveries(recording: Recording, world: World, made: readonly Subscriber[]): Promise<void> {
   const { gateway, receivers } = world;
   await world.send();
@@ -40,7 +46,9 @@ export async function recordDeliveries(recording: Recording, world: World, made:
   }
 }
 
-/** A sample of each type, a test, and an attempt after a failed one, at the first of the endpoints. */
+/**
+ * A sample of each type, a test, and an attempt after a failed one, at the first of the endpoints.
+ */
 export async function recordSamples(
   recording: Recording,
   world: World,

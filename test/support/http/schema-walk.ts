@@ -77,7 +77,8 @@ export interface WholeSelection {
 }
 
 /**
- * A selection of all that an answer can have, to a depth of nested objects. Empty for a type without fields.
+ * A selection of all that an answer can have, to a depth of nested objects. Empty for a type
+ * without fields.
  *
  * @param omitted Fields that are left out, as `Order.partner`.
  */
