@@ -16,6 +16,8 @@ const kinds: readonly (readonly [kind: string, form: RegExp])[] = [
   ['quote id', /\bqt_[\w-]{16,}/g],
   ['uuid', /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g],
   ['short id', /\bXP-[0-9A-Z]{6}\b/g],
+  // Tags follow from the place of a block of indexes, which other gateways of a database take too.
+  ['tag', /(?<="(?:deposit_address_tag|deposit_tag|depositAddressTag)":")\d+(?=")/g],
   ['hex', /(?<="nonce":")[0-9a-f]{16}(?=")/g],
   ['hex', /(?<=data-v=")[0-9a-f]{16}(?=")/g],
   ['hex', /\b(?:0x)?[0-9a-f]{32,}(?:-text)?\b/g],

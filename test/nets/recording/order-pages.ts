@@ -3,7 +3,9 @@ import type { Recording, TakeOptions } from './recording.ts';
 import type { World } from './world.ts';
 
 /** The code that a phone reads draws the deposit address, which is random. */
-const drawing: TakeOptions = { moving: [[/(<path fill="#000" d=")[^"]+/g, '$1<drawing of the address>']] };
+const drawing: TakeOptions = {
+  moving: [[/<svg [^>]*(aria-label="QR code[^"]*")[\s\S]*?<\/svg>/g, '<svg $1><drawing of the address></svg>']],
+};
 
 /** The page of an order as its user gets it at this moment. */
 export async function recordPage(recording: Recording, world: World, name: string, order: MadeOrder): Promise<void> {
