@@ -110,7 +110,7 @@ describe('there is a recording of', () => {
     expect(staff.unasked).toEqual([]);
   });
 
-  it('a value of each field of the staff schema, but for fields that only other worlds have', () => {
+  it('a value of each field of the staff schema, except fields that only other worlds have', () => {
     expect(staff.unanswered.filter((name) => !elsewhere.has(name))).toEqual([]);
   });
 

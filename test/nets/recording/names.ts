@@ -16,6 +16,8 @@ const kinds: readonly (readonly [kind: string, form: RegExp])[] = [
   ['quote id', /\bqt_[\w-]{16,}/g],
   ['uuid', /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g],
   ['short id', /\bXP-[0-9A-Z]{6}\b/g],
+  // Tags follow from the place of a block of indexes, which other gateways of a database take too.
+  ['tag', /(?<="(?:deposit_address_tag|deposit_tag|depositAddressTag)":")\d+(?=")/g],
   ['hex', /(?<="nonce":")[0-9a-f]{16}(?=")/g],
   ['hex', /(?<=data-v=")[0-9a-f]{16}(?=")/g],
   ['hex', /\b(?:0x)?[0-9a-f]{32,}(?:-text)?\b/g],
@@ -28,9 +30,9 @@ const timeForm = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 const dayMs = 86_400_000;
 
 /**
- * Names for random values. A value is named after the first entry that has it and its number there,
- * so that a later entry with the same value shows the same name. A new entry changes no name of
- * the others. What the sources or the caller spell out is not random and stays as it is.
+ * Names for random values. A value is named after the first entry that has it and its number there.
+ * A later entry with the same value shows the same name. A new entry changes no name of the
+ * others. What the sources or the caller spell out is not random and stays as it is.
  */
 export class Names {
   readonly #spelled: string;
@@ -54,7 +56,7 @@ export class Names {
    * The text of an entry with names in place of random values.
    *
    * @throws Error for a time of the machine's clock: an answer must have the times of the test's
-   *   clock, or its entry   must say which members have others.
+   *   clock, or its entry must say which members have others.
    */
   replace(entry: string, text: string): string {
     let parts: Part[] = [{ text, isDone: false }];

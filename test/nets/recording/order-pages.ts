@@ -1,6 +1,11 @@
 import type { MadeOrder } from '../../support/gateway/settled-gateway.ts';
-import type { Recording } from './recording.ts';
+import type { Recording, TakeOptions } from './recording.ts';
 import type { World } from './world.ts';
+
+/** The code that a phone reads draws the deposit address, which is random. */
+const drawing: TakeOptions = {
+  moving: [[/<svg [^>]*(aria-label="QR code[^"]*")[\s\S]*?<\/svg>/g, '<svg $1><drawing of the address></svg>']],
+};
 
 /** The page of an order as its user gets it at this moment. */
 export async function recordPage(recording: Recording, world: World, name: string, order: MadeOrder): Promise<void> {
@@ -21,5 +26,5 @@ async function read(recording: Recording, world: World, title: string, path: str
   await world.second();
   const reply = await fetch(`${world.gateway.app.restUrl}${path}`);
   const { status, headers } = reply;
-  recording.take(title, `GET ${path}`, { status, headers, text: await reply.text() }, { isFile });
+  recording.take(title, `GET ${path}`, { status, headers, text: await reply.text() }, { ...drawing, isFile });
 }

@@ -237,11 +237,12 @@ async function sandbox({ take }: PartnerApi, world: World): Promise<void> {
   await take('forceSandboxOutcome again', 'POST', at('force'), { body: { outcome: 'hold' } });
   await take('forceSandboxOutcome none', 'POST', at('force'), { body: { outcome: 'none' } });
   await take('reorgSandboxDeposit without a deposit', 'POST', at('reorg'));
-  await take('makeSandboxDeposits', 'POST', at('deposits'), { body: { count: 2, blocks: 1 } });
+  await take('makeSandboxDeposits', 'POST', at('deposits'), { body: { blocks: 1 } });
   await take('makeSandboxDeposits of no coin', 'POST', at('deposits'), { body: { coin: 'NOPE' } });
   await gateway.mine('BTC', 1);
   await gateway.tick();
   await take('reorgSandboxDeposit', 'POST', at('reorg'));
+  await take('makeSandboxDeposits of two', 'POST', at('deposits'), { body: { count: 2, amount: 0.005 } });
   const waiting = await gateway.order();
   await world.know('to expire', waiting);
   await take('expireSandboxOrder', 'POST', `/partner/sandbox/orders/${waiting.id}/expire`);

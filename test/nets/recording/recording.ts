@@ -17,7 +17,7 @@ export interface TakeOptions {
   /** Parts of the text that follow the machine's clock or its speed, each with what replaces it. */
   readonly moving?: readonly (readonly [form: RegExp, name: string])[];
   /**
-   * Brings what has no order of its own into one, and takes out what the machine's speed decides.
+   * Sorts lists without a defined order, and removes what follows the machine's speed.
    */
   readonly arrange?: (json: Json) => void;
   /** Whether the body is a file that is the same in every process: nothing in it is replaced. */

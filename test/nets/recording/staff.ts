@@ -219,7 +219,7 @@ export async function recordQueries(staff: StaffRecorder, world: World): Promise
     ['partner', 'of nothing', `(id: "${nowhere}")`],
     ['partners', ''],
     ['partnerList', '', '(first: 5)'],
-    ['partnerList', 'of a search', '(first: 5, search: "unknown")'],
+    ['partnerList', 'of a search', '(first: 5, search: "no such shop")'],
     ['attention', '', '(limit: 10)'],
     ['attentionAssignees', ''],
     ['auditLog', '', '(first: 20)'],
@@ -379,5 +379,5 @@ async function subscribed(
     }
     await nextMessage(300);
   }
-  throw new Error(`${field} did not tell of ${id}: ${messages.slice(0, 3).join(' ')}`);
+  throw new Error(`${field} sent nothing about ${id}: ${messages.slice(0, 3).join(' ')}`);
 }

@@ -140,8 +140,9 @@ async function stamp(databaseUrl: string, start: Date): Promise<void> {
        where "${column}" between now() - interval '1 day' and now() + interval '1 day'`,
   );
   const windows = 'delete from price_window';
+  const block = `select setval('deposit_index_block', 1000)`;
   const key = `update setting set value = repeat('0123456789abcdef', 4) where name = 'deposit_tag_key'`;
-  await query(databaseUrl, `set session_replication_role = replica; ${[windows, ...changes, key].join('; ')}`);
+  await query(databaseUrl, `set session_replication_role = replica; ${[windows, ...changes, key, block].join('; ')}`);
 }
 
 /** For how long prices of the sandbox stand still. */
@@ -201,6 +202,7 @@ export async function startWorld(): Promise<World> {
     names.know(order.id, `order ${name}`);
     names.know(shortId, `short id ${name}`);
     names.know(order.depositAddress, `address ${name}`);
+    if (order.depositTag !== null) names.know(order.depositTag, `tag ${name}`);
     orders.set(name, order);
   };
   await gateway.partners.change(gateway.partnerId, { publicStatus: true, maxMarkupBps: 200 });
