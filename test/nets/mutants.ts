@@ -59,7 +59,7 @@ interface Result {
   readonly id: string;
   readonly area: Mutant['area'];
   readonly outcome: Outcome;
-  /** The test that killed it, with the names of the tests that failed. */
+  /** The test of the list that killed it. `failed` has the full names of the tests that failed. */
   readonly test: string | null;
   readonly failed: readonly string[];
   readonly seconds: number;

@@ -187,8 +187,8 @@ describe('a quote', () => {
 
   it('is refused for an amount whose payout rounds down to nothing', async () => {
     const gateway = await quoting();
-    // The minimum pays one unit at the reference price, which follows the market from ten percent
-    // on.
+    // The minimum pays one unit at the reference price, which stays while the market moves less
+    // than ten percent.
     gateway.changes.set('LTC LTC', { minAmount: '0.00000001' });
     gateway.changes.set('BTC BTC', { minAmount: '0.00000001', networkFee: '0' });
     await gateway.catalogue.refresh();
