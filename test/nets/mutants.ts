@@ -4,7 +4,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { delimiter, dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { wholeNumber } from '../support/command-line.ts';
 import { areas, type Mutant, mutated, type NamedTest, readMutants } from './mutant-list.ts';
@@ -126,24 +126,30 @@ function endRunning(): void {
 process.once('exit', endRunning);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
-/** Runs one test file in a copy by `npm test`. With --bail, Jest would write no report. */
+/** The command of `npm test` in a copy, for files of all projects. */
+function jestOf(copy: string): string[] {
+  const { scripts } = JSON.parse(readFileSync(join(copy, 'package.json'), 'utf8')) as { scripts: { test: string } };
+  return scripts.test.replace(/ --selectProjects(?: \w+)+/, '').split(' ');
+}
+
+/** Runs one test file in a copy. With --bail, Jest would write no report. */
 async function run(copy: string, { path, title }: NamedTest): Promise<TestRun> {
   const report = join(copy, '.mutant-report.json');
   rmSync(report, { force: true });
-  const words = ['test', '--', '--json', `--outputFile=${report}`, '--runTestsByPath', path];
+  const [file = '', ...words] = [...jestOf(copy), '--json', `--outputFile=${report}`, '--runTestsByPath', path];
   const child = spawn(
-    'npm',
+    file,
     [...words, ...(title === null ? [] : ['-t', title.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')])],
     {
       cwd: copy,
       // A group of its own, which can be ended together.
       detached: true,
       stdio: ['ignore', 'ignore', 'ignore'],
-      env: { ...process.env, CI: 'true' },
+      env: { ...process.env, CI: 'true', PATH: `${join(copy, 'node_modules/.bin')}${delimiter}${process.env.PATH}` },
     },
   );
   const { pid } = child;
-  if (pid === undefined) throw new Error('npm could not be started');
+  if (pid === undefined) throw new Error(`${file} could not be started`);
   running.add(pid);
   let isLate = false;
   const timer = setTimeout(() => {
