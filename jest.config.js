@@ -23,7 +23,9 @@ const slow = [
   'test/integration/chains/utxo-lies.test.ts',
   'test/integration/client/',
   'test/integration/economics.test.ts',
+  'test/integration/exchanges/exchange-pace.test.ts',
   'test/integration/exchanges/exchange-process.test.ts',
+  'test/integration/exchanges/live-settings.test.ts',
   'test/integration/real-chains/',
   'test/integration/settlement/choice-races.test.ts',
   'test/integration/settlement/model.test.ts',
@@ -32,6 +34,7 @@ const slow = [
   'test/integration/signer/seed.test.ts',
   'test/integration/support/faults.test.ts',
   'test/integration/webhooks/kills.test.ts',
+  'test/integration/webhooks/starvation.test.ts',
   'test/nets/',
 ];
 

@@ -53,6 +53,7 @@ export async function openRest(
     port,
     tls: certFile !== null && keyFile !== null ? { certFile, keyFile } : null,
     ...reportsTo(log, metrics),
+    ...(outside.unreadMs === undefined ? {} : { unreadMs: outside.unreadMs }),
   });
   closing.add(() => rest.close(inFlightMs));
   return {

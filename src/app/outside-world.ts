@@ -26,6 +26,8 @@ export interface OutsideWorld {
   readonly venue?: (venue: LiquidityVenue) => LiquidityVenue;
   readonly signer?: (signer: Signer) => Signer;
   readonly onCrashPoint?: OnCrashPoint;
+  /** How long a client may leave its answers unread, in milliseconds. */
+  readonly unreadMs?: number;
   /** How old the cached row of a partner key may be, in milliseconds. */
   readonly keyRowMs?: number;
   /** Shorter times of streams of events. */

@@ -15,7 +15,7 @@ let gateway: TestGateway;
 let proxied: TestGateway;
 
 beforeAll(async () => {
-  gateway = await startGateway();
+  gateway = await startGateway({ outside: { unreadMs: 1_000 } });
   proxied = await startGateway({ settings: { TRUSTED_PROXIES: '127.0.0.1/32' } });
 });
 afterAll(() => Promise.all([gateway, proxied].map((each) => each?.stop())));
