@@ -240,7 +240,7 @@ async function judge(copy: string, mutant: Mutant, broken: ReadonlySet<string>):
     for (const test of mutant.tests) {
       if (broken.has(nameOf(test)) || !existsSync(join(copy, test.path))) continue;
       let { outcome, failed, isDoubtful } = await run(copy, test);
-      if (isDoubtful) {
+      for (let repetition = 1; isDoubtful && repetition <= 2; repetition++) {
         say(`${mutant.id}: ${nameOf(test)} fails in a way that needs no mutant, and is run again`);
         ({ outcome, failed, isDoubtful } = await run(copy, test));
       }
