@@ -5,7 +5,7 @@ import { ownerOf, recordCabinet, recordCabinetOrder } from './recording/cabinet.
 import { recordFourEndpoints } from './recording/four-endpoints.ts';
 import { recordPage, recordPageFiles } from './recording/order-pages.ts';
 import { operationIds, recordOrder, recordPartnerApi } from './recording/partner-api.ts';
-import { Recording } from './recording/recording.ts';
+import { isRenewing, Recording } from './recording/recording.ts';
 import {
   recordMutations,
   recordQueries,
@@ -52,6 +52,8 @@ const elsewhere: ReadonlySet<string> = new Set([
 ]);
 
 beforeAll(async () => {
+  // Refused before the work where it is not allowed.
+  if (isRenewing()) process.stderr.write('\nthe recording is written again\n');
   world = await startWorld();
   recordings = Object.fromEntries(surfaces.map((name) => [name, new Recording(name, world.names)])) as Record<
     Surface,
