@@ -18,8 +18,20 @@ import { Names } from './names.ts';
 
 export { addressExample };
 
-/** Prices of the sandbox, which follow from a seed and the time. */
-export const sandboxPricesOf = (clock: TestClock, seed: string): PriceSource => new SandboxPriceSource(clock, seed);
+/**
+ * Prices of the sandbox at the beginning of the clock. A gateway reads new ones by the clock of the
+ * machine, so prices that move would depend on its speed.
+ */
+export function sandboxPricesOf(clock: TestClock, seed: string): PriceSource {
+  const still = new SandboxPriceSource(new TestClock(clock.now()), seed);
+  return {
+    name: still.name,
+    fetch: async (coins) => {
+      const at = clock.now();
+      return new Map([...(await still.fetch(coins))].map(([coin, price]) => [coin, { ...price, at }]));
+    },
+  };
+}
 
 /** Addresses of the tests. */
 const fixedAddresses = allNetworks().map(({ id }) => addressExample(id));
@@ -254,6 +266,11 @@ export async function startWorld(): Promise<World> {
       );
       clock.advance(60_000);
       await gateway.tick();
+      // A worker leases its chains, and looks at the quiet ones, by the machine's clock.
+      await gateway.query(
+        `update chain_state set scanned_at = $1, lease_until = now() + interval '1 day' where lease_owner is not null`,
+        [clock.now()],
+      );
       await gateway.settlement.history.takeIfDue();
       await gateway.reconciliations().runIfDue();
     },
