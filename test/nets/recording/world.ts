@@ -254,6 +254,11 @@ export async function startWorld(): Promise<World> {
       );
       clock.advance(60_000);
       await gateway.tick();
+      // A worker leases its chains, and looks at the quiet ones, by the machine's clock.
+      await gateway.query(
+        `update chain_state set scanned_at = $1, lease_until = now() + interval '1 day' where lease_owner is not null`,
+        [clock.now()],
+      );
       await gateway.settlement.history.takeIfDue();
       await gateway.reconciliations().runIfDue();
     },
