@@ -17,9 +17,17 @@ export interface MutationActors {
   readonly states: StaffStates;
 }
 
+/** How many were invited in each gateway, so that addresses do not depend on other tests. */
+const invited = new WeakMap<SettledGateway, number>();
+
+function newcomer(gateway: SettledGateway): string {
+  const number = (invited.get(gateway) ?? 0) + 1;
+  invited.set(gateway, number);
+  return `new${number}@example.com`;
+}
+
 /** Arguments with which each mutation of the staff API succeeds, by the mutation's name. */
 export function staffMutations({ gateway, actor, other, states }: MutationActors): Record<string, MutationArguments> {
-  let invited = 0;
   const memberId = async (): Promise<string> => (await newMember(gateway, 'viewer')).id;
   /** A browser in which the actor signs in. */
   const sessionId = async (): Promise<string> => {
@@ -96,7 +104,7 @@ export function staffMutations({ gateway, actor, other, states }: MutationActors
     sessionEnd: async () => `(id: "${await sessionId()}", reason: "x")`,
     staffChangeApprove: async () => `(id: "${await states.proposedRole()}", reason: "x")`,
     staffChangeReject: async () => `(id: "${await states.proposedRole()}", reason: "x")`,
-    staffInvite: async () => `(email: "new${++invited}@example.com", role: SUPPORT, reason: "x")`,
+    staffInvite: async () => `(email: "${newcomer(gateway)}", role: SUPPORT, reason: "x")`,
     staffRevoke: async () => `(id: "${await memberId()}", reason: "x")`,
     staffRole: async () => `(id: "${await memberId()}", role: SUPPORT, reason: "x")`,
     staffToken: async () => `(id: "${await memberId()}", reason: "x")`,
