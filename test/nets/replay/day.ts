@@ -23,11 +23,13 @@ export interface Day {
 }
 
 const progressMs = 5_000;
-/** Orders that one step of a town brings, where the day is long enough. */
-const ordersOfStep = 70;
-/** From so many orders on, two gateways play the day concurrently, each with half of the orders. */
+/** From this number of orders on, two gateways play the day concurrently, with half of it each. */
 const ordersOfTwoTowns = 2_000;
-const [fewestSteps, mostSteps] = [24, 72];
+/**
+ * Steps that bring orders, of a small day and of a large one. A step costs far more than its
+ * orders, so there are few. The large day has a kill for each crash point.
+ */
+const [stepsOfSmall, stepsOfLarge] = [16, 28];
 
 /**
  * Plays a day from its seed, on databases that are copies of the template of the test server, and
@@ -36,7 +38,7 @@ const [fewestSteps, mostSteps] = [24, 72];
 export async function playDay({ orders, seed, onProgress = () => {} }: DayOptions): Promise<Day> {
   const count = orders < ordersOfTwoTowns ? 1 : 2;
   const perTown = Math.ceil(orders / count);
-  const steps = Math.min(mostSteps, Math.max(fewestSteps, Math.ceil(perTown / ordersOfStep)));
+  const steps = count === 1 ? stepsOfSmall : stepsOfLarge;
   const hooks = await Hooks.start();
   const databases = [];
   const towns: Town[] = [];

@@ -299,7 +299,7 @@ export class Town {
   }
 
   async #send(): Promise<void> {
-    // The feed tells nothing of what was written since the oldest open transaction of the server.
+    // The feed shows nothing that was written since the oldest open transaction began.
     await this.#untilNone('select 1 from order_event where xid >= pg_snapshot_xmin(pg_current_snapshot()) limit 1');
     await this.#ask('send', null);
   }
@@ -394,10 +394,10 @@ export class Town {
     return { min_amount_to: formatDecimal(least), policy: { ...policy, on_price_moved: onPriceMoved } };
   }
 
-  /** The least and the most that a pair takes in this step. */
+  /** The least and the most that a pair takes, as its first rate said. */
   #limitsOf(plan: PlannedOrder): Promise<Limits> {
     const { from, to, rateType } = plan;
-    const name = `${this.#step} ${nameOf(from)} ${nameOf(to)} ${rateType}`;
+    const name = `${nameOf(from)} ${nameOf(to)} ${rateType}`;
     const known = this.#limits.get(name);
     if (known) return known;
     const asked = this.#rate(plan, new Big(this.#currency(from).min_amount).times('3')).then(
