@@ -48,11 +48,12 @@ export async function playDay({ orders, seed, onProgress = () => {} }: DayOption
       databases.push(database);
       const first = number * perTown;
       const its = Math.max(0, Math.min(perTown, orders - first));
-      const planned = Array.from({ length: its }, (_, place): PlannedOrder => {
-        const step = Math.floor((place * steps) / its);
-        return planOrder(seed, first + place, number, step, partnersOfTown);
-      });
-      towns.push(new Town({ number, seed, steps, orders: planned, databaseUrl: database.url, hooks }));
+      const ordersBefore = (step: number): number => Math.floor((Math.min(step, steps) * its) / steps);
+      const ordersIn = (step: number): PlannedOrder[] =>
+        Array.from({ length: ordersBefore(step + 1) - ordersBefore(step) }, (_, place) =>
+          planOrder(seed, first + ordersBefore(step) + place, number, step, partnersOfTown),
+        );
+      towns.push(new Town({ number, seed, steps, ordersIn, databaseUrl: database.url, hooks }));
     }
     const progress = setInterval(() => {
       const made = towns.reduce((sum, town) => sum + town.made.size, 0);
