@@ -104,7 +104,7 @@ export const groups = {
       replay: {
         file: 'test/nets/replay.ts',
         env: null,
-        about: 'a seeded day of 10,000 orders, compared with its record',
+        about: 'a seeded day of orders, kills and reorganisations, compared with its record',
       },
       quotes: { file: 'test/nets/quotes.ts', about: 'a million random quotes, as they were before to the last digit' },
       mutants: {

@@ -13,7 +13,8 @@ it(
   async () => {
     const day = await playDay(days.small);
     expect(day.faults).toEqual([]);
-    expect(differences(recordOf(day), (await readRecords()).small)).toEqual([]);
+    const { small } = await readRecords();
+    expect(small && differences(recordOf(day), small)).toEqual([]);
   },
   timeoutMs,
 );

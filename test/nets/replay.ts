@@ -11,8 +11,8 @@ import { parseArgs, promisify } from 'node:util';
 import { wholeNumber } from '../support/command-line.ts';
 import { shown } from '../support/faults/arguments.ts';
 import { playDay } from './replay/day.ts';
-import { differences, differingOrders, recordOf, transcriptText } from './replay/record.ts';
-import { days, readRecords, recordName, writeRecord } from './replay/records.ts';
+import { type DayRecord, differences, differingOrders, recordOf, transcriptText } from './replay/record.ts';
+import { type DayName, days, readRecords, recordName, writeRecord } from './replay/records.ts';
 import { startServer } from './replay/server.ts';
 
 const help = `Usage: npm run rehearse -- replay [options]
@@ -78,21 +78,27 @@ try {
   for (const [what, digest] of Object.entries(record.digests))
     process.stdout.write(`${`digest of ${what}`.padEnd(24)} ${digest}\n`);
   if (given.against !== undefined) problems.push(...(await compareWith(resolve(given.against), text)));
-  else if (given.renew && name) await writeRecord(name, record);
-  else if (name) problems.push(...differences(record, (await readRecords())[name]));
+  else if (given.renew && name && problems.length === 0) await writeRecord(name, record);
+  else if (name && !given.renew) problems.push(...(await compareWithRecord(name, record)));
 } finally {
   await stop();
 }
 for (const problem of problems.slice(0, shownDifferences)) process.stderr.write(`WRONG: ${problem}\n`);
 if (problems.length > shownDifferences) process.stderr.write(`and ${problems.length - shownDifferences} more\n`);
-say(
-  problems.length === 0
-    ? given.renew
-      ? 'the record is written'
-      : 'everything is equal'
-    : `${problems.length} differences`,
-);
+say(problems.length === 0 ? verdict() : `${problems.length} differences`);
 process.exit(problems.length === 0 ? 0 : 1);
+
+/** What was found to be right. */
+function verdict(): string {
+  if (given.against !== undefined) return 'both checkouts did the same';
+  if (name === null) return 'no invariant is broken; such a day has no record';
+  return given.renew ? 'the record is written' : 'all is as recorded';
+}
+
+async function compareWithRecord(day: DayName, now: DayRecord): Promise<string[]> {
+  const committed = (await readRecords())[day];
+  return committed ? differences(now, committed) : ['this day has no record yet: --renew writes it'];
+}
 
 /** Plays the same day in another checkout, and compares its transcript with this one. */
 async function compareWith(checkout: string, text: string): Promise<string[]> {
@@ -102,10 +108,9 @@ async function compareWith(checkout: string, text: string): Promise<string[]> {
   try {
     const args = ['--import', 'tsx', 'test/nets/replay.ts', '--orders', String(orders), '--seed', String(seed)];
     // It ends with 1 where its own record differs. What counts is its transcript.
-    const failed = await promisify(execFile)(process.execPath, [...args, '--out', out], {
-      cwd: checkout,
-      maxBuffer: 64 * 1024 * 1024,
-    }).then(
+    const running = promisify(execFile)(process.execPath, [...args, '--out', out], { cwd: checkout });
+    running.child.stderr?.pipe(process.stderr);
+    const failed = await running.then(
       () => null,
       (error: Error) => error,
     );

@@ -22,6 +22,11 @@ const requestUses: TakeOptions = {
   moving: [[/("name":"\w*(?:requests|quotes|lists|changes|validations)\w*","most":"\d+","used":)"\d+"/g, '$1<count>']],
 };
 
+/** Refused requests are written every ten seconds of the machine. */
+const refusedRequests: TakeOptions = {
+  moving: [[/"(rate_limited_24h|refused_24h)":\d+/g, '"$1":<count>']],
+};
+
 /** A person of the partner at the cabinet, each of whose answers is recorded. */
 export class RecordedPerson {
   readonly client: CabinetClient;
@@ -217,7 +222,7 @@ async function webhooks(owner: RecordedPerson, world: World): Promise<void> {
 }
 
 async function reports(owner: RecordedPerson): Promise<void> {
-  await owner.take('getHome', 'GET', '/home');
+  await owner.take('getHome', 'GET', '/home', undefined, refusedRequests);
   await owner.take('getLimits', 'GET', '/limits', undefined, requestUses);
   await owner.take('listStatements', 'GET', '/statements');
   await owner.take('getStatement', 'GET', `/statements/${month}`);

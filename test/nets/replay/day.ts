@@ -23,11 +23,13 @@ export interface Day {
 }
 
 const progressMs = 5_000;
-/** Orders that one step of a town brings, where the day is long enough. */
-const ordersOfStep = 70;
-/** From so many orders on, two gateways play the day concurrently, each with half of the orders. */
+/** From this number of orders on, two gateways play the day concurrently, with half of it each. */
 const ordersOfTwoTowns = 2_000;
-const [fewestSteps, mostSteps] = [24, 72];
+/**
+ * Steps that bring orders, of a small day and of a large one. A step costs far more than its
+ * orders, so there are few. The large day has a kill for each crash point.
+ */
+const [stepsOfSmall, stepsOfLarge] = [16, 28];
 
 /**
  * Plays a day from its seed, on databases that are copies of the template of the test server, and
@@ -36,7 +38,7 @@ const [fewestSteps, mostSteps] = [24, 72];
 export async function playDay({ orders, seed, onProgress = () => {} }: DayOptions): Promise<Day> {
   const count = orders < ordersOfTwoTowns ? 1 : 2;
   const perTown = Math.ceil(orders / count);
-  const steps = Math.min(mostSteps, Math.max(fewestSteps, Math.ceil(perTown / ordersOfStep)));
+  const steps = count === 1 ? stepsOfSmall : stepsOfLarge;
   const hooks = await Hooks.start();
   const databases = [];
   const towns: Town[] = [];
@@ -46,11 +48,12 @@ export async function playDay({ orders, seed, onProgress = () => {} }: DayOption
       databases.push(database);
       const first = number * perTown;
       const its = Math.max(0, Math.min(perTown, orders - first));
-      const planned = Array.from({ length: its }, (_, place): PlannedOrder => {
-        const step = Math.floor((place * steps) / its);
-        return planOrder(seed, first + place, number, step, partnersOfTown);
-      });
-      towns.push(new Town({ number, seed, steps, orders: planned, databaseUrl: database.url, hooks }));
+      const ordersBefore = (step: number): number => Math.floor((Math.min(step, steps) * its) / steps);
+      const ordersIn = (step: number): PlannedOrder[] =>
+        Array.from({ length: ordersBefore(step + 1) - ordersBefore(step) }, (_, place) =>
+          planOrder(seed, first + ordersBefore(step) + place, number, step, partnersOfTown),
+        );
+      towns.push(new Town({ number, seed, steps, ordersIn, databaseUrl: database.url, hooks }));
     }
     const progress = setInterval(() => {
       const made = towns.reduce((sum, town) => sum + town.made.size, 0);

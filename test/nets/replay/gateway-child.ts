@@ -10,7 +10,7 @@ import { type CrashPoint, networkById, SandboxPriceSource, toUnits } from './pro
 /** What a gateway is started with. */
 export interface TownStart {
   readonly databaseUrl: string;
-  /** Settings beside those of every test. */
+  /** Settings that differ from those of every test. */
   readonly settings: Readonly<Record<string, string>>;
   /** The certificate of the receivers of webhooks, as PEM. */
   readonly ca: string;
@@ -77,6 +77,9 @@ interface Opened {
 const belated = new Set(['chain_failed', 'answers_failed', 'venue_failed']);
 /** For receivers of webhooks, so that no attempt fails because the machine is busy. */
 const patienceMs = 300_000;
+/** What node-postgres says when a connection takes too long. */
+const noConnection = /timeout expired|timeout exceeded when trying to connect/;
+const mostTries = 30;
 /** Ticks that may follow one in which something took too long. */
 const mostTicks = 10;
 
@@ -108,6 +111,20 @@ function hearLog(line: string): void {
   say({ log: event });
 }
 
+/**
+ * Repeats an operation that found no connection to PostgreSQL in time, which takes long on a busy
+ * machine. Such an operation has done nothing yet.
+ */
+async function patiently<T>(operation: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await operation();
+    } catch (error) {
+      if (tries === mostTries || !noConnection.test(error instanceof Error ? error.message : '')) throw error;
+    }
+  }
+}
+
 /** The clock of the prices, which moves from one period to the next. */
 class PeriodClock {
   readonly #clock: TestClock;
@@ -131,7 +148,7 @@ type Handlers = { readonly [Name in CommandName]: (args: Commands[Name]['args'])
 const handlers: Handlers = {
   open: async (start) => {
     const clock = new TestClock(new Date(start.clock));
-    const gateway = await startSettledGateway({
+    const options = {
       clock,
       databaseUrl: start.databaseUrl,
       // Another key would be issued with each start.
@@ -145,17 +162,18 @@ const handlers: Handlers = {
         priceSource: new SandboxPriceSource(new PeriodClock(clock, start), start.priceSeed),
         receivers: { resolve: async () => ['127.0.0.1'], ca: start.ca, connectMs: patienceMs, totalMs: patienceMs },
       },
-    });
+    };
+    const gateway = await patiently(() => startSettledGateway(options));
     opened = { gateway, clock };
     return { rest: `${gateway.app.restUrl}/api/v1`, internal: gateway.app.internalUrl };
   },
   people: async ({ partners }) => {
     const { gateway } = town();
     const keys: string[] = [];
-    for (let i = 0; i < partners; i += 1) keys.push((await gateway.partner()).key);
+    for (let i = 0; i < partners; i += 1) keys.push((await patiently(() => gateway.partner())).key);
     const tokens: string[] = [];
     for (const name of ['first', 'second'])
-      tokens.push((await gateway.staff.create(`${name}@example.com`, 'operator')).token);
+      tokens.push((await patiently(() => gateway.staff.create(`${name}@example.com`, 'operator'))).token);
     return { keys, tokens };
   },
   advance: async ({ ms }) => {
@@ -164,7 +182,7 @@ const handlers: Handlers = {
   },
   refresh: async () => {
     const { app, settlement } = town().gateway;
-    await settlement.settler.tools.prices.refresh(app.catalogue.coins());
+    await patiently(() => settlement.settler.tools.prices.refresh(app.catalogue.coins()));
     return null;
   },
   pay: async (payments) => {
@@ -175,21 +193,21 @@ const handlers: Handlers = {
       if (!currency) throw new Error(`there is no ${coin} on ${network}`);
       const units = toUnits(amount, currency.decimals);
       const payment = { to, tag, contract: currency.contract, amount: units, busyBlocks: 0 };
-      txids.push(await gateway.settlement.sandbox.pay(chainOf(network), payment));
+      txids.push(await patiently(() => gateway.settlement.sandbox.pay(chainOf(network), payment)));
     }
     return txids;
   },
-  drop: ({ network, txid }) => town().gateway.settlement.sandbox.drop(chainOf(network), txid),
+  drop: ({ network, txid }) => patiently(() => town().gateway.settlement.sandbox.drop(chainOf(network), txid)),
   refuse: async ({ network, address }) => {
-    await town().gateway.settlement.sandbox.refuse(chainOf(network), address);
+    await patiently(() => town().gateway.settlement.sandbox.refuse(chainOf(network), address));
     return null;
   },
   mine: async (chains) => {
-    for (const chain of chains) await town().gateway.settlement.sandbox.mine(chain);
+    for (const chain of chains) await patiently(() => town().gateway.settlement.sandbox.mine(chain));
     return null;
   },
   reorg: async ({ network, depth, keep }) => {
-    await town().gateway.reorg(network, depth, keep);
+    await patiently(() => town().gateway.reorg(network, depth, keep));
     return null;
   },
   fail: async (next) => {
@@ -200,7 +218,7 @@ const handlers: Handlers = {
   tick: async () => {
     for (let ticks = 0; ticks < mostTicks; ticks += 1) {
       const before = failures;
-      await town().gateway.tick();
+      await patiently(() => town().gateway.tick());
       if (failures === before) break;
     }
     return null;
@@ -208,18 +226,18 @@ const handlers: Handlers = {
   send: async () => {
     const { webhooks } = town().gateway.app;
     if (!webhooks) throw new Error('this gateway sends no webhooks');
-    const { deliveries } = await webhooks.dispatcher.dispatch();
+    const { deliveries } = await patiently(() => webhooks.dispatcher.dispatch());
     for (;;) {
-      const begun = await webhooks.sender.begin();
+      const begun = await patiently(() => webhooks.sender.begin());
       await webhooks.sender.next();
       if (begun > 0) continue;
       await webhooks.sender.idle();
       // Deliveries of the same endpoint may have waited for room.
-      if ((await webhooks.sender.begin()) === 0) return deliveries;
+      if ((await patiently(() => webhooks.sender.begin())) === 0) return deliveries;
     }
   },
   reconcile: async () =>
-    (await town().gateway.differences()).map((row) => `reconcile: ${Object.values(row).join(' | ')}`),
+    (await patiently(() => town().gateway.differences())).map((row) => `reconcile: ${Object.values(row).join(' | ')}`),
 };
 
 async function obey(name: CommandName, args: never): Promise<unknown> {

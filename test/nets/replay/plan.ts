@@ -173,8 +173,8 @@ function planHold(dice: Dice, created: number): PlannedHold {
   return { step, verdicts: [{ step: first, verdict }, ...(isReleasedLater ? [later] : [])] };
 }
 
-/** The steps between two kills. None of them but the three after the first has reorganisations. */
-const killEvery = 5;
+/** Steps from one kill to the next. The two in the middle have reorganisations. */
+const killEvery = 4;
 const crashPoints: readonly CrashPoint[] = [
   'deposit.scanned',
   'trade.intended',
@@ -222,12 +222,12 @@ export function reorgsIn(
   forgets: (network: string) => boolean,
 ): PlannedReorg[] {
   const sinceKill = step % killEvery;
-  if (sinceKill < 1 || sinceKill > 3) return [];
+  if (sinceKill < 1 || sinceKill > 2) return [];
   const dice = diceOf(seed, 'reorg', town, step);
   const ofStep = diceOf(seed, 'places', town, step);
   const networks = Array.from({ length: placesOfStep }, () => ofStep.pick(sources).network);
   const to = Array.from({ length: placesOfStep }, () => ofStep.pick(destinations).network);
-  return Array.from({ length: Math.floor(dice.between(0, 3)) }, () => {
+  return Array.from({ length: 1 + Math.floor(dice.between(0, 3)) }, () => {
     const network = dice.pick(dice.chance(0.7) ? networks : to);
     const depth = 1 + Math.floor(dice.between(0, 3));
     const isLost = dice.chance(0.5);

@@ -85,7 +85,8 @@ export interface TownOptions {
   readonly number: number;
   readonly seed: number;
   readonly steps: number;
-  readonly orders: readonly PlannedOrder[];
+  /** Plans the orders of a step. */
+  readonly ordersIn: (step: number) => readonly PlannedOrder[];
   readonly databaseUrl: string;
   readonly hooks: Hooks;
 }
@@ -249,7 +250,7 @@ export class Town {
     const step = this.#step;
     if (step > 0) await this.#advance((dayStart + step * stepSec * 1_000 - this.#now) / 1_000);
     await this.#ask('refresh', null);
-    await this.#create(this.#options.orders.filter((plan) => plan.step === step));
+    await this.#create(this.#options.ordersIn(step));
     await this.#actAsPartners();
     await this.#actAsStaff();
     this.#kill = step < steps ? killIn(number, step) : null;
@@ -272,9 +273,7 @@ export class Town {
     await this.#send();
   }
 
-  /**
-   * Settles all that is due. A process that is killed meanwhile gets a successor, which goes on.
-   */
+  /** Settles all that is due. The successor of a process that is killed meanwhile goes on. */
   async #tick(): Promise<void> {
     try {
       await this.#ask('tick', null);
@@ -301,7 +300,7 @@ export class Town {
   }
 
   async #send(): Promise<void> {
-    // The feed tells nothing of what was written since the oldest open transaction of the server.
+    // The feed shows nothing that was written since the oldest open transaction began.
     await this.#untilNone('select 1 from order_event where xid >= pg_snapshot_xmin(pg_current_snapshot()) limit 1');
     await this.#ask('send', null);
   }
@@ -396,10 +395,10 @@ export class Town {
     return { min_amount_to: formatDecimal(least), policy: { ...policy, on_price_moved: onPriceMoved } };
   }
 
-  /** The least and the most that a pair takes in this step. */
+  /** The least and the most that a pair takes, as its first rate said. */
   #limitsOf(plan: PlannedOrder): Promise<Limits> {
     const { from, to, rateType } = plan;
-    const name = `${this.#step} ${nameOf(from)} ${nameOf(to)} ${rateType}`;
+    const name = `${nameOf(from)} ${nameOf(to)} ${rateType}`;
     const known = this.#limits.get(name);
     if (known) return known;
     const asked = this.#rate(plan, new Big(this.#currency(from).min_amount).times('3')).then(
@@ -533,7 +532,7 @@ export class Town {
   async #change(order: MadeOrder, method: 'POST' | 'PUT', path: string, body?: object): Promise<void> {
     const { status, json } = await this.#call(method, `/partner/orders/${order.id}/${path}`, order.plan.partner, body);
     const words = [path, ...Object.values(body ?? {})].join(' ');
-    order.acts.push(`step ${this.#step} partner ${words}: ${status} ${status === 200 ? json.status : json.code}`);
+    order.acts.push(`step ${this.#step} partner ${words}: ${status} ${status === 200 ? 'done' : json.code}`);
   }
 
   /** Rows of orders, by the number of the order. */

@@ -10,7 +10,7 @@ import { dayStart, type MadeOrder, type Town } from './town.ts';
 // - Ids and transaction ids are random. They become names: `order`, `deposit 1` by the number of
 //   the user's transaction, `payment 1` by the number of the payment within its order, `tx 1.1` for
 //   an attempt. The tag that a deposit must have is `of the order`. An id that nothing names
-//   becomes   `(id)`.
+//   becomes `(id)`.
 // - Nonces and reservations depend on the order of payments of other orders, which share a chain.
 //   They are left out, and so are block hashes, heights and raw transactions.
 // - Deposit addresses come from keys that each database draws for itself. They are left out.

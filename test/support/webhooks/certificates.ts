@@ -30,7 +30,7 @@ const bits = (bytes: Buffer): Buffer => der(0x03, Buffer.from([0]), bytes);
 const utcTime = (ms: number): Buffer =>
   der(0x17, Buffer.from(`${new Date(ms).toISOString().slice(2, 19).replaceAll(/[-:T]/g, '')}Z`));
 
-/** Makes a certificate for names, of X.509 version 3. It needs no program beside Node. */
+/** Makes a certificate for names, of X.509 version 3. It needs no program but Node. */
 export async function makeCertificate(names: readonly string[], days = 2): Promise<Certificate> {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const algorithm = sequence(oid('ecdsaWithSha256'));
