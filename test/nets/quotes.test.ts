@@ -1,6 +1,9 @@
 import { storedDigests } from './quote-digests.ts';
 import { digestOf, quotesOfBlock } from './random-quotes.ts';
 
+// A block takes three seconds, and many times that where other programs run.
+jest.setTimeout(600_000);
+
 describe('random quotes', () => {
   const { seed, digests, quotesOfBlock: storedSize } = storedDigests();
 
