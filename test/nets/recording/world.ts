@@ -186,6 +186,8 @@ export async function startWorld(): Promise<World> {
       // A receiver answers late where the machine is busy, which is no failed attempt.
       receivers: { ...receivers.outside, connectMs: 600_000, totalMs: 600_000 },
       streamTimes: { commentMs: 600_000, endMs: 600_000 },
+      // New terms of a partner hold at its next request.
+      keyRowMs: 1,
     },
   });
   const names = new Names([...fixedAddresses, nowhere]);
