@@ -85,7 +85,7 @@ async function judge(towns: readonly Town[], hooks: Hooks, planned: number): Pro
   };
   for (const [number, town] of towns.entries()) {
     faults.push(...(await findFaults(town)));
-    const transcript = await readTown(town, number, hooks.bodies);
+    const transcript = await readTown(town, number, hooks);
     for (const [index, lines] of transcript.orders) orders.set(index, lines);
     others.push(...transcript.others);
     for (const [name, count] of Object.entries(await countsOf(town))) add(name, count);
@@ -93,10 +93,7 @@ async function judge(towns: readonly Town[], hooks: Hooks, planned: number): Pro
     for (const [event, count] of town.logged) logged[event] = (logged[event] ?? 0) + count;
   }
   add('orders', orders.size);
-  add(
-    'webhook bodies',
-    [...hooks.bodies.values()].reduce((sum, bodies) => sum + bodies.size, 0),
-  );
+  add('webhook bodies', hooks.count);
   if (orders.size !== planned) faults.push(`${planned} orders were planned, and ${orders.size} are there`);
   const sorted = new Map([...orders].sort(([one], [other]) => one - other));
   return { counts, transcript: { orders: sorted, others }, faults, logged };

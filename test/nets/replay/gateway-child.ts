@@ -78,7 +78,7 @@ const belated = new Set(['chain_failed', 'answers_failed', 'venue_failed']);
 /** For receivers of webhooks, so that no attempt fails because the machine is busy. */
 const patienceMs = 300_000;
 /** What node-postgres says when a connection takes too long. */
-const noConnection = /timeout expired|timeout exceeded when trying to connect/;
+const noConnection = /timeout expired|timeout exceeded when trying to connect|due to connection timeout/;
 const mostTries = 30;
 /** Ticks that may follow one in which something took too long. */
 const mostTicks = 10;

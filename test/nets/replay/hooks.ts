@@ -1,7 +1,7 @@
 import { Receivers } from '../../support/webhooks/receiver.ts';
 
 /** What a receiver got of an event. */
-export interface GotBody {
+interface GotBody {
   readonly body: string;
   readonly attempts: number;
 }
@@ -12,7 +12,7 @@ export interface GotBody {
  */
 export class Hooks {
   /** By order id, then by endpoint and number of the event. */
-  readonly bodies = new Map<string, Map<string, GotBody>>();
+  readonly #bodies = new Map<string, Map<string, GotBody>>();
   /** Events whose second attempt had another body than the first. */
   readonly faults: string[] = [];
   readonly #receivers: Receivers;
@@ -41,8 +41,8 @@ export class Hooks {
       // The list that the receivers keep would grow for the whole day.
       this.#receivers.received.length = 0;
       const { order_id: orderId, seq, event_id: eventId } = event.data;
-      const ofOrder = this.bodies.get(orderId) ?? new Map<string, GotBody>();
-      this.bodies.set(orderId, ofOrder);
+      const ofOrder = this.#bodies.get(orderId) ?? new Map<string, GotBody>();
+      this.#bodies.set(orderId, ofOrder);
       const key = `${name} ${seq}`;
       const known = ofOrder.get(key);
       if (known && known.body !== body) this.faults.push(`the event ${eventId} had two bodies`);
@@ -53,6 +53,16 @@ export class Hooks {
     });
     return this.#receivers.url(name);
   };
+
+  /** The bodies of the events of an order, each by the name of its receiver and its number. */
+  of(orderId: string): ReadonlyMap<string, string> {
+    return new Map([...(this.#bodies.get(orderId) ?? [])].map(([key, { body }]) => [key, body]));
+  }
+
+  /** Events that receivers got. */
+  get count(): number {
+    return [...this.#bodies.values()].reduce((sum, bodies) => sum + bodies.size, 0);
+  }
 
   stop(): Promise<void> {
     return this.#receivers.stop();

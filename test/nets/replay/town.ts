@@ -3,7 +3,7 @@ import { Client } from 'pg';
 import { newRecipient } from '../../support/chains/recipients.ts';
 import type { Rows } from '../../support/gateway/orders.ts';
 import { loadSettings } from '../../support/gateway/settings.ts';
-import { type StaffClient, staffClient } from '../../support/staff/staff-client.ts';
+import { kinds, type StaffClient, staffClient } from '../../support/staff/staff-client.ts';
 import type { Commands, Failpoint, People, TownStart, UserPayment } from './gateway-child.ts';
 import { GatewayProcess, ProcessEnded } from './gateway-process.ts';
 import type { Hooks } from './hooks.ts';
@@ -613,9 +613,13 @@ export class Town {
   }
 
   async #member(number: number, mutation: string): Promise<{ readonly answer: string; readonly id: string | null }> {
-    const { data, errors } = await (this.#members[number] as StaffClient)(mutation);
-    const [error] = errors;
-    if (error) return { answer: `refused ${error.extensions.kind ?? error.extensions.code}`, id: null };
+    const ask = this.#members[number];
+    if (!ask) throw new Error(`there is no member ${number}`);
+    let { data, errors } = await ask(mutation);
+    for (let tries = 1; tries < mostTries && kinds({ errors }).includes('unavailable'); tries += 1)
+      ({ data, errors } = await ask(mutation));
+    const [refusal] = kinds({ errors });
+    if (refusal !== undefined) return { answer: `refused ${refusal}`, id: null };
     return { answer: data.done.state ?? 'done', id: data.done.id };
   }
 

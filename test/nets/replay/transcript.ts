@@ -1,4 +1,4 @@
-import type { GotBody } from './hooks.ts';
+import type { Hooks } from './hooks.ts';
 import { roundSec, stepSec } from './plan.ts';
 import { dayStart, type MadeOrder, type Town } from './town.ts';
 
@@ -19,6 +19,8 @@ import { dayStart, type MadeOrder, type Town } from './town.ts';
 //   Another process does what is missing, up to two rounds later.
 // - Ledger transactions of one moment have no order. They are sorted by kind and reference. Lines
 //   within a transaction keep their numbers.
+// - Of a delivery the stored answers count. An attempt whose answer the database could not take in
+//   time is made again.
 
 /** The parts of a transcript that have a digest each. */
 export const categories = ['orders', 'events', 'ledger', 'payments', 'deposits', 'webhooks'] as const;
@@ -79,6 +81,14 @@ const ledgerRows = `
   select x.order_id, x.id, x.kind, x.reference, l.line, l.account, l.coin, l.network, ${amount('l.amount')} as amount
     from ledger_transaction x join ledger_line l on l.transaction_id = x.id order by x.id, l.line`;
 
+/** Deliveries of events with the answers of their attempts, by the name of their receiver. */
+const deliveryRows = `
+  select d.order_id, split_part(split_part(w.url, '//', 2), '.', 1) || ' ' || d.seq as key, d.type, d.state,
+         (select string_agg(coalesce(e ->> 'error', 'answer') || ' ' || coalesce(e ->> 'status', ''), ', ' order by n)
+            from jsonb_array_elements(d.log) with ordinality as log (e, n)) as answers
+    from webhook_delivery d join webhook_endpoint w on w.id = d.endpoint_id
+   where d.order_id is not null order by d.order_id, w.url, d.seq`;
+
 const anyId = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|\b[0-9a-f]{64}\b/g;
 
 /** Gives the ids of one order their names. */
@@ -108,11 +118,7 @@ function byOrder(rows: readonly Row[]): Map<string, Row[]> {
 }
 
 /** Reads the transcript of a town whose day is over. */
-export async function readTown(
-  town: Town,
-  number: number,
-  bodies: ReadonlyMap<string, ReadonlyMap<string, GotBody>>,
-): Promise<Transcript> {
+export async function readTown(town: Town, number: number, hooks: Hooks): Promise<Transcript> {
   const read = (sql: string): Promise<Row[]> => town.rows<Row>(sql);
   const rows = new Map((await read(orderRows)).map((row) => [String(row.id), row]));
   const events = byOrder(await read(eventRows));
@@ -122,6 +128,7 @@ export async function readTown(
   const attempts = Map.groupBy(await read(attemptRows), ({ payment_id: id }) => String(id));
   const trades = byOrder(await read(tradeRows));
   const ledger = byOrder(await read(ledgerRows));
+  const deliveries = byOrder(await read(deliveryRows));
   const time = (value: string | number | null | undefined): string => timeName(Number(value), town.killSteps);
 
   /** The payments of an order, with the names of their rows. */
@@ -166,7 +173,7 @@ export async function readTown(
     nameRows(made, own, paid, names);
     const { behaviour } = made.plan;
     const times = `created ${time(row.created_at)}, expires ${time(row.expires_at)}`;
-    const hooks = [...(bodies.get(made.id) ?? [])].map(([key, got]) => hookLine(key, got, row, names, time));
+    const bodies = hooks.of(made.id);
     orders.set(index, {
       orders: [
         `${behaviour}, ${times}: ${shown(row, ['id', 'short_id', 'created_at', 'expires_at'], names)}`,
@@ -190,7 +197,10 @@ export async function readTown(
           return `${names.in(String(deposit.id))} ${seen}: ${shown(row, ['id', 'order_id', 'seen_at'], names)}`;
         })
         .sort(),
-      webhooks: hooks.sort(byEndpointAndNumber).map(({ line }) => line),
+      webhooks: (deliveries.get(made.id) ?? []).map((delivery) => {
+        const body = bodyLine(bodies.get(String(delivery.key)) ?? 'no body', row, names, time);
+        return `${shown(delivery, ['order_id'], names)} ${body}`;
+      }),
     });
   }
   const names = new Names();
@@ -204,31 +214,13 @@ export async function readTown(
   return { orders, others: others.map((line) => `town ${number}: ${line}`) };
 }
 
-interface HookLine {
-  readonly endpoint: string;
-  readonly seq: number;
-  readonly line: string;
-}
-
-function byEndpointAndNumber(one: HookLine, other: HookLine): number {
-  return one.endpoint.localeCompare(other.endpoint) || one.seq - other.seq;
-}
-
-function hookLine(
-  key: string,
-  { body, attempts }: GotBody,
-  { id, short_id: shortId }: Row,
-  names: Names,
-  time: (value: number) => string,
-): HookLine {
-  const [name = '', seq = ''] = key.split(' ');
-  const endpoint = name.slice(0, name.indexOf('-'));
-  const text = names
+/** A body as its receiver got it, without ids and times that differ from run to run. */
+function bodyLine(body: string, { id, short_id: shortId }: Row, names: Names, time: (value: number) => string): string {
+  return names
     .in(body)
     .replaceAll(String(id).replaceAll('-', ''), 'order')
     .replaceAll(String(shortId), 'XP-ORDER')
     .replace(/"timestamp":"([^"]+)"/, (_all, at: string) => `"timestamp":"${time(Date.parse(at))}"`);
-  return { endpoint, seq: Number(seq), line: `${endpoint} ${attempts} attempts ${text}` };
 }
 
 /** A time of the test clock. Of a step with a kill only the number. */
