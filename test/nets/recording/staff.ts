@@ -171,9 +171,13 @@ export async function recordStaffOrder(staff: StaffRecorder, name: string, { id 
   await staff.take('order', name, `(id: "${id}")`);
 }
 
-/** Gives the partner and an order what only staff give them. */
+/**
+ * Gives a partner and an order what only staff give them, and reads the partner. It is another
+ * partner than that of the orders, whose API sees new prices and limits some seconds later.
+ */
 export async function recordSettings(staff: StaffRecorder, { gateway, order }: World): Promise<void> {
-  const partner = `"${gateway.partnerId}"`;
+  const { id } = await gateway.partner();
+  const partner = `"${id}"`;
   const limits =
     'requests: 700, orders: 300, lists: 60, openOrders: 900, fixedExposureUsd: 90000, fixedDayUsd: 900000, floatExposureUsd: 800000, quoteHoldSec: 20, markupBps: 300, keepsFixedCaps: true';
   const end = '"2026-03-01T00:00:00Z"';
@@ -189,7 +193,9 @@ export async function recordSettings(staff: StaffRecorder, { gateway, order }: W
     ['orderNote', `(orderId: "${order('held').id}", text: "called the partner")`],
     ['attentionTake', `(itemId: "held_order:${order('held').id}")`],
   ];
-  for (const [field, call] of calls) await staff.take(field, 'of the partner', call);
+  for (const [field, call] of calls) await staff.take(field, 'of a partner', call);
+  await staff.take('partner', 'with settings', `(id: ${partner})`);
+  await staff.take('webhookEndpoints', 'with settings', `(partnerId: ${partner})`);
 }
 
 /** Every query. */

@@ -151,10 +151,15 @@ async function stamp(databaseUrl: string, start: Date): Promise<void> {
     ({ table, column }) => `update "${table}" set "${column}" = '${start.toISOString()}'
        where "${column}" between now() - interval '1 day' and now() + interval '1 day'`,
   );
-  const windows = 'delete from price_window';
+  // How many of these there are depends on how long the making of that database took.
+  const passed = ['price_window', 'chain_history', 'wallet_history', 'venue_history', 'api_traffic'];
+  const windows = passed.map((table) => `delete from ${table}`);
   const block = `select setval('deposit_index_block', 1000)`;
   const key = `update setting set value = repeat('0123456789abcdef', 4) where name = 'deposit_tag_key'`;
-  await query(databaseUrl, `set session_replication_role = replica; ${[windows, ...changes, key, block].join('; ')}`);
+  await query(
+    databaseUrl,
+    `set session_replication_role = replica; ${[...windows, ...changes, key, block].join('; ')}`,
+  );
 }
 
 /** For how long prices of the sandbox stand still. */
