@@ -110,7 +110,10 @@ describe('a proposal', () => {
     expect(await refunds(order)).toHaveLength(1);
     await gateway.settle(order);
     expect((await gateway.show(order)).status).toBe('refunded');
-    attempt('approving what was paid', (await second.ask(approve, { id })).errors.length, 1);
+    const after = await second.ask(approve, { id });
+    attempt('approving what was paid', after.errors.length, 1);
+    // Refused because it was decided, not only because the order cannot be refunded again.
+    expect(after.errors).toMatchObject([{ message: expect.stringContaining('another member acted first') }]);
     attempt('refunds after all', (await refunds(order)).length, 1);
   });
 

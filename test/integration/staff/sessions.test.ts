@@ -313,6 +313,14 @@ describe('a session', () => {
     }
   });
 
+  it('is useless while its member is suspended, even where it was not ended', async () => {
+    const { secret, member } = await signedIn();
+    await query(gateway.databaseUrl, 'update staff_member set suspended_at = now() where id = $1', [member.id]);
+    expect(await authenticator.bySession(secret)).toBeNull();
+    await query(gateway.databaseUrl, 'update staff_member set suspended_at = null where id = $1', [member.id]);
+    expect(await authenticator.bySession(secret)).toMatchObject({ id: member.id });
+  });
+
   it('is one of ten: a further one ends the oldest', async () => {
     const { token, secret } = await signedIn();
     const later: string[] = [];

@@ -78,27 +78,33 @@ export default async function runFile(globalConfig, config, _environment, _runti
     maxConcurrency: globalConfig.maxConcurrency,
   });
   jestExpect.setState({ expand: globalConfig.expand, testPath, suppressedErrors: [] });
-  const onStray = (error) => circus.getState().unhandledErrors.push([error, new Error()]);
-  const stray = ['uncaughtException', 'unhandledRejection'];
-  for (const event of stray) process.on(event, onStray);
+  // Errors that no test catches. A rejection may be handled after the test did something else.
+  const strays = new Map();
+  const listeners = {
+    uncaughtException: (error) => strays.set(error, error),
+    unhandledRejection: (error, promise) => strays.set(promise, error),
+    rejectionHandled: (promise) => strays.delete(promise),
+  };
+  for (const [event, listener] of Object.entries(listeners)) process.on(event, listener);
   await import(pathToFileURL(testPath).href);
-  const { testResults, unhandledErrors, unhandledErrorsDetailed } = await circus.run();
-  for (const event of stray) process.off(event, onStray);
+  const { testResults, unhandledErrorsDetailed } = await circus.run();
+  for (const [event, listener] of Object.entries(listeners)) process.off(event, listener);
   mocker.restoreAllMocks();
 
   const assertions = assertionResults(testResults);
   const count = (status) => assertions.filter((assertion) => assertion.status === status).length;
   const failure = formatResultsErrors(assertions, config, globalConfig, testPath);
-  const outside = unhandledErrorsDetailed.map((error) => formatExecError(error, config, globalConfig));
+  const unhandled = [...unhandledErrorsDetailed, ...strays.values()];
+  const outside = unhandled.map((error) => formatExecError(error, config, globalConfig));
   return {
     ...createEmptyTestResult(),
     displayName: config.displayName,
-    failureMessage: unhandledErrors.length > 0 ? [failure ?? '', ...outside].join('\n\n') : failure,
+    failureMessage: unhandled.length > 0 ? [failure ?? '', ...outside].join('\n\n') : failure,
     numFailingTests: count('failed'),
     numPassingTests: count('passed'),
     numPendingTests: count('pending'),
     numTodoTests: count('todo'),
-    ...(unhandledErrors.length > 0 ? { testExecError: { message: '', stack: unhandledErrors.join('\n') } } : {}),
+    ...(unhandled.length > 0 ? { testExecError: { message: '', stack: outside.join('\n') } } : {}),
     testFilePath: testPath,
     testResults: assertions,
   };

@@ -1,0 +1,23 @@
+import type { IncomingMessage } from 'node:http';
+import { clientReader } from '../../../src/rest/client.ts';
+
+describe('the client of a request', () => {
+  const headers = { 'x-forwarded-for': '203.0.113.8', 'x-forwarded-proto': 'https' };
+  const from = (remoteAddress: string) => ({ socket: { remoteAddress }, headers }) as unknown as IncomingMessage;
+  const client = clientReader(['10.0.0.0/8']);
+
+  it('is told by a proxy that is trusted', () => {
+    expect(client(from('10.0.0.7'))).toEqual({
+      address: '203.0.113.8',
+      isSecure: true,
+      isLocal: false,
+      isBehindProxy: true,
+    });
+  });
+
+  it('is the peer itself where that is no trusted proxy, with any headers', () => {
+    const peer = { address: '198.51.100.4', isSecure: false, isLocal: false, isBehindProxy: false };
+    expect(client(from('198.51.100.4'))).toEqual(peer);
+    expect(clientReader([])(from('198.51.100.4'))).toEqual(peer);
+  });
+});
