@@ -20,8 +20,9 @@ export class OrderExpiry {
    * Rows that another process has locked are skipped, so any number of processes may sweep at once.
    *
    * An order is due once any process read its chain to the head after the window's end. A deposit
-   * that came in time thus counts even if no process ran at that time. Orders with a deposit that
-   * is too small or late are left to `awaitDeposit`.
+   * that came in time thus counts even if no process ran at that time. A time of reading in the
+   * future, from before the clock was set back, proves nothing. Orders with a deposit that is too
+   * small or late are left to `awaitDeposit`.
    */
   async sweep(): Promise<void> {
     const networks = JSON.stringify(allNetworks().map(({ id, chain }) => ({ network: id, chain })));
@@ -33,6 +34,7 @@ export class OrderExpiry {
              join jsonb_to_recordset(?::jsonb) as n (network text, chain text) on n.network = o.network_from
              join chain_state c on c.chain = n.chain
             where o.next_action_at <= ? and o.status = 'waiting_deposit' and o.expires_at <= c.read_at
+              and c.read_at <= ?
               and not exists (select from deposit d where d.order_id = o.id and d.state <> 'orphaned')
             order by o.next_action_at limit ? for update of o skip locked
          ), moved as (
@@ -44,7 +46,7 @@ export class OrderExpiry {
            select id, partner_id, event_seq, ?, 'waiting_deposit', 'expired', 'window_passed', 'system' from moved
          )
          select count(*)::int as count from moved`,
-        [networks, now, batch, now, now],
+        [networks, now, now, batch, now, now],
       );
       if (!moved || moved.count < batch) return;
     }

@@ -209,6 +209,22 @@ describe('a chain that cannot be read', () => {
     expect(await failing()).toEqual([{ failure: null }]);
   });
 
+  it('does not expire orders by a time of reading that is still to come', async () => {
+    const order = await gateway.order();
+    faults.scan = async () => {
+      throw new ChainError('unreachable', 'no route to host');
+    };
+    gateway.clock.advance(31 * 60_000);
+    const future = new Date(gateway.clock.now().getTime() + 3_600_000);
+    await gateway.query(`update chain_state set read_at = $1 where chain = 'bitcoin'`, [future]);
+    await gateway.tick();
+    expect(await status(order)).toBe('waiting_deposit');
+    faults.scan = null;
+    await gateway.tick();
+    await gateway.tick();
+    expect(await status(order)).toBe('expired');
+  });
+
   it('is failing no longer when another process could read it', async () => {
     await gateway.query(
       `update chain_state set failure = 'unreachable', failing_since = now() where chain = 'bitcoin'`,
