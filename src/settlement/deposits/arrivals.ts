@@ -30,6 +30,8 @@ export interface OwnTransfer extends SeenTransfer {
 export interface Arrival extends OwnTransfer {
   readonly asset: { readonly coin: string; readonly network: string; readonly decimals: number };
   readonly confirmationsRequired: number;
+  /** The transfers of a payment in several outputs. Absent for one transfer. */
+  readonly parts?: readonly Arrival[];
 }
 
 /** Addresses that one query looks up. */
@@ -94,6 +96,55 @@ export async function findArrivals(
     const confirmationsRequired = (isOfChain ? target.required : null) ?? currency?.minConfirmations ?? 1;
     return [{ ...sighting, asset, confirmationsRequired }];
   });
+}
+
+/**
+ * Divides arrivals into payments. A payment is what one transaction brings to one order in one
+ * asset, at one address with one tag. Transfers without an order stay single.
+ */
+export function paymentsOf(arrivals: readonly Arrival[]): (readonly Arrival[])[] {
+  return [...Map.groupBy(arrivals, paymentName).values()];
+}
+
+/** Sums the outputs of each payment. The sum has the key of its first output. */
+export function summed(arrivals: readonly Arrival[]): Arrival[] {
+  return paymentsOf(arrivals).map((outputs) => {
+    const [first, ...others] = outputs.toSorted((one, other) => compareKeys(one.transfer.key, other.transfer.key));
+    if (first === undefined) throw new Error('a payment has an output');
+    if (others.length === 0) return first;
+    const amount = others.reduce((sum, { transfer }) => sum + transfer.amount, first.transfer.amount);
+    return { ...first, transfer: { ...first.transfer, amount }, parts: [first, ...others] };
+  });
+}
+
+function paymentName({ transfer, block, target, asset }: Arrival): string {
+  const { key, txid, address, tag, contract } = transfer;
+  if (target.orderId === null) return key;
+  // A traced transfer may be part of a deposit that was found by its balance. It has no other kind
+  // of output beside it.
+  const way = isTraced(transfer) ? 'trace' : 'output';
+  return JSON.stringify([
+    target.orderId,
+    block?.hash ?? null,
+    way,
+    txid,
+    address,
+    tag,
+    contract,
+    asset.coin,
+    asset.network,
+  ]);
+}
+
+/** Puts 'txid:2' before 'txid:10'. */
+function compareKeys(one: string, other: string): number {
+  if (one.length !== other.length) return one.length - other.length;
+  return one < other ? -1 : Number(one > other);
+}
+
+/** Whether a trace showed the transfer: coins that a contract sent on. */
+export function isTraced({ key, contract }: Pick<Transfer, 'key' | 'contract'>): boolean {
+  return contract === null && /:trace\d+:/.test(key);
 }
 
 /** Finds the leased addresses among the transfers' targets, by address and tag. */
