@@ -115,8 +115,12 @@ export async function readStoredChain(
     [chain, JSON.stringify([...new Set(ahead.transfers.map(({ txid }) => txid))])],
   );
   const leftOut = await em.execute<{ address: string; contract: string | null; amount: string }[]>(
-    `select distinct on (key) address, contract, amount from left_out_transfer
-      where chain = ? and reason in ('too_large', 'too_fine', 'bad_text') order by key`,
+    `select distinct on (key) address, contract, amount from left_out_transfer l
+      where chain = ? and (reason in ('too_large', 'too_fine', 'bad_text')
+             or reason = 'not_stored'
+                and not exists (select from deposit d where d.chain = l.chain and d.key = l.key)
+                and not exists (select from deposit_part p where p.chain = l.chain and p.key = l.key))
+      order by key`,
     [chain],
   );
   const own = new Set(assets.flatMap(({ currencies }) => [...currencies]));

@@ -75,6 +75,24 @@ export async function takeOrderDeposits(
   return { deposits: await readFirst(em, orderIds, kept, also), unfinished };
 }
 
+/** Most deposits of an order that staff see. */
+const mostShown = 200;
+
+/**
+ * Reads the deposits of orders for people: at most `mostShown` of each, the main one first among
+ * them, in the order of their sightings.
+ */
+export async function shownDeposits(em: EntityManager, orderIds: readonly string[]): Promise<Deposit[]> {
+  const rows = await em.execute<{ id: string }[]>(
+    `select d.id from exchange_order o
+      cross join lateral (select id from deposit d where d.order_id = o.id
+                           order by d.id = o.deposit_id desc nulls last, d.seen_at, d.id limit ${mostShown}) as d
+      where o.id = any (?::uuid[])`,
+    [`{${orderIds.join(',')}}`],
+  );
+  return em.find(Deposit, { id: { $in: rows.map(({ id }) => id) } }, { orderBy: { seenAt: 'asc', id: 'asc' } });
+}
+
 /** Reads all deposits of orders, or null when these are too many. */
 async function readSome(
   em: EntityManager,

@@ -1,6 +1,7 @@
 import { attention } from '../../../src/reports/attention.ts';
 import { CrowdedChain, transfersTo } from '../../support/chains/crowded-chain.ts';
 import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
+import { newMember } from '../../support/staff/staff-client.ts';
 
 // Many transfers to our addresses, which any stranger can send: the work grows with their number,
 // a transaction takes a bounded number, and one that fails stops no other.
@@ -163,6 +164,19 @@ describe('a block with many transfers to us', () => {
     expect(after?.unsettled).toEqual([]);
   });
 
+  it('costs CPU by the transfer, not by its square', async () => {
+    const [order, another] = [await gateway.order(), await gateway.order()];
+    addDust(order, 1_000);
+    await gateway.mine('BTC');
+    const few = await costOf(() => gateway.tick());
+    addDust(another, 8_000);
+    await gateway.mine('BTC');
+    const many = await costOf(() => gateway.tick());
+    expect(await count('deposit')).toBe(9_000);
+    expect(many.cpuMs).toBeLessThan(24 * few.cpuMs);
+    expect(many.commits).toBeGreaterThanOrEqual(16);
+  });
+
   it('takes a reorganisation back in the same way', async () => {
     const order = await gateway.order();
     const height = `(select height from chain_state where chain = 'bitcoin')`;
@@ -176,6 +190,68 @@ describe('a block with many transfers to us', () => {
     expect(await count(`ledger_transaction where order_id = $1 and kind = 'deposit_reversal'`, [order.id])).toBe(1_300);
     expect(await count(`deposit where chain = 'bitcoin' and height > ${height}`)).toBe(0);
   });
+});
+
+describe('many transfers', () => {
+  const versionOf = async (): Promise<number> => {
+    const [row] = await gateway.query<{ version: number }>(
+      `select version::int as version from chain_state where chain = 'bitcoin'`,
+    );
+    return row?.version ?? 0;
+  };
+
+  it('are stored in transactions of a bounded size while they wait in the mempool', async () => {
+    const order = await gateway.order();
+    const { depositAddress: address } = order;
+    const before = await versionOf();
+    crowded.waiting.set(
+      'bitcoin',
+      transfersTo(
+        { address },
+        Array.from({ length: 1_200 }, () => dust),
+        'hint',
+      ),
+    );
+    await gateway.tick();
+    expect(await count(`deposit where order_id = $1 and state = 'mempool'`, [order.id])).toBe(1_200);
+    expect((await versionOf()) - before).toBeGreaterThanOrEqual(4);
+    crowded.waiting.clear();
+    for (let turn = 0; turn < 3; turn++) await gateway.tick();
+    expect(await count(`deposit where order_id = $1 and state = 'orphaned'`, [order.id])).toBe(1_200);
+    expect((await gateway.show(order)).status).toBe('waiting_deposit');
+  });
+
+  it('are credited some at a time where they belong to no order', async () => {
+    const hot = await gateway.settlement.adapters.get('bitcoin')?.hotWallet();
+    const before = await versionOf();
+    crowded.add(
+      'bitcoin',
+      transfersTo(
+        { address: hot?.address ?? '' },
+        Array.from({ length: 1_200 }, () => dust),
+        'gift',
+      ),
+    );
+    await gateway.mine('BTC', 3);
+    await gateway.tick();
+    expect(await count(`deposit where purpose = 'funding' and state = 'credited' and key like 'gift%'`)).toBe(1_200);
+    expect((await versionOf()) - before).toBeGreaterThanOrEqual(5);
+  });
+});
+
+it('shows staff a bounded part of an order with very many deposits', async () => {
+  const order = await gateway.order();
+  const txid = await gateway.deposit(order);
+  addDust(order, 700);
+  await gateway.mine('BTC', 3);
+  await gateway.settle(order);
+  const viewer = await newMember(gateway, 'viewer');
+  const { order: shown } = await viewer.data(
+    `{ order(id: "${order.id}") { deposits { txid amount } ledgerLines { amount } } }`,
+  );
+  expect(shown.deposits).toHaveLength(200);
+  expect(shown.deposits.map((one: { txid: string }) => one.txid)).toContain(txid);
+  expect(shown.ledgerLines).toHaveLength(1_000);
 });
 
 describe('a transfer that the database refuses', () => {
