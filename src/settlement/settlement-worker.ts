@@ -362,7 +362,7 @@ export class SettlementWorker {
         await orm.em.fork().execute(
           `update exchange_order set failing_since = coalesce(failing_since, ?),
                   next_action_at = ?::timestamptz
-                    + greatest(interval '${retryMs.least} ms', least(interval '${retryMs.most} ms', ? - coalesce(failing_since, ?)))
+                    + greatest(interval '${retryMs.least} ms', least(interval '${retryMs.most} ms', ?::timestamptz - coalesce(failing_since, ?)))
             where id = ?`,
           [now, now, now, now, orderId],
         );

@@ -1,4 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { BlockRef, ChainAdapter, Transfer } from '../../chains/chain-adapter.ts';
 import { networkById } from '../../chains/networks/networks.ts';
 import type { CurrencyCatalogue } from '../../currencies/currency-catalogue.ts';
@@ -106,15 +108,26 @@ export function paymentsOf(arrivals: readonly Arrival[]): (readonly Arrival[])[]
   return [...Map.groupBy(arrivals, paymentName).values()];
 }
 
-/** Sums the outputs of each payment. The sum has the key of its first output. */
+/**
+ * Sums the outputs of each payment. The sum has the key of its first output. Where keys have
+ * digests, because a block decides what a transaction does, the sum's key has one of all outputs.
+ */
 export function summed(arrivals: readonly Arrival[]): Arrival[] {
   return paymentsOf(arrivals).map((outputs) => {
     const [first, ...others] = outputs.toSorted((one, other) => compareKeys(one.transfer.key, other.transfer.key));
     if (first === undefined) throw new Error('a payment has an output');
     if (others.length === 0) return first;
-    const amount = others.reduce((sum, { transfer }) => sum + transfer.amount, first.transfer.amount);
-    return { ...first, transfer: { ...first.transfer, amount }, parts: [first, ...others] };
+    const parts = [first, ...others];
+    const amount = parts.reduce((sum, { transfer }) => sum + transfer.amount, 0n);
+    return { ...first, transfer: { ...first.transfer, key: keyOfSum(parts), amount }, parts };
   });
+}
+
+function keyOfSum(parts: readonly Arrival[]): string {
+  const keys = parts.map(({ transfer }) => transfer.key);
+  const [first = ''] = keys;
+  if (/^[^:]*:\d+$/.test(first)) return first;
+  return `${first}+${bytesToHex(sha256(utf8ToBytes(keys.join(' ')))).slice(0, 16)}`;
 }
 
 function paymentName({ transfer, block, target, asset }: Arrival): string {
@@ -139,7 +152,8 @@ function paymentName({ transfer, block, target, asset }: Arrival): string {
 /** Puts 'txid:2' before 'txid:10'. */
 function compareKeys(one: string, other: string): number {
   if (one.length !== other.length) return one.length - other.length;
-  return one < other ? -1 : Number(one > other);
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
 }
 
 /** Whether a trace showed the transfer: coins that a contract sent on. */

@@ -79,8 +79,6 @@ const maxTransfers = 500;
 const maxRounds = 50;
 /** Failed scans after which a transfer that cannot be stored is left out. */
 const maxFailures = 3;
-/** Deposits of one kind that decide the next move of an order with very many. */
-const matchedRefunds = 0;
 /**
  * Codes of PostgreSQL that end a transaction because it took too long. A smaller one may succeed.
  */
@@ -598,7 +596,7 @@ export class ChainScanner {
     const stored = await readOrderDeposits(
       em,
       orders.map(({ id }) => id),
-      { maxRefunds: matchedRefunds, also: known.map(({ id }) => id) },
+      known.map(({ id }) => id),
     );
 
     const byId = new Map(orders.map((order) => [order.id, order]));

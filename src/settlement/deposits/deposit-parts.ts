@@ -96,7 +96,8 @@ export interface StoredPayment {
 
 /**
  * Stores the outputs of payments in blocks, each by its key. The deposits are in the database.
- * Storing the same again changes nothing but the heights.
+ * Storing the same again changes nothing but the heights. After a reorganisation, an output may be
+ * a part of another payment.
  */
 export async function storeParts(em: EntityManager, payments: readonly StoredPayment[]): Promise<void> {
   const rows = payments.flatMap(({ deposit, parts }) =>
@@ -120,7 +121,7 @@ export async function storeParts(em: EntityManager, payments: readonly StoredPay
     `insert into deposit_part (chain, key, address, amount, height, deposit_id)
      select * from jsonb_to_recordset(?::jsonb)
                 as p (chain text, key text, address text, amount numeric, height bigint, deposit_id uuid)
-     on conflict (chain, key) do update set height = excluded.height`,
+     on conflict (chain, key) do update set height = excluded.height, deposit_id = excluded.deposit_id`,
     [JSON.stringify(rows)],
   );
 }

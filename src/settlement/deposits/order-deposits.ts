@@ -50,9 +50,9 @@ export interface OrderDeposits {
 export async function readOrderDeposits(
   em: EntityManager,
   orderIds: readonly string[],
-  { maxRefunds, also = [] }: { readonly maxRefunds: number; readonly also?: readonly string[] },
+  also: readonly string[],
 ): Promise<Deposit[]> {
-  return (await readSome(em, orderIds, also)) ?? readFirst(em, orderIds, keptOfKind(maxRefunds), also);
+  return (await readSome(em, orderIds, also)) ?? readFirst(em, orderIds, mostOfKind, also);
 }
 
 /**

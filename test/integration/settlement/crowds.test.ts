@@ -136,7 +136,7 @@ describe('dust to an order that is paid', () => {
         'token',
       ),
     );
-    await gateway.mine('ETH', 20);
+    await gateway.mine('ETH', 40);
     await gateway.tick();
     expect(await count(`deposit where order_id = $1 and state = 'credited'`, [order.id])).toBe(800);
     expect(await count(`deposit where order_id = $1 and problem is not null`, [order.id])).toBe(800);
@@ -245,8 +245,8 @@ it('shows staff a bounded part of an order with very many deposits', async () =>
   addDust(order, 700);
   await gateway.mine('BTC', 3);
   await gateway.settle(order);
-  const viewer = await newMember(gateway, 'viewer');
-  const { order: shown } = await viewer.data(
+  const member = await newMember(gateway, 'support');
+  const { order: shown } = await member.data(
     `{ order(id: "${order.id}") { deposits { txid amount } ledgerLines { amount } } }`,
   );
   expect(shown.deposits).toHaveLength(200);
@@ -278,7 +278,7 @@ describe('a transfer that the database refuses', () => {
     expect(await count('deposit where order_id = $1', [order.id])).toBe(61);
     expect(await leftOut()).toEqual([{ reason: 'not_stored', key: 'bad0:0' }]);
     const items = await attention(gateway.app.orm.em.fork(), 100, gateway.clock.now());
-    expect(items).toMatchObject([{ kind: 'transfer_left_out' }]);
+    expect(items.filter(({ kind }) => kind === 'transfer_left_out')).toHaveLength(1);
   });
 });
 
