@@ -324,7 +324,7 @@ export class OrderSettler {
    * Locks an order and reads everything that decides its next move. Null when the order does not
    * exist.
    *
-   * @param depositId A deposit that staff decide about. The steps take a bounded number of deposits.
+   * @param depositId A deposit that staff decide about, beside the bounded number that steps take.
    */
   async open(em: EntityManager, orderId: string, depositId: string | null = null): Promise<Settling | null> {
     const [settling = null] = await this.#open(em, [orderId], depositId === null ? [] : [depositId]);

@@ -164,7 +164,7 @@ const nothing: Part = { undone: [], gone: [], arrivals: [], leftOut: [], outputs
  * A scan with many transfers takes several transactions, and the last one moves the cursor. The
  * first one takes the cursor back to the last block that is still on the chain, and names all
  * blocks that the scan stores or undoes (`unsettled_blocks`). Should the process end before the
- * last one, the next scan undoes those that it does not find on the chain, and finds the others
+ * last one, the next scan undoes the named blocks that are not on the chain, and finds the others
  * again. Transfers that fail together are stored in smaller groups. A single one that fails again
  * and again is left out with an alert, and stops no other.
  */

@@ -57,7 +57,7 @@ export async function readOrderDeposits(
 
 /**
  * Does the same for orders that are settled. Where there are many deposits, it first credits the
- * small ones beyond those that are read, and sets them aside for staff.
+ * small ones beyond the ones that it reads, and sets them aside for staff.
  */
 export async function takeOrderDeposits(
   em: EntityManager,
