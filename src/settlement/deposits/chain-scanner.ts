@@ -59,6 +59,7 @@ import {
   type ScanPart,
   type ScanPosition,
   type ScanStep,
+  type StepCause,
   stepOf,
 } from './scan-step.ts';
 
@@ -153,6 +154,11 @@ interface Part {
   readonly leftOut: readonly LeftOut[];
   readonly outputs: readonly FoundOutput[];
   readonly spends: readonly FoundSpend[];
+}
+
+/** The causes of which a step left deposits to the next one. */
+interface StepEnd {
+  readonly more: ReadonlySet<StepCause>;
 }
 
 const nothing: Part = { undone: [], gone: [], arrivals: [], leftOut: [], outputs: [], spends: [] };
@@ -267,8 +273,11 @@ export class ChainScanner {
     const result = { orphaned: [], blocks: [block], cursor, head, final };
     const found = { ...(await this.#ownTransfers(adapter, result.blocks, [])), gone: none };
     const look = { began: this.#options.clock.now(), readAt: state.readAt, isBelated: true };
-    await this.#store({ adapter, lease, look, position: state }, state, result, found);
-    this.forget(adapter.chain);
+    try {
+      await this.#store({ adapter, lease, look, position: state }, state, result, found);
+    } finally {
+      this.forget(adapter.chain);
+    }
   }
 
   /** Drops the chain's state in memory. The next scan reads it from the database. */
@@ -422,7 +431,7 @@ export class ChainScanner {
       await this.#storeParts(scan, result, whole, state.unsettled);
       end = await this.#step(scan, result, { ...whole, arrivals: [], outputs: [] });
     }
-    for (let round = 0; end.isMore && round < maxRounds; round++) {
+    for (let round = 0; end.more.size > 0 && round < maxRounds; round++) {
       const same = { ...result, orphaned: [], blocks: [] };
       end = await this.#step(scan, same, { ...nothing, undone, gone: whole.gone });
     }
@@ -431,7 +440,7 @@ export class ChainScanner {
   }
 
   /** Stores a small scan in one transaction. Null when it has to be divided. */
-  async #tryWhole(scan: Scan, result: ScanResult, whole: Part): Promise<{ readonly isMore: boolean } | null> {
+  async #tryWhole(scan: Scan, result: ScanResult, whole: Part): Promise<StepEnd | null> {
     try {
       return await this.#step(scan, result, whole);
     } catch (error) {
@@ -467,7 +476,9 @@ export class ChainScanner {
   /** Undoes the deposits of blocks that are on the chain no more, a bounded number at a time. */
   async #undo(scan: Scan, to: ScanResult, undone: readonly string[], part: ScanPart): Promise<void> {
     if (undone.length === 0) return;
-    for (let isMore = true; isMore; ) ({ isMore } = await this.#step(scan, to, { ...nothing, undone }, part));
+    let end: StepEnd;
+    do end = await this.#step(scan, to, { ...nothing, undone }, part);
+    while (end.more.has('undone'));
   }
 
   /**
@@ -553,7 +564,7 @@ export class ChainScanner {
     part: Part,
     unfinished: ScanPart | null = null,
     before: (em: EntityManager) => Promise<void> = async () => {},
-  ): Promise<{ readonly isMore: boolean }> {
+  ): Promise<StepEnd> {
     const { orm, clock } = this.#options;
     const { adapter, lease, position, look } = scan;
     const step = stepOf(adapter, lease, position, result, look, clock.now(), unfinished);
@@ -572,7 +583,7 @@ export class ChainScanner {
     { adapter, look: times }: Scan,
     step: ScanStep,
     { undone, gone, arrivals, leftOut: others, outputs, spends }: Part,
-  ): Promise<{ readonly isMore: boolean }> {
+  ): Promise<StepEnd> {
     const { log } = this.#options;
     const { chain, to, now } = step;
     const look: ScanTimes = { ...times, now, toleranceSec: adapter.blockToleranceSec };
@@ -587,7 +598,7 @@ export class ChainScanner {
       return reason === null;
     });
     const keys = found.flatMap(({ transfer, parts = [] }) => [transfer.key, ...parts.map((one) => one.transfer.key)]);
-    const { known, isMore } = await affectedDeposits(em, step, { undone, gone: to.isAtHead ? gone : [], keys });
+    const { known, more } = await affectedDeposits(em, step, { undone, gone: to.isAtHead ? gone : [], keys });
     const orderIds = new Set(
       [...found.map(({ target }) => target), ...known].map(({ orderId }) => orderId).filter((id) => id !== null),
     );
@@ -617,7 +628,7 @@ export class ChainScanner {
     await em.flush();
     await storeParts(em, sums);
     await this.#matchOrders(em, orders, deposits, { chain, to, now });
-    return { isMore };
+    return { more };
   }
 
   /** Updates orders from their deposits. An order with a confirmed deposit is due at once. */

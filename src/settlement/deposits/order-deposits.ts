@@ -6,8 +6,10 @@ import { Deposit } from './deposit.entity.ts';
 
 /** Deposits that a transaction reads of its orders as they are. More are read by kinds. */
 const mostUnsorted = 500;
-/** Most deposits of one kind and state that a transaction reads of an order. */
+/** Most deposits of one kind and state that a transaction reads to settle an order. */
 const mostOfKind = 100;
+/** As many of each decide whether an order waits or confirms. */
+const mostMatched = 3;
 /** Most deposits that one statement sets aside. */
 const mostSetAside = 1_000;
 
@@ -32,6 +34,11 @@ const takenFirst = `case when r.kind = 'short' then r.amount end desc nulls last
 /** SQL: whether any payment settles a deposit `d`. */
 const isPaidSql = 'exists (select from payment p where p.deposit_id = d.id)';
 
+/** A group of orders has more deposits than one transaction takes. Nothing was written. */
+export class TooManyDeposits extends Error {
+  override readonly name = 'TooManyDeposits';
+}
+
 /** Deposits of orders, as one transaction takes them. */
 export interface OrderDeposits {
   /** In the order of their sightings. */
@@ -52,12 +59,15 @@ export async function readOrderDeposits(
   orderIds: readonly string[],
   also: readonly string[],
 ): Promise<Deposit[]> {
-  return (await readSome(em, orderIds, also)) ?? readFirst(em, orderIds, mostOfKind, also);
+  return (await readSome(em, orderIds, also)) ?? readFirst(em, orderIds, mostMatched, also);
 }
 
 /**
  * Does the same for orders that are settled. Where there are many deposits, it first credits the
  * small ones beyond the ones that it reads, and sets them aside for staff.
+ *
+ * @throws TooManyDeposits when several orders have more deposits together than one transaction
+ *   takes. Each alone has not.
  */
 export async function takeOrderDeposits(
   em: EntityManager,
@@ -70,6 +80,7 @@ export async function takeOrderDeposits(
 ): Promise<OrderDeposits> {
   const some = await readSome(em, orderIds, also);
   if (some !== null) return { deposits: some, unfinished: new Set() };
+  if (orderIds.length > 1) throw new TooManyDeposits();
   const kept = keptOfKind(maxRefunds);
   const unfinished = await setSurplusAside(em, orderIds, kept, now);
   return { deposits: await readFirst(em, orderIds, kept, also), unfinished };

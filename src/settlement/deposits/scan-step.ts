@@ -21,6 +21,9 @@ export interface KnownDeposit {
   readonly orderId: string | null;
 }
 
+/** Why a step affects a deposit that did not arrive in it. */
+export type StepCause = 'undone' | 'gone' | 'ripe' | 'lost';
+
 /** What concerns deposits in a step. */
 export interface StepCauses {
   /** Hashes of blocks that are on the chain no more. */
@@ -110,15 +113,15 @@ function affectedValues({ chain, from, to, now }: ScanStep): (string | number | 
  * Reads the deposits that a step affects, with their orders: deposits with these keys, and at most
  * `mostDeposits` of each other cause.
  *
- * @returns whether there may be more.
+ * @returns them, and the causes that may have more.
  */
 export async function affectedDeposits(
   em: EntityManager,
   step: ScanStep,
   { undone, gone, keys }: StepCauses,
-): Promise<{ readonly known: readonly KnownDeposit[]; readonly isMore: boolean }> {
+): Promise<{ readonly known: readonly KnownDeposit[]; readonly more: ReadonlySet<StepCause> }> {
   const { chain } = step;
-  const rows = await em.execute<(KnownDeposit & { cause: string })[]>(
+  const rows = await em.execute<(KnownDeposit & { cause: StepCause | 'key' })[]>(
     `select 'key' as cause, id, order_id as "orderId" from deposit
       where chain = ? and key in (select jsonb_array_elements_text(?::jsonb))
      union all
@@ -130,9 +133,11 @@ export async function affectedDeposits(
      union all ${affectedSql}`,
     [chain, JSON.stringify(keys), chain, JSON.stringify(undone), chain, JSON.stringify(gone), ...affectedValues(step)],
   );
-  const causes = Map.groupBy(rows, ({ cause }) => cause);
-  const isMore = [...causes].some(([cause, its]) => cause !== 'key' && its.length >= mostDeposits);
-  return { known: [...new Map(rows.map(({ id, orderId }) => [id, { id, orderId }])).values()], isMore };
+  const more = new Set<StepCause>();
+  for (const [cause, its] of Map.groupBy(rows, (row) => row.cause)) {
+    if (cause !== 'key' && its.length >= mostDeposits) more.add(cause);
+  }
+  return { known: [...new Map(rows.map(({ id, orderId }) => [id, { id, orderId }])).values()], more };
 }
 
 /**

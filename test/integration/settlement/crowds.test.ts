@@ -136,7 +136,7 @@ describe('dust to an order that is paid', () => {
         'token',
       ),
     );
-    await gateway.mine('ETH', 40);
+    await gateway.mine('ETH', 80);
     await gateway.tick();
     expect(await count(`deposit where order_id = $1 and state = 'credited'`, [order.id])).toBe(800);
     expect(await count(`deposit where order_id = $1 and problem is not null`, [order.id])).toBe(800);
