@@ -143,6 +143,12 @@ interface Scan {
   readonly look: Pick<ScanTimes, 'began' | 'readAt' | 'isBelated'>;
   /** Moves with each stored step. */
   position: ScanPosition;
+  /**
+   * Null while a step also moves the orders that it touches. In a divided scan it collects their
+   * ids, and the settler moves them: each order is then read once, and one that fails stops no
+   * chain.
+   */
+  touched: Set<string> | null;
 }
 
 /** What one transaction stores. */
@@ -232,7 +238,7 @@ export class ChainScanner {
       let stored: { readonly waiting: readonly string[]; readonly version: bigint };
       try {
         const look = { began, readAt: state.readAt, isBelated: false };
-        stored = await this.#store({ adapter, lease, look, position: state }, state, result, found);
+        stored = await this.#store({ adapter, lease, look, position: state, touched: null }, state, result, found);
       } catch (error) {
         this.forget(chain);
         throw error;
@@ -274,7 +280,7 @@ export class ChainScanner {
     const found = { ...(await this.#ownTransfers(adapter, result.blocks, [])), gone: none };
     const look = { began: this.#options.clock.now(), readAt: state.readAt, isBelated: true };
     try {
-      await this.#store({ adapter, lease, look, position: state }, state, result, found);
+      await this.#store({ adapter, lease, look, position: state, touched: null }, state, result, found);
     } finally {
       this.forget(adapter.chain);
     }
@@ -356,10 +362,11 @@ export class ChainScanner {
       ]);
     // Transfers found now may have been missed before, so no earlier scan bounds their time.
     const look = { began: this.#options.clock.now(), readAt: null, isBelated: false };
-    const scan: Scan = { adapter, lease, look, position: state };
+    const scan: Scan = { adapter, lease, look, position: state, touched: new Set() };
     const undone = [...rows.map(({ hash }) => hash), ...state.unsettled];
     // The command stands until the last step, so that a new process begins it again.
     await this.#undo(scan, { ...state, orphaned: [], blocks: [] }, undone, { unsettled: state.unsettled });
+    await this.#wakeTouched(scan);
     const moved = { orphaned: [], blocks: [], cursor, head, final: state.final };
     await this.#step(scan, moved, { ...nothing, undone }, null, async (em) => {
       if (adapter.model === 'outputs') await forgetOutputsAbove(em, chain, from);
@@ -439,12 +446,12 @@ export class ChainScanner {
     return { waiting: await this.#waiting(adapter.chain, state, found), version: scan.position.version };
   }
 
-  /** Stores a small scan in one transaction. Null when it has to be divided. */
+  /** Stores a small scan in one transaction. Null when that failed, and it has to be divided. */
   async #tryWhole(scan: Scan, result: ScanResult, whole: Part): Promise<StepEnd | null> {
     try {
       return await this.#step(scan, result, whole);
     } catch (error) {
-      if (whole.arrivals.length === 0 || !isDivisible(error)) throw error;
+      if (!isDivisible(error)) throw error;
       return null;
     }
   }
@@ -456,6 +463,7 @@ export class ChainScanner {
     { undone, arrivals, outputs }: Part,
     before: readonly string[],
   ): Promise<void> {
+    scan.touched = new Set();
     const orphaned = new Set(result.orphaned.map(({ hash }) => hash));
     const window = scan.position.cursor.window.filter(({ hash }) => !orphaned.has(hash));
     const to = { ...result, orphaned: [], blocks: [], cursor: { window } };
@@ -470,7 +478,31 @@ export class ChainScanner {
     for (const some of inGroups(paymentsOf(arrivals), maxTransfers)) {
       await this.#storePayments(scan, to, some, part, failed);
     }
+    // Before the end, so that a process that ends here repeats the scan.
+    await this.#wakeTouched(scan);
     if (failed.length > 0) throw failed[0];
+  }
+
+  /** Has the settler move the orders that the steps of a divided scan touched. */
+  async #wakeTouched({ touched }: Scan): Promise<void> {
+    const { orm, clock } = this.#options;
+    for (const ids of inGroups([...(touched ?? [])], maxTransfers)) {
+      await orm.em.fork().transactional(async (em) => {
+        await this.#wake(em, await lockOrders(em, ids), clock.now());
+      });
+    }
+    touched?.clear();
+  }
+
+  /** Makes orders due. One that cannot be settled keeps its pauses. */
+  async #wake(em: EntityManager, orders: readonly Order[], now: Date): Promise<void> {
+    const due = orders.filter(({ failingSince }) => failingSince === null);
+    for (const order of due) order.nextActionAt = now;
+    await em.flush();
+    await this.#options.jobs.wake(
+      em,
+      due.map(({ id }) => id),
+    );
   }
 
   /** Undoes the deposits of blocks that are on the chain no more, a bounded number at a time. */
@@ -580,7 +612,7 @@ export class ChainScanner {
   /** Stores a part of a scan, and the order moves that follow. */
   async #record(
     em: EntityManager,
-    { adapter, look: times }: Scan,
+    { adapter, look: times, touched }: Scan,
     step: ScanStep,
     { undone, gone, arrivals, leftOut: others, outputs, spends }: Part,
   ): Promise<StepEnd> {
@@ -606,7 +638,7 @@ export class ChainScanner {
     // Read now that no other transaction can change them.
     const stored = await readOrderDeposits(
       em,
-      orders.map(({ id }) => id),
+      touched === null ? orders.map(({ id }) => id) : [],
       known.map(({ id }) => id),
     );
 
@@ -627,8 +659,14 @@ export class ChainScanner {
     await creditUnassignedDeposits(em, deposits, chain, to, now);
     await em.flush();
     await storeParts(em, sums);
-    await this.#matchOrders(em, orders, deposits, { chain, to, now });
-    return { more };
+    await endLostActions(em, orders, deposits, now);
+    if (touched === null) await this.#matchOrders(em, orders, deposits, { chain, to, now });
+    // The orders of a part are due before the end of the scan, all at once.
+    else if (step.part === null) await this.#wake(em, orders, now);
+    else for (const { id } of orders) touched.add(id);
+    await em.flush();
+    // The settler decides about orders whose deposit is lost, or the next scan does.
+    return { more: touched === null ? more : new Set([...more].filter((cause) => cause !== 'lost')) };
   }
 
   /** Updates orders from their deposits. An order with a confirmed deposit is due at once. */
@@ -638,9 +676,8 @@ export class ChainScanner {
     deposits: readonly Deposit[],
     { chain, to, now }: { readonly chain: string; readonly to: ScannedTo; readonly now: Date },
   ): Promise<void> {
-    const { jobs, tools } = this.#options;
+    const { tools } = this.#options;
     const scanned = new Map([[chain, to]]);
-    await endLostActions(em, orders, deposits, now);
     const depositsOf = Map.groupBy(deposits, ({ orderId }) => orderId);
     // The only deposit of an order that still waits cannot have a refund.
     const several = orders.filter(({ id }) => (depositsOf.get(id)?.length ?? 0) > 1);
@@ -648,21 +685,16 @@ export class ChainScanner {
       several.length === 0 ? [] : await em.find(Payment, { orderId: { $in: several.map(({ id }) => id) } });
     const paymentsOf = Map.groupBy(payments, ({ orderId }) => orderId);
     const isRipe = (deposit: Deposit): boolean => deposit.chain === chain && isConfirmed(deposit, to);
-    const due: Order[] = [];
     for (const order of orders) {
       const its = depositsOf.get(order.id) ?? [];
       const paid = paymentsOf.get(order.id) ?? [];
       const rows = { order, deposits: its, payments: paid, trade: null, bookings: [], client: [], late: null };
       matchDeposits({ em, tools, now, scanned, ...rows, agreed: null, markupBps: 0, action: null });
-      // An order that cannot be settled keeps its pauses.
-      if (order.failingSince !== null || !its.some(isRipe)) continue;
-      order.nextActionAt = now;
-      due.push(order);
     }
-    await em.flush();
-    await jobs.wake(
+    await this.#wake(
       em,
-      due.map(({ id }) => id),
+      orders.filter(({ id }) => depositsOf.get(id)?.some(isRipe)),
+      now,
     );
   }
 }

@@ -305,11 +305,14 @@ it('leaves nothing of a block that is gone before its scan could end', async () 
 });
 
 describe('an order that cannot be settled', () => {
-  it('is tried less and less often, is overdue for staff, and stops no neighbour', async () => {
+  it.each([
+    ['exchanging', 'confirming'],
+    ['confirming', 'waiting_deposit'],
+  ])('is tried less and less often, is overdue for staff, and stops no neighbour (%s fails)', async (to, from) => {
     const [order, other] = [await gateway.order(), await gateway.order()];
     await gateway.query(
       `create function refuse_one() returns trigger language plpgsql as
-         $$ begin if new.status = 'exchanging' and new.id = '${order.id}' then raise exception 'a bad order'; end if; return new; end $$;
+         $$ begin if new.status = '${to}' and new.id = '${order.id}' then raise exception 'a bad order'; end if; return new; end $$;
        create trigger refuse_one before update on exchange_order for each row execute function refuse_one()`,
     );
     for (const each of [order, other]) await gateway.deposit(each);
@@ -331,7 +334,7 @@ describe('an order that cannot be settled', () => {
     expect(Math.max(...pauses)).toBeLessThanOrEqual(600_000);
     const items = await attention(gateway.app.orm.em.fork(), 100, gateway.clock.now());
     expect(items.filter(({ kind }) => kind === 'overdue_order')).toMatchObject([
-      { orderId: order.id, detail: 'cannot be settled: confirming' },
+      { orderId: order.id, detail: `cannot be settled: ${from}` },
     ]);
     await gateway.query('drop trigger refuse_one on exchange_order');
     gateway.clock.advance(600_000);
