@@ -114,6 +114,7 @@ create table chain_state (
   internal_transfers text,
   failed_at timestamp with time zone,
   failed_as text,
+  unsettled_blocks jsonb not null default '[]'::jsonb,
   constraint chain_state_pkey PRIMARY KEY (chain)
 );
 
@@ -239,10 +240,13 @@ create table deposit_part (
   address text not null,
   amount numeric(38,18) not null,
   height bigint not null,
+  deposit_id uuid,
   constraint deposit_part_pkey PRIMARY KEY (chain, key),
-  constraint deposit_part_amount_check CHECK ((amount > (0)::numeric))
+  constraint deposit_part_amount_check CHECK ((amount > (0)::numeric)),
+  constraint deposit_part_deposit_id_fkey FOREIGN KEY (deposit_id) REFERENCES deposit(id)
 );
 CREATE INDEX deposit_part_address ON public.deposit_part USING btree (chain, address);
+CREATE INDEX deposit_part_deposit ON public.deposit_part USING btree (deposit_id) WHERE (deposit_id IS NOT NULL);
 
 create table exchange_order (
   id uuid not null,
@@ -283,6 +287,7 @@ create table exchange_order (
   held_at timestamp with time zone,
   hold_reason text,
   refund_address_set_at timestamp with time zone,
+  failing_since timestamp with time zone,
   constraint exchange_order_pkey PRIMARY KEY (id),
   constraint exchange_order_amount_from_actual_check CHECK ((amount_from_actual > (0)::numeric)),
   constraint exchange_order_amount_from_expected_check CHECK ((amount_from_expected > (0)::numeric)),
@@ -313,6 +318,7 @@ CREATE INDEX exchange_order_created ON public.exchange_order USING btree (create
 CREATE INDEX exchange_order_due ON public.exchange_order USING btree (next_action_at) WHERE (next_action_at IS NOT NULL);
 CREATE INDEX exchange_order_exchanging ON public.exchange_order USING btree (exchange_deadline, id) WHERE (status = 'exchanging'::text);
 CREATE INDEX exchange_order_failed ON public.exchange_order USING btree (updated_at) WHERE (status = 'failed'::text);
+CREATE INDEX exchange_order_failing ON public.exchange_order USING btree (failing_since) WHERE (failing_since IS NOT NULL);
 CREATE INDEX exchange_order_float_open ON public.exchange_order USING btree (partner_id, coin_from) INCLUDE (amount_from_expected, max_amount, status, created_at, deposit_id) WHERE ((rate_type = 'float'::text) AND (status = ANY (ARRAY['waiting_deposit'::text, 'confirming'::text, 'exchanging'::text, 'sending'::text])));
 CREATE INDEX exchange_order_float_paid ON public.exchange_order USING btree (coin_from) INCLUDE (amount_from_expected, max_amount, deposit_id) WHERE ((rate_type = 'float'::text) AND (status = ANY (ARRAY['waiting_deposit'::text, 'confirming'::text, 'exchanging'::text, 'sending'::text])) AND (deposit_id IS NOT NULL));
 CREATE INDEX exchange_order_held ON public.exchange_order USING btree (held_at) WHERE (held_at IS NOT NULL);

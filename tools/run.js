@@ -36,6 +36,7 @@ export const groups = {
       scan: { file: 'test/bench/scan.ts', about: 'reading blocks of real chains while many orders wait' },
       hostile: { file: 'test/bench/hostile.ts', about: 'honest payouts beside recipients that refuse coins' },
       settle: { file: 'test/bench/settle.ts', about: 'orders that one worker settles in a second' },
+      dust: { file: 'test/bench/dust.ts', about: 'many small deposits in one block, and orders of others beside them' },
       // A start with NODE_ENV=production refuses receivers of this machine.
       webhooks: { file: 'test/bench/webhooks.ts', env: null, about: 'dispatch and sending of webhooks' },
       start: { file: 'test/bench/start.ts', build: true, about: 'time until ready, and memory, for each way to start' },

@@ -1335,7 +1335,7 @@ export type components = {
             txid: string;
             /**
              * Format: int32
-             * @description Place of the deposit in its transaction; null where there is none.
+             * @description Place of its first output in its transaction; null where there is none.
              */
             output_index: number | null;
             coin: components["schemas"]["Coin"];

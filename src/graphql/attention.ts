@@ -24,7 +24,7 @@ import { StaffNameType, staffName } from './staff-types.ts';
 const AttentionKindEnum = enumOf<AttentionKind>('AttentionKind', 'Why staff must look at an item.', {
   held_order: 'An order is held.',
   failed_order: 'An order failed, and staff decide how it ends.',
-  overdue_order: 'An order is long overdue for its next step.',
+  overdue_order: 'An order is long overdue for its next step, or cannot be settled.',
   action_overdue: 'A partner did not say in time what to do with a deposit, and the order was not refunded.',
   client_debit:
     'The account of an order is in debit, or its payments would bring it there: a deposit that was used is gone.',

@@ -253,7 +253,8 @@ export class OrderResolver {
   }
 
   @FieldResolver(() => [DepositType], {
-    description: 'Every deposit to its address, in the order in which they were seen.',
+    description:
+      'The deposits to its address, in the order in which they were seen: at most 200, the main one and the first others.',
   })
   deposits(@Root() { id }: Order, @Ctx() { loaders }: GraphqlContext): Promise<Deposit[]> {
     return loaders.deposits.load(id);
@@ -270,7 +271,7 @@ export class OrderResolver {
   }
 
   @RequiresPermission('ledger:read')
-  @FieldResolver(() => [LedgerLineType], { description: 'Ledger lines of the order, oldest first.' })
+  @FieldResolver(() => [LedgerLineType], { description: 'The first 1,000 ledger lines of the order, oldest first.' })
   ledgerLines(@Root() { id }: Order, @Ctx() { loaders }: GraphqlContext): Promise<BookedLine[]> {
     return loaders.ledgerLines.load(id);
   }

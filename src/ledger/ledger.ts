@@ -154,12 +154,22 @@ export interface BookedLine extends LedgerAsset {
   readonly amount: string;
 }
 
-/** Reads all journal lines of some orders, in the order of booking, in one statement. */
+/** Most journal lines of an order that are shown. Any stranger can add lines by small deposits. */
+const mostLines = 1_000;
+
+/**
+ * Reads the first `mostLines` journal lines of each order, in the order of booking, in one
+ * statement.
+ */
 export async function bookedLines(em: EntityManager, orderIds: readonly string[]): Promise<BookedLine[]> {
   const rows = await em.execute<(Omit<BookedLine, 'at'> & { at: string })[]>(
-    `select t.order_id as "orderId", t.kind, t.at, l.account, l.coin, l.network, l.amount::text as amount
-       from ledger_transaction t join ledger_line l on l.transaction_id = t.id
-      where t.order_id in (select jsonb_array_elements_text(?::jsonb)::uuid) order by t.at, t.id, l.line`,
+    `select o.id as "orderId", l.kind, l.at, l.account, l.coin, l.network, l.amount::text as amount
+       from (select jsonb_array_elements_text(?::jsonb)::uuid as id) as o
+      cross join lateral (
+        select t.kind, t.at, t.id, l.line, l.account, l.coin, l.network, l.amount
+          from ledger_transaction t join ledger_line l on l.transaction_id = t.id
+         where t.order_id = o.id order by t.at, t.id, l.line limit ${mostLines}) as l
+      order by l.at, l.id, l.line`,
     [JSON.stringify(orderIds)],
   );
   return rows.map((row) => ({ ...row, at: new Date(row.at) }));

@@ -32,6 +32,10 @@ export class Order {
   @Property({ type: 'timestamptz', nullable: true })
   nextActionAt!: Date | null;
 
+  /** Since when no try to settle the order has succeeded. */
+  @Property({ type: 'timestamptz', nullable: true })
+  failingSince!: Date | null;
+
   @Property({ type: 'text' })
   coinFrom!: string;
 

@@ -110,9 +110,20 @@ const troubles: readonly Trouble[] = [
     subject: 'id::text',
     since: 'next_action_at',
     detail: 'status',
-    rows: 'exchange_order where next_action_at < ? and held_at is null',
+    rows: 'exchange_order where next_action_at < ? and held_at is null and failing_since is null',
     agoMs: overdueMs,
     sorting: 'next_action_at, exchange_order.id',
+  },
+  {
+    kind: `'overdue_order'`,
+    order: 'id',
+    subject: 'id::text',
+    since: 'failing_since',
+    detail: `'cannot be settled: ' || status`,
+    // It is tried again and again. Its next time is always ahead.
+    rows: 'exchange_order where failing_since < ?',
+    agoMs: failingMs,
+    sorting: 'failing_since, exchange_order.id',
   },
   {
     kind: `'action_overdue'`,

@@ -72,7 +72,10 @@ export async function businessMetrics({ em, prices, now, payoutRules }: Business
   await addQuoteResults(metrics);
   const status = await systemStatus(em, now);
   metrics
-    .gauge('orders_overdue', 'Orders that were due more than 10 minutes ago, up to 10,000.')
+    .gauge(
+      'orders_overdue',
+      'Orders that were due more than 10 minutes ago, or could not be settled for as long, up to 10,000.',
+    )
     .set(status.overdueOrders);
   addChains(metrics, status);
   await addLeftOut(metrics);

@@ -97,8 +97,9 @@ export async function systemStatus(em: EntityManager, now = systemClock.now()): 
   const [counts] = await em.execute<
     { overdue: number; behind: number; behindMs: string | null; rolledMs: string | null; hasQueue: boolean }[]
   >(
-    `select (select count(*)::int from (select from exchange_order
-              where next_action_at < ? and held_at is null limit ${mostCounted}) as part) as overdue,
+    `select (select count(*)::int from ((select from exchange_order
+              where next_action_at < ? and held_at is null and failing_since is null limit ${mostCounted})
+              union all (select from exchange_order where failing_since < ? limit ${mostCounted})) as part) as overdue,
             behind.count as behind, behind.ms as "behindMs", ${ms('p.rolled_at')} as "rolledMs",
             to_regclass('pgboss.job') is not null as "hasQueue"
        from order_stat_progress p
@@ -106,7 +107,7 @@ export async function systemStatus(em: EntityManager, now = systemClock.now()): 
         select count(*)::int as count, ${ms('min(at)')} as ms
           from (select e.at from order_event e where (e.xid, e.order_id, e.seq) > (p.xid, p.order_id, p.seq)
                  order by e.xid, e.order_id, e.seq limit ${mostCounted}) as part) as behind`,
-    [new Date(now.getTime() - overdueMs)],
+    [new Date(now.getTime() - overdueMs), new Date(now.getTime() - overdueMs)],
   );
   const [reconciled] = await em.execute<{ endedMs: string; checks: number; byCheck: Record<string, number> }[]>(
     `select ${ms('ended_at')} as "endedMs", checks, differences as "byCheck"

@@ -9,7 +9,7 @@ import { readAgreedTerms } from './agreed-policy.ts';
 import { forEachConcurrently, smaller } from './bounded-concurrency.ts';
 import type { OnCrashPoint } from './crash-point.ts';
 import { addToClientAccount, readClientLines } from './deposits/client-account.ts';
-import { Deposit } from './deposits/deposit.entity.ts';
+import { keptOfKind, takeOrderDeposits } from './deposits/order-deposits.ts';
 import { readLateRefunds } from './payments/late-refunds.ts';
 import { Payment } from './payments/payment.entity.ts';
 import {
@@ -47,10 +47,20 @@ const maxRetries = 3;
 /** Concurrent requests to the venue for a group's trades. */
 const askedAtOnce = 4;
 
+/** Turns that one call takes of an order with more deposits than a turn. The sweep goes on. */
+const mostTurns = 4;
+
 /** A trade that is decided and stored. */
 interface Asked {
   readonly trade: Trade;
   readonly deadline: Date;
+}
+
+/** What became of the orders of a call, by their ids. */
+interface Outcome {
+  readonly failed: Map<string, unknown>;
+  /** Orders with more deposits than one turn takes. */
+  readonly unfinished: Set<string>;
 }
 
 interface Answered {
@@ -86,18 +96,23 @@ export class OrderSettler {
    */
   async settle(orderIds: readonly string[]): Promise<ReadonlyMap<string, unknown>> {
     const failed = new Map<string, unknown>();
-    await this.#settle(orderIds, failed);
+    let due = orderIds;
+    for (let turn = 0; due.length > 0 && turn < mostTurns; turn++) {
+      const unfinished = new Set<string>();
+      await this.#settle(due, { failed, unfinished });
+      due = [...unfinished].filter((id) => !failed.has(id));
+    }
     return failed;
   }
 
-  async #settle(orderIds: readonly string[], failed: Map<string, unknown>): Promise<void> {
-    const { results, left } = await this.#together(orderIds, failed, (settlings) => this.#steps(settlings));
+  async #settle(orderIds: readonly string[], outcome: Outcome): Promise<void> {
+    const { results, left } = await this.#together(orderIds, outcome, (settlings) => this.#steps(settlings));
     if (results.length > 0) {
       await this.#options.onCrashPoint('trade.intended');
-      await this.#trade(results, failed);
+      await this.#trade(results, outcome);
     }
     // These come last, so that only orders that need a lock wait for it.
-    for (const some of smaller(left, orderIds)) await this.#settle(some, failed);
+    for (const some of smaller(left, orderIds)) await this.#settle(some, outcome);
   }
 
   /**
@@ -107,7 +122,8 @@ export class OrderSettler {
   async #steps(settlings: readonly Settling[]): Promise<Asked[]> {
     for (const settling of settlings) {
       matchDeposits(settling);
-      creditDeposits(settling);
+      const credited = creditDeposits(settling);
+      if (credited >= keptOfKind(settling.tools.rules.maxRefunds)) settling.isUnfinished = true;
     }
     const asked: Asked[] = [];
     let moving = settlings;
@@ -126,7 +142,12 @@ export class OrderSettler {
         return result.outcome === 'moved';
       });
     }
-    for (const settling of settlings) refundExtras(settling);
+    for (const settling of settlings) {
+      refundExtras(settling);
+      settling.order.failingSince = null;
+      // Should this process end, the sweep goes on with the order.
+      if (settling.isUnfinished) settling.order.nextActionAt = settling.now;
+    }
     await write(settlings);
     return asked;
   }
@@ -163,9 +184,9 @@ export class OrderSettler {
    * takes the steps that follow. Answers that arrive during a write are stored together in the next
    * one.
    */
-  async #trade(asked: readonly Asked[], failed: Map<string, unknown>): Promise<void> {
+  async #trade(asked: readonly Asked[], outcome: Outcome): Promise<void> {
     const together = await this.#askTogether(asked);
-    const left = [...(await this.#record(together, failed))];
+    const left = [...(await this.#record(together, outcome))];
     const known = new Set(together.map(({ orderId }) => orderId));
     const others = asked.filter(({ trade }) => !known.has(trade.orderId));
     const answered: Answered[] = [];
@@ -176,18 +197,14 @@ export class OrderSettler {
       answered.push(answer);
       if (isStoring) return;
       isStoring = true;
-      while (answered.length > 0) left.push(...(await this.#record(answered.splice(0), failed)));
+      while (answered.length > 0) left.push(...(await this.#record(answered.splice(0), outcome)));
       isStoring = false;
     });
-    await this.#recordLeft(left, together, failed);
+    await this.#recordLeft(left, together, outcome);
   }
 
-  async #recordLeft(
-    left: readonly Answered[],
-    group: readonly Answered[],
-    failed: Map<string, unknown>,
-  ): Promise<void> {
-    for (const some of smaller(left, group)) await this.#recordLeft(await this.#record(some, failed), some, failed);
+  async #recordLeft(left: readonly Answered[], group: readonly Answered[], outcome: Outcome): Promise<void> {
+    for (const some of smaller(left, group)) await this.#recordLeft(await this.#record(some, outcome), some, outcome);
   }
 
   /**
@@ -233,10 +250,10 @@ export class OrderSettler {
    * Stores answers, and takes the steps that follow. Returns the answers that must be stored one by
    * one.
    */
-  async #record(answered: readonly Answered[], failed: Map<string, unknown>): Promise<Answered[]> {
+  async #record(answered: readonly Answered[], outcome: Outcome): Promise<Answered[]> {
     if (answered.length === 0) return [];
     const byOrder = new Map(answered.map((one) => [one.orderId, one]));
-    const { left } = await this.#together([...byOrder.keys()], failed, (settlings) => {
+    const { left } = await this.#together([...byOrder.keys()], outcome, (settlings) => {
       const moved = settlings.filter((settling) => {
         const { order, trade } = settling;
         const one = byOrder.get(order.id);
@@ -258,18 +275,19 @@ export class OrderSettler {
    */
   async #together<T>(
     orderIds: readonly string[],
-    failed: Map<string, unknown>,
+    outcome: Outcome,
     action: (settlings: readonly Settling[]) => Promise<T[]>,
   ): Promise<{ readonly results: readonly T[]; readonly left: readonly string[] }> {
     const [only, ...others] = orderIds;
     const isAlone = only !== undefined && others.length === 0;
     try {
-      const { results, opened } = await this.#inTransaction(orderIds, action);
+      const { results, opened, unfinished } = await this.#inTransaction(orderIds, action);
+      for (const id of unfinished) outcome.unfinished.add(id);
       // A single order waits for its lock, so it is missing only when it does not exist.
       return { results, left: isAlone ? [] : orderIds.filter((id) => !opened.has(id)) };
     } catch (error) {
       if (!isAlone) return { results: [], left: orderIds };
-      failed.set(only, error);
+      outcome.failed.set(only, error);
       return { results: [], left: [] };
     }
   }
@@ -277,13 +295,22 @@ export class OrderSettler {
   async #inTransaction<T>(
     orderIds: readonly string[],
     action: (settlings: readonly Settling[]) => Promise<T[]>,
-  ): Promise<{ readonly results: readonly T[]; readonly opened: ReadonlySet<string> }> {
+  ): Promise<{
+    readonly results: readonly T[];
+    readonly opened: ReadonlySet<string>;
+    readonly unfinished: readonly string[];
+  }> {
     const { orm, onCrashPoint } = this.#options;
     for (let attempt = 1; ; attempt++) {
       try {
         const done = await orm.em.fork().transactional(async (em) => {
           const settlings = await this.#open(em, orderIds);
-          return { results: await action(settlings), opened: new Set(settlings.map(({ order }) => order.id)) };
+          const results = await action(settlings);
+          return {
+            results,
+            opened: new Set(settlings.map(({ order }) => order.id)),
+            unfinished: unfinishedOf(settlings),
+          };
         });
         await onCrashPoint('order.settled');
         return done;
@@ -296,9 +323,11 @@ export class OrderSettler {
   /**
    * Locks an order and reads everything that decides its next move. Null when the order does not
    * exist.
+   *
+   * @param depositId A deposit that staff decide about, beside the bounded number that steps take.
    */
-  async open(em: EntityManager, orderId: string): Promise<Settling | null> {
-    const [settling = null] = await this.#open(em, [orderId]);
+  async open(em: EntityManager, orderId: string, depositId: string | null = null): Promise<Settling | null> {
+    const [settling = null] = await this.#open(em, [orderId], depositId === null ? [] : [depositId]);
     return settling;
   }
 
@@ -306,13 +335,16 @@ export class OrderSettler {
    * Locks orders and reads everything that decides their next moves. Waits for the lock of a single
    * order. Of several orders it skips the locked ones.
    */
-  async #open(em: EntityManager, orderIds: readonly string[]): Promise<Settling[]> {
+  async #open(em: EntityManager, orderIds: readonly string[], also: readonly string[] = []): Promise<Settling[]> {
     const { clock, tools } = this.#options;
     const lockMode = orderIds.length === 1 ? LockMode.PESSIMISTIC_WRITE : LockMode.PESSIMISTIC_PARTIAL_WRITE;
     const orders = await em.find(Order, { id: { $in: [...orderIds] } }, { lockMode, orderBy: { id: 'asc' } });
     if (orders.length === 0) return [];
     const its = { orderId: { $in: orders.map(({ id }) => id) } };
-    const deposits = await em.find(Deposit, its, { orderBy: { seenAt: 'asc', id: 'asc' } });
+    const now = clock.now();
+    const { maxRefunds } = tools.rules;
+    const ids = orders.map(({ id }) => id);
+    const { deposits, unfinished } = await takeOrderDeposits(em, ids, { maxRefunds, also, now });
     const payments = await em.find(Payment, its, { orderBy: { number: 'asc' } });
     const trades = await em.find(Trade, its);
     const scanned = deposits.length === 0 ? new Map<string, ScannedTo>() : await readScanned(em);
@@ -321,7 +353,6 @@ export class OrderSettler {
       deposits.flatMap(({ orderId, credits }) => (orderId !== null && credits > 0 ? [orderId] : [])),
     );
     const clients = await readClientLines(em, [...credited]);
-    const now = clock.now();
     const late = await readLateRefunds(em, orders, { now, limitUsd: tools.rules.lateRefundLimitUsd });
     const terms = await readAgreedTerms(em, orderIds);
     const asking = [...terms].filter(([, { agreed }]) => agreed !== null);
@@ -329,13 +360,15 @@ export class OrderSettler {
       em,
       asking.map(([id]) => id),
     );
+    const depositsOf = Map.groupBy(deposits, ({ orderId }) => orderId);
+    const paymentsOf = Map.groupBy(payments, ({ orderId }) => orderId);
     return orders.map((order) => ({
       em,
       tools,
       now,
       order,
-      deposits: deposits.filter(({ orderId }) => orderId === order.id),
-      payments: payments.filter(({ orderId }) => orderId === order.id),
+      deposits: depositsOf.get(order.id) ?? [],
+      payments: paymentsOf.get(order.id) ?? [],
       trade: trades.find(({ orderId }) => orderId === order.id) ?? null,
       bookings: [],
       client: clients.get(order.id) ?? [],
@@ -344,8 +377,13 @@ export class OrderSettler {
       agreed: terms.get(order.id)?.agreed ?? null,
       markupBps: terms.get(order.id)?.markupBps ?? 0,
       action: actions.get(order.id) ?? null,
+      isUnfinished: unfinished.has(order.id),
     }));
   }
+}
+
+function unfinishedOf(settlings: readonly Settling[]): string[] {
+  return settlings.flatMap(({ order, isUnfinished }) => (isUnfinished ? [order.id] : []));
 }
 
 /** Writes the changes and journal entries of the steps so far, for all orders at once. */

@@ -41,8 +41,11 @@ const sweepEveryMs = 5_000;
 const expireEveryMs = 1_000;
 /** Milliseconds between two checks for positions at the venue. */
 const cashEveryMs = 5_000;
-/** Milliseconds until an order that could not be settled is retried. */
-const retryMs = 10_000;
+/**
+ * Milliseconds until an order that could not be settled is retried. The pause is as long as it has
+ * failed, within these bounds.
+ */
+const retryMs = { least: 10_000, most: 600_000 };
 /** Orders that one sweep reads. */
 const sweepBatch = 500;
 /** Time for a chain's payments before the chain is read again. */
@@ -343,7 +346,10 @@ export class SettlementWorker {
     return rows.map(({ id }) => id);
   }
 
-  /** Settles orders. A failed order gets a new time, and the sweep retries it. */
+  /**
+   * Settles orders. A failed order gets a new time, later and later, and the sweep retries it. One
+   * that goes on failing is overdue for staff (`attention`).
+   */
   async #settle(orderIds: readonly string[]): Promise<void> {
     const { orm, clock, settler, log } = this.#options;
     const groups = Array.from({ length: Math.ceil(orderIds.length / groupSize) }, (_, index) =>
@@ -352,8 +358,14 @@ export class SettlementWorker {
     await forEachConcurrently(groups, groupsAtOnce, async (group) => {
       for (const [orderId, error] of await settler.settle(group)) {
         log.error({ event: 'settle_failed', order_id: orderId, ...errorMembers(error) }, 'an order was not settled');
-        const again = new Date(clock.now().getTime() + retryMs);
-        await orm.em.fork().execute('update exchange_order set next_action_at = ? where id = ?', [again, orderId]);
+        const now = clock.now();
+        await orm.em.fork().execute(
+          `update exchange_order set failing_since = coalesce(failing_since, ?),
+                  next_action_at = ?::timestamptz
+                    + greatest(interval '${retryMs.least} ms', least(interval '${retryMs.most} ms', ?::timestamptz - coalesce(failing_since, ?)))
+            where id = ?`,
+          [now, now, now, now, orderId],
+        );
       }
     });
   }

@@ -68,7 +68,10 @@ export interface Settling {
   readonly tools: SettlementTools;
   readonly now: Date;
   readonly order: Order;
-  /** Every deposit to the order's address, in the order of their sightings. */
+  /**
+   * The deposits of the order that decide, in the order of their sightings. Of many deposits of one
+   * kind it holds the first ones (`order-deposits`).
+   */
   readonly deposits: readonly Deposit[];
   readonly payments: Payment[];
   /** The trade of the order, once it is decided. */
@@ -91,6 +94,8 @@ export interface Settling {
   action: OrderAction | null;
   /** The live prices on which this transaction's decisions rest, once they are read. */
   market?: PricePair | null;
+  /** There are more deposits than one turn takes. */
+  isUnfinished?: boolean;
 }
 
 /**

@@ -202,7 +202,7 @@ export class StaffActions {
       return resumePayouts(em, action.holdId, { ...action, decidedBy: staffId, now });
     }
     if (action.orderId === null) return refundUnassignedDeposit(em, action, this.#options);
-    const settling = await this.#options.settler.open(em, action.orderId);
+    const settling = await this.#options.settler.open(em, action.orderId, action.depositId);
     if (!settling) throw new AppError('order_not_found', 'there is no such order');
     const details = { at: settling.now, actor: `staff:${staffId}`, detail: action.reason };
     switch (action.action) {

@@ -16,6 +16,7 @@ import { markupAccruals, orderAgreements } from '../../reports/order-agreements.
 import type { StatsRow } from '../../reports/order-stats.ts';
 import { holdsById } from '../../reports/payout-brakes.ts';
 import { Deposit } from '../../settlement/deposits/deposit.entity.ts';
+import { shownDeposits } from '../../settlement/deposits/order-deposits.ts';
 import { Payment } from '../../settlement/payments/payment.entity.ts';
 import { PaymentAttempt } from '../../settlement/payments/payment-attempt.entity.ts';
 import { StaffAction } from '../../settlement/staff-action.entity.ts';
@@ -89,10 +90,7 @@ export function createLoaders(
       ({ order }) => order.id,
     ),
     questions: many((ids) => em.find(OrderAction, { orderId: { $in: ids } }, { orderBy: { seq: 'asc' } }), byOrder),
-    deposits: many(
-      (ids) => em.find(Deposit, { orderId: { $in: ids } }, { orderBy: { seenAt: 'asc', id: 'asc' } }),
-      byOrder,
-    ),
+    deposits: many((ids) => shownDeposits(em, ids), byOrder),
     payments: many((ids) => em.find(Payment, { orderId: { $in: ids } }, { orderBy: { number: 'asc' } }), byOrder),
     strangerPayments: many(
       (ids) => em.find(Payment, { depositId: { $in: ids } }, { orderBy: { number: 'asc' } }),

@@ -110,7 +110,7 @@ async function heldByAddresses(
  * its order is due, and the settler credits the deposit in its turn.
  */
 function notCreditedYet(
-  { deposits, ownTxids, height, final }: StoredChain,
+  { deposits, parts, ownTxids, height, final }: StoredChain,
   ahead: ScanAhead,
   asset: ChainAsset,
   purpose: DepositRow['purpose'],
@@ -129,7 +129,8 @@ function notCreditedYet(
     if (deposit.state === 'mined' && !isGone(deposit) && mayWait) amounts.push(new Big(deposit.amount));
   }
   for (const { key, txid, address, contract, amount } of ahead.transfers) {
-    if (contract !== asset.contract || !isOurs(address) || known.has(key) || ownTxids.has(txid)) continue;
+    if (contract !== asset.contract || !isOurs(address) || ownTxids.has(txid)) continue;
+    if (known.has(parts.get(key) ?? key)) continue;
     amounts.push(new Big(fromUnits(amount, asset.decimals)));
   }
   return amounts.reduce((total, amount) => total.plus(amount), zero);

@@ -11,12 +11,15 @@ export interface ScannerState {
   /** Null where the chain itself has no finality. */
   readonly final: number | null;
   readonly cursor_blocks: BlockRef[];
+  /** Hashes of blocks outside the cursor that a scan which has not ended stores or undoes. */
+  readonly unsettled: string[];
 }
 
 /** Reads the scanner's stored state. Undefined before the first scan. */
 export async function readScannerState(em: EntityManager, chain: string): Promise<ScannerState | undefined> {
   const [state] = await em.execute<ScannerState[]>(
-    `select version::text as version, height::int as height, final_height::int as final, cursor_blocks
+    `select version::text as version, height::int as height, final_height::int as final, cursor_blocks,
+            unsettled_blocks as unsettled
        from chain_state where chain = ?`,
     [chain],
   );
@@ -48,6 +51,7 @@ export async function scanAhead(adapter: ChainAdapter, state: ScannerState | und
     cursor = result.cursor;
     const top = cursor.window.at(-1);
     if (!top || top.height >= result.head || result.blocks.length === 0) {
+      for (const hash of state?.unsettled ?? []) if (!blocks.has(hash)) orphaned.add(hash);
       return { orphaned, transfers: [...blocks.values()].flat(), head: top?.hash ?? '' };
     }
   }

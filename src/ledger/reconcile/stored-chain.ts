@@ -41,6 +41,8 @@ export interface StoredChain {
   readonly final: number | null;
   readonly addresses: ReadonlySet<string>;
   readonly deposits: readonly DepositRow[];
+  /** The outputs of payments in several outputs, by key, with the key of their deposit. */
+  readonly parts: ReadonlyMap<string, string>;
   readonly attempts: readonly AttemptRow[];
   /** Our own transactions above the cursor. They bring no coins from outside. */
   readonly ownTxids: ReadonlySet<string>;
@@ -76,6 +78,12 @@ export async function readStoredChain(
       where shared_address is not null and keychain in (select jsonb_array_elements_text(?::jsonb))`,
     [keychains, keychains],
   );
+  const keys = JSON.stringify(ahead.transfers.map(({ key }) => key));
+  const parts = await em.execute<{ key: string; deposit: string }[]>(
+    `select p.key, d.key as deposit from deposit_part p join deposit d on d.id = p.deposit_id
+      where p.chain = ? and p.key in (select jsonb_array_elements_text(?::jsonb))`,
+    [chain, keys],
+  );
   const deposits = await em.execute<DepositRow[]>(
     `select d.key, d.purpose, d.coin, d.network, d.amount::text as amount, d.state, d.height::int as height, d.block_hash,
             d.confirmations_required as required,
@@ -86,7 +94,7 @@ export async function readStoredChain(
       where d.chain = ? and (d.state = 'mined'
          or d.key in (select jsonb_array_elements_text(?::jsonb))
          or d.block_hash in (select jsonb_array_elements_text(?::jsonb)))`,
-    [dueAfter, chain, JSON.stringify(ahead.transfers.map(({ key }) => key)), JSON.stringify([...ahead.orphaned])],
+    [dueAfter, chain, keys, JSON.stringify([...ahead.orphaned])],
   );
   const attempts = await em.execute<AttemptRow[]>(
     `select p.id as payment, p.kind, a.fee::text as fee, p.coin, p.network, p.amount::text as amount, a.txid, a.raw,
@@ -107,8 +115,12 @@ export async function readStoredChain(
     [chain, JSON.stringify([...new Set(ahead.transfers.map(({ txid }) => txid))])],
   );
   const leftOut = await em.execute<{ address: string; contract: string | null; amount: string }[]>(
-    `select distinct on (key) address, contract, amount from left_out_transfer
-      where chain = ? and reason in ('too_large', 'too_fine', 'bad_text') order by key`,
+    `select distinct on (key) address, contract, amount from left_out_transfer l
+      where chain = ? and (reason in ('too_large', 'too_fine', 'bad_text')
+             or reason = 'not_stored'
+                and not exists (select from deposit d where d.chain = l.chain and d.key = l.key)
+                and not exists (select from deposit_part p where p.chain = l.chain and p.key = l.key))
+      order by key`,
     [chain],
   );
   const own = new Set(assets.flatMap(({ currencies }) => [...currencies]));
@@ -118,6 +130,7 @@ export async function readStoredChain(
     final: state?.final ?? null,
     addresses: new Set(addresses.map(({ address }) => address)),
     deposits: deposits.filter((deposit) => own.has(assetName(deposit))),
+    parts: new Map(parts.map(({ key, deposit }) => [key, deposit])),
     attempts,
     leftOut,
     ownTxids: new Set(txids.map(({ txid }) => txid)),

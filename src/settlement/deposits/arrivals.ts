@@ -1,4 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { BlockRef, ChainAdapter, Transfer } from '../../chains/chain-adapter.ts';
 import { networkById } from '../../chains/networks/networks.ts';
 import type { CurrencyCatalogue } from '../../currencies/currency-catalogue.ts';
@@ -30,6 +32,8 @@ export interface OwnTransfer extends SeenTransfer {
 export interface Arrival extends OwnTransfer {
   readonly asset: { readonly coin: string; readonly network: string; readonly decimals: number };
   readonly confirmationsRequired: number;
+  /** The transfers of a payment in several outputs. Absent for one transfer. */
+  readonly parts?: readonly Arrival[];
 }
 
 /** Addresses that one query looks up. */
@@ -94,6 +98,67 @@ export async function findArrivals(
     const confirmationsRequired = (isOfChain ? target.required : null) ?? currency?.minConfirmations ?? 1;
     return [{ ...sighting, asset, confirmationsRequired }];
   });
+}
+
+/**
+ * Divides arrivals into payments. A payment is what one transaction brings to one order in one
+ * asset, at one address with one tag. Transfers without an order stay single.
+ */
+export function paymentsOf(arrivals: readonly Arrival[]): (readonly Arrival[])[] {
+  return [...Map.groupBy(arrivals, paymentName).values()];
+}
+
+/**
+ * Sums the outputs of each payment. The sum has the key of its first output. Where keys have
+ * digests, because a block decides what a transaction does, the sum's key has one of all outputs.
+ */
+export function summed(arrivals: readonly Arrival[]): Arrival[] {
+  return paymentsOf(arrivals).map((outputs) => {
+    const [first, ...others] = outputs.toSorted((one, other) => compareKeys(one.transfer.key, other.transfer.key));
+    if (first === undefined) throw new Error('a payment has an output');
+    if (others.length === 0) return first;
+    const parts = [first, ...others];
+    const amount = parts.reduce((sum, { transfer }) => sum + transfer.amount, 0n);
+    return { ...first, transfer: { ...first.transfer, key: keyOfSum(parts), amount }, parts };
+  });
+}
+
+function keyOfSum(parts: readonly Arrival[]): string {
+  const keys = parts.map(({ transfer }) => transfer.key);
+  const [first = ''] = keys;
+  if (/^[^:]*:\d+$/.test(first)) return first;
+  return `${first}+${bytesToHex(sha256(utf8ToBytes(keys.join(' ')))).slice(0, 16)}`;
+}
+
+function paymentName({ transfer, block, target, asset }: Arrival): string {
+  const { key, txid, address, tag, contract } = transfer;
+  if (target.orderId === null) return key;
+  // A traced transfer may be part of a deposit that was found by its balance. It has no other kind
+  // of output beside it.
+  const way = isTraced(transfer) ? 'trace' : 'output';
+  return JSON.stringify([
+    target.orderId,
+    block?.hash ?? null,
+    way,
+    txid,
+    address,
+    tag,
+    contract,
+    asset.coin,
+    asset.network,
+  ]);
+}
+
+/** Puts 'txid:2' before 'txid:10'. */
+function compareKeys(one: string, other: string): number {
+  if (one.length !== other.length) return one.length - other.length;
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
+}
+
+/** Whether a trace showed the transfer: coins that a contract sent on. */
+export function isTraced({ key, contract }: Pick<Transfer, 'key' | 'contract'>): boolean {
+  return contract === null && /:trace\d+:/.test(key);
 }
 
 /** Finds the leased addresses among the transfers' targets, by address and tag. */

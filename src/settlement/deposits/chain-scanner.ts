@@ -9,11 +9,19 @@ import {
   type ScanResult,
   type Transfer,
 } from '../../chains/chain-adapter.ts';
-import { type FoundOutput, forgetOutputs, forgetOutputsAbove, recordOutputs } from '../../chains/own-outputs.ts';
+import {
+  type FoundOutput,
+  type FoundSpend,
+  forgetOutputs,
+  forgetOutputsAbove,
+  recordOutputs,
+} from '../../chains/own-outputs.ts';
 import type { Clock } from '../../clock.ts';
+import { isDatabaseAway, sqlState } from '../../db/database.ts';
 import type { JobQueue } from '../../jobs/job-queue.ts';
-import type { Log } from '../../log.ts';
+import { errorMembers, type Log } from '../../log.ts';
 import { Order } from '../../orders/order.entity.ts';
+import { smaller } from '../bounded-concurrency.ts';
 import { type ChainLease, LeaseLost } from '../chain-lease.ts';
 import type { OnCrashPoint } from '../crash-point.ts';
 import { Payment } from '../payments/payment.entity.ts';
@@ -22,12 +30,38 @@ import { isConfirmed } from '../steps/credit.ts';
 import { matchDeposits } from '../steps/match.ts';
 import { endLostActions } from '../steps/policy.ts';
 import { type ScanTimes, withEffectiveTimes } from './arrival-times.ts';
-import { findArrivals, type OwnTransfer, ownTransfers, type SeenTransfer } from './arrivals.ts';
-import { Deposit } from './deposit.entity.ts';
-import { creditUnassignedDeposits, dropDeposits, orphanDeposits, storeArrival } from './deposit-changes.ts';
-import { withoutKnownParts } from './deposit-parts.ts';
+import {
+  type Arrival,
+  findArrivals,
+  type OwnTransfer,
+  ownTransfers,
+  paymentsOf,
+  type SeenTransfer,
+  summed,
+} from './arrivals.ts';
+import type { Deposit } from './deposit.entity.ts';
+import {
+  creditUnassignedDeposits,
+  dropDeposits,
+  inKnownForm,
+  type KnownDeposits,
+  orphanDeposits,
+  storeArrival,
+} from './deposit-changes.ts';
+import { type StoredPayment, storeParts, withoutKnownParts } from './deposit-parts.ts';
 import { type LeftOut, splitByText, storeLeftOut, whyLeftOut } from './left-out.ts';
-import { advance, affectedDeposits, heightOf, type KnownDeposit, type ScanPosition, stepOf } from './scan-step.ts';
+import { readOrderDeposits } from './order-deposits.ts';
+import {
+  advance,
+  affectedDeposits,
+  heightOf,
+  mostDeposits,
+  type ScanPart,
+  type ScanPosition,
+  type ScanStep,
+  type StepCause,
+  stepOf,
+} from './scan-step.ts';
 
 export interface ChainScannerOptions {
   readonly orm: MikroORM;
@@ -38,8 +72,18 @@ export interface ChainScannerOptions {
   readonly onCrashPoint: OnCrashPoint;
 }
 
-/** Blocks that one scan reads and one transaction stores. */
+/** Blocks that one scan reads. */
 const maxBlocks = 200;
+/** Transfers that one transaction stores. */
+const maxTransfers = 500;
+/** Further transactions of one scan for the deposits that its end affects. */
+const maxRounds = 50;
+/** Failed scans after which a transfer that cannot be stored is left out. */
+const maxFailures = 3;
+/**
+ * Codes of PostgreSQL that end a transaction because it took too long. A smaller one may succeed.
+ */
+const tooLong: ReadonlySet<string | null> = new Set(['57014', '25P03', '25P04', '55P03']);
 
 /**
  * Result of a scan.
@@ -76,6 +120,8 @@ interface ScanState extends ScanPosition {
   readonly isStopped: boolean;
   /** A command requests to read everything above this height again. */
   readonly rescanFrom: number | null;
+  /** Blocks outside the cursor whose transfers may be stored, because a scan ended half way. */
+  readonly unsettled: readonly string[];
 }
 
 /** What a scan found of ours. */
@@ -90,13 +136,55 @@ interface Found {
 
 const none: ReadonlySet<string> = new Set();
 
+/** A chain, and where its scan stands. */
+interface Scan {
+  readonly adapter: ChainAdapter;
+  readonly lease: ChainLease;
+  readonly look: Pick<ScanTimes, 'began' | 'readAt' | 'isBelated'>;
+  /** Moves with each stored step. */
+  position: ScanPosition;
+  /**
+   * Null while a step also moves the orders that it touches. In a divided scan it collects their
+   * ids, and the settler moves them: each order is then read once, and one that fails stops no
+   * chain.
+   */
+  touched: Set<string> | null;
+}
+
+/** What one transaction stores. */
+interface Part {
+  /** Hashes of blocks that are on the chain no more. */
+  readonly undone: readonly string[];
+  readonly gone: readonly string[];
+  readonly arrivals: readonly Arrival[];
+  readonly leftOut: readonly LeftOut[];
+  readonly outputs: readonly FoundOutput[];
+  readonly spends: readonly FoundSpend[];
+}
+
+/** The causes of which a step left deposits to the next one. */
+interface StepEnd {
+  readonly more: ReadonlySet<StepCause>;
+}
+
+const nothing: Part = { undone: [], gone: [], arrivals: [], leftOut: [], outputs: [], spends: [] };
+
 /**
  * Scans chains; one scanner serves every kind. One transaction stores the found transfers, the
  * order moves that follow at once, and the cursor. A crash thus repeats a scan and never skips one.
+ *
+ * A scan with many transfers takes several transactions, and the last one moves the cursor. The
+ * first one takes the cursor back to the last block that is still on the chain, and names all
+ * blocks that the scan stores or undoes (`unsettled_blocks`). Should the process end before the
+ * last one, the next scan undoes the named blocks that are not on the chain, and finds the others
+ * again. Transfers that fail together are stored in smaller groups. A single one that fails again
+ * and again is left out with an alert, and stops no other.
  */
 export class ChainScanner {
   readonly #options: ChainScannerOptions;
   readonly #states = new Map<string, ScanState>();
+  /** Failed scans in a row by the keys of the transfers that made them fail. */
+  readonly #failures = new Map<string, number>();
 
   constructor(options: ChainScannerOptions) {
     this.#options = options;
@@ -145,28 +233,29 @@ export class ChainScanner {
     };
     const looked = { lookedUp: keysOf(pending.transfers), left: pending.left };
     const hasSeen = found.own.some(({ block }) => block === null);
-    if (hasMoved || hasSeen || found.gone.size > 0 || state.problem !== null) {
+    if (hasMoved || hasSeen || found.gone.size > 0 || state.problem !== null || state.unsettled.length > 0) {
       await onCrashPoint('deposit.scanned');
-      let left: readonly string[];
+      let stored: { readonly waiting: readonly string[]; readonly version: bigint };
       try {
         const look = { began, readAt: state.readAt, isBelated: false };
-        left = await this.#store(adapter, lease, state, result, found, look);
+        stored = await this.#store({ adapter, lease, look, position: state, touched: null }, state, result, found);
       } catch (error) {
         this.forget(chain);
         throw error;
       }
       this.#states.set(chain, {
         fence: lease.fence,
-        version: state.version + 1n,
+        version: stored.version,
         cursor: result.cursor,
         head: result.head,
         readAt,
         final,
         ...looked,
-        waiting: left,
+        waiting: stored.waiting,
         problem: null,
         isStopped: false,
         rescanFrom: null,
+        unsettled: [],
       });
       await onCrashPoint('deposit.recorded');
     } else {
@@ -184,15 +273,17 @@ export class ChainScanner {
    */
   async recordFound(adapter: ChainAdapter, lease: ChainLease, block: ScannedBlock): Promise<void> {
     const state = await this.#state(adapter, lease);
-    if (state.problem !== null || state.rescanFrom !== null || heightOf(state.cursor) < block.ref.height) return;
+    if (state.problem !== null || state.rescanFrom !== null || state.unsettled.length > 0) return;
+    if (heightOf(state.cursor) < block.ref.height) return;
     const { cursor, head, final } = state;
     const result = { orphaned: [], blocks: [block], cursor, head, final };
     const found = { ...(await this.#ownTransfers(adapter, result.blocks, [])), gone: none };
     const look = { began: this.#options.clock.now(), readAt: state.readAt, isBelated: true };
-    await this.#options.orm.em
-      .fork()
-      .transactional((em) => this.#record(em, adapter, lease, state, result, found, look));
-    this.forget(adapter.chain);
+    try {
+      await this.#store({ adapter, lease, look, position: state, touched: null }, state, result, found);
+    } finally {
+      this.forget(adapter.chain);
+    }
   }
 
   /** Drops the chain's state in memory. The next scan reads it from the database. */
@@ -217,10 +308,11 @@ export class ChainScanner {
         rescan_from: number | null;
         read_at: string | null;
         waiting: string[];
+        unsettled: string[];
       }[]
     >(
       `select version::text as version, cursor_blocks, head::int as head, final_height::int as final, problem, read_at,
-                rescan_from::int as rescan_from,
+                rescan_from::int as rescan_from, unsettled_blocks as unsettled,
                 array(select distinct txid from deposit d where d.chain = c.chain and d.state = 'mempool') as waiting
            from chain_state c where chain = ?`,
       [chain],
@@ -240,6 +332,7 @@ export class ChainScanner {
       problem: row.problem,
       isStopped: false,
       rescanFrom: row.rescan_from,
+      unsettled: row.unsettled,
     };
     this.#states.set(chain, state);
     return state;
@@ -261,17 +354,22 @@ export class ChainScanner {
     const from = Math.max(state.rescanFrom ?? 0, adapter.startHeight);
     const head = (await adapter.head()).height;
     const cursor = await adapter.start(Math.min(from, head));
-    await orm.em.fork().transactional(async (em) => {
-      const orphaned = await em.execute<BlockRef[]>(
-        `select distinct height::int as height, block_hash as hash, '' as parent from deposit
-          where chain = ? and height > ? order by height desc`,
-        [chain, from],
-      );
+    const rows = await orm.em
+      .fork()
+      .execute<{ hash: string }[]>('select distinct block_hash as hash from deposit where chain = ? and height > ?', [
+        chain,
+        from,
+      ]);
+    // Transfers found now may have been missed before, so no earlier scan bounds their time.
+    const look = { began: this.#options.clock.now(), readAt: null, isBelated: false };
+    const scan: Scan = { adapter, lease, look, position: state, touched: new Set() };
+    const undone = [...rows.map(({ hash }) => hash), ...state.unsettled];
+    // The command stands until the last step, so that a new process begins it again.
+    await this.#undo(scan, { ...state, orphaned: [], blocks: [] }, undone, { unsettled: state.unsettled });
+    await this.#wakeTouched(scan);
+    const moved = { orphaned: [], blocks: [], cursor, head, final: state.final };
+    await this.#step(scan, moved, { ...nothing, undone }, null, async (em) => {
       if (adapter.model === 'outputs') await forgetOutputsAbove(em, chain, from);
-      const undone = { orphaned, blocks: [], cursor, head, final: state.final };
-      // Transfers found now may have been missed before, so no earlier scan bounds their time.
-      const look = { began: this.#options.clock.now(), readAt: null, isBelated: false };
-      await this.#record(em, adapter, lease, state, undone, { own: [], mended: [], gone: none }, look);
     });
     this.forget(chain);
     log.warn({ event: 'rescan', code: chain, count: head - from }, 'a chain is rescanned');
@@ -309,87 +407,266 @@ export class ChainScanner {
   /**
    * Stores the result of a scan. Blocks that concern no deposit are stored in one statement, which
    * is a transaction of its own. Returns the transactions of deposits that are still in the
-   * mempool.
+   * mempool, and the version of the stored position.
    */
   async #store(
-    adapter: ChainAdapter,
-    lease: ChainLease,
+    scan: Scan,
     state: ScanState,
     result: ScanResult,
     found: Found,
-    look: Pick<ScanTimes, 'began' | 'readAt' | 'isBelated'>,
-  ): Promise<readonly string[]> {
-    const em = this.#options.orm.em.fork();
-    const { orphaned, blocks } = result;
-    const isQuiet =
-      orphaned.length + found.own.length + found.mended.length + found.gone.size === 0 &&
-      (adapter.model === 'accounts' || spendsOf(blocks).length === 0);
-    const step = stepOf(adapter, lease, state, result, look, this.#options.clock.now());
-    if (isQuiet && (await advance(em, step, true))) return state.waiting;
-    return em.transactional((inner) => this.#record(inner, adapter, lease, state, result, found, look));
+  ): Promise<{ readonly waiting: readonly string[]; readonly version: bigint }> {
+    const { orm, clock } = this.#options;
+    const { adapter, lease, look } = scan;
+    const { blocks } = result;
+    const onChain = new Set(blocks.map(({ ref }) => ref.hash));
+    const undone = [...result.orphaned.map(({ hash }) => hash), ...state.unsettled].filter(
+      (hash) => !onChain.has(hash),
+    );
+    const spends = adapter.model === 'outputs' ? spendsOf(blocks) : [];
+    const isEmpty = undone.length + found.own.length + found.mended.length + found.gone.size + spends.length === 0;
+    if (isEmpty && state.unsettled.length === 0) {
+      const step = stepOf(adapter, lease, state, result, look, clock.now());
+      if (await advance(orm.em.fork(), step, true)) return { waiting: state.waiting, version: state.version + 1n };
+    }
+    const { arrivals, leftOut } = await this.#arrivals(adapter.chain, found);
+    const outputs = adapter.model === 'outputs' ? outputsOf(found.own) : [];
+    const whole: Part = { undone, gone: [...found.gone], arrivals, leftOut, outputs, spends };
+    const isSmall =
+      Math.max(arrivals.length, outputs.length) <= maxTransfers && !(await this.#hasMany(adapter, undone));
+    let end = isSmall ? await this.#tryWhole(scan, result, whole) : null;
+    if (end === null) {
+      await this.#storeParts(scan, result, whole, state.unsettled);
+      end = await this.#step(scan, result, { ...whole, arrivals: [], outputs: [] });
+    }
+    for (let round = 0; end.more.size > 0 && round < maxRounds; round++) {
+      const same = { ...result, orphaned: [], blocks: [] };
+      end = await this.#step(scan, same, { ...nothing, undone, gone: whole.gone });
+    }
+    for (const { transfer } of arrivals) this.#failures.delete(failureName(adapter.chain, transfer));
+    return { waiting: await this.#waiting(adapter.chain, state, found), version: scan.position.version };
+  }
+
+  /** Stores a small scan in one transaction. Null when that failed, and it has to be divided. */
+  async #tryWhole(scan: Scan, result: ScanResult, whole: Part): Promise<StepEnd | null> {
+    try {
+      return await this.#step(scan, result, whole);
+    } catch (error) {
+      if (!isDivisible(error)) throw error;
+      return null;
+    }
+  }
+
+  /** Stores everything of a scan but its end, in transactions of a bounded size. */
+  async #storeParts(
+    scan: Scan,
+    result: ScanResult,
+    { undone, arrivals, outputs }: Part,
+    before: readonly string[],
+  ): Promise<void> {
+    scan.touched = new Set();
+    const orphaned = new Set(result.orphaned.map(({ hash }) => hash));
+    const window = scan.position.cursor.window.filter(({ hash }) => !orphaned.has(hash));
+    const to = { ...result, orphaned: [], blocks: [], cursor: { window } };
+    const found = [...arrivals.map(({ block }) => block?.hash), ...outputs.map(({ blockHash }) => blockHash)];
+    // A belated block is final, and the cursor is above it.
+    const hashes = scan.look.isBelated ? [] : found.filter((hash) => hash !== undefined);
+    const part: ScanPart = { unsettled: [...new Set([...before, ...undone, ...hashes])] };
+    await this.#step(scan, to, nothing, part);
+    await this.#undo(scan, to, undone, part);
+    for (const some of inGroups(outputs, maxTransfers)) await this.#step(scan, to, { ...nothing, outputs: some }, part);
+    const failed: unknown[] = [];
+    for (const some of inGroups(paymentsOf(arrivals), maxTransfers)) {
+      await this.#storePayments(scan, to, some, part, failed);
+    }
+    // Before the end, so that a process that ends here repeats the scan.
+    await this.#wakeTouched(scan);
+    if (failed.length > 0) throw failed[0];
+  }
+
+  /** Has the settler move the orders that the steps of a divided scan touched. */
+  async #wakeTouched({ touched }: Scan): Promise<void> {
+    const { orm, clock } = this.#options;
+    for (const ids of inGroups([...(touched ?? [])], maxTransfers)) {
+      await orm.em.fork().transactional(async (em) => {
+        await this.#wake(em, await lockOrders(em, ids), clock.now());
+      });
+    }
+    touched?.clear();
+  }
+
+  /** Makes orders due. One that cannot be settled keeps its pauses. */
+  async #wake(em: EntityManager, orders: readonly Order[], now: Date): Promise<void> {
+    const due = orders.filter(({ failingSince }) => failingSince === null);
+    for (const order of due) order.nextActionAt = now;
+    await em.flush();
+    await this.#options.jobs.wake(
+      em,
+      due.map(({ id }) => id),
+    );
+  }
+
+  /** Undoes the deposits of blocks that are on the chain no more, a bounded number at a time. */
+  async #undo(scan: Scan, to: ScanResult, undone: readonly string[], part: ScanPart): Promise<void> {
+    if (undone.length === 0) return;
+    let end: StepEnd;
+    do end = await this.#step(scan, to, { ...nothing, undone }, part);
+    while (end.more.has('undone'));
   }
 
   /**
-   * Stores the result of a scan, and the order moves that follow. Returns the transactions of
-   * deposits that are still in the mempool.
+   * Stores payments in one transaction, or in smaller ones where that fails. A single one that
+   * failed in several scans is left out.
    */
+  async #storePayments(
+    scan: Scan,
+    to: ScanResult,
+    payments: readonly (readonly Arrival[])[],
+    part: ScanPart,
+    failed: unknown[],
+  ): Promise<void> {
+    const { log } = this.#options;
+    const [only] = payments;
+    try {
+      await this.#step(scan, to, { ...nothing, arrivals: payments.flat() }, part);
+    } catch (error) {
+      if (!isDivisible(error)) throw error;
+      if (payments.length > 1) {
+        for (const some of smaller(payments, payments)) await this.#storePayments(scan, to, some, part, failed);
+        return;
+      }
+      const [arrival] = only ?? [];
+      if (only === undefined || arrival === undefined) return;
+      const { chain } = scan.adapter;
+      const name = failureName(chain, arrival.transfer);
+      const failures = (this.#failures.get(name) ?? 0) + 1;
+      this.#failures.set(name, failures);
+      log.error({ event: 'transfer_failed', code: chain, ...errorMembers(error) }, 'a transfer could not be stored');
+      if (failures < maxFailures) {
+        failed.push(error);
+        return;
+      }
+      await this.#step(scan, to, { ...nothing, leftOut: only.map((one) => leftOutOf(one, 'not_stored')) }, part);
+    }
+  }
+
+  /** The arrivals that can be stored, and the transfers that cannot. */
+  async #arrivals(
+    chain: string,
+    { own, mended }: Found,
+  ): Promise<{ readonly arrivals: readonly Arrival[]; readonly leftOut: readonly LeftOut[] }> {
+    const { orm, tools } = this.#options;
+    const found = await findArrivals(orm.em.fork(), tools.catalogue, chain, own);
+    return {
+      arrivals: found.filter((arrival) => whyLeftOut(arrival) === null),
+      leftOut: [
+        ...mended.map((sighting) => leftOutOf(sighting, 'bad_text')),
+        ...found.flatMap((arrival) => {
+          const reason = whyLeftOut(arrival);
+          // A mempool transfer is only a hint. It is reported once a block includes it.
+          return reason === null || arrival.block === null ? [] : [leftOutOf(arrival, reason)];
+        }),
+      ],
+    };
+  }
+
+  /** Whether blocks that are undone have more deposits than one transaction takes. */
+  async #hasMany({ chain }: ChainAdapter, undone: readonly string[]): Promise<boolean> {
+    if (undone.length === 0) return false;
+    const rows = await this.#options.orm.em.fork().execute<{ id: string }[]>(
+      `select id from deposit where chain = ? and block_hash in (select jsonb_array_elements_text(?::jsonb))
+        limit ${mostDeposits}`,
+      [chain, JSON.stringify(undone)],
+    );
+    return rows.length === mostDeposits;
+  }
+
+  /** The transactions of deposits in the mempool, after a scan. */
+  async #waiting(chain: string, state: ScanState, { own }: Found): Promise<readonly string[]> {
+    if (state.waiting.length === 0 && own.every(({ block }) => block !== null)) return [];
+    const rows = await this.#options.orm.em
+      .fork()
+      .execute<{ txid: string }[]>(`select distinct txid from deposit where chain = ? and state = 'mempool'`, [chain]);
+    return rows.map(({ txid }) => txid);
+  }
+
+  /** Stores one step of a scan in a transaction, and moves the scan's position to its result. */
+  async #step(
+    scan: Scan,
+    result: ScanResult,
+    part: Part,
+    unfinished: ScanPart | null = null,
+    before: (em: EntityManager) => Promise<void> = async () => {},
+  ): Promise<StepEnd> {
+    const { orm, clock } = this.#options;
+    const { adapter, lease, position, look } = scan;
+    const step = stepOf(adapter, lease, position, result, look, clock.now(), unfinished);
+    const end = await orm.em.fork().transactional(async (em) => {
+      if (!(await advance(em, step, false))) throw new LeaseLost(`another process works on ${adapter.chain}`);
+      await before(em);
+      return this.#record(em, scan, step, part);
+    });
+    scan.position = { version: position.version + 1n, cursor: result.cursor, final: result.final ?? null };
+    return end;
+  }
+
+  /** Stores a part of a scan, and the order moves that follow. */
   async #record(
     em: EntityManager,
-    adapter: ChainAdapter,
-    lease: ChainLease,
-    state: ScanState,
-    result: ScanResult,
-    { own, mended, gone }: Found,
-    { began, readAt, isBelated }: Pick<ScanTimes, 'began' | 'readAt' | 'isBelated'>,
-  ): Promise<string[]> {
-    const { clock, log, tools } = this.#options;
-    const { orphaned, blocks } = result;
-    const { chain } = adapter;
-    const now = clock.now();
-    const look: ScanTimes = { began, now, readAt, isBelated, toleranceSec: adapter.blockToleranceSec };
-    const step = stepOf(adapter, lease, state, result, look, now);
-    const { to } = step;
-    if (!(await advance(em, step, false))) throw new LeaseLost(`another process works on ${chain}`);
-
+    { adapter, look: times, touched }: Scan,
+    step: ScanStep,
+    { undone, gone, arrivals, leftOut: others, outputs, spends }: Part,
+  ): Promise<StepEnd> {
+    const { log } = this.#options;
+    const { chain, to, now } = step;
+    const look: ScanTimes = { ...times, now, toleranceSec: adapter.blockToleranceSec };
     if (adapter.model === 'outputs') {
-      await forgetOutputs(
-        em,
-        chain,
-        orphaned.map(({ hash }) => hash),
-      );
-      await recordOutputs(em, chain, outputsOf(own), spendsOf(blocks));
+      await forgetOutputs(em, chain, undone);
+      await recordOutputs(em, chain, outputs, spends);
     }
-    const found = await findArrivals(em, tools.catalogue, chain, own);
-    const sound = found.filter((arrival) => whyLeftOut(arrival) === null);
-    const leftOut: LeftOut[] = [
-      ...mended.map((sighting) => leftOutOf(sighting, 'bad_text')),
-      ...found.flatMap((arrival) => {
-        const reason = whyLeftOut(arrival);
-        // A mempool transfer is only a hint. It is reported once a block includes it.
-        return reason === null || arrival.block === null ? [] : [leftOutOf(arrival, reason)];
-      }),
-    ];
-    const arrivals = await withoutKnownParts(em, chain, sound);
-    const keys = arrivals.map(({ transfer }) => transfer.key);
-    const known = await affectedDeposits(em, step, orphaned, keys);
+    const leftOut = [...others];
+    const found = summed(await withoutKnownParts(em, chain, arrivals)).filter((arrival) => {
+      const reason = whyLeftOut(arrival);
+      if (reason !== null && arrival.block !== null) leftOut.push(leftOutOf(arrival, reason));
+      return reason === null;
+    });
+    const keys = found.flatMap(({ transfer, parts = [] }) => [transfer.key, ...parts.map((one) => one.transfer.key)]);
+    const { known, more } = await affectedDeposits(em, step, { undone, gone: to.isAtHead ? gone : [], keys });
     const orderIds = new Set(
-      [...arrivals.map(({ target }) => target), ...known].map(({ orderId }) => orderId).filter((id) => id !== null),
+      [...found.map(({ target }) => target), ...known].map(({ orderId }) => orderId).filter((id) => id !== null),
     );
     const orders = orderIds.size === 0 ? [] : await lockOrders(em, [...orderIds]);
-    const deposits = await this.#deposits(em, orders, known);
+    // Read now that no other transaction can change them.
+    const stored = await readOrderDeposits(
+      em,
+      touched === null ? orders.map(({ id }) => id) : [],
+      known.map(({ id }) => id),
+    );
 
-    await orphanDeposits(em, deposits, orders, orphaned, now);
-    for (const arrival of arrivals) {
-      if (!storeArrival(em, deposits, chain, arrival, look)) leftOut.push(leftOutOf(arrival, 'changed'));
+    const byId = new Map(orders.map((order) => [order.id, order]));
+    await orphanDeposits(em, stored, byId, new Set(undone), now);
+    const byKey: KnownDeposits = new Map(
+      stored.flatMap((deposit) => (deposit.chain === chain ? [[deposit.key, deposit] as const] : [])),
+    );
+    const sums: StoredPayment[] = [];
+    for (const arrival of found.flatMap((one) => inKnownForm(byKey, one))) {
+      const deposit = storeArrival(em, byKey, chain, arrival, look);
+      if (deposit === null) leftOut.push(leftOutOf(arrival, 'changed'));
+      else if (arrival.parts !== undefined) sums.push({ deposit, parts: arrival.parts });
     }
+    const deposits = [...new Set([...stored, ...byKey.values()])];
     await storeLeftOut(em, log, chain, leftOut, now);
-    if (to.isAtHead) dropDeposits(deposits, chain, gone);
+    if (to.isAtHead) dropDeposits(deposits, chain, new Set(gone));
     await creditUnassignedDeposits(em, deposits, chain, to, now);
     await em.flush();
-
-    await this.#matchOrders(em, orders, deposits, { chain, to, now });
-    const stillWaiting = deposits.filter((deposit) => deposit.chain === chain && deposit.state === 'mempool');
-    return [...new Set(stillWaiting.map(({ txid }) => txid))];
+    await storeParts(em, sums);
+    await endLostActions(em, orders, deposits, now);
+    if (touched === null) await this.#matchOrders(em, orders, deposits, { chain, to, now });
+    // The orders of a part are due before the end of the scan, all at once.
+    else if (step.part === null) await this.#wake(em, orders, now);
+    else for (const { id } of orders) touched.add(id);
+    await em.flush();
+    // The settler decides about orders whose deposit is lost, or the next scan does.
+    return { more: touched === null ? more : new Set([...more].filter((cause) => cause !== 'lost')) };
   }
 
   /** Updates orders from their deposits. An order with a confirmed deposit is due at once. */
@@ -399,39 +676,25 @@ export class ChainScanner {
     deposits: readonly Deposit[],
     { chain, to, now }: { readonly chain: string; readonly to: ScannedTo; readonly now: Date },
   ): Promise<void> {
-    const { jobs, tools } = this.#options;
+    const { tools } = this.#options;
     const scanned = new Map([[chain, to]]);
-    await endLostActions(em, orders, deposits, now);
+    const depositsOf = Map.groupBy(deposits, ({ orderId }) => orderId);
     // The only deposit of an order that still waits cannot have a refund.
-    const several = orders.filter(({ id }) => deposits.filter(({ orderId }) => orderId === id).length > 1);
+    const several = orders.filter(({ id }) => (depositsOf.get(id)?.length ?? 0) > 1);
     const payments =
       several.length === 0 ? [] : await em.find(Payment, { orderId: { $in: several.map(({ id }) => id) } });
+    const paymentsOf = Map.groupBy(payments, ({ orderId }) => orderId);
+    const isRipe = (deposit: Deposit): boolean => deposit.chain === chain && isConfirmed(deposit, to);
     for (const order of orders) {
-      const its = deposits.filter(({ orderId }) => orderId === order.id);
-      const paid = payments.filter(({ orderId }) => orderId === order.id);
+      const its = depositsOf.get(order.id) ?? [];
+      const paid = paymentsOf.get(order.id) ?? [];
       const rows = { order, deposits: its, payments: paid, trade: null, bookings: [], client: [], late: null };
       matchDeposits({ em, tools, now, scanned, ...rows, agreed: null, markupBps: 0, action: null });
     }
-    const ripe = deposits.filter((deposit) => deposit.chain === chain && isConfirmed(deposit, to));
-    const due = orders.filter(({ id }) => ripe.some(({ orderId }) => orderId === id));
-    for (const order of due) order.nextActionAt = now;
-    await em.flush();
-    await jobs.wake(
+    await this.#wake(
       em,
-      due.map(({ id }) => id),
-    );
-  }
-
-  /**
-   * Reads every deposit of the locked orders, now that no other transaction can change them, and
-   * the deposits without an order.
-   */
-  async #deposits(em: EntityManager, orders: readonly Order[], known: readonly KnownDeposit[]): Promise<Deposit[]> {
-    if (orders.length === 0 && known.length === 0) return [];
-    return em.find(
-      Deposit,
-      { $or: [{ orderId: { $in: orders.map(({ id }) => id) } }, { id: { $in: known.map(({ id }) => id) } }] },
-      { orderBy: { seenAt: 'asc', id: 'asc' } },
+      orders.filter(({ id }) => depositsOf.get(id)?.some(isRipe)),
+      now,
     );
   }
 }
@@ -448,10 +711,36 @@ function outputsOf(own: readonly OwnTransfer[]): FoundOutput[] {
   return [...new Map(outputs.map((output) => [output.key, output])).values()];
 }
 
-function spendsOf(blocks: ScanResult['blocks']): Parameters<typeof recordOutputs>[3] {
+function spendsOf(blocks: ScanResult['blocks']): FoundSpend[] {
   return blocks.flatMap(({ ref, spends = [] }) =>
     spends.map(({ key, txid }) => ({ key, txid, height: ref.height, blockHash: ref.hash })),
   );
+}
+
+function failureName(chain: string, { key }: Transfer): string {
+  return `${chain} ${key}`;
+}
+
+/** Whether a smaller transaction may succeed where this one failed. */
+function isDivisible(error: unknown): boolean {
+  if (error instanceof LeaseLost) return false;
+  return !isDatabaseAway(error) || tooLong.has(sqlState(error));
+}
+
+/** Divides lists into groups of about `most` rows. A list stays whole. */
+function inGroups<T>(items: readonly T[], most: number): T[][] {
+  const groups: T[][] = [];
+  let rows = most;
+  for (const item of items) {
+    const size = Array.isArray(item) ? item.length : 1;
+    if (rows + size > most) {
+      groups.push([]);
+      rows = 0;
+    }
+    groups.at(-1)?.push(item);
+    rows += size;
+  }
+  return groups;
 }
 
 /** Locks by ascending id, so that no two transactions deadlock. */

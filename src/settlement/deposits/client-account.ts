@@ -53,9 +53,15 @@ function isSame(a: LedgerAsset, b: LedgerAsset): boolean {
   return a.coin === b.coin && a.network === b.network;
 }
 
-/** Adds stored ledger lines to the account of their order. */
+/** Adds stored ledger lines to the account of their order, which keeps one line for each asset. */
 export function addToClientAccount({ client }: Pick<Settling, 'client'>, lines: readonly LedgerLine[]): void {
-  client.push(...lines.filter(({ account }) => account === 'client'));
+  const sums = new Map<string, LedgerLine>();
+  for (const each of [...client, ...lines]) {
+    if (each.account !== 'client') continue;
+    const name = `${each.coin} ${each.network}`;
+    sums.set(name, { ...each, amount: new Big(sums.get(name)?.amount ?? '0').plus(each.amount) });
+  }
+  client.splice(0, client.length, ...sums.values());
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { v7 as uuidv7 } from 'uuid';
-import type { BlockRef, Transfer } from '../../chains/chain-adapter.ts';
+import type { Transfer } from '../../chains/chain-adapter.ts';
 import { type Booking, bookAll, line, minus } from '../../ledger/ledger.ts';
 import { Big, fromUnits } from '../../money.ts';
 import type { Order } from '../../orders/order.entity.ts';
@@ -20,11 +20,10 @@ import { isFoundByBalance } from './deposit-parts.ts';
 export async function orphanDeposits(
   em: EntityManager,
   deposits: readonly Deposit[],
-  orders: readonly Order[],
-  orphaned: readonly BlockRef[],
+  orders: ReadonlyMap<string, Order>,
+  hashes: ReadonlySet<string>,
   now: Date,
 ): Promise<void> {
-  const hashes = new Set(orphaned.map(({ hash }) => hash));
   const bookings: Booking[] = [];
   for (const deposit of deposits) {
     if (deposit.blockHash === null || !hashes.has(deposit.blockHash)) continue;
@@ -40,11 +39,7 @@ export async function orphanDeposits(
           ? [line('hot', deposit, minus(deposit.amount)), line('opening', deposit, deposit.amount)]
           : [line('deposits', deposit, minus(deposit.amount)), line(owed, deposit, deposit.amount)],
       });
-      holdOrder(
-        orders.find(({ id }) => id === deposit.orderId),
-        deposit,
-        now,
-      );
+      holdOrder(orders.get(deposit.orderId ?? ''), deposit, now);
     }
     deposit.state = 'orphaned';
     deposit.height = null;
@@ -54,25 +49,41 @@ export async function orphanDeposits(
   await bookAll(em, bookings);
 }
 
+/** Deposits of a chain by their keys. */
+export type KnownDeposits = Map<string, Deposit>;
+
 /**
- * Stores an arrival: updates the known deposit, or creates one and adds it to `deposits`. Returns
- * false, and stores nothing, when a known transfer differs from its deposit.
+ * The arrivals as the deposits know them. An older version stored each output of a payment as a
+ * deposit of its own; such a payment keeps that form.
+ */
+export function inKnownForm(known: KnownDeposits, arrival: Arrival): readonly Arrival[] {
+  const { parts = [] } = arrival;
+  const isApart = parts.some(({ transfer, asset }) => {
+    const deposit = known.get(transfer.key);
+    return deposit !== undefined && isSame(deposit, transfer, asset.decimals);
+  });
+  return isApart ? parts : [arrival];
+}
+
+/**
+ * Stores an arrival: updates the known deposit, or creates one and adds it to `known`. Returns
+ * null, and stores nothing, when a known transfer differs from its deposit.
  */
 export function storeArrival(
   em: EntityManager,
-  deposits: Deposit[],
+  known: KnownDeposits,
   chain: string,
   arrival: Arrival,
   look: ScanTimes,
-): boolean {
+): Deposit | null {
   const { now } = look;
   const { transfer, block, asset, target, confirmationsRequired } = arrival;
   const { orderId, purpose } = target;
-  const known = deposits.find((deposit) => deposit.chain === chain && deposit.key === transfer.key);
-  if (known && !isSame(known, transfer, asset.decimals)) return false;
-  if (known && block === null) {
-    if (known.state === 'orphaned') known.state = 'mempool';
-    return true;
+  const stored = known.get(transfer.key);
+  if (stored && !isSame(stored, transfer, asset.decimals)) return null;
+  if (stored && block === null) {
+    if (stored.state === 'orphaned') stored.state = 'mempool';
+    return stored;
   }
   const found = timeBounds(block, look);
   const place = {
@@ -81,14 +92,14 @@ export function storeArrival(
     blockHash: block?.hash ?? null,
     minedAfter: block === null ? null : found.after,
   };
-  if (known) {
+  if (stored) {
     // A credited deposit stays credited: a repeated scan of its block changes nothing.
-    if (known.state !== 'credited') {
-      const { after, by } = earlierBounds({ after: known.arrivedAfter, by: known.arrivedBy }, found);
-      Object.assign(known, place, { minedAt: known.minedAt ?? now, arrivedAfter: after, arrivedBy: by });
+    if (stored.state !== 'credited') {
+      const { after, by } = earlierBounds({ after: stored.arrivedAfter, by: stored.arrivedBy }, found);
+      Object.assign(stored, place, { minedAt: stored.minedAt ?? now, arrivedAfter: after, arrivedBy: by });
     }
-    if (isFoundByBalance(transfer)) known.comparedHeight = block?.height ?? null;
-    return true;
+    if (isFoundByBalance(transfer)) stored.comparedHeight = block?.height ?? null;
+    return stored;
   }
   const deposit = em.create(Deposit, {
     id: uuidv7(),
@@ -116,8 +127,8 @@ export function storeArrival(
     comparedHeight: isFoundByBalance(transfer) ? (block?.height ?? null) : null,
   });
   em.persist(deposit);
-  deposits.push(deposit);
-  return true;
+  known.set(deposit.key, deposit);
+  return deposit;
 }
 
 /**

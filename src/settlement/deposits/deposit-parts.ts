@@ -1,11 +1,16 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Transfer } from '../../chains/chain-adapter.ts';
 import { Big, fromUnits } from '../../money.ts';
-import type { Arrival } from './arrivals.ts';
+import { type Arrival, isTraced } from './arrivals.ts';
+import type { Deposit } from './deposit.entity.ts';
 
+// A deposit may stand for several transfers.
+//
+// One transaction may pay an order in several outputs. They are one deposit, and its parts name it.
+//
 // Coins that a contract sent on are found in two ways. A trace shows each by its transaction. A
 // balance comparison may find several as one deposit. The deposit keeps its first form when the
-// other way finds it later.
+// other way finds it later. Such parts name no deposit.
 
 /** Whether a transfer was found by comparing balances, and so has no transaction. */
 export function isFoundByBalance({ key }: Pick<Transfer, 'key'>): boolean {
@@ -33,7 +38,7 @@ export async function withoutKnownParts(
   chain: string,
   arrivals: readonly Arrival[],
 ): Promise<readonly Arrival[]> {
-  const traced = arrivals.filter(isTraced);
+  const traced = arrivals.filter(({ transfer }) => isTraced(transfer));
   if (traced.length === 0) return arrivals;
   const addresses = [...new Set(traced.map(({ transfer }) => transfer.address))];
   const rows = await em.execute<(Found & { address: string })[]>(
@@ -42,7 +47,8 @@ export async function withoutKnownParts(
       cross join lateral (select max(compared_height) as compared, coalesce(sum(amount), 0) as amount
                             from deposit where chain = ? and address = a.address and contract is null and key like 'balance:%') as d
       cross join lateral (select coalesce(sum(amount), 0) as amount
-                            from deposit_part where chain = ? and address = a.address) as p
+                            from deposit_part
+                            where chain = ? and address = a.address and deposit_id is null) as p
       where d.compared is not null`,
     [JSON.stringify(addresses), chain, chain],
   );
@@ -51,7 +57,7 @@ export async function withoutKnownParts(
   const known = await em.execute<{ key: string; is_part: boolean }[]>(
     `select key, false as is_part from deposit where chain = ? and key in (select jsonb_array_elements_text(?::jsonb))
      union all
-     select key, true from deposit_part where chain = ? and key in (select jsonb_array_elements_text(?::jsonb))`,
+     select key, deposit_id is null from deposit_part where chain = ? and key in (select jsonb_array_elements_text(?::jsonb))`,
     [chain, keys, chain, keys],
   );
   const isPart = new Map(known.map(({ key, is_part: part }) => [key, part]));
@@ -61,7 +67,7 @@ export async function withoutKnownParts(
   const others = arrivals.filter((arrival) => {
     const { transfer, block, asset } = arrival;
     const { key, address } = transfer;
-    if (!isTraced(arrival) || block === null) return true;
+    if (!isTraced(transfer) || block === null) return true;
     const stored = isPart.get(key);
     if (stored !== undefined) return !stored;
     const left = room.get(address);
@@ -82,6 +88,40 @@ export async function withoutKnownParts(
   return others;
 }
 
-function isTraced({ transfer: { key, contract } }: Arrival): boolean {
-  return contract === null && /:trace\d+:/.test(key);
+/** The outputs of a payment, and its deposit. */
+export interface StoredPayment {
+  readonly deposit: Deposit;
+  readonly parts: readonly Arrival[];
+}
+
+/**
+ * Stores the outputs of payments in blocks, each by its key. The deposits are in the database.
+ * Storing the same again changes nothing but the heights. After a reorganisation, an output may be
+ * a part of another payment.
+ */
+export async function storeParts(em: EntityManager, payments: readonly StoredPayment[]): Promise<void> {
+  const rows = payments.flatMap(({ deposit, parts }) =>
+    parts.flatMap(({ transfer: { key, address, amount }, asset, block }) =>
+      block === null
+        ? []
+        : [
+            {
+              chain: deposit.chain,
+              key,
+              address,
+              amount: fromUnits(amount, asset.decimals),
+              height: block.height,
+              deposit_id: deposit.id,
+            },
+          ],
+    ),
+  );
+  if (rows.length === 0) return;
+  await em.execute(
+    `insert into deposit_part (chain, key, address, amount, height, deposit_id)
+     select * from jsonb_to_recordset(?::jsonb)
+                as p (chain text, key text, address text, amount numeric, height bigint, deposit_id uuid)
+     on conflict (chain, key) do update set height = excluded.height, deposit_id = excluded.deposit_id`,
+    [JSON.stringify(rows)],
+  );
 }

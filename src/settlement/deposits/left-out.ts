@@ -13,8 +13,9 @@ import type { Arrival, SeenTransfer } from './arrivals.ts';
  * - `bad_text`: one of its texts, such as the tag, cannot be stored.
  * - `changed`: its key is stored with other contents.
  * - `unknown_call`: a trace shows it in an unknown kind of call.
+ * - `not_stored`: the database refused it in several scans.
  */
-export type LeftOutReason = 'too_large' | 'too_fine' | 'bad_text' | 'changed' | 'unknown_call';
+export type LeftOutReason = 'too_large' | 'too_fine' | 'bad_text' | 'changed' | 'unknown_call' | 'not_stored';
 
 /** A transfer that the scanner left out. */
 export interface LeftOut {

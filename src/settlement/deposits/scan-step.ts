@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { BlockRef, ChainAdapter, Cursor, ScanResult } from '../../chains/chain-adapter.ts';
+import type { ChainAdapter, Cursor, ScanResult } from '../../chains/chain-adapter.ts';
 import type { ChainLease } from '../chain-lease.ts';
 import type { ScannedTo } from '../settling.ts';
 import type { ScanTimes } from './arrival-times.ts';
@@ -12,10 +12,32 @@ export interface ScanPosition {
   readonly final: number | null;
 }
 
+/** Most deposits of one cause that a transaction of a scan takes. */
+export const mostDeposits = 500;
+
 /** A stored deposit, and its order. */
 export interface KnownDeposit {
   readonly id: string;
   readonly orderId: string | null;
+}
+
+/** Why a step affects a deposit that did not arrive in it. */
+export type StepCause = 'undone' | 'gone' | 'ripe' | 'lost';
+
+/** What concerns deposits in a step. */
+export interface StepCauses {
+  /** Hashes of blocks that are on the chain no more. */
+  readonly undone: readonly string[];
+  /** Transactions that are in neither the mempool nor a block any more. */
+  readonly gone: readonly string[];
+  /** Keys of the transfers that arrived. */
+  readonly keys: readonly string[];
+}
+
+/** A part of a scan. */
+export interface ScanPart {
+  /** Hashes of blocks outside the cursor whose transfers may be stored. */
+  readonly unsettled: readonly string[];
 }
 
 /** How a scan moves the stored position of its chain. */
@@ -29,6 +51,8 @@ export interface ScanStep {
   readonly from: Pick<ScannedTo, 'height' | 'final'>;
   readonly to: ScannedTo;
   readonly now: Date;
+  /** The step stores a part of a scan, and another one ends it. Null in that one. */
+  readonly part: ScanPart | null;
 }
 
 /** The step from a chain's stored position to the result of a scan. */
@@ -39,9 +63,10 @@ export function stepOf(
   { cursor, head, final = null }: ScanResult,
   { began, readAt, isBelated }: Pick<ScanTimes, 'began' | 'readAt' | 'isBelated'>,
   now: Date,
+  part: ScanPart | null = null,
 ): ScanStep {
   const height = heightOf(cursor);
-  const isAtHead = height >= head;
+  const isAtHead = height >= head && part === null;
   return {
     chain,
     fence,
@@ -51,6 +76,7 @@ export function stepOf(
     from: { height: heightOf(position.cursor), final: position.final },
     to: { height, final, isAtHead, readAt: isAtHead && !isBelated ? began : readAt },
     now,
+    part,
   };
 }
 
@@ -65,45 +91,53 @@ function ripeValues({ height, final }: Pick<ScannedTo, 'height' | 'final'>): num
  * SQL: an order `o` that an earlier scan made due, because its deposit `d` was ripe then. The
  * settler takes it. Another lock on its row would only keep the settler from its group.
  */
-const isDueSql = `(coalesce(o.next_action_at <= ?, false) and ${ripeSql})`;
+const isDueSql = `((coalesce(o.next_action_at <= ?, false) or o.failing_since is not null) and ${ripeSql})`;
 
 /**
- * SQL: the deposits that a step affects by itself: deposits in the mempool, and deposits that reach
- * their confirmations. At the head it adds orphaned deposits that an order still counts on.
+ * SQL: the deposits that a step affects by itself: deposits that reach their confirmations. At the
+ * head it adds orphaned deposits that an order still counts on. Of both it takes a bounded number,
+ * and the next step takes the others.
  */
 const affectedSql = `
-  select id, order_id from deposit where chain = ? and state = 'mempool'
-  union
-  select d.id, d.order_id from deposit d left join exchange_order o on o.id = d.order_id
-   where d.chain = ? and ${ripeSql} and not ${isDueSql}
-  union
-  select d.id, d.order_id from deposit d join exchange_order o on o.id = d.order_id and o.deposit_id = d.id
-   where ? and d.chain = ? and d.state = 'orphaned' and o.status = 'confirming'`;
+  (select 'ripe' as cause, d.id, d.order_id as "orderId" from deposit d left join exchange_order o on o.id = d.order_id
+    where d.chain = ? and ${ripeSql} and not ${isDueSql} limit ${mostDeposits})
+  union all
+  (select 'lost', d.id, d.order_id from deposit d join exchange_order o on o.id = d.order_id and o.deposit_id = d.id
+    where ? and d.chain = ? and d.state = 'orphaned' and o.status = 'confirming' limit ${mostDeposits})`;
 
 function affectedValues({ chain, from, to, now }: ScanStep): (string | number | boolean | Date)[] {
-  return [chain, chain, ...ripeValues(to), now, ...ripeValues(from), to.isAtHead, chain];
+  return [chain, ...ripeValues(to), now, ...ripeValues(from), to.isAtHead, chain];
 }
 
 /**
- * Reads the deposits that a step affects, with their orders: deposits with these keys, deposits in
- * the orphaned blocks, and deposits that the step affects by itself.
+ * Reads the deposits that a step affects, with their orders: deposits with these keys, and at most
+ * `mostDeposits` of each other cause.
+ *
+ * @returns them, and the causes that may have more.
  */
 export async function affectedDeposits(
   em: EntityManager,
   step: ScanStep,
-  orphaned: readonly BlockRef[],
-  keys: readonly string[],
-): Promise<KnownDeposit[]> {
+  { undone, gone, keys }: StepCauses,
+): Promise<{ readonly known: readonly KnownDeposit[]; readonly more: ReadonlySet<StepCause> }> {
   const { chain } = step;
-  const hashes = orphaned.map(({ hash }) => hash);
-  return em.execute<KnownDeposit[]>(
-    `select id, order_id as "orderId" from deposit
+  const rows = await em.execute<(KnownDeposit & { cause: StepCause | 'key' })[]>(
+    `select 'key' as cause, id, order_id as "orderId" from deposit
       where chain = ? and key in (select jsonb_array_elements_text(?::jsonb))
-     union
-     select id, order_id from deposit where chain = ? and block_hash in (select jsonb_array_elements_text(?::jsonb))
-     union ${affectedSql}`,
-    [chain, JSON.stringify(keys), chain, JSON.stringify(hashes), ...affectedValues(step)],
+     union all
+     (select 'undone', id, order_id from deposit
+       where chain = ? and block_hash in (select jsonb_array_elements_text(?::jsonb)) limit ${mostDeposits})
+     union all
+     (select 'gone', id, order_id from deposit
+       where chain = ? and state = 'mempool' and txid in (select jsonb_array_elements_text(?::jsonb)) limit ${mostDeposits})
+     union all ${affectedSql}`,
+    [chain, JSON.stringify(keys), chain, JSON.stringify(undone), chain, JSON.stringify(gone), ...affectedValues(step)],
   );
+  const more = new Set<StepCause>();
+  for (const [cause, its] of Map.groupBy(rows, (row) => row.cause)) {
+    if (cause !== 'key' && its.length >= mostDeposits) more.add(cause);
+  }
+  return { known: [...new Map(rows.map(({ id, orderId }) => [id, { id, orderId }])).values()], more };
 }
 
 /**
@@ -113,12 +147,13 @@ export async function affectedDeposits(
  * `ifQuiet` it also returns false when the step affects a deposit.
  */
 export async function advance(em: EntityManager, step: ScanStep, ifQuiet: boolean): Promise<boolean> {
-  const { chain, fence, version, cursor, head, from, to, now } = step;
+  const { chain, fence, version, cursor, head, from, to, now, part } = step;
   const rows = await em.execute<{ chain: string }[]>(
     `with moved as (
        update chain_state
           set version = version + 1, cursor_blocks = ?::jsonb, height = ?, head = ?, final_height = ?, scanned_at = ?,
-              read_at = ?, rescan_from = null, problem = null
+              read_at = ?, rescan_from = case when ? then rescan_from end, problem = case when ? then problem end,
+              unsettled_blocks = ?::jsonb
         where chain = ? and fence = ? and version = ? ${ifQuiet ? `and not exists (${affectedSql})` : ''}
        returning chain, height
      ), counted as (
@@ -136,6 +171,9 @@ export async function advance(em: EntityManager, step: ScanStep, ifQuiet: boolea
       to.final,
       now,
       to.readAt,
+      part !== null,
+      part !== null,
+      JSON.stringify(part?.unsettled ?? []),
       chain,
       fence,
       version.toString(),

@@ -78,25 +78,28 @@ export class Sweeper implements ChainTask {
 
   /**
    * Decides a sweep of outputs. All must be final, because one vanished output would keep the whole
-   * transaction from ever being confirmed.
+   * transaction from ever being confirmed. A deposit of several outputs may take several sweeps.
    */
   async #sweepOutputs(adapter: ChainAdapter, lease: ChainLease, from: SweepFrom): Promise<void> {
     const { orm, clock, catalogue } = this.#options;
     const gas = catalogue.gasCoin(adapter.chain);
     const least = from.get(gas.coin);
     if (least === undefined) return;
-    const rows = await orm.em.fork().execute<{ id: string; key: string; amount: string }[]>(
-      `with refused as (
+    const since = secondsAfter(clock.now(), -refusedSec);
+    const rows = await orm.em.fork().execute<{ id: string; key: string; amount: string; outputs: number }[]>(
+      `with busy as (
          select unnest(sources) as key from payment
-          where chain = ? and ${isRefused} and ended_at > ?)
-       select d.id, d.key, o.amount::text as amount
+          where chain = ? and kind = 'sweep'
+            and (state not in ('confirmed', 'dead') or (state = 'confirmed' or ${isRefused}) and ended_at > ?))
+       select d.id, o.key, o.amount::text as amount, (count(*) over (partition by d.id))::int as outputs
          from deposit d
-         join own_output o on o.chain = d.chain and o.key = d.key and o.spent_txid is null
+        cross join lateral (select d.key union select p.key from deposit_part p where p.deposit_id = d.id) as its (key)
+         join own_output o on o.chain = d.chain and o.key = its.key and o.spent_txid is null
          join chain_state s on s.chain = d.chain and s.height - o.height + 1 >= ?
         where d.chain = ? and d.state = 'credited' and d.swept_by is null and d.purpose = 'order'
-          and d.key not in (select key from refused)
+          and o.key not in (select key from busy)
         order by o.amount desc limit ?`,
-      [adapter.chain, secondsAfter(clock.now(), -refusedSec), adapter.finalityDepth, adapter.chain, maxOutputs],
+      [adapter.chain, since, adapter.finalityDepth, adapter.chain, maxOutputs],
     );
     const leastUnits = toUnits(least, gas.decimals);
     const total = totalOf(rows);
@@ -115,7 +118,7 @@ export class Sweeper implements ChainTask {
       address,
       sources: worth.map(({ key }) => key).sort(),
       amount: fromUnits(amount, gas.decimals),
-      deposits: worth.map(({ id }) => id),
+      deposits: sweptWhole(worth),
     });
   }
 
@@ -267,6 +270,11 @@ async function unlessRefused(sweep: () => Promise<void>): Promise<void> {
   } catch (error) {
     if (!(error instanceof ChainError) || error.code === 'unreachable') throw error;
   }
+}
+
+/** The deposits of which a sweep takes all outputs that are left. */
+function sweptWhole(rows: readonly { readonly id: string; readonly outputs: number }[]): string[] {
+  return [...Map.groupBy(rows, ({ id }) => id)].flatMap(([id, its]) => (its.length === its[0]?.outputs ? [id] : []));
 }
 
 function totalOf(rows: readonly { readonly amount: string }[]): bigint {

@@ -26,13 +26,18 @@ export function isConfirmed(deposit: Deposit, { height, final }: ScannedTo): boo
   return height - deposit.height + 1 >= deposit.confirmationsRequired && deposit.height <= (final ?? height);
 }
 
-/** Credits each confirmed deposit, and releases an order whose lost deposit has returned. */
-export function creditDeposits(settling: Settling): void {
+/**
+ * Credits each confirmed deposit, and releases an order whose lost deposit has returned. Returns
+ * how many it credited.
+ */
+export function creditDeposits(settling: Settling): number {
   const { bookings, order, deposits, scanned, now } = settling;
+  let credited = 0;
   for (const deposit of deposits) {
     const to = scanned.get(deposit.chain);
     if (!to || !isConfirmed(deposit, to)) continue;
     markCredited(deposit, now);
+    credited += 1;
     bookings.push({
       kind: 'deposit',
       reference: depositReference(deposit),
@@ -46,6 +51,7 @@ export function creditDeposits(settling: Settling): void {
     order.holdReason = null;
     order.updatedAt = now;
   }
+  return credited;
 }
 
 /** Hold reason of an order whose deposit was credited, used, and then lost in a reorg. */

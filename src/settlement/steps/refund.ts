@@ -33,48 +33,57 @@ export function refundDeposit(settling: Settling): StepResult {
 /**
  * Refunds credited deposits that the order does not use, such as a second one or another coin. It
  * never adds them to the order silently. It also refunds the part of a deposit that covered a lost
- * one, once that has returned. One transaction can make any number of deposits, so only the first
- * few are refunded without staff.
+ * one, once that has returned. Any stranger can send many deposits, so only the first few are
+ * refunded without staff.
  */
 export function refundExtras(settling: Settling): void {
   const { order, deposits, payments, tools } = settling;
+  const paid = new Set(payments.map(({ depositId }) => depositId));
+  const refunds = countExtraRefunds(settling);
   for (const deposit of deposits) {
     if (deposit.state !== 'credited' || isUndecided(settling, deposit)) continue;
     const isMain = deposit.id === order.depositId;
-    const isNew = !isMain && deposit.problem === null && !payments.some(({ depositId }) => depositId === deposit.id);
+    const isNew = !isMain && deposit.problem === null && !paid.has(deposit.id);
     // The order's own step, or staff, refund the main deposit.
     const isDecided = isMain && (order.status === 'refunding' || order.status === 'failed');
     const isNetted = deposit.problem === 'netted' && !isDecided;
     if (!isNew && !isNetted) continue;
     const { leg, amount } = unreturnedPart(settling, deposit);
     if (leg === null) continue;
-    if (!isMain && countExtraRefunds(settling, isSmall(settling, deposit)) >= tools.rules.maxRefunds) {
+    const size = sizeOf(settling, deposit);
+    if (!isMain && refunds[size] >= tools.rules.maxRefunds) {
       deposit.problem = 'too_many_refunds';
       continue;
     }
     deposit.problem = null;
     const made = refundLeg(settling, deposit, leg, amount);
     if (typeof made === 'string') deposit.problem = made;
+    else if (!isMain) refunds[size] += 1;
   }
 }
+
+type Size = 'small' | 'enough';
 
 /**
  * Counts refunds of deposits that the order does not use, including ended ones. Small deposits and
  * all others have separate counts. Otherwise a stranger's dust could use up the count before the
  * user's own late deposit arrives.
  */
-function countExtraRefunds(settling: Settling, ofSmall: boolean): number {
+function countExtraRefunds(settling: Settling): Record<Size, number> {
   const { order, payments, deposits } = settling;
-  const counted = new Set(deposits.filter((deposit) => isSmall(settling, deposit) === ofSmall).map(({ id }) => id));
-  return payments.filter(
-    ({ kind, depositId }) =>
-      kind === 'refund' && depositId !== null && depositId !== order.depositId && counted.has(depositId),
-  ).length;
+  const sizes = new Map(deposits.map((deposit) => [deposit.id, sizeOf(settling, deposit)]));
+  const counts = { small: 0, enough: 0 };
+  for (const { kind, depositId } of payments) {
+    if (kind !== 'refund' || depositId === null || depositId === order.depositId) continue;
+    const size = sizes.get(depositId);
+    if (size !== undefined) counts[size] += 1;
+  }
+  return counts;
 }
 
-/** Whether a deposit is insufficient for the order: below its minimum, or in another currency. */
-function isSmall(settling: Settling, deposit: Deposit): boolean {
-  return !isOrderCurrency(settling, deposit) || isBelowMinimum(settling, deposit);
+/** `small`: insufficient for the order, below its minimum or in another currency. */
+function sizeOf(settling: Settling, deposit: Deposit): Size {
+  return !isOrderCurrency(settling, deposit) || isBelowMinimum(settling, deposit) ? 'small' : 'enough';
 }
 
 /**

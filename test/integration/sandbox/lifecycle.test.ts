@@ -543,6 +543,7 @@ const leftOut: Readonly<Record<string, string>> = {
   'refunds together, the payments of one partner, or the refunds of one partner have used up their part of such a limit (`PAYOUT_SHARE_…`)':
     ofHouse,
   'a payment is above such a limit by itself': ofHouse,
+  'more than 500 deposits of one order': 'an order gets at most 100 deposits in a sandbox',
   'payouts of its asset are held (the ledger differs, an account is in debit, the venue lost too much, staff stopped them)':
     ofHouse,
   "a token's transfer is in a block without the log of exactly this payment":
@@ -553,7 +554,18 @@ const leftOut: Readonly<Record<string, string>> = {
 
 /** Headers of the tables whose rows are what can happen to an order, and of all other tables. */
 const exceptions = ['limit', "loss of the partner's fixed orders", 'a deposit is', 'what arrived', 'what happens'];
-const others = ['status', 'what is known', 'chain', 'policy', 'state', 'cause', 'account', 'kind', 'action'];
+const others = [
+  'outputs of one transaction',
+  'status',
+  'what is known',
+  'chain',
+  'policy',
+  'state',
+  'cause',
+  'account',
+  'kind',
+  'action',
+];
 
 /** The first cells of all rows of the tables with exceptions. */
 function documented(): string[] {

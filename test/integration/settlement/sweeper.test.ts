@@ -94,6 +94,35 @@ describe('sweeps of a chain of outputs', () => {
     expect(all).toEqual({ amount: '150', outputs: 150, deposits: 150 });
   });
 
+  it('sweep a deposit of many outputs completely, some at a time', async () => {
+    const txid = randomBytes(32).toString('hex');
+    const keys = Array.from({ length: 70 }, (_, index) => `${txid}:${index}`);
+    await depositCoins('litecoin', 'LTC', 70, keys.slice(0, 1));
+    await gateway.query(
+      `with output as (select unnest($1::text[]) as key), stored as (
+         insert into own_output (chain, key, address, amount, index, height, block_hash)
+         select 'litecoin', key, 'an address', 100000000, 1, 1, 'a block' from output)
+       insert into deposit_part (chain, key, address, amount, height, deposit_id)
+       select 'litecoin', key, 'an address', 1, 1, (select id from deposit where key = $2) from output`,
+      [keys, keys[0]],
+    );
+    const turn = await turnsOf({ ...litecoin, says: { model: 'outputs' } });
+    const swept: (number | undefined)[] = [];
+    for (let turns = 0; turns < 5; turns += 1) {
+      await turn();
+      const [row] = await gateway.query<{ count: number }>(
+        'select count(*)::int as count from deposit where swept_by is not null',
+      );
+      swept.push(row?.count);
+    }
+    const sources = await gateway.query<{ key: string }>(
+      `select unnest(sources) as key from payment where kind = 'sweep' order by key`,
+    );
+    expect(sources.map(({ key }) => key)).toEqual([...keys].sort());
+    // The deposit is swept with the last of its outputs.
+    expect(swept).toEqual([0, 0, 1, 1, 1]);
+  });
+
   it('leave outputs where they are that are not worth twice what they add to the fee', async () => {
     const kept = [...(await depositOutputs(2)), ...(await depositOutputs(1, 2_000))];
     await depositOutputs(3, 1_999);

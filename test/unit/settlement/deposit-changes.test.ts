@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ScanTimes } from '../../../src/settlement/deposits/arrival-times.ts';
 import type { Arrival } from '../../../src/settlement/deposits/arrivals.ts';
 import type { Deposit } from '../../../src/settlement/deposits/deposit.entity.ts';
-import { storeArrival } from '../../../src/settlement/deposits/deposit-changes.ts';
+import { type KnownDeposits, storeArrival } from '../../../src/settlement/deposits/deposit-changes.ts';
 
 const known = {
   chain: 'ethereum',
@@ -34,7 +34,8 @@ function stored(changes: object, chain = 'ethereum') {
     confirmationsRequired: 3,
   } as unknown as Arrival;
   const look = { now: new Date(0), lookedAt: new Date(0), before: new Date(0) } as unknown as ScanTimes;
-  const isStored = storeArrival(em, [deposit], chain, arrival, look);
+  const byKey: KnownDeposits = new Map(chain === deposit.chain ? [[deposit.key, deposit]] : []);
+  const isStored = storeArrival(em, byKey, chain, arrival, look) !== null;
   return { isStored, state: deposit.state, created: created.length };
 }
 

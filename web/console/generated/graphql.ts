@@ -30,7 +30,7 @@ export type AttentionKind =
   | 'FAILED_ORDER'
   /** An order is held. */
   | 'HELD_ORDER'
-  /** An order is long overdue for its next step. */
+  /** An order is long overdue for its next step, or cannot be settled. */
   | 'OVERDUE_ORDER'
   /** A payment is blocked. */
   | 'PAYMENT_PROBLEM'
