@@ -38,6 +38,7 @@ export const migrationNames = [
   '0048-fresh-orders',
   '0049-paid-float-orders',
   '0050-completions',
+  '0051-forced-transactions',
 ] as const;
 
 export type MigrationName = (typeof migrationNames)[number];

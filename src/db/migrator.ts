@@ -39,6 +39,7 @@ import { Migration0047ExposureShares } from './migrations/0047-exposure-shares.t
 import { Migration0048FreshOrders } from './migrations/0048-fresh-orders.ts';
 import { Migration0049PaidFloatOrders } from './migrations/0049-paid-float-orders.ts';
 import { Migration0050Completions } from './migrations/0050-completions.ts';
+import { Migration0051ForcedTransactions } from './migrations/0051-forced-transactions.ts';
 
 const classes: Readonly<Record<MigrationName, Constructor<Migration>>> = {
   '0001-foundation': Migration0001Foundation,
@@ -79,6 +80,7 @@ const classes: Readonly<Record<MigrationName, Constructor<Migration>>> = {
   '0048-fresh-orders': Migration0048FreshOrders,
   '0049-paid-float-orders': Migration0049PaidFloatOrders,
   '0050-completions': Migration0050Completions,
+  '0051-forced-transactions': Migration0051ForcedTransactions,
 };
 
 /** Makes the migrator, which runs the migrations that a database lacks. */

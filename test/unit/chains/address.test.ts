@@ -223,7 +223,7 @@ describe('checkAddress refuses', () => {
 });
 
 describe('tags', () => {
-  const xrp = 'rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh';
+  const xrp = 'rHsMGQEkVNJmpGWs8XUBoTBiAAbwxZN5v3';
   const xAddress = 'X7AcgcsBL6XDcUb289X4mJ8djcdyKaGZMhc9YTE92ehJ2Fu';
 
   it.each(['0', '1', '4294967295'])('takes the destination tag %s', (tag) => {
