@@ -1115,6 +1115,7 @@ create table sandbox_tx (
   seen_at timestamp with time zone not null,
   seq bigint not null,
   minted boolean not null default false,
+  forced boolean not null default false,
   constraint sandbox_tx_pkey PRIMARY KEY (chain, txid),
   constraint sandbox_tx_amount_check CHECK ((amount > (0)::numeric)),
   constraint sandbox_tx_chain_fkey FOREIGN KEY (chain) REFERENCES sandbox_chain(chain),

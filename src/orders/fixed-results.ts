@@ -66,7 +66,7 @@ const keptDays = 31;
 
 /**
  * Measures how much takers of fixed rates gain by choosing which orders to pay. A worker sums the
- * trades that filled in each hour, so that reading the result is cheap however many orders there are.
+ * trades that filled in each hour. So reading the result is cheap however many orders there are.
  */
 export class FixedResults {
   readonly #orm: MikroORM;
@@ -79,8 +79,8 @@ export class FixedResults {
   }
 
   /**
-   * Sums the trades that filled in the last hours. The first run of a process sums all days that are
-   * kept.
+   * Sums the trades that filled in the last hours. The first run of a process sums all days that
+   * are kept.
    */
   async rollUp(): Promise<void> {
     const nowMs = this.#clock.now().getTime();

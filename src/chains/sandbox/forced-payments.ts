@@ -19,8 +19,8 @@ export const forcedOnPayment = `select f.outcome from payment p join sandbox_out
   order by f.outcome = 'fee_spike', f.at desc limit 1`;
 
 /**
- * SQL: whether a partner took a deposit of an order out of its chain by a reorganisation. `order` is
- * the order's id. What such an order lacks is no loss of the house.
+ * SQL: whether a partner took a deposit of an order out of its chain by a reorganisation. `order`
+ * is the order's id. What such an order lacks is no loss of the house.
  */
 export const hasForcedReorg = (order: string): string => `exists (
   select from deposit taken join sandbox_tx f on f.chain = taken.chain and f.txid = taken.txid and f.forced

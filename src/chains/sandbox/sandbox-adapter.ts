@@ -225,8 +225,8 @@ class SandboxSource implements BlockSource {
 }
 
 /**
- * Before a nonce is reserved, so that no payment of another order waits behind this one. Each counts
- * as a try, so that any number of such payments comes after those of other orders.
+ * Before a nonce is reserved, so that no payment of another order waits behind this one. Each
+ * counts as a try, so that any number of such payments comes after those of other orders.
  */
 function forcedRefusal(problem: ForcedProblem): ChainError {
   return new ChainError(problem, 'a partner forced it in the sandbox', { isOfChain: true });

@@ -121,7 +121,8 @@ export async function openAccount(em: EntityManager, chain: string, address: str
 
 /**
  * Transactions that can go in the next block, in order. Leaves out those behind a gap in their
- * account's nonces. A lost transaction that a partner forced is no gap: it is there without waiting.
+ * account's nonces. A lost transaction that a partner forced is no gap: it is listed, and does not
+ * wait.
  */
 export async function readWaiting(em: EntityManager, chain: string): Promise<WaitingTx[]> {
   const rows = await em.execute<

@@ -83,8 +83,8 @@ export async function checkClients(em: EntityManager, tally: Tally): Promise<voi
 
 /**
  * Checks that no order received more than its deposits cover. An order that did lost a deposit to a
- * reorg after its use, or was paid twice. The difference is our loss until the deposit returns. In a
- * sandbox, a deposit that a partner took out of the chain is no loss.
+ * reorg after its use, or was paid twice. The difference is our loss until the deposit returns. A
+ * deposit that a partner of a sandbox took out of the chain is no loss.
  */
 export async function checkDebits(em: EntityManager, tally: Tally): Promise<void> {
   const [accounts] = await em.execute<{ count: number }[]>(

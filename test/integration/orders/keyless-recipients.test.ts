@@ -4,8 +4,8 @@ import { orderBody } from '../../support/gateway/orders.ts';
 import { endWindow, type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 import { newMember } from '../../support/staff/staff-client.ts';
 
-// Where no one can spend from is refused wherever an address is taken: contracts and mints of the
-// catalogue on their chain for every coin of it, and accounts without a key.
+// Addresses from which no one can spend are refused wherever an address is taken. These are the
+// contracts and mints of the catalogue, for every coin of their chain, and accounts without a key.
 
 const contractOf = (coin: string, network: string): string =>
   currencySeed.find((row) => row.coin === coin && row.network === network)?.contract ?? '';

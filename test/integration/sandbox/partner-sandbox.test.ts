@@ -1,3 +1,4 @@
+import { attention } from '../../../src/reports/attention.ts';
 import { SandboxPartner } from '../../support/gateway/sandbox-partner.ts';
 import type { MadeOrder } from '../../support/gateway/settled-gateway.ts';
 import type { Reply } from '../../support/http/contract-client.ts';
@@ -28,6 +29,11 @@ const watched = async (): Promise<object[]> => {
 };
 const debits = async (): Promise<string[]> =>
   (await partner.gateway.differences()).filter(({ check }) => check === 'debits').map(({ subject }) => subject);
+const debitItems = async (): Promise<object[]> => {
+  const { app, clock } = partner.gateway;
+  const items = await attention(app.orm.em.fork(), 1_000, clock.now());
+  return items.filter(({ kind }) => kind === 'client_debit');
+};
 const finished = async (): Promise<MadeOrder> => {
   const order = await partner.gateway.order();
   await done(`orders/${order.id}/deposits`, {});
@@ -59,6 +65,7 @@ describe('beside the orders of others', () => {
     await partner.seconds(5);
     expect(await watched()).toEqual([]);
     expect(await debits()).toEqual([]);
+    expect(await debitItems()).toEqual([]);
     // Nothing happens to an order whose deposit was in the same block.
     expect(await partner.gateway.history(other)).toEqual(before);
     // The order itself is in debit still, and gets nothing more.
@@ -203,5 +210,6 @@ describe('at last, as its hold stays', () => {
     await partner.seconds(5);
     expect(await watched()).toMatchObject([{ cause: 'client_debit', coin: 'BTC', network: 'BTC' }]);
     expect(await debits()).toHaveLength(1);
+    expect(await debitItems()).toMatchObject([{ orderId: order.id }]);
   });
 });

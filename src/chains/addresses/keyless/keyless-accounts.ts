@@ -7,8 +7,8 @@ export interface KeylessAccounts {
   /** In the canonical form of the family. Their forms on other chains have no key either. */
   readonly accounts?: readonly string[];
   /**
-   * Matches accounts by their digits, which are `0x` and 40 digits in lower case. Only EVM, TRON and
-   * XRP have it.
+   * Matches accounts by their digits, which are `0x` and 40 digits in lower case. Only EVM, TRON
+   * and XRP have it.
    */
   readonly pattern?: RegExp;
 }

@@ -8,7 +8,7 @@ export const rippleKeyless: readonly KeylessAccounts[] = [
     pattern: /^0x0{20}/,
   },
   {
-    reason: 'is the account of the first ledger, whose secret everybody knows',
+    reason: 'is the account of the first ledger, whose secret is public',
     source: 'https://xrpl.org/docs/concepts/accounts/addresses#special-addresses',
     accounts: ['rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh'],
   },
