@@ -516,6 +516,7 @@ create table order_event (
   constraint order_event_order_id_fkey FOREIGN KEY (order_id) REFERENCES exchange_order(id),
   constraint order_event_seq_check CHECK ((seq > 0))
 );
+CREATE INDEX order_event_completed ON public.order_event USING btree (partner_id, at, order_id) WHERE ((to_status = 'completed'::text) AND (from_status <> 'completed'::text));
 CREATE INDEX order_event_feed ON public.order_event USING btree (xid, order_id, seq);
 CREATE INDEX order_event_partner ON public.order_event USING btree (partner_id, xid, order_id, seq) WHERE (partner_id IS NOT NULL);
 CREATE TRIGGER order_event_append_only BEFORE UPDATE ON public.order_event FOR EACH ROW EXECUTE FUNCTION check_event_partner();
@@ -1120,6 +1121,7 @@ create table sandbox_tx (
   seen_at timestamp with time zone not null,
   seq bigint not null,
   minted boolean not null default false,
+  forced boolean not null default false,
   constraint sandbox_tx_pkey PRIMARY KEY (chain, txid),
   constraint sandbox_tx_amount_check CHECK ((amount > (0)::numeric)),
   constraint sandbox_tx_chain_fkey FOREIGN KEY (chain) REFERENCES sandbox_chain(chain),
@@ -1308,7 +1310,7 @@ create table trade (
   constraint trade_service_fee_check CHECK ((service_fee >= (0)::numeric)),
   constraint trade_state_check CHECK ((state = ANY (ARRAY['intended'::text, 'filled'::text, 'abandoned'::text, 'unwound'::text])))
 );
-CREATE INDEX trade_created ON public.trade USING btree (created_at);
+CREATE INDEX trade_settled ON public.trade USING btree (settled_at) WHERE (state = 'filled'::text);
 
 create table venue_history (
   at timestamp with time zone not null,

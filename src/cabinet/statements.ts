@@ -37,18 +37,17 @@ const shownMonths = 24;
 /** Rows that one statement of an export reads. */
 const exportRows = 1_000;
 
-/**
- * Completed orders of a partner between two moments. An order completes within 60 days of its
- * creation, so an index finds the candidates.
- */
-const completed = `from exchange_order o
-  join order_event e on e.order_id = o.id and e.to_status = 'completed' and e.from_status is distinct from e.to_status
-  join trade t on t.order_id = o.id and t.state = 'filled'
-  left join ledger_transaction lt on lt.order_id = o.id and lt.kind = 'markup'
-  left join ledger_line l on l.transaction_id = lt.id and l.account = 'partner:' || o.partner_id
- where o.partner_id = ?::uuid and o.status = 'completed'
-   and o.created_at >= ?::timestamptz - interval '60 days' and o.created_at < ?::timestamptz
-   and e.at >= ?::timestamptz and e.at < ?::timestamptz`;
+/** SQL: whether an event is the completion of its order, as the index of completions has it. */
+const isCompletion = (event: string): string =>
+  `${event}.to_status = 'completed' and ${event}.from_status <> 'completed'`;
+
+/** Orders of a partner that completed between two moments, however long before they were made. */
+const completed = `from order_event e
+  join exchange_order o on o.id = e.order_id
+  join trade t on t.order_id = e.order_id and t.state = 'filled'
+  left join ledger_transaction lt on lt.order_id = e.order_id and lt.kind = 'markup'
+  left join ledger_line l on l.transaction_id = lt.id and l.account = 'partner:' || e.partner_id
+ where e.partner_id = ?::uuid and ${isCompletion('e')} and e.at >= ?::timestamptz and e.at < ?::timestamptz`;
 
 /** Monthly statements of partners: completed orders, and what their markups earned. */
 export class Statements {
@@ -75,32 +74,24 @@ export class Statements {
   /**
    * A page of a month, oldest first.
    *
-   * @param after the entry before the page: its time and its order.
+   * @param after the order of the entry before the page.
    */
   async entries(
     partnerId: string,
     month: string,
-    { limit, after }: { readonly limit: number; readonly after: { at: string; orderId: string } | null },
+    { limit, after }: { readonly limit: number; readonly after: string | null },
   ): Promise<StatementEntry[]> {
-    const [from, to] = rangeOf(month);
     return this.#orm.em.fork().execute<StatementEntry[]>(
       `select o.id as "orderId", o.short_id as "shortId",
               (select m.external_id from order_terms m where m.order_id = o.id) as "externalId",
               ${isoTime('e.at')} as "completedAt", o.coin_from as "coinFrom", o.network_from as "networkFrom",
               ${decimal('t.amount_from')} as "amountFrom", o.coin_to as "coinTo", o.network_to as "networkTo",
               ${decimal('t.amount_to')} as "amountTo", ${decimal('coalesce(-l.amount, 0)')} as "partnerMarkup"
-         ${completed} and (date_trunc('milliseconds', e.at), o.id) > (?::timestamptz, ?::uuid)
-        order by date_trunc('milliseconds', e.at), o.id limit ?`,
-      [
-        partnerId,
-        from,
-        to,
-        from,
-        to,
-        after?.at ?? '-infinity',
-        after?.orderId ?? '00000000-0000-0000-0000-000000000000',
-        limit,
-      ],
+         ${completed}
+          and (?::uuid is null or (e.at, e.order_id) >
+               ((select b.at from order_event b where b.order_id = ?::uuid and ${isCompletion('b')}), ?::uuid))
+        order by e.at, e.order_id limit ?`,
+      [partnerId, ...rangeOf(month), after, after, after, limit],
     );
   }
 
@@ -120,13 +111,13 @@ export class Statements {
       'partner_markup',
     ];
     yield csvLine(columns);
-    let after: { at: string; orderId: string } | null = null;
+    let after: string | null = null;
     for (;;) {
       const rows: StatementEntry[] = await this.entries(partnerId, month, { limit: exportRows, after });
       if (rows.length > 0) yield rows.map((row) => csvLine(Object.values(row))).join('');
       const last = rows.at(-1);
       if (!last || rows.length < exportRows) return;
-      after = { at: last.completedAt, orderId: last.orderId };
+      after = last.orderId;
     }
   }
 
@@ -137,7 +128,7 @@ export class Statements {
         `select to_char(e.at at time zone 'UTC', 'YYYY-MM') as month, count(*)::int as orders,
                 o.coin_to as coin, o.network_to as network, ${decimal('coalesce(sum(-l.amount), 0)')} as amount
            ${completed} group by 1, 3, 4 order by 1 desc, 3, 4`,
-        [partnerId, from, to, from, to],
+        [partnerId, from, to],
       );
     const months = new Map<string, { orders: number; commission: Commission[] }>();
     for (const { month, orders, coin, network, amount } of rows) {

@@ -1,4 +1,5 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
+import { checkAddress } from '../chains/addresses/address.ts';
 import { foreignGasCoins, type GasCoin, networkById } from '../chains/networks/networks.ts';
 import type { ErrorKind } from '../errors.ts';
 import { every, type Repeated, repeat, warning } from '../jobs/repeat.ts';
@@ -43,6 +44,8 @@ export class CurrencyCatalogue {
   #fingerprint: string | null = null;
   #byCoin = new Map<string, Currency[]>();
   #byAsset = new Map<string, Currency>();
+  /** By chain and contract, in the form in which an address is stored. */
+  #byContract = new Map<string, Currency>();
   #refreshing: Repeated | undefined;
 
   constructor(orm: MikroORM, log: Log, rules: NetworkRules = noRules) {
@@ -85,6 +88,14 @@ export class CurrencyCatalogue {
     this.#rows = rows;
     this.#byCoin = Map.groupBy(rows, (row) => row.coin);
     this.#byAsset = new Map(rows.map((row) => [assetKey(networkById(row.network)?.chain ?? '', row.contract), row]));
+    this.#byContract = new Map(
+      rows.flatMap((row): [string, Currency][] => {
+        const { network, contract } = row;
+        if (contract === null) return [];
+        const check = checkAddress(network, contract, null);
+        return [[assetKey(networkById(network)?.chain ?? '', check.ok ? check.address : contract), row]];
+      }),
+    );
   }
 
   /** Every currency, ordered by coin, then network. */
@@ -110,6 +121,16 @@ export class CurrencyCatalogue {
   /** The currency of an asset, active or not. A null contract means the chain's own coin. */
   asset(chain: string, contract: string | null): Currency | undefined {
     return this.#byAsset.get(assetKey(chain, contract));
+  }
+
+  /**
+   * The currency whose contract or mint has an address, on any network of the same chain, active or
+   * not.
+   *
+   * @param address in its stored form.
+   */
+  contractAt(network: string, address: string): Currency | undefined {
+    return this.#byContract.get(assetKey(networkById(network)?.chain ?? '', address));
   }
 
   /** Every asset of a chain that the gateway may hold: its currencies, and the coin of its fees. */

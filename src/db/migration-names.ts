@@ -37,6 +37,8 @@ export const migrationNames = [
   '0047-exposure-shares',
   '0048-fresh-orders',
   '0049-paid-float-orders',
+  '0050-completions',
+  '0051-forced-transactions',
   '0052-bounded-rows',
 ] as const;
 

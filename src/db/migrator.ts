@@ -38,6 +38,8 @@ import { Migration0046CheaperChecks } from './migrations/0046-cheaper-checks.ts'
 import { Migration0047ExposureShares } from './migrations/0047-exposure-shares.ts';
 import { Migration0048FreshOrders } from './migrations/0048-fresh-orders.ts';
 import { Migration0049PaidFloatOrders } from './migrations/0049-paid-float-orders.ts';
+import { Migration0050Completions } from './migrations/0050-completions.ts';
+import { Migration0051ForcedTransactions } from './migrations/0051-forced-transactions.ts';
 import { Migration0052BoundedRows } from './migrations/0052-bounded-rows.ts';
 
 const classes: Readonly<Record<MigrationName, Constructor<Migration>>> = {
@@ -78,6 +80,8 @@ const classes: Readonly<Record<MigrationName, Constructor<Migration>>> = {
   '0047-exposure-shares': Migration0047ExposureShares,
   '0048-fresh-orders': Migration0048FreshOrders,
   '0049-paid-float-orders': Migration0049PaidFloatOrders,
+  '0050-completions': Migration0050Completions,
+  '0051-forced-transactions': Migration0051ForcedTransactions,
   '0052-bounded-rows': Migration0052BoundedRows,
 };
 

@@ -46,7 +46,7 @@ export class AddressChecks {
     const { network } = currency;
     const sent: SentDestination = { fields, address: request.address, tag: request.tag };
     const faults: FieldFault[] = [];
-    const found = destination(sent, { currency, network }, faults);
+    const found = destination(sent, { currency, network }, faults, this.#catalogue);
     if (found && (await this.#isOwn(found.keyForms))) faults.unshift(ownAddress(fields.address));
     if (found && faults.length === 0) {
       const { address: canonical, tag } = found;

@@ -2,6 +2,7 @@ import { type AddressCheck, checkAddress, checkTag, hasChecksum } from '../chain
 import { keyForms } from '../chains/addresses/key-forms.ts';
 import { networkById } from '../chains/networks/networks.ts';
 import type { Currency } from '../currencies/currency.entity.ts';
+import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
 import type { FieldFault } from '../errors.ts';
 
 /** Where a payment goes, in the form in which it is stored. */
@@ -26,6 +27,9 @@ export interface Side {
   readonly network: string | null;
 }
 
+/** Finds the contracts of tokens. */
+export type Contracts = Pick<CurrencyCatalogue, 'contractAt'>;
+
 /**
  * Brings a destination into its stored form. Returns null after adding its faults to `faults`, or
  * when its network is unknown and it cannot be judged.
@@ -34,13 +38,14 @@ export function destination(
   { fields, address, tag }: SentDestination,
   on: Side,
   faults: FieldFault[],
+  catalogue: Contracts,
 ): Destination | null {
   const network = on.currency?.network ?? on.network;
   if (network === null || !networkById(network)) return null;
   const check: AddressCheck = checkAddress(network, address, tag);
-  if (check.ok && on.currency && check.address === on.currency.contract) {
-    const detail = `${fields.address} is the token contract of ${on.currency.coin}, where coins are lost; give the user's own address`;
-    faults.push({ field: fields.address, kind: 'invalid_address', detail });
+  const contract = check.ok ? contractFault(catalogue, network, check.address) : null;
+  if (contract !== null) {
+    faults.push({ field: fields.address, kind: 'invalid_address', detail: `${fields.address} ${contract}` });
     return null;
   }
   if (check.ok) return { address: check.address, tag: check.tag, keyForms: keyForms(network, check.address) };
@@ -52,6 +57,17 @@ export function destination(
   // Despite a wrong tag the address may belong to the gateway.
   const alone = check.field === 'tag' ? checkAddress(network, address, null) : check;
   return alone.ok ? { address: alone.address, tag: null, keyForms: keyForms(network, alone.address) } : null;
+}
+
+/**
+ * Why nothing may be paid to an address that is the contract or the mint of a coin of the catalogue
+ * on its chain, as the end of a sentence. Null for every other address.
+ *
+ * @param address in its stored form.
+ */
+export function contractFault(catalogue: Contracts, network: string, address: string): string | null {
+  const token = catalogue.contractAt(network, address);
+  return token ? `is the token contract of ${token.coin}, where coins are lost; give the user's own address` : null;
 }
 
 /** The fault of an address that belongs to the gateway. */

@@ -60,15 +60,13 @@ export const ownFee = `t.service_fee * (1 - coalesce(m.markup_bps / (nullif(o.fe
 
 export const dayMs = 86_400_000;
 const hourMs = 3_600_000;
-/**
- * Longest time from a trade's decision to its fill. The trade counts in the hour of its decision.
- */
-const filledWithinMs = 3 * hourMs;
+/** Fills before the last run that a run sums again: longer than a fill takes to be committed. */
+const overlapMs = hourMs;
 const keptDays = 31;
 
 /**
- * Measures how much takers of fixed rates gain by choosing which orders to pay. A worker sums each
- * hour's trades, so that reading the result is cheap however many orders there are.
+ * Measures how much takers of fixed rates gain by choosing which orders to pay. A worker sums the
+ * trades that filled in each hour. So reading the result is cheap however many orders there are.
  */
 export class FixedResults {
   readonly #orm: MikroORM;
@@ -80,17 +78,20 @@ export class FixedResults {
     this.#clock = clock;
   }
 
-  /** Sums the trades of the last hours. The first run of a process sums all days that are kept. */
+  /**
+   * Sums the trades that filled in the last hours. The first run of a process sums all days that
+   * are kept.
+   */
   async rollUp(): Promise<void> {
     const nowMs = this.#clock.now().getTime();
-    const sinceMs = Math.max(nowMs - keptDays * dayMs, (this.#summedUntilMs ?? 0) - filledWithinMs);
+    const sinceMs = Math.max(nowMs - keptDays * dayMs, (this.#summedUntilMs ?? 0) - overlapMs);
     const em = this.#orm.em.fork();
     await em.execute(
       `insert into fixed_result (partner_id, hour, orders, sent_usd, owed_usd, fees_usd)
-       select o.partner_id, date_trunc('hour', t.created_at, 'UTC'), count(*), sum(t.amount_from * t.price_from),
+       select o.partner_id, date_trunc('hour', t.settled_at, 'UTC'), count(*), sum(t.amount_from * t.price_from),
               sum((t.amount_to + t.service_fee + t.network_fee) * t.price_to), sum(${ownFee} * t.price_to)
          from trade t join exchange_order o on o.id = t.order_id left join order_terms m on m.order_id = o.id
-        where t.created_at >= date_trunc('hour', ?::timestamptz, 'UTC') and t.state = 'filled' and o.rate_type = 'fixed'
+        where t.settled_at >= date_trunc('hour', ?::timestamptz, 'UTC') and t.state = 'filled' and o.rate_type = 'fixed'
           and t.price_from is not null and t.price_to is not null
         group by 1, 2 order by 1, 2
        on conflict (partner_id, hour) do update

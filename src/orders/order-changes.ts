@@ -130,9 +130,10 @@ export class OrderChanges {
 
   #destination(order: Order, { address, tag }: SentRefundAddress, faults: FieldFault[]): Destination | null {
     const { coinFrom, networkFrom: network } = order;
-    const currency = this.#options.catalogue.find(coinFrom, network) ?? null;
+    const { catalogue } = this.#options;
+    const currency = catalogue.find(coinFrom, network) ?? null;
     const sent: SentDestination = { fields: refundFields, address, tag };
-    return destination(sent, { currency, network }, faults);
+    return destination(sent, { currency, network }, faults, catalogue);
   }
 }
 

@@ -154,12 +154,12 @@ export class OrderDrafts {
     // may be the mistake.
     const isSame = to !== null && from === to;
     const recipientOn = isSame ? nowhere : sideOf('to', to, input.networkTo, faults);
-    const recipient = destination(sentRecipient(input), recipientOn, faults);
+    const recipient = destination(sentRecipient(input), recipientOn, faults, rates);
     const sent = sentRefund(input);
     let refund: Destination | null = null;
     if (sent) {
       const refundOn = sideOf('from', from, input.networkFrom, faults);
-      refund = destination(sent, refundOn, faults);
+      refund = destination(sent, refundOn, faults, rates);
     } else if (input.refundAddressTag !== null) {
       const detail = 'refund_address_tag needs a refund_address';
       faults.push({ field: 'refund_address_tag', kind: 'invalid_tag', detail });

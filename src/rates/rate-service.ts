@@ -293,6 +293,11 @@ export class RateService {
     return this.#assets.find(name, this.#catalogue.rows);
   }
 
+  /** The currency whose contract has an address on the network's chain. */
+  contractAt(network: string, address: string): Currency | undefined {
+    return this.#catalogue.contractAt(network, address);
+  }
+
   /** The terms of a pair at any prices, from the cache where they are those of its last quote. */
   pairTerms(pair: Pair, rateType: RateType, feeRate: string, prices: PairPrices): PairTerms {
     return this.#pairQuote(pair, rateType, feeRate, prices);

@@ -144,9 +144,11 @@ const troubles: readonly Trouble[] = [
               where x.order_id = exchange_order.id and x.kind = 'deposit_reversal')`,
     detail: `(select string_agg(trim_scale(amount) || ' ' || coin || ' on ' || network, ', ' order by coin, network)
                 from (${lacking}) as lacking)`,
-    // An account goes into debit only when a credited deposit is lost.
+    // An account goes into debit only when a credited deposit is lost. Not by a partner's request.
     rows: `exchange_order
     where id in (select order_id from deposit where credits > 0 and state <> 'credited' and order_id is not null)
+      and not exists (select from deposit d join sandbox_tx t on t.chain = d.chain and t.txid = d.txid and t.forced
+                       where d.order_id = exchange_order.id)
       and exists (${lacking})`,
     sorting: '4, exchange_order.id',
   },

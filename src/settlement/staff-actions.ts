@@ -8,6 +8,7 @@ import { brokenConstraint } from '../db/database.ts';
 import { AppError } from '../errors.ts';
 import type { JobQueue } from '../jobs/job-queue.ts';
 import { Big } from '../money.ts';
+import { type Contracts, contractFault } from '../orders/destination.ts';
 import { Order } from '../orders/order.entity.ts';
 import { moveOrder } from '../orders/order-moves.ts';
 import { requireApprover } from '../staff/approvals.ts';
@@ -112,7 +113,8 @@ export class StaffActions {
         decidedBy: null,
         decidedAt: null,
       });
-      if (proposal.action === 'refund') await setRecipient(em, action, proposal.recipient);
+      if (proposal.action === 'refund')
+        await setRecipient(em, this.#options.settler.tools.catalogue, action, proposal.recipient);
       em.persist(action);
       await writeOnce(em);
       if (needsApproval[action.action]) await this.#rehearse(em, action);
@@ -261,7 +263,12 @@ async function writeOnce(em: EntityManager): Promise<void> {
   }
 }
 
-async function setRecipient(em: EntityManager, action: StaffAction, recipient: Recipient | undefined): Promise<void> {
+async function setRecipient(
+  em: EntityManager,
+  catalogue: Contracts,
+  action: StaffAction,
+  recipient: Recipient | undefined,
+): Promise<void> {
   const order = action.orderId === null ? null : await em.findOneOrFail(Order, { id: action.orderId });
   const depositId = action.depositId ?? order?.depositId ?? null;
   const deposit = depositId === null ? null : await em.findOne(Deposit, { id: depositId });
@@ -270,6 +277,8 @@ async function setRecipient(em: EntityManager, action: StaffAction, recipient: R
   if (!recipient) throw new AppError('missing_field', 'a refund needs the address that it goes to');
   const check = checkAddress(deposit.network, recipient.address, recipient.tag);
   if (!check.ok) throw new AppError(check.code, `the ${check.field}: ${check.detail}`);
+  const contract = contractFault(catalogue, deposit.network, check.address);
+  if (contract !== null) throw new AppError('invalid_address', `the address: this ${contract}`);
   const [own] = await em.execute<{ own: boolean }[]>(
     `select ${isOwnAddress('forms.given')} as own from (select ?::text as given) as forms`,
     [keyForms(deposit.network, check.address)],

@@ -4,6 +4,7 @@ import pg from 'pg';
 import { Big } from '../../src/money.ts';
 import { createDatabase, type TestDatabase } from '../support/database/database.ts';
 import { Market } from '../support/exchanges/market.ts';
+import { Faults } from '../support/faults/faults.ts';
 import { TestClock } from '../support/gateway/clock.ts';
 import { copyOrder } from '../support/gateway/order-pages.ts';
 import { orderBody } from '../support/gateway/orders.ts';
@@ -448,6 +449,37 @@ describe('a partner whose users pay only orders with a gain from the market', ()
     clock.advance(24 * 60 * minuteMs);
     expect(await items()).toEqual([]);
     expect(await outcome(gateway, gateway.key, { ...fixed, amount_from: 1 })).toEqual(made);
+  });
+
+  it('has in its figures what filled long after it was decided', async () => {
+    const clock = new TestClock(new Date('2026-01-05T10:00:10Z'));
+    const market = new Market(clock, { BTC: '64000' });
+    const venue = new Faults();
+    const gateway = await start({
+      clock,
+      settings: { PRICE_REFRESH_SEC: '1', EXCHANGE_DEADLINE_SEC: '86400' },
+      outside: { ...venue.outside(), priceSource: market },
+    });
+    const { FixedResults, fixedResults } = await import('../../src/orders/fixed-results.ts');
+    const results = new FixedResults(gateway.app.orm, clock);
+    const id = await partnerOf(gateway);
+    const order = await gateway.order(fixed);
+    venue.venue = async () => ({ outcome: 'rejected', code: 'no_liquidity' });
+    await gateway.deposit(order);
+    await gateway.settle(order);
+    expect((await gateway.show(order)).status).toBe('exchanging');
+    await results.rollUp();
+    for (let hour = 0; hour < 5; hour += 1) {
+      clock.advance(60 * minuteMs);
+      await results.rollUp();
+    }
+    venue.venue = null;
+    await isQuoted(gateway, '64000');
+    await gateway.settle(order);
+    expect((await gateway.show(order)).status).toBe('completed');
+    await results.rollUp();
+    const [found] = await fixedResults(gateway.app.orm.em.fork(), clock.now(), 1, [id]);
+    expect(found).toMatchObject({ orders: 1 });
   });
 
   it('can take stale rates after a price jump with few large orders once in 30 days, and not every day', async () => {

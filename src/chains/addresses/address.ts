@@ -3,9 +3,10 @@ import { algorandCodec } from './algorand.ts';
 import { bitcoinCashCodec } from './bitcoin-cash.ts';
 import { bitcoinCodec, dashCodec, dogecoinCodec, encodeKeyHash, litecoinCodec, zcashCodec } from './bitcoin-like.ts';
 import { cardanoCodec } from './cardano.ts';
-import { type AddressCodec, type Decoded, type Foreign, secretKey } from './codec.ts';
+import { type AddressCodec, type Decoded, type Foreign, refused, secretKey } from './codec.ts';
 import { cosmosCodec } from './cosmos.ts';
 import { evmCodec } from './evm.ts';
+import { keylessReason } from './keyless.ts';
 import { moneroCodec } from './monero.ts';
 import { polkadotCodec } from './polkadot.ts';
 import { rippleCodec } from './ripple.ts';
@@ -73,6 +74,15 @@ const codecs: Readonly<Record<AddressFamily, AddressCodec>> = {
   solana: solanaCodec,
 };
 
+/** Reads an address of a family. It refuses accounts from which no key can spend. */
+function decode(family: AddressFamily, text: string): Decoded {
+  const decoded = codecs[family].decode(text);
+  const keyless = decoded.ok ? keylessReason(family, decoded.address) : null;
+  return keyless === null ? decoded : refused(keyless);
+}
+
+const families = Object.keys(codecs) as readonly AddressFamily[];
+
 /**
  * Checks a destination for one network: checksum, version and memo rules. It recognises secret
  * keys, test network addresses and addresses of other networks. Never throws, for any text.
@@ -82,7 +92,7 @@ const codecs: Readonly<Record<AddressFamily, AddressCodec>> = {
 export function checkAddress(networkId: string, address: string, tag: string | null): AddressCheck {
   const network = networkById(networkId);
   if (!network) return refuse('address', 'invalid_address', `addresses on ${networkId} cannot be checked`);
-  const { looks, decode } = codecs[network.family];
+  const { looks } = codecs[network.family];
   const expected = `an address on ${network.id} ${looks}`;
   if (address.length > maxLength) return refuse('address', 'invalid_address', `this is not an address; ${expected}`);
   if (phrase.test(address)) return refuseSecret();
@@ -91,7 +101,7 @@ export function checkAddress(networkId: string, address: string, tag: string | n
       address.trim() === address ? 'is not an address' : 'has spaces or line breaks around it; leave them out';
     return refuse('address', 'invalid_address', `this ${fault}; ${expected}`);
   }
-  const decoded = decode(address);
+  const decoded = decode(network.family, address);
   if (decoded.ok) return withTag(network, decoded, tag);
   if (decoded.what === 'secret_key') return refuseSecret();
   if (decoded.what !== undefined) return refuse('address', 'wrong_network_address', `this ${decoded.reason}`);
@@ -105,12 +115,12 @@ export function checkAddress(networkId: string, address: string, tag: string | n
  */
 export function otherNetworksOf(networkId: string, address: string): string[] {
   if (address.length > maxLength || /[^\x21-\x7e]/.test(address)) return [];
-  const readings = Object.entries(codecs).map(([family, { decode }]) => ({ family, decoded: decode(address) }));
+  const readings = families.map((family) => ({ family, decoded: decode(family, address) }));
   if (readings.some(({ decoded }) => !decoded.ok && decoded.what === 'secret_key')) return [];
   const own = networkById(networkId)?.family;
-  const families = readings.filter(({ family, decoded }) => decoded.ok && family !== own).map(({ family }) => family);
+  const others = readings.filter(({ family, decoded }) => decoded.ok && family !== own).map(({ family }) => family);
   return allNetworks()
-    .filter(({ family }) => families.includes(family))
+    .filter(({ family }) => others.includes(family))
     .map(({ id }) => id);
 }
 
@@ -158,9 +168,9 @@ function refuseSecret(): AddressCheck {
  * before one that only recognises its form.
  */
 function otherNetwork(network: Network, address: string, expected: string): AddressCheck {
-  const others = Object.entries(codecs)
-    .filter(([family]) => family !== network.family)
-    .map(([family, codec]): [string, Decoded] => [family, codec.decode(address)]);
+  const others = families
+    .filter((family) => family !== network.family)
+    .map((family): [AddressFamily, Decoded] => [family, decode(family, address)]);
   if (others.some(([, decoded]) => !decoded.ok && decoded.what === 'secret_key')) return refuseSecret();
   const found =
     others.find(([, decoded]) => decoded.ok) ?? others.find(([, decoded]) => !decoded.ok && decoded.reason !== null);

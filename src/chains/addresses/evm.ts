@@ -23,14 +23,6 @@ export function encodeEvm(publicKey: Uint8Array): string {
 }
 
 /**
- * Accounts without an owner:
- * - the first 65536, among them zero and the precompiled contracts;
- * - 0x…dEaD, to which tokens are sent to be destroyed;
- * - the patterns that contracts use for 'burnt' and for 'ether itself'.
- */
-const nobodys = /^(0{36}[0-9a-f]{4}|dead0{36}|dead0{16}42069420694206942069|e{40}|f{40})$/;
-
-/**
  * All EVM chains. Digits in one case carry no checksum; in mixed case the checksum must be right.
  */
 export const evmCodec: AddressCodec = {
@@ -42,7 +34,6 @@ export const evmCodec: AddressCodec = {
     const canonical = toChecksumAddress(digits);
     if (!isOneCase(digits) && canonical !== text)
       return refused('has a typing error: its mixed-case checksum does not match');
-    if (nobodys.test(digits.toLowerCase())) return refused('is a burn address: what is sent there is lost');
     return accepted(canonical, 'account');
   },
   hasChecksum: (text) => !isOneCase(text.slice(2)),

@@ -5,7 +5,6 @@ import {
   accepted,
   attempt,
   type Decoded,
-  isZero,
   notOurs,
   ofTestNetwork,
   refused,
@@ -39,17 +38,7 @@ export function rippleAccount(address: string): Uint8Array {
 /** https://xrpl.org/docs/references/protocol/data-types/base58-encodings */
 function decodeClassic(text: string, payload: Uint8Array): Decoded {
   if (payload.length !== 21 || payload[0] !== 0) return notOurs;
-  return isSpecial(payload.subarray(1)) ? burnAddress : accepted(text, 'classic');
-}
-
-const burnAddress = refused('is a burn address: what is sent there is lost');
-
-/**
- * ACCOUNT_ZERO, ACCOUNT_ONE, NaN and the reservation of names begin with zeros and have no private
- * key. https://xrpl.org/docs/concepts/accounts/addresses#special-addresses
- */
-function isSpecial(account: Uint8Array): boolean {
-  return isZero(account.subarray(0, 10));
+  return accepted(text, 'classic');
 }
 
 /**
@@ -64,7 +53,6 @@ function decodeTagged(payload: Uint8Array): Decoded {
   const tag = new DataView(payload.buffer, payload.byteOffset).getUint32(23, true);
   if (flag > 1 || payload.subarray(27).some((byte) => byte !== 0)) return refused('carries a tag that is too large');
   if (flag === 0 && tag !== 0) return notOurs;
-  if (isSpecial(payload.subarray(2, 22))) return burnAddress;
   return accepted(encodeRippleClassic(payload.subarray(2, 22)), 'x-address', flag === 1 ? String(tag) : null);
 }
 

@@ -2,20 +2,6 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58, bech32, bech32m } from '@scure/base';
 import { type AddressCodec, accepted, attempt, notOurs, refused, secretKey } from './codec.ts';
 
-/**
- * Programs without a private key; coins sent to them are lost.
- * https://solana.com/docs/core/programs
- */
-const programs: ReadonlySet<string> = new Set([
-  '11111111111111111111111111111111',
-  'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
-  'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb',
-  'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL',
-  'So11111111111111111111111111111111111111112',
-  'Vote111111111111111111111111111111111111111',
-  'Stake11111111111111111111111111111111111111',
-]);
-
 /** The address of an Ed25519 public key, which is the key itself in base58. */
 export function encodeSolana(publicKey: Uint8Array): string {
   return base58.encode(publicKey);
@@ -35,7 +21,6 @@ export const solanaCodec: AddressCodec = {
     const bytes = attempt(() => base58.decode(text));
     if (bytes?.length === 64 && isKeyPair(bytes)) return secretKey;
     if (bytes?.length !== 32 || isBech32(text)) return notOurs;
-    if (programs.has(text)) return refused('is a program of the network and not a wallet');
     if (!isPublicKey(bytes)) {
       return refused('is no wallet: give the address of the wallet itself, not of a token account or a program');
     }

@@ -22,9 +22,6 @@ export function encodeTezos(publicKey: Uint8Array): string {
   return base58check.encode(Uint8Array.from([6, 161, 159, ...blake2b(publicKey, { dkLen: 20 })]));
 }
 
-/** No private key exists for it; users of the chain burn coins by sending them there. */
-const burnAddress = 'tz1burnburnburnburnburnburnburjAYjjX';
-
 /** Tezos, https://docs.tezos.com/architecture/accounts */
 export const tezosCodec: AddressCodec = {
   looks: 'starts with tz1, tz2, tz3, tz4 or KT1 and has 36 characters',
@@ -37,7 +34,6 @@ export const tezosCodec: AddressCodec = {
     if (bytes?.length !== 23) return notOurs;
     const found = prefixes.find(([, , prefix]) => prefix.every((byte, at) => byte === bytes[at]));
     if (!found || !text.startsWith(found[1])) return notOurs;
-    if (text === burnAddress) return refused('is a burn address: what is sent there is lost');
     return isZero(bytes.subarray(3)) ? zeroAddress : accepted(text, found[0]);
   },
 };

@@ -18,7 +18,6 @@ export const tronCodec: AddressCodec = {
         ? refused('has a typing error: its checksum does not match')
         : notOurs;
     if (bytes.length !== 21 || bytes[0] !== mainnet) return notOurs;
-    if (bytes.subarray(1).every((byte) => byte === 0)) return refused('is a burn address: what is sent there is lost');
     return accepted(text, 'account');
   },
 };

@@ -8,6 +8,8 @@ export interface DropMined {
   readonly txid: string;
   /** Newest blocks that may be replaced at most. */
   readonly mostDepth: number;
+  /** Whether a partner forces it, for its order alone. */
+  readonly isForced: boolean;
 }
 
 /**
@@ -16,15 +18,21 @@ export interface DropMined {
  */
 export async function dropMined(
   em: EntityManager,
-  { chain, height, txid, mostDepth }: DropMined,
+  { chain, height, txid, mostDepth, isForced }: DropMined,
   now: Date,
 ): Promise<boolean> {
   const [found] = await em.execute<{ state: string; height: number | null }[]>(
     'select state, height::int as height from sandbox_tx where chain = ? and txid = ?',
     [chain, txid],
   );
+  const drop = (): Promise<unknown> =>
+    em.execute("update sandbox_tx set state = 'dropped', forced = ? where chain = ? and txid = ?", [
+      isForced,
+      chain,
+      txid,
+    ]);
   if (found?.state === 'mempool') {
-    await em.execute("update sandbox_tx set state = 'dropped' where chain = ? and txid = ?", [chain, txid]);
+    await drop();
     return true;
   }
   if (found?.state !== 'mined' || found.height === null || height - found.height >= mostDepth) return false;
@@ -35,7 +43,7 @@ export async function dropMined(
   );
   const heights = new Map(mined.map((row) => [row.txid, row.height]));
   await undoAbove(em, chain, below, 'mempool');
-  await em.execute("update sandbox_tx set state = 'dropped' where chain = ? and txid = ?", [chain, txid]);
+  await drop();
   await em.execute('delete from sandbox_block where chain = ? and height > ?', [chain, below]);
   await em.execute('update sandbox_chain set height = ? where chain = ?', [below, chain]);
   for (let at = below; at < height; at += 1) {
@@ -44,7 +52,7 @@ export async function dropMined(
       em,
       chain,
       at,
-      waiting.filter((tx) => heights.get(tx.txid) === at + 1),
+      waiting.filter((tx) => !tx.waits || heights.get(tx.txid) === at + 1),
       now,
     );
   }

@@ -9,6 +9,10 @@ export interface WaitingTx {
   readonly fee: bigint;
   /** The recipient refuses payments. */
   readonly refused: boolean;
+  /** A partner forced that no node had it. It holds back no other transaction. */
+  readonly forced: boolean;
+  /** False for a forced one that is lost now, or in a block already. Only its nonce is passed. */
+  readonly waits: boolean;
 }
 
 export interface BlockTx {
@@ -71,7 +75,7 @@ export class SandboxAccounts {
 /**
  * Decides which waiting transactions a block takes, in their order, and changes the accounts
  * accordingly. An account's transactions go in the order of their nonces without a gap. A
- * transaction with a later nonce waits for those before it.
+ * transaction with a later nonce waits for those before it, except for forced ones.
  */
 export function fillBlock(waiting: readonly WaitingTx[], accounts: SandboxAccounts): BlockTx[] {
   const taken: BlockTx[] = [];
@@ -92,10 +96,21 @@ export function fillBlock(waiting: readonly WaitingTx[], accounts: SandboxAccoun
       continue;
     }
     const { address, nonce } = account;
+    if (waitingTx.forced && nonce < accounts.nonce(address)) {
+      // The account's later transactions went without it.
+      if (accounts.balance(address, null) < waitingTx.fee) continue;
+      taken.push({ txid, success: execute(waitingTx, address, accounts) });
+      continue;
+    }
     queue.set(`${address} ${nonce}`, waitingTx);
     for (let tx = dequeue(address); tx !== undefined; tx = dequeue(address)) {
+      if (!tx.waits) {
+        accounts.useNonce(address);
+        continue;
+      }
       // Without its fee it keeps waiting, and so do the ones behind it.
       if (accounts.balance(address, null) < tx.fee) break;
+      accounts.useNonce(address);
       taken.push({ txid: tx.txid, success: execute(tx, address, accounts) });
     }
   }
@@ -108,7 +123,6 @@ export function fillBlock(waiting: readonly WaitingTx[], accounts: SandboxAccoun
  */
 function execute(tx: WaitingTx, sender: string, accounts: SandboxAccounts): boolean {
   const { recipient, contract, amount, fee, refused } = tx;
-  accounts.useNonce(sender);
   accounts.add(sender, null, -fee);
   if (refused || accounts.balance(sender, contract) < amount) return false;
   accounts.add(sender, contract, -amount);

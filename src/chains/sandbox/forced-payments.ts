@@ -19,9 +19,17 @@ export const forcedOnPayment = `select f.outcome from payment p join sandbox_out
   order by f.outcome = 'fee_spike', f.at desc limit 1`;
 
 /**
- * Loses the transactions that were just accepted and are payouts that no node is to find. Once the
- * order has failed, the same bytes are kept when they come again: the account's later transactions
- * wait for them.
+ * SQL: whether a partner took a deposit of an order out of its chain by a reorganisation. `order`
+ * is the order's id. What such an order lacks is no loss of the house.
+ */
+export const hasForcedReorg = (order: string): string => `exists (
+  select from deposit taken join sandbox_tx f on f.chain = taken.chain and f.txid = taken.txid and f.forced
+   where taken.order_id = ${order})`;
+
+/**
+ * Loses the transactions that were just accepted and are payouts that no node is to find. The
+ * account's later transactions go without them. Once the order has failed, the same bytes are kept
+ * when they come again.
  */
 export async function loseForced(
   em: EntityManager,
@@ -29,7 +37,7 @@ export async function loseForced(
   txs: readonly { readonly txid: string }[],
 ): Promise<void> {
   await em.execute(
-    `update sandbox_tx t set state = 'dropped'
+    `update sandbox_tx t set state = 'dropped', forced = true
       where t.chain = ? and t.txid in (select jsonb_array_elements_text(?::jsonb)) and t.state = 'mempool' and exists (
         select from payment_attempt a join payment p on p.id = a.payment_id and p.kind = 'payout'
           join exchange_order o on o.id = p.order_id and o.status = 'sending'

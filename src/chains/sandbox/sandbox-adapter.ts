@@ -225,12 +225,11 @@ class SandboxSource implements BlockSource {
 }
 
 /**
- * Before a nonce is reserved, so that no payment of another order waits behind this one. A signer
- * that is away is no verdict on the payment.
+ * Before a nonce is reserved, so that no payment of another order waits behind this one. Each
+ * counts as a try, so that any number of such payments comes after those of other orders.
  */
 function forcedRefusal(problem: ForcedProblem): ChainError {
-  const isOfChain = problem !== 'signer_unavailable';
-  return new ChainError(problem, 'a partner forced it in the sandbox', { isOfChain });
+  return new ChainError(problem, 'a partner forced it in the sandbox', { isOfChain: true });
 }
 
 function reservation(address: string, nonce: number): Reservation {

@@ -83,8 +83,8 @@ export async function undoAbove(
     `with gone as materialized (
        select * from sandbox_tx where chain = ? and state = 'mined' and height > ?
      ), nonces as (
-       update sandbox_account a set nonce = a.nonce - s.used
-         from (select sender, count(*) as used from gone where sender is not null group by sender) s
+       update sandbox_account a set nonce = least(a.nonce, s.first)
+         from (select sender, min(nonce) as first from gone where not forced group by sender) s
         where a.chain = ? and a.address = s.sender
      ), moved as (
        select sender as address, '' as contract, fee as amount from gone where sender is not null
@@ -121,7 +121,8 @@ export async function openAccount(em: EntityManager, chain: string, address: str
 
 /**
  * Transactions that can go in the next block, in order. Leaves out those behind a gap in their
- * account's nonces.
+ * account's nonces. A lost transaction that a partner forced is no gap: it is listed, and does not
+ * wait.
  */
 export async function readWaiting(em: EntityManager, chain: string): Promise<WaitingTx[]> {
   const rows = await em.execute<
@@ -134,25 +135,30 @@ export async function readWaiting(em: EntityManager, chain: string): Promise<Wai
       amount: string;
       fee: string;
       refused: boolean;
+      forced: boolean;
+      waits: boolean;
     }[]
   >(
     // Without a gap, a transaction's place in the account's queue is its nonce minus the account's
     // nonce.
     `select * from (
        select t.seq, t.txid, t.sender, t.nonce::text as nonce, t.recipient, t.contract, t.amount::text as amount,
-              t.fee::text as fee, r.address is not null or ${isForcedToFail('t')} as refused
-         from (select w.*, case when w.sender is null then 1
-                                else row_number() over (partition by w.sender order by w.nonce) end as place
-                 from sandbox_tx w where w.chain = ? and w.state = 'mempool') t
-         left join sandbox_account a on a.chain = t.chain and a.address = t.sender
+              t.fee::text as fee, r.address is not null or ${isForcedToFail('t')} as refused, t.forced,
+              t.state = 'mempool' as waits
+         from (select w.*, a.nonce as next,
+                      case when w.sender is null then 1
+                           else row_number() over (partition by w.sender, w.nonce < a.nonce order by w.nonce) end as place
+                 from sandbox_tx w
+                 left join sandbox_account a on a.chain = w.chain and a.address = w.sender
+                where w.chain = ? and (w.state = 'mempool' or (w.forced and w.nonce >= a.nonce))) t
          left join sandbox_refusing r on r.chain = t.chain and r.address = t.recipient
-        where t.sender is null or t.nonce < a.nonce + t.place
+        where t.sender is null or t.nonce < t.next + t.place
         order by t.place, t.seq
         limit ?
      ) ready order by seq`,
     [chain, blockSize],
   );
-  return rows.map(({ txid, sender, nonce, recipient, contract, amount, fee, refused }) => ({
+  return rows.map(({ txid, sender, nonce, recipient, contract, amount, fee, refused, forced, waits }) => ({
     txid,
     account: sender === null || nonce === null ? null : { address: sender, nonce: BigInt(nonce) },
     recipient,
@@ -160,6 +166,8 @@ export async function readWaiting(em: EntityManager, chain: string): Promise<Wai
     amount: BigInt(amount),
     fee: BigInt(fee),
     refused,
+    forced,
+    waits,
   }));
 }
 

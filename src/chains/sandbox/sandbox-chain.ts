@@ -210,10 +210,13 @@ export class SandboxChain {
    * Takes a transaction out of the chain, as a reorganisation does. The blocks from its own on are
    * made again with all their other transactions, each at its old height. A waiting transaction is
    * dropped. Returns false when the chain does not have it, or has it deeper than `mostDepth`.
+   *
+   * @param joined the transaction of a partner who forces it, for its order alone.
    */
   async dropMined(chain: string, txid: string, mostDepth: number, joined?: EntityManager): Promise<boolean> {
+    const isForced = joined !== undefined;
     const work = (em: EntityManager, height: number): Promise<boolean> =>
-      dropMined(em, { chain, height, txid, mostDepth }, this.#clock.now());
+      dropMined(em, { chain, height, txid, mostDepth, isForced }, this.#clock.now());
     return joined ? this.#locked(joined, chain, work) : this.#onChain(chain, work);
   }
 
@@ -249,7 +252,10 @@ export class SandboxChain {
          values (?, ?, ?, ?, ?, 0, 'mempool', ?, true)`,
         [chain, txid, address, contract, amount.toString(), this.#clock.now()],
       );
-      const gift = { txid, account: null, recipient: address, contract, amount, fee: 0n, refused: false };
+      const gift = {
+        ...{ txid, account: null, recipient: address, contract, amount, fee: 0n },
+        ...{ refused: false, forced: false, waits: true },
+      };
       await appendBlock(em, chain, height, [gift], this.#clock.now());
     };
     await (joined ? this.#locked(joined, chain, work) : this.#onChain(chain, work));

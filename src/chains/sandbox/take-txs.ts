@@ -11,6 +11,8 @@ export interface OpenedTx {
 
 interface Submission {
   readonly state: 'mempool' | 'mined' | 'dropped' | null;
+  /** A partner forced that it was lost. */
+  readonly forced: boolean;
   readonly nextNonce: bigint;
   readonly native: bigint;
   readonly asset: bigint;
@@ -101,18 +103,20 @@ async function submissions(em: EntityManager, chain: string, txs: readonly Opene
   const balance = (contract: string): string =>
     `(select amount::text from sandbox_balance where chain = ? and address = t."from" and contract = ${contract})`;
   const rows = await em.execute<Record<string, string | null>[]>(
-    `select (select state from sandbox_tx where chain = ? and txid = t.txid) as state,
+    `select own.state, own.forced::text as forced,
             (select nonce::text from sandbox_account where chain = ? and address = t."from") as next_nonce,
             ${balance(`''`)} as native, ${balance('t.contract')} as asset, r.txid as rival_txid, r.fee::text as rival_fee
        from jsonb_to_recordset(?::jsonb) as t (place integer, txid text, "from" text, nonce bigint, contract text)
+       left join sandbox_tx own on own.chain = ? and own.txid = t.txid
        left join sandbox_tx r
          on r.chain = ? and r.sender = t."from" and r.nonce = t.nonce and r.state = 'mempool' and r.txid <> t.txid
       order by t.place`,
-    [chain, chain, chain, chain, JSON.stringify(asked), chain],
+    [chain, chain, chain, JSON.stringify(asked), chain, chain],
   );
   if (rows.length !== txs.length) throw new Error('two transactions wait with one nonce');
   return rows.map((row) => ({
     state: (row.state ?? null) as Submission['state'],
+    forced: row.forced === 'true',
     nextNonce: BigInt(row.next_nonce ?? '0'),
     native: BigInt(row.native ?? '0'),
     asset: BigInt(row.asset ?? '0'),
@@ -124,12 +128,12 @@ async function submissions(em: EntityManager, chain: string, txs: readonly Opene
 /** Why a node refuses a transaction, or null. Other waiting transactions do not count. */
 function faultOf(
   payload: SandboxPayload,
-  { nextNonce, native, asset, rivalTxid, rivalFee }: Submission,
+  { forced, nextNonce, native, asset, rivalTxid, rivalFee }: Submission,
 ): string | null {
   const amount = BigInt(payload.amount);
   const fee = BigInt(payload.fee);
   if (amount === 0n || payload.contract === '') return 'malformed';
-  if (BigInt(payload.nonce) < nextNonce) return 'nonce_too_low';
+  if (BigInt(payload.nonce) < nextNonce && !forced) return 'nonce_too_low';
   if (rivalTxid !== null && fee <= rivalFee) return 'underpriced';
   const fromNative = payload.contract === null ? fee + amount : fee;
   return native < fromNative || asset < amount ? 'insufficient_funds' : null;

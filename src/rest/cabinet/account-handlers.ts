@@ -306,16 +306,15 @@ export function accountHandlers(parts: CabinetParts) {
       const partnerId = own(request);
       const { month } = request.path;
       const { limit = usualLimit, cursor } = request.query;
-      const bound = `statement ${partnerId} ${month}`;
-      const [at = '', orderId = ''] = cursor === undefined ? [] : cursors.read(bound, cursor).split(' ');
-      const after = cursor === undefined ? null : { at, orderId };
+      const bound = `statement entries ${partnerId} ${month}`;
+      const after = cursor === undefined ? null : cursors.read(bound, cursor);
       const [sums, found] = await Promise.all([
         statements.month(partnerId, month),
         statements.entries(partnerId, month, { limit: limit + 1, after }),
       ]);
       const data = found.slice(0, limit);
       const last = found.length > limit ? data.at(-1) : undefined;
-      const next = last ? cursors.write(bound, `${last.completedAt} ${last.orderId}`) : null;
+      const next = last ? cursors.write(bound, last.orderId) : null;
       return { body: { month: monthView(sums), data: data.map(entryView), next_cursor: next } };
     },
     getStatementCsv: async (request) => {

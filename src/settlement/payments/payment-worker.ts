@@ -77,13 +77,14 @@ const ownBackoff: Backoff = { firstSec: retrySec, mostSec: 60 };
  * made to fail at any time, for ever.
  */
 const userBackoff: Backoff = { firstSec: retrySec, mostSec: 600 };
-/** Problems of the hot wallet or of fees, not of the payment. */
+/** Problems of the hot wallet, of its signer or of fees, not of the payment. */
 const walletProblems: ReadonlySet<string> = new Set([
   'insufficient_funds',
   'no_gas',
   'hot_wallet_low',
   'stale_outputs',
   'fee_above_maximum',
+  'signer_unavailable',
 ]);
 
 /**

@@ -1,4 +1,5 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import { hasForcedReorg } from '../../chains/sandbox/forced-payments.ts';
 import type { Clock } from '../../clock.ts';
 import type { LedgerAsset } from '../../ledger/ledger.ts';
 import { Big, formatDecimal } from '../../money.ts';
@@ -74,7 +75,8 @@ export class PayoutWatch {
   /**
    * Finds client accounts that are in debit now and were so a minute ago: an order was paid more
    * than it received. It checks orders with a lost credited deposit, orders with entries since the
-   * last check, and orders that a hold names. The first run checks all.
+   * last check, and orders that a hold names. The first run checks all. A debit that a partner of a
+   * sandbox forced by a reorganisation concerns its order only.
    */
   async #debits(em: EntityManager, since: Date, now: Date): Promise<HoldFinding[]> {
     const rows = await em.execute<{ id: string; name: string; coin: string; network: string; amount: string }[]>(
@@ -89,7 +91,7 @@ export class PayoutWatch {
        )
        select o.id, o.short_id as name, l.coin, l.network, sum(l.amount)::text as amount
          from touched t
-         join exchange_order o on o.id = t.order_id
+         join exchange_order o on o.id = t.order_id and not ${hasForcedReorg('o.id')}
          join ledger_transaction x on x.order_id = o.id
          join ledger_line l on l.transaction_id = x.id and l.account = 'client'
         group by o.id, o.short_id, l.coin, l.network
@@ -150,7 +152,7 @@ export class PayoutWatch {
        union all
        select t.coin_to, t.network_to, null, null,
               round(sum((t.amount_to + t.service_fee + t.network_fee - t.bought) * t.price_to), 2)::text
-         from trade t where t.created_at > ? and t.venue = ? and t.state = 'filled' and t.price_to is not null
+         from trade t where t.settled_at > ? and t.venue = ? and t.state = 'filled' and t.price_to is not null
         group by 1, 2`,
       [dayAgo, dayAgo, inventoryName],
     );

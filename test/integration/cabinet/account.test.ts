@@ -1,6 +1,8 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
 import { cabinetPeople } from '../../../src/app/open-cabinet.ts';
 import { limitNames } from '../../../src/cabinet/own-limits.ts';
 import { type CabinetOperation, hasRight, memberRoles, operationRows } from '../../../src/cabinet/rights.ts';
+import { Statements } from '../../../src/cabinet/statements.ts';
 import { Big } from '../../../src/money.ts';
 import { RefusalCounter } from '../../../src/partners/key-refusals.ts';
 import { cell } from '../../../src/reports/csv.ts';
@@ -279,6 +281,70 @@ describe('orders', () => {
     expect(lines[1]?.split(',')).toEqual(Object.values(data[0]).map((value) => value ?? ''));
     expect((await stranger.done('GET', `/statements/${month}`)).data).toEqual([]);
     expect((await owner.call('GET', '/statements/2026-13')).status).toBe(422);
+  });
+
+  it('are in the statement of the month in which they completed, however old they are', async () => {
+    const { data: before } = await owner.done('GET', '/statements');
+    const created = 'update exchange_order set created_at = created_at + $2::interval where id = $1';
+    await gateway.query(created, [made.id, '-400 days']);
+    expect((await owner.done('GET', '/statements')).data).toEqual(before);
+    const { month, data } = await owner.done('GET', `/statements/${before[0].month}`);
+    expect(month).toEqual(before[0]);
+    expect(data).toMatchObject([{ order_id: made.id }]);
+    await gateway.query(created, [made.id, '400 days']);
+  });
+
+  it('are in one page of a statement each', async () => {
+    // An order that completes in the same moment, and one in the next.
+    const others = await Promise.all([gateway.order(), gateway.order()]);
+    const copied = (table: string, columns: string, values: string): string =>
+      `insert into ${table} (order_id, ${columns}) select $2, ${values} from ${table} where order_id = $1`;
+    const columns =
+      'venue, state, coin_from, network_from, coin_to, network_to, amount_from, amount_to, service_fee, network_fee, min_bought, bought, created_at';
+    const completion = 'partner_id, seq, at, from_status, to_status, cause, actor';
+    for (const [index, { id }] of others.entries()) {
+      await gateway.query(copied('trade', columns, columns), [made.id, id]);
+      // Without the rules of an order's life.
+      const at = `at + '${index} milliseconds'::interval`;
+      await gateway.query(
+        `do $$ begin
+           set local session_replication_role = replica;
+           ${copied('order_event', completion, completion.replace('at,', `${at},`))
+             .replace('where', "where to_status = 'completed' and from_status <> 'completed' and")
+             .replaceAll('$1', `'${made.id}'`)
+             .replaceAll('$2', `'${id}'`)};
+         end $$`,
+      );
+    }
+    const { data: months } = await owner.done('GET', '/statements');
+    const ids: string[] = [];
+    for (let cursor = ''; ; ) {
+      const page = await owner.done('GET', `/statements/${months[0].month}?limit=1${cursor}`);
+      expect(page.data).toHaveLength(1);
+      ids.push(page.data[0].order_id);
+      if (page.next_cursor === null) break;
+      cursor = `&cursor=${page.next_cursor}`;
+    }
+    expect(ids).toHaveLength(3);
+    expect(ids).toEqual(expect.arrayContaining([made.id, ...others.map(({ id }) => id)]));
+    expect(ids[2]).toBe(others[1]?.id);
+  });
+
+  it('are found for a statement by the index of completions', async () => {
+    const em = gateway.app.orm.em.fork();
+    await em.transactional(async (tx) => {
+      // What a plan for a table of any size looks like.
+      await tx.execute('set local enable_seqscan = off');
+      const explaining = {
+        em: { fork: () => ({ execute: (sql: string, values: unknown[]) => tx.execute(`explain ${sql}`, values) }) },
+      };
+      const statements = new Statements(explaining as unknown as MikroORM);
+      for (const after of [null, made.id]) {
+        const plan = JSON.stringify(await statements.entries(partnerId, '2026-01', { limit: 10, after }));
+        expect(plan).toMatch(/Index (Only )?Scan using order_event_completed on order_event e/);
+        expect(plan).not.toContain('Seq Scan');
+      }
+    });
   });
 });
 

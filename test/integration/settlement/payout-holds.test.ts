@@ -369,5 +369,9 @@ describe('payouts of an asset are held', () => {
     await finish(await paidIn({ amount_from: 0.2 }));
     await looked();
     expect(await holds()).toMatchObject([{ cause: 'VENUE_LOSS', coin: 'USDT', network: 'TRC20' }]);
+    // An exchange counts from when it filled, however long before that it was decided.
+    await gateway.query("update trade set created_at = created_at - interval '25 hours'");
+    await looked();
+    expect(await holds()).toMatchObject([{ cause: 'VENUE_LOSS', coin: 'USDT', isStanding: true }]);
   });
 });

@@ -86,8 +86,6 @@ const families: readonly Family[] = [
       ['Hh8QwFUA6MtVu1qAoq12ucvFHNwCcVTV7hpWjeY1Hztb', 'wallet'],
     ],
     bad: [
-      ['11111111111111111111111111111111', /program/],
-      ['TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA', /program/],
       // The token account of the first good wallet for a mint.
       ['FF2BjgeRK2LgK8Lj4wY2CTJrmJAKV5ZPCdHqfq1tJLGi', /token account/],
       ['HAgk14JpMQLgt6rVgv7cBQFJWFto5Dqxi472uT3DK', null],

@@ -35,7 +35,7 @@ const good: [network: string, address: string, canonical?: string, tag?: string]
   ['BEP20', '0xfb6916095ca1df60bb79ce92ce3ea74c37c5d359', '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359'],
   ['POLYGON', '0xDBF03B407C01E7CD3CBEA99509D93F8DDDC8C6FB', '0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB'],
   ['TRC20', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t'],
-  ['XRP', 'rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh'],
+  ['XRP', 'rHsMGQEkVNJmpGWs8XUBoTBiAAbwxZN5v3'],
   ['XLM', 'GA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVSGZ'],
   // SEP-23
   [
@@ -223,7 +223,7 @@ describe('checkAddress refuses', () => {
 });
 
 describe('tags', () => {
-  const xrp = 'rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh';
+  const xrp = 'rHsMGQEkVNJmpGWs8XUBoTBiAAbwxZN5v3';
   const xAddress = 'X7AcgcsBL6XDcUb289X4mJ8djcdyKaGZMhc9YTE92ehJ2Fu';
 
   it.each(['0', '1', '4294967295'])('takes the destination tag %s', (tag) => {
