@@ -4,7 +4,7 @@ import type { Config } from '../config/settings.ts';
 import type { Assets } from '../currencies/assets.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
 import { AppError } from '../errors.ts';
-import { addressPrefix } from '../limits/client-address.ts';
+import { addressPrefix, addressReader, unknownClientWarning } from '../limits/client-address.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import { errorMembers, type Log } from '../log.ts';
 import { isOrderPage, type OrderPageSite } from '../order-page/order-page-site.ts';
@@ -140,7 +140,7 @@ export async function createRestListener(dependencies: RestDependencies): Promis
   const rateLimit = new RateLimit(config, limiter, authenticator);
   const pageAnswer = orderPages(dependencies.orderPageSite, rateLimit, log);
   const cabinet = await openCabinet(dependencies);
-  const clientOf = clientReader(config.TRUSTED_PROXIES);
+  const clientOf = clientReader(addressReader(config.TRUSTED_PROXIES, unknownClientWarning(log)));
   const warnOfProxy = proxyWarning(log);
 
   const answer = async (call: Call): Promise<void> => {
