@@ -37,6 +37,7 @@ export const migrationNames = [
   '0047-exposure-shares',
   '0048-fresh-orders',
   '0049-paid-float-orders',
+  '0053-webhook-allowance',
 ] as const;
 
 export type MigrationName = (typeof migrationNames)[number];

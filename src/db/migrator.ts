@@ -38,6 +38,7 @@ import { Migration0046CheaperChecks } from './migrations/0046-cheaper-checks.ts'
 import { Migration0047ExposureShares } from './migrations/0047-exposure-shares.ts';
 import { Migration0048FreshOrders } from './migrations/0048-fresh-orders.ts';
 import { Migration0049PaidFloatOrders } from './migrations/0049-paid-float-orders.ts';
+import { Migration0053WebhookAllowance } from './migrations/0053-webhook-allowance.ts';
 
 const classes: Readonly<Record<MigrationName, Constructor<Migration>>> = {
   '0001-foundation': Migration0001Foundation,
@@ -77,6 +78,7 @@ const classes: Readonly<Record<MigrationName, Constructor<Migration>>> = {
   '0047-exposure-shares': Migration0047ExposureShares,
   '0048-fresh-orders': Migration0048FreshOrders,
   '0049-paid-float-orders': Migration0049PaidFloatOrders,
+  '0053-webhook-allowance': Migration0053WebhookAllowance,
 };
 
 /** Makes the migrator, which runs the migrations that a database lacks. */

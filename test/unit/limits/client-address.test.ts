@@ -65,7 +65,12 @@ describe('the client of a request', () => {
     expect(unknown).not.toHaveBeenCalled();
   });
 
-  it.each(['unknown', '_hidden', '203.0.113.7, _hidden, 10.1.1.1', 'nonsense'])('has no address behind %s', (header) => {
+  it.each([
+    'unknown',
+    '_hidden',
+    '203.0.113.7, _hidden, 10.1.1.1',
+    'nonsense',
+  ])('has no address behind %s', (header) => {
     expect(read(request('10.0.0.1', header))).toEqual({ address: unknownAddress, isBehindProxy: true });
     expect(unknown).toHaveBeenCalledTimes(1);
   });
