@@ -7,7 +7,7 @@ import type { Log } from '../log.ts';
 /** Stands for the address of a client of which a trusted proxy told none. */
 export const unknownAddress = 'unknown';
 
-/** An address as a proxy may write it: IPv6 in brackets before a port, and the port in digits or hidden. */
+/** An address before a port, where IPv6 has brackets. The port has digits, or is hidden. */
 const nodeForm = /^(?:\[([\da-fA-F:.]+)\]|([\d.]+))(?::(?:\d{1,5}|_[\w.-]+))?$/;
 
 /**

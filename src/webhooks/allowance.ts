@@ -23,13 +23,20 @@ export interface Allowance {
 
 /**
  * Takes the allowance of a partner in the transaction of `em`, which alone holds it until it ends.
- * So one replay of a partner runs at a time, over all processes.
+ * So one replay of a partner runs at a time, over all processes. Take it before any lock of an
+ * endpoint, as a replay does.
  *
+ * @param whenHeld whether it waits for another transaction, as long as the connection's locks do.
  * @throws AppError rate_limited while another transaction holds it, and when nothing is left.
  */
-export async function takeAllowance(em: EntityManager, partnerId: string, now: Date): Promise<Allowance> {
+export async function takeAllowance(
+  em: EntityManager,
+  partnerId: string,
+  now: Date,
+  whenHeld: 'wait' | 'refuse',
+): Promise<Allowance> {
   const day = now.toISOString().slice(0, 10);
-  const [row] = await locked(em, partnerId, day);
+  const [row] = await locked(em, partnerId, day, whenHeld === 'wait' ? '' : ' skip locked');
   if (!row) throw new AppError('rate_limited', 'a replay of this account is under way', { retryAfterSec: busySec });
   const left = mostAskedPerDay - row.made;
   if (left <= 0) {
@@ -49,7 +56,12 @@ export async function takeAllowance(em: EntityManager, partnerId: string, now: D
   };
 }
 
-async function locked(em: EntityManager, partnerId: string, day: string): Promise<{ readonly made: number }[]> {
+async function locked(
+  em: EntityManager,
+  partnerId: string,
+  day: string,
+  otherwise: '' | ' skip locked',
+): Promise<{ readonly made: number }[]> {
   try {
     await em.execute(
       'insert into webhook_allowance (partner_id, day, made) values (?, ?::date, 0) on conflict do nothing',
@@ -57,11 +69,11 @@ async function locked(em: EntityManager, partnerId: string, day: string): Promis
     );
     return await em.execute(
       `select case when day = ?::date then made else 0 end as made
-         from webhook_allowance where partner_id = ? for update skip locked`,
+         from webhook_allowance where partner_id = ? for update${otherwise}`,
       [day, partnerId],
     );
   } catch (error) {
-    // Another transaction makes the first row of the partner.
+    // Another transaction holds the row, or makes the first one of the partner.
     if (sqlState(error) === lockNotAvailable) return [];
     throw error;
   }

@@ -230,7 +230,7 @@ export class DeliveryLog {
   ): Promise<Replayed> {
     requireEnabled(endpoint);
     const now = this.#clock.now();
-    const allowance = await takeAllowance(em, endpoint.partner.id, now);
+    const allowance = await takeAllowance(em, endpoint.partner.id, now, 'refuse');
     const replayed = await this.#replayed(statementsIn(em), endpoint, request, now, allowance.left);
     if (replayed.count > 0) await allowance.use(replayed.count);
     return replayed;

@@ -288,9 +288,11 @@ export class EndpointService {
     joined: EntityManager = this.#orm.em.fork(),
   ): Promise<OrderedTest> {
     return joined.transactional(async (em) => {
-      const endpoint = await this.#find(em, partnerId, id, LockMode.PESSIMISTIC_WRITE);
-      requireEnabled(endpoint);
       const now = this.#clock.now();
+      const owner = partnerId ?? (await ownerOf(em, id));
+      const allowance = await takeAllowance(em, owner, now, 'wait');
+      const endpoint = await this.#find(em, owner, id, LockMode.PESSIMISTIC_WRITE);
+      requireEnabled(endpoint);
       const [waiting] = await em.execute(
         `select 1 from webhook_delivery
           where endpoint_id = ? and order_id is null and state = 'pending' and created_at > ?::timestamptz limit 1`,
@@ -299,7 +301,7 @@ export class EndpointService {
       if (waiting) {
         throw new AppError('rate_limited', 'a test of this endpoint is under way', { retryAfterSec: 15 });
       }
-      await (await takeAllowance(em, endpoint.partner.id, now)).use(1);
+      await allowance.use(1);
       // An endpoint that fails would not be tried before its next probe.
       endpoint.probeAt = null;
       const [made] = await em.execute<{ id: string }[]>(
@@ -321,7 +323,7 @@ export class EndpointService {
    */
   async orderSamples(partnerId: string, type: EventType, em: EntityManager): Promise<OrderedSample[]> {
     const now = this.#clock.now();
-    const allowance = await takeAllowance(em, partnerId, now);
+    const allowance = await takeAllowance(em, partnerId, now, 'wait');
     const made = await em.execute<{ id: string; endpoint_id: string }[]>(
       `insert into webhook_delivery (endpoint_id, type, state, next_attempt_at, created_at)
        select w.id, ?::text, 'pending', ?::timestamptz, ?::timestamptz from webhook_endpoint w
@@ -414,6 +416,15 @@ export class EndpointService {
     if ('url' in judged) return judged.url;
     throw fieldError('url_not_allowed', 'url', `url is not allowed: ${judged.fault}`);
   }
+}
+
+/** The partner of an endpoint. @throws AppError endpoint_not_found */
+async function ownerOf(em: EntityManager, id: string): Promise<string> {
+  const [row] = isUuid(id)
+    ? await em.execute<{ partner_id: string }[]>('select partner_id from webhook_endpoint where id = ?', [id])
+    : [];
+  if (!row) throw endpointNotFound();
+  return row.partner_id;
 }
 
 /** @throws AppError endpoint_disabled */

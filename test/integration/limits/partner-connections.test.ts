@@ -8,7 +8,7 @@ import { copyOrder } from '../../support/gateway/order-pages.ts';
 import { feedCatchesUp, orderBody } from '../../support/gateway/orders.ts';
 import { type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 
-/** Of the connections of requests a partner holds a quarter at most, whichever operation it calls. */
+/** A partner holds a quarter of the connections of requests at most, by any operation. */
 
 const poolSize = 24;
 const quarter = poolSize / 4;
@@ -47,7 +47,7 @@ afterAll(async () => {
   await gateway?.stop();
 });
 
-/** Does work. Returns how often it took a connection of requests, and how many were held at once. */
+/** How often work took a connection of requests, and how many were held at the same time. */
 async function counted(work: () => Promise<unknown>): Promise<{ taken: number; most: number }> {
   let [held, most, taken] = [0, 0, 0];
   const take = (): void => {
@@ -105,7 +105,7 @@ const requests: Readonly<Partial<Record<OperationId, () => Request>>> = {
   emitSandboxEvent: () => ['POST', '/partner/sandbox/webhooks/emit', { type: 'order.created' }],
   expireSandboxOrder: () => ['POST', sandbox('expire')],
   getPublicStatus: () => ['GET', `/status/${orderId}`],
-  // Waits for its result, so a few of them are enough. It comes last, and its endpoint goes after it.
+  // Of an endpoint that does not exist, as a test waits for its result.
   testWebhookEndpoint: () => ['POST', `/partner/webhook-endpoints/${partnerId}/test`],
   deleteWebhookEndpoint: () => ['DELETE', endpoint()],
 };
@@ -144,7 +144,7 @@ it('operations that take no turn take no connection', async () => {
 
 it('pages of orders hold a quarter at most for each address', async () => {
   const url = `${gateway.app.restUrl}/o/${'a'.repeat(43)}`;
-  const { taken, most } = await counted(() =>
+  const { most } = await counted(() =>
     Promise.all(Array.from({ length: atOnce }, () => fetch(url).then((r) => r.text()))),
   );
   expect(most).toBeLessThanOrEqual(bound);
