@@ -1441,6 +1441,15 @@ create table wallet_level (
   constraint wallet_level_level_check CHECK ((level = ANY (ARRAY['ok'::text, 'low'::text, 'high'::text])))
 );
 
+create table webhook_allowance (
+  partner_id uuid not null,
+  day date not null,
+  made integer not null,
+  constraint webhook_allowance_pkey PRIMARY KEY (partner_id),
+  constraint webhook_allowance_made_check CHECK ((made >= 0)),
+  constraint webhook_allowance_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partner(id)
+);
+
 create table webhook_delivery (
   id bigint not null,
   endpoint_id uuid not null,

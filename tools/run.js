@@ -39,6 +39,11 @@ export const groups = {
       dust: { file: 'test/bench/dust.ts', about: 'many small deposits in one block, and orders of others beside them' },
       // A start with NODE_ENV=production refuses receivers of this machine.
       webhooks: { file: 'test/bench/webhooks.ts', env: null, about: 'dispatch and sending of webhooks' },
+      replays: {
+        file: 'test/bench/replays.ts',
+        env: null,
+        about: 'what replays and reads of one partner take from others',
+      },
       start: { file: 'test/bench/start.ts', build: true, about: 'time until ready, and memory, for each way to start' },
       // The pages that it opens are built and served by a process of this one.
       pages: { file: 'test/bench/pages.ts', env: null, about: 'pages for people in Chromium: paint, content, size' },

@@ -3,6 +3,7 @@ import type { LiveNetworks } from '../chains/networks/live-networks.ts';
 import { ConfigError } from '../config/load-config.ts';
 import { Assets } from '../currencies/assets.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
+import { PartnerLanes } from '../limits/partner-lanes.ts';
 import type { Log } from '../log.ts';
 import { OrderPageSite } from '../order-page/order-page-site.ts';
 import type { OrderService } from '../orders/order-service.ts';
@@ -14,7 +15,7 @@ import type { Listener } from './listener.ts';
 import { openAuthenticator } from './open-authenticator.ts';
 import { openCabinet } from './open-cabinet.ts';
 import { openCatalogue } from './open-catalogue.ts';
-import { openDatabase } from './open-database.ts';
+import { openDatabase, requestLanes } from './open-database.ts';
 import { openDepositPool } from './open-deposit-pool.ts';
 import { type Internal, openInternal } from './open-internal.ts';
 import { openLimits } from './open-limits.ts';
@@ -26,7 +27,7 @@ import { openMagicOrders, openSandbox } from './open-sandbox.ts';
 import type { Settlement, SettlementParts } from './open-settlement.ts';
 import { offerStaffApi, offerStaffDatabase, openStaff } from './open-staff.ts';
 import { openTracing } from './open-tracing.ts';
-import { openWebhookSending, openWebhooks, type WebhookSending } from './open-webhooks.ts';
+import { openReplays, openWebhookSending, openWebhooks, type WebhookSending } from './open-webhooks.ts';
 import { endPart, logParts } from './start-parts.ts';
 
 /** A running gateway. */
@@ -94,7 +95,8 @@ async function openParts(foundation: Foundation): Promise<App> {
   endPart('catalogue');
   const { prices, overrides } = await openPrices(foundation, { orm, catalogue });
   endPart('prices');
-  const offered = await openOrders(foundation, { orm, catalogue, prices, networks, hasher });
+  const lanes = new PartnerLanes(requestLanes(config));
+  const offered = await openOrders(foundation, { orm, lanes, catalogue, prices, networks, hasher });
   const { rates, quotes, unpaid, orders, addressChecks, partnerOrders, wallets, changes, choices, events } = offered;
   const signer = signing?.signer ?? null;
   const settlement = await openWorker(foundation, { orders, unpaid, catalogue, prices, networks, signer });
@@ -130,9 +132,10 @@ async function openParts(foundation: Foundation): Promise<App> {
     staffApi,
   });
   const assets = new Assets(networks);
-  const managed = openWebhooks(foundation, { orm, hasher });
+  const replays = await openReplays(foundation);
   const rest = await openRest(foundation, {
     limiter,
+    lanes,
     authenticator,
     catalogue,
     assets,
@@ -146,13 +149,12 @@ async function openParts(foundation: Foundation): Promise<App> {
     addressChecks,
     orm,
     events,
-    webhooks: managed,
+    webhooks: { ...openWebhooks(foundation, { orm, hasher }), replays },
     cabinet: await openCabinet(foundation, {
       hasher,
       networks,
-      partnerOrders,
-      choices,
-      webhooks: managed,
+      cabinetOrders: offered.cabinetOrders,
+      replays,
       openOrders: unpaid,
       wallets,
       limiter,

@@ -12,25 +12,24 @@ import { gatewayTerms } from '../config/fixed-rates.ts';
 import type { WalletLinks } from '../currencies/wallet-links.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { OpenOrders } from '../orders/open-orders.ts';
-import type { OrderChoices } from '../orders/order-choices.ts';
 import { PartnerService } from '../partners/partner-service.ts';
 import type { KeyHasher } from '../partners/secret-key.ts';
 import { cursorPurpose, ListCursors } from '../reports/list-cursor.ts';
-import type { PartnerOrders } from '../reports/partner-orders.ts';
 import type { CabinetServices } from '../rest/cabinet/cabinet-parts.ts';
 import { AuditLog } from '../staff/audit/audit-log.ts';
+import type { Replays } from '../webhooks/replays.ts';
 import { type Foundation, inBackground } from './foundation.ts';
 import { openDatabase } from './open-database.ts';
-import type { Webhooks } from './open-webhooks.ts';
+import type { Orders } from './open-orders.ts';
+import { openWebhooks } from './open-webhooks.ts';
 
 const housekeepingMs = 600_000;
 
 export interface CabinetSetup {
   readonly hasher: KeyHasher;
   readonly networks: { readonly areOfValue: boolean };
-  readonly partnerOrders: PartnerOrders;
-  readonly choices: OrderChoices;
-  readonly webhooks: Webhooks;
+  readonly cabinetOrders: Orders['cabinetOrders'];
+  readonly replays: Replays;
   readonly openOrders: OpenOrders;
   readonly wallets: WalletLinks;
   readonly limiter: Limiter;
@@ -56,11 +55,13 @@ export function cabinetPeople(orm: MikroORM, clock: Clock, origin: string): Cabi
  */
 export async function openCabinet(foundation: Foundation, setup: CabinetSetup): Promise<CabinetServices | null> {
   const { config, clock, servesPartners, closing } = foundation;
-  const { hasher, networks, partnerOrders, choices, webhooks, openOrders, wallets, limiter } = setup;
+  const { hasher, networks, cabinetOrders, replays, openOrders, wallets, limiter } = setup;
   const origin = cabinetUrl(config);
   if (origin === null || !servesPartners) return null;
   const orm = await openDatabase(foundation, 'cabinet');
   closing.add(() => orm.close(true));
+  const { partnerOrders, choices } = cabinetOrders(orm);
+  const { endpoints, deliveries } = openWebhooks(foundation, { orm, hasher });
   const people = cabinetPeople(orm, clock, origin);
   const partners = new PartnerService(orm, hasher, clock, networks.areOfValue, gatewayTerms(config));
   inBackground(foundation, housekeepingMs, 'cabinet_forget_failed', async () => {
@@ -80,8 +81,9 @@ export async function openCabinet(foundation: Foundation, setup: CabinetSetup): 
     orders: partnerOrders,
     choices,
     explorers: wallets,
-    endpoints: webhooks.endpoints,
-    deliveries: webhooks.deliveries,
+    endpoints,
+    deliveries,
+    replays,
     cursors: new ListCursors(hasher.derivedKeys(cursorPurpose)),
     maxOpenOrders: config.MAX_OPEN_ORDERS,
     areOfValue: networks.areOfValue,

@@ -1,5 +1,7 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { Config } from '../config/settings.ts';
+import type { LaneBounds } from '../limits/partner-lanes.ts';
+import { replayPoolSize } from '../webhooks/replays.ts';
 import type { Foundation } from './foundation.ts';
 import { createOrm, type OrmOptions } from './orm.ts';
 
@@ -25,6 +27,12 @@ const pools = {
     statementTimeoutMs: requestStatementMs,
     prefersIndexes: true,
   }),
+  replays: (): Bounds => ({
+    poolSize: replayPoolSize,
+    lockTimeoutMs: requestLockMs,
+    statementTimeoutMs: requestStatementMs,
+    prefersIndexes: true,
+  }),
   settlement: (config: Config): Bounds => ({ poolSize: config.WORKER_POOL_SIZE }),
   webhooks: (config: Config): Bounds => ({ poolSize: config.WEBHOOK_POOL_SIZE }),
   cabinet: (): Bounds => ({
@@ -34,6 +42,18 @@ const pools = {
   }),
   staff: (config: Config): Bounds => ({ poolSize: config.STAFF_POOL_SIZE, statementTimeoutMs: staffStatementMs }),
 };
+
+/** A partner holds at most one part in so many of the connections of requests, and at least one. */
+const requestParts = 4;
+/**
+ * Requests of a partner that wait for its connections: more than its limit of a minute, which may
+ * come at once. Each keeps a body of 16 KiB at most.
+ */
+const mostWaiting = 1_000;
+
+export function requestLanes({ DATABASE_POOL_SIZE }: Config): LaneBounds {
+  return { working: Math.max(1, Math.floor(DATABASE_POOL_SIZE / requestParts)), waiting: mostWaiting };
+}
 
 /** A mapper on connections of its own. The caller closes it. */
 export function openDatabase(

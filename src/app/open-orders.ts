@@ -7,6 +7,7 @@ import { publicUrl } from '../config/public-url.ts';
 import { Assets } from '../currencies/assets.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
 import { WalletLinks } from '../currencies/wallet-links.ts';
+import type { PartnerLanes } from '../limits/partner-lanes.ts';
 import type { Log } from '../log.ts';
 import { ActionOffers } from '../orders/action-offers.ts';
 import { AddressChecks } from '../orders/address-checks.ts';
@@ -16,6 +17,7 @@ import { OrderChanges } from '../orders/order-changes.ts';
 import { OrderChoices } from '../orders/order-choices.ts';
 import { OrderPages, pagePurpose } from '../orders/order-pages.ts';
 import { OrderService } from '../orders/order-service.ts';
+import type { OrderView } from '../orders/order-statements.ts';
 import type { KeyHasher } from '../partners/secret-key.ts';
 import { BindingQuotes } from '../rates/binding-quotes.ts';
 import type { PriceBook } from '../rates/price-book.ts';
@@ -29,6 +31,8 @@ import type { Foundation } from './foundation.ts';
 
 export interface OrderParts {
   readonly orm: MikroORM;
+  /** The turns of partners at the connections of requests. */
+  readonly lanes: PartnerLanes;
   readonly catalogue: CurrencyCatalogue;
   readonly prices: PriceBook;
   readonly networks: LiveNetworks;
@@ -43,6 +47,8 @@ export interface Orders {
   readonly addressChecks: AddressChecks;
   readonly unpaid: OpenOrders;
   readonly partnerOrders: PartnerOrders;
+  /** The services of the cabinet, on connections that are not those of requests. */
+  readonly cabinetOrders: (orm: MikroORM) => Pick<Orders, 'partnerOrders' | 'choices'>;
   readonly wallets: WalletLinks;
   readonly changes: OrderChanges;
   readonly choices: OrderChoices;
@@ -52,7 +58,7 @@ export interface Orders {
 /** Opens the services for partners: rates, limits of unpaid orders, orders. */
 export async function openOrders(foundation: Foundation, parts: OrderParts): Promise<Orders> {
   const { config, clock, log, metrics } = foundation;
-  const { orm, catalogue, prices, hasher } = parts;
+  const { orm, lanes, catalogue, prices, hasher } = parts;
   const pricing = { float: config.FEE_RATE_FLOAT, fixed: config.FEE_RATE_FIXED };
   const assets = new Assets(parts.networks);
   const rates = new RateService(catalogue, prices, pricing, assets);
@@ -81,6 +87,7 @@ export async function openOrders(foundation: Foundation, parts: OrderParts): Pro
       floatAllUsd: config.MAX_FLOAT_ALL_USD,
     },
     maxDrift: config.FIXED_MAX_DRIFT,
+    lanes,
     processes: config.NODE_COUNT * config.API_PROCESSES,
   });
   const pages = new OrderPages(hasher.derivedKeys(pagePurpose), publicUrl(config));
@@ -94,6 +101,7 @@ export async function openOrders(foundation: Foundation, parts: OrderParts): Pro
     pages,
     depositWindowSec: config.DEPOSIT_WINDOW_SEC,
     shortIdPrefix: config.SHORT_ID_PREFIX,
+    lanes,
     onQuoteUsed: (partnerId, adverse) => {
       const adverseBps = Number.parseInt(adverse.times('10000').toFixed(0), 10);
       metrics.observeQuote(adverseBps);
@@ -104,20 +112,36 @@ export async function openOrders(foundation: Foundation, parts: OrderParts): Pro
   const offers = new ActionOffers({ clock, catalogue, prices, ...fixedRateTimes(config) });
   const cursors = new ListCursors(hasher.derivedKeys(cursorPurpose));
   const wallets = new WalletLinks(catalogue, assets, parts.networks);
-  const partnerOrders = new PartnerOrders({
-    orm,
+  const reader = {
     offers,
     pages,
-    paymentUri: (order) => wallets.paymentUri(order),
+    paymentUri: (order: OrderView) => wallets.paymentUri(order),
     cursors,
     depositGraceSec: config.DEPOSIT_GRACE_SEC,
-  });
+  };
+  const partnerOrders = new PartnerOrders({ ...reader, orm });
   const events = new PartnerEvents(orm, cursors);
   const addressChecks = new AddressChecks(orm, catalogue);
   const locked = new LockedChanges(orm, clock);
   const changes = new OrderChanges({ changes: locked, catalogue, openOrders: unpaid, pages });
   const choices = new OrderChoices({ changes: locked, offers });
-  return { rates, quotes, orders, addressChecks, unpaid, partnerOrders, wallets, changes, choices, events };
+  const cabinetOrders: Orders['cabinetOrders'] = (own) => ({
+    partnerOrders: new PartnerOrders({ ...reader, orm: own }),
+    choices: new OrderChoices({ changes: new LockedChanges(own, clock), offers }),
+  });
+  return {
+    rates,
+    quotes,
+    orders,
+    addressChecks,
+    unpaid,
+    partnerOrders,
+    cabinetOrders,
+    wallets,
+    changes,
+    choices,
+    events,
+  };
 }
 
 /** Opens the binding quotes. Their keys come from the peppers, so that all processes share them. */

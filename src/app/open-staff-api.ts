@@ -25,6 +25,7 @@ import { StatsResolver } from '../graphql/stats.ts';
 import { SystemResolver } from '../graphql/system.ts';
 import { WebhookResolver } from '../graphql/webhooks.ts';
 import { isSameOrigin, staffCaller } from '../internal/staff-caller.ts';
+import { addressReader, unknownClientWarning } from '../limits/client-address.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { OpenOrders } from '../orders/open-orders.ts';
 import { OrderPages, pagePurpose } from '../orders/order-pages.ts';
@@ -90,6 +91,7 @@ export async function openStaffApi({ config, clock, log }: Foundation, parts: St
     new WebhookResolver(audit, webhooks.endpoints, webhooks.deliveries),
     new OrderViewResolver(orm, clock),
   ]);
+  const originOf = addressReader(config.TRUSTED_PROXIES, unknownClientWarning(log));
   return createStaffApi(
     {
       schema,
@@ -108,6 +110,7 @@ export async function openStaffApi({ config, clock, log }: Foundation, parts: St
     {
       caller: (req, isActivity) => staffCaller(req, authenticator, isActivity),
       isSameOrigin: (req) => isSameOrigin(req, config.INTERNAL_PUBLIC_URL),
+      clientAddress: (req) => originOf(req).address,
       failuresPerMin: config.RATE_LIMIT_SIGN_IN_PER_MIN,
     },
   );

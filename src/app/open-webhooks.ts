@@ -9,6 +9,7 @@ import { WebhookDispatcher } from '../webhooks/dispatcher.ts';
 import { Egress } from '../webhooks/egress.ts';
 import type { EgressRules } from '../webhooks/egress-rules.ts';
 import { EndpointService } from '../webhooks/endpoint-service.ts';
+import { Replays } from '../webhooks/replays.ts';
 import { SecretBox, secretPurpose } from '../webhooks/secret-box.ts';
 import { WebhookSender } from '../webhooks/sender.ts';
 import { WebhookWorker } from '../webhooks/webhook-worker.ts';
@@ -41,6 +42,13 @@ export function openWebhooks(
     deliveries: new DeliveryLog(orm, clock, new ListCursors(hasher.derivedKeys(cursorPurpose))),
     requests: new RepeatableRequests(orm, clock),
   };
+}
+
+/** Opens the replays of partners, on connections of their own. */
+export async function openReplays(foundation: Foundation): Promise<Replays> {
+  const orm = await openDatabase(foundation, 'replays');
+  foundation.closing.add(() => orm.close(true));
+  return new Replays(orm, foundation.clock);
 }
 
 /** Opens the dispatch and the sending of webhooks, in a worker. Null in an api process. */

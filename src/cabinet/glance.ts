@@ -87,10 +87,9 @@ export class Glance {
     const now = this.#clock.now();
     const tomorrow = new Date(Math.floor(now.getTime() / dayMs) * dayMs + dayMs);
     const from = new Date(tomorrow.getTime() - shownDays * dayMs);
-    const [rows, counts] = await Promise.all([
-      this.#stats.stats({ from, to: tomorrow, interval: 'day', by: 'partner', key: partnerId }),
-      this.#counts(partnerId, memberId, now),
-    ]);
+    // One after the other, as a request of the cabinet has one connection.
+    const rows = await this.#stats.stats({ from, to: tomorrow, interval: 'day', by: 'partner', key: partnerId });
+    const counts = await this.#counts(partnerId, memberId, now);
     const byDay = rows.map((row) => ({ day: row.at.toISOString().slice(0, 10), ...figuresOf([row]) }));
     const urgent: Readonly<Record<ReasonToAct, number>> = {
       orders_ask: counts.orders_ask,

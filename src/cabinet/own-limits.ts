@@ -135,11 +135,9 @@ export class OwnLimits {
   async of(partnerId: string, memberId: string): Promise<LimitsView> {
     const { orm, openOrders, partners, settings } = this.#options;
     const partner = await partners.get(partnerId);
-    const [[exposure], counts, requests] = await Promise.all([
-      openOrders.exposures([partner], orm.em.fork()),
-      this.#counts(partnerId, memberId),
-      this.#requests(partner),
-    ]);
+    const [exposure] = await openOrders.exposures([partner], orm.em.fork());
+    const counts = await this.#counts(partnerId, memberId);
+    const requests = await this.#requests(partner);
     if (!exposure) throw new Error('a partner without an exposure');
     const terms = fixedRateTimes(settings);
     const ownHour = partner.maxFixedExposureUsd;

@@ -40,6 +40,7 @@ export const migrationNames = [
   '0050-completions',
   '0051-forced-transactions',
   '0052-bounded-rows',
+  '0053-webhook-allowance',
 ] as const;
 
 export type MigrationName = (typeof migrationNames)[number];

@@ -41,6 +41,7 @@ import { Migration0049PaidFloatOrders } from './migrations/0049-paid-float-order
 import { Migration0050Completions } from './migrations/0050-completions.ts';
 import { Migration0051ForcedTransactions } from './migrations/0051-forced-transactions.ts';
 import { Migration0052BoundedRows } from './migrations/0052-bounded-rows.ts';
+import { Migration0053WebhookAllowance } from './migrations/0053-webhook-allowance.ts';
 
 const classes: Readonly<Record<MigrationName, Constructor<Migration>>> = {
   '0001-foundation': Migration0001Foundation,
@@ -83,6 +84,7 @@ const classes: Readonly<Record<MigrationName, Constructor<Migration>>> = {
   '0050-completions': Migration0050Completions,
   '0051-forced-transactions': Migration0051ForcedTransactions,
   '0052-bounded-rows': Migration0052BoundedRows,
+  '0053-webhook-allowance': Migration0053WebhookAllowance,
 };
 
 /** Makes the migrator, which runs the migrations that a database lacks. */

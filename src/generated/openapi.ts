@@ -556,7 +556,8 @@ export type paths = {
          * Send a test event
          * @description Sends one event of type `endpoint.test`, once and before all others, and waits for its
          *     result. The state is `pending` when there is none within 17 seconds. Only enabled endpoints
-         *     are tested. A repetition with the same `Idempotency-Key` waits for the same test.
+         *     are tested. A repetition with the same `Idempotency-Key` waits for the same test. A test is
+         *     one of the 50,000 deliveries that an account may ask for in a day.
          */
         post: operations["testWebhookEndpoint"];
         delete?: never;
@@ -600,6 +601,12 @@ export type paths = {
          *     Both reach back 30 days, and include events that were never sent. Events keep their ids. A
          *     call looks at 10,000 events; go on with its `next_cursor`. Ids that are unknown here are
          *     left out, and events whose delivery to this endpoint still waits.
+         *
+         *     - A disabled endpoint gets 409 `endpoint_disabled`: enable it first.
+         *     - An endpoint gets an event at most 10 times again. After that the event is left out.
+         *     - An account may ask for 50,000 deliveries a day: replays, tests and samples. Then it gets
+         *       429 until 00:00 UTC. `GET /partner/events` has no such limit.
+         *     - One replay of an account runs at a time, and four wait. Others get 429.
          */
         post: operations["replayWebhookEvents"];
         delete?: never;
@@ -715,7 +722,7 @@ export type paths = {
          * Send a sample event in a sandbox
          * @description Sends a sample of an event to each of your enabled endpoints that gets its type: once,
          *     signed, and with an `order_id` that no order has. Only in a sandbox. Needs the scope
-         *     `sandbox`.
+         *     `sandbox`. Samples are among the 50,000 deliveries that an account may ask for in a day.
          */
         post: operations["emitSandboxEvent"];
         delete?: never;

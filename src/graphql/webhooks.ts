@@ -294,12 +294,10 @@ export class WebhookResolver {
   ): Promise<WebhookReplayType> {
     return this.#audit.act(context.actor, 'webhookReplay', reason, async (em) => {
       const endpoint = await this.#endpoints.get(null, id);
-      if (endpoint.status !== 'enabled') {
-        throw new AppError('endpoint_disabled', 'this endpoint is disabled; enable it first');
-      }
       const { count } = await this.#deliveries.replay(endpoint, { eventIds: checkedEvents(eventIds) }, em);
       if (count === 0) {
-        const detail = 'nothing can be sent again: the events wait already, are too old, or are of another partner';
+        const detail =
+          'nothing can be sent again: the events wait already, are too old, were sent ten times again, or are of another partner';
         throw new AppError('action_not_possible', detail);
       }
       return { result: { count }, target: `webhook:${id}`, after: { eventIds, count } };

@@ -46,12 +46,12 @@ async function sendOrders(req: Request, res: Response, options: OrderExportOptio
   if (req.method !== 'GET') {
     throw new AppError('method_not_allowed', 'a file of orders is asked by GET', { allow: ['GET'] });
   }
-  const { requestId } = res.locals;
-  const caller = await permittedCaller(req, options);
+  const { requestId, clientAddress } = res.locals;
+  const caller = await permittedCaller(req, clientAddress, options);
   const filter = filterOfAddress(req.query);
   const orm = await database();
   const now = clock.now();
-  const actor = { staffId: caller.id, requestId, ip: addressPrefix(req.ip ?? '') };
+  const actor = { staffId: caller.id, requestId, ip: addressPrefix(clientAddress) };
   const chosen = await new AuditLog(orm, clock).act(actor, 'ordersCsv', 'orders as a file', async (em) => {
     const result = await chooseOrders(em, filter, now);
     const after = { filter: { ...req.query }, rows: result.ids.length, cut: result.isCut };
@@ -80,11 +80,11 @@ function isGone(error: unknown): boolean {
 }
 
 /** @throws AppError unauthorized, foreign_origin, insufficient_role or rate_limited */
-async function permittedCaller(req: Request, options: OrderExportOptions): Promise<StaffCaller> {
+async function permittedCaller(req: Request, clientAddress: string, options: OrderExportOptions): Promise<StaffCaller> {
   const { authenticator, limiter, config } = options;
   const caller = await staffCaller(req, authenticator);
   if (!caller) {
-    const { host } = addressKeys(req.ip ?? '');
+    const { host } = addressKeys(clientAddress);
     const limit = config.RATE_LIMIT_SIGN_IN_PER_MIN;
     refuseOver(await limiter.consume({ bucket: 'signin', key: host, limit }), 'too many failed sign-ins');
     throw new AppError('unauthorized', 'sign in at /sign-in, or send a staff token: Authorization: Bearer xs_...');

@@ -1,6 +1,6 @@
 import type { NextFunction, Request, Response } from 'express';
 import { v7 as uuidv7 } from 'uuid';
-import { addressPrefix } from '../limits/client-address.ts';
+import { type AddressReader, addressPrefix } from '../limits/client-address.ts';
 import type { Log } from '../log.ts';
 
 declare global {
@@ -8,6 +8,8 @@ declare global {
     interface Locals {
       /** The id of a request to the internal listener, in its answer and in the log. */
       requestId: string;
+      /** The address of the client, as the trusted proxies tell it. */
+      clientAddress: string;
     }
   }
 }
@@ -17,11 +19,13 @@ declare global {
  * its pages out of caches, frames and other origins. A page that needs scripts or styles sets its
  * own policy.
  */
-export function requestContext(log: Log) {
+export function requestContext(log: Log, originOf: AddressReader) {
   return (req: Request, res: Response, next: NextFunction): void => {
     const requestId = uuidv7();
     const startedAt = process.hrtime.bigint();
+    const { address } = originOf(req);
     res.locals.requestId = requestId;
+    res.locals.clientAddress = address;
     res.set({
       'X-Request-Id': requestId,
       'Cache-Control': 'no-store',
@@ -44,7 +48,7 @@ export function requestContext(log: Log) {
           route: `internal ${req.baseUrl}${req.route?.path ?? ''}`,
           status: res.writableEnded ? res.statusCode : 499,
           ms: Number((process.hrtime.bigint() - startedAt) / 10_000n) / 100,
-          ip_prefix: addressPrefix(req.ip ?? ''),
+          ip_prefix: addressPrefix(address),
         },
         'request',
       );

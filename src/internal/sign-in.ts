@@ -88,7 +88,7 @@ class SignIn {
     requireCookies(req, config);
     const { token, return_to } = (req.body ?? {}) as Record<string, unknown>;
     const returnTo = localPath(return_to, this.home);
-    await this.#countAttempt(req);
+    await this.#countAttempt(res);
     if (typeof token !== 'string' || token.trim() === '') {
       throw new AppError('missing_field', 'enter your staff token, which begins with xs_, or an enrolment code');
     }
@@ -114,7 +114,7 @@ class SignIn {
     requireCookies(req, config);
     const returnTo = localPath(req.query.return_to, this.home);
     const idp = this.#requireProvider();
-    await this.#countAttempt(req);
+    await this.#countAttempt(res);
     const { url, checks } = await idp.begin(returnTo).catch((error: unknown) => {
       const detail = `${idp.name} cannot be reached${this.#providerFault(error)}; retry in a few seconds, or sign in with a token`;
       throw new AppError('unavailable', detail, { retryAfterSec: 5, cause: error });
@@ -195,7 +195,8 @@ class SignIn {
   /** Enrols a member with a code, shows the new token once and starts a session. */
   async #enrol(code: string, req: Request, res: Response): Promise<void> {
     const { sessions, members } = this.#dependencies;
-    const request = { requestId: res.locals.requestId, ip: addressPrefix(req.ip ?? '') };
+    const { requestId, clientAddress } = res.locals;
+    const request = { requestId, ip: addressPrefix(clientAddress) };
     const enrolled = await sessions.enrol(code, members, request);
     if (!enrolled) {
       throw new AppError('unauthorized', 'this enrolment code is unknown, used or expired; ask an admin for a new one');
@@ -207,9 +208,9 @@ class SignIn {
   }
 
   /** Counts the attempt before any lookup, so that a flood of guesses costs no statements. */
-  async #countAttempt(req: Request): Promise<void> {
+  async #countAttempt({ locals: { clientAddress } }: Response): Promise<void> {
     const { config, limiter } = this.#dependencies;
-    const { host } = addressKeys(req.ip ?? '');
+    const { host } = addressKeys(clientAddress);
     const verdict = await limiter.consume({ bucket: 'signin', key: host, limit: config.RATE_LIMIT_SIGN_IN_PER_MIN });
     if (verdict.allowed) return;
     const seconds = Math.max(1, Math.ceil(verdict.resetMs / 1000));

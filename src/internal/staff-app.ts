@@ -2,6 +2,7 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import express, { type Express, type RequestHandler } from 'express';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/settings.ts';
+import { addressReader, unknownClientWarning } from '../limits/client-address.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { Log } from '../log.ts';
 import type { StaffAuthenticator } from '../staff/staff-authenticator.ts';
@@ -44,7 +45,7 @@ export function createStaffApp({ config, log, clock, areOfValue, staff }: StaffA
   app.disable('etag');
   app.set('query parser', 'simple');
   app.set('trust proxy', config.TRUSTED_PROXIES.length > 0 ? [...config.TRUSTED_PROXIES] : false);
-  app.use(requestContext(log));
+  app.use(requestContext(log, addressReader(config.TRUSTED_PROXIES, unknownClientWarning(log))));
   if (staff) {
     const provider = IdentityProvider.ofSettings(config);
     app.use(signInRouter({ ...staff, config, log, provider, areOfValue }));

@@ -2,6 +2,7 @@ import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
+import type { PartnerLanes } from '../limits/partner-lanes.ts';
 import { Big } from '../money.ts';
 import type { Partner } from '../partners/partner.entity.ts';
 import { quoteFault } from '../rates/binding-quotes.ts';
@@ -34,6 +35,8 @@ export interface OpenOrdersOptions {
   readonly caps: ExposureCaps;
   /** How far the market may leave a fixed price before an order weighs more, as a fraction. */
   readonly maxDrift: string;
+  /** The turns of partners at the connections. */
+  readonly lanes: PartnerLanes;
   /** Number of processes that create orders, including this one. */
   readonly processes: number;
 }
@@ -254,11 +257,14 @@ export class OpenOrders {
 
   /** Whether a fixed-rate order fits the partner's exact caps, as the creating statement counts. */
   async #isWithin(partnerId: string, { usd, hourUsd, dayUsd, hourAgo, dayAgo }: FixedHeadroom): Promise<boolean> {
-    const [row] = await this.#options.orm.em.fork().execute<{ fits: boolean }[]>(
-      `select coalesce(sum(usd) filter (where slot > ?), 0) + ?::numeric <= ?::numeric
+    const { orm, lanes } = this.#options;
+    const [row] = await lanes.work(partnerId, () =>
+      orm.em.fork().execute<{ fits: boolean }[]>(
+        `select coalesce(sum(usd) filter (where slot > ?), 0) + ?::numeric <= ?::numeric
           and coalesce(sum(usd), 0) + ?::numeric <= ?::numeric as fits
          from fixed_turnover where partner_id = ? and slot > ?`,
-      [hourAgo, usd, hourUsd, usd, dayUsd, partnerId, dayAgo],
+        [hourAgo, usd, hourUsd, usd, dayUsd, partnerId, dayAgo],
+      ),
     );
     return row?.fits ?? true;
   }

@@ -5,6 +5,7 @@ import type { Clock } from '../clock.ts';
 import { brokenConstraint, sqlState } from '../db/database.ts';
 import { PreparedStatements } from '../db/prepared.ts';
 import { AppError, errorFromFaults, type FieldFault, type TwoSidedLimits } from '../errors.ts';
+import type { PartnerLanes } from '../limits/partner-lanes.ts';
 import { type Big, formatDecimal } from '../money.ts';
 import type { Caller } from '../partners/authenticator.ts';
 import type { BindingQuotes } from '../rates/binding-quotes.ts';
@@ -56,6 +57,8 @@ export interface OrderServiceOptions {
   readonly pages: Pick<OrderPages, 'make'>;
   readonly depositWindowSec: number;
   readonly shortIdPrefix: string;
+  /** The turns of partners at the connections. Batches share theirs and take none. */
+  readonly lanes: PartnerLanes;
   /**
    * Told of each fixed quote that became an order, and how much it gives more than the market, as a
    * fraction.
@@ -124,7 +127,7 @@ export class OrderService {
       const drafting = this.#drafts.draft(input, caller);
       const draft = drafting instanceof Promise ? await drafting : drafting;
       const { quote, recipient, refund, faults, extension } = draft;
-      if (faults.length > 0 || !quote || !recipient) throw await this.#refusalOf(draft);
+      if (faults.length > 0 || !quote || !recipient) throw await this.#refusalOf(draft, caller);
       plan = { quote, recipient, refund, terms: extension?.terms ?? null, adverse: extension?.adverse ?? null };
       room = await openOrders.room(caller.partner, plan.quote, plan.adverse, repeatable?.key ?? null);
     } catch (error) {
@@ -150,7 +153,7 @@ export class OrderService {
   async refusal(input: CreateOrder, caller: Caller): Promise<AppError | null> {
     const drafting = this.#drafts.draft(input, caller);
     const draft = drafting instanceof Promise ? await drafting : drafting;
-    const own = await this.#ownAddressFaults(draft);
+    const own = await this.#ownAddressFaults(draft, caller);
     return draft.faults.length + own.length > 0 ? refusalOf(draft, own) : null;
   }
 
@@ -167,7 +170,7 @@ export class OrderService {
     const limits = this.#drafts.limits(draft);
     const taken = await this.#takenBy(input, caller);
     if (taken) throw taken;
-    const own = await this.#ownAddressFaults(draft);
+    const own = await this.#ownAddressFaults(draft, caller);
     if (faults.length + own.length > 0 || !quote || !recipient) throw refusalOf(draft, own);
     if (!limits) throw unavailable(quote);
     await this.#options.openOrders.check(caller.partner, quote, draft.extension?.adverse ?? null);
@@ -227,24 +230,28 @@ export class OrderService {
   }
 
   async #taken(partner: string, quoteNonce: Buffer | null, externalId: string | null): Promise<TakenBy> {
-    const [taken] = await this.#statements.run<TakenBy>(termsOrders, { partner, quoteNonce, externalId });
+    const [taken] = await this.#options.lanes.work(partner, () =>
+      this.#statements.run<TakenBy>(termsOrders, { partner, quoteNonce, externalId }),
+    );
     return taken ?? {};
   }
 
-  async #refusalOf(draft: Draft): Promise<AppError> {
-    return refusalOf(draft, await this.#ownAddressFaults(draft));
+  async #refusalOf(draft: Draft, caller: Caller): Promise<AppError> {
+    return refusalOf(draft, await this.#ownAddressFaults(draft, caller));
   }
 
   /**
    * Finds the gateway's own addresses in a create that is refused. For other creates the creating
    * statement finds them.
    */
-  async #ownAddressFaults({ recipient, refund }: Draft): Promise<FieldFault[]> {
+  async #ownAddressFaults({ recipient, refund }: Draft, { partner }: Caller): Promise<FieldFault[]> {
     if (!recipient && !refund) return [];
-    const [own] = await this.#statements.run<Pick<CreateOutcome, 'ownRecipient' | 'ownRefund'>>(ownDestinations, {
-      recipientForms: recipient?.keyForms ?? null,
-      refundForms: refund?.keyForms ?? null,
-    });
+    const [own] = await this.#options.lanes.work(partner.id, () =>
+      this.#statements.run<Pick<CreateOutcome, 'ownRecipient' | 'ownRefund'>>(ownDestinations, {
+        recipientForms: recipient?.keyForms ?? null,
+        refundForms: refund?.keyForms ?? null,
+      }),
+    );
     return own ? ownAddressFaults(own) : [];
   }
 
@@ -396,7 +403,9 @@ export class OrderService {
    * Reads the stored answer to an earlier create with the same idempotency key. Null without one.
    */
   async #earlier(caller: Caller, repeatable: Repeatable): Promise<CreatedOrder | null> {
-    const earlier = await earlierAnswer(this.#options.orm.em.fork(), caller.partner.id, repeatable);
+    const { orm, lanes } = this.#options;
+    const { id } = caller.partner;
+    const earlier = await lanes.work(id, () => earlierAnswer(orm.em.fork(), id, repeatable));
     return earlier && { ...earlier, replayed: true };
   }
 }

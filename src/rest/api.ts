@@ -1,12 +1,13 @@
 import { parse as parseQuery } from 'node:querystring';
 import { AppError, errorFromFaults, type FieldFault, isShapeFault } from '../errors.ts';
+import type { PartnerLanes } from '../limits/partner-lanes.ts';
 import { isDecimal } from '../money.ts';
 import { orderNotFound, partnerInactive } from '../orders/order-errors.ts';
 import { endpointNotFound } from '../webhooks/endpoint-service.ts';
 import { type Answer, jsonType } from './answer.ts';
 import { missingKey, verifySignature } from './authenticate.ts';
 import { parseBody, readBody, readTextAmounts } from './body.ts';
-import type { Call } from './call.ts';
+import { type Call, turnOf } from './call.ts';
 import type { Body, OperationId, Path, Query, Reply } from './contract.ts';
 import type { Operation, Target } from './operations.ts';
 import { faultsOf } from './validation-faults.ts';
@@ -36,10 +37,13 @@ export type Refusals = { readonly [Id in OperationId]?: Refusal<Id> };
 /**
  * Authorizes and validates requests by the contract, then calls the operation's handler. A request
  * that the contract refuses never reaches a handler.
+ *
+ * @param lanes the turns of partners at the connections of requests.
  */
 export function createApi(
   handlers: Handlers,
-  refusals: Refusals = {},
+  refusals: Refusals,
+  lanes: PartnerLanes,
 ): (call: Call, target: Target) => Promise<Answer> {
   return async (call, target) => {
     if (!target) throw notFound();
@@ -59,7 +63,8 @@ export function createApi(
       const more = faults.some(isShapeFault) ? null : ((await refusal?.(request)) ?? null);
       throw errorFromFaults([...faults, ...(more?.extras.faults ?? [])], more?.extras);
     }
-    const reply = (handlers[operation.id] as (request: unknown) => AnyReply | Promise<AnyReply>)(request);
+    const handle = handlers[operation.id] as (request: unknown) => AnyReply | Promise<AnyReply>;
+    const reply = operation.turn === 'whole' ? lanes.work(turnOf(call), async () => handle(request)) : handle(request);
     return toAnswer(reply instanceof Promise ? await reply : reply);
   };
 }

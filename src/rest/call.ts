@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AppError } from '../errors.ts';
+import { addressKeys } from '../limits/client-address.ts';
 import type { Verdict } from '../limits/limiter.ts';
 import type { Caller } from '../partners/authenticator.ts';
 import { textAmounts } from './amounts.ts';
@@ -55,6 +56,11 @@ export class Call {
     const value = this.req.headers[name];
     return typeof value === 'string' ? value : value?.join(', ');
   }
+}
+
+/** Whose turn a request takes: that of its partner, or of its address without a key. */
+export function turnOf({ caller, client }: Call): string {
+  return caller?.partner.id ?? addressKeys(client.address).host;
 }
 
 /** The path of a request target, which may be a whole URL (RFC 9112 section 3.2.2). */

@@ -19,7 +19,8 @@ const usualLimit = 20;
 const streamPage = 100;
 
 export interface EventParts {
-  readonly events: PartnerEvents;
+  /** Reads a page when the partner's turn has come. */
+  readonly read: PartnerEvents['read'];
   readonly watch: FeedWatch;
   readonly waits: EventWaits;
   /** Proves the key of a request again. @throws AppError when it may no longer read. */
@@ -34,7 +35,7 @@ export function listEventsHandler(document: Document, parts: EventParts): Handle
     const partnerId = callerOf(call).partner.id;
     const request = eventRequest(query);
     const waitMs = query.wait === undefined ? 0 : Number.parseInt(formatDecimal(query.wait), 10) * 1_000;
-    const first = await parts.events.read(partnerId, request);
+    const first = await parts.read(partnerId, request);
     const page = waitMs > 0 && isEmpty(first) ? await waitedPage(parts, call, request, first, waitMs) : first;
     const data = page.events.map((facts) => JSON.stringify(partnerEvent(facts)));
     const members = {
@@ -50,7 +51,7 @@ const isEmpty = ({ events, hasMore }: EventPage): boolean => events.length === 0
 
 /** Waits for the first page that has events. Answers an empty page when the time is over. */
 async function waitedPage(
-  { events, watch, waits, recheck }: EventParts,
+  { read, watch, waits, recheck }: EventParts,
   call: Call,
   request: EventRequest,
   first: EventPage,
@@ -64,7 +65,7 @@ async function waitedPage(
     const endsMs = performance.now() + place.longestMs(waitMs);
     watching = await watch.open(partnerId);
     for (let page = first; ; ) {
-      page = await events.read(partnerId, { ...request, cursor: page.nextCursor });
+      page = await read(partnerId, { ...request, cursor: page.nextCursor });
       if (!isEmpty(page)) {
         await recheck(call);
         return page;
@@ -88,7 +89,7 @@ export function streamEventsHandler(parts: EventParts, times: StreamTimes): Hand
     const lastId = call.header('last-event-id');
     const request = { ...eventRequest({ ...query, limit: String(streamPage) }), ...(lastId ? { cursor: lastId } : {}) };
     // A wrong cursor is refused before the stream begins.
-    const first = await parts.events.read(partnerId, request);
+    const first = await parts.read(partnerId, request);
     const place = parts.waits.admit(partnerId, 'stream');
     return { status: 200, stream: () => stream(parts, times, { call, place, request, first }) };
   };
@@ -123,7 +124,7 @@ interface RunningStream extends OpenStream {
 }
 
 async function sendEvents(
-  { events, watch, recheck }: EventParts,
+  { read, watch, recheck }: EventParts,
   times: StreamTimes,
   { call, place, request, first, over, send }: RunningStream,
 ): Promise<void> {
@@ -133,7 +134,7 @@ async function sendEvents(
   if (!(await send(streamHead))) return;
   const watching = await watch.open(partnerId);
   try {
-    for (let page = first; ; page = await events.read(partnerId, { ...request, cursor: page.nextCursor })) {
+    for (let page = first; ; page = await read(partnerId, { ...request, cursor: page.nextCursor })) {
       for (const facts of page.events) {
         const event = partnerEvent(facts);
         if (!(await send(streamEvent(facts.cursor, event.type, JSON.stringify(event))))) return;

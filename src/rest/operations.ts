@@ -21,59 +21,67 @@ export interface OperationRow {
    */
   readonly bucket: 'assets' | 'anon' | 'partner' | 'orders' | 'quotes' | 'lists' | 'validations' | 'changes';
   readonly takesBody: boolean;
+  /**
+   * When its requests take their turn among those of the partner, or of the address without a key,
+   * for a connection to the database.
+   * - `whole`: before the handler begins, until it has ended.
+   * - `parts`: its handler or service takes a turn for each part, and waits or shares in between.
+   * - `none`: it answers from memory, or by the statements that many requests share.
+   */
+  readonly turn: 'whole' | 'parts' | 'none';
 }
 
 /** One row for each operation of the contract. The compiler refuses an operation without a row. */
 export const operationRows: {
   readonly [Id in OperationId]: OperationRow & { readonly takesBody: Body<Id> extends undefined ? false : true };
 } = {
-  listCurrencies: { scope: 'public', bucket: 'anon', takesBody: false },
-  getCoinIcon: { scope: 'public', bucket: 'assets', takesBody: false },
+  listCurrencies: { scope: 'public', bucket: 'anon', takesBody: false, turn: 'none' },
+  getCoinIcon: { scope: 'public', bucket: 'assets', takesBody: false, turn: 'none' },
   // A key with the scope rates:read gets its partner's quote.
-  getRate: { scope: 'public', bucket: 'anon', takesBody: false },
-  createQuote: { scope: ['rates:read', 'orders:create'], bucket: 'quotes', takesBody: true },
-  getQuote: { scope: ['rates:read', 'orders:create'], bucket: 'partner', takesBody: false },
-  listAssets: { scope: 'public', bucket: 'anon', takesBody: false },
+  getRate: { scope: 'public', bucket: 'anon', takesBody: false, turn: 'none' },
+  createQuote: { scope: ['rates:read', 'orders:create'], bucket: 'quotes', takesBody: true, turn: 'none' },
+  getQuote: { scope: ['rates:read', 'orders:create'], bucket: 'partner', takesBody: false, turn: 'parts' },
+  listAssets: { scope: 'public', bucket: 'anon', takesBody: false, turn: 'none' },
   // A key with the scope rates:read gets its partner's limits.
-  listPairs: { scope: 'public', bucket: 'anon', takesBody: false },
-  validateAddress: { scope: 'orders:create', bucket: 'validations', takesBody: true },
-  validateOrder: { scope: 'orders:create', bucket: 'validations', takesBody: true },
-  createOrder: { scope: 'orders:create', bucket: 'orders', takesBody: true },
-  getOrder: { scope: 'orders:read', bucket: 'partner', takesBody: false },
-  listOrders: { scope: 'orders:read', bucket: 'lists', takesBody: false },
-  getOrderDetails: { scope: 'orders:read', bucket: 'partner', takesBody: false },
-  listOrderEvents: { scope: 'orders:read', bucket: 'partner', takesBody: false },
-  changeOrder: { scope: 'orders:manage', bucket: 'changes', takesBody: true },
-  setRefundAddress: { scope: 'orders:manage', bucket: 'changes', takesBody: true },
-  actOnOrder: { scope: 'orders:manage', bucket: 'changes', takesBody: true },
-  cancelOrder: { scope: 'orders:manage', bucket: 'changes', takesBody: false },
-  renewOrderPage: { scope: 'orders:manage', bucket: 'changes', takesBody: false },
-  revokeOrderPage: { scope: 'orders:manage', bucket: 'changes', takesBody: false },
-  listEvents: { scope: 'orders:read', bucket: 'partner', takesBody: false },
-  streamEvents: { scope: 'orders:read', bucket: 'partner', takesBody: false },
-  listWebhookEndpoints: { scope: 'webhooks:manage', bucket: 'partner', takesBody: false },
-  createWebhookEndpoint: { scope: 'webhooks:manage', bucket: 'partner', takesBody: true },
-  getWebhookEndpoint: { scope: 'webhooks:manage', bucket: 'partner', takesBody: false },
-  updateWebhookEndpoint: { scope: 'webhooks:manage', bucket: 'partner', takesBody: true },
-  deleteWebhookEndpoint: { scope: 'webhooks:manage', bucket: 'partner', takesBody: false },
-  rotateWebhookSecret: { scope: 'webhooks:manage', bucket: 'partner', takesBody: true },
-  testWebhookEndpoint: { scope: 'webhooks:manage', bucket: 'partner', takesBody: false },
-  listWebhookDeliveries: { scope: 'webhooks:manage', bucket: 'lists', takesBody: false },
-  replayWebhookEvents: { scope: 'webhooks:manage', bucket: 'lists', takesBody: true },
-  makeSandboxDeposits: { scope: 'sandbox', bucket: 'changes', takesBody: true },
-  expireSandboxOrder: { scope: 'sandbox', bucket: 'changes', takesBody: false },
-  reorgSandboxDeposit: { scope: 'sandbox', bucket: 'changes', takesBody: false },
-  forceSandboxOutcome: { scope: 'sandbox', bucket: 'changes', takesBody: true },
-  emitSandboxEvent: { scope: 'sandbox', bucket: 'changes', takesBody: true },
-  getPublicStatus: { scope: 'public', bucket: 'anon', takesBody: false },
-  getDocument: { scope: 'public', bucket: 'anon', takesBody: false },
+  listPairs: { scope: 'public', bucket: 'anon', takesBody: false, turn: 'none' },
+  validateAddress: { scope: 'orders:create', bucket: 'validations', takesBody: true, turn: 'whole' },
+  validateOrder: { scope: 'orders:create', bucket: 'validations', takesBody: true, turn: 'parts' },
+  createOrder: { scope: 'orders:create', bucket: 'orders', takesBody: true, turn: 'parts' },
+  getOrder: { scope: 'orders:read', bucket: 'partner', takesBody: false, turn: 'none' },
+  listOrders: { scope: 'orders:read', bucket: 'lists', takesBody: false, turn: 'whole' },
+  getOrderDetails: { scope: 'orders:read', bucket: 'partner', takesBody: false, turn: 'whole' },
+  listOrderEvents: { scope: 'orders:read', bucket: 'partner', takesBody: false, turn: 'whole' },
+  changeOrder: { scope: 'orders:manage', bucket: 'changes', takesBody: true, turn: 'whole' },
+  setRefundAddress: { scope: 'orders:manage', bucket: 'changes', takesBody: true, turn: 'whole' },
+  actOnOrder: { scope: 'orders:manage', bucket: 'changes', takesBody: true, turn: 'whole' },
+  cancelOrder: { scope: 'orders:manage', bucket: 'changes', takesBody: false, turn: 'whole' },
+  renewOrderPage: { scope: 'orders:manage', bucket: 'changes', takesBody: false, turn: 'whole' },
+  revokeOrderPage: { scope: 'orders:manage', bucket: 'changes', takesBody: false, turn: 'whole' },
+  listEvents: { scope: 'orders:read', bucket: 'partner', takesBody: false, turn: 'parts' },
+  streamEvents: { scope: 'orders:read', bucket: 'partner', takesBody: false, turn: 'parts' },
+  listWebhookEndpoints: { scope: 'webhooks:manage', bucket: 'partner', takesBody: false, turn: 'whole' },
+  createWebhookEndpoint: { scope: 'webhooks:manage', bucket: 'partner', takesBody: true, turn: 'whole' },
+  getWebhookEndpoint: { scope: 'webhooks:manage', bucket: 'partner', takesBody: false, turn: 'whole' },
+  updateWebhookEndpoint: { scope: 'webhooks:manage', bucket: 'partner', takesBody: true, turn: 'whole' },
+  deleteWebhookEndpoint: { scope: 'webhooks:manage', bucket: 'partner', takesBody: false, turn: 'whole' },
+  rotateWebhookSecret: { scope: 'webhooks:manage', bucket: 'partner', takesBody: true, turn: 'whole' },
+  testWebhookEndpoint: { scope: 'webhooks:manage', bucket: 'partner', takesBody: false, turn: 'parts' },
+  listWebhookDeliveries: { scope: 'webhooks:manage', bucket: 'lists', takesBody: false, turn: 'whole' },
+  replayWebhookEvents: { scope: 'webhooks:manage', bucket: 'lists', takesBody: true, turn: 'parts' },
+  makeSandboxDeposits: { scope: 'sandbox', bucket: 'changes', takesBody: true, turn: 'whole' },
+  expireSandboxOrder: { scope: 'sandbox', bucket: 'changes', takesBody: false, turn: 'whole' },
+  reorgSandboxDeposit: { scope: 'sandbox', bucket: 'changes', takesBody: false, turn: 'whole' },
+  forceSandboxOutcome: { scope: 'sandbox', bucket: 'changes', takesBody: true, turn: 'whole' },
+  emitSandboxEvent: { scope: 'sandbox', bucket: 'changes', takesBody: true, turn: 'whole' },
+  getPublicStatus: { scope: 'public', bucket: 'anon', takesBody: false, turn: 'whole' },
+  getDocument: { scope: 'public', bucket: 'anon', takesBody: false, turn: 'none' },
 };
 
 /** The contract's viewer is not an operation of the contract. */
-const docsRow: OperationRow = { scope: 'public', bucket: 'assets', takesBody: false };
+const docsRow: OperationRow = { scope: 'public', bucket: 'assets', takesBody: false, turn: 'none' };
 
 /** Paths that the contract does not have. */
-const otherRow: OperationRow = { scope: 'public', bucket: 'anon', takesBody: false };
+const otherRow: OperationRow = { scope: 'public', bucket: 'anon', takesBody: false, turn: 'none' };
 
 /** A request as the contract's validators see it. */
 export interface CheckedRequest {

@@ -1,4 +1,5 @@
 import { AppError } from '../errors.ts';
+import type { PartnerLanes } from '../limits/partner-lanes.ts';
 import { errorMembers, type Log } from '../log.ts';
 import {
   type OrderPageSite,
@@ -9,7 +10,7 @@ import {
 } from '../order-page/order-page-site.ts';
 import type { Answer } from './answer.ts';
 import { CachedBytes } from './cached-bytes.ts';
-import type { Call } from './call.ts';
+import { type Call, turnOf } from './call.ts';
 import type { RateLimit } from './rate-limit.ts';
 
 /** The route of every order page in logs, which never have a token. */
@@ -26,7 +27,12 @@ const requested = new Map<string, CachedBytes>();
  *
  * @throws AppError method_not_allowed
  */
-export function orderPages(site: OrderPageSite, rateLimit: RateLimit, log: Log): (call: Call) => Promise<Answer> {
+export function orderPages(
+  site: OrderPageSite,
+  rateLimit: RateLimit,
+  lanes: PartnerLanes,
+  log: Log,
+): (call: Call) => Promise<Answer> {
   return async (call) => {
     call.route = route;
     if (call.method !== 'GET' && call.method !== 'HEAD') {
@@ -34,20 +40,23 @@ export function orderPages(site: OrderPageSite, rateLimit: RateLimit, log: Log):
       throw new AppError('method_not_allowed', `${call.method} is not supported here; use GET`, { allow });
     }
     const retryAfterSec = await rateLimit.admitPage(call);
-    if (retryAfterSec > 0) {
-      call.errorCode = 'rate_limited';
-      return { ...tooManyPages(retryAfterSec), type: htmlType };
-    }
+    if (retryAfterSec > 0) return tooMany(call, retryAfterSec);
     const file = fileAnswer(call);
     if (file) return file;
     try {
-      return { ...(await site.page(call.path)), type: htmlType };
+      return { ...(await lanes.work(turnOf(call), () => site.page(call.path))), type: htmlType };
     } catch (error) {
+      if (error instanceof AppError && error.kind === 'rate_limited') return tooMany(call, error.extras.retryAfterSec);
       call.errorCode = 'unavailable';
       log.error({ event: 'order_page_failed', request_id: call.id, route, ...errorMembers(error) }, 'page not shown');
       return { ...pageUnavailable, type: htmlType };
     }
   };
+}
+
+function tooMany(call: Call, retryAfterSec = 1): Answer {
+  call.errorCode = 'rate_limited';
+  return { ...tooManyPages(retryAfterSec), type: htmlType };
 }
 
 /** A name of another version gets this version's file, which no cache may keep under that name. */

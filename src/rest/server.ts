@@ -4,8 +4,9 @@ import type { Config } from '../config/settings.ts';
 import type { Assets } from '../currencies/assets.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
 import { AppError } from '../errors.ts';
-import { addressPrefix } from '../limits/client-address.ts';
+import { addressPrefix, addressReader, unknownClientWarning } from '../limits/client-address.ts';
 import type { Limiter } from '../limits/limiter.ts';
+import type { PartnerLanes } from '../limits/partner-lanes.ts';
 import { errorMembers, type Log } from '../log.ts';
 import { isOrderPage, type OrderPageSite } from '../order-page/order-page-site.ts';
 import type { AddressChecks } from '../orders/address-checks.ts';
@@ -65,6 +66,8 @@ export interface RestDependencies {
   readonly config: Config;
   readonly log: Log;
   readonly limiter: Limiter;
+  /** The turns of partners at the connections of requests. */
+  readonly lanes: PartnerLanes;
   readonly authenticator: Authenticator;
   readonly catalogue: CurrencyCatalogue;
   readonly assets: Assets;
@@ -77,7 +80,7 @@ export interface RestDependencies {
   readonly choices: OrderChoices;
   readonly addressChecks: AddressChecks;
   readonly events: PartnerEvents;
-  readonly webhooks: WebhookParts;
+  readonly webhooks: Omit<WebhookParts, 'lanes'>;
   /** Null unless every network is of the sandbox. */
   readonly sandbox: PartnerSandbox | null;
   readonly feedWatch: FeedWatch;
@@ -96,7 +99,7 @@ export interface RestDependencies {
  */
 export async function createRestListener(dependencies: RestDependencies): Promise<RequestListener> {
   const { config, log, limiter, authenticator, catalogue, assets, metrics, refusals } = dependencies;
-  const { rates, quotes, orders, addressChecks, partnerOrders, changes, choices } = dependencies;
+  const { rates, quotes, orders, addressChecks, partnerOrders, changes, choices, lanes } = dependencies;
   const document = sharedContract();
   const eventParts = eventPartsOf(dependencies);
   const handlers = {
@@ -122,7 +125,7 @@ export async function createRestListener(dependencies: RestDependencies): Promis
     revokeOrderPage: revokeOrderPageHandler(document, changes, partnerOrders),
     listEvents: listEventsHandler(document, eventParts),
     streamEvents: streamEventsHandler(eventParts, dependencies.streamTimes),
-    ...webhookHandlers(dependencies.webhooks),
+    ...webhookHandlers({ ...dependencies.webhooks, lanes }),
     ...sandboxHandlers({ ...dependencies.webhooks, sandbox: dependencies.sandbox }),
     getPublicStatus: getPublicStatusHandler(document, partnerOrders),
     getDocument: getDocumentHandler(document),
@@ -136,11 +139,11 @@ export async function createRestListener(dependencies: RestDependencies): Promis
     listPairs: listPairsRefusal(rates),
   };
   const operations = await Operations.compile(document, dependencies.sandbox === null ? [sandboxPaths] : []);
-  const api = createApi(handlers, bodyRefusals);
+  const api = createApi(handlers, bodyRefusals, lanes);
   const rateLimit = new RateLimit(config, limiter, authenticator);
-  const pageAnswer = orderPages(dependencies.orderPageSite, rateLimit, log);
+  const pageAnswer = orderPages(dependencies.orderPageSite, rateLimit, lanes, log);
   const cabinet = await openCabinet(dependencies);
-  const clientOf = clientReader(config.TRUSTED_PROXIES);
+  const clientOf = clientReader(addressReader(config.TRUSTED_PROXIES, unknownClientWarning(log)));
   const warnOfProxy = proxyWarning(log);
 
   const answer = async (call: Call): Promise<void> => {
@@ -173,9 +176,9 @@ export async function createRestListener(dependencies: RestDependencies): Promis
   };
 }
 
-function eventPartsOf({ events, feedWatch, eventWaits, authenticator, log }: RestDependencies): EventParts {
+function eventPartsOf({ events, feedWatch, eventWaits, authenticator, lanes, log }: RestDependencies): EventParts {
   return {
-    events,
+    read: (partnerId, request) => lanes.work(partnerId, () => events.read(partnerId, request)),
     watch: feedWatch,
     waits: eventWaits,
     recheck: async (call) => {

@@ -1,10 +1,12 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { AppError } from '../errors.ts';
 import type { components } from '../generated/openapi.ts';
+import type { PartnerLanes } from '../limits/partner-lanes.ts';
 import { formatDecimal } from '../money.ts';
 import type { Effect, RepeatableRequests, RepeatedAnswer } from '../orders/repeatable-requests.ts';
 import type { DeliveryLog, DeliveryView, ReplayRequest } from '../webhooks/delivery-log.ts';
 import type { EndpointChanges, EndpointService, OrderedTest, TestResult } from '../webhooks/endpoint-service.ts';
+import type { Replays } from '../webhooks/replays.ts';
 import { secretMark } from '../webhooks/signature.ts';
 import type { WebhookEndpoint } from '../webhooks/webhook-endpoint.entity.ts';
 import type { Handlers } from './api.ts';
@@ -28,13 +30,20 @@ export interface WebhookParts {
   readonly endpoints: EndpointService;
   readonly deliveries: DeliveryLog;
   readonly requests: RepeatableRequests;
+  readonly replays: Replays;
+  readonly lanes: PartnerLanes;
 }
 
 /** The operations below /partner/webhook-endpoints. */
-export function webhookHandlers({ endpoints, deliveries, requests }: WebhookParts) {
-  /** Runs a POST once for each idempotency key. `path` is what follows the list of endpoints. */
+export function webhookHandlers({ endpoints, deliveries, requests, replays, lanes }: WebhookParts) {
+  /** A part of a request that takes its turn, where the whole one would wait in between. */
+  const part = <Result>(call: Call, work: () => Promise<Result>): Promise<Result> =>
+    lanes.work(callerOf(call).partner.id, work);
+  /** The key of a POST. `path` is what follows the list of endpoints. */
+  const keyOf = (call: Call, path: string) => repeatable(call, `POST ${endpointsPath}${path.toLowerCase()}`);
+  /** Runs a POST once for each idempotency key. */
   const once = (call: Call, path: string, effect: (em: EntityManager) => Promise<Effect>): Promise<RepeatedAnswer> =>
-    requests.run(callerOf(call).partner.id, repeatable(call, `POST ${endpointsPath}${path.toLowerCase()}`), effect);
+    requests.run(callerOf(call).partner.id, keyOf(call, path), effect);
   /** The answer with its secret, which is stored by its mark only. */
   const withSecret = async (call: Call, { stored }: RepeatedAnswer, made: string | null): Promise<SecretAnswer> => {
     const { endpoint, secret: mark }: SecretAnswer = JSON.parse(stored);
@@ -86,12 +95,14 @@ export function webhookHandlers({ endpoints, deliveries, requests }: WebhookPart
     },
     testWebhookEndpoint: async ({ path, call }) => {
       const partnerId = callerOf(call).partner.id;
-      const { stored, isReplayed } = await once(call, `/${path.endpoint_id}/test`, async (em) => {
-        const ordered = await endpoints.orderTest(partnerId, path.endpoint_id, em);
-        return { stored: JSON.stringify(ordered), status: 200, orderId: null };
-      });
+      const { stored, isReplayed } = await part(call, () =>
+        once(call, `/${path.endpoint_id}/test`, async (em) => {
+          const ordered = await endpoints.orderTest(partnerId, path.endpoint_id, em);
+          return { stored: JSON.stringify(ordered), status: 200, orderId: null };
+        }),
+      );
       const test: OrderedTest = JSON.parse(stored);
-      const result = await resultOf(endpoints, test, call);
+      const result = await resultOf(() => part(call, () => endpoints.testResult(test)), call);
       return { status: 200, body: json({ event_id: test.eventId, ...result }), headers: replayedHeader(isReplayed) };
     },
     listWebhookDeliveries: async ({ path, query, call }) => {
@@ -102,9 +113,10 @@ export function webhookHandlers({ endpoints, deliveries, requests }: WebhookPart
       return { status: 200, body: json({ data, has_more: page.nextCursor !== null, next_cursor: page.nextCursor }) };
     },
     replayWebhookEvents: async ({ path, body, call }) => {
-      const endpoint = await own(call, path.endpoint_id);
+      const endpoint = await part(call, () => own(call, path.endpoint_id));
       const asked = replayOf(body);
-      const { stored, isReplayed } = await once(call, `/${endpoint.id}/replay`, async (em) => {
+      const key = keyOf(call, `/${endpoint.id}/replay`);
+      const { stored, isReplayed } = await replays.run(endpoint.partner.id, key, async (em) => {
         const { count, nextCursor } = await deliveries.replay(endpoint, asked, em);
         return { stored: JSON.stringify({ count, next_cursor: nextCursor }), status: 200, orderId: null };
       });
@@ -187,10 +199,10 @@ function replayOf({ event_ids, from, to, failed_only, cursor }: Body<'replayWebh
 }
 
 /** Waits for the result of a test, no longer than the client. */
-async function resultOf(endpoints: EndpointService, test: OrderedTest, { res }: Call): Promise<TestResult> {
+async function resultOf(look: () => Promise<TestResult>, { res }: Call): Promise<TestResult> {
   const endsMs = performance.now() + testWaitMs;
   for (;;) {
-    const result = await endpoints.testResult(test);
+    const result = await look();
     if (result.state !== 'pending' || performance.now() >= endsMs || res.destroyed) return result;
     await new Promise((resolve) => setTimeout(resolve, testLookMs));
   }

@@ -177,7 +177,10 @@ export class ProcessMetrics {
   }
 
   /** Reports the connections of a pool from now on. */
-  watchPool(name: 'cabinet' | 'requests' | 'settlement' | 'staff' | 'webhooks', pool: ConnectionPool): void {
+  watchPool(
+    name: 'cabinet' | 'replays' | 'requests' | 'settlement' | 'staff' | 'webhooks',
+    pool: ConnectionPool,
+  ): void {
     this.#pools.set(name, pool);
   }
 

@@ -14,8 +14,10 @@ import { isoTime } from '../orders/order-statements.ts';
 import { eventId, eventNamed } from '../reports/event-facts.ts';
 import { clusterName, feedStart, partnerFeed, placeOf } from '../reports/feed-place.ts';
 import type { ListCursors } from '../reports/list-cursor.ts';
+import { takeAllowance } from './allowance.ts';
 import { testEventId } from './delivery-body.ts';
 import { isWanted } from './dispatcher.ts';
+import { requireEnabled } from './endpoint-service.ts';
 import type { WebhookEndpoint } from './webhook-endpoint.entity.ts';
 
 /** How long deliveries are kept, and how far back a replay reaches. */
@@ -23,6 +25,13 @@ export const keptDays = 30;
 const dayMs = 86_400_000;
 /** Most events of one replay. */
 export const mostReplayed = 10_000;
+/**
+ * How often an event is sent to one endpoint again. As its deliveries are kept as long as a replay
+ * reaches back, it is never more. A delivery has as many attempts.
+ */
+export const mostReplaysOfEvent = 10;
+/** How long the row of a deleted endpoint is kept: until no transaction that found it is left. */
+const deletedMs = 3_600_000;
 /** Deliveries that one statement forgets. */
 const forgetBatch = 5_000;
 
@@ -96,19 +105,25 @@ const newest = prepared(
 const isWaiting = `exists (select from webhook_delivery d where d.endpoint_id = w.id and d.order_id = e.order_id
                    and d.seq = e.seq and d.state = 'pending')`;
 
+/** Counts the earlier deliveries of an event to an endpoint. An event has none before its first. */
+const generationOf = `cross join lateral (
+    select coalesce(max(d.generation) + 1, 0) as next from webhook_delivery d
+     where d.endpoint_id = w.id and d.order_id = e.order_id and d.seq = e.seq) g`;
+
+/** Whether the endpoint may get the event once more. */
+const mayGetAgain = `w.status = 'enabled' and g.next <= ${mostReplaysOfEvent} and not ${isWaiting}`;
+
 /** Makes one more delivery of each of the given events that the endpoint's partner has. */
 const replayNamed = prepared(
   'webhook_replay_named',
   `insert into webhook_delivery (endpoint_id, order_id, seq, type, generation, state, next_attempt_at, created_at)
-select w.id, e.order_id, e.seq, ${eventTypeSql(':typeOf::jsonb')},
-       coalesce((select max(d.generation) + 1 from webhook_delivery d
-                  where d.endpoint_id = w.id and d.order_id = e.order_id and d.seq = e.seq), 0),
-       'pending', :now::timestamptz, :now
+select w.id, e.order_id, e.seq, ${eventTypeSql(':typeOf::jsonb')}, g.next, 'pending', :now::timestamptz, :now
   from webhook_endpoint w, unnest(:orderIds::uuid[], :seqs::integer[]) as given (order_id, seq)
   join order_event e on e.order_id = given.order_id and e.seq = given.seq
   join exchange_order o on o.id = e.order_id
+  ${generationOf}
  where w.id = :endpoint::uuid and o.partner_id = w.partner_id and e.at >= :oldest::timestamptz
-   and e.xid < pg_snapshot_xmin(pg_current_snapshot()) and not ${isWaiting}
+   and e.xid < pg_snapshot_xmin(pg_current_snapshot()) and ${mayGetAgain}
 on conflict do nothing
 returning 1`,
 );
@@ -124,13 +139,11 @@ const replayRange = replanned(
     join exchange_order o on o.id = w.order_id and o.partner_id = :partner
 ), made as (
   insert into webhook_delivery (endpoint_id, order_id, seq, type, generation, state, next_attempt_at, created_at)
-  select w.id, e.order_id, e.seq, ${eventTypeSql(':typeOf::jsonb')},
-         coalesce((select max(d.generation) + 1 from webhook_delivery d
-                    where d.endpoint_id = w.id and d.order_id = e.order_id and d.seq = e.seq), 0),
-         'pending', :now::timestamptz, :now
-    from step e, webhook_endpoint w
+  select w.id, e.order_id, e.seq, ${eventTypeSql(':typeOf::jsonb')}, g.next, 'pending', :now::timestamptz, :now
+    from step e cross join webhook_endpoint w
+    ${generationOf}
    where w.id = :endpoint::uuid and e.at >= :from::timestamptz and e.at < :to::timestamptz
-     and ${isWanted(eventTypeSql(':typeOf::jsonb'), 'e.order_id')} and not ${isWaiting}
+     and ${isWanted(eventTypeSql(':typeOf::jsonb'), 'e.order_id')} and ${mayGetAgain}
      and (not :failedOnly::boolean or exists (
        select from webhook_delivery d where d.endpoint_id = w.id and d.order_id = e.order_id and d.seq = e.seq
       having bool_or(d.state = 'failed') and not bool_or(d.state <> 'failed')))
@@ -202,20 +215,41 @@ export class DeliveryLog {
 
   /**
    * Makes deliveries of events of the last 30 days again, also of events that were never sent. The
-   * events keep their ids. Unknown ids, and ids of others' events, are left out.
+   * events keep their ids. Left out are unknown ids, ids of others' events, and events that the
+   * endpoint got ten times again.
    *
+   * @param em the transaction, which holds the partner's allowance until it ends.
    * @throws AppError invalid_value, invalid_cursor, and cursor_expired after a restore.
+   * @throws AppError endpoint_disabled, and rate_limited while another replay of the partner runs,
+   *   or when it has asked for all deliveries of a day.
    */
   async replay(
+    endpoint: Pick<WebhookEndpoint, 'id' | 'partner' | 'status'>,
+    request: ReplayRequest,
+    em: EntityManager,
+  ): Promise<Replayed> {
+    requireEnabled(endpoint);
+    const now = this.#clock.now();
+    const allowance = await takeAllowance(em, endpoint.partner.id, now, 'refuse');
+    const replayed = await this.#replayed(statementsIn(em), endpoint, request, now, allowance.left);
+    if (replayed.count > 0) await allowance.use(replayed.count);
+    return replayed;
+  }
+
+  /** @param most the most deliveries that it may make. */
+  async #replayed(
+    statements: Statements,
     endpoint: Pick<WebhookEndpoint, 'id' | 'partner'>,
     request: ReplayRequest,
-    em?: EntityManager,
+    now: Date,
+    most: number,
   ): Promise<Replayed> {
-    const statements = em ? statementsIn(em) : this.#statements;
-    const now = this.#clock.now();
     const oldest = new Date(now.getTime() - keptDays * dayMs);
-    if ('eventIds' in request) return replayEvents(statements, endpoint, request.eventIds, now, oldest);
+    if ('eventIds' in request) {
+      return replayEvents(statements, endpoint, request.eventIds.slice(0, most), now, oldest);
+    }
     const { failedOnly, cursor } = request;
+    const steps = Math.min(mostReplayed, most);
     const from = request.from && request.from > oldest ? request.from : oldest;
     // Clocks of several machines differ, and all that has happened counts.
     const to = request.to ?? new Date(now.getTime() + dayMs);
@@ -228,7 +262,7 @@ export class DeliveryLog {
       partner: endpoint.partner.id,
       endpoint: endpoint.id,
       ...start.values,
-      steps: mostReplayed,
+      steps,
       typeOf: eventTypesJson,
       now: now.toISOString(),
       from: from.toISOString(),
@@ -237,7 +271,7 @@ export class DeliveryLog {
     });
     if (!row) throw new Error('the feed named no cluster');
     start.requireCluster(row.cluster, 'from');
-    const isOver = row.xid === null || row.scanned < mostReplayed || row.isPast;
+    const isOver = row.xid === null || row.scanned < steps || row.isPast;
     return { count: row.count, nextCursor: isOver ? null : this.#cursors.write(bound, placeOf(row)) };
   }
 
@@ -258,7 +292,7 @@ export class DeliveryLog {
     await em.execute(
       `delete from webhook_endpoint w where w.status = 'deleted' and w.updated_at < ?::timestamptz
           and not exists (select from webhook_delivery d where d.endpoint_id = w.id)`,
-      [oldest],
+      [new Date(now.getTime() - deletedMs)],
     );
     return forgotten;
   }

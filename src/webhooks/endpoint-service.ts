@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts';
 import { AppError, fieldError } from '../errors.ts';
 import { type EventType, eventTypeNames } from '../orders/event-types.ts';
 import { Partner } from '../partners/partner.entity.ts';
+import { takeAllowance } from './allowance.ts';
 import { testEventId, testEventType } from './delivery-body.ts';
 import { type EgressRules, judgeUrl } from './egress-rules.ts';
 import type { SecretBox } from './secret-box.ts';
@@ -18,6 +19,8 @@ export const usualOldSecretHours = 24;
 
 const hourMs = 3_600_000;
 const minuteMs = 60_000;
+/** Waiting deliveries that go with their endpoint at once. The rest goes within minutes. */
+const forgottenAtOnce = 10_000;
 /** Secrets that one run encrypts anew. */
 const resealBatch = 200;
 
@@ -189,7 +192,7 @@ export class EndpointService {
   }
 
   /**
-   * Deletes an endpoint. Deliveries under way end; no other begins.
+   * Deletes an endpoint and what waits for it. Deliveries under way end; no other begins.
    *
    * @throws AppError endpoint_not_found
    */
@@ -204,6 +207,14 @@ export class EndpointService {
       endpoint.disabledReason = null;
       endpoint.disabledAt = null;
       endpoint.updatedAt = this.#clock.now();
+      await tx.flush();
+      await tx.execute(
+        `delete from webhook_delivery where id = any (array(
+           select d.id from webhook_delivery d
+            where d.endpoint_id = ? and d.state = 'pending' and (d.leased_until is null or d.leased_until <= ?::timestamptz)
+            limit ? for update skip locked))`,
+        [endpoint.id, endpoint.updatedAt, forgottenAtOnce],
+      );
       return endpoint;
     });
   }
@@ -268,7 +279,8 @@ export class EndpointService {
   /**
    * Orders a test: a worker sends an event that is none, once and before all others.
    *
-   * @throws AppError endpoint_not_found, endpoint_disabled, and rate_limited while a test waits.
+   * @throws AppError endpoint_not_found, endpoint_disabled, and rate_limited while a test waits,
+   *   while a replay runs, or when the partner has asked for all deliveries of a day.
    */
   async orderTest(
     partnerId: string | null,
@@ -276,11 +288,11 @@ export class EndpointService {
     joined: EntityManager = this.#orm.em.fork(),
   ): Promise<OrderedTest> {
     return joined.transactional(async (em) => {
-      const endpoint = await this.#find(em, partnerId, id, LockMode.PESSIMISTIC_WRITE);
-      if (endpoint.status !== 'enabled') {
-        throw new AppError('endpoint_disabled', 'this endpoint is disabled; enable it first');
-      }
       const now = this.#clock.now();
+      const owner = partnerId ?? (await ownerOf(em, id));
+      const allowance = await takeAllowance(em, owner, now, 'wait');
+      const endpoint = await this.#find(em, owner, id, LockMode.PESSIMISTIC_WRITE);
+      requireEnabled(endpoint);
       const [waiting] = await em.execute(
         `select 1 from webhook_delivery
           where endpoint_id = ? and order_id is null and state = 'pending' and created_at > ?::timestamptz limit 1`,
@@ -289,6 +301,7 @@ export class EndpointService {
       if (waiting) {
         throw new AppError('rate_limited', 'a test of this endpoint is under way', { retryAfterSec: 15 });
       }
+      await allowance.use(1);
       // An endpoint that fails would not be tried before its next probe.
       endpoint.probeAt = null;
       const [made] = await em.execute<{ id: string }[]>(
@@ -304,21 +317,22 @@ export class EndpointService {
   /**
    * Orders a sample of an event for each enabled endpoint of the partner that gets the type. A
    * worker sends each once, before all others. No order has the event.
+   *
+   * @throws AppError rate_limited while a replay runs, or when the partner has asked for all
+   *   deliveries of a day.
    */
-  async orderSamples(
-    partnerId: string,
-    type: EventType,
-    em: EntityManager = this.#orm.em.fork(),
-  ): Promise<OrderedSample[]> {
+  async orderSamples(partnerId: string, type: EventType, em: EntityManager): Promise<OrderedSample[]> {
     const now = this.#clock.now();
+    const allowance = await takeAllowance(em, partnerId, now, 'wait');
     const made = await em.execute<{ id: string; endpoint_id: string }[]>(
       `insert into webhook_delivery (endpoint_id, type, state, next_attempt_at, created_at)
        select w.id, ?::text, 'pending', ?::timestamptz, ?::timestamptz from webhook_endpoint w
         where w.partner_id = ? and w.status = 'enabled' and (w.types is null or ?::text = any (w.types))
-        order by w.created_at, w.id
+        order by w.created_at, w.id limit ?
        returning id::text, endpoint_id`,
-      [type, now, now, partnerId, type],
+      [type, now, now, partnerId, type, allowance.left],
     );
+    await allowance.use(made.length);
     return made.map(({ id, endpoint_id }) => ({ endpointId: endpoint_id, eventId: testEventId(id) }));
   }
 
@@ -402,6 +416,21 @@ export class EndpointService {
     if ('url' in judged) return judged.url;
     throw fieldError('url_not_allowed', 'url', `url is not allowed: ${judged.fault}`);
   }
+}
+
+/** The partner of an endpoint. @throws AppError endpoint_not_found */
+async function ownerOf(em: EntityManager, id: string): Promise<string> {
+  const [row] = isUuid(id)
+    ? await em.execute<{ partner_id: string }[]>('select partner_id from webhook_endpoint where id = ?', [id])
+    : [];
+  if (!row) throw endpointNotFound();
+  return row.partner_id;
+}
+
+/** @throws AppError endpoint_disabled */
+export function requireEnabled({ status }: Pick<WebhookEndpoint, 'status'>): void {
+  if (status === 'enabled') return;
+  throw new AppError('endpoint_disabled', 'this endpoint is disabled; enable it first');
 }
 
 /** The one error for an endpoint that does not exist and for one of another partner. */

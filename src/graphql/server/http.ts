@@ -27,6 +27,8 @@ export interface StaffAuthentication {
   readonly caller: (req: IncomingMessage, isActivity?: boolean) => Promise<StaffCaller | null>;
   /** Whether a page of this gateway sent the request. Checked for callers with a session cookie. */
   readonly isSameOrigin: (req: IncomingMessage) => boolean;
+  /** The address of a request's client, at the upgrade to a WebSocket. */
+  readonly clientAddress: (req: IncomingMessage) => string;
   readonly failuresPerMin: number;
 }
 
@@ -72,7 +74,7 @@ export async function createHttpHandler(
     }
     const caller = await authentication.caller(req, req.headers['x-background'] === undefined);
     if (!caller) {
-      await countFailure(options, req.ip ?? '', authentication.failuresPerMin);
+      await countFailure(options, res.locals.clientAddress, authentication.failuresPerMin);
       throw new AppError('unauthorized', 'sign in at /sign-in, or send a staff token: Authorization: Bearer xs_...');
     }
     if (caller.via === 'session' && !authentication.isSameOrigin(req)) {
@@ -86,11 +88,11 @@ export async function createHttpHandler(
   router.use((_req, res, next) => currentRequest.run(res.locals.requestId, next));
   router.use(
     expressMiddleware(apollo, {
-      context: async ({ req, res }) =>
+      context: async ({ res }) =>
         new GraphqlContext(sources, {
           caller: res.locals.staff as StaffCaller,
           requestId: res.locals.requestId,
-          ip: addressPrefix(req.ip ?? ''),
+          ip: addressPrefix(res.locals.clientAddress),
         }),
     }),
   );

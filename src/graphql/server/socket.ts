@@ -118,7 +118,7 @@ export class SocketServer {
     }
     const caller = await authentication.caller(req, false);
     if (!caller) {
-      await countFailure(this.#options, req.socket.remoteAddress ?? '', authentication.failuresPerMin);
+      await countFailure(this.#options, authentication.clientAddress(req), authentication.failuresPerMin);
       throw new AppError('unauthorized', 'sign in first');
     }
     if (caller.via === 'session' && !authentication.isSameOrigin(req)) {
@@ -127,7 +127,7 @@ export class SocketServer {
     if ((this.#connections.get(caller.id) ?? 0) >= connectionsPerMember) {
       throw new AppError('rate_limited', `a member has at most ${connectionsPerMember} connections`);
     }
-    return { caller, requestId: uuidv7(), ip: addressPrefix(req.socket.remoteAddress ?? '') };
+    return { caller, requestId: uuidv7(), ip: addressPrefix(authentication.clientAddress(req)) };
   }
 
   async #prepare(req: IncomingMessage, open: number, payload: SubscribePayload): Promise<ExecutionArgs> {

@@ -43,7 +43,8 @@ export function accountHandlers(parts: CabinetParts) {
   return {
     getHome: async (request) => {
       const { partnerId, memberId } = memberOf(request);
-      const [view, partner] = await Promise.all([glance.of(partnerId, memberId), parts.partners.get(partnerId)]);
+      const view = await glance.of(partnerId, memberId);
+      const partner = await parts.partners.get(partnerId);
       const figures = ({ created, completed, refunded, expired, volumeUsd }: typeof view.today) => {
         return { created, completed, refunded, expired, volume_usd: volumeUsd };
       };
@@ -170,17 +171,15 @@ export function accountHandlers(parts: CabinetParts) {
         coinFrom: null,
         coinTo: null,
       };
-      const [page, events] = await Promise.all([
-        orders.list(partnerId, {
-          filter: { ...none, names: [name] },
-          sort: 'created',
-          updatedSince: null,
-          limit: 1,
-          cursor: null,
-          withDetails: true,
-        }),
-        orders.events(name, partnerId),
-      ]);
+      const page = await orders.list(partnerId, {
+        filter: { ...none, names: [name] },
+        sort: 'created',
+        updatedSince: null,
+        limit: 1,
+        cursor: null,
+        withDetails: true,
+      });
+      const events = await orders.events(name, partnerId);
       const [found] = page.orders;
       if (!found?.details) throw orderNotFound();
       const { order, details } = found;
@@ -296,8 +295,11 @@ export function accountHandlers(parts: CabinetParts) {
     },
     replayEvents: async (request) => {
       const endpoint = await endpoints.get(own(request), request.path.webhook_id);
-      const { count } = await deliveries.replay(endpoint, { eventIds: request.body.event_ids });
-      return { body: { count } };
+      const { stored } = await parts.replays.run(endpoint.partner.id, null, async (em) => {
+        const { count } = await deliveries.replay(endpoint, { eventIds: request.body.event_ids }, em);
+        return { stored: JSON.stringify({ count }), status: 200, orderId: null };
+      });
+      return { body: JSON.parse(stored) };
     },
     listStatements: async (request) => ({
       body: { data: (await statements.months(own(request), keys.now())).map(monthView) },
@@ -308,10 +310,8 @@ export function accountHandlers(parts: CabinetParts) {
       const { limit = usualLimit, cursor } = request.query;
       const bound = `statement entries ${partnerId} ${month}`;
       const after = cursor === undefined ? null : cursors.read(bound, cursor);
-      const [sums, found] = await Promise.all([
-        statements.month(partnerId, month),
-        statements.entries(partnerId, month, { limit: limit + 1, after }),
-      ]);
+      const sums = await statements.month(partnerId, month);
+      const found = await statements.entries(partnerId, month, { limit: limit + 1, after });
       const data = found.slice(0, limit);
       const last = found.length > limit ? data.at(-1) : undefined;
       const next = last ? cursors.write(bound, last.orderId) : null;

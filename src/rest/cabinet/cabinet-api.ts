@@ -7,13 +7,13 @@ import { requireStorable } from '../../db/stored-text.ts';
 import { AppError, errorFromFaults } from '../../errors.ts';
 import { addressKeys } from '../../limits/client-address.ts';
 import type { Bucket, Limiter } from '../../limits/limiter.ts';
+import type { PartnerLanes } from '../../limits/partner-lanes.ts';
 import { type Answer, jsonType } from '../answer.ts';
 import { parseBody, readBody } from '../body.ts';
 import type { Call } from '../call.ts';
 import { backendOf } from '../operations.ts';
 import { faultsOf } from '../validation-faults.ts';
 import { type CabinetHandlers, type CabinetReply, cabinetApiRoot, readCabinetContract } from './contract.ts';
-import type { PartnerLanes } from './partner-lanes.ts';
 import { sessionSecret } from './session-cookie.ts';
 
 export interface CabinetApiOptions {

@@ -8,6 +8,7 @@ import { type CabinetOperation, operationRows } from '../../cabinet/rights.ts';
 import type { MemberCaller, MemberSessions } from '../../cabinet/sessions.ts';
 import type { Statements } from '../../cabinet/statements.ts';
 import { addressPrefix } from '../../limits/client-address.ts';
+import { PartnerLanes } from '../../limits/partner-lanes.ts';
 import type { OrderChoices } from '../../orders/order-choices.ts';
 import type { PartnerService } from '../../partners/partner-service.ts';
 import type { ListCursors } from '../../reports/list-cursor.ts';
@@ -15,8 +16,8 @@ import type { PartnerOrders } from '../../reports/partner-orders.ts';
 import type { Actor, AuditedResult, AuditLog } from '../../staff/audit/audit-log.ts';
 import type { DeliveryLog } from '../../webhooks/delivery-log.ts';
 import type { EndpointService } from '../../webhooks/endpoint-service.ts';
+import type { Replays } from '../../webhooks/replays.ts';
 import type { Call } from '../call.ts';
-import { PartnerLanes } from './partner-lanes.ts';
 import type { Explorers } from './views.ts';
 
 export interface CabinetServices {
@@ -37,6 +38,7 @@ export interface CabinetServices {
   readonly explorers: Explorers;
   readonly endpoints: EndpointService;
   readonly deliveries: DeliveryLog;
+  readonly replays: Replays;
   readonly cursors: ListCursors;
   /** The cap on open orders of partners without one of their own. */
   readonly maxOpenOrders: number;
@@ -59,6 +61,9 @@ export interface CabinetParts extends CabinetServices {
   ): Promise<Result>;
 }
 
+/** Requests of a partner's members: half of the cabinet's connections work. */
+const laneBounds = { working: 2, waiting: 30 };
+
 export function cabinetParts(services: CabinetServices): CabinetParts {
   const actor = (memberId: string, { id, client }: Call): Actor => ({
     memberId,
@@ -67,7 +72,7 @@ export function cabinetParts(services: CabinetServices): CabinetParts {
   });
   return {
     ...services,
-    lanes: new PartnerLanes(),
+    lanes: new PartnerLanes(laneBounds),
     actor,
     act: ({ member, call }, operation, work) => {
       if (!member) throw new Error(`${operation} needs a session`);

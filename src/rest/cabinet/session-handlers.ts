@@ -199,10 +199,8 @@ async function optionsOf(options: Promise<object>): Promise<Schemas['WebAuthnOpt
 }
 
 async function me({ members, partners, areOfValue }: CabinetParts, caller: MemberCaller): Promise<Schemas['Me']> {
-  const [member, partner] = await Promise.all([
-    members.get(caller.partnerId, caller.memberId),
-    partners.get(caller.partnerId),
-  ]);
+  const member = await members.get(caller.partnerId, caller.memberId);
+  const partner = await partners.get(caller.partnerId);
   return {
     member: memberView(member),
     partner: { id: partner.id, name: partner.name, status: partner.status },

@@ -1,13 +1,18 @@
-import { AppError } from '../../errors.ts';
+import { AppError } from '../errors.ts';
 
-/** Requests of a partner that work in a process at the same time: half of the connections. */
-const mostWorking = 2;
-const mostWaiting = 30;
+/** How much of a partner a process takes on at the same time. */
+export interface LaneBounds {
+  /** Requests that work, each with one connection at most. */
+  readonly working: number;
+  /** Requests that wait for those. */
+  readonly waiting: number;
+}
+
 /** Downloads of a partner that may be open in a process at the same time. */
 const mostDownloads = 4;
 const retrySec = 2;
 
-/** What a partner's members keep busy now. */
+/** What a partner keeps busy now. */
 interface Lane {
   working: number;
   downloads: number;
@@ -16,10 +21,18 @@ interface Lane {
 
 /**
  * Lets a few requests of each partner work at a time, and makes its others wait. So a partner whose
- * requests are slow, or wait for each other, leaves connections for the members of all others.
+ * requests are many or slow, or wait for each other, leaves connections for all others.
+ *
+ * Work must not wait for other work of the same lanes: when all of a partner's places do, none
+ * comes free.
  */
 export class PartnerLanes {
+  readonly #bounds: LaneBounds;
   readonly #lanes = new Map<string, Lane>();
+
+  constructor(bounds: LaneBounds) {
+    this.#bounds = bounds;
+  }
 
   /**
    * Does work when the partner's turn has come, and returns its result.
@@ -28,7 +41,7 @@ export class PartnerLanes {
    */
   async work<Result>(partnerId: string, work: () => Promise<Result>): Promise<Result> {
     const lane = this.#laneOf(partnerId);
-    if (lane.working < mostWorking) lane.working++;
+    if (lane.working < this.#bounds.working) lane.working++;
     else await this.#turn(lane);
     try {
       return await work();
@@ -70,7 +83,7 @@ export class PartnerLanes {
   }
 
   #turn({ waiting }: Lane): Promise<void> {
-    if (waiting.length >= mostWaiting) throw refused('too many requests of this partner are under way');
+    if (waiting.length >= this.#bounds.waiting) throw refused('too many requests of this partner are under way');
     return new Promise((resolve) => waiting.push(resolve));
   }
 

@@ -1,4 +1,4 @@
-import { PartnerLanes } from '../../../../src/rest/cabinet/partner-lanes.ts';
+import { PartnerLanes } from '../../../src/limits/partner-lanes.ts';
 
 const refused = expect.objectContaining({ kind: 'rate_limited' });
 const settled = () => new Promise((resolve) => setImmediate(resolve));
@@ -10,7 +10,7 @@ async function* parts(): AsyncGenerator<string> {
 
 describe('the requests of a partner', () => {
   it('work two at a time, in their order, and thirty wait', async () => {
-    const lanes = new PartnerLanes();
+    const lanes = new PartnerLanes({ working: 2, waiting: 30 });
     const begun: number[] = [];
     const ends: (() => void)[] = [];
     const done = Array.from({ length: 32 }, (_, i) =>
@@ -32,7 +32,7 @@ describe('the requests of a partner', () => {
   });
 
   it('that fail make place', async () => {
-    const lanes = new PartnerLanes();
+    const lanes = new PartnerLanes({ working: 2, waiting: 30 });
     for (let i = 0; i < 40; i++) {
       const failing = lanes.work('one', () => Promise.reject(new Error('away')));
       await expect(failing).rejects.toThrow('away');
@@ -42,7 +42,7 @@ describe('the requests of a partner', () => {
 
 describe('the downloads of a partner', () => {
   it('are four at a time, apart from those of others, and make place when they end', async () => {
-    const lanes = new PartnerLanes();
+    const lanes = new PartnerLanes({ working: 2, waiting: 30 });
     const open = Array.from({ length: 4 }, () => lanes.download('one', parts())[Symbol.asyncIterator]());
     expect(() => lanes.download('one', parts())).toThrow(refused);
     lanes.download('other', parts());
@@ -54,7 +54,7 @@ describe('the downloads of a partner', () => {
   });
 
   it('make place when the client goes away, and when they fail', async () => {
-    const lanes = new PartnerLanes();
+    const lanes = new PartnerLanes({ working: 2, waiting: 30 });
     const broken = async function* (): AsyncGenerator<string> {
       yield 'a';
       throw new Error('the database is away');

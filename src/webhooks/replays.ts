@@ -1,0 +1,39 @@
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import type { Clock } from '../clock.ts';
+import { PartnerLanes } from '../limits/partner-lanes.ts';
+import type { Repeatable } from '../orders/idempotency.ts';
+import { type Effect, RepeatableRequests, type RepeatedAnswer } from '../orders/repeatable-requests.ts';
+
+/** Connections of a process for replays. */
+export const replayPoolSize = 2;
+
+/**
+ * The turns of replays, which take seconds. They have connections of their own, so that no other
+ * request waits for them. One replay of a partner works at a time, and four wait. All partners
+ * together wait for the connections in one queue.
+ */
+export class Replays {
+  readonly #requests: RepeatableRequests;
+  readonly #ofPartner = new PartnerLanes({ working: 1, waiting: 4 });
+  readonly #ofAll = new PartnerLanes({ working: replayPoolSize, waiting: 100 });
+
+  /** @param orm connections for replays alone. */
+  constructor(orm: MikroORM, clock: Clock) {
+    this.#requests = new RepeatableRequests(orm, clock);
+  }
+
+  /**
+   * Runs a replay in a transaction when its turn has come, as `RepeatableRequests` does.
+   *
+   * @throws AppError rate_limited when too many replays wait.
+   */
+  run(
+    partnerId: string,
+    repeatable: Repeatable | null,
+    effect: (em: EntityManager) => Promise<Effect>,
+  ): Promise<RepeatedAnswer> {
+    return this.#ofPartner.work(partnerId, () =>
+      this.#ofAll.work('all', () => this.#requests.run(partnerId, repeatable, effect)),
+    );
+  }
+}
