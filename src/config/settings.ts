@@ -21,8 +21,10 @@ import {
   type Pepper,
   peppers,
   portList,
+  postgresUrl,
   rate,
   readableFile,
+  redisUrl,
   shortIdPrefix,
   url,
 } from './parsers.ts';
@@ -153,7 +155,7 @@ export const settings = {
     why: 'folder for the data of the embedded defaults: the PostgreSQL cluster, the key pepper, the signer seed',
   }),
   DATABASE_URL: setting<string | null>({
-    parse: url('postgres:', 'postgresql:'),
+    parse: postgresUrl,
     fallback: null,
     shown: '',
     good: 'postgres://gateway:secret@127.0.0.1:5432/gateway',
@@ -189,7 +191,7 @@ export const settings = {
     why: 'refuses to start when PostgreSQL may lose an acknowledged commit (fsync or synchronous_commit off)',
   }),
   REDIS_URL: setting<string | null>({
-    parse: url('redis:', 'rediss:'),
+    parse: redisUrl,
     fallback: null,
     shown: '',
     good: 'redis://127.0.0.1:6379',

@@ -85,8 +85,8 @@ async function runRestarts(): Promise<boolean> {
 /** Runs the faults that happen to the same gateway, without a restart between them. */
 async function runGroup(needs: Fault['needs'], group: readonly Fault[]): Promise<void> {
   const gateway = await FaultGateway.start({ name: 'faults', isHooked: needs === 'hooks' });
-  if (needs === 'standby') await gateway.addStandby();
   for (const fault of group) {
+    if (needs === 'standby') await gateway.addStandbys();
     process.stderr.write(`${fault.name}: ${fault.what} ...\n`);
     const row = await runFault(gateway, fault, Number(values.seed) + rows.length * 100);
     rows.push(row);

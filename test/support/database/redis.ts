@@ -21,16 +21,15 @@ export interface TestRedis {
   stop(): Promise<void>;
 }
 
-/** A redis-server of one's own, in memory only. */
-export async function startRedis(): Promise<TestRedis> {
+/** A redis-server of one's own, in memory only, with more arguments of its command line. */
+export async function startRedis(...more: readonly string[]): Promise<TestRedis> {
   const port = await freePort();
   const url = `redis://127.0.0.1:${port}`;
   let child: ChildProcess;
 
   async function start(): Promise<void> {
-    child = spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'], {
-      stdio: 'ignore',
-    });
+    const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', ...more];
+    child = spawn('redis-server', args, { stdio: 'ignore' });
     const client = new Redis(url, { retryStrategy: () => 20, maxRetriesPerRequest: null });
     client.on('error', () => {});
     await client.ping();

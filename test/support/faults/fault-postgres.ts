@@ -32,6 +32,11 @@ export class FaultPostgres {
     return this.#server.connection.user;
   }
 
+  /** As the gateway reaches it, through a proxy at this port of a host. */
+  urlThrough(port: number, host = '127.0.0.1'): string {
+    return `postgres://${this.user}@${host}:${port}/gateway`;
+  }
+
   /** Where it listens. */
   get socket(): { readonly path: string } {
     const { host, port } = this.#server.connection;
@@ -107,8 +112,14 @@ export class FaultPostgres {
     }
   }
 
-  /** Starts a standby of this server, without which it then acknowledges nothing. */
-  async standby(dataDir: string): Promise<FaultPostgres> {
+  /**
+   * Starts a standby of this server, of this name. Without a synchronous one the server then
+   * acknowledges nothing.
+   */
+  async standby(
+    dataDir: string,
+    { name, isSynchronous }: { name: string; isSynchronous: boolean },
+  ): Promise<FaultPostgres> {
     await this.stop();
     await mkdir(dataDir, { recursive: true, mode: 0o711 });
     const copy = join(dataDir, 'postgres');
@@ -118,14 +129,15 @@ export class FaultPostgres {
     await writeFile(join(copy, 'standby.signal'), '');
     await appendFile(
       join(copy, 'postgresql.auto.conf'),
-      `primary_conninfo = 'host=${host} port=${port} user=${user} application_name=standby'\n`,
+      `primary_conninfo = 'host=${host} port=${port} user=${user} application_name=${name}'\n`,
     );
     const standby = await FaultPostgres.open(dataDir);
-    await this.rows(`alter system set synchronous_standby_names = 'standby'`);
+    if (isSynchronous) await this.rows(`alter system set synchronous_standby_names = '"${name}"'`);
     await this.rows('select pg_reload_conf()');
     for (;;) {
       const [row] = await this.rows(
-        `select 1 from pg_stat_replication where sync_state = 'sync' and state = 'streaming'`,
+        `select 1 from pg_stat_replication where application_name = $1 and sync_state = $2 and state = 'streaming'`,
+        [name, isSynchronous ? 'sync' : 'async'],
       );
       if (row) return standby;
       await sleep(50);
