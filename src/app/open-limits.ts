@@ -1,5 +1,5 @@
-import { type LimiterLock, takeLimiterLock } from '../db/limiter-lock.ts';
 import { oneRedis } from '../config/parsers.ts';
+import { type LimiterLock, takeLimiterLock } from '../db/limiter-lock.ts';
 import { Limiter } from '../limits/limiter.ts';
 import type { Foundation } from './foundation.ts';
 import { StartError } from './start-error.ts';
@@ -38,9 +38,7 @@ async function refuseOtherModes(limiter: Limiter): Promise<void> {
   const mode = await limiter.mode();
   if (mode !== 'cluster' && mode !== 'sentinel') return;
   const server = mode === 'cluster' ? 'a server of Redis Cluster (cluster_enabled:1)' : 'a Redis Sentinel';
-  throw new StartError(
-    `REDIS_URL leads to ${server}, which the gateway cannot use: ${oneRedis} (docs/fail-over.md)`,
-  );
+  throw new StartError(`REDIS_URL leads to ${server}, which the gateway cannot use: ${oneRedis} (docs/fail-over.md)`);
 }
 
 async function limiterLock({ config, databaseUrl, log }: Foundation): Promise<LimiterLock> {

@@ -90,6 +90,7 @@ async function runGroup(needs: Fault['needs'], group: readonly Fault[]): Promise
     process.stderr.write(`${fault.name}: ${fault.what} ...\n`);
     const row = await runFault(gateway, fault, Number(values.seed) + rows.length * 100);
     rows.push(row);
+    process.stderr.write(`  503 for ${(row.refusedMs / 1000).toFixed(1)} s\n`);
     for (const problem of row.problems.slice(0, 10)) process.stderr.write(`  WRONG: ${problem}\n`);
   }
   const isKept = keep || rows.some(({ problems }) => problems.length > 0);

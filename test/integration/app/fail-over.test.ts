@@ -13,6 +13,7 @@ import { createLog } from '../../../src/log.ts';
 import { createDatabase, query, type TestDatabase } from '../../support/database/database.ts';
 import { FaultPostgres } from '../../support/faults/fault-postgres.ts';
 import { FaultProxy } from '../../support/faults/fault-proxy.ts';
+import { startGateway } from '../../support/gateway/gateway.ts';
 import { listen } from '../../support/http/local-server.ts';
 
 const write = `insert into setting (name, value) values (gen_random_uuid()::text, '')`;
@@ -132,6 +133,12 @@ describe('a standby', () => {
     await jobs.stop();
   });
 
+  it('ends the start with advice', async () => {
+    await expect(startGateway({ databaseUrl: url })).rejects.toThrow(
+      /^PostgreSQL at DATABASE_URL is a standby, which takes no writes: name the primary, .* promote the standby/,
+    );
+  });
+
   it('makes /readyz 503 until it is promoted, and needs no restart then', async () => {
     const orm = await createOrm({ url, poolSize: 2 });
     const answers = healthChecks(orm, () => false);
@@ -142,7 +149,7 @@ describe('a standby', () => {
     await primary.kill();
     await standby.promote();
     // The schema of the table is not the gateway's, which is the next thing that it checks.
-    while (JSON.stringify(await ready()).includes('PostgreSQL')) continue;
+    while (JSON.stringify(await ready()).includes('PostgreSQL'));
     expect(await ready()).toEqual({ status: 'unavailable', reason: 'migrations are missing' });
     expect(await stateOf(orm.em.fork().execute(write))).toBe('none');
     await new Promise((resolve) => server.close(resolve));

@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { Limiter } from '../../../src/limits/limiter.ts';
@@ -106,10 +109,23 @@ describeWithRedis('a Redis in another role', () => {
     expect(lines.join('')).not.toContain('secret');
   });
 
-  it('is refused at the start when it is a part of a cluster, or a sentinel', async () => {
-    const [cluster] = await start('--cluster-enabled', 'yes', '--cluster-config-file', `/tmp/nodes-${process.pid}.conf`);
+  it('is refused at the start when it is a part of a cluster', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'redis-cluster-'));
+    const [cluster] = await start('--cluster-enabled', 'yes', '--dir', folder);
     await expect(startGateway({ settings: { REDIS_URL: cluster.url } })).rejects.toThrow(
       /^REDIS_URL leads to a server of Redis Cluster \(cluster_enabled:1\), which the gateway cannot use: name the address/,
     );
+    await rm(folder, { recursive: true });
+  });
+
+  it('is refused at the start when it is a sentinel', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'redis-sentinel-'));
+    const file = join(folder, 'sentinel.conf');
+    await writeFile(file, '');
+    const [sentinel] = await start(file, '--sentinel');
+    await expect(startGateway({ settings: { REDIS_URL: sentinel.url } })).rejects.toThrow(
+      /^REDIS_URL leads to a Redis Sentinel, which the gateway cannot use: name the address/,
+    );
+    await rm(folder, { recursive: true });
   });
 });

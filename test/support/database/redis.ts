@@ -21,14 +21,14 @@ export interface TestRedis {
   stop(): Promise<void>;
 }
 
-/** A redis-server of one's own, in memory only, with more arguments of its command line. */
+/** A redis-server of one's own, in memory only. `more` arguments come first, such as a file. */
 export async function startRedis(...more: readonly string[]): Promise<TestRedis> {
   const port = await freePort();
   const url = `redis://127.0.0.1:${port}`;
   let child: ChildProcess;
 
   async function start(): Promise<void> {
-    const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', ...more];
+    const args = [...more, '--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
     child = spawn('redis-server', args, { stdio: 'ignore' });
     const client = new Redis(url, { retryStrategy: () => 20, maxRetriesPerRequest: null });
     client.on('error', () => {});

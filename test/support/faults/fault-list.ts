@@ -132,7 +132,7 @@ export const faults: readonly Fault[] = [
     lastsMs: 3_000,
     begin: async (gateway) => {
       gateway.strayToStandbys();
-      await sleep(3_000);
+      await sleep(6_000);
       await gateway.postgres.kill();
     },
     end: (gateway) => gateway.failOver({ isDropping: false }),

@@ -1,4 +1,4 @@
-import { appendFile, cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, copyFile, cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
@@ -28,13 +28,10 @@ export class FaultPostgres {
     return this.#server.url;
   }
 
-  get user(): string {
-    return this.#server.connection.user;
-  }
-
   /** As the gateway reaches it, through a proxy at this port of a host. */
   urlThrough(port: number, host = '127.0.0.1'): string {
-    return `postgres://${this.user}@${host}:${port}/gateway`;
+    const { user, password } = this.#server.connection;
+    return `postgres://${user}:${password}@${host}:${port}/gateway`;
   }
 
   /** Where it listens. */
@@ -124,12 +121,13 @@ export class FaultPostgres {
     await mkdir(dataDir, { recursive: true, mode: 0o711 });
     const copy = join(dataDir, 'postgres');
     await cp(join(this.#dataDir, 'postgres'), copy, { recursive: true, preserveTimestamps: true });
+    await copyFile(join(this.#dataDir, 'postgres-password'), join(dataDir, 'postgres-password'));
     await this.start();
-    const { host, port, user } = this.#server.connection;
+    const { host, port, user, password } = this.#server.connection;
     await writeFile(join(copy, 'standby.signal'), '');
     await appendFile(
       join(copy, 'postgresql.auto.conf'),
-      `primary_conninfo = 'host=${host} port=${port} user=${user} application_name=${name}'\n`,
+      `primary_conninfo = 'host=${host} port=${port} user=${user} password=${password} application_name=${name}'\n`,
     );
     const standby = await FaultPostgres.open(dataDir);
     if (isSynchronous) await this.rows(`alter system set synchronous_standby_names = '"${name}"'`);
