@@ -160,7 +160,7 @@ export const settings = {
     shown: '',
     good: 'postgres://gateway:secret@127.0.0.1:5432/gateway',
     secret: true,
-    why: 'PostgreSQL 15 or newer; without it an embedded PostgreSQL starts in DATA_DIR',
+    why: 'PostgreSQL 15 or newer, by one address that leads to the primary; without it an embedded PostgreSQL starts in DATA_DIR',
   }),
   DATABASE_POOL_SIZE: setting({
     parse: integer(2, 200),

@@ -1,8 +1,8 @@
 import { Client, type ClientConfig, DatabaseError } from 'pg';
 
 /**
- * SQLSTATEs after which a session is of no more use: the server takes no writes (25006), it ends
- * its sessions (57P01, 57P02) or takes none now (57P03), or the connection failed (class 08).
+ * SQLSTATEs after which a session is useless. The server takes no writes (25006), ends its sessions
+ * (57P01, 57P02) or takes none now (57P03), or the connection failed (class 08).
  */
 const lostState = /^(25006|57P0[123]|08\w{3})$/;
 
@@ -19,11 +19,10 @@ interface Undeclared {
 const pools = new WeakMap<object, Set<DatabaseClient>>();
 
 /**
- * A session with a PostgreSQL that takes writes. `connect` fails with SQLSTATE 25006 on a standby:
- * a read there may be stale, an advisory lock excludes no session of the primary, and the session
- * would stay on the standby.
+ * A session with a PostgreSQL that takes writes. `connect` fails with SQLSTATE 25006 on a standby.
+ * A read there may be stale, and an advisory lock excludes no session of the primary.
  *
- * A session whose server stops to take writes or to serve ends itself once its transaction is over.
+ * A session whose server takes no more writes or ends ends itself once its transaction is over.
  * The idle sessions of its pool end with it, because they probably lead to the same server.
  */
 export class DatabaseClient extends Client {

@@ -4,7 +4,7 @@ import { schemaState, sqlState } from '../db/database.ts';
 
 /** How long a health check waits for PostgreSQL. */
 const pingMs = 500;
-/** Changes no row, and fails where no row may be changed: then its session ends, as for any write. */
+/** Changes no row, and fails where none may be changed, which ends its session as for a write. */
 const writeProbe = 'select from setting limit 0 for update';
 
 /**

@@ -150,7 +150,7 @@ export function openSocketFolder(cluster: string): { host: string; close: () => 
   };
 }
 
-/** Where a cluster's server listens, and the password of its superuser; empty when there is none. */
+/** Where a cluster's server listens, and its superuser's password; empty when there is none. */
 export interface ClusterAccess {
   readonly host: string;
   readonly password: string;

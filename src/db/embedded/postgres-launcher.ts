@@ -10,8 +10,8 @@ const run = promisify(execFile);
 
 /**
  * The user that PostgreSQL runs as when the gateway is root, because it refuses to run as root. The
- * number has no entry in /etc/passwd, and distributions give it to no service: no other process
- * shares it, and so none may open the cluster, its socket or its processes.
+ * number has no entry in /etc/passwd, and distributions give it to no service. So no other process
+ * may open the cluster or its socket.
  */
 const serverOwner: ClusterOwner = { uid: 65_525, gid: 65_525 };
 

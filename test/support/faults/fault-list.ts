@@ -131,6 +131,8 @@ export const faults: readonly Fault[] = [
     needs: 'standby',
     lastsMs: 3_000,
     begin: async (gateway) => {
+      // Makes about 300 orders of the row.
+      await sleep(4_000);
       gateway.strayToStandbys();
       await sleep(6_000);
       await gateway.postgres.kill();
