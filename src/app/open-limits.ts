@@ -1,3 +1,4 @@
+import { oneRedis } from '../config/parsers.ts';
 import { type LimiterLock, takeLimiterLock } from '../db/limiter-lock.ts';
 import { Limiter } from '../limits/limiter.ts';
 import type { Foundation } from './foundation.ts';
@@ -9,7 +10,8 @@ const redisWaitMs = 1_000;
 /**
  * Counts the requests of every surface, in Redis or, without REDIS_URL, in memory.
  *
- * @throws StartError when another process would count the same limits apart.
+ * @throws StartError when another process would count the same limits apart, or when REDIS_URL
+ *   leads to a server that cannot count them.
  */
 export async function openLimits(foundation: Foundation): Promise<Limiter> {
   const { config, servesPartners, outside, log, metrics, closing, onProgress } = foundation;
@@ -27,7 +29,16 @@ export async function openLimits(foundation: Foundation): Promise<Limiter> {
     closing.add(() => lock.release());
   }
   if (!(await limiter.ready(redisWaitMs))) onProgress('Redis does not answer; limits count in memory until it does');
+  else await refuseOtherModes(limiter);
   return limiter;
+}
+
+/** One script counts in several keys, which a cluster keeps on several servers. */
+async function refuseOtherModes(limiter: Limiter): Promise<void> {
+  const mode = await limiter.mode();
+  if (mode !== 'cluster' && mode !== 'sentinel') return;
+  const server = mode === 'cluster' ? 'a server of Redis Cluster (cluster_enabled:1)' : 'a Redis Sentinel';
+  throw new StartError(`REDIS_URL leads to ${server}, which the gateway cannot use: ${oneRedis} (docs/fail-over.md)`);
 }
 
 async function limiterLock({ config, databaseUrl, log }: Foundation): Promise<LimiterLock> {

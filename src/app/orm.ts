@@ -5,6 +5,7 @@ import { DepositAccount } from '../chains/addresses/deposit-account.entity.ts';
 import { DepositAddress } from '../chains/addresses/deposit-address.entity.ts';
 import { Currency } from '../currencies/currency.entity.ts';
 import { boundFarewell, socketOf } from '../db/connection-end.ts';
+import { DatabaseClient } from '../db/database-client.ts';
 import { traceQueries } from '../db/traced-queries.ts';
 import { IdempotencyKey } from '../orders/idempotency-key.entity.ts';
 import { Order } from '../orders/order.entity.ts';
@@ -154,6 +155,7 @@ export async function createOrm(options: OrmOptions): Promise<MikroORM> {
       idle_in_transaction_session_timeout: statementTimeoutMs,
       ...(options.lockTimeoutMs === undefined ? {} : { lock_timeout: options.lockTimeoutMs }),
       keepAlive: true,
+      Client: DatabaseClient,
       // Our statements are short and read by index. On SSDs a random page costs hardly more than
       // the next one. Compiling a plan, or starting workers for it, costs more than it saves and
       // takes cores from others. The longest statements, statistics, sort in memory.

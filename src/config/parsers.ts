@@ -92,6 +92,49 @@ export const url =
     return text;
   };
 
+/** What a URL of servers must be replaced by, in words for operators. */
+export const oneRedis = 'name the address of one Redis, or of a proxy or service that leads to the master';
+const onePostgres = 'name the address of one PostgreSQL, or of a proxy or service that leads to the primary';
+
+/** Whether a URL names several hosts, as `postgres://a,b/c` or by a parameter `host`. */
+function hasSeveralHosts(text: string): boolean {
+  const [, authority = '', rest = ''] = /^[^/?#]*\/\/([^/?#]*)(.*)$/s.exec(text) ?? [];
+  const hosts = authority.slice(authority.lastIndexOf('@') + 1);
+  return hosts.includes(',') || /[?&](?:host|hostaddr|port)=[^&#]*(?:,|%2c)/i.test(rest);
+}
+
+/** The value of a parameter of a URL; null without it. */
+function parameterOf(text: string, name: string): string | null {
+  return URL.canParse(text) ? new URL(text).searchParams.get(name) : null;
+}
+
+/** The URL of a PostgreSQL. Sessions are kept with a primary only. */
+export const postgresUrl = (text: string): string => {
+  if (hasSeveralHosts(text)) throw new BadSetting(`names several hosts: ${onePostgres} (docs/fail-over.md)`);
+  const found = url('postgres:', 'postgresql:')(text);
+  const wanted = parameterOf(found, 'target_session_attrs');
+  if (wanted !== null && !['primary', 'read-write'].includes(wanted)) {
+    throw new BadSetting(
+      'has target_session_attrs other than read-write or primary: the gateway works with a primary only (docs/fail-over.md)',
+    );
+  }
+  return found;
+};
+
+/** The URL of a Redis that counts alone. */
+export const redisUrl = (text: string): string => {
+  const parameters = URL.canParse(text) ? [...new URL(text).searchParams.keys()] : [];
+  const words = [text.split('://', 1)[0] ?? '', ...parameters].join(' ');
+  const kind = /sentinel/i.test(words) ? 'Redis Sentinel' : /cluster/i.test(words) ? 'Redis Cluster' : null;
+  if (kind) throw new BadSetting(`names ${kind}, which the gateway cannot use: ${oneRedis} (docs/fail-over.md)`);
+  if (hasSeveralHosts(text)) {
+    throw new BadSetting(
+      `names several hosts, as for Redis Sentinel or Redis Cluster, which the gateway cannot use: ${oneRedis} (docs/fail-over.md)`,
+    );
+  }
+  return url('redis:', 'rediss:')(text);
+};
+
 /** The URL of an identity provider: https, or http on this machine. */
 export const issuer = (text: string): string => {
   const address = url('https:', 'http:')(text);

@@ -21,8 +21,10 @@ import {
   type Pepper,
   peppers,
   portList,
+  postgresUrl,
   rate,
   readableFile,
+  redisUrl,
   shortIdPrefix,
   url,
 } from './parsers.ts';
@@ -153,12 +155,12 @@ export const settings = {
     why: 'folder for the data of the embedded defaults: the PostgreSQL cluster, the key pepper, the signer seed',
   }),
   DATABASE_URL: setting<string | null>({
-    parse: url('postgres:', 'postgresql:'),
+    parse: postgresUrl,
     fallback: null,
     shown: '',
     good: 'postgres://gateway:secret@127.0.0.1:5432/gateway',
     secret: true,
-    why: 'PostgreSQL 15 or newer; without it an embedded PostgreSQL starts in DATA_DIR',
+    why: 'PostgreSQL 15 or newer, by one address that leads to the primary; without it an embedded PostgreSQL starts in DATA_DIR',
   }),
   DATABASE_POOL_SIZE: setting({
     parse: integer(2, 200),
@@ -189,7 +191,7 @@ export const settings = {
     why: 'refuses to start when PostgreSQL may lose an acknowledged commit (fsync or synchronous_commit off)',
   }),
   REDIS_URL: setting<string | null>({
-    parse: url('redis:', 'rediss:'),
+    parse: redisUrl,
     fallback: null,
     shown: '',
     good: 'redis://127.0.0.1:6379',

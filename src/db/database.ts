@@ -1,5 +1,5 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
-import { Client } from 'pg';
+import { DatabaseClient } from './database-client.ts';
 import { migrationNames, migrationTable } from './migration-names.ts';
 
 /** Advisory locks of this product, in one table, so that no two uses share a number. */
@@ -22,7 +22,7 @@ export const advisoryLocks = {
  * processes wait their turn.
  */
 export async function withAdvisoryLock<T>(url: string, lock: number, action: () => Promise<T>): Promise<T> {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+  const client = new DatabaseClient({ connectionString: url, connectionTimeoutMillis: 5_000 });
   client.on('error', () => {});
   await client.connect();
   try {
@@ -99,7 +99,7 @@ const awayCode =
   /^(08\w{3}|57P0\d|57014|55P03|53\d{3}|25006|25P03|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)$/;
 /** node-postgres gives these errors no code. */
 const awayMessage =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection)/;
+  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection|Client was closed)/;
 
 /**
  * Whether an error means that the database cannot be reached or is shutting down. Any other error

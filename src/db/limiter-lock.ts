@@ -1,7 +1,7 @@
-import { Client } from 'pg';
 import { errorMembers, type Log } from '../log.ts';
 import { boundFarewell } from './connection-end.ts';
 import { advisoryLocks } from './database.ts';
+import { DatabaseClient } from './database-client.ts';
 
 /**
  * A lock that lives as long as a session of this process. When the session breaks, the lock is
@@ -19,12 +19,12 @@ const retryMs = 1_000;
  * the lock in a conflicting mode.
  */
 export async function takeLimiterLock(url: string, shared: boolean, log: Log): Promise<LimiterLock | null> {
-  let held: Client | undefined;
+  let held: DatabaseClient | undefined;
   let released = false;
 
   /** Opens a session that holds the lock, or returns null when another process holds it. */
-  async function take(): Promise<Client | null> {
-    const session = new Client({
+  async function take(): Promise<DatabaseClient | null> {
+    const session = new DatabaseClient({
       connectionString: url,
       connectionTimeoutMillis: 5_000,
       query_timeout: 5_000,
@@ -44,7 +44,7 @@ export async function takeLimiterLock(url: string, shared: boolean, log: Log): P
     }
   }
 
-  function hold(session: Client): void {
+  function hold(session: DatabaseClient): void {
     held = session;
     session.once('end', () => void retake());
   }

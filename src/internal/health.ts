@@ -1,14 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { MikroORM } from '@mikro-orm/postgresql';
-import { schemaState } from '../db/database.ts';
+import { schemaState, sqlState } from '../db/database.ts';
 
 /** How long a health check waits for PostgreSQL. */
 const pingMs = 500;
+/** Changes no row, and fails where none may be changed, which ends its session as for a write. */
+const writeProbe = 'select from setting limit 0 for update';
 
 /**
  * Answers `/livez` and `/readyz`; returns false for another request. `/livez`: the process answers.
- * `/readyz`: the process can take requests, so PostgreSQL answers, the schema is current and no
- * drain has begun. Redis is not a condition, because limits also work without it.
+ * `/readyz`: the process can take requests, so PostgreSQL answers and takes writes, the schema is
+ * current and no drain has begun. Redis is not a condition, because limits also work without it.
  */
 export function healthChecks(orm: MikroORM, isDraining: () => boolean) {
   let schemaIsCurrent = false;
@@ -30,10 +32,10 @@ export function healthChecks(orm: MikroORM, isDraining: () => boolean) {
       // Migrations only go forward, so a schema that was current stays current for this program
       // version.
       if (!schemaIsCurrent) schemaIsCurrent = (await schemaState(orm)) === 'current';
-      else await orm.em.fork().execute('select 1');
+      else await orm.em.fork().execute(writeProbe);
       return schemaIsCurrent ? null : 'migrations are missing';
-    } catch {
-      return 'PostgreSQL is away';
+    } catch (error) {
+      return sqlState(error) === '25006' ? 'PostgreSQL takes no writes' : 'PostgreSQL is away';
     }
   }
 

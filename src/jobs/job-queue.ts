@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { fromKysely, PgBoss } from 'pg-boss';
+import { DatabaseClient } from '../db/database-client.ts';
 import { errorMembers, type Log } from '../log.ts';
 import { span, traceparent } from '../telemetry/tracing.ts';
 
@@ -11,9 +12,9 @@ const batchSize = 100;
 const expireInSeconds = 120;
 /**
  * Passed on to node-postgres: a statement that takes longer is abandoned, and its connection is
- * closed.
+ * closed. The connections of the pool must lead to the primary.
  */
-const forPostgres = { query_timeout: 30_000 };
+const forPostgres = { query_timeout: 30_000, Client: DatabaseClient };
 /** How long running jobs may take to end. */
 const stopMs = 5_000;
 

@@ -3,7 +3,7 @@ import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRes } from 'rat
 import { systemMs } from '../clock.ts';
 import { errorMembers, type Log } from '../log.ts';
 import { isTracing, span } from '../telemetry/tracing.ts';
-import { type Counted, type Counter, type Counters, RedisCounter } from './redis-counter.ts';
+import { type Counted, type Counter, type Counters, RedisCounter, refusalOf } from './redis-counter.ts';
 
 /** Every limit counts in windows of a minute, which begin at the first request. */
 export const windowSec = 60;
@@ -84,6 +84,8 @@ export class Limiter {
   /** By the monotonic clock, which no change of the system time moves. */
   readonly #refused = new LRUCache<string, { limit: number; untilMs: number }>({ max: keptRefusals });
   #warnedAt = 0;
+  /** How Redis refused last, unless it has counted since. */
+  #refusal: string | null = null;
 
   constructor(options: LimiterOptions) {
     this.#options = options;
@@ -98,7 +100,7 @@ export class Limiter {
    * its limit. Never rejects: if both limiters fail, the request passes and the log says so.
    */
   consume(...buckets: Buckets): Promise<Verdict> {
-    const refusal = this.#refused.size > 0 ? this.#refusal(buckets) : null;
+    const refusal = this.#refused.size > 0 ? this.#knownRefusal(buckets) : null;
     if (refusal) return Promise.resolve(this.#told(refusal));
     const redis = this.#redis;
     if (!redis) return this.#insured(buckets);
@@ -108,7 +110,9 @@ export class Limiter {
 
   async #counted(redis: RedisCounter, buckets: Buckets): Promise<Verdict> {
     try {
-      return this.#told(this.#verdict(buckets, await redis.count(this.#countersOf(buckets))));
+      const counted = await redis.count(this.#countersOf(buckets));
+      this.#refusal = null;
+      return this.#told(this.#verdict(buckets, counted));
     } catch (error) {
       this.#options.metrics?.countInsurance();
       this.#warn(error);
@@ -159,19 +163,31 @@ export class Limiter {
     return this.#redis?.ready(timeoutMs) ?? true;
   }
 
+  /** How the server of the counters runs, as `RedisCounter.mode` says; null without one. */
+  async mode(): Promise<string | null> {
+    return (await this.#redis?.mode()) ?? null;
+  }
+
   close(): void {
     this.#redis?.close();
   }
 
-  /** Logs at intervals only, because every request would repeat the same warning. */
+  /**
+   * Logs at intervals only, because every request would repeat the same warning. It names the last
+   * refusal, because the errors of the connection that follow say nothing of it.
+   */
   #warn(error: unknown): void {
+    this.#refusal = refusalOf(error) ?? this.#refusal;
     if (systemMs() - this.#warnedAt < 10_000) return;
     this.#warnedAt = systemMs();
-    this.#options.log.warn({ event: 'redis_away', ...errorMembers(error) }, 'Redis is away; limits count in memory');
+    const { log } = this.#options;
+    const members = { event: 'redis_away', ...errorMembers(error) };
+    if (this.#refusal === null) log.warn(members, 'Redis is away; limits count in memory');
+    else log.warn({ ...members, code: this.#refusal }, 'Redis refuses to count; limits count in memory');
   }
 
   /** The first bucket that is known to be over its limit until its window ends. */
-  #refusal(buckets: Buckets): Verdict | null {
+  #knownRefusal(buckets: Buckets): Verdict | null {
     for (const one of buckets) {
       if (!one) break;
       const { bucket, key, limit } = one;

@@ -1,4 +1,4 @@
-import { Redis } from 'ioredis';
+import { Redis, ReplyError } from 'ioredis';
 import { Timeouts } from './timeouts.ts';
 
 /** A counter in Redis, and how many requests of a window it admits. */
@@ -49,6 +49,23 @@ return counted`;
 /** A connection that knows the script above. */
 interface CountingRedis extends Redis {
   countRequests(keyCount: number, ...keysWindowAndGroups: (string | number)[]): Promise<number[]>;
+}
+
+/**
+ * Replies of a server that is no master: another one is, which a new connection may reach. A proxy
+ * or a name leads there after a fail-over.
+ */
+const demoted = /^(READONLY|MASTERDOWN) /;
+/** A server that stays a replica is not asked for a new connection by each command. */
+const demotedMs = 1_000;
+
+/**
+ * The word with which a refusal of Redis begins, such as READONLY, OOM, MOVED or NOAUTH; null for
+ * any other error.
+ */
+export function refusalOf(error: unknown): string | null {
+  if (!(error instanceof Error && error instanceof ReplyError)) return null;
+  return /^[A-Z]+\b/.exec(error.message)?.[0] ?? null;
 }
 
 /** Redis usually answers well within this time, in milliseconds. */
@@ -136,6 +153,15 @@ export class RedisCounter {
     });
   }
 
+  /**
+   * How the server runs: 'standalone', 'cluster' or 'sentinel'. Null when it does not say, or does
+   * not answer.
+   */
+  async mode(): Promise<string | null> {
+    const info = await this.#redis.info('server').catch(() => '');
+    return /^redis_mode:(\w+)/m.exec(info)?.[1] ?? null;
+  }
+
   close(): void {
     this.#redis.disconnect();
   }
@@ -190,6 +216,12 @@ function tell({ counters: [{ limit }, second], requests }: Group, counted: reado
 }
 
 function connect(url: string, onError: (error: unknown) => void): CountingRedis {
+  let leftAt = Number.NEGATIVE_INFINITY;
+  const isLeft = ({ message }: Error): boolean => {
+    if (!demoted.test(message) || performance.now() - leftAt < demotedMs) return false;
+    leftAt = performance.now();
+    return true;
+  };
   const redis = new Redis(url, {
     enableOfflineQueue: false,
     // A command on a connection that breaks fails at once. ioredis would otherwise keep it for the
@@ -200,6 +232,7 @@ function connect(url: string, onError: (error: unknown) => void): CountingRedis 
     // state.
     socketTimeout: 2_000,
     autoResendUnfulfilledCommands: false,
+    reconnectOnError: isLeft,
     retryStrategy: (attempt) => Math.min(attempt * 100, 2_000),
   });
   redis.defineCommand('countRequests', { lua: countScript });

@@ -85,11 +85,12 @@ async function runRestarts(): Promise<boolean> {
 /** Runs the faults that happen to the same gateway, without a restart between them. */
 async function runGroup(needs: Fault['needs'], group: readonly Fault[]): Promise<void> {
   const gateway = await FaultGateway.start({ name: 'faults', isHooked: needs === 'hooks' });
-  if (needs === 'standby') await gateway.addStandby();
   for (const fault of group) {
+    if (needs === 'standby') await gateway.addStandbys();
     process.stderr.write(`${fault.name}: ${fault.what} ...\n`);
     const row = await runFault(gateway, fault, Number(values.seed) + rows.length * 100);
     rows.push(row);
+    process.stderr.write(`  503 for ${(row.refusedMs / 1000).toFixed(1)} s\n`);
     for (const problem of row.problems.slice(0, 10)) process.stderr.write(`  WRONG: ${problem}\n`);
   }
   const isKept = keep || rows.some(({ problems }) => problems.length > 0);

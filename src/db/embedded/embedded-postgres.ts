@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { takeDataDirLock } from './data-dir-lock.ts';
 import {
+  type ClusterAccess,
   connectToCluster,
   ensureCluster,
   isNotServing,
@@ -15,6 +16,7 @@ import {
 } from './postgres-cluster.ts';
 import { findPostgresLauncher, otherDatabase } from './postgres-launcher.ts';
 import { endLeftoverServer } from './postgres-leftover.ts';
+import { closeLogins, isWrongPassword, openLogins, openPassword, readPassword } from './postgres-password.ts';
 import { type PostgresServerOptions, startPostgresServer } from './postgres-server.ts';
 
 /**
@@ -25,7 +27,7 @@ export interface EmbeddedPostgresConnection {
   readonly host: string;
   readonly port: number;
   readonly user: string;
-  readonly password?: string;
+  readonly password: string;
   readonly database: string;
 }
 
@@ -82,14 +84,18 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     const lock = await takeDataDirLock(join(dataDir, 'postgres.lock'), refusal);
     cleanUp.push(() => lock.release());
     const launcher = await findPostgresLauncher(dataDir, cluster);
-    const unclean = await endLeftoverServer(cluster, refusal, onProgress);
+    const { password, isNew } = await openPassword(dataDir);
+    const unclean = await endLeftoverServer(cluster, password, refusal, onProgress);
     await ensureCluster(cluster, launcher, ephemeral, onProgress);
+    const isOpen = await openLogins(cluster, launcher, isNew);
     const socket = openSocketFolder(cluster);
     cleanUp.push(socket.close);
     onProgress(`starting PostgreSQL ${launcher.major} in ${cluster}`);
-    const server = await startPostgresServer(launcher, cluster, socket.host, unclean, options);
+    const access = { host: socket.host, password };
+    const server = await startPostgresServer(launcher, cluster, access, unclean, options);
     cleanUp.push(server.stop);
-    const owner = await holdOwnership(socket.host, refusal);
+    if (isOpen) await closeLogins(cluster, launcher, access);
+    const owner = await holdOwnership(access, refusal);
     cleanUp.push(owner.end);
     await createDatabase(owner.client, database);
     void server.ended.then((how) => {
@@ -98,7 +104,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     });
     let stopped: Promise<void> | undefined;
     return {
-      ...describe(socket.host, database),
+      ...describe(access, database),
       stop: () => {
         stopped ??= undo();
         return stopped;
@@ -119,9 +125,10 @@ export async function findRunningEmbeddedPostgres(
   database = 'gateway',
 ): Promise<{ url: string; connection: EmbeddedPostgresConnection; close: () => void } | null> {
   try {
-    const socket = openSocketFolder(join(await realpath(dataDir), 'postgres'));
-    if ((await serverState(socket.host)) === 'owned')
-      return { ...describe(socket.host, database), close: socket.close };
+    const folder = await realpath(dataDir);
+    const socket = openSocketFolder(join(folder, 'postgres'));
+    const access = { host: socket.host, password: readPassword(folder) };
+    if ((await serverState(access)) === 'owned') return { ...describe(access, database), close: socket.close };
     socket.close();
     return null;
   } catch (error) {
@@ -130,9 +137,13 @@ export async function findRunningEmbeddedPostgres(
   }
 }
 
-function describe(host: string, database: string): { url: string; connection: EmbeddedPostgresConnection } {
-  const url = `postgres://${superuser}@${encodeURIComponent(host)}:${socketPort}/${encodeURIComponent(database)}`;
-  return { url, connection: { host, port: socketPort, user: superuser, database } };
+function describe(
+  { host, password }: ClusterAccess,
+  database: string,
+): { url: string; connection: EmbeddedPostgresConnection } {
+  const place = `${encodeURIComponent(host)}:${socketPort}/${encodeURIComponent(database)}`;
+  const url = `postgres://${superuser}:${password}@${place}`;
+  return { url, connection: { host, port: socketPort, user: superuser, password, database } };
 }
 
 /**
@@ -150,6 +161,12 @@ async function makeDataDir(dataDir: string): Promise<string> {
 
 /** Adds the remedy to an error of the file system, which names only a path and a code. */
 function explained(error: unknown, dataDir: string): unknown {
+  if (isWrongPassword(error)) {
+    return new Error(
+      `the PostgreSQL in DATA_DIR ${dataDir} has another password than its file postgres-password: stop what runs there, remove the file, and the next start makes another`,
+      { cause: error },
+    );
+  }
   if (typeof error !== 'object' || error === null || !('syscall' in error && 'message' in error)) return error;
   return new Error(
     `cannot use DATA_DIR ${dataDir}: ${error.message}; run as the user who made it, choose another folder, or ${otherDatabase}`,
@@ -162,10 +179,13 @@ function explained(error: unknown, dataDir: string): unknown {
  * server runs, for example because an administrator ended it, it is opened again. The lock file
  * covers the gap.
  */
-async function holdOwnership(host: string, refusal: string): Promise<{ client: Client; end: () => Promise<void> }> {
+async function holdOwnership(
+  access: ClusterAccess,
+  refusal: string,
+): Promise<{ client: Client; end: () => Promise<void> }> {
   let ending = false;
   const hold = async (): Promise<Client> => {
-    const client = await connectToCluster(host);
+    const client = await connectToCluster(access);
     const { rows } = await client.query('select pg_try_advisory_lock($1) as held', [ownerLock]);
     if (!rows[0]?.held) {
       await client.end();

@@ -60,8 +60,9 @@ export async function ensureCluster(
   const draft = join(dataDir, `${initPrefix}${randomUUID().slice(0, 8)}`);
   await mkdir(draft, { mode: 0o700 });
   try {
-    if (launcher.owner) await chown(draft, launcher.owner.uid, launcher.owner.gid);
+    if (launcher.initdbOwner) await chown(draft, launcher.initdbOwner.uid, launcher.initdbOwner.gid);
     await runInitdb(draft, launcher, ephemeral);
+    await giveAway(draft, launcher);
     await rename(draft, cluster);
   } catch (error) {
     await removeFolder(draft);
@@ -95,7 +96,7 @@ async function runInitdb(folder: string, launcher: PostgresLauncher, ephemeral: 
     '--builtin-locale=C.UTF-8',
     '--locale=C',
     '--data-checksums',
-    '--auth-local=trust',
+    '--auth-local=reject',
     '--auth-host=reject',
     // When initdb is interrupted, its server runs on until it ends. It must keep its files until
     // then.
@@ -149,10 +150,17 @@ export function openSocketFolder(cluster: string): { host: string; close: () => 
   };
 }
 
+/** Where a cluster's server listens, and its superuser's password; empty when there is none. */
+export interface ClusterAccess {
+  readonly host: string;
+  readonly password: string;
+}
+
 /** Connects to the maintenance database, outside any pool. */
-export async function connectToCluster(host: string): Promise<Client> {
+export async function connectToCluster({ host, password }: ClusterAccess): Promise<Client> {
   const client = new Client({
     host,
+    password,
     port: socketPort,
     user: superuser,
     database: 'postgres',
@@ -182,10 +190,10 @@ export function isNotServing(error: unknown): boolean {
  * - `owned`: a gateway owns the server.
  * - `orphan`: a server runs that no gateway owns.
  */
-export async function serverState(host: string): Promise<'none' | 'closed' | 'owned' | 'orphan'> {
+export async function serverState(access: ClusterAccess): Promise<'none' | 'closed' | 'owned' | 'orphan'> {
   let client: Client;
   try {
-    client = await connectToCluster(host);
+    client = await connectToCluster(access);
   } catch (error) {
     const code = errorCode(error);
     // The server is starting or stopping. Without a code, it was frozen until the timeout.

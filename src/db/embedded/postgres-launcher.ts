@@ -9,10 +9,17 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 /**
- * The id of the unprivileged user that PostgreSQL runs as when the gateway is root. PostgreSQL
- * refuses to run as root.
+ * The user that PostgreSQL runs as when the gateway is root, because it refuses to run as root. The
+ * number has no entry in /etc/passwd, and distributions give it to no service. So no other process
+ * may open the cluster or its socket.
  */
-const unprivilegedId = 65534;
+const serverOwner: ClusterOwner = { uid: 65_525, gid: 65_525 };
+
+/**
+ * The user of initdb under root, which refuses a user without a name. Many daemons share this one,
+ * so the new cluster is given to another before it holds anything.
+ */
+const initdbOwner: ClusterOwner = { uid: 65_534, gid: 65_534 };
 
 export const otherDatabase = 'set DATABASE_URL to a PostgreSQL 15 or newer';
 
@@ -37,6 +44,8 @@ export interface PostgresLauncher {
   readonly major: string;
   /** The owner of the cluster's files; null when that is the user of this process. */
   readonly owner: ClusterOwner | null;
+  /** The user of initdb; null when that is the user of this process. */
+  readonly initdbOwner: ClusterOwner | null;
   spawn(program: 'initdb' | 'postgres', args: readonly string[]): ChildProcessByStdio<null, null, Readable>;
 }
 
@@ -55,7 +64,8 @@ export async function findPostgresLauncher(dataDir: string, cluster: string): Pr
   const binaries = await findBinaries();
   const owner = process.geteuid?.() === 0 ? await clusterOwner(cluster) : null;
   const failures: string[] = [];
-  for (const way of waysToRun(owner)) {
+  const initdbWays = waysToRun(owner && initdbOwner);
+  for (const [place, way] of waysToRun(owner).entries()) {
     try {
       // The shell's `cd` enters the folder, because Node sets a child's working folder before it
       // changes the user.
@@ -65,7 +75,12 @@ export async function findPostgresLauncher(dataDir: string, cluster: string): Pr
       return {
         major: /\d+/.exec(stdout)?.[0] ?? '',
         owner,
-        spawn: (program, programArgs) => launch(way, program === 'initdb', join(binaries, program), programArgs),
+        initdbOwner: owner && initdbOwner,
+        spawn: (program, programArgs) => {
+          const isInitdb = program === 'initdb';
+          const own = isInitdb ? (initdbWays[place] ?? way) : way;
+          return launch(own, isInitdb, [join(binaries, program), ...programArgs]);
+        },
       };
     } catch (error) {
       failures.push(String(error));
@@ -92,11 +107,13 @@ async function findBinaries(): Promise<string> {
 
 /**
  * The present owner of the cluster, who stays its owner. So root can start a cluster that an
- * ordinary user has made.
+ * ordinary user has made. Clusters of the user that daemons share, as older versions made them, and
+ * of root get the server's own.
  */
 async function clusterOwner(cluster: string): Promise<ClusterOwner> {
   const found = await stat(cluster).catch(() => null);
-  return found && found.uid !== 0 ? { uid: found.uid, gid: found.gid } : { uid: unprivilegedId, gid: unprivilegedId };
+  if (!found || found.uid === 0 || found.uid === initdbOwner.uid) return serverOwner;
+  return { uid: found.uid, gid: found.gid };
 }
 
 /** The ways to try, the least privileged first. */
@@ -122,12 +139,12 @@ function waysToRun(owner: ClusterOwner | null): Way[] {
   return [{ prefix: change, options: {} }, ...passing, { prefix: [], options: { uid: owner.uid, gid: owner.gid } }];
 }
 
-function launch(way: Way, isInitdb: boolean, program: string, args: readonly string[]) {
+function launch(way: Way, isInitdb: boolean, program: readonly string[]) {
   // initdb looks its user up in /etc/passwd and fails without an entry, as for the random user of
   // some containers. In a user namespace of its own, that user maps to the overflow user, which has
   // an entry.
   const nameless = isInitdb && !way.options.uid && process.geteuid?.() !== 0 && !hasName();
-  const [command = '', ...rest] = [...(nameless ? ['unshare', '--user'] : []), ...way.prefix, program, ...args];
+  const [command = '', ...rest] = [...(nameless ? ['unshare', '--user'] : []), ...way.prefix, ...program];
   return spawn(command, rest, {
     ...way.options,
     cwd: '/',

@@ -15,15 +15,17 @@ import { processCommand, processGone, processStart } from './process-start.ts';
  */
 export async function endLeftoverServer(
   cluster: string,
+  password: string,
   refusal: string,
   onProgress: (line: string) => void,
 ): Promise<boolean> {
   const written = await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(ignoreMissing);
   if (written === undefined) return false;
   const socket = openSocketFolder(cluster);
+  const access = { host: socket.host, password };
   try {
     // The session of a gateway that was killed just now takes a moment to end.
-    for (let attempt = 0; (await serverState(socket.host)) === 'owned'; attempt++) {
+    for (let attempt = 0; (await serverState(access)) === 'owned'; attempt++) {
       if (attempt >= 20) throw new Error(refusal);
       await sleep(50);
     }
@@ -32,7 +34,7 @@ export async function endLeftoverServer(
     if (start !== null && (await isServerOf(cluster, pid))) {
       onProgress(`stopping the PostgreSQL that an earlier gateway left behind in ${cluster}`);
       await endProcess(pid, start);
-    } else if ((await serverState(socket.host)) !== 'none') {
+    } else if ((await serverState(access)) !== 'none') {
       throw new Error(refusal);
     } else if (start !== null) {
       // PostgreSQL trusts the process id alone, so an unrelated process with the same id would

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemMs } from '../../clock.ts';
-import { connectToCluster, isNotServing, keepLastLines, socketPort } from './postgres-cluster.ts';
+import { type ClusterAccess, connectToCluster, isNotServing, keepLastLines, socketPort } from './postgres-cluster.ts';
 import type { PostgresLauncher } from './postgres-launcher.ts';
 
 /**
@@ -32,7 +32,7 @@ export interface PostgresServer {
 export async function startPostgresServer(
   launcher: PostgresLauncher,
   cluster: string,
-  host: string,
+  access: ClusterAccess,
   unclean: boolean,
   options: PostgresServerOptions,
 ): Promise<PostgresServer> {
@@ -41,7 +41,7 @@ export async function startPostgresServer(
   const retryUntil = systemMs() + (unclean ? 5_000 : 0);
   for (;;) {
     const server = runServer(launcher, cluster, options);
-    const how = await Promise.race([server.ended, whenServing(host, server)]).catch(async (error: unknown) => {
+    const how = await Promise.race([server.ended, whenServing(access, server)]).catch(async (error: unknown) => {
       await server.stop();
       throw error;
     });
@@ -111,14 +111,14 @@ function runServer(launcher: PostgresLauncher, cluster: string, options: Postgre
   return { ended, lastLines, stop };
 }
 
-async function whenServing(host: string, server: PostgresServer): Promise<'serving'> {
+async function whenServing(access: ClusterAccess, server: PostgresServer): Promise<'serving'> {
   let ended = false;
   void server.ended.then(() => {
     ended = true;
   });
   for (const deadline = systemMs() + readyTimeoutMs; !ended && systemMs() < deadline; await sleep(20)) {
     try {
-      await (await connectToCluster(host)).end();
+      await (await connectToCluster(access)).end();
       return 'serving';
     } catch (error) {
       if (!isNotServing(error)) throw error;

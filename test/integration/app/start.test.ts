@@ -338,7 +338,8 @@ describe('the command line', () => {
     expect(rolled.key_id).not.toBe(issued.key_id);
     expect((await json('currency', 'set', '--coin', 'BTC', '--network', 'BTC', '--min', '0.5')).min_amount).toBe('0.5');
     expect(await json('db', 'status')).toEqual({ state: 'current' });
-    expect((await readdir(DATA_DIR)).sort()).toEqual(['key-pepper', 'postgres', 'signer-journal', 'signer-seed']);
+    const files = ['key-pepper', 'postgres', 'postgres-password', 'signer-journal', 'signer-seed'];
+    expect((await readdir(DATA_DIR)).sort()).toEqual(files);
   });
 
   it('gives members roles and tokens, and leaves an admin', async () => {

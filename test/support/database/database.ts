@@ -35,10 +35,10 @@ export function behindPort(databaseUrl: string): {
   readonly socket: { readonly path: string };
   readonly url: (port: number) => string;
 } {
-  const { hostname, port, username } = new URL(databaseUrl);
+  const { hostname, port, username, password } = new URL(databaseUrl);
   return {
     socket: { path: join(decodeURIComponent(hostname), `.s.PGSQL.${port}`) },
-    url: (ownPort) => `postgres://${username}@127.0.0.1:${ownPort}/${databaseName(databaseUrl)}`,
+    url: (ownPort) => `postgres://${username}:${password}@127.0.0.1:${ownPort}/${databaseName(databaseUrl)}`,
   };
 }
 

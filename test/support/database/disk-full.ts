@@ -108,6 +108,7 @@ export async function runDiskFull(seed: number, keep: boolean): Promise<FaultRow
       requests: seen.requests,
       outcomes: { ...seen.counts(), ...(starts > 0 ? { 'ended and started': starts } : {}) },
       worstMs: Math.round(Math.max(0, ...seen.latenciesMs)),
+      refusedMs: seen.refusedMs,
       acknowledged: load.acknowledged.size,
       paid: 0,
       answeredAfterMs,

@@ -21,16 +21,15 @@ export interface TestRedis {
   stop(): Promise<void>;
 }
 
-/** A redis-server of one's own, in memory only. */
-export async function startRedis(): Promise<TestRedis> {
+/** A redis-server of one's own, in memory only. `more` arguments come first, such as a file. */
+export async function startRedis(...more: readonly string[]): Promise<TestRedis> {
   const port = await freePort();
   const url = `redis://127.0.0.1:${port}`;
   let child: ChildProcess;
 
   async function start(): Promise<void> {
-    child = spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'], {
-      stdio: 'ignore',
-    });
+    const args = [...more, '--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
+    child = spawn('redis-server', args, { stdio: 'ignore' });
     const client = new Redis(url, { retryStrategy: () => 20, maxRetriesPerRequest: null });
     client.on('error', () => {});
     await client.ping();

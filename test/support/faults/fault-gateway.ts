@@ -54,6 +54,8 @@ export class FaultGateway {
   readonly workers: BuiltProcess[] = [];
   readonly #isHooked: boolean;
   readonly #servers: FaultPostgres[];
+  #standby: FaultPostgres | undefined;
+  #reader: FaultPostgres | undefined;
   /** The primary of the api processes. */
   api!: BuiltProcess;
   restUrl = '';
@@ -77,7 +79,7 @@ export class FaultGateway {
     const host = (name: string): string => (isHooked ? `${name}.fault.test` : '127.0.0.1');
     this.settings = {
       DATA_DIR: this.folder,
-      DATABASE_URL: `postgres://${this.postgres.user}@${host('postgres')}:${this.postgresProxy.port}/gateway`,
+      DATABASE_URL: this.postgres.urlThrough(this.postgresProxy.port, host('postgres')),
       REDIS_URL: `redis://${host('redis')}:${this.redisProxy.port}`,
       PORT: '0',
       INTERNAL_PORT: '0',
@@ -164,19 +166,41 @@ export class FaultGateway {
     await writeFile(this.settings.GATEWAY_FAULTS ?? '', JSON.stringify(faults));
   }
 
-  /** Gives the PostgreSQL a standby, without which it acknowledges nothing. */
-  async addStandby(): Promise<void> {
-    this.#servers.push(await this.postgres.standby(join(this.folder, 'standby')));
+  /**
+   * Gives the PostgreSQL two standbys. Without the first it acknowledges nothing. The second is
+   * never promoted.
+   */
+  async addStandbys(): Promise<void> {
+    const add = async (isSynchronous: boolean): Promise<FaultPostgres> => {
+      const name = `standby-${this.#servers.length}`;
+      const standby = await this.postgres.standby(join(this.folder, name), { name, isSynchronous });
+      this.#servers.push(standby);
+      return standby;
+    };
+    this.#reader = await add(false);
+    this.#standby = await add(true);
   }
 
-  /** Makes the standby the primary, to which all new connections lead. */
-  async failOver(): Promise<void> {
-    const standby = this.#servers.at(-1) ?? this.postgres;
+  /** Leads two of three new connections to standbys, as a proxy does that checks too little. */
+  strayToStandbys(): void {
+    const servers = [this.postgres, this.#standby, this.#reader];
+    this.postgresProxy.takeTurns(...servers.flatMap((server) => server?.socket ?? []));
+    this.postgresProxy.drop();
+  }
+
+  /**
+   * Makes the standby the primary, to which all new connections lead.
+   *
+   * @param isDropping whether open connections are reset; those to standbys stay otherwise.
+   */
+  async failOver({ isDropping = true } = {}): Promise<void> {
+    const standby = this.#standby ?? this.postgres;
     await standby.promote();
     this.postgres = standby;
     await this.#orm?.close(true);
     this.#orm = undefined;
-    this.postgresProxy.pointTo(standby.socket);
+    this.postgresProxy.takeTurns(standby.socket);
+    if (isDropping) this.postgresProxy.drop();
   }
 
   async #chain(): Promise<SandboxChain> {

@@ -126,6 +126,21 @@ export const faults: readonly Fault[] = [
     refused: 'orders',
   },
   {
+    name: 'postgres-failover-strays',
+    what: 'two of three new connections reach standbys; then SIGKILL to the primary; one standby is promoted',
+    needs: 'standby',
+    lastsMs: 3_000,
+    begin: async (gateway) => {
+      // Makes about 300 orders of the row.
+      await sleep(4_000);
+      gateway.strayToStandbys();
+      await sleep(6_000);
+      await gateway.postgres.kill();
+    },
+    end: (gateway) => gateway.failOver({ isDropping: false }),
+    refused: 'orders',
+  },
+  {
     name: 'redis-killed',
     what: 'SIGKILL',
     lastsMs: 5_000,

@@ -1,4 +1,4 @@
-import { appendFile, cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, copyFile, cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
@@ -28,8 +28,10 @@ export class FaultPostgres {
     return this.#server.url;
   }
 
-  get user(): string {
-    return this.#server.connection.user;
+  /** As the gateway reaches it, through a proxy at this port of a host. */
+  urlThrough(port: number, host = '127.0.0.1'): string {
+    const { user, password } = this.#server.connection;
+    return `postgres://${user}:${password}@${host}:${port}/gateway`;
   }
 
   /** Where it listens. */
@@ -107,25 +109,33 @@ export class FaultPostgres {
     }
   }
 
-  /** Starts a standby of this server, without which it then acknowledges nothing. */
-  async standby(dataDir: string): Promise<FaultPostgres> {
+  /**
+   * Starts a standby of this server, of this name. Without a synchronous one the server then
+   * acknowledges nothing.
+   */
+  async standby(
+    dataDir: string,
+    { name, isSynchronous }: { name: string; isSynchronous: boolean },
+  ): Promise<FaultPostgres> {
     await this.stop();
     await mkdir(dataDir, { recursive: true, mode: 0o711 });
     const copy = join(dataDir, 'postgres');
     await cp(join(this.#dataDir, 'postgres'), copy, { recursive: true, preserveTimestamps: true });
+    await copyFile(join(this.#dataDir, 'postgres-password'), join(dataDir, 'postgres-password'));
     await this.start();
-    const { host, port, user } = this.#server.connection;
+    const { host, port, user, password } = this.#server.connection;
     await writeFile(join(copy, 'standby.signal'), '');
     await appendFile(
       join(copy, 'postgresql.auto.conf'),
-      `primary_conninfo = 'host=${host} port=${port} user=${user} application_name=standby'\n`,
+      `primary_conninfo = 'host=${host} port=${port} user=${user} password=${password} application_name=${name}'\n`,
     );
     const standby = await FaultPostgres.open(dataDir);
-    await this.rows(`alter system set synchronous_standby_names = 'standby'`);
+    if (isSynchronous) await this.rows(`alter system set synchronous_standby_names = '"${name}"'`);
     await this.rows('select pg_reload_conf()');
     for (;;) {
       const [row] = await this.rows(
-        `select 1 from pg_stat_replication where sync_state = 'sync' and state = 'streaming'`,
+        `select 1 from pg_stat_replication where application_name = $1 and sync_state = $2 and state = 'streaming'`,
+        [name, isSynchronous ? 'sync' : 'async'],
       );
       if (row) return standby;
       await sleep(50);

@@ -19,7 +19,9 @@ export class FaultProxy {
   readonly #links = new Set<Link>();
   /** Every connection that was accepted and is open, also those whose link is over. */
   readonly #clients = new Set<Socket>();
-  #target: NetConnectOpts;
+  #targets: readonly NetConnectOpts[];
+  /** Connections that were passed on so far. */
+  #count = 0;
   #port = 0;
   #latency: readonly [leastMs: number, mostMs: number] = [0, 0];
   #cutAfter = Number.POSITIVE_INFINITY;
@@ -29,7 +31,7 @@ export class FaultProxy {
   #resume: () => void = () => {};
 
   private constructor(target: NetConnectOpts) {
-    this.#target = target;
+    this.#targets = [target];
     this.#server = createServer({ allowHalfOpen: false, noDelay: true }, (client) => void this.#accept(client));
   }
 
@@ -92,10 +94,15 @@ export class FaultProxy {
     for (const link of this.#links) end(link);
   }
 
-  /** New connections lead elsewhere. */
+  /** Resets every connection, and leads new ones elsewhere. */
   pointTo(target: NetConnectOpts): void {
-    this.#target = target;
+    this.takeTurns(target);
     this.drop();
+  }
+
+  /** New connections lead to each of these targets in turn. Open ones stay as they are. */
+  takeTurns(...targets: readonly NetConnectOpts[]): void {
+    this.#targets = targets;
   }
 
   /**
@@ -131,7 +138,8 @@ export class FaultProxy {
     }
     await this.#flow;
     if (client.destroyed) return;
-    const target = connect(this.#target);
+    const place = this.#count++ % this.#targets.length;
+    const target = connect(this.#targets[place] as NetConnectOpts);
     target.on('error', () => {});
     const link: Link = { client, target, isLost: false, left: this.#cutAfter };
     this.#links.add(link);

@@ -11,6 +11,8 @@ export interface FaultRow {
   /** Outcomes while the fault lasted and until all was well. */
   readonly outcomes: Readonly<Record<string, number>>;
   readonly worstMs: number;
+  /** From the first answer 503 to the last. */
+  readonly refusedMs: number;
   readonly acknowledged: number;
   readonly paid: number;
   /**
@@ -135,6 +137,7 @@ export async function runFault(gateway: FaultGateway, fault: Fault, seed: number
     requests: seen.requests,
     outcomes: seen.counts(),
     worstMs: Math.round(Math.max(0, ...seen.latenciesMs)),
+    refusedMs: seen.refusedMs,
     acknowledged: load.acknowledged.size,
     paid: load.paid.size,
     answeredAfterMs,

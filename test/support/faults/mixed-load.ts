@@ -35,8 +35,11 @@ export interface Acknowledged extends Recipients {
 export class Seen {
   readonly outcomes = new Map<RequestKind, Map<string, number>>();
   readonly latenciesMs: number[] = [];
+  /** By the monotonic clock. */
+  readonly #refusedAtMs: number[] = [];
 
   add(kind: RequestKind, outcome: string, ms: number): void {
+    if (outcome === '503') this.#refusedAtMs.push(performance.now());
     const of = this.outcomes.get(kind) ?? new Map<string, number>();
     this.outcomes.set(kind, of.set(outcome, (of.get(outcome) ?? 0) + 1));
     this.latenciesMs.push(ms);
@@ -44,6 +47,11 @@ export class Seen {
 
   get requests(): number {
     return this.latenciesMs.length;
+  }
+
+  /** From the first answer 503 to the last. */
+  get refusedMs(): number {
+    return (this.#refusedAtMs.at(-1) ?? 0) - (this.#refusedAtMs[0] ?? 0);
   }
 
   /** Of all kinds of requests, or of some. */

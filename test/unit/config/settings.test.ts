@@ -43,6 +43,38 @@ describe('loadConfig', () => {
     }
   });
 
+  it('takes one PostgreSQL and one Redis, and says what to put in front of several', () => {
+    for (const several of [
+      'postgres://gateway:secret@db1:5432,db2:5432/gateway?target_session_attrs=read-write',
+      'postgres://gateway@/gateway?host=db1,db2',
+      'postgres://gateway@/gateway?host=db1%2Cdb2&port=5432%2C5432',
+    ]) {
+      expect(problemsOf({ DATABASE_URL: several })).toEqual([
+        expect.stringMatching(/^DATABASE_URL names several hosts: name the address of one PostgreSQL, or of a proxy/),
+      ]);
+    }
+    const withAttributes = (value: string): readonly string[] =>
+      problemsOf({ DATABASE_URL: `postgres://db/x?target_session_attrs=${value}` });
+    for (const value of ['read-write', 'primary']) expect(withAttributes(value)).toEqual([]);
+    for (const value of ['any', 'standby', 'read-only', 'prefer-standby']) {
+      expect(withAttributes(value)).toEqual([expect.stringContaining('has target_session_attrs other than')]);
+    }
+    expect(problemsOf({ DATABASE_URL: 'postgres://gateway:a,b@db/x?application_name=a,b' })).toEqual([]);
+    for (const [url, kind] of [
+      ['redis-sentinel://a:26379/mymaster', /names Redis Sentinel, which the gateway cannot use: name the address/],
+      ['redis+sentinel://a:26379,b:26379/mymaster', /names Redis Sentinel/],
+      ['redis://a:26379?sentinelMasterId=mymaster', /names Redis Sentinel/],
+      ['rediss+cluster://a:6379', /names Redis Cluster, which the gateway cannot use/],
+      ['redis://a:6379?cluster=true', /names Redis Cluster/],
+      ['redis://:se,cret@a:6379,b:6379', /names several hosts, as for Redis Sentinel or Redis Cluster/],
+    ] as const) {
+      expect(problemsOf({ REDIS_URL: url })).toEqual([expect.stringMatching(kind)]);
+    }
+    for (const url of ['redis://sentinel.internal:6379/1', 'rediss://:a,b@cluster.example.com:6379']) {
+      expect(problemsOf({ REDIS_URL: url })).toEqual([]);
+    }
+  });
+
   it('never shows a secret', () => {
     expect(problemsOf({ DATABASE_URL: 'hunter2', KEY_PEPPER: 'short-secret' }).join()).not.toMatch(
       /hunter2|short-secret/,
