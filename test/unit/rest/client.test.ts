@@ -1,10 +1,12 @@
 import type { IncomingMessage } from 'node:http';
+import { addressReader } from '../../../src/limits/client-address.ts';
 import { clientReader } from '../../../src/rest/client.ts';
 
 describe('the client of a request', () => {
   const headers = { 'x-forwarded-for': '203.0.113.8', 'x-forwarded-proto': 'https' };
   const from = (remoteAddress: string) => ({ socket: { remoteAddress }, headers }) as unknown as IncomingMessage;
-  const client = clientReader(['10.0.0.0/8']);
+  const reader = (proxies: string[]) => clientReader(addressReader(proxies, () => {}));
+  const client = reader(['10.0.0.0/8']);
 
   it('is told by a proxy that is trusted', () => {
     expect(client(from('10.0.0.7'))).toEqual({
@@ -18,6 +20,6 @@ describe('the client of a request', () => {
   it('is the peer itself where that is no trusted proxy, with any headers', () => {
     const peer = { address: '198.51.100.4', isSecure: false, isLocal: false, isBehindProxy: false };
     expect(client(from('198.51.100.4'))).toEqual(peer);
-    expect(clientReader([])(from('198.51.100.4'))).toEqual(peer);
+    expect(reader([])(from('198.51.100.4'))).toEqual(peer);
   });
 });
